@@ -35,16 +35,15 @@ export type Level = 'system' | 'type' | 'instance' | 'version';
 /**
  * One method on one path.
  *
- * A path is written relative to the base, with `[id]` and `[vid]` where an id and a version id stand. The key
- * that the dispatcher looks up is `METHOD path`.
+ * A path is written relative to the base, with `[id]` and `[vid]` where an id and a version id stand, and `[type]`
+ * where every resource type may: such a row stands for one row a type. The key that the dispatcher looks up is
+ * `METHOD path`.
  */
 export interface RouteRow {
   readonly method: Method;
   readonly path: string;
   readonly interaction: Interaction;
-  /** Absent on system level. */
-  readonly type?: string;
-  /** Name of the operation, without `$`. */
+  /** `OperationRow.id`. */
   readonly operation?: string;
 }
 
@@ -70,6 +69,8 @@ export interface OperationParameterRow {
 
 /** An operation. https://hl7.org/fhir/R5/operationdefinition.html */
 export interface OperationRow {
+  /** Id of its OperationDefinition: `Patient-everything`. Several may share a name on different types. */
+  readonly id: string;
   /** Name without `$`. */
   readonly name: string;
   /** Canonical of its OperationDefinition. */
@@ -87,27 +88,80 @@ export interface OperationRow {
 /** Letters of a SMART scope: create, read, update, delete, search, in this order. */
 export type ScopeLetters = string;
 
+/**
+ * What in a request brings a need that not every request of its kind has, and the types that `each`, `any` and
+ * `filter` then mean.
+ *
+ * - `if-none-exist`: a create carries criteria.
+ * - `conditional-reference`: content refers by a search (`Patient?identifier=…`); the types searched.
+ * - `chain`: criteria reach into other types (chain with a known target, `_has`, `_filter`, sort); those types.
+ * - `untyped-chain`: a chain over a reference without a type; the types that it may point to.
+ * - `list`, `in`: `_list`, `_in`; the types of what they name.
+ * - `include`, `revinclude`: the types included, the types including.
+ * - `types-named`, `types-unnamed`: `_type` (or the type in a compartment's URL) is there, or not; the types it
+ *   names, or all.
+ * - `security-context`: a Binary with a securityContext; the type of that.
+ * - `subscription-criteria`: a Subscription; the types that its topic and filters look at.
+ * - `mode-create`, `mode-update`, `mode-delete`: `mode` of `$validate`.
+ * - `persist`: the caller asks to store what is made.
+ * - `patient-named`: parameter `patient` of `$export`.
+ * - `graphql-instance`, `graphql-list`, `graphql-reference`: fields for one resource, for a search, for the target of
+ *   a reference; their types.
+ * - `hfql-statement`, `hfql-introspection`: the type after FROM; the types whose tables are listed.
+ */
+export type ScopeCondition =
+  | 'if-none-exist'
+  | 'conditional-reference'
+  | 'chain'
+  | 'untyped-chain'
+  | 'list'
+  | 'in'
+  | 'include'
+  | 'revinclude'
+  | 'types-named'
+  | 'types-unnamed'
+  | 'security-context'
+  | 'subscription-criteria'
+  | 'mode-create'
+  | 'mode-update'
+  | 'mode-delete'
+  | 'persist'
+  | 'patient-named'
+  | 'graphql-instance'
+  | 'graphql-list'
+  | 'graphql-reference'
+  | 'hfql-statement'
+  | 'hfql-introspection';
+
 /** One thing that a token has to cover. */
 export interface ScopeNeed {
   /**
-   * The types on which the letters are needed: `type` (of the URL), a named resource type, or one that only the
-   * request tells: `each` (every type touched; what lacks the scope refuses the request), `filter` (every type
-   * touched; what lacks the scope is left out).
+   * The types on which the letters are needed: `type` (of the URL; in a compartment search the type searched),
+   * `compartment` (the type that opens the compartment), a named resource type, or types that only the request tells:
+   * `each` (every type touched; one that lacks the scope refuses the request), `any` (at least one of them, else the
+   * request is refused), `filter` (every type touched; what lacks the scope is left out, on a single resource: 404).
    */
   readonly on: string;
   /** All these letters together. */
   readonly letters?: ScopeLetters;
   /** Any one of these sets of letters is enough. */
   readonly anyOf?: readonly ScopeLetters[];
-  /** A condition under which alone it is needed, by name (`if-none-exist`, `with-id`). */
-  readonly when?: string;
+  /** What alone brings this need. */
+  readonly when?: ScopeCondition;
+  /** A scope with a constraint (`?category=…`) does not do. */
+  readonly unconstrained?: true;
 }
 
-/** What an interaction or an operation requires of a token. */
+/**
+ * What an interaction or an operation requires of a token. An operation has several rows where its levels differ;
+ * there is exactly one for each of its levels.
+ */
 export interface ScopeRow {
   readonly interaction: Interaction;
+  /** `OperationRow.id`. */
   readonly operation?: string;
-  readonly level?: Level;
+  /** Levels it holds for; absent: all. */
+  readonly levels?: readonly Level[];
   /** All must hold. Empty with `open`: nothing is needed. */
   readonly needs: readonly ScopeNeed[];
   /** Administrative scope that is required as well, never implied by `system/*.cruds`. */
@@ -116,6 +170,35 @@ export interface ScopeRow {
   readonly open?: true;
   /** Any valid token will do, before the needs that the request's content brings. */
   readonly anyToken?: true;
+  /** Only for the client that started the job, while its scopes cover what the job covers; to others it is unknown. */
+  readonly owner?: true;
+}
+
+/** A scope of our own, beside those of SMART: granted by name only. */
+export interface CustomScopeRow {
+  readonly scope: string;
+  /** Other custom scopes that it includes. */
+  readonly covers?: readonly string[];
+}
+
+/** Letters that a scope on `*` does not give on one type; only a scope that names the type does. */
+export interface WithheldLettersRow {
+  readonly type: string;
+  readonly letters: ScopeLetters;
+}
+
+/** Chained search parameters that count as a type's own, so that they bring no need on the types they reach. */
+export interface OwnChainsRow {
+  readonly type: string;
+  readonly parameters: readonly string[];
+}
+
+/** The whole policy of scopes. https://hl7.org/fhir/smart-app-launch/scopes-and-launch-context.html */
+export interface ScopeTable {
+  readonly rows: readonly ScopeRow[];
+  readonly custom: readonly CustomScopeRow[];
+  readonly withheld: readonly WithheldLettersRow[];
+  readonly ownChains: readonly OwnChainsRow[];
 }
 
 /** What a type claims in the CapabilityStatement, as far as the definitions decide it. */

@@ -5,15 +5,7 @@
 
 /** https://hl7.org/fhir/R5/valueset-search-param-type.html */
 export type SearchType =
-  | 'number'
-  | 'date'
-  | 'string'
-  | 'token'
-  | 'reference'
-  | 'composite'
-  | 'quantity'
-  | 'uri'
-  | 'special';
+  'number' | 'date' | 'string' | 'token' | 'reference' | 'composite' | 'quantity' | 'uri' | 'special';
 
 /** The resource itself does not move: a step takes the values found so far to the next ones. */
 export type PathStep =

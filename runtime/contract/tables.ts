@@ -1,5 +1,5 @@
 import type { CompartmentRow, SearchTable } from './search.js';
-import type { CapabilityRow, OperationRow, RouteRow, ScopeRow } from './rest.js';
+import type { CapabilityRow, OperationRow, RouteRow, ScopeTable } from './rest.js';
 import type { CodeTable, InvariantRow, PrimitiveRow, TypeRow } from './types.js';
 
 /** Where the tables came from. */
@@ -24,7 +24,7 @@ export interface Tables {
   readonly compartments: readonly CompartmentRow[];
   readonly operations: readonly OperationRow[];
   readonly routes: readonly RouteRow[];
-  readonly scopes: readonly ScopeRow[];
+  readonly scopes: ScopeTable;
   readonly codes: readonly CodeTable[];
   readonly capabilities: readonly CapabilityRow[];
 }

@@ -1,0 +1,92 @@
+import { existsSync, readdirSync } from 'node:fs';
+import { join, relative } from 'node:path';
+import { MANIFEST } from './emit/manifest.js';
+import { explain } from './explain.js';
+import { GeneratorError } from './generator-error.js';
+import { makeFiles, makeModel, outputFolder } from './generate.js';
+import { compare, write, type Difference } from './write.js';
+
+/** Options of `kiln generate`. */
+export interface GenerateCommand {
+  readonly check?: boolean;
+  readonly package?: string;
+  readonly out?: string;
+}
+
+/**
+ * `kiln generate`: makes the output folder current, or with `check` says how it is not.
+ *
+ * @returns exit code: 0 done or current, 1 not current or refused
+ */
+export async function runGenerate(command: GenerateCommand): Promise<number> {
+  return reporting(async () => {
+    const dir = outputFolder(command.out);
+    if (command.check !== true) refuseForeign(dir);
+    const files = makeFiles(await makeModel(command));
+    const differences = compare(dir, files);
+    if (command.check === true) return reportCheck(dir, files.size, differences, command);
+    write(dir, files, differences);
+    const count = (kind: Difference['kind']): number => differences.filter((difference) => difference.kind === kind).length;
+    const deleted = count('stray');
+    say(`${String(files.size)} files, ${String(count('changed') + count('missing'))} written, ${String(deleted)} deleted`);
+    return 0;
+  });
+}
+
+/**
+ * `kiln explain PATH`: what the model knows of a type or an element.
+ *
+ * @returns exit code: 0 explained, 1 no such path
+ */
+export async function runExplain(path: string, options: { readonly package?: string } = {}): Promise<number> {
+  return reporting(async () => {
+    say(explain(await makeModel(options), path));
+    return 0;
+  });
+}
+
+/** Strays are deleted: a folder that is neither empty nor ours would lose what is in it. */
+function refuseForeign(dir: string): void {
+  if (existsSync(dir) && readdirSync(dir).length > 0 && !existsSync(join(dir, MANIFEST))) {
+    throw new GeneratorError(`--out ${dir}: not empty and without a ${MANIFEST} of kiln; name a new or empty folder`);
+  }
+}
+
+function reportCheck(dir: string, total: number, differences: readonly Difference[], command: GenerateCommand): number {
+  if (differences.length === 0) {
+    say(`${String(total)} files are current`);
+    return 0;
+  }
+  const shown = relative(process.cwd(), dir) || '.';
+  for (const { path, kind, line, found, expected } of differences) {
+    const file = `${shown}/${path}`;
+    if (kind === 'changed') complain(`${file}:${String(line)}: changed\n  found    ${cut(found)}\n  expected ${cut(expected)}`);
+    else complain(`${file}: ${kind === 'missing' ? 'missing' : 'stray: the definitions do not make this file'}`);
+  }
+  const options = [command.package && ` --package ${command.package}`, command.out && ` --out ${command.out}`];
+  const remedy = options.some(Boolean) ? `npx kiln generate${options.filter(Boolean).join('')}` : 'npm run generate';
+  complain(`${String(differences.length)} of ${String(total)} files are not current. To mend: ${remedy}`);
+  return 1;
+}
+
+async function reporting(run: () => Promise<number>): Promise<number> {
+  try {
+    return await run();
+  } catch (error) {
+    if (!(error instanceof GeneratorError)) throw error;
+    complain([error.message, ...error.details.map((detail) => `  ${detail}`)].join('\n'));
+    return 1;
+  }
+}
+
+function cut(text = ''): string {
+  return text.length > 160 ? `${text.slice(0, 160)}…` : text;
+}
+
+function say(text: string): void {
+  process.stdout.write(`${text}\n`);
+}
+
+function complain(text: string): void {
+  process.stderr.write(`${text}\n`);
+}

@@ -1,0 +1,68 @@
+/** What the emitters hand to the printers: a path below the output folder, and what shall stand there. */
+export type Artefact = TypeScriptFile | JsonFile | Page;
+
+export interface TypeScriptFile {
+  readonly kind: 'typescript';
+  readonly path: string;
+  /** Canonical of what the file describes, or the package; for the header. */
+  readonly source: string;
+  readonly imports: readonly ImportLine[];
+  readonly declarations: readonly Declaration[];
+}
+
+/** Named imports. Type-only unless `values`. */
+export interface ImportLine {
+  readonly names: readonly string[];
+  readonly from: string;
+  readonly values?: true;
+}
+
+export type Declaration = InterfaceDeclaration | AliasDeclaration | ConstantDeclaration;
+
+export interface InterfaceDeclaration {
+  readonly kind: 'interface';
+  readonly name: string;
+  readonly doc: string;
+  readonly extends?: string;
+  readonly properties: readonly {
+    readonly name: string;
+    readonly type: string;
+    readonly optional: boolean;
+    readonly doc: string;
+  }[];
+}
+
+export interface AliasDeclaration {
+  readonly kind: 'alias';
+  readonly name: string;
+  readonly doc: string;
+  readonly type: string;
+}
+
+/** A constant of a row type, as plain data. */
+export interface ConstantDeclaration {
+  readonly kind: 'constant';
+  readonly name: string;
+  readonly doc: string;
+  readonly type: string;
+  readonly value: unknown;
+}
+
+export interface JsonFile {
+  readonly kind: 'json';
+  readonly path: string;
+  readonly value: unknown;
+}
+
+/** A page made by a handlebars template of `print/templates`. */
+export interface Page {
+  readonly kind: 'page';
+  readonly path: string;
+  readonly template: string;
+  readonly data: unknown;
+}
+
+/** Code that stands in a constant as it is, where data alone cannot say it: a list of imported names. */
+export class Code {
+  constructor(readonly text: string) {}
+}

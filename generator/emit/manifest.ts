@@ -1,0 +1,40 @@
+import { createHash } from 'node:crypto';
+import { CONTRACT_VERSION } from '../../runtime/contract/index.js';
+import type { Model } from '../model/model.js';
+import { GENERATOR_VERSION } from '../print/header.js';
+import type { Artefact } from './artefact.js';
+import { routesOf } from './routes.js';
+
+/** Marks a folder as one that the generator may write to and delete from. */
+export const MANIFEST = 'manifest.json';
+
+/** What the output was made from, what there is in it, and a sha256 for every other file. */
+export function emitManifest(model: Model, files: ReadonlyMap<string, string>): Artefact {
+  const parameters = model.search.flatMap((table) => table.parameters);
+  return {
+    kind: 'json',
+    path: MANIFEST,
+    value: {
+      generatedBy: 'kiln; do not edit: change the definitions and run `npm run generate`',
+      generator: GENERATOR_VERSION,
+      contract: CONTRACT_VERSION,
+      fhirVersion: model.fhirVersion,
+      inputs: model.inputs,
+      counts: {
+        resourceTypes: model.capabilities.length,
+        types: model.structures.length,
+        elements: model.structures.reduce((sum, structure) => sum + structure.elements.length - structure.inherited, 0),
+        primitives: model.primitives.length,
+        searchParameters: parameters.length,
+        branches: parameters.reduce((sum, parameter) => sum + parameter.paths.length, 0),
+        invariants: model.invariants.length,
+        compartments: model.compartments.length,
+        operations: model.operations.length,
+        routes: routesOf(model).length,
+        codeTables: model.codes.length,
+        corrections: model.corrections.length,
+      },
+      files: Object.fromEntries([...files].map(([path, text]) => [path, createHash('sha256').update(text).digest('hex')])),
+    },
+  };
+}

@@ -1,0 +1,138 @@
+import type { Element, Model, Structure } from '../model/model.js';
+import { byCodePoint, choiceName, kebab } from '../model/names.js';
+import type { Artefact, ImportLine, InterfaceDeclaration } from './artefact.js';
+import { owners } from './type-tables.js';
+
+/** TypeScript type of a primitive's JSON form. */
+type Primitives = ReadonlyMap<string, string>;
+
+/**
+ * Interfaces for the JSON form, one file for each resource type and datatype, and `resource.ts` with the union of all
+ * resources, told apart by `resourceType`. https://hl7.org/fhir/R5/json.html
+ */
+export function emitTypes(model: Model): Artefact[] {
+  const primitives: Primitives = new Map(model.primitives.map((primitive) => [primitive.name, primitive.json]));
+  const fileOf = new Map(model.structures.map((structure) => [structure.name, structure.owner]));
+  const files = [...owners(model)].map(([owner, structures]): Artefact => {
+    const declarations = structures.map((structure) => toInterface(structure, primitives));
+    return {
+      kind: 'typescript',
+      path: `types/${kebab(owner)}.ts`,
+      source: structures[0]?.url ?? '',
+      imports: importsOf(owner, structures, primitives, fileOf),
+      declarations,
+    };
+  });
+  return [...files, emitUnion(model)];
+}
+
+/** `Patient.contact` -> `PatientContact`. */
+function interfaceName(type: string): string {
+  return type
+    .split('.')
+    .map((part) => part.charAt(0).toUpperCase() + part.slice(1))
+    .join('');
+}
+
+function importsOf(
+  owner: string,
+  structures: readonly Structure[],
+  primitives: Primitives,
+  fileOf: ReadonlyMap<string, string>,
+): ImportLine[] {
+  const files = new Map<string, Set<string>>();
+  const use = (file: string, name: string): void => {
+    if (file !== kebab(owner)) files.set(file, (files.get(file) ?? new Set()).add(name));
+  };
+  const useType = (type: string): void => use(kebab(fileOf.get(type) ?? type), interfaceName(type));
+  for (const structure of structures) {
+    if (structure.base !== undefined) useType(structure.base);
+    for (const element of structure.elements.slice(structure.inherited)) {
+      for (const type of element.types) {
+        if (type === 'Resource') use('resource-union', 'AnyResource');
+        else if (!primitives.has(type)) useType(type);
+        else if (hasExtensions(element, structure)) useType('Element');
+      }
+    }
+  }
+  return [...files]
+    .sort(([a], [b]) => byCodePoint(a, b))
+    .map(([file, names]) => ({ names: [...names].sort(byCodePoint), from: `./${file}.js` }));
+}
+
+function toInterface(structure: Structure, primitives: Primitives): InterfaceDeclaration {
+  const properties = structure.elements
+    .slice(structure.inherited)
+    .flatMap((element) => propertiesOf(element, structure, primitives));
+  const concrete = structure.kind === 'resource' && structure.abstract !== true;
+  const resourceType = concrete
+    ? [{ name: 'resourceType', type: `'${structure.name}'`, optional: false, doc: 'Always the name of the type.' }]
+    : [];
+  return {
+    kind: 'interface',
+    name: interfaceName(structure.name),
+    doc: structure.short,
+    ...(structure.base === undefined ? {} : { extends: interfaceName(structure.base) }),
+    properties: [...resourceType, ...properties],
+  };
+}
+
+/** An element is one property for each type it may have; primitives have a second one for their id and extensions. */
+function propertiesOf(element: Element, structure: Structure, primitives: Primitives): InterfaceDeclaration['properties'] {
+  return element.types.flatMap((type) => {
+    const name = element.choice === true ? choiceName(element.name, type) : element.name;
+    const json = primitives.get(type);
+    const one = json ?? (type === 'Resource' ? 'AnyResource' : interfaceName(type));
+    const many = element.max === '*';
+    // A required primitive may stand as an extension alone (data absent), so only what is not primitive is required.
+    const optional = (element.min ?? 0) === 0 || element.choice === true || (json !== undefined && element.xml === undefined);
+    const doc = describe(element, type);
+    const value = { name, type: many ? (json === undefined ? `${one}[]` : `(${one} | null)[]`) : one, optional, doc };
+    if (json === undefined || !hasExtensions(element, structure)) return [value];
+    return [
+      value,
+      { name: `_${name}`, type: many ? '(Element | null)[]' : 'Element', optional: true, doc: `Id and extensions of ${name}.` },
+    ];
+  });
+}
+
+/**
+ * Whether a primitive may have an id and extensions: not where it is an attribute in XML or XHTML, nor as a resource's
+ * id. https://hl7.org/fhir/R5/resource.html#id
+ */
+function hasExtensions(element: Element, structure: Structure): boolean {
+  return element.xml === undefined && !(structure.name === 'Resource' && element.name === 'id');
+}
+
+function describe(element: Element, type: string): string {
+  const targets = element.targets?.[type];
+  const parts = [
+    element.short,
+    `${String(element.min ?? 0)}..${element.max ?? '1'} ${type}${targets === undefined ? '' : `(${targets.join(' | ')})`}`,
+    ...(element.bound === undefined ? [] : [`${element.bound.strength}: ${element.bound.valueSet}`]),
+    ...(element.modifier === true ? ['modifier'] : []),
+  ];
+  return parts.filter((part) => part !== '').join(' — ');
+}
+
+function emitUnion(model: Model): Artefact {
+  const concrete = model.structures
+    .filter((structure) => structure.kind === 'resource' && structure.abstract !== true)
+    .map((structure) => structure.name);
+  return {
+    kind: 'typescript',
+    path: 'types/resource-union.ts',
+    source: model.package,
+    imports: concrete.map((name) => ({ names: [name], from: `./${kebab(name)}.js` })),
+    declarations: [
+      { kind: 'alias', name: 'AnyResource', doc: 'Any resource; `resourceType` tells which.', type: concrete.join(' | ') },
+      { kind: 'alias', name: 'ResourceType', doc: 'Name of a resource type.', type: "AnyResource['resourceType']" },
+      {
+        kind: 'alias',
+        name: 'ResourceOf<T extends ResourceType>',
+        doc: 'The interface of a resource type by its name.',
+        type: 'Extract<AnyResource, { resourceType: T }>',
+      },
+    ],
+  };
+}

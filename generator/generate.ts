@@ -1,0 +1,101 @@
+import { join, resolve } from 'node:path';
+import type { Artefact } from './emit/artefact.js';
+import { emitManifest } from './emit/manifest.js';
+import { emitPages } from './emit/pages.js';
+import { emitRoutes } from './emit/routes.js';
+import { emitTables } from './emit/tables.js';
+import { emitTypeTables } from './emit/type-tables.js';
+import { emitTypes } from './emit/types.js';
+import { GeneratorError } from './generator-error.js';
+import { loadDefinitions, type Definitions, type PackagePin } from './load/definitions.js';
+import { applyErrata, omitDefinitions } from './load/errata.js';
+import { findPackage } from './load/find-package.js';
+import { loadPackage, type LoadedPackage } from './load/package.js';
+import { buildModel } from './model/build.js';
+import type { Model } from './model/model.js';
+import { printAll } from './print/print.js';
+import { projectRoot } from './project-root.js';
+import { takeCensus } from './verify/census.js';
+import { verifyCensus, verifyModel, verifyScopes } from './verify/verify.js';
+
+/** Which package to read instead of the pinned one. */
+export interface GenerateOptions {
+  /** `NAME@VERSION`, or the path of a package tarball. */
+  readonly package?: string;
+}
+
+/**
+ * Loads, models and verifies.
+ *
+ * @throws GeneratorError for whatever is wrong with the definitions or the package
+ */
+export async function makeModel(options: GenerateOptions = {}): Promise<Model> {
+  const root = projectRoot();
+  const definitions = loadDefinitions(join(root, 'definitions'));
+  const pins = definitions.packages;
+  const main = pinOf(pins, 'definitions');
+  const pinned = `${main.name}@${main.version}`;
+  const published = loadPackage(await findPackage(options.package ?? pinned, root));
+  const expansions = await loadExpansions(published, definitions, root);
+  if ((options.package ?? pinned) === pinned) {
+    verifyCensus(takeCensus(published, omitDefinitions(published, definitions.errata), expansions), main);
+  }
+  const corrected = applyErrata(published, definitions.errata);
+  const incomplete = new Set(
+    definitions.errata.filter((erratum) => erratum.package === expansions?.name).map((erratum) => erratum.target),
+  );
+  const model = buildModel({
+    package: corrected,
+    expansion: (url) => (incomplete.has(url) ? undefined : (expansions ?? published).valueSet(url)),
+    inputs: [published, ...(expansions === undefined ? [] : [expansions])].map(({ name, version, integrity }) => ({
+      name,
+      version,
+      sha256: integrity,
+    })),
+    corrections: definitions.errata
+      .filter((erratum) => erratum.package === published.name || erratum.package === expansions?.name)
+      .map(({ target, reason }) => ({ target, reason })),
+    canonical: definitions.settings.canonical,
+    operations: definitions.operations,
+    scopes: definitions.scopes,
+    profiles: definitions.profiles,
+  });
+  verifyModel(model);
+  if (published.name === main.name) verifyScopes(model);
+  return model;
+}
+
+/** Files below the output folder, and their texts. A function of the definitions and the package alone. */
+export function makeFiles(model: Model): Map<string, string> {
+  const artefacts: Artefact[] = [
+    ...emitTypes(model),
+    ...emitTypeTables(model),
+    ...emitTables(model),
+    emitRoutes(model),
+    ...emitPages(model),
+  ];
+  const files = printAll(artefacts, model.package);
+  return new Map([...files, ...printAll([emitManifest(model, files)], model.package)].sort(([a], [b]) => (a < b ? -1 : 1)));
+}
+
+/** The output folder: `generated/` of the checkout, whatever the working directory, or the one asked for. */
+export function outputFolder(out: string | undefined): string {
+  return out === undefined ? join(projectRoot(), 'generated') : resolve(out);
+}
+
+function pinOf(pins: readonly PackagePin[], role: PackagePin['role']): PackagePin {
+  const pin = pins.find((candidate) => candidate.role === role);
+  if (pin === undefined) throw new GeneratorError(`definitions/packages.json names no package with the role ${role}`);
+  return pin;
+}
+
+/** Expansions belong to a release: the pinned ones serve only packages of theirs. */
+async function loadExpansions(
+  published: LoadedPackage,
+  definitions: Definitions,
+  root: string,
+): Promise<LoadedPackage | undefined> {
+  const pin = pinOf(definitions.packages, 'expansions');
+  const found = loadPackage(await findPackage(`${pin.name}@${pin.version}`, root));
+  return found.fhirVersion === published.fhirVersion ? found : undefined;
+}

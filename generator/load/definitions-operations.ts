@@ -1,0 +1,47 @@
+import type { OperationDefinition } from './fhir-json.js';
+import { operationLevels } from './operation-rules.js';
+
+/** An operation of our own and the file that it stands in; without a value where the file is unsound. */
+export interface OperationFile {
+  readonly file: string;
+  readonly value: OperationDefinition | undefined;
+}
+
+/**
+ * What no schema can see in our own operations: an id or canonical used twice, two operations for one call, a parameter
+ * given twice for one level.
+ *
+ * @param canonical base of our own canonicals
+ * @returns faults, each with the file it is in, beginning with a JSON pointer
+ */
+export function operationFaults(
+  operations: readonly OperationFile[],
+  canonical: string,
+): readonly { readonly file: string; readonly fault: string }[] {
+  const faults: { file: string; fault: string }[] = [];
+  const taken = new Map<string, string>();
+  for (const { file, value } of operations) {
+    if (value === undefined) continue;
+    const claim = (pointer: string, key: string): void => {
+      const other = taken.get(key);
+      if (other === undefined) taken.set(key, file);
+      else faults.push({ file, fault: `${pointer}: ${key} is defined a second time; the first is in ${other}` });
+    };
+    const expected = `${canonical}/OperationDefinition/${value.id ?? ''}`;
+    if (value.url !== expected) faults.push({ file, fault: `/url: is "${value.url}"; expected "${expected}"` });
+    claim('/id', `id ${value.id ?? ''}`);
+    for (const level of operationLevels(value, canonical)) {
+      const types = level === 'system' ? [''] : (value.resource ?? []);
+      for (const type of types) claim('/code', `${type} $${value.code} on level ${level}`.trim());
+    }
+    const parameters = new Set<string>();
+    (value.parameter ?? []).forEach(({ name, use, scope = ['system', 'type', 'instance'] }, index) => {
+      for (const level of scope) {
+        const key = `${use} ${name} on level ${level}`;
+        if (parameters.has(key)) faults.push({ file, fault: `/parameter/${index}/name: ${key} stands there twice` });
+        parameters.add(key);
+      }
+    });
+  }
+  return faults;
+}

@@ -1,0 +1,125 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { basename, join, resolve } from 'node:path';
+import { GeneratorError } from '../generator-error.js';
+import { operationFaults } from './definitions-operations.js';
+import { schemaCheck } from './definitions-schema.js';
+import { expandScopes, type ScopePolicy, type ScopePolicyFile } from './definitions-scopes.js';
+import type { Erratum } from './errata.js';
+import type { OperationDefinition } from './fhir-json.js';
+
+/** `definitions/settings.json`. Each value stands wherever another definition writes its name in braces. */
+export interface Settings {
+  /** Base of our own canonicals, without trailing slash. */
+  readonly canonical: string;
+  /** Vendor part of operation names: `svc` of `$svc.fhir.reindex-status`. */
+  readonly vendor: string;
+  readonly publisher: string;
+}
+
+/** A FHIR package that the generator reads. One object of `definitions/packages.json`. */
+export interface PackagePin {
+  readonly name: string;
+  /** Exact version. */
+  readonly version: string;
+  readonly role: 'definitions' | 'expansions';
+  /** Counts that must come out, by name. */
+  readonly expect: Readonly<Record<string, number>>;
+}
+
+/** Everything in `definitions/`, checked. */
+export interface Definitions {
+  readonly settings: Settings;
+  readonly packages: readonly PackagePin[];
+  readonly errata: readonly Erratum[];
+  /** Our own operations, in code-point order of their files. */
+  readonly operations: readonly OperationDefinition[];
+  readonly scopes: ScopePolicy;
+  /** Canonicals of the profiles that the CapabilityStatement claims, by resource type. */
+  readonly profiles: Readonly<Record<string, readonly string[]>>;
+}
+
+/**
+ * Reads and checks the definitions.
+ *
+ * @param dir the folder `definitions`
+ * @param schemas the folder of the schemas that they are checked against
+ * @throws GeneratorError with all faults in `details`, each as `FILE POINTER: what is there; what would be right`
+ */
+export function loadDefinitions(dir: string, schemas = join(dir, 'schemas')): Definitions {
+  const check = schemaCheck(schemas);
+  const faults: string[] = [];
+  const report = (file: string, found: readonly string[]): void => {
+    // Forward slashes on every platform: the message is the same everywhere.
+    faults.push(...found.map((fault) => `${basename(resolve(dir))}/${file} ${fault}`));
+  };
+
+  /** The file's content, once it is sound; placeholders are filled in first, so that the schema judges what will be. */
+  const read = <T>(file: string, schema: string, settings?: Settings): T | undefined => {
+    const found: string[] = [];
+    const text = readText(join(dir, file), found);
+    const value = text === undefined ? undefined : parse(settings ? fillIn(text, settings, found) : text, found);
+    if (value !== undefined) found.push(...check(schema, value));
+    report(file, found);
+    return found.length === 0 ? (value as T) : undefined;
+  };
+
+  const packages = read<{ packages: PackagePin[] }>('packages.json', 'packages');
+  const profiles = read<Definitions['profiles']>('profiles.json', 'profiles');
+  const settings = read<Settings>('settings.json', 'settings');
+  // The other files cannot be judged before their placeholders are filled in.
+  if (settings === undefined) return refuse(faults);
+
+  const errata = read<{ errata: Erratum[] }>('errata.json', 'errata', settings);
+  const files = readdirSync(join(dir, 'operations'))
+    .filter((file) => file.endsWith('.json'))
+    .sort((a, b) => (a < b ? -1 : 1))
+    .map((file) => `operations/${file}`);
+  const operations = files.map((file) => ({ file, value: read<OperationDefinition>(file, 'operation', settings) }));
+  for (const { file, fault } of operationFaults(operations, settings.canonical)) report(file, [fault]);
+
+  const policy = read<ScopePolicyFile>('policy/scopes.json', 'scopes', settings);
+  const unsound: string[] = [];
+  const scopes = policy && expandScopes(policy, unsound);
+  report('policy/scopes.json', unsound);
+
+  if (faults.length > 0 || !packages || !profiles || !errata || !scopes) return refuse(faults);
+  return {
+    settings,
+    packages: packages.packages,
+    errata: errata.errata,
+    operations: operations.flatMap(({ value }) => value ?? []),
+    scopes,
+    profiles,
+  };
+}
+
+function refuse(faults: readonly string[]): never {
+  throw new GeneratorError(`definitions: ${faults.length} ${faults.length === 1 ? 'fault' : 'faults'}`, faults);
+}
+
+function readText(file: string, faults: string[]): string | undefined {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch (cause) {
+    faults.push(`: cannot be read (${(cause as NodeJS.ErrnoException).code ?? (cause as Error).message})`);
+    return undefined;
+  }
+}
+
+function parse(text: string, faults: string[]): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch (cause) {
+    faults.push(`: is not JSON (${(cause as Error).message})`);
+    return undefined;
+  }
+}
+
+function fillIn(text: string, settings: Settings, faults: string[]): string {
+  const known = Object.keys(settings);
+  return text.replace(/\{([a-z]+)\}/g, (whole, name: string) => {
+    if (known.includes(name)) return settings[name as keyof Settings];
+    faults.push(`: ${whole} is not known; expected ${known.map((each) => `{${each}}`).join(', ')}`);
+    return whole;
+  });
+}

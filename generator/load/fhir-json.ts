@@ -1,0 +1,131 @@
+/**
+ * The parts of FHIR's conformance resources that the generator reads. Only `load/`, `model/` and the census in
+ * `verify/` see these shapes; everything after works on the model.
+ */
+
+export interface FhirExtension {
+  readonly url: string;
+  readonly valueUrl?: string;
+  readonly valueUri?: string;
+  readonly valueString?: string;
+  readonly valueCode?: string;
+  readonly valueBoolean?: boolean;
+}
+
+/** Any definition that has a canonical url. */
+export interface Definition {
+  readonly resourceType: string;
+  readonly id?: string;
+  readonly url: string;
+  readonly version?: string;
+  readonly name?: string;
+  readonly title?: string;
+  readonly status?: string;
+  readonly description?: string;
+  readonly extension?: readonly FhirExtension[];
+}
+
+export interface FhirElementType {
+  readonly code: string;
+  readonly extension?: readonly FhirExtension[];
+  readonly targetProfile?: readonly string[];
+}
+
+export interface FhirConstraint {
+  readonly key: string;
+  readonly severity: 'error' | 'warning';
+  readonly human: string;
+  readonly expression?: string;
+  readonly extension?: readonly FhirExtension[];
+}
+
+export interface FhirElement {
+  readonly id: string;
+  readonly path: string;
+  readonly representation?: readonly string[];
+  readonly short?: string;
+  readonly definition?: string;
+  readonly min: number;
+  readonly max: string;
+  readonly base?: { readonly path: string };
+  readonly type?: readonly FhirElementType[];
+  readonly contentReference?: string;
+  readonly isModifier?: boolean;
+  readonly isSummary?: boolean;
+  readonly binding?: { readonly strength: string; readonly valueSet?: string };
+  readonly constraint?: readonly FhirConstraint[];
+  readonly maxLength?: number;
+  readonly minValueInteger?: number;
+  readonly maxValueInteger?: number;
+  readonly minValueInteger64?: string | number;
+  readonly maxValueInteger64?: string | number;
+}
+
+export interface StructureDefinition extends Definition {
+  readonly kind: 'primitive-type' | 'complex-type' | 'resource' | 'logical';
+  readonly abstract: boolean;
+  readonly type: string;
+  readonly baseDefinition?: string;
+  readonly derivation?: 'specialization' | 'constraint';
+  readonly snapshot: { readonly element: readonly FhirElement[] };
+}
+
+export interface SearchParameter extends Definition {
+  readonly code: string;
+  readonly base: readonly string[];
+  readonly type: string;
+  readonly expression?: string;
+  readonly target?: readonly string[];
+  readonly comparator?: readonly string[];
+  readonly modifier?: readonly string[];
+  readonly component?: readonly { readonly definition: string; readonly expression: string }[];
+}
+
+export interface FhirOperationParameter {
+  readonly name: string;
+  readonly use: 'in' | 'out';
+  readonly scope?: readonly ('instance' | 'type' | 'system')[];
+  readonly min: number;
+  readonly max: string;
+  readonly documentation?: string;
+  readonly type?: string;
+  readonly allowedType?: readonly string[];
+  readonly targetProfile?: readonly string[];
+  readonly searchType?: string;
+  readonly binding?: { readonly strength: string; readonly valueSet: string };
+  readonly part?: readonly FhirOperationParameter[];
+}
+
+export interface OperationDefinition extends Definition {
+  readonly code: string;
+  readonly affectsState?: boolean;
+  readonly resource?: readonly string[];
+  readonly system: boolean;
+  readonly type: boolean;
+  readonly instance: boolean;
+  readonly parameter?: readonly FhirOperationParameter[];
+}
+
+export interface CompartmentDefinition extends Definition {
+  readonly code: string;
+  readonly experimental?: boolean;
+  readonly resource?: readonly { readonly code: string; readonly param?: readonly string[] }[];
+}
+
+export interface ExpansionEntry {
+  readonly system?: string;
+  readonly code?: string;
+  readonly abstract?: boolean;
+  readonly contains?: readonly ExpansionEntry[];
+}
+
+export interface CodeSystem extends Definition {
+  readonly content: string;
+}
+
+export interface ValueSet extends Definition {
+  readonly compose?: {
+    readonly include: readonly { readonly system?: string; readonly concept?: readonly unknown[]; readonly filter?: readonly unknown[] }[];
+  };
+  readonly expansion?: { readonly total?: number; readonly contains?: readonly ExpansionEntry[] };
+}

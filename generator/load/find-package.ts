@@ -1,0 +1,99 @@
+import { execFile } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { basename, dirname, join } from 'node:path';
+import { promisify } from 'node:util';
+import * as tar from 'tar';
+import { GeneratorError } from '../generator-error.js';
+
+/** Where a package's files lie, and what it calls itself. */
+export interface FoundPackage {
+  readonly name: string;
+  readonly version: string;
+  readonly dir: string;
+}
+
+/**
+ * Finds the folder of a FHIR package.
+ *
+ * @param request `NAME@VERSION`, or the path of a package tarball (`.tgz`)
+ * @param root the checkout; `NAME@VERSION` is looked for in its node_modules, then in that of `test/packages`, then
+ *   fetched by `npm pack` into a cache in node_modules
+ * @throws GeneratorError naming the places looked at
+ */
+export async function findPackage(request: string, root: string): Promise<FoundPackage> {
+  if (request.endsWith('.tgz') || request.endsWith('.tar.gz')) {
+    if (!existsSync(request) || !statSync(request).isFile()) throw new GeneratorError(`--package ${request}: no such file`);
+    // Named after its bytes: a copy that calls itself like a published package must not pass for that one later.
+    const digest = createHash('sha256').update(readFileSync(request)).digest('hex');
+    return unpack(request, join(cacheOf(root), `file-${digest.slice(0, 32)}`));
+  }
+  const at = request.lastIndexOf('@');
+  const name = request.slice(0, at);
+  const version = request.slice(at + 1);
+  if (at < 1 || !/^[a-z0-9][a-z0-9._-]*$/i.test(name) || !/^[0-9a-z.+-]+$/i.test(version)) {
+    throw new GeneratorError(`--package ${request}: expected NAME@VERSION, or the path of a .tgz file`);
+  }
+  const places = [
+    join(root, 'node_modules', name),
+    join(root, 'test/packages/node_modules', name),
+    join(cacheOf(root), `${name}@${version}`),
+  ];
+  for (const dir of places) {
+    const found = describe(dir);
+    if (found?.name === name && found.version === version) return found;
+  }
+  return fetchPackage(name, version, root);
+}
+
+function cacheOf(root: string): string {
+  return join(root, 'node_modules', '.cache', 'kiln-packages');
+}
+
+function describe(dir: string): FoundPackage | undefined {
+  const file = join(dir, 'package.json');
+  if (!existsSync(file)) return undefined;
+  const { name, version } = JSON.parse(readFileSync(file, 'utf8')) as { name: string; version: string };
+  return { name, version, dir };
+}
+
+async function fetchPackage(name: string, version: string, root: string): Promise<FoundPackage> {
+  const work = mkdtempSync(join(tmpdir(), 'kiln-pack-'));
+  try {
+    try {
+      await promisify(execFile)('npm', ['pack', `${name}@${version}`, '--silent', '--pack-destination', work]);
+    } catch {
+      throw new GeneratorError(
+        `package ${name}@${version} is neither in node_modules nor under test/packages, and npm cannot fetch it; ` +
+          'check name and version, or give the path of its .tgz file',
+      );
+    }
+    const file = readdirSync(work).find((entry) => entry.endsWith('.tgz'));
+    if (file === undefined) throw new GeneratorError(`npm pack ${name}@${version} left no file`);
+    return unpack(join(work, file), join(cacheOf(root), `${name}@${version}`));
+  } finally {
+    rmSync(work, { recursive: true, force: true });
+  }
+}
+
+/** Unpacks beside `dir` and renames, so that the folder appears whole or not at all, also with two runs at once. */
+function unpack(file: string, dir: string): FoundPackage {
+  const kept = describe(dir);
+  if (kept !== undefined) return kept;
+  mkdirSync(dirname(dir), { recursive: true });
+  const work = mkdtempSync(`${dir}-unpacking-`);
+  try {
+    // 'package/X.json' -> 'X.json'; folders of examples and of other forms are not read.
+    tar.extract({ file, cwd: work, strip: 1, sync: true, filter: (path) => /^[^/]+\/[^/]+\.json$/.test(path) });
+    if (describe(work) === undefined) throw new Error('it holds no package/package.json');
+    if (!existsSync(dir)) renameSync(work, dir);
+  } catch (cause) {
+    const other = describe(dir);
+    if (other !== undefined) return other;
+    throw new GeneratorError(`--package ${basename(file)}: not a readable package tarball (${(cause as Error).message})`);
+  } finally {
+    rmSync(work, { recursive: true, force: true });
+  }
+  return describe(dir) as FoundPackage;
+}

@@ -1,0 +1,95 @@
+import type { CapabilityRow, ScopeTable } from '../../runtime/contract/index.js';
+import type { OperationDefinition, StructureDefinition, ValueSet } from '../load/fhir-json.js';
+import type { LoadedPackage } from '../load/package.js';
+import { buildCodes } from './codes.js';
+import { buildCompartments } from './compartments.js';
+import { indexTypes } from './expression/type-index.js';
+import { buildRules } from './invariants.js';
+import type { Model } from './model.js';
+import { tail } from './names.js';
+import { buildOperations } from './operations.js';
+import { buildPrimitives } from './primitives.js';
+import { buildSearch } from './search.js';
+import { buildStructures } from './structures.js';
+
+const IMPLEMENTS = 'http://hl7.org/fhir/StructureDefinition/structuredefinition-implements';
+
+/** What a model is made of. */
+export interface ModelSources {
+  /** The definitions, errata applied. */
+  readonly package: LoadedPackage;
+  /** Expanded value sets by canonical. */
+  readonly expansion: (url: string) => ValueSet | undefined;
+  /** Packages that were read. */
+  readonly inputs: Model['inputs'];
+  readonly corrections: Model['corrections'];
+  /** Our own definitions. */
+  readonly canonical: string;
+  readonly operations: readonly OperationDefinition[];
+  readonly scopes: ScopeTable;
+  /** Profiles claimed, by type. */
+  readonly profiles: Readonly<Record<string, readonly string[]>>;
+}
+
+/**
+ * Makes the model.
+ *
+ * @throws GeneratorError naming what in the definitions cannot be understood
+ */
+export function buildModel(sources: ModelSources): Model {
+  const { package: loaded } = sources;
+  const rules = buildRules(loaded.structures);
+  const structures = buildStructures(loaded.structures, rules);
+  const primitives = buildPrimitives(loaded.structures);
+  const codes = buildCodes(structures, sources.expansion);
+  const concrete = structures.filter((structure) => structure.kind === 'resource' && structure.abstract !== true);
+  const typeNames = concrete.map((structure) => structure.name);
+  const parents = new Map(
+    loaded.structures
+      .filter((definition) => definition.derivation !== 'constraint')
+      .map((definition): [string, string] => [definition.type, tail(definition.baseDefinition ?? '')]),
+  );
+  const types = indexTypes(structures, parents);
+  return {
+    package: `${loaded.name}@${loaded.version}`,
+    fhirVersion: loaded.fhirVersion,
+    inputs: sources.inputs,
+    structures,
+    primitives,
+    invariants: rules.rows,
+    search: buildSearch(loaded.searchParameters, { structures, types, codes }),
+    compartments: buildCompartments(loaded.compartments),
+    operations: buildOperations(loaded.operations, sources.operations, {
+      canonical: sources.canonical,
+      concrete: (type) => concreteTypes(type, typeNames, loaded.structures),
+    }),
+    scopes: sources.scopes,
+    codes,
+    capabilities: concrete.map((structure) => capabilityOf(structure.name, structure.url, sources.profiles)),
+    corrections: sources.corrections,
+  };
+}
+
+/** Interfaces such as CanonicalResource are no base of the types that implement them: an extension says who does. */
+function concreteTypes(type: string, concrete: readonly string[], definitions: readonly StructureDefinition[]): string[] {
+  if (concrete.includes(type)) return [type];
+  const implementers = (name: string): string[] =>
+    definitions
+      .filter((definition) => definition.derivation !== 'constraint')
+      .filter((definition) =>
+        [definition.baseDefinition, ...implemented(definition)].some((url) => url !== undefined && tail(url) === name),
+      )
+      .map((definition) => definition.type);
+  return implementers(type).flatMap((name) => concreteTypes(name, concrete, definitions));
+}
+
+function implemented(definition: StructureDefinition): string[] {
+  return (definition.extension ?? [])
+    .filter((extension) => extension.url === IMPLEMENTS)
+    .flatMap((extension) => extension.valueUri ?? []);
+}
+
+function capabilityOf(type: string, profile: string, profiles: ModelSources['profiles']): CapabilityRow {
+  const supported = profiles[type];
+  return { type, profile, ...(supported === undefined ? {} : { supportedProfiles: supported }) };
+}

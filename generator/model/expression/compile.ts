@@ -1,0 +1,158 @@
+import type { PathStep } from '../../../runtime/contract/index.js';
+import { GeneratorError } from '../../generator-error.js';
+import type { Element } from '../model.js';
+import { parseExpression, type Expression } from './parse.js';
+import { formsOf, type TypeIndex } from './type-index.js';
+
+/** Steps, and the types of the values that they reach. */
+export interface CompiledPath {
+  readonly steps: readonly PathStep[];
+  readonly types: readonly string[];
+  /** The element that the last step went to, if it went to one: tells bindings. */
+  readonly element?: Element;
+}
+
+/**
+ * Compiles one branch into steps.
+ *
+ * @param text the branch, in FHIRPath
+ * @param root the type it starts from; its name at the front is no step
+ * @throws GeneratorError naming what cannot be compiled: a name that the type lacks, a comparison that can never be
+ *   true, a function that no step does
+ */
+export function compileBranch(text: string, root: string, types: TypeIndex): CompiledPath {
+  try {
+    return new Compiler(root, types).compile(parseExpression(text));
+  } catch (error) {
+    if (error instanceof GeneratorError) throw new GeneratorError(`${root}: ${text}: ${error.message}`);
+    throw error;
+  }
+}
+
+class Compiler {
+  constructor(
+    private readonly root: string,
+    private readonly types: TypeIndex,
+  ) {}
+
+  compile(expression: Expression): CompiledPath {
+    const start = { steps: [], types: [this.root] };
+    return this.notFalse(expression) ?? this.path(expression, start);
+  }
+
+  private path(expression: Expression, start: CompiledPath): CompiledPath {
+    switch (expression.kind) {
+      case 'name':
+        return expression.of === undefined
+          ? this.first(expression.name, start)
+          : this.child(this.path(expression.of, start), expression.name);
+      case 'index':
+        return then(this.path(expression.of, start), { index: expression.at });
+      case 'type':
+        if (expression.operator === 'as') return this.narrow(this.path(expression.of, start), expression.type);
+        break;
+      case 'call':
+        return this.call(expression, start);
+      case 'union': {
+        const ways = expression.of.map((way) => this.path(way, start));
+        return {
+          steps: [...start.steps, { union: ways.map((way) => way.steps.slice(start.steps.length)) }],
+          types: [...new Set(ways.flatMap((way) => way.types))],
+        };
+      }
+      default:
+    }
+    throw new GeneratorError(`${expression.kind} is no path`);
+  }
+
+  /** The first name: the type itself, or one of those that it specialises; otherwise a child of it. */
+  private first(name: string, start: CompiledPath): CompiledPath {
+    const [type = ''] = start.types;
+    const isRoot = start.steps.length === 0 && this.types.ancestors(type).includes(name);
+    return isRoot && this.types.element(type, name) === undefined ? start : this.child(start, name);
+  }
+
+  private child(path: CompiledPath, name: string): CompiledPath {
+    const found = path.types.map((type) => this.types.element(type, name));
+    const [element] = found;
+    if (element === undefined || path.types.length > 1) {
+      throw new GeneratorError(`${path.types.join('|')} has no element ${name}`);
+    }
+    return toForms(path, element, formsOf(element));
+  }
+
+  private call(expression: Extract<Expression, { kind: 'call' }>, start: CompiledPath): CompiledPath {
+    const { name, args } = expression;
+    const path = expression.of === undefined ? start : this.path(expression.of, start);
+    const [arg] = args;
+    if ((name === 'ofType' || name === 'as') && args.length === 1 && arg?.kind === 'name') return this.narrow(path, arg.name);
+    if (name === 'first' && args.length === 0) return then(path, { index: 0 });
+    if (name === 'where' && args.length === 1 && arg !== undefined) return this.where(path, arg);
+    if (name === 'extension' && arg?.kind === 'literal' && typeof arg.value === 'string') {
+      return { steps: [...path.steps, { extension: arg.value }], types: ['Extension'] };
+    }
+    throw new GeneratorError(`${name}(…) of this form is not one of the steps`);
+  }
+
+  /** ofType() and as: chooses among the forms of a choice element, or among resources. */
+  private narrow(path: CompiledPath, type: string): CompiledPath {
+    const { element } = path;
+    if (path.types.includes('Resource') && this.types.isResource(type)) {
+      return { steps: [...path.steps, { is: type }], types: [type] };
+    }
+    // On what is of this type anyway it changes nothing.
+    if (element?.choice !== true && path.types.every((own) => this.types.ancestors(own).includes(type))) return path;
+    const forms = element === undefined ? [] : formsOf(element).filter(([, form]) => this.types.ancestors(form).includes(type));
+    if (element === undefined || forms.length === 0) {
+      throw new GeneratorError(`${element?.path ?? path.types.join('|')} cannot be a ${type}`);
+    }
+    return toForms({ steps: path.steps.slice(0, -1), types: [] }, element, forms);
+  }
+
+  private where(path: CompiledPath, condition: Expression): CompiledPath {
+    if (condition.kind === 'type' && condition.operator === 'is' && isResolve(condition.of)) {
+      if (!this.types.isResource(condition.type)) throw new GeneratorError(`${condition.type} is not a resource type`);
+      return then(path, { refers: condition.type });
+    }
+    const inner = { steps: [], types: path.types };
+    if (condition.kind === 'binary' && condition.operator === '=' && condition.right.kind === 'literal') {
+      const left = this.path(condition.left, inner);
+      const primitive = left.types.every((type) => /^[a-z]/.test(type));
+      if (!primitive) throw new GeneratorError(`a ${left.types.join('|')} never equals ${JSON.stringify(condition.right.value)}`);
+      return then(path, { where: left.steps, equals: condition.right.value });
+    }
+    if (condition.kind === 'call' && condition.name === 'exists' && condition.args.length === 0 && condition.of !== undefined) {
+      return then(path, { where: this.path(condition.of, inner).steps });
+    }
+    throw new GeneratorError('where(…) of this form is not one of the steps');
+  }
+
+  /** `x.exists() and x != false`, the one condition that is a value. */
+  private notFalse(expression: Expression): CompiledPath | undefined {
+    if (expression.kind !== 'binary' || expression.operator !== 'and') return undefined;
+    const { left, right } = expression;
+    if (left.kind !== 'call' || left.name !== 'exists' || left.of === undefined) return undefined;
+    if (right.kind !== 'binary' || right.operator !== '!=' || right.right.kind !== 'literal') return undefined;
+    const path = this.path(left.of, { steps: [], types: [this.root] });
+    const same = JSON.stringify(path) === JSON.stringify(this.path(right.left, { steps: [], types: [this.root] }));
+    if (!same || right.right.value !== false) return undefined;
+    return { steps: [...path.steps, { notFalse: true }], types: ['boolean'] };
+  }
+}
+
+function isResolve(expression: Expression): boolean {
+  return expression.kind === 'call' && expression.name === 'resolve' && expression.of === undefined;
+}
+
+/** A step that changes neither the types nor the element. */
+function then(path: CompiledPath, step: PathStep): CompiledPath {
+  return { steps: [...path.steps, step], types: path.types };
+}
+
+/** The step to an element in the given forms: one is a plain child. */
+function toForms(path: CompiledPath, element: Element, forms: (readonly [string, string])[]): CompiledPath {
+  const [only] = forms;
+  const step: PathStep =
+    forms.length === 1 && only !== undefined ? { get: only[0] } : { choose: Object.fromEntries(forms) };
+  return { steps: [...path.steps, step], types: [...new Set(forms.map(([, type]) => type))], element };
+}

@@ -1,0 +1,30 @@
+import { GeneratorError } from '../../generator-error.js';
+
+/** A word of FHIRPath with its place in the text. */
+export interface Token {
+  readonly text: string;
+  readonly kind: 'name' | 'string' | 'number' | 'symbol' | 'end';
+  readonly start: number;
+  readonly end: number;
+}
+
+/** Takes FHIRPath apart into words; the last one is an empty `end`. Throws GeneratorError on what FHIRPath lacks. */
+export function tokenize(text: string): Token[] {
+  const tokens: Token[] = [];
+  const pattern = /\s*(?:([A-Za-z_][A-Za-z0-9_]*)|'((?:[^'\\]|\\.)*)'|([0-9]+)|(!=|[.()[\]|=,]))/y;
+  let end = 0;
+  while (text.slice(end).trim() !== '') {
+    pattern.lastIndex = end;
+    const match = pattern.exec(text);
+    if (match === null) throw new GeneratorError(`${text}: cannot read character ${end + 1}`);
+    const start = end + match[0].length - match[0].trimStart().length;
+    end = pattern.lastIndex;
+    const [, name, string, number, symbol] = match;
+    if (name !== undefined) tokens.push({ text: name, kind: 'name', start, end });
+    else if (string !== undefined) tokens.push({ text: string, kind: 'string', start, end });
+    else if (number !== undefined) tokens.push({ text: number, kind: 'number', start, end });
+    else tokens.push({ text: symbol ?? '', kind: 'symbol', start, end });
+  }
+  tokens.push({ text: '', kind: 'end', start: text.length, end: text.length });
+  return tokens;
+}

@@ -1,0 +1,92 @@
+/**
+ * The model (IR): everything that the generator knows of a FHIR release, as plain data with resolved names. It is
+ * made from the definitions once, verified, and then only read. It extends the contract's rows by what people read.
+ */
+import type {
+  CapabilityRow,
+  CodeTable,
+  CompartmentRow,
+  ElementRow,
+  InvariantRow,
+  OperationRow,
+  PathRow,
+  PrimitiveRow,
+  ScopeTable,
+  SearchRow,
+  TypeRow,
+} from '../../runtime/contract/index.js';
+
+/** An element with its texts. */
+export interface Element extends ElementRow {
+  /** FHIRPath of the definition: `Patient.contact.name`, `Observation.value[x]`. */
+  readonly path: string;
+  readonly short: string;
+  readonly definition: string;
+  /** All bindings, `example` ones too. */
+  readonly bound?: { readonly strength: string; readonly valueSet: string };
+}
+
+/** A type with all its elements, those of its base included. */
+export interface Structure extends Omit<TypeRow, 'elements' | 'rules'> {
+  readonly url: string;
+  /** `Patient`: file name stem and TypeScript name come from the type that it belongs to. */
+  readonly owner: string;
+  readonly short: string;
+  readonly definition: string;
+  readonly elements: readonly Element[];
+  /** How many elements at the front are the base's, exactly. */
+  readonly inherited: number;
+  /** Ids of all rules, those of the base included. */
+  readonly rules: readonly string[];
+}
+
+/** A branch with what the checks want to know of it. */
+export interface Branch extends PathRow {
+  /** The type whose resources it starts from. */
+  readonly root: string;
+}
+
+export interface SearchParameterModel extends Omit<SearchRow, 'paths'> {
+  readonly id: string;
+  readonly description: string;
+  readonly paths: readonly PathRow[];
+}
+
+/** The parameters that one type (or `Resource`, `DomainResource`) adds. */
+export interface SearchTableModel {
+  readonly type: string;
+  readonly base?: string;
+  readonly parameters: readonly SearchParameterModel[];
+}
+
+export interface OperationModel extends OperationRow {
+  readonly description: string;
+  /** From `definitions/operations`, not from the package. */
+  readonly own: boolean;
+}
+
+/** A primitive with its text. */
+export interface PrimitiveModel extends PrimitiveRow {
+  readonly url: string;
+  readonly definition: string;
+}
+
+export interface Model {
+  /** `hl7.fhir.r5.core@5.0.0`. */
+  readonly package: string;
+  readonly fhirVersion: string;
+  /** Packages and the sha256 of what was read of each. */
+  readonly inputs: readonly { readonly name: string; readonly version: string; readonly sha256: string }[];
+  /** Resources and datatypes in code-point order, each followed by its backbone types in order of definition. */
+  readonly structures: readonly Structure[];
+  readonly primitives: readonly PrimitiveModel[];
+  readonly invariants: readonly InvariantRow[];
+  readonly search: readonly SearchTableModel[];
+  readonly compartments: readonly CompartmentRow[];
+  readonly operations: readonly OperationModel[];
+  readonly scopes: ScopeTable;
+  readonly codes: readonly CodeTable[];
+  readonly capabilities: readonly CapabilityRow[];
+  /** Definitions of the package that the errata correct: canonical and reason. */
+  readonly corrections: readonly { readonly target: string; readonly reason: string }[];
+}

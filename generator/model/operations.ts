@@ -1,0 +1,62 @@
+import type { OperationParameterRow } from '../../runtime/contract/index.js';
+import type { FhirOperationParameter, OperationDefinition } from '../load/fhir-json.js';
+import { operationLevels, operationMethods } from '../load/operation-rules.js';
+import type { OperationModel } from './model.js';
+import { byCodePoint, tail, unversioned } from './names.js';
+
+/** What operations are resolved against. */
+export interface OperationContext {
+  /** Base of our own canonicals. */
+  readonly canonical: string;
+  /** Concrete types of a type name: itself, or for an abstract one those that specialise or implement it. */
+  readonly concrete: (type: string) => readonly string[];
+}
+
+/** The operations, those of the package and our own, in order of ids. https://hl7.org/fhir/R5/operationdefinition.html */
+export function buildOperations(
+  published: readonly OperationDefinition[],
+  own: readonly OperationDefinition[],
+  context: OperationContext,
+): OperationModel[] {
+  return [
+    ...published.map((definition) => buildOperation(definition, false, context)),
+    ...own.map((definition) => buildOperation(definition, true, context)),
+  ].sort((a, b) => byCodePoint(a.id, b.id));
+}
+
+function buildOperation(definition: OperationDefinition, own: boolean, context: OperationContext): OperationModel {
+  const parameters = (definition.parameter ?? []).map((parameter) => buildParameter(parameter));
+  const everywhere = definition.resource === undefined || definition.resource.includes('Resource');
+  const types = [...new Set((definition.resource ?? []).flatMap(context.concrete))].sort(byCodePoint);
+  return {
+    id: definition.id ?? '',
+    name: definition.code,
+    url: definition.url,
+    title: definition.title ?? definition.name ?? definition.code,
+    levels: operationLevels(definition, context.canonical),
+    methods: operationMethods(definition, context.canonical),
+    ...(everywhere ? {} : { types }),
+    affectsState: definition.affectsState ?? false,
+    parameters,
+    description: definition.description ?? '',
+    own,
+  };
+}
+
+function buildParameter(parameter: FhirOperationParameter): OperationParameterRow {
+  const { binding } = parameter;
+  return {
+    name: parameter.name,
+    use: parameter.use,
+    ...(parameter.scope === undefined ? {} : { scope: parameter.scope }),
+    min: parameter.min,
+    max: parameter.max === '*' ? '*' : Number(parameter.max),
+    ...(parameter.type === undefined ? {} : { type: parameter.type }),
+    ...(parameter.allowedType === undefined ? {} : { allowedTypes: parameter.allowedType }),
+    ...(parameter.searchType === undefined ? {} : { searchType: parameter.searchType }),
+    ...(parameter.targetProfile === undefined ? {} : { targets: parameter.targetProfile.map(tail) }),
+    ...(binding === undefined ? {} : { binding: { strength: binding.strength, valueSet: unversioned(binding.valueSet) } }),
+    ...(parameter.documentation === undefined ? {} : { documentation: parameter.documentation }),
+    ...(parameter.part === undefined ? {} : { parts: parameter.part.map((part) => buildParameter(part)) }),
+  };
+}

@@ -1,0 +1,131 @@
+import type { CodeTable, ComponentRow, PathRow, SearchType } from '../../runtime/contract/index.js';
+import { GeneratorError } from '../generator-error.js';
+import type { SearchParameter } from '../load/fhir-json.js';
+import { splitBranches } from './expression/branches.js';
+import { compileBranch, type CompiledPath } from './expression/compile.js';
+import type { TypeIndex } from './expression/type-index.js';
+import type { SearchParameterModel, SearchTableModel, Structure } from './model.js';
+import { byCodePoint } from './names.js';
+import { searchTypeOf } from './search-type-of.js';
+import { assignSlots } from './slots.js';
+
+/** What the search parameters are compiled against. */
+export interface SearchContext {
+  readonly structures: readonly Structure[];
+  readonly types: TypeIndex;
+  readonly codes: readonly CodeTable[];
+}
+
+/**
+ * The search parameters of each type that has or inherits any, in code-point order of codes.
+ * https://hl7.org/fhir/R5/searchparameter.html
+ *
+ * @throws GeneratorError listing every expression that cannot be compiled
+ */
+export function buildSearch(parameters: readonly SearchParameter[], context: SearchContext): SearchTableModel[] {
+  const faults: string[] = [];
+  const byUrl = new Map(parameters.map((parameter) => [parameter.url, parameter]));
+  const tables = context.structures
+    .filter((structure) => structure.kind === 'resource')
+    .map((structure) => {
+      const own = parameters
+        .filter((parameter) => parameter.base.includes(structure.name))
+        .sort((a, b) => byCodePoint(a.code, b.code));
+      const rows = own.flatMap((parameter) => {
+        try {
+          return [buildParameter(parameter, structure.name, byUrl, context)];
+        } catch (error) {
+          if (!(error instanceof GeneratorError)) throw error;
+          faults.push(`${parameter.url}: ${error.message}`);
+          return [];
+        }
+      });
+      return { type: structure.name, ...(structure.base === undefined ? {} : { base: structure.base }), parameters: rows };
+    });
+  if (faults.length > 0) {
+    throw new GeneratorError('search parameters that cannot be compiled; correct them in definitions/errata.json', faults);
+  }
+  return assignSlots(tables);
+}
+
+function buildParameter(
+  parameter: SearchParameter,
+  type: string,
+  byUrl: ReadonlyMap<string, SearchParameter>,
+  context: SearchContext,
+): SearchParameterModel {
+  const branches = branchesOf(parameter, type, context.types);
+  const paths = branches.map((text) => pathRow(text, compileBranch(text, type, context.types), context));
+  const components = (parameter.component ?? []).map((component) =>
+    buildComponent(component, byUrl.get(component.definition), paths, context),
+  );
+  return {
+    id: parameter.id ?? '',
+    code: parameter.code,
+    type: parameter.type as SearchType,
+    url: parameter.url,
+    description: parameter.description ?? '',
+    paths,
+    ...(parameter.target === undefined ? {} : { targets: [...parameter.target].sort(byCodePoint) }),
+    ...(components.length === 0 ? {} : { components }),
+    ...(parameter.comparator === undefined ? {} : { comparators: parameter.comparator }),
+    ...(parameter.modifier === undefined ? {} : { modifiers: parameter.modifier }),
+  };
+}
+
+/**
+ * The branches of a parameter that start from this type, each once. One that names no type belongs to every type
+ * that has what it names.
+ */
+function branchesOf(parameter: SearchParameter, type: string, types: TypeIndex): string[] {
+  const mine = splitBranches(parameter.expression ?? '').filter((text) => {
+    const head = /^\(*\s*([A-Za-z]+)/.exec(text)?.[1] ?? '';
+    if (types.isType(head)) return head === type;
+    return parameter.base.length === 1 || compiles(text, type, types);
+  });
+  return [...new Set(mine)];
+}
+
+function compiles(text: string, type: string, types: TypeIndex): boolean {
+  try {
+    compileBranch(text, type, types);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function pathRow(text: string, path: CompiledPath, context: SearchContext): PathRow {
+  const system = systemOf(path, context.codes);
+  return { text, steps: path.steps, types: path.types, ...(system === undefined ? {} : { system }) };
+}
+
+/** A `code` names no system; its required binding does where it draws on one alone. */
+function systemOf(path: CompiledPath, codes: readonly CodeTable[]): string | undefined {
+  const binding = path.element?.binding;
+  if (binding?.strength !== 'required' || path.types.length !== 1 || path.types[0] !== 'code') return undefined;
+  const systems = Object.keys(codes.find((table) => table.url === binding.valueSet)?.codes ?? {});
+  return systems.length === 1 ? systems[0] : undefined;
+}
+
+function buildComponent(
+  component: { readonly definition: string; readonly expression: string },
+  published: SearchParameter | undefined,
+  composite: readonly PathRow[],
+  context: SearchContext,
+): ComponentRow {
+  const roots = [...new Set(composite.flatMap((path) => path.types))];
+  const texts = splitBranches(component.expression);
+  const [first, ...others] = roots.map((root) =>
+    texts.map((text) => pathRow(text, compileBranch(text, root, context.types), context)),
+  );
+  if (first === undefined) throw new GeneratorError('a composite without an expression');
+  if (others.some((other) => JSON.stringify(other) !== JSON.stringify(first))) {
+    throw new GeneratorError(`component ${component.expression} differs between ${roots.join(' and ')}`);
+  }
+  return {
+    code: published?.code ?? component.expression,
+    type: (published?.type as SearchType | undefined) ?? searchTypeOf(first.flatMap((path) => path.types)),
+    paths: first,
+  };
+}

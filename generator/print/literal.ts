@@ -1,0 +1,57 @@
+import { Code } from '../emit/artefact.js';
+
+const WIDTH = 120;
+
+/**
+ * Plain data as a TypeScript literal: on one line where it fits, else an entry a line, so that a changed row is a
+ * changed line. Keys are bare where they may be.
+ *
+ * @param indent columns that the line begins with
+ * @param before columns used on the line already
+ */
+export function literal(value: unknown, indent = 0, before = indent): string {
+  const line = inline(value);
+  if (!isCollection(value) || before + line.length + 1 <= WIDTH) return line;
+  const deeper = indent + 2;
+  const pad = ' '.repeat(deeper);
+  const entries = Array.isArray(value)
+    ? value.map((entry) => literal(entry, deeper))
+    : entriesOf(value).map(([key, entry]) => `${name(key)}: ${literal(entry, deeper, deeper + name(key).length + 2)}`);
+  const [open, close] = Array.isArray(value) ? ['[', ']'] : ['{', '}'];
+  return [open, ...entries.map((entry) => `${pad}${entry},`), `${' '.repeat(indent)}${close}`].join('\n');
+}
+
+function inline(value: unknown): string {
+  if (value instanceof Code) return value.text;
+  if (typeof value === 'string') return quote(value);
+  if (Array.isArray(value)) return `[${value.map(inline).join(', ')}]`;
+  if (isCollection(value)) {
+    const entries = entriesOf(value).map(([key, entry]) => `${name(key)}: ${inline(entry)}`);
+    return entries.length === 0 ? '{}' : `{ ${entries.join(', ')} }`;
+  }
+  return String(value);
+}
+
+/** Members that are undefined are absent. */
+function entriesOf(value: object): [string, unknown][] {
+  return Object.entries(value).filter(([, entry]) => entry !== undefined);
+}
+
+function isCollection(value: unknown): value is object {
+  return typeof value === 'object' && value !== null && !(value instanceof Code);
+}
+
+function name(key: string): string {
+  return /^[A-Za-z_][A-Za-z0-9_]*$/.test(key) && key !== '__proto__' ? key : quote(key);
+}
+
+/** A string in single quotes; control and line-separating characters escaped. */
+export function quote(text: string): string {
+  const escaped = JSON.stringify(text)
+    .slice(1, -1)
+    .replaceAll('\\"', '"')
+    .replaceAll("'", "\\'")
+    .replaceAll('\u2028', '\\u2028')
+    .replaceAll('\u2029', '\\u2029');
+  return `'${escaped}'`;
+}

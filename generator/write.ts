@@ -1,0 +1,68 @@
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+
+/** How the output folder differs from what was generated. Paths are below it, in code-point order. */
+export interface Difference {
+  readonly path: string;
+  readonly kind: 'changed' | 'missing' | 'stray';
+  /** For `changed`: the first line that differs, counted from 1, and what stands there and should. */
+  readonly line?: number;
+  readonly found?: string;
+  readonly expected?: string;
+}
+
+/** Compares the folder with the files by bytes. */
+export function compare(dir: string, files: ReadonlyMap<string, string>): Difference[] {
+  const present = new Set(listFiles(dir));
+  const differences: Difference[] = [];
+  for (const [path, text] of files) {
+    if (!present.delete(path)) differences.push({ path, kind: 'missing' });
+    else {
+      const bytes = readFileSync(join(dir, path));
+      if (!bytes.equals(Buffer.from(text))) differences.push({ path, kind: 'changed', ...firstDifference(bytes.toString('utf8'), text) });
+    }
+  }
+  for (const path of present) differences.push({ path, kind: 'stray' });
+  return differences.sort((a, b) => (a.path < b.path ? -1 : 1));
+}
+
+/** Makes the folder equal to the files: writes what changed, deletes strays and folders that they leave empty. */
+export function write(dir: string, files: ReadonlyMap<string, string>, differences: readonly Difference[]): void {
+  for (const { path, kind } of differences) {
+    const target = join(dir, path);
+    if (kind === 'stray') {
+      rmSync(target);
+      removeEmptyFolders(dir, dirname(path));
+      continue;
+    }
+    mkdirSync(dirname(target), { recursive: true });
+    // Renamed into place, so that a run cut short leaves whole files only.
+    const temporary = `${target}.kiln-tmp`;
+    writeFileSync(temporary, files.get(path) ?? '');
+    renameSync(temporary, target);
+  }
+}
+
+/** Files below a folder, with `/` between names; none where it does not exist. */
+export function listFiles(dir: string): string[] {
+  if (!existsSync(dir)) return [];
+  return readdirSync(dir, { recursive: true, withFileTypes: true })
+    .filter((entry) => !entry.isDirectory())
+    .map((entry) => join(entry.parentPath, entry.name).slice(dir.length + 1).replaceAll('\\', '/'))
+    .sort();
+}
+
+function removeEmptyFolders(dir: string, folder: string): void {
+  for (let path = folder; path !== '.'; path = dirname(path)) {
+    if (readdirSync(join(dir, path)).length > 0) return;
+    rmSync(join(dir, path), { recursive: true });
+  }
+}
+
+function firstDifference(found: string, expected: string): Pick<Difference, 'line' | 'found' | 'expected'> {
+  const have = found.split('\n');
+  const want = expected.split('\n');
+  let line = 0;
+  while (line < have.length && line < want.length && have[line] === want[line]) line++;
+  return { line: line + 1, found: have[line] ?? '(end of file)', expected: want[line] ?? '(end of file)' };
+}
