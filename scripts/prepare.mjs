@@ -1,15 +1,16 @@
 // Builds dist/ after `npm ci`, so that `npx kiln` works at once. Where TypeScript is absent (an install
 // without development dependencies) there is nothing to build with, and nothing to do.
-import { spawnSync } from 'node:child_process';
 import { createRequire } from 'node:module';
+import { build } from './build.mjs';
 
-const require = createRequire(import.meta.url);
-let tsc;
-try {
-  tsc = require.resolve('typescript/bin/tsc');
-} catch {
-  process.stderr.write('kiln: TypeScript is not installed; dist/ is left as it is\n');
-  process.exit(0);
+if (isInstalled('typescript')) process.exitCode = build();
+else process.stderr.write('kiln: TypeScript is not installed; dist/ is left as it is\n');
+
+function isInstalled(name) {
+  try {
+    createRequire(import.meta.url).resolve(name);
+    return true;
+  } catch {
+    return false;
+  }
 }
-const run = spawnSync(process.execPath, [tsc, '-p', 'tsconfig.build.json'], { stdio: 'inherit' });
-process.exit(run.status ?? 1);

@@ -1,0 +1,231 @@
+// The import rules of the project, run by `npm run lint`. test/unit/import-rules.test.ts shows each of them biting.
+// Paths are regular expressions on paths from the repository's root.
+
+// What each room of runtime/ may import besides itself, `contract` and `fhir`. A room missing here may import all.
+const port = 'store/[^/]+$'; // the port and what stands beside it, not the stores in its folders
+const below = ['format', 'path', 'validate', 'search', port]; // all that interactions and operations build on
+const rooms = {
+  format: [],
+  path: [],
+  validate: ['path'],
+  search: ['path'],
+  store: ['search'],
+  interactions: below,
+  operations: below,
+  terminology: [port],
+  jobs: [...below, 'operations'],
+  auth: ['search', port],
+  observe: [],
+  http: ['interactions', 'operations', 'auth', 'format', 'observe'],
+};
+
+// Entry files of worker threads are composition roots: they may live in any room, and see what server.ts sees.
+const worker = '-worker[.]ts$';
+
+/** Matches any of these npm packages, installed or not, and their types. */
+function packages(...names) {
+  return names.flatMap((name) => [
+    `(?:^|/)node_modules/${name}/`,
+    `(?:^|/)node_modules/@types/${name}/`,
+    `^${name}(?:/|$)`, // not installed, or not in package.json
+  ]);
+}
+
+function forbid(name, comment, from, to) {
+  return { name, comment, severity: 'error', from, to };
+}
+
+/** For a package that one place keeps to itself. */
+function only(place, name, ...names) {
+  return forbid(
+    name,
+    `Only ${place} knows ${names.join(', ')}.`,
+    { pathNot: `^${place}` },
+    { path: packages(...names) },
+  );
+}
+
+const roomRules = Object.entries(rooms).map(([room, others]) => {
+  const allowed = ['contract/', 'fhir/', `${room}/`, ...others.map((other) => (other === port ? port : `${other}/`))];
+  const list = others.map((other) => (other === port ? 'the store port' : other)).join(', ');
+  return forbid(
+    `room-${room}`,
+    `runtime/${room} may import contract, fhir${list && ', '}${list}; see the table of rooms.`,
+    { path: `^runtime/${room}/`, pathNot: worker },
+    { path: '^runtime/', pathNot: `^runtime/(?:${allowed.join('|')})` },
+  );
+});
+
+const runtimeRules = [
+  forbid(
+    'room-contract',
+    'runtime/contract holds the row types and imports nothing.',
+    { path: '^runtime/contract/' },
+    { pathNot: '^runtime/contract/' },
+  ),
+  forbid(
+    'room-fhir',
+    'runtime/fhir may import contract.',
+    { path: '^runtime/fhir/' },
+    { path: '^runtime/', pathNot: '^runtime/(?:contract|fhir)/' },
+  ),
+  forbid(
+    'store-knows-search-by-type',
+    'A store compiles the query that search made; it takes the types of search, not its code.',
+    { path: '^runtime/store/', pathNot: worker },
+    { path: '^runtime/search/', dependencyTypesNot: ['type-only'] },
+  ),
+  forbid(
+    'no-store-imports-the-other',
+    'What two stores share belongs into the port.',
+    { path: '^runtime/store/([^/]+)/' },
+    { path: '^runtime/store/[^/]+/', pathNot: '^runtime/store/$1/' },
+  ),
+  forbid(
+    'concrete-store-only-in-server',
+    'Everyone else takes the port, and is given a store by server.ts.',
+    { path: '^runtime/', pathNot: ['^runtime/server[.]ts$', worker, '^runtime/store/[^/]+/'] },
+    { path: '^runtime/store/[^/]+/' },
+  ),
+  forbid(
+    'generated-only-in-server',
+    'Tables are passed in, so that tests run on a toy package. Types may be had from kiln/contract.',
+    { path: '^(?:runtime|generator)/', pathNot: ['^runtime/server[.]ts$', worker] },
+    { path: '^generated/' },
+  ),
+  forbid(
+    'worker-entries-are-started-by-url',
+    'A worker entry sees everything; imported, it would pass that on to the room that imports it.',
+    {},
+    { path: worker },
+  ),
+  forbid(
+    'no-transport-or-driver-in-the-middle',
+    'interactions, operations, search and validate know neither Express nor a database driver.',
+    { path: '^runtime/(?:interactions|operations|search|validate)/', pathNot: worker },
+    { path: packages('express', 'mongodb', 'better-sqlite3') },
+  ),
+  forbid(
+    'runtime-without-generator',
+    'The runtime ships without generator and definitions.',
+    { path: '^runtime/', pathNot: '^runtime/cli/' },
+    { path: '^(?:generator|definitions)/' },
+  ),
+  forbid(
+    'cli-loads-generator-when-asked',
+    'Only `generate` and `explain` need the generator, and it is absent where Kiln is installed: use `await import()`.',
+    { path: '^runtime/cli/' },
+    { path: '^generator/', dynamic: false },
+  ),
+  forbid(
+    'cli-without-definitions',
+    'The generator reads the definitions.',
+    { path: '^runtime/cli/' },
+    { path: '^definitions/' },
+  ),
+  forbid(
+    'runtime-without-development-tools',
+    'The runtime ships without TypeScript tooling and FHIR packages.',
+    { path: '^runtime/' },
+    {
+      path: packages(
+        'typescript',
+        'ts-morph',
+        'ts-node',
+        'tsx',
+        'esbuild',
+        'handlebars',
+        'prettier',
+        'eslint',
+        'vite',
+        'vitest',
+        'openapi-typescript',
+        'hl7[.]fhir[.][a-z0-9.]+',
+      ),
+    },
+  ),
+  forbid(
+    'runtime-uses-only-dependencies',
+    'What runs must be in "dependencies" of package.json; types may come from "devDependencies".',
+    { path: '^runtime/' },
+    { dependencyTypes: ['npm-dev', 'npm-no-pkg', 'npm-unknown'], dependencyTypesNot: ['type-only'] },
+  ),
+  only('runtime/path/', 'fhirpath-only-in-path', 'fhirpath'),
+  only(
+    'runtime/format/xml',
+    'xml-library-only-in-format-xml',
+    'saxes',
+    'xmlbuilder2',
+    'fast-xml-parser',
+    '@xmldom/xmldom',
+  ),
+  only('runtime/auth/', 'jose-only-in-auth', 'jose'),
+];
+
+const generatedRules = [
+  forbid(
+    'generated-imports-only-contract',
+    'Generated files are tables and types: no behaviour, no library.',
+    { path: '^generated/' },
+    // kiln/contract is the package's own export: its name where dist/ is not built, its file there otherwise.
+    { pathNot: '^generated/|^kiln/contract$|^(?:dist/)?runtime/contract/' },
+  ),
+  forbid(
+    'generated-takes-contract-by-type',
+    'A table must load without the runtime.',
+    { path: '^generated/' },
+    // Unknown: kiln/contract before dist/ is built, when nobody can tell.
+    { pathNot: '^generated/', dependencyTypesNot: ['type-only', 'unknown'] },
+  ),
+];
+
+const generatorRules = [
+  ['load', ['model', 'verify', 'emit', 'print'], 'knows nothing of our output'],
+  ['model', ['verify', 'emit', 'print'], 'knows nothing of what comes after it'],
+  ['verify', ['emit', 'print'], 'judges the model, not the output'],
+  ['emit', ['load'], 'makes files from the model, not from FHIR JSON'],
+  ['print', ['load', 'model', 'verify'], 'knows nothing of FHIR'],
+]
+  .map(([room, others, because]) =>
+    forbid(
+      `generator-${room}`,
+      `generator/${room} ${because}.`,
+      { path: `^generator/${room}/` },
+      { path: `^generator/(?:${others.join('|')})/` },
+    ),
+  )
+  .concat(
+    forbid(
+      'emit-does-no-io',
+      'An emitter turns the model into files in memory; generator/write.ts writes them.',
+      { path: '^generator/emit/' },
+      { path: '^(?:node:)?(?:fs|net|http|https|http2|tls|dgram|dns|child_process|worker_threads)(?:/|$)' },
+    ),
+    only('generator/print/', 'printers-only-in-print', 'ts-morph', 'handlebars'),
+  );
+
+module.exports = {
+  forbidden: [
+    ...roomRules,
+    ...runtimeRules,
+    ...generatedRules,
+    ...generatorRules,
+    forbid(
+      'no-circular',
+      'Two files that need each other are one, or lack a third. (FHIR types are recursive, so generated ones may be.)',
+      { path: '^(?:runtime|generator)/' },
+      { circular: true },
+    ),
+  ],
+  options: {
+    doNotFollow: { path: '(?:^|/)node_modules/|^dist/' },
+    // Type-only imports count: a room that takes another's types knows it.
+    tsPreCompilationDeps: true,
+    tsConfig: { fileName: 'tsconfig.json' },
+    enhancedResolveOptions: {
+      exportsFields: ['exports'],
+      conditionNames: ['import', 'node', 'types', 'default'],
+      mainFields: ['main', 'types'],
+    },
+  },
+};

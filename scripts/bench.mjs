@@ -1,0 +1,114 @@
+// Runs the benches of test/bench, all or those named: npm run bench -- extraction
+// They are compiled first: under vitest each call between modules takes a detour, and the floor would look too near.
+import { fork, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { readdirSync, readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+const self = fileURLToPath(import.meta.url);
+
+process.chdir(root);
+if (process.send) await runOne(process.argv[2]);
+else await runAll(process.argv.slice(2));
+
+async function runAll(asked) {
+  const known = benches();
+  const unknown = asked.filter((name) => !known.includes(name));
+  if (unknown.length > 0)
+    return fail(`no such bench: ${unknown.join(', ')}; there is ${known.join(', ') || 'none yet'}`);
+  if (known.length === 0) return fail('no file of test/bench exports `bench`');
+  if (!compile()) return fail('the benches do not compile');
+
+  const rows = [];
+  for (const name of asked.length > 0 ? asked : known) {
+    const some = await inProcessOfItsOwn(name);
+    if (some) rows.push(...some);
+    else fail(`${name} failed`);
+  }
+  print(rows);
+  for (const row of rows) for (const missed of missedGoals(row)) fail(`${row.name}: ${missed}`);
+}
+
+/** The files of test/bench that export `bench`; the others help them. */
+function benches() {
+  const folder = join(root, 'test', 'bench');
+  return readdirSync(folder)
+    .filter((file) => file.endsWith('.ts'))
+    .filter((file) => /^export (?:const|(?:async )?function) bench\b/m.test(readFileSync(join(folder, file), 'utf8')))
+    .map((file) => file.slice(0, -3))
+    .sort();
+}
+
+/** One bench, here, in the child: its rows go to the parent. */
+async function runOne(name) {
+  const { bench } = await import(pathToFileURL(join(root, '.cache', 'bench', 'test', 'bench', `${name}.js`)).href);
+  process.send(await bench());
+  process.disconnect();
+}
+
+/** Each bench starts with a fresh heap and code that no other bench has shaped. */
+async function inProcessOfItsOwn(name) {
+  const child = fork(self, [name], { execArgv: ['--expose-gc'] });
+  let rows;
+  child.on('message', (message) => (rows = message));
+  const [code] = await once(child, 'close');
+  return code === 0 ? rows : undefined;
+}
+
+function compile() {
+  const tsc = createRequire(import.meta.url).resolve('typescript/bin/tsc');
+  const args = [tsc, '-p', 'scripts/tsconfig.bench.json'];
+  return spawnSync(process.execPath, args, { stdio: 'inherit' }).status === 0;
+}
+
+function perSecond({ count, wallMs }) {
+  return (count * 1000) / wallMs;
+}
+
+function perCpuSecond({ count, cpuMs }) {
+  return (count * 1000) / cpuMs;
+}
+
+function ratioOf({ measured, floor }) {
+  return floor && perCpuSecond(measured) / perCpuSecond(floor.measured);
+}
+
+function missedGoals(row) {
+  const { rate, ratio } = row.goal ?? {};
+  const missed = [];
+  if (rate !== undefined && perSecond(row.measured) < rate) missed.push(`below ${amount(rate)} ${row.unit}/s`);
+  if (ratio !== undefined && !(ratioOf(row) >= ratio))
+    missed.push(`below ${ratio} times ${row.floor?.name ?? 'its floor'}`);
+  return missed;
+}
+
+function print(rows) {
+  const head = ['bench', 'unit', 'per s', 'per CPU-s', 'floor', 'its per CPU-s', 'ratio'];
+  const lines = rows.map((row) => [
+    row.name,
+    row.unit,
+    amount(perSecond(row.measured)),
+    amount(perCpuSecond(row.measured)),
+    row.floor?.name ?? '',
+    row.floor ? amount(perCpuSecond(row.floor.measured)) : '',
+    row.floor ? ratioOf(row).toFixed(2) : '',
+  ]);
+  const widths = head.map((_, i) => Math.max(...[head, ...lines].map((line) => line[i].length)));
+  const isText = (i) => i === 0 || i === 1 || i === 4;
+  for (const line of [head, widths.map((width) => '-'.repeat(width)), ...lines]) {
+    const cells = line.map((cell, i) => (isText(i) ? cell.padEnd(widths[i]) : cell.padStart(widths[i])));
+    process.stdout.write(`${cells.join('  ').trimEnd()}\n`);
+  }
+}
+
+function amount(number) {
+  return number.toLocaleString('en-US', { maximumSignificantDigits: 3 });
+}
+
+function fail(message) {
+  process.stderr.write(`bench: ${message}\n`);
+  process.exitCode = 1;
+}

@@ -1,0 +1,39 @@
+// Compiles to dist/, and leaves there what belongs there: tsc neither removes the output of a source file that is gone
+// nor makes the command executable.
+import { spawnSync } from 'node:child_process';
+import { chmodSync, existsSync, readdirSync, rmdirSync, rmSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+const dist = join(root, 'dist');
+const main = join(dist, 'runtime', 'cli', 'main.js');
+const EMITTED = /\.(?:d\.ts|d\.ts\.map|js\.map|js)$/;
+
+/** Compiles the project; returns the exit code of tsc. */
+export function build() {
+  const tsc = createRequire(import.meta.url).resolve('typescript/bin/tsc');
+  const run = spawnSync(process.execPath, [tsc, '-p', 'tsconfig.build.json'], { cwd: root, stdio: 'inherit' });
+  if (existsSync(dist)) removeStale('');
+  if (existsSync(main)) chmodSync(main, 0o755);
+  return run.status ?? 1;
+}
+
+/** Deletes below dist/FOLDER every output whose source is gone, and the folders that this empties. */
+function removeStale(folder) {
+  for (const entry of readdirSync(join(dist, folder), { withFileTypes: true })) {
+    const path = join(folder, entry.name);
+    if (entry.isDirectory()) removeStale(path);
+    else if (!hasSource(path)) rmSync(join(dist, path));
+  }
+  if (folder !== '' && readdirSync(join(dist, folder)).length === 0) rmdirSync(join(dist, folder));
+}
+
+function hasSource(path) {
+  if (path === '.tsbuildinfo') return true;
+  const source = EMITTED.test(path) ? path.replace(EMITTED, '.ts') : path; // an imported .json keeps its name
+  return existsSync(join(root, source));
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) process.exitCode = build();

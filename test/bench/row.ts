@@ -1,0 +1,22 @@
+/** What a number of pieces of work took. */
+export interface Measured {
+  readonly count: number;
+  readonly wallMs: number;
+  /** User and system time of the whole process, so work moved to another thread is not free. */
+  readonly cpuMs: number;
+}
+
+/** One line of `npm run bench`. The floor is measured in the same run, so the ratio holds on any machine. */
+export interface Row {
+  /** What is measured: `extract Patient`. */
+  readonly name: string;
+  /** What is counted, in the plural: `Patients`. */
+  readonly unit: string;
+  readonly measured: Measured;
+  readonly floor?: { readonly name: string; readonly measured: Measured };
+  /** The bench fails below these. Rates are pieces per second of wall time, ratios are of pieces per CPU-second. */
+  readonly goal?: { readonly rate?: number; readonly ratio?: number };
+}
+
+/** What a file of `test/bench` exports under the name `bench`. It runs in a process of its own, in the repository's root. */
+export type Bench = () => Promise<readonly Row[]>;
