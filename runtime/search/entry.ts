@@ -9,6 +9,7 @@ interface Entry {
   readonly param: string;
 }
 
+/** A code, an identifier, a boolean: equal or not. */
 export interface TokenEntry extends Entry {
   readonly kind: 'token';
   /** Absent: the value has no system. */
@@ -19,6 +20,7 @@ export interface TokenEntry extends Entry {
   readonly ofType?: readonly { readonly system?: string; readonly code: string }[];
 }
 
+/** A text, found by its beginning, by a part of it, or whole. */
 export interface StringEntry extends Entry {
   readonly kind: 'string';
   /** The text as it stands. */
@@ -34,20 +36,29 @@ export interface DateEntry extends Entry {
   readonly high?: number;
 }
 
+/** A number, compared by ranges. */
 export interface NumberEntry extends Entry {
   readonly kind: 'number';
   readonly value: number;
 }
 
+/**
+ * A quantity: a point, or an interval where `low` or `high` is there (a Range, the span of SampledData, a value with
+ * a comparator such as `<5`). Ends are within; an interval with one end is open at the other.
+ */
 export interface QuantityEntry extends Entry {
   readonly kind: 'quantity';
+  /** The point; of an interval its low end, or the high one where it has no low. What sorting goes by. */
   readonly value: number;
+  readonly low?: number;
+  readonly high?: number;
   readonly system?: string;
   /** The coded unit; without one, the unit's text. */
   readonly code?: string;
   readonly unit?: string;
 }
 
+/** A reference to a resource, here or elsewhere, or to what an identifier names. */
 export interface ReferenceEntry extends Entry {
   readonly kind: 'reference';
   /** Type and id of a resource on this server or, with `base`, on another. */
@@ -56,12 +67,15 @@ export interface ReferenceEntry extends Entry {
   readonly version?: string;
   /** Base URL before `Type/id` of an absolute reference. */
   readonly base?: string;
-  /** Whole text of what has no `Type/id` form: canonical without version, `urn:uuid:…`. */
+  /** Whole text of what has no `Type/id` form: canonical without version and fragment, `urn:uuid:…`. */
   readonly url?: string;
+  /** What follows `#` in a canonical. */
+  readonly fragment?: string;
   /** Logical reference: `Reference.identifier`. */
   readonly identifier?: { readonly system?: string; readonly value: string };
 }
 
+/** A URI, compared as text. */
 export interface UriEntry extends Entry {
   readonly kind: 'uri';
   readonly value: string;
@@ -73,13 +87,9 @@ export interface CompositeEntry extends Entry {
   readonly parts: readonly (readonly SimpleEntry[])[];
 }
 
+/** An entry of one value. */
 export type SimpleEntry =
-  | TokenEntry
-  | StringEntry
-  | DateEntry
-  | NumberEntry
-  | QuantityEntry
-  | ReferenceEntry
-  | UriEntry;
+  TokenEntry | StringEntry | DateEntry | NumberEntry | QuantityEntry | ReferenceEntry | UriEntry;
 
+/** Any entry. */
 export type IndexEntry = SimpleEntry | CompositeEntry;

@@ -1,0 +1,109 @@
+import type { ComponentRow, PathRow, SearchRow, SearchTable, SearchType } from '../contract/search.js';
+import type { Tables } from '../contract/tables.js';
+import { compileWays } from '../path/compile-ways.js';
+import { inTurn, type Visit, type Way } from '../path/visit.js';
+import type { IndexEntry, SimpleEntry } from './entry.js';
+import { createFindConverter, type FindConverter } from './extract-converters.js';
+import type { Harvest, Target } from './values/converter.js';
+import { createZone } from './values/zone.js';
+
+/** Settings of an extractor. */
+export interface ExtractorOptions {
+  /** Zone of dates without an offset: `UTC` (default), `+02:00`, or an IANA name. */
+  readonly zone?: string;
+}
+
+/** The tables that extraction reads. */
+export type ExtractorTables = Pick<Tables, 'search' | 'types' | 'primitives' | 'resourceTypes'>;
+
+/** Reads the index entries off a resource. Never throws: what cannot be converted gives no entry. */
+export type Extractor = (resource: Readonly<Record<string, unknown>>) => IndexEntry[];
+
+/**
+ * Makes the function that reads a resource's index entries: those of its type's own search parameters and of all it
+ * inherits. Closures of a type are made when its first resource comes. Parameters of type `special` have no entries.
+ * Equal entries are not merged, and their order means nothing. https://hl7.org/fhir/R5/search.html#table
+ * @throws RangeError for a zone that does not exist
+ */
+export function createExtractor(tables: ExtractorTables, options: ExtractorOptions = {}): Extractor {
+  const resourceTypes = new Set(tables.resourceTypes);
+  const compiler: Compiler = {
+    find: createFindConverter(tables),
+    zone: createZone(options.zone ?? 'UTC'),
+    isResourceType: (name) => resourceTypes.has(name),
+  };
+  const searchTables = new Map(tables.search.map((table) => [table.type, table]));
+  const compiled = new Map<string, Visit<Harvest>>();
+  return (resource) => {
+    const type: unknown = resource?.['resourceType'];
+    if (typeof type !== 'string') return [];
+    let visit = compiled.get(type);
+    if (visit === undefined) {
+      if (!resourceTypes.has(type)) return [];
+      visit = compileType(compiler, parametersOf(type, searchTables));
+      compiled.set(type, visit);
+    }
+    const out: IndexEntry[] = [];
+    visit(resource, { root: resource, out });
+    return out;
+  };
+}
+
+interface Compiler extends Pick<Target, 'zone' | 'isResourceType'> {
+  readonly find: FindConverter;
+}
+
+/** A type's own parameters and those of its bases, the nearer first where two have one code. */
+function parametersOf(type: string, tables: ReadonlyMap<string, SearchTable>): readonly SearchRow[] {
+  const rows = new Map<string, SearchRow>();
+  for (let table = tables.get(type); table; table = table.base === undefined ? undefined : tables.get(table.base)) {
+    for (const row of table.parameters) if (!rows.has(row.code)) rows.set(row.code, row);
+  }
+  return [...rows.values()];
+}
+
+function compileType(compiler: Compiler, rows: readonly SearchRow[]): Visit<Harvest> {
+  return compileWays(rows.flatMap((row) => waysOf(compiler, row)));
+}
+
+function waysOf(compiler: Compiler, row: SearchRow): readonly Way<Harvest>[] {
+  if (row.type !== 'composite') return row.paths.map((path) => valueWay(compiler, row.type, row.code, path));
+  const end = composite(compiler, row.code, row.components ?? []);
+  return row.paths.map(({ steps }) => ({ steps, end: () => end }));
+}
+
+/** The way to the values of one path, each turned into entries by the converter of its type. */
+function valueWay(compiler: Compiler, search: SearchType, param: string, path: PathRow): Way<Harvest> {
+  const { steps, types, system } = path;
+  return {
+    steps,
+    end: (told) => {
+      if (search === 'special' || search === 'composite') return () => {};
+      const { find, zone, isResourceType } = compiler;
+      const target: Target = { param, zone, isResourceType, ...(system !== undefined && { system }) };
+      const converters = told === undefined ? types.map((type) => find(search, type)) : [find(search, told)];
+      return inTurn([...new Set(converters)].flatMap((converter) => (converter ? [converter(target)] : [])));
+    },
+  };
+}
+
+/** One entry for a value that every component finds something in. https://hl7.org/fhir/R5/search.html#composite */
+function composite(compiler: Compiler, param: string, components: readonly ComponentRow[]): Visit<Harvest> {
+  const visits = components.map(({ code, type, paths }) =>
+    compileWays(paths.map((path) => valueWay(compiler, type, code, path))),
+  );
+  return (value, harvest) => {
+    const { out } = harvest;
+    const parts: SimpleEntry[][] = [];
+    for (const visit of visits) {
+      const part: SimpleEntry[] = [];
+      // Components are never composite, so nothing but simple entries comes.
+      harvest.out = part as IndexEntry[];
+      visit(value, harvest);
+      if (part.length === 0) break;
+      parts.push(part);
+    }
+    harvest.out = out;
+    if (parts.length > 0 && parts.length === visits.length) out.push({ kind: 'composite', param, parts });
+  };
+}

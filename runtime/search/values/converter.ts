@@ -1,0 +1,33 @@
+import type { SearchType } from '../../contract/search.js';
+import type { Focus, Visit } from '../../path/visit.js';
+import type { IndexEntry } from '../entry.js';
+import type { Zone } from './zone.js';
+
+/** What the last visit of a path needs: the list that entries go to. */
+export interface Harvest extends Focus {
+  out: IndexEntry[];
+}
+
+/** What a converter knows of the row that it converts for. */
+export interface Target {
+  /** Code of the search parameter that the entries are for. */
+  readonly param: string;
+  /** Implicit system of `code` values. */
+  readonly system?: string;
+  /** Where dates without an offset are read. */
+  readonly zone: Zone;
+  /** Whether a word names a resource type. */
+  readonly isResourceType: (name: string) => boolean;
+}
+
+/** Makes the visit that turns values of one FHIR type into entries. The visit never throws; bad values give none. */
+export type Converter = (target: Target) => Visit<Harvest>;
+
+/**
+ * Converters by the name of the FHIR type. A type without one is converted like the type it specialises (`Age` like
+ * `Quantity`, `markdown` like `string`), so only the roots stand here.
+ */
+export type Converters = Readonly<Record<string, Converter>>;
+
+/** Search types that values are read off elements for. */
+export type ValueSearchType = Exclude<SearchType, 'composite' | 'special'>;
