@@ -1,10 +1,10 @@
-import { existsSync, readdirSync } from 'node:fs';
+import { readFileSync, statSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { MANIFEST } from './emit/manifest.js';
 import { explain } from './explain.js';
 import { GeneratorError } from './generator-error.js';
 import { makeFiles, makeModel, outputFolder } from './generate.js';
-import { compare, write, type Difference } from './write.js';
+import { compare, listFiles, write, type Difference } from './write.js';
 
 /** Options of `kiln generate`. */
 export interface GenerateCommand {
@@ -21,14 +21,17 @@ export interface GenerateCommand {
 export async function runGenerate(command: GenerateCommand): Promise<number> {
   return reporting(async () => {
     const dir = outputFolder(command.out);
-    if (command.check !== true) refuseForeign(dir);
+    if (command.out !== undefined) refuseUnusable(dir, command);
     const files = makeFiles(await makeModel(command));
     const differences = compare(dir, files);
     if (command.check === true) return reportCheck(dir, files.size, differences, command);
     write(dir, files, differences);
-    const count = (kind: Difference['kind']): number => differences.filter((difference) => difference.kind === kind).length;
+    const count = (kind: Difference['kind']): number =>
+      differences.filter((difference) => difference.kind === kind).length;
     const deleted = count('stray');
-    say(`${String(files.size)} files, ${String(count('changed') + count('missing'))} written, ${String(deleted)} deleted`);
+    say(
+      `${String(files.size)} files, ${String(count('changed') + count('missing'))} written, ${String(deleted)} deleted`,
+    );
     return 0;
   });
 }
@@ -45,10 +48,24 @@ export async function runExplain(path: string, options: { readonly package?: str
   });
 }
 
-/** Strays are deleted: a folder that is neither empty nor ours would lose what is in it. */
-function refuseForeign(dir: string): void {
-  if (existsSync(dir) && readdirSync(dir).length > 0 && !existsSync(join(dir, MANIFEST))) {
+/**
+ * Strays are deleted: a folder that is neither empty nor ours would lose what is in it. Ours is one with a manifest
+ * that names kiln; others (of web applications, say) have a file of that name too.
+ */
+function refuseUnusable(dir: string, command: GenerateCommand): void {
+  const stat = statSync(dir, { throwIfNoEntry: false });
+  if (stat !== undefined && !stat.isDirectory()) throw new GeneratorError(`--out ${dir}: is not a folder`);
+  if (command.check === true || listFiles(dir).length === 0) return;
+  if (!manifestOf(dir).includes('"generatedBy": "kiln')) {
     throw new GeneratorError(`--out ${dir}: not empty and without a ${MANIFEST} of kiln; name a new or empty folder`);
+  }
+}
+
+function manifestOf(dir: string): string {
+  try {
+    return readFileSync(join(dir, MANIFEST), 'utf8');
+  } catch {
+    return '';
   }
 }
 
@@ -60,7 +77,8 @@ function reportCheck(dir: string, total: number, differences: readonly Differenc
   const shown = relative(process.cwd(), dir) || '.';
   for (const { path, kind, line, found, expected } of differences) {
     const file = `${shown}/${path}`;
-    if (kind === 'changed') complain(`${file}:${String(line)}: changed\n  found    ${cut(found)}\n  expected ${cut(expected)}`);
+    if (kind === 'changed')
+      complain(`${file}:${String(line)}: changed\n  found    ${cut(found)}\n  expected ${cut(expected)}`);
     else complain(`${file}: ${kind === 'missing' ? 'missing' : 'stray: the definitions do not make this file'}`);
   }
   const options = [command.package && ` --package ${command.package}`, command.out && ` --out ${command.out}`];

@@ -14,7 +14,11 @@ export function explain(model: Model, path: string): string {
   const primitive = model.primitives.find(({ name }) => name === path);
   if (primitive !== undefined) {
     const { url: _url, definition, ...row } = primitive;
-    return [`${path}: primitive`, definition, ...Object.entries(row).map(([key, value]) => `  ${key}: ${String(value)}`)].join('\n');
+    return [
+      `${path}: primitive`,
+      definition,
+      ...Object.entries(row).map(([key, value]) => `  ${key}: ${String(value)}`),
+    ].join('\n');
   }
   return explainElement(model, path);
 }
@@ -32,7 +36,14 @@ function explainType(model: Model, structure: Structure): string {
     'elements:',
     ...elements,
     ...(structure.rules.length === 0 ? [] : [`rules: ${structure.rules.join(', ')}`]),
-    ...(table === undefined ? [] : ['search parameters:', ...table.parameters.map((row) => `  ${row.code}  ${row.type}  ${row.paths.map(({ text }) => text).join(' | ')}`)]),
+    ...(table === undefined
+      ? []
+      : [
+          'search parameters:',
+          ...table.parameters.map(
+            (row) => `  ${row.code}  ${row.type}  ${row.paths.map(({ text }) => text).join(' | ')}`,
+          ),
+        ]),
   ].join('\n');
 }
 
@@ -42,13 +53,18 @@ function explainElement(model: Model, path: string): string {
   const name = path.slice(dot + 1).replace(/\[x\]$/, '');
   const element = owner === undefined ? undefined : elementOf(owner, name);
   if (owner === undefined || element === undefined) {
-    const beside = owner === undefined ? 'a path begins with a type, such as Patient' : `${owner.name} has ${owner.elements.map(nameOf).join(', ')}`;
+    const beside =
+      owner === undefined
+        ? 'a path begins with a type, such as Patient'
+        : `${owner.name} has ${owner.elements.map(nameOf).join(', ')}`;
     throw new GeneratorError(`${path}: no such type or element; ${beside}`);
   }
   const rules = (element.rules ?? []).flatMap((id) => model.invariants.filter((rule) => rule.id === id));
   const users = model.search.flatMap((table) =>
     table.parameters
-      .filter((row) => row.paths.some(({ text }) => text === element.path || text.startsWith(`${element.path.replace('[x]', '')}.`)))
+      .filter((row) =>
+        row.paths.some(({ text }) => text === element.path || text.startsWith(`${element.path.replace('[x]', '')}.`)),
+      )
       .map((row) => `  ${table.type}?${row.code}  ${row.type}`),
   );
   return [
@@ -74,7 +90,9 @@ function typeAt(model: Model, path: string): Structure | undefined {
   let type = model.structures.find((structure) => structure.name === head);
   for (const name of names) {
     const element = type === undefined ? undefined : elementOf(type, name);
-    const next = element?.types.find((candidate) => element.types.length === 1 || choiceName(element.name, candidate) === name);
+    const next = element?.types.find(
+      (candidate) => element.types.length === 1 || choiceName(element.name, candidate) === name,
+    );
     type = model.structures.find((structure) => structure.name === next);
   }
   return type;
@@ -82,7 +100,9 @@ function typeAt(model: Model, path: string): Structure | undefined {
 
 function elementOf(structure: Structure, name: string): Element | undefined {
   return structure.elements.find(
-    (element) => element.name === name || (element.choice === true && element.types.some((type) => choiceName(element.name, type) === name)),
+    (element) =>
+      element.name === name ||
+      (element.choice === true && element.types.some((type) => choiceName(element.name, type) === name)),
   );
 }
 

@@ -75,7 +75,9 @@ export function makeFiles(model: Model): Map<string, string> {
     ...emitPages(model),
   ];
   const files = printAll(artefacts, model.package);
-  return new Map([...files, ...printAll([emitManifest(model, files)], model.package)].sort(([a], [b]) => (a < b ? -1 : 1)));
+  return new Map(
+    [...files, ...printAll([emitManifest(model, files)], model.package)].sort(([a], [b]) => (a < b ? -1 : 1)),
+  );
 }
 
 /** The output folder: `generated/` of the checkout, whatever the working directory, or the one asked for. */

@@ -8,7 +8,8 @@ export function projectRoot(): string {
   let dir = dirname(fileURLToPath(import.meta.url));
   while (!existsSync(join(dir, 'definitions', 'packages.json'))) {
     const parent = dirname(dir);
-    if (parent === dir) throw new GeneratorError('the generator needs a development checkout: definitions/ is not there');
+    if (parent === dir)
+      throw new GeneratorError('the generator needs a development checkout: definitions/ is not there');
     dir = parent;
   }
   return dir;

@@ -19,7 +19,8 @@ export function compare(dir: string, files: ReadonlyMap<string, string>): Differ
     if (!present.delete(path)) differences.push({ path, kind: 'missing' });
     else {
       const bytes = readFileSync(join(dir, path));
-      if (!bytes.equals(Buffer.from(text))) differences.push({ path, kind: 'changed', ...firstDifference(bytes.toString('utf8'), text) });
+      if (!bytes.equals(Buffer.from(text)))
+        differences.push({ path, kind: 'changed', ...firstDifference(bytes.toString('utf8'), text) });
     }
   }
   for (const path of present) differences.push({ path, kind: 'stray' });
@@ -48,7 +49,11 @@ export function listFiles(dir: string): string[] {
   if (!existsSync(dir)) return [];
   return readdirSync(dir, { recursive: true, withFileTypes: true })
     .filter((entry) => !entry.isDirectory())
-    .map((entry) => join(entry.parentPath, entry.name).slice(dir.length + 1).replaceAll('\\', '/'))
+    .map((entry) =>
+      join(entry.parentPath, entry.name)
+        .slice(dir.length + 1)
+        .replaceAll('\\', '/'),
+    )
     .sort();
 }
 

@@ -1,6 +1,7 @@
 /** What the emitters hand to the printers: a path below the output folder, and what shall stand there. */
 export type Artefact = TypeScriptFile | JsonFile | Page;
 
+/** A TypeScript file: imports, then declarations. */
 export interface TypeScriptFile {
   readonly kind: 'typescript';
   readonly path: string;
@@ -17,8 +18,10 @@ export interface ImportLine {
   readonly values?: true;
 }
 
+/** What a TypeScript file may declare. */
 export type Declaration = InterfaceDeclaration | AliasDeclaration | ConstantDeclaration;
 
+/** An exported interface. */
 export interface InterfaceDeclaration {
   readonly kind: 'interface';
   readonly name: string;
@@ -32,6 +35,7 @@ export interface InterfaceDeclaration {
   }[];
 }
 
+/** An exported type alias; `name` may have type parameters. */
 export interface AliasDeclaration {
   readonly kind: 'alias';
   readonly name: string;
@@ -48,6 +52,7 @@ export interface ConstantDeclaration {
   readonly value: unknown;
 }
 
+/** A JSON file, indented by two. */
 export interface JsonFile {
   readonly kind: 'json';
   readonly path: string;
@@ -59,6 +64,8 @@ export interface Page {
   readonly kind: 'page';
   readonly path: string;
   readonly template: string;
+  /** Canonical of what the page describes, or the package; for the header. */
+  readonly source: string;
   readonly data: unknown;
 }
 

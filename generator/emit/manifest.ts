@@ -34,7 +34,9 @@ export function emitManifest(model: Model, files: ReadonlyMap<string, string>): 
         codeTables: model.codes.length,
         corrections: model.corrections.length,
       },
-      files: Object.fromEntries([...files].map(([path, text]) => [path, createHash('sha256').update(text).digest('hex')])),
+      files: Object.fromEntries(
+        [...files].map(([path, text]) => [path, createHash('sha256').update(text).digest('hex')]),
+      ),
     },
   };
 }

@@ -8,11 +8,23 @@ import { owners } from './type-tables.js';
 /** Tables that are not of one type, one file each: file, constant, row type, contents, doc. */
 function shared(model: Model): readonly (readonly [string, string, string, unknown, string])[] {
   return [
-    ['capabilities', 'capabilities', 'CapabilityRow', model.capabilities, 'What each type claims in the CapabilityStatement.'],
+    [
+      'capabilities',
+      'capabilities',
+      'CapabilityRow',
+      model.capabilities,
+      'What each type claims in the CapabilityStatement.',
+    ],
     ['codes', 'codes', 'CodeTable', model.codes, 'Codes of value sets with a required binding.'],
     ['compartments', 'compartments', 'CompartmentRow', model.compartments, 'Compartments and what is in them.'],
     ['invariants', 'invariants', 'InvariantRow', model.invariants, 'Rules in FHIRPath.'],
-    ['operations', 'operations', 'OperationRow', operationRows(model), 'Operations of the specification and of this server.'],
+    [
+      'operations',
+      'operations',
+      'OperationRow',
+      operationRows(model),
+      'Operations of the specification and of this server.',
+    ],
     ['primitives', 'primitives', 'PrimitiveRow', primitiveRows(model), 'Primitive types.'],
     ['scopes', 'scopes', 'ScopeTable', scopeTable(model), 'What each interaction and operation requires of a token.'],
   ];
@@ -20,15 +32,13 @@ function shared(model: Model): readonly (readonly [string, string, string, unkno
 
 /** The shared tables, and `tables.ts`, which gathers everything for the composition root. */
 export function emitTables(model: Model): Artefact[] {
-  const files = shared(model).map(
-    ([file, name, type, value, doc]): Artefact => ({
-      kind: 'typescript',
-      path: `tables/${file}.table.ts`,
-      source: model.package,
-      imports: [{ names: [type], from: 'kiln/contract' }],
-      declarations: [{ kind: 'constant', name, doc, type: Array.isArray(value) ? `readonly ${type}[]` : type, value }],
-    }),
-  );
+  const files = shared(model).map(([file, name, type, value, doc]): Artefact => ({
+    kind: 'typescript',
+    path: `tables/${file}.table.ts`,
+    source: model.package,
+    imports: [{ names: [type], from: 'kiln/contract' }],
+    declarations: [{ kind: 'constant', name, doc, type: Array.isArray(value) ? `readonly ${type}[]` : type, value }],
+  }));
   return [...files, emitIndex(model)];
 }
 

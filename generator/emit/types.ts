@@ -78,20 +78,30 @@ function toInterface(structure: Structure, primitives: Primitives): InterfaceDec
 }
 
 /** An element is one property for each type it may have; primitives have a second one for their id and extensions. */
-function propertiesOf(element: Element, structure: Structure, primitives: Primitives): InterfaceDeclaration['properties'] {
+function propertiesOf(
+  element: Element,
+  structure: Structure,
+  primitives: Primitives,
+): InterfaceDeclaration['properties'] {
   return element.types.flatMap((type) => {
     const name = element.choice === true ? choiceName(element.name, type) : element.name;
     const json = primitives.get(type);
     const one = json ?? (type === 'Resource' ? 'AnyResource' : interfaceName(type));
     const many = element.max === '*';
     // A required primitive may stand as an extension alone (data absent), so only what is not primitive is required.
-    const optional = (element.min ?? 0) === 0 || element.choice === true || (json !== undefined && element.xml === undefined);
+    const optional =
+      (element.min ?? 0) === 0 || element.choice === true || (json !== undefined && element.xml === undefined);
     const doc = describe(element, type);
     const value = { name, type: many ? (json === undefined ? `${one}[]` : `(${one} | null)[]`) : one, optional, doc };
     if (json === undefined || !hasExtensions(element, structure)) return [value];
     return [
       value,
-      { name: `_${name}`, type: many ? '(Element | null)[]' : 'Element', optional: true, doc: `Id and extensions of ${name}.` },
+      {
+        name: `_${name}`,
+        type: many ? '(Element | null)[]' : 'Element',
+        optional: true,
+        doc: `Id and extensions of ${name}.`,
+      },
     ];
   });
 }
@@ -125,7 +135,12 @@ function emitUnion(model: Model): Artefact {
     source: model.package,
     imports: concrete.map((name) => ({ names: [name], from: `./${kebab(name)}.js` })),
     declarations: [
-      { kind: 'alias', name: 'AnyResource', doc: 'Any resource; `resourceType` tells which.', type: concrete.join(' | ') },
+      {
+        kind: 'alias',
+        name: 'AnyResource',
+        doc: 'Any resource; `resourceType` tells which.',
+        type: concrete.join(' | '),
+      },
       { kind: 'alias', name: 'ResourceType', doc: 'Name of a resource type.', type: "AnyResource['resourceType']" },
       {
         kind: 'alias',

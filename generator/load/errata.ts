@@ -78,7 +78,10 @@ export function applyErrata(loaded: LoadedPackage, errata: readonly Erratum[]): 
 type Json = Record<string, unknown>;
 
 function replaceAt(root: Json, erratum: Erratum): string | undefined {
-  const keys = (erratum.path ?? '').split('/').slice(1).map((key) => key.replaceAll('~1', '/').replaceAll('~0', '~'));
+  const keys = (erratum.path ?? '')
+    .split('/')
+    .slice(1)
+    .map((key) => key.replaceAll('~1', '/').replaceAll('~0', '~'));
   const last = keys.pop();
   if (last === undefined) return 'path is not a JSON pointer below the root';
   let holder: unknown = root;

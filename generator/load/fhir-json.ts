@@ -25,12 +25,14 @@ export interface Definition {
   readonly extension?: readonly FhirExtension[];
 }
 
+/** https://hl7.org/fhir/R5/elementdefinition-definitions.html#ElementDefinition.type */
 export interface FhirElementType {
   readonly code: string;
   readonly extension?: readonly FhirExtension[];
   readonly targetProfile?: readonly string[];
 }
 
+/** https://hl7.org/fhir/R5/elementdefinition-definitions.html#ElementDefinition.constraint */
 export interface FhirConstraint {
   readonly key: string;
   readonly severity: 'error' | 'warning';
@@ -39,6 +41,7 @@ export interface FhirConstraint {
   readonly extension?: readonly FhirExtension[];
 }
 
+/** https://hl7.org/fhir/R5/elementdefinition.html */
 export interface FhirElement {
   readonly id: string;
   readonly path: string;
@@ -61,6 +64,7 @@ export interface FhirElement {
   readonly maxValueInteger64?: string | number;
 }
 
+/** https://hl7.org/fhir/R5/structuredefinition.html */
 export interface StructureDefinition extends Definition {
   readonly kind: 'primitive-type' | 'complex-type' | 'resource' | 'logical';
   readonly abstract: boolean;
@@ -70,9 +74,11 @@ export interface StructureDefinition extends Definition {
   readonly snapshot: { readonly element: readonly FhirElement[] };
 }
 
+/** https://hl7.org/fhir/R5/searchparameter.html */
 export interface SearchParameter extends Definition {
   readonly code: string;
-  readonly base: readonly string[];
+  /** Some of R4B have none, and so belong to no type. */
+  readonly base?: readonly string[];
   readonly type: string;
   readonly expression?: string;
   readonly target?: readonly string[];
@@ -81,6 +87,7 @@ export interface SearchParameter extends Definition {
   readonly component?: readonly { readonly definition: string; readonly expression: string }[];
 }
 
+/** https://hl7.org/fhir/R5/operationdefinition-definitions.html#OperationDefinition.parameter */
 export interface FhirOperationParameter {
   readonly name: string;
   readonly use: 'in' | 'out';
@@ -96,6 +103,7 @@ export interface FhirOperationParameter {
   readonly part?: readonly FhirOperationParameter[];
 }
 
+/** https://hl7.org/fhir/R5/operationdefinition.html */
 export interface OperationDefinition extends Definition {
   readonly code: string;
   readonly affectsState?: boolean;
@@ -106,12 +114,14 @@ export interface OperationDefinition extends Definition {
   readonly parameter?: readonly FhirOperationParameter[];
 }
 
+/** https://hl7.org/fhir/R5/compartmentdefinition.html */
 export interface CompartmentDefinition extends Definition {
   readonly code: string;
   readonly experimental?: boolean;
   readonly resource?: readonly { readonly code: string; readonly param?: readonly string[] }[];
 }
 
+/** https://hl7.org/fhir/R5/valueset-definitions.html#ValueSet.expansion.contains */
 export interface ExpansionEntry {
   readonly system?: string;
   readonly code?: string;
@@ -119,13 +129,19 @@ export interface ExpansionEntry {
   readonly contains?: readonly ExpansionEntry[];
 }
 
+/** https://hl7.org/fhir/R5/codesystem.html */
 export interface CodeSystem extends Definition {
   readonly content: string;
 }
 
+/** https://hl7.org/fhir/R5/valueset.html */
 export interface ValueSet extends Definition {
   readonly compose?: {
-    readonly include: readonly { readonly system?: string; readonly concept?: readonly unknown[]; readonly filter?: readonly unknown[] }[];
+    readonly include: readonly {
+      readonly system?: string;
+      readonly concept?: readonly unknown[];
+      readonly filter?: readonly unknown[];
+    }[];
   };
   readonly expansion?: { readonly total?: number; readonly contains?: readonly ExpansionEntry[] };
 }

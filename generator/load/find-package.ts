@@ -24,7 +24,8 @@ export interface FoundPackage {
  */
 export async function findPackage(request: string, root: string): Promise<FoundPackage> {
   if (request.endsWith('.tgz') || request.endsWith('.tar.gz')) {
-    if (!existsSync(request) || !statSync(request).isFile()) throw new GeneratorError(`--package ${request}: no such file`);
+    if (!existsSync(request) || !statSync(request).isFile())
+      throw new GeneratorError(`--package ${request}: no such file`);
     // Named after its bytes: a copy that calls itself like a published package must not pass for that one later.
     const digest = createHash('sha256').update(readFileSync(request)).digest('hex');
     return unpack(request, join(cacheOf(root), `file-${digest.slice(0, 32)}`));
@@ -91,7 +92,9 @@ function unpack(file: string, dir: string): FoundPackage {
   } catch (cause) {
     const other = describe(dir);
     if (other !== undefined) return other;
-    throw new GeneratorError(`--package ${basename(file)}: not a readable package tarball (${(cause as Error).message})`);
+    throw new GeneratorError(
+      `--package ${basename(file)}: not a readable package tarball (${(cause as Error).message})`,
+    );
   } finally {
     rmSync(work, { recursive: true, force: true });
   }

@@ -73,7 +73,11 @@ export function loadPackage(found: FoundPackage): LoadedPackage {
  * Reads definitions of one kind by url. Packages name a file after the id, which is nearly always the last segment of
  * the url: that one is tried first.
  */
-function reader<T extends Definition>(kind: string, found: FoundPackage, files: readonly string[]): (url: string) => T | undefined {
+function reader<T extends Definition>(
+  kind: string,
+  found: FoundPackage,
+  files: readonly string[],
+): (url: string) => T | undefined {
   const names = files.filter((file) => file.startsWith(`${kind}-`));
   const known = new Set(names);
   const read = (file: string): T => parse(readFileSync(join(found.dir, file)), join(found.name, file));

@@ -71,7 +71,11 @@ export function buildModel(sources: ModelSources): Model {
 }
 
 /** Interfaces such as CanonicalResource are no base of the types that implement them: an extension says who does. */
-function concreteTypes(type: string, concrete: readonly string[], definitions: readonly StructureDefinition[]): string[] {
+function concreteTypes(
+  type: string,
+  concrete: readonly string[],
+  definitions: readonly StructureDefinition[],
+): string[] {
   if (concrete.includes(type)) return [type];
   const implementers = (name: string): string[] =>
     definitions

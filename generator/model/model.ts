@@ -40,12 +40,7 @@ export interface Structure extends Omit<TypeRow, 'elements' | 'rules'> {
   readonly rules: readonly string[];
 }
 
-/** A branch with what the checks want to know of it. */
-export interface Branch extends PathRow {
-  /** The type whose resources it starts from. */
-  readonly root: string;
-}
-
+/** A search parameter with its text. */
 export interface SearchParameterModel extends Omit<SearchRow, 'paths'> {
   readonly id: string;
   readonly description: string;
@@ -59,6 +54,7 @@ export interface SearchTableModel {
   readonly parameters: readonly SearchParameterModel[];
 }
 
+/** An operation with its text. */
 export interface OperationModel extends OperationRow {
   readonly description: string;
   /** From `definitions/operations`, not from the package. */
@@ -71,6 +67,7 @@ export interface PrimitiveModel extends PrimitiveRow {
   readonly definition: string;
 }
 
+/** The whole model. */
 export interface Model {
   /** `hl7.fhir.r5.core@5.0.0`. */
   readonly package: string;

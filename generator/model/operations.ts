@@ -55,7 +55,9 @@ function buildParameter(parameter: FhirOperationParameter): OperationParameterRo
     ...(parameter.allowedType === undefined ? {} : { allowedTypes: parameter.allowedType }),
     ...(parameter.searchType === undefined ? {} : { searchType: parameter.searchType }),
     ...(parameter.targetProfile === undefined ? {} : { targets: parameter.targetProfile.map(tail) }),
-    ...(binding === undefined ? {} : { binding: { strength: binding.strength, valueSet: unversioned(binding.valueSet) } }),
+    ...(binding === undefined
+      ? {}
+      : { binding: { strength: binding.strength, valueSet: unversioned(binding.valueSet) } }),
     ...(parameter.documentation === undefined ? {} : { documentation: parameter.documentation }),
     ...(parameter.part === undefined ? {} : { parts: parameter.part.map((part) => buildParameter(part)) }),
   };

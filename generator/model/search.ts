@@ -29,7 +29,7 @@ export function buildSearch(parameters: readonly SearchParameter[], context: Sea
     .filter((structure) => structure.kind === 'resource')
     .map((structure) => {
       const own = parameters
-        .filter((parameter) => parameter.base.includes(structure.name))
+        .filter((parameter) => parameter.base?.includes(structure.name))
         .sort((a, b) => byCodePoint(a.code, b.code));
       const rows = own.flatMap((parameter) => {
         try {
@@ -40,10 +40,17 @@ export function buildSearch(parameters: readonly SearchParameter[], context: Sea
           return [];
         }
       });
-      return { type: structure.name, ...(structure.base === undefined ? {} : { base: structure.base }), parameters: rows };
+      return {
+        type: structure.name,
+        ...(structure.base === undefined ? {} : { base: structure.base }),
+        parameters: rows,
+      };
     });
   if (faults.length > 0) {
-    throw new GeneratorError('search parameters that cannot be compiled; correct them in definitions/errata.json', faults);
+    throw new GeneratorError(
+      'search parameters that cannot be compiled; correct them in definitions/errata.json',
+      faults,
+    );
   }
   return assignSlots(tables);
 }
@@ -81,7 +88,7 @@ function branchesOf(parameter: SearchParameter, type: string, types: TypeIndex):
   const mine = splitBranches(parameter.expression ?? '').filter((text) => {
     const head = /^\(*\s*([A-Za-z]+)/.exec(text)?.[1] ?? '';
     if (types.isType(head)) return head === type;
-    return parameter.base.length === 1 || compiles(text, type, types);
+    return parameter.base?.length === 1 || compiles(text, type, types);
   });
   return [...new Set(mine)];
 }

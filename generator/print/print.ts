@@ -5,8 +5,14 @@ import { printTypeScript } from './typescript.js';
 /** Prints everything that the emitters made: text by path, in code-point order of paths. */
 export function printAll(artefacts: readonly Artefact[], origin: string): Map<string, string> {
   const printed = [
-    ...printTypeScript(artefacts.filter((artefact) => artefact.kind === 'typescript'), origin),
-    ...printPages(artefacts.filter((artefact) => artefact.kind === 'page'), origin),
+    ...printTypeScript(
+      artefacts.filter((artefact) => artefact.kind === 'typescript'),
+      origin,
+    ),
+    ...printPages(
+      artefacts.filter((artefact) => artefact.kind === 'page'),
+      origin,
+    ),
     ...artefacts
       .filter((artefact) => artefact.kind === 'json')
       .map((artefact): [string, string] => [artefact.path, `${JSON.stringify(artefact.value, undefined, 2)}\n`]),

@@ -44,7 +44,9 @@ function structureOf(file: TypeScriptFile): SourceFileStructure {
   };
 }
 
-function importOf(line: ImportLine): OptionalKind<ImportDeclarationStructure> & { kind: StructureKind.ImportDeclaration } {
+function importOf(
+  line: ImportLine,
+): OptionalKind<ImportDeclarationStructure> & { kind: StructureKind.ImportDeclaration } {
   return {
     kind: StructureKind.ImportDeclaration,
     moduleSpecifier: line.from,

@@ -27,7 +27,9 @@ export function takeCensus(published: LoadedPackage, loaded: LoadedPackage, expa
     complexTypes: ofKind('complex-type', false).length,
     abstractComplexTypes: ofKind('complex-type', true).length,
     primitiveTypes: ofKind('primitive-type', false).length,
-    resourceProfiles: loaded.structures.filter(({ kind, derivation }) => kind === 'resource' && derivation === 'constraint').length,
+    resourceProfiles: loaded.structures.filter(
+      ({ kind, derivation }) => kind === 'resource' && derivation === 'constraint',
+    ).length,
     ...countElements(resources, types),
     ...countSearch(loaded.searchParameters, resources),
     compartments: loaded.compartments.length,
@@ -48,11 +50,13 @@ function elementsOf(definitions: readonly StructureDefinition[]): FhirElement[] 
 function countElements(resources: readonly StructureDefinition[], types: readonly StructureDefinition[]): Census {
   const elements = elementsOf(resources);
   const references = elements.filter((element) => element.contentReference !== undefined);
-  const open = (list: readonly FhirElement[]): number => list.filter((element) => (element.type ?? []).length === 54).length;
+  const open = (list: readonly FhirElement[]): number =>
+    list.filter((element) => (element.type ?? []).length === 54).length;
   return {
     resourceElements: elements.length,
     declaredElements: resources.reduce(
-      (sum, { type, snapshot }) => sum + snapshot.element.filter((element) => element.base?.path.split('.')[0] === type).length,
+      (sum, { type, snapshot }) =>
+        sum + snapshot.element.filter((element) => element.base?.path.split('.')[0] === type).length,
       0,
     ),
     largestResource: Math.max(...resources.map((definition) => definition.snapshot.element.length)),
@@ -60,8 +64,12 @@ function countElements(resources: readonly StructureDefinition[], types: readonl
     openChoiceElements: open(elementsOf(types)),
     openChoiceElementsOfResources: open(elements),
     contentReferences: references.length,
-    recursiveElements: references.filter((element) => element.path.startsWith(`${element.contentReference?.slice(1) ?? ''}.`)).length,
-    versionedBindings: elementsOf(types.filter((type) => !type.abstract)).filter((element) => element.binding?.valueSet?.includes('|') === true).length,
+    recursiveElements: references.filter((element) =>
+      element.path.startsWith(`${element.contentReference?.slice(1) ?? ''}.`),
+    ).length,
+    versionedBindings: elementsOf(types.filter((type) => !type.abstract)).filter(
+      (element) => element.binding?.valueSet?.includes('|') === true,
+    ).length,
   };
 }
 
@@ -72,7 +80,7 @@ function countSearch(parameters: readonly SearchParameter[], resources: readonly
   const branches = new Set<string>();
   for (const parameter of parameters) {
     byType.set(parameter.type, (byType.get(parameter.type) ?? 0) + 1);
-    for (const base of parameter.base) {
+    for (const base of parameter.base ?? []) {
       pairs.add(`${base} ${parameter.code}`);
       for (const branch of splitBranches(parameter.expression ?? '')) {
         if (/^\(*([A-Za-z]+)/.exec(branch)?.[1] === base) branches.add(`${base}\n${branch}`);
@@ -94,7 +102,9 @@ function expandPairs(parameters: readonly SearchParameter[], resources: readonly
   return new Set(
     resources.flatMap(({ type, baseDefinition }) => {
       const bases = [type, tail(baseDefinition ?? ''), 'Resource'];
-      return parameters.filter(({ base }) => bases.some((name) => base.includes(name))).map(({ code }) => `${type} ${code}`);
+      return parameters
+        .filter(({ base }) => bases.some((name) => base?.includes(name)))
+        .map(({ code }) => `${type} ${code}`);
     }),
   );
 }
@@ -126,7 +136,9 @@ function countInvariants(types: readonly StructureDefinition[]): Census {
     errorInvariants: all.filter((rule) => rule.severity === 'error').length,
     warningInvariants: all.filter((rule) => rule.severity === 'warning').length,
     bestPracticeInvariants: all.filter((rule) =>
-      rule.extension?.some((extension) => tail(extension.url) === 'elementdefinition-bestpractice' && extension.valueBoolean === true),
+      rule.extension?.some(
+        (extension) => tail(extension.url) === 'elementdefinition-bestpractice' && extension.valueBoolean === true,
+      ),
     ).length,
     distinctExpressions: new Set(judging.map((rule) => rule.expression)).size,
   };
@@ -156,6 +168,8 @@ function isEnumerable(url: string, loaded: LoadedPackage): boolean {
   const include = loaded.valueSet(url)?.compose?.include ?? [];
   return (
     include.length > 0 &&
-    include.every(({ system, filter }) => system !== undefined && filter === undefined && loaded.isCompleteCodeSystem(system))
+    include.every(
+      ({ system, filter }) => system !== undefined && filter === undefined && loaded.isCompleteCodeSystem(system),
+    )
   );
 }

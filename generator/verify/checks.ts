@@ -38,11 +38,30 @@ const targetsExist: Check = (model) => {
 };
 
 const namesAreUnique: Check = (model) => [
-  ...repeated('type', model.structures.map(({ name }) => name)),
-  ...repeated('rule', model.invariants.map(({ id }) => id)),
-  ...repeated('operation', model.operations.map(({ id }) => id)),
-  ...model.structures.flatMap(({ name, elements }) => repeated(`${name}: element`, elements.map((element) => element.name))),
-  ...model.search.flatMap(({ type, parameters }) => repeated(`${type}: search parameter`, parameters.map(({ code }) => code))),
+  ...repeated(
+    'type',
+    model.structures.map(({ name }) => name),
+  ),
+  ...repeated(
+    'rule',
+    model.invariants.map(({ id }) => id),
+  ),
+  ...repeated(
+    'operation',
+    model.operations.map(({ id }) => id),
+  ),
+  ...model.structures.flatMap(({ name, elements }) =>
+    repeated(
+      `${name}: element`,
+      elements.map((element) => element.name),
+    ),
+  ),
+  ...model.search.flatMap(({ type, parameters }) =>
+    repeated(
+      `${type}: search parameter`,
+      parameters.map(({ code }) => code),
+    ),
+  ),
 ];
 
 function repeated(what: string, names: readonly string[]): string[] {
@@ -61,9 +80,13 @@ const rulesExist: Check = (model) => {
 
 const searchTargetsExist: Check = (model) => {
   const known = resourceNames(model);
-  const parameters = model.search.flatMap(({ type, parameters }) => parameters.map((parameter) => ({ type, parameter })));
+  const parameters = model.search.flatMap(({ type, parameters }) =>
+    parameters.map((parameter) => ({ type, parameter })),
+  );
   return parameters.flatMap(({ type, parameter }) => [
-    ...(parameter.targets ?? []).filter((target) => !known.has(target)).map((target) => `${type}?${parameter.code}: unknown target ${target}`),
+    ...(parameter.targets ?? [])
+      .filter((target) => !known.has(target))
+      .map((target) => `${type}?${parameter.code}: unknown target ${target}`),
     ...parameter.paths
       .flatMap((path) => path.steps)
       .flatMap((step) => targetOf(step))
@@ -93,7 +116,9 @@ const slotsSuffice: Check = (model) => {
       slots.push(...next.parameters.flatMap(({ slot }) => slot ?? []));
     }
     const fits = new Set(slots).size === slots.length && slots.every((slot) => slot >= 0 && slot < SLOT_COUNT);
-    return fits ? [] : [`${table.type}: its ${String(slots.length)} sortable parameters do not fit ${String(SLOT_COUNT)} slots`];
+    return fits
+      ? []
+      : [`${table.type}: its ${String(slots.length)} sortable parameters do not fit ${String(SLOT_COUNT)} slots`];
   });
 };
 
@@ -125,6 +150,17 @@ const operationTypesExist: Check = (model) => {
   );
 };
 
+/** Patterns are used in Unicode mode, where stray characters are errors. */
+const patternsAreRegular: Check = (model) =>
+  model.primitives.flatMap(({ name, pattern }) => {
+    try {
+      new RegExp(pattern ?? '', 'u');
+      return [];
+    } catch (error) {
+      return [`${name}: its pattern is no regular expression (${(error as Error).message})`];
+    }
+  });
+
 /** Everything that a model must hold to. */
 export const checks: readonly Check[] = [
   elementTypesExist,
@@ -136,4 +172,5 @@ export const checks: readonly Check[] = [
   slotsSuffice,
   compartmentsHoldTogether,
   operationTypesExist,
+  patternsAreRegular,
 ];

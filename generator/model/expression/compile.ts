@@ -85,7 +85,8 @@ class Compiler {
     const { name, args } = expression;
     const path = expression.of === undefined ? start : this.path(expression.of, start);
     const [arg] = args;
-    if ((name === 'ofType' || name === 'as') && args.length === 1 && arg?.kind === 'name') return this.narrow(path, arg.name);
+    if ((name === 'ofType' || name === 'as') && args.length === 1 && arg?.kind === 'name')
+      return this.narrow(path, arg.name);
     if (name === 'first' && args.length === 0) return then(path, { index: 0 });
     if (name === 'where' && args.length === 1 && arg !== undefined) return this.where(path, arg);
     if (name === 'extension' && arg?.kind === 'literal' && typeof arg.value === 'string') {
@@ -102,7 +103,8 @@ class Compiler {
     }
     // On what is of this type anyway it changes nothing.
     if (element?.choice !== true && path.types.every((own) => this.types.ancestors(own).includes(type))) return path;
-    const forms = element === undefined ? [] : formsOf(element).filter(([, form]) => this.types.ancestors(form).includes(type));
+    const forms =
+      element === undefined ? [] : formsOf(element).filter(([, form]) => this.types.ancestors(form).includes(type));
     if (element === undefined || forms.length === 0) {
       throw new GeneratorError(`${element?.path ?? path.types.join('|')} cannot be a ${type}`);
     }
@@ -118,10 +120,16 @@ class Compiler {
     if (condition.kind === 'binary' && condition.operator === '=' && condition.right.kind === 'literal') {
       const left = this.path(condition.left, inner);
       const primitive = left.types.every((type) => /^[a-z]/.test(type));
-      if (!primitive) throw new GeneratorError(`a ${left.types.join('|')} never equals ${JSON.stringify(condition.right.value)}`);
+      if (!primitive)
+        throw new GeneratorError(`a ${left.types.join('|')} never equals ${JSON.stringify(condition.right.value)}`);
       return then(path, { where: left.steps, equals: condition.right.value });
     }
-    if (condition.kind === 'call' && condition.name === 'exists' && condition.args.length === 0 && condition.of !== undefined) {
+    if (
+      condition.kind === 'call' &&
+      condition.name === 'exists' &&
+      condition.args.length === 0 &&
+      condition.of !== undefined
+    ) {
       return then(path, { where: this.path(condition.of, inner).steps });
     }
     throw new GeneratorError('where(…) of this form is not one of the steps');

@@ -6,13 +6,19 @@
 import { GeneratorError } from '../../generator-error.js';
 import { tokenize, type Token } from './tokenize.js';
 
+/** FHIRPath as a tree; `of` is what a name, call or index is applied to. */
 export type Expression =
   | { readonly kind: 'name'; readonly name: string; readonly of?: Expression }
   | { readonly kind: 'call'; readonly name: string; readonly of?: Expression; readonly args: readonly Expression[] }
   | { readonly kind: 'index'; readonly of: Expression; readonly at: number }
   | { readonly kind: 'union'; readonly of: readonly Expression[] }
   | { readonly kind: 'type'; readonly operator: 'as' | 'is'; readonly of: Expression; readonly type: string }
-  | { readonly kind: 'binary'; readonly operator: '=' | '!=' | 'and'; readonly left: Expression; readonly right: Expression }
+  | {
+      readonly kind: 'binary';
+      readonly operator: '=' | '!=' | 'and';
+      readonly left: Expression;
+      readonly right: Expression;
+    }
   | { readonly kind: 'literal'; readonly value: string | boolean };
 
 /**
@@ -127,7 +133,8 @@ class Parser {
 
   private expect(text: string): void {
     const token = this.at(this.next++);
-    if (token.text !== text || (text === '' && token.kind !== 'end')) this.refuse(token, text === '' ? 'the end' : text);
+    if (token.text !== text || (text === '' && token.kind !== 'end'))
+      this.refuse(token, text === '' ? 'the end' : text);
   }
 
   private at(index: number): Token {

@@ -14,7 +14,10 @@ export interface TypeIndex {
 export function indexTypes(structures: readonly Structure[], parents: ReadonlyMap<string, string>): TypeIndex {
   const byName = new Map(structures.map((structure) => [structure.name, structure]));
   const elements = new Map(
-    structures.map((structure) => [structure.name, new Map(structure.elements.map((element) => [element.name, element]))]),
+    structures.map((structure) => [
+      structure.name,
+      new Map(structure.elements.map((element) => [element.name, element])),
+    ]),
   );
   const ancestors = (name: string): readonly string[] => {
     const result = [name];

@@ -1,0 +1,119 @@
+import type { Element, Model, Structure } from '../model/model.js';
+import { block, joined, lines, type Inline, type Row, type Section } from './pages-data.js';
+import { canonicalLink, prose, type Linker } from './pages-inline.js';
+
+/** The elements of a type, those of its backbone types below the element that holds them. */
+export function elementSection(root: Structure, structures: readonly Structure[], linker: Linker): Section[] {
+  if (root.elements.length === 0) return [];
+  const byName = new Map(structures.map((structure) => [structure.name, structure]));
+  const context: Context = { root, byName, linker, referred: referredTo(structures) };
+  const rows = rowsOf(root, 0, context);
+  const backbones = structures.filter((structure) => structure !== root);
+  const table = { label: 'Elements', columns: ['Element', 'Card.', 'Type', 'Description'], rows };
+  return [{ id: 'elements', heading: 'Elements', blocks: [block({ paragraphs: inheritance(backbones, linker), tables: [table] })] }];
+}
+
+interface Context {
+  readonly root: Structure;
+  readonly byName: ReadonlyMap<string, Structure>;
+  readonly linker: Linker;
+  /** Backbone types that another element is of too. */
+  readonly referred: ReadonlySet<string>;
+}
+
+function rowsOf(structure: Structure, depth: number, context: Context): Row[] {
+  return structure.elements.flatMap((element, index) => {
+    const inherited = index < structure.inherited;
+    if (inherited && depth > 0) return [];
+    const inner = context.byName.get(element.path);
+    const row: Row = {
+      id: context.referred.has(element.path) ? element.path : '',
+      depth,
+      head: element.path.slice(context.root.name.length + 1),
+      cells: [
+        cardinality(element),
+        typesCell(element, inner !== undefined, context),
+        describe(element, inherited ? `from ${structure.base ?? ''}` : ''),
+      ],
+    };
+    return inner === undefined ? [row] : [row, ...rowsOf(inner, depth + 1, context)];
+  });
+}
+
+/** `0..1`, as the specification writes it. */
+export function cardinality(element: Element): string {
+  return `${String(element.min ?? 0)}..${element.max ?? '1'}`;
+}
+
+function typesCell(element: Element, holder: boolean, { root, linker }: Context): Inline {
+  if (holder) return 'parts below';
+  const { types, targets } = element;
+  if (types.length > 20) return `any of ${String(types.length)} types`;
+  return joined(
+    types.map((type) => {
+      const label = type.startsWith(`${root.name}.`) ? `as ${type.slice(root.name.length + 1)}` : type;
+      const allowed = targets?.[type];
+      const link = linker.type(type, label);
+      return allowed === undefined ? [link] : [link, ' to ', ...joined([linker.types(allowed)], '')];
+    }),
+    types.some((type) => targets?.[type] !== undefined) ? { newLine: true } : ', ',
+  );
+}
+
+function describe(element: Element, origin: string): Inline {
+  const { bound } = element;
+  const marks = [
+    ...(element.modifier === true ? ['modifier'] : []),
+    ...(element.summary === true ? ['in summary'] : []),
+    ...(element.xml === 'attribute' ? ['attribute in XML'] : []),
+    ...(origin === '' ? [] : [origin]),
+  ];
+  const rules = element.rules ?? [];
+  return lines(
+    prose(element.short),
+    bound === undefined ? '' : [`${bound.strength}: `, canonicalLink(bound.valueSet)],
+    rules.length === 0 ? '' : [{ mark: `rules: ${rules.join(', ')}` }],
+    marks.length === 0 ? '' : [{ mark: marks.join(', ') }],
+  );
+}
+
+/** Backbone types that elements besides their own are of. */
+function referredTo(structures: readonly Structure[]): Set<string> {
+  const elements = structures.flatMap((structure) => structure.elements);
+  return new Set(elements.flatMap(({ path, types }) => types.filter((type) => type !== path && type.includes('.'))));
+}
+
+/** What the parts of elements have without a row of their own: said once. */
+function inheritance(backbones: readonly Structure[], linker: Linker): Inline[] {
+  const bases = new Map(backbones.map((structure) => [structure.base, structure]));
+  return [...bases].flatMap(([base, structure]): Inline[] => {
+    if (base === undefined || structure.inherited === 0) return [];
+    const names = structure.elements.slice(0, structure.inherited).map(({ name }): Inline => [{ code: name }]);
+    return [['Elements with parts below them also have those of ', linker.type(base), ': ', ...joined(names, ', '), '.']];
+  });
+}
+
+/** The rules of a type and of all its elements. */
+export function invariantSection(structures: readonly Structure[], model: Model): Section[] {
+  const used = new Map<string, Set<string>>();
+  const use = (id: string, place: string): void => void used.set(id, (used.get(id) ?? new Set()).add(place));
+  for (const structure of structures) {
+    for (const id of structure.rules) use(id, structure.name);
+    for (const element of structure.elements) for (const id of element.rules ?? []) use(id, element.path);
+  }
+  const rows = model.invariants
+    .filter(({ id }) => used.has(id))
+    .map(({ id, severity, human, expression, bestPractice }): Row => ({
+      id: '',
+      depth: 0,
+      head: id,
+      cells: [
+        bestPractice === true ? 'best practice' : severity,
+        lines(prose(human), [{ code: expression }]),
+        joined([...(used.get(id) ?? [])].map((place): Inline => [{ code: place }]), ', '),
+      ],
+    }));
+  if (rows.length === 0) return [];
+  const table = { label: 'Invariants', columns: ['Rule', 'Severity', 'What it says', 'Holds for'], rows };
+  return [{ id: 'invariants', heading: 'Invariants', blocks: [block({ tables: [table] })] }];
+}

@@ -1,0 +1,64 @@
+import type { Model } from '../model/model.js';
+import { kebab, tail } from '../model/names.js';
+import { joined, type Inline, type Span } from './pages-data.js';
+
+/** From this many names on, lists say how many there are instead of which. */
+const MANY = 20;
+
+/** Says what stands for a name: a link where there is a page. */
+export class Linker {
+  /** Page and place of each type that has one. */
+  readonly #places = new Map<string, { readonly page: string; readonly anchor?: string }>();
+  readonly #resources: number;
+
+  constructor(model: Model) {
+    for (const { name } of model.primitives) this.#places.set(name, { page: 'primitives', anchor: name });
+    for (const { name, owner } of model.structures) {
+      this.#places.set(name, name === owner ? { page: kebab(owner) } : { page: kebab(owner), anchor: name });
+    }
+    this.#resources = model.capabilities.length;
+  }
+
+  /** A type by name, `label` being what the link says. */
+  type(name: string, label = name): Span {
+    const place = this.#places.get(name);
+    return place === undefined ? { code: label } : { ...place, text: label };
+  }
+
+  /** Types by name; of very many only the number. */
+  types(names: readonly string[]): Inline {
+    if (names.length >= this.#resources) return 'any resource';
+    if (names.length > MANY) return `any of ${String(names.length)} types`;
+    return joined(
+      names.map((name) => [this.type(name)]),
+      ', ',
+    );
+  }
+}
+
+/** A link to a canonical, by its last segment; only code where the canonical is ours and nothing answers there. */
+export function canonicalLink(url: string, own = false, label = tail(url)): Span {
+  return !own && /^https?:/.test(url) ? { href: url, text: label } : { code: url };
+}
+
+const MARKUP = /`([^`\n]+)`|\[([^\]\n]*)\]\(([^)\s]+)\s*\)/g;
+
+/**
+ * Text of a definition, which may hold Markdown: code and links are kept (links that are relative to the place of
+ * publication lead nowhere from here, so that their text alone remains), all else is taken as it stands.
+ */
+export function prose(text: string): Inline {
+  const flat = text.replaceAll(/\s+/g, ' ').trim();
+  if (!flat.includes('`') && !flat.includes('](')) return flat;
+  const found: Span[] = [];
+  let end = 0;
+  for (const match of flat.matchAll(MARKUP)) {
+    const [whole, code, label = '', href = ''] = match;
+    if (match.index > end) found.push(flat.slice(end, match.index));
+    if (code !== undefined) found.push({ code });
+    else found.push(/^https?:\/\//.test(href) ? { href, text: label } : label);
+    end = match.index + whole.length;
+  }
+  if (end < flat.length) found.push(flat.slice(end));
+  return found;
+}

@@ -1,0 +1,159 @@
+import type { ScopeNeed, ScopeRow } from '../../runtime/contract/index.js';
+import type { Model, OperationModel } from '../model/model.js';
+import { block, joined, lines, row, tableSection, type Inline, type Row, type Section, type Span } from './pages-data.js';
+import type { Linker } from './pages-inline.js';
+import { prose } from './pages-inline.js';
+import { CONDITION_TYPES, CONDITIONS, needWords, rowWords } from './pages-scope-words.js';
+
+/** Rows carry their reasons up to here; the contract has no place for them. */
+interface Noted {
+  readonly note?: string;
+}
+
+const ELSEWHERE = new Set(['capabilities', 'bundle', 'search-system', 'history-system', 'operation']);
+
+/** What a token must cover for requests on a type. */
+export function scopeSection(type: string, operations: readonly OperationModel[], model: Model): Section[] {
+  const inCompartments = model.compartments.some((row) => row.type === type || row.members[type] !== undefined);
+  const interactions = model.scopes.rows
+    .filter(({ interaction }) => !ELSEWHERE.has(interaction) && (interaction !== 'search-compartment' || inCompartments))
+    .map((row) => ({ name: [row.interaction], cells: typeCells(row, type) }));
+  const called = operations.flatMap((operation) =>
+    rowsFor(operation, model).flatMap((row) => {
+      const levels = (row.levels ?? operation.levels).filter((level) => level !== 'system');
+      if (levels.length === 0) return [];
+      const all = operation.levels.every((level) => level === 'system' || levels.includes(level));
+      const name: Inline = [{ code: `$${operation.name}` }, ...(all ? [] : [` (${levels.join(', ')})`])];
+      return [{ name, cells: typeCells(row, type) }];
+    }),
+  );
+  const rows = [...grouped(interactions), ...grouped(called)];
+  const table = { label: 'Required scopes', columns: ['Request', 'Scope', 'Some requests also'], rows };
+  const paragraphs: Inline[] = [
+    [
+      'Scopes are written without their context: ',
+      { code: `${type}.r` },
+      ' is granted as ',
+      { code: `system/${type}.r` },
+      '. The words in the last column are explained on the page of ',
+      { page: 'scopes', text: 'scopes' },
+      '.',
+    ],
+    ...special(type, model),
+  ];
+  return [{ id: 'scopes', heading: 'Required scopes', blocks: [block({ paragraphs, tables: [table] })] }];
+}
+
+/** The scope rows of an operation. */
+export function rowsFor(operation: OperationModel, model: Model): ScopeRow[] {
+  return model.scopes.rows.filter((row) => row.operation === operation.id);
+}
+
+/** Requests that need the same stand in one row. */
+function grouped(requests: readonly { readonly name: Inline; readonly cells: readonly Inline[] }[]): Row[] {
+  const groups = new Map<string, { names: Inline[]; cells: readonly Inline[] }>();
+  for (const { name, cells } of requests) {
+    const key = JSON.stringify(cells);
+    const group = groups.get(key);
+    if (group === undefined) groups.set(key, { names: [name], cells });
+    else group.names.push(name);
+  }
+  return [...groups.values()].map(({ names, cells }) => row(joined(names, ', '), ...cells));
+}
+
+/** What is needed of a token for one type, whose name stands in the URL. */
+function typeCells(row: ScopeRow, type: string): readonly [Inline, Inline] {
+  const named = row.interaction === 'search-compartment';
+  const isFixed = ({ when }: ScopeNeed): boolean => when === undefined || (named && when === 'types-named');
+  const some = row.needs.filter((need) => {
+    if (isFixed(need) || (named && need.when === 'types-unnamed')) return false;
+    const only = need.when === undefined ? undefined : CONDITION_TYPES[need.when];
+    return only === undefined || only === type;
+  });
+  return [rowWords(row, row.needs.filter(isFixed), type), conditional(some, type)];
+}
+
+function conditional(needs: readonly ScopeNeed[], type: string): Inline {
+  const exact = needs
+    .filter(({ on }) => on === 'type')
+    .map((need): Inline => [...needWords(need, type), ' with ', conditionLink(need)]);
+  const others = new Map(needs.filter(({ on }) => on !== 'type').map((need) => [need.when, conditionLink(need)]));
+  return lines(...exact, joined([...others.values()].map((link): Inline => [link]), ', '));
+}
+
+function conditionLink({ when }: ScopeNeed): Span {
+  return when === undefined ? '' : { page: 'scopes', anchor: when, text: CONDITIONS[when][0] };
+}
+
+function special(type: string, model: Model): Inline[] {
+  const withheld: readonly (Model['scopes']['withheld'][number] & Noted)[] = model.scopes.withheld;
+  const chains: readonly (Model['scopes']['ownChains'][number] & Noted)[] = model.scopes.ownChains;
+  return [
+    ...withheld
+      .filter((rule) => rule.type === type)
+      .map((rule): Inline => [...withheldWords(rule.type, rule.letters), ` ${rule.note ?? ''}`]),
+    ...chains
+      .filter((rule) => rule.type === type)
+      .map((rule): Inline => [...chainWords(rule.parameters), ` ${rule.note ?? ''}`]),
+  ];
+}
+
+function withheldWords(type: string, letters: string): Span[] {
+  return ['A scope on all types (', { code: `*.${letters}` }, ') does not do; it must name ', { code: type }, '.'];
+}
+
+function chainWords(parameters: readonly string[]): Span[] {
+  return ['Chains that need no scope on the types they reach: ', ...joined(parameters.map((code): Inline => [{ code }]), ', '), '.'];
+}
+
+/** The sections of the page of scopes: the whole policy. */
+export function scopePageSections(model: Model, linker: Linker): Section[] {
+  const operations = new Map(model.operations.map((operation) => [operation.id, operation]));
+  const { rows, custom, withheld, ownChains } = model.scopes;
+  const requests = rows.flatMap((entry: ScopeRow & Noted): Row[] => {
+    const operation = entry.operation === undefined ? undefined : operations.get(entry.operation);
+    if (entry.operation !== undefined && operation === undefined) return [];
+    const head: Inline =
+      operation === undefined
+        ? entry.interaction
+        : lines(
+            [{ page: 'operations', anchor: operation.id, text: `$${operation.name}` }],
+            operation.types === undefined || operation.types.length > 1 ? '' : linker.types(operation.types),
+            entry.levels === undefined ? '' : [{ mark: entry.levels.join(', ') }],
+          );
+    const always = entry.needs.filter(({ when }) => when === undefined);
+    const some = entry.needs.filter(({ when }) => when !== undefined);
+    const more = some.map((need): Inline => [conditionLink(need), ': ', ...needWords(need)]);
+    return [row(head, rowWords(entry, always), lines(...more), prose(entry.note ?? ''))];
+  });
+  const columns = ['Request', 'Scope', 'Some requests also', 'Why'];
+  return [
+    ...tableSection('interactions', 'Interactions', columns, requests.slice(0, firstOperation(rows))),
+    ...tableSection('operations', 'Operations', columns, requests.slice(firstOperation(rows))),
+    ...tableSection('conditions', 'Some requests', ['Word', 'When, and which types are concerned'], conditionRows()),
+    ...tableSection(
+      'custom',
+      'Scopes of this server',
+      ['Scope', 'Covers', 'About'],
+      custom.map((entry: (typeof custom)[number] & Noted) =>
+        row([{ code: entry.scope }], joined((entry.covers ?? []).map((code): Inline => [{ code }]), ', '), prose(entry.note ?? '')),
+      ),
+    ),
+    ...exceptions([...withheld.map(({ type }) => type), ...ownChains.map(({ type }) => type)], model, linker),
+  ];
+}
+
+/** Rows of operations come after those of interactions. */
+function firstOperation(rows: readonly ScopeRow[]): number {
+  const index = rows.findIndex(({ interaction }) => interaction === 'operation');
+  return index < 0 ? rows.length : index;
+}
+
+function conditionRows(): Row[] {
+  return Object.entries(CONDITIONS).map(([id, [label, meaning]]) => ({ ...row(label, prose(meaning)), id }));
+}
+
+function exceptions(types: readonly string[], model: Model, linker: Linker): Section[] {
+  const rows = [...new Set(types)].map((type) => row([linker.type(type)], lines(...special(type, model))));
+  return tableSection('exceptions', 'Exceptions', ['Type', 'What holds for it'], rows);
+}

@@ -1,0 +1,84 @@
+import { describe, expect, it } from 'vitest';
+import { splitBranches } from '../../generator/model/expression/branches.js';
+import { compileBranch } from '../../generator/model/expression/compile.js';
+import { indexTypes } from '../../generator/model/expression/type-index.js';
+import type { Structure } from '../../generator/model/model.js';
+import { toyModel } from '../golden/toy-model.js';
+
+describe('splitBranches: the outermost unions of an expression', () => {
+  const cases: [string, string[]][] = [
+    ['', []],
+    ['A.b', ['A.b']],
+    ['A.b | C.d', ['A.b', 'C.d']],
+    ['(A.b) | (C.d | E.f)', ['A.b', 'C.d', 'E.f']],
+    ['((A.b as c))', ['A.b as c']],
+    ['(a | b.c).first()', ['(a | b.c).first()']],
+    ["A.b.where(c='|').d | E", ["A.b.where(c='|').d", 'E']],
+    ['A.b.exists() and A.b != false', ['A.b.exists() and A.b != false']],
+    ['A.b.where(resolve() is C) | A.d[0]', ['A.b.where(resolve() is C)', 'A.d[0]']],
+  ];
+  it.each(cases)('%s', (text, expected) => expect(splitBranches(text)).toEqual(expected));
+});
+
+describe('compileBranch', () => {
+  const model = toyModel();
+  const parents = new Map([
+    ['code', 'string'],
+    ['string', 'Element'],
+    ['Animal', 'Resource'],
+    ['Visit', 'Resource'],
+  ]);
+  const types = indexTypes(model.structures, parents);
+  const compile = (text: string, root = 'Visit') => compileBranch(text, root, types);
+
+  it('takes the name of the type, or of one it specialises, as no step', () => {
+    expect(compile('Visit.subject').steps).toEqual([{ get: 'subject' }]);
+    expect(compile('Resource.id').steps).toEqual([{ get: 'id' }]);
+    expect(compile('Visit')).toEqual({ steps: [], types: ['Visit'] });
+  });
+
+  it('resolves a choice to the names that stand in JSON', () => {
+    expect(compile('Animal.deceased', 'Animal').steps).toEqual([
+      { choose: { deceasedBoolean: 'boolean', deceasedString: 'string' } },
+    ]);
+    for (const text of [
+      'Animal.deceased.ofType(boolean)',
+      'Animal.deceased as boolean',
+      'Animal.deceased.as(boolean)',
+    ]) {
+      expect(compile(text, 'Animal')).toMatchObject({ steps: [{ get: 'deceasedBoolean' }], types: ['boolean'] });
+    }
+  });
+
+  it('lets ofType() on an element of that type anyway change nothing', () => {
+    expect(compile('Visit.note.kind.ofType(code)').steps).toEqual([{ get: 'note' }, { get: 'kind' }]);
+  });
+
+  it('chooses by resource type among any resources', () => {
+    const bag: Structure = {
+      ...(model.structures.find(({ name }) => name === 'Visit') as Structure),
+      name: 'Bag',
+      elements: [{ name: 'item', types: ['Resource'], max: '*', path: 'Bag.item', short: '', definition: '' }],
+    };
+    const withBag = indexTypes([...model.structures, bag], parents);
+    const steps = [{ get: 'item' }, { index: 0 }, { is: 'Animal' }];
+    expect(compileBranch('Bag.item[0] as Animal', 'Bag', withBag)).toEqual({ steps, types: ['Animal'] });
+  });
+
+  it.each([
+    ['Visit.nothing', /Visit has no element nothing/],
+    ['Visit.note.kind.more', /code has no element more/],
+    ["Visit.where(subject='x')", /a Reference never equals "x"/],
+    ['Visit.note.ofType(Animal)', /Visit\.note cannot be a Animal/],
+    ['Visit.subject.where(resolve() is Nobody)', /Nobody is not a resource type/],
+    ['Visit.note.select(kind)', /select\(…\) of this form is not one of the steps/],
+    ['Visit.note.where(kind != text)', /where\(…\) of this form/],
+    ['Visit.note..kind', /expected a name at character 12, found "\."/],
+    ['Visit.note.where(kind', /expected \) at character 22, found the end/],
+    ['Visit.note + 1', /cannot read character 11/],
+    ['Visit.note kind', /expected the end at character 12, found "kind"/],
+    ['Visit.note.exists() and Visit.subject != false', /binary is no path/],
+  ])('refuses %s', (text, message) => {
+    expect(() => compile(text)).toThrow(message);
+  });
+});
