@@ -1,0 +1,109 @@
+/** How a kind of failure is told: HTTP status, FHIR issue type, and words for when there are no better ones. */
+export interface ErrorRow {
+  readonly status: number;
+  /** https://hl7.org/fhir/R5/valueset-issue-type.html */
+  readonly issue: string;
+  readonly text: string;
+}
+
+/**
+ * Every way in which a request can fail. The keys are stable: clients find them in `details.coding` and may rely on
+ * them. Order: by status.
+ */
+export const ERRORS = {
+  'json-syntax': { status: 400, issue: 'structure', text: 'The body is not JSON' },
+  'json-duplicate-key': { status: 400, issue: 'structure', text: 'A JSON object has a property twice' },
+  'json-forbidden-key': { status: 400, issue: 'structure', text: 'A JSON object has a property that no resource has' },
+  'json-depth': { status: 400, issue: 'structure', text: 'The body is nested too deeply' },
+  'json-encoding': { status: 400, issue: 'structure', text: 'The body is not valid Unicode' },
+  'body-missing': { status: 400, issue: 'required', text: 'The request needs a resource as its body' },
+  'body-incomplete': { status: 400, issue: 'incomplete', text: 'The body ended too early' },
+  'not-a-resource': { status: 400, issue: 'structure', text: 'The body is not a resource' },
+  'type-mismatch': { status: 400, issue: 'invalid', text: 'The body is of another type than the URL names' },
+  'id-missing': { status: 400, issue: 'required', text: 'The body has no id' },
+  'id-mismatch': { status: 400, issue: 'invalid', text: 'The body has another id than the URL' },
+  'id-invalid': { status: 400, issue: 'value', text: 'An id is 1 to 64 letters, digits, "-" and "."' },
+  structure: { status: 400, issue: 'structure', text: 'An element has a form that its type does not allow' },
+  'request-invalid': { status: 400, issue: 'invalid', text: 'This is not an HTTP request' },
+  'url-invalid': { status: 400, issue: 'invalid', text: 'The URL cannot be read' },
+  'header-invalid': { status: 400, issue: 'invalid', text: 'A header cannot be read' },
+  'condition-unsupported': { status: 400, issue: 'not-supported', text: 'The condition is not supported' },
+  'parameter-unknown': { status: 400, issue: 'not-supported', text: 'Unknown parameter' },
+  'parameter-invalid': { status: 400, issue: 'value', text: 'A parameter has a value that it cannot have' },
+  'open-mode-host': { status: 403, issue: 'forbidden', text: 'Without authorization only loopback is served' },
+  'open-mode-proxy': { status: 403, issue: 'forbidden', text: 'Without authorization no forwarded request is served' },
+  'unknown-path': { status: 404, issue: 'not-supported', text: 'There is nothing at this URL' },
+  'unknown-type': { status: 404, issue: 'not-supported', text: 'Unknown resource type' },
+  'unknown-operation': { status: 404, issue: 'not-supported', text: 'Unknown operation' },
+  'not-wired': { status: 404, issue: 'not-supported', text: 'This server does not offer that interaction' },
+  'not-found': { status: 404, issue: 'not-found', text: 'There is no such resource' },
+  'method-not-allowed': { status: 405, issue: 'not-supported', text: 'The URL does not take this method' },
+  'not-acceptable': { status: 406, issue: 'not-supported', text: 'The server cannot answer in that format' },
+  'request-timeout': { status: 408, issue: 'timeout', text: 'The request took too long to arrive' },
+  'version-conflict': { status: 409, issue: 'conflict', text: 'Others keep changing this resource; try again' },
+  deleted: { status: 410, issue: 'deleted', text: 'The resource is deleted' },
+  'precondition-failed': { status: 412, issue: 'conflict', text: 'The resource is not in the state that is required' },
+  'body-too-large': { status: 413, issue: 'too-long', text: 'The body is too large' },
+  'resource-too-large': { status: 413, issue: 'too-long', text: 'The resource is too large' },
+  'url-too-long': { status: 414, issue: 'too-long', text: 'The URL is too long' },
+  'unsupported-media-type': { status: 415, issue: 'not-supported', text: 'The server cannot read that format' },
+  'headers-too-large': { status: 431, issue: 'too-long', text: 'The headers are too large' },
+  internal: { status: 500, issue: 'exception', text: 'An internal error; the log of the server tells more' },
+  'store-unavailable': { status: 503, issue: 'no-store', text: 'The store does not work at the moment' },
+  'store-busy': { status: 503, issue: 'lock-error', text: 'The store is busy; try again' },
+} as const satisfies Record<string, ErrorRow>;
+
+/** Stable code of a failure. */
+export type ErrorCode = keyof typeof ERRORS;
+
+/** One thing that is wrong. */
+export interface Issue {
+  readonly code: ErrorCode;
+  readonly text: string;
+  /** FHIRPath of the element. */
+  readonly expression?: string;
+  /** Technical detail for people; never a stack. */
+  readonly diagnostics?: string;
+}
+
+/**
+ * An expected failure: what a client did wrong or has to be told. Anything else that is thrown is a defect.
+ * With several issues the first decides the status.
+ */
+export class FhirError extends Error {
+  readonly issues: readonly [Issue, ...Issue[]];
+  /** HTTP headers that belong to the answer, such as `Allow`. */
+  readonly headers: Readonly<Record<string, string>>;
+
+  constructor(
+    code: ErrorCode,
+    text: string = ERRORS[code].text,
+    more: {
+      readonly expression?: string;
+      readonly diagnostics?: string;
+      readonly headers?: Readonly<Record<string, string>>;
+    } = {},
+  ) {
+    super(text);
+    this.name = 'FhirError';
+    this.headers = more.headers ?? {};
+    this.issues = [
+      {
+        code,
+        text,
+        ...(more.expression === undefined ? {} : { expression: more.expression }),
+        ...(more.diagnostics === undefined ? {} : { diagnostics: more.diagnostics }),
+      },
+    ];
+  }
+
+  /** Code of the first issue. */
+  get code(): ErrorCode {
+    return this.issues[0].code;
+  }
+
+  /** HTTP status of the answer. */
+  get status(): number {
+    return ERRORS[this.code].status;
+  }
+}

@@ -1,0 +1,23 @@
+import { randomUUID } from 'node:crypto';
+
+const ID = /^[A-Za-z0-9\-.]{1,64}$/;
+const VERSION_ID = /^[1-9][0-9]{0,14}$/;
+
+/** Whether a text is a legal id. https://hl7.org/fhir/R5/datatypes.html#id */
+export function isId(text: string): boolean {
+  return ID.test(text);
+}
+
+/** The number behind a version id of ours (a decimal integer from 1), or undefined where it cannot be one. */
+export function versionNumber(versionId: string): number | undefined {
+  return VERSION_ID.test(versionId) ? Number(versionId) : undefined;
+}
+
+/**
+ * A new id for the server to assign: a UUIDv7 (RFC 9562), lower case, so that ids grow with time and their index
+ * stays compact. The random part, variant included, is that of a UUIDv4.
+ */
+export function newId(now: number = Date.now()): string {
+  const time = now.toString(16).padStart(12, '0');
+  return `${time.slice(0, 8)}-${time.slice(8)}-7${randomUUID().slice(15)}`;
+}

@@ -1,0 +1,28 @@
+import { ERRORS, type FhirError, type Issue } from './errors.js';
+import type { JsonObject, Resource } from './resource.js';
+
+/** Code system of our stable codes, in `OperationOutcome.issue.details.coding`. */
+export const ERROR_SYSTEM = 'urn:kiln:error';
+
+/** Words for a success that has no resource to show. https://hl7.org/fhir/R5/operationoutcome.html */
+export function successOutcome(text: string): Resource {
+  return {
+    resourceType: 'OperationOutcome',
+    issue: [{ severity: 'information', code: 'success', details: { text } }],
+  };
+}
+
+/** An expected failure as an OperationOutcome, one issue each. https://hl7.org/fhir/R5/operationoutcome.html */
+export function errorOutcome(error: FhirError): Resource {
+  return { resourceType: 'OperationOutcome', issue: error.issues.map(toIssue) };
+}
+
+function toIssue(issue: Issue): JsonObject {
+  return {
+    severity: ERRORS[issue.code].status >= 500 ? 'fatal' : 'error',
+    code: ERRORS[issue.code].issue,
+    details: { coding: [{ system: ERROR_SYSTEM, code: issue.code }], text: issue.text },
+    ...(issue.diagnostics === undefined ? {} : { diagnostics: issue.diagnostics }),
+    ...(issue.expression === undefined ? {} : { expression: [issue.expression] }),
+  };
+}

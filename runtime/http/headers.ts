@@ -1,0 +1,36 @@
+import type { IncomingHttpHeaders } from 'node:http';
+
+import { parseHttpDate } from '../fhir/instant.js';
+import type { Conditions, Preferences } from '../interactions/call.js';
+
+/** Conditions of a request. https://hl7.org/fhir/R5/http.html#concurrency */
+export function readConditions(headers: IncomingHttpHeaders): Conditions {
+  const since = headers['if-modified-since'];
+  const ifModifiedSince = since === undefined ? undefined : parseHttpDate(since);
+  const ifNoneExist = headers['if-none-exist'];
+  return {
+    ...(headers['if-match'] === undefined ? {} : { ifMatch: headers['if-match'] }),
+    ...(headers['if-none-match'] === undefined ? {} : { ifNoneMatch: headers['if-none-match'] }),
+    ...(ifNoneExist === undefined ? {} : { ifNoneExist: String(ifNoneExist) }),
+    ...(ifModifiedSince === undefined ? {} : { ifModifiedSince }),
+  };
+}
+
+const RETURNS = ['minimal', 'representation', 'OperationOutcome'] as const;
+const HANDLINGS = ['strict', 'lenient'] as const;
+
+/** Wishes of `Prefer`; those that nobody knows are ignored (RFC 7240). https://hl7.org/fhir/R5/http.html#ops */
+export function readPreferences(headers: IncomingHttpHeaders): Preferences {
+  const text = headers['prefer'];
+  if (text === undefined) return {};
+  const wishes = new Map<string, string>();
+  for (const part of String(text).split(/[,;]/)) {
+    const [name = '', value = ''] = part.split('=', 2);
+    // Of a wish that stands twice the first counts.
+    const key = name.trim().toLowerCase();
+    if (!wishes.has(key)) wishes.set(key, value.trim().replace(/^"(.*)"$/, '$1'));
+  }
+  const wanted = RETURNS.find((each) => each === wishes.get('return'));
+  const handling = HANDLINGS.find((each) => each === wishes.get('handling'));
+  return { ...(wanted === undefined ? {} : { return: wanted }), ...(handling === undefined ? {} : { handling }) };
+}

@@ -1,0 +1,145 @@
+import type { Interaction, Method, RouteRow } from '../contract/index.js';
+import { FhirError } from '../fhir/errors.js';
+import { isId } from '../fhir/id.js';
+
+/** Where a request goes. */
+export interface Destination {
+  readonly row: RouteRow;
+  /** Absent on system level. */
+  readonly type?: string;
+  readonly id?: string;
+  readonly versionId?: string;
+}
+
+/** Finds the interaction behind a request. */
+export interface Router {
+  /**
+   * The interaction for a method and a path (relative to the base, percent-encoded, without query).
+   *
+   * @throws FhirError `unknown-type`, `unknown-operation`, `unknown-path`, `not-wired`, `method-not-allowed`
+   */
+  find(method: string, path: string): Destination;
+  /** Methods that a path takes, as `Allow` lists them; empty: none. */
+  allowed(path: string): readonly string[];
+}
+
+const METHODS: readonly Method[] = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
+
+/** A path cut up: the templates that route rows are found by, and what stood in its places. */
+interface Location {
+  /** As rows of one type write it: `Patient/[id]`. */
+  readonly own: string;
+  /** As rows of every type write it: `[type]/[id]`; absent where the path does not begin with a type. */
+  readonly general?: string;
+  readonly segments: readonly string[];
+  readonly type?: string;
+  readonly id?: string;
+  readonly versionId?: string;
+}
+
+/**
+ * A router over route rows: a Map lookup for each request.
+ *
+ * @param wired interactions that exist; routes of others are treated as absent, but a failure says what they are
+ */
+export function createRouter(
+  rows: readonly RouteRow[],
+  resourceTypes: readonly string[],
+  wired: ReadonlySet<Interaction>,
+): Router {
+  const routes = new Map(rows.map((row) => [`${row.method} ${row.path}`, row]));
+  const types = new Set(resourceTypes);
+
+  function look(method: string, { own, general }: Location): RouteRow | undefined {
+    return (general === undefined ? undefined : routes.get(`${method} ${general}`)) ?? routes.get(`${method} ${own}`);
+  }
+
+  function allowed(location: Location): string[] {
+    return METHODS.filter((method) => {
+      const row = look(method, location);
+      return row !== undefined && wired.has(row.interaction);
+    }).flatMap((method) => (method === 'GET' ? ['GET', 'HEAD'] : [method]));
+  }
+
+  /** Why nothing is found: asked only after the lookup failed. */
+  function explain(method: string, location: Location): FhirError {
+    const { segments, type } = location;
+    const allow = allowed(location).join(', ');
+    if (allow !== '') {
+      return new FhirError('method-not-allowed', `${method} is not supported here, but ${allow}`, {
+        headers: { Allow: allow },
+      });
+    }
+    const operation = segments.find((segment) => segment.startsWith('$'));
+    const known = METHODS.map((each) => look(each, location)).find((row) => row !== undefined);
+    if (known !== undefined) {
+      const name = operation === undefined ? `the interaction ${known.interaction}` : `the operation ${operation}`;
+      return new FhirError('not-wired', `This server does not support ${name} yet`);
+    }
+    const [first = ''] = segments;
+    if (type === undefined && first !== '' && !PROTOCOL_NAME.test(first)) {
+      return new FhirError('unknown-type', `Unknown resource type ${JSON.stringify(first.slice(0, 64))}`);
+    }
+    if (operation !== undefined) {
+      return new FhirError('unknown-operation', `Unknown operation ${JSON.stringify(operation.slice(0, 64))}`);
+    }
+    return new FhirError('unknown-path');
+  }
+
+  return {
+    find(method, path) {
+      const location = locate(path, types);
+      const row = look(method === 'HEAD' ? 'GET' : method, location);
+      if (row === undefined || !wired.has(row.interaction)) throw explain(method, location);
+      const { type, id, versionId } = location;
+      return {
+        row,
+        ...(type === undefined ? {} : { type }),
+        ...(id === undefined ? {} : { id }),
+        ...(versionId === undefined ? {} : { versionId }),
+      };
+    },
+    allowed: (path) => allowed(locate(path, types)),
+  };
+}
+
+/** Ids never begin with `_` or `$`, names of the protocol (`_history`, `$meta`) always do. */
+const PROTOCOL_NAME = /^[_$*]/;
+
+function locate(path: string, types: ReadonlySet<string>): Location {
+  const segments = path.replace(/^\//, '').replace(/\/$/, '').split('/').map(decode);
+  const [type = '', id, history, versionId] = segments;
+  if (!types.has(type)) return { own: segments.join('/'), segments };
+  const template = [...segments];
+  const hasId = id !== undefined && !PROTOCOL_NAME.test(id);
+  const hasVersion = hasId && history === '_history' && versionId !== undefined && !PROTOCOL_NAME.test(versionId);
+  if (hasId) template[1] = '[id]';
+  if (hasVersion) template[3] = '[vid]';
+  return {
+    own: template.join('/'),
+    general: ['[type]', ...template.slice(1)].join('/'),
+    segments,
+    type,
+    ...(hasId ? { id } : {}),
+    ...(hasVersion ? { versionId } : {}),
+  };
+}
+
+function decode(segment: string): string {
+  try {
+    return segment.includes('%') ? decodeURIComponent(segment) : segment;
+  } catch {
+    throw new FhirError('url-invalid', 'The URL has a wrong percent-encoding');
+  }
+}
+
+/**
+ * Whether an id of the URL can be one at all. Reading what cannot exist is `not-found`, writing it a fault of the URL.
+ *
+ * @throws FhirError
+ */
+export function checkUrlId(interaction: Interaction, id: string | undefined): void {
+  if (id === undefined || isId(id) || interaction === 'delete') return;
+  if (interaction === 'update' || interaction === 'patch') throw new FhirError('id-invalid', undefined);
+  throw new FhirError('not-found', 'There is no such resource: its id is not a legal one');
+}

@@ -1,0 +1,74 @@
+import { equalJson } from '../fhir/equal.js';
+import { FhirError } from '../fhir/errors.js';
+import { clientMeta, keepTags, withMeta } from '../fhir/meta.js';
+import type { JsonObject, JsonValue, Resource } from '../fhir/resource.js';
+import { readJson } from '../format/read-json.js';
+import { writeJson } from '../format/write-json.js';
+import type { IndexEntry } from '../search/entry.js';
+import { stampBody, type BodyTemplate } from '../store/body.js';
+import type { Put, StoredVersion } from '../store/store.js';
+import { liveVersion } from './preconditions.js';
+import type { Services } from './services.js';
+
+/** Greatest size of a resource with its index entries, in bytes. */
+export const MAX_RESOURCE = 15 * 1024 * 1024;
+
+/** Below this a resource cannot reach the limit with its entries, which hold a few times its text at most. */
+const SURELY_SMALL = MAX_RESOURCE / 15;
+
+/**
+ * The change that gives a resource this content, or undefined where the current version has it already. Tags and
+ * security labels of that version stay. https://hl7.org/fhir/R5/resource.html#tag-updates
+ *
+ * @param current what the store has under this type and id
+ * @throws FhirError where `meta` is malformed or the resource too large
+ */
+export function composePut(
+  sent: Resource,
+  id: string,
+  current: StoredVersion | undefined,
+  services: Pick<Services, 'extract'>,
+): Put | undefined {
+  const sentMeta = clientMeta(sent);
+  const live = liveVersion(current);
+  let resource = withMeta(sent, id, sentMeta);
+  let body = composeBody(resource);
+  if (live !== undefined) {
+    // Mostly nothing at all has changed when nothing has, and the stored text need not be parsed.
+    if (stampBody(body, live.version, live.lastUpdated) === live.json) return undefined;
+    const before = readJson(live.json) as Resource;
+    const metaBefore = clientMeta(before);
+    const meta = keepTags(sentMeta, metaBefore);
+    if (meta !== sentMeta) {
+      resource = withMeta(sent, id, meta);
+      body = composeBody(resource);
+    }
+    if (equalJson(resource, withMeta(before, id, metaBefore))) return undefined;
+  }
+  const entries = services.extract(resource);
+  checkSize(body, entries);
+  return { type: resource.resourceType, id, expected: current?.version ?? 0, body, entries };
+}
+
+function checkSize({ head, tail }: BodyTemplate, entries: readonly IndexEntry[]): void {
+  if (head.length + tail.length <= SURELY_SMALL) return;
+  const size = Buffer.byteLength(head) + Buffer.byteLength(tail);
+  if (size > MAX_RESOURCE || size + Buffer.byteLength(JSON.stringify(entries)) > MAX_RESOURCE) {
+    throw new FhirError('resource-too-large', `A resource with its index entries may have ${MAX_RESOURCE} bytes`);
+  }
+}
+
+/** JSON text around the gap for version and time: `{"resourceType":…,"id":…,"meta":{` … `}}`. */
+function composeBody(resource: Resource): BodyTemplate {
+  const { resourceType, id, meta, ...rest } = resource;
+  return {
+    head: `${writeJson({ resourceType, id: id as JsonValue }).slice(0, -1)},"meta":{`,
+    tail: `${members(meta as JsonObject | undefined)}}${members(rest)}}`,
+  };
+}
+
+/** Members of an object with a comma before each: what can follow others. */
+function members(object: JsonObject | undefined): string {
+  const text = object === undefined ? '{}' : writeJson(object);
+  return text === '{}' ? '' : `,${text.slice(1, -1)}`;
+}

@@ -1,0 +1,15 @@
+import { FhirError } from '../fhir/errors.js';
+import type { Call, Reply } from './call.js';
+import { checkParameters } from './parameters.js';
+import { replyVersion } from './reply-version.js';
+import type { Services } from './services.js';
+import { targetOf } from './target.js';
+
+/** `GET [base]/[type]/[id]`: the current version. https://hl7.org/fhir/R5/http.html#read */
+export async function read(call: Call, { store }: Services): Promise<Reply> {
+  checkParameters(call);
+  const { type, id } = targetOf(call);
+  const current = await store.read(type, id);
+  if (current === undefined) throw new FhirError('not-found', `There is no ${type}/${id}`);
+  return replyVersion(call, current);
+}

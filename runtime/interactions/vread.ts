@@ -1,0 +1,17 @@
+import { FhirError } from '../fhir/errors.js';
+import { versionNumber } from '../fhir/id.js';
+import type { Call, Reply } from './call.js';
+import { checkParameters } from './parameters.js';
+import { replyVersion } from './reply-version.js';
+import type { Services } from './services.js';
+import { targetOf } from './target.js';
+
+/** `GET [base]/[type]/[id]/_history/[vid]`: one version. https://hl7.org/fhir/R5/http.html#vread */
+export async function vread(call: Call, { store }: Services): Promise<Reply> {
+  checkParameters(call);
+  const { type, id } = targetOf(call);
+  const version = versionNumber(call.versionId ?? '');
+  const stored = version === undefined ? undefined : await store.readVersion(type, id, version);
+  if (stored === undefined) throw new FhirError('not-found', `There is no version ${call.versionId} of ${type}/${id}`);
+  return replyVersion(call, stored);
+}

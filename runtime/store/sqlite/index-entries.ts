@@ -1,0 +1,111 @@
+import type { Database } from 'better-sqlite3';
+
+import type { IndexEntry, QuantityEntry, SimpleEntry } from '../../search/entry.js';
+import type { Dictionary } from './dictionary.js';
+import { INDEX_TABLES } from './schema.js';
+
+/** Low end of an interval that is open there: before every instant that FHIR can write. */
+export const EARLIEST = -Number.MAX_SAFE_INTEGER;
+
+/** High end of an interval that is open there. */
+export const LATEST = Number.MAX_SAFE_INTEGER;
+
+/** Parameters that columns of the table `resource` answer. */
+const KEPT_ELSEWHERE = new Set(['_id', '_lastUpdated']);
+
+/** Writes index entries. Inside a write transaction only. */
+export interface IndexWriter {
+  /** Deletes all entries of a resource, by its key. */
+  clear(resource: number): void;
+  /** Adds the entries of a resource of this type (its number in the dictionary). */
+  add(resource: number, type: number, entries: readonly IndexEntry[]): void;
+}
+
+/** Where a row belongs: resource, param, part_group, n. */
+type Place = readonly [number, number, number, number];
+
+/** Prepares the statements that write index entries. */
+export function openIndexWriter(db: Database, dictionary: Dictionary): IndexWriter {
+  const deletions = INDEX_TABLES.map((table) => db.prepare<[number]>(`DELETE FROM ${table} WHERE resource = ?`));
+  const insert = (table: string, columns: string) => {
+    const values = columns.split(',').map(() => '?');
+    return db.prepare(
+      `INSERT INTO ${table} (resource, param, part_group, n, ${columns}) VALUES (?, ?, ?, ?, ${values.join()})`,
+    );
+  };
+  const token = insert('token', 'system, code');
+  const tokenOfType = db.prepare('INSERT OR IGNORE INTO token_of_type VALUES (?, ?, ?, ?, ?, ?)');
+  const string = insert('string', 'folded, text');
+  const date = insert('date', 'low, high');
+  const number = insert('number', 'value, low, high, system, code, unit');
+  const reference = insert(
+    'reference',
+    'target_type, target_id, target_version, base, url, fragment, identifier_system, identifier',
+  );
+  const uri = insert('uri', 'value');
+  const term = dictionary.term;
+
+  function addSimple(place: Place, entry: SimpleEntry): void {
+    switch (entry.kind) {
+      case 'token':
+        token.run(...place, term(entry.system), entry.code ?? '');
+        for (const type of entry.ofType ?? []) tokenOfType.run(...place, term(type.system), type.code);
+        break;
+      case 'string':
+        string.run(...place, entry.folded, entry.text);
+        break;
+      case 'date':
+        date.run(...place, entry.low ?? EARLIEST, entry.high ?? LATEST);
+        break;
+      case 'number':
+        number.run(...place, entry.value, entry.value, entry.value, 0, '', '');
+        break;
+      case 'quantity':
+        number.run(...place, entry.value, ...ends(entry), term(entry.system), entry.code ?? '', entry.unit ?? '');
+        break;
+      case 'reference':
+        reference.run(
+          ...place,
+          term(entry.type),
+          entry.id ?? '',
+          entry.version ?? '',
+          term(entry.base),
+          entry.url ?? '',
+          entry.fragment ?? '',
+          term(entry.identifier?.system),
+          entry.identifier?.value ?? '',
+        );
+        break;
+      case 'uri':
+        uri.run(...place, entry.value);
+        break;
+    }
+  }
+
+  return {
+    clear(resource) {
+      for (const deletion of deletions) deletion.run(resource);
+    },
+    add(resource, type, entries) {
+      let n = 0;
+      let group = 0;
+      for (const entry of entries) {
+        if (KEPT_ELSEWHERE.has(entry.param)) continue;
+        if (entry.kind !== 'composite') {
+          addSimple([resource, dictionary.param(type, entry.param, 0), 0, n++], entry);
+          continue;
+        }
+        group++;
+        for (const [i, part] of entry.parts.entries()) {
+          const param = dictionary.param(type, entry.param, i + 1);
+          for (const value of part) addSimple([resource, param, group, n++], value);
+        }
+      }
+    },
+  };
+}
+
+/** Both ends of a quantity: of a point the value itself, of an interval that is open infinity. */
+function ends({ value, low, high }: QuantityEntry): readonly [number, number] {
+  return low === undefined && high === undefined ? [value, value] : [low ?? -Infinity, high ?? Infinity];
+}

@@ -1,0 +1,106 @@
+/** Marks a SQLite file as ours, in its header: "KILN". https://www.sqlite.org/pragma.html#pragma_application_id */
+export const APPLICATION_ID = 0x4b494c4e;
+
+/**
+ * The schema as a list of steps: the first makes it, each further one takes it from one version to the next. A file
+ * remembers how many it has had (`user_version`). Steps that have shipped never change.
+ *
+ * `version` holds every version of every resource once, the current one too; nothing in it ever changes, and its rowid
+ * orders all of them by time. `resource` is small and says which version is current; its key is the `seq` of its first.
+ *
+ * Index entries lie in one table for each way of comparing, clustered by resource (replacing them touches one place, and
+ * a candidate that another criterion found is checked by `resource, param`), with an index by value to find resources
+ * by. `param` stands for a parameter of a type, or for one part of a composite; parts of one value share `part_group`,
+ * which is 0 outside composites. `n` only makes rows distinct. Absent systems, codes and types are 0 or ''.
+ */
+export const SCHEMA_STEPS: readonly string[] = [
+  `
+  CREATE TABLE term (id INTEGER PRIMARY KEY, text TEXT NOT NULL UNIQUE);
+  CREATE TABLE param (
+    id INTEGER PRIMARY KEY,
+    type INTEGER NOT NULL,
+    code TEXT NOT NULL,
+    part INTEGER NOT NULL,
+    UNIQUE (type, code, part)
+  );
+
+  CREATE TABLE version (
+    seq INTEGER PRIMARY KEY,
+    type INTEGER NOT NULL,
+    resource INTEGER NOT NULL,
+    version INTEGER NOT NULL,
+    updated INTEGER NOT NULL,
+    body TEXT
+  );
+  CREATE UNIQUE INDEX version_of_resource ON version (resource, version);
+  CREATE INDEX version_of_type ON version (type);
+  CREATE TABLE resource (
+    key INTEGER PRIMARY KEY,
+    type INTEGER NOT NULL,
+    id TEXT NOT NULL,
+    seq INTEGER NOT NULL,
+    version INTEGER NOT NULL,
+    updated INTEGER NOT NULL,
+    deleted INTEGER NOT NULL
+  );
+  CREATE UNIQUE INDEX resource_by_id ON resource (type, id);
+  CREATE INDEX resource_by_time ON resource (type, updated);
+
+  CREATE TABLE token (
+    resource INTEGER NOT NULL, param INTEGER NOT NULL, part_group INTEGER NOT NULL, n INTEGER NOT NULL,
+    system INTEGER NOT NULL, code TEXT NOT NULL,
+    PRIMARY KEY (resource, param, part_group, n)
+  ) WITHOUT ROWID;
+  CREATE INDEX token_by_value ON token (param, code, system, resource);
+  CREATE TABLE token_of_type (
+    resource INTEGER NOT NULL, param INTEGER NOT NULL, part_group INTEGER NOT NULL, n INTEGER NOT NULL,
+    system INTEGER NOT NULL, code TEXT NOT NULL,
+    PRIMARY KEY (resource, param, part_group, n, system, code)
+  ) WITHOUT ROWID;
+
+  CREATE TABLE string (
+    resource INTEGER NOT NULL, param INTEGER NOT NULL, part_group INTEGER NOT NULL, n INTEGER NOT NULL,
+    folded TEXT NOT NULL, text TEXT NOT NULL,
+    PRIMARY KEY (resource, param, part_group, n)
+  ) WITHOUT ROWID;
+  CREATE INDEX string_by_value ON string (param, folded, resource);
+
+  CREATE TABLE date (
+    resource INTEGER NOT NULL, param INTEGER NOT NULL, part_group INTEGER NOT NULL, n INTEGER NOT NULL,
+    low INTEGER NOT NULL, high INTEGER NOT NULL,
+    PRIMARY KEY (resource, param, part_group, n)
+  ) WITHOUT ROWID;
+  CREATE INDEX date_by_low ON date (param, low, high, resource);
+  CREATE INDEX date_by_high ON date (param, high, low, resource);
+
+  CREATE TABLE number (
+    resource INTEGER NOT NULL, param INTEGER NOT NULL, part_group INTEGER NOT NULL, n INTEGER NOT NULL,
+    value REAL NOT NULL, low REAL NOT NULL, high REAL NOT NULL,
+    system INTEGER NOT NULL, code TEXT NOT NULL, unit TEXT NOT NULL,
+    PRIMARY KEY (resource, param, part_group, n)
+  ) WITHOUT ROWID;
+  CREATE INDEX number_by_low ON number (param, low, high, resource);
+  CREATE INDEX number_by_high ON number (param, high, low, resource);
+
+  CREATE TABLE reference (
+    resource INTEGER NOT NULL, param INTEGER NOT NULL, part_group INTEGER NOT NULL, n INTEGER NOT NULL,
+    target_type INTEGER NOT NULL, target_id TEXT NOT NULL, target_version TEXT NOT NULL, base INTEGER NOT NULL,
+    url TEXT NOT NULL, fragment TEXT NOT NULL, identifier_system INTEGER NOT NULL, identifier TEXT NOT NULL,
+    PRIMARY KEY (resource, param, part_group, n)
+  ) WITHOUT ROWID;
+  CREATE INDEX reference_by_target ON reference (target_id, target_type, param, resource) WHERE target_id <> '';
+  CREATE INDEX reference_by_url ON reference (url, param, resource) WHERE url <> '';
+  CREATE INDEX reference_by_identifier ON reference (identifier, identifier_system, param, resource)
+    WHERE identifier <> '';
+
+  CREATE TABLE uri (
+    resource INTEGER NOT NULL, param INTEGER NOT NULL, part_group INTEGER NOT NULL, n INTEGER NOT NULL,
+    value TEXT NOT NULL,
+    PRIMARY KEY (resource, param, part_group, n)
+  ) WITHOUT ROWID;
+  CREATE INDEX uri_by_value ON uri (param, value, resource);
+  `,
+];
+
+/** Tables that hold index entries, each with a column `resource`. */
+export const INDEX_TABLES = ['token', 'token_of_type', 'string', 'date', 'number', 'reference', 'uri'] as const;

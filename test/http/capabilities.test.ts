@@ -1,0 +1,38 @@
+import { describe, expect, it } from 'vitest';
+
+import { useToyServer } from './server.js';
+
+describe('capabilities: GET [base]/metadata (http.html#capabilities)', () => {
+  const server = useToyServer();
+
+  it('lists what is wired and nothing else', async () => {
+    const answer = await server.send('GET', '/metadata');
+    expect(answer.status).toBe(200);
+    const statement = answer.json();
+    expect(statement).toMatchObject({ resourceType: 'CapabilityStatement', fhirVersion: '5.0.0', format: ['json'] });
+    const [rest] = statement.rest;
+    expect(rest.resource.map((row: { type: string }) => row.type)).toEqual(['Basic', 'Observation', 'Patient']);
+    for (const row of rest.resource) {
+      const codes = row.interaction.map(({ code }: { code: string }) => code);
+      expect(codes).toEqual(['read', 'vread', 'update', 'delete', 'create']);
+      expect(row.searchParam ?? row.operation).toBeUndefined();
+    }
+    expect(rest.operation ?? rest.interaction ?? rest.searchParam).toBeUndefined();
+  });
+
+  it('has what a CapabilityStatement of R5 requires (capabilitystatement.html)', async () => {
+    const statement = (await server.send('GET', '/metadata')).json();
+    for (const name of ['status', 'date', 'kind', 'fhirVersion', 'format']) expect(statement[name]).toBeTruthy();
+    // cpb-14: an instance has an implementation; its description is required.
+    expect([statement.kind, typeof statement.implementation.description]).toEqual(['instance', 'string']);
+    expect(statement.software.name).toBeTruthy();
+    expect(statement.rest[0].mode).toBe('server');
+    expect(JSON.stringify(statement)).not.toMatch(/\[\]|\{\}|null|""/);
+  });
+
+  it('answers HEAD too, and no other method', async () => {
+    expect((await server.send('HEAD', '/metadata')).status).toBe(200);
+    const answer = await server.send('POST', '/metadata', {});
+    expect([answer.status, answer.headers.allow]).toEqual([405, 'GET, HEAD']);
+  });
+});

@@ -1,0 +1,128 @@
+import { spawn } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+
+import { tables } from '../../generated/tables.js';
+import { runProgram } from '../../runtime/cli/program.js';
+import { openSqliteStore } from '../../runtime/store/sqlite/sqlite-store.js';
+import { FHIR_JSON } from './server.js';
+
+async function kiln(...args: string[]) {
+  const out: string[] = [];
+  const err: string[] = [];
+  const code = await runProgram(args, { out: (line) => out.push(line), err: (line) => err.push(line), env: {} });
+  return { code, out: out.join('\n'), err: err.join('\n') };
+}
+
+/** The command in a process of its own, run from the sources. */
+function serve(...args: string[]) {
+  const main = new URL('../../runtime/cli/main.ts', import.meta.url).pathname;
+  const hooks = new URL('../contract/run-typescript.mjs', import.meta.url).href;
+  const child = spawn(process.execPath, ['--import', hooks, main, 'serve', '--port', '0', ...args]);
+  let out = '';
+  let err = '';
+  child.stderr.on('data', (chunk) => (err += String(chunk)));
+  const started = new Promise<string>((resolve, reject) => {
+    child.stdout.on('data', (chunk) => {
+      out += String(chunk);
+      const url = /http:\S+/.exec(out)?.[0];
+      if (url !== undefined) resolve(url);
+    });
+    child.once('exit', () => reject(new Error(`ended before it served: ${err}`)));
+  });
+  const ended = new Promise<number | null>((resolve) => child.once('exit', resolve));
+  return { child, started, ended, output: () => ({ out, err }) };
+}
+
+describe('kiln serve, with all types of the generated tables', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'kiln-serve-'));
+  const store = `sqlite:${join(folder, 'data', 'kiln.db')}`;
+  let server: ReturnType<typeof serve>;
+  let base: string;
+
+  beforeAll(async () => {
+    server = serve('--store', store);
+    base = await server.started;
+  });
+  afterAll(async () => {
+    server.child.kill('SIGKILL');
+    await server.ended;
+    rmSync(folder, { recursive: true });
+  });
+
+  const send = (method: string, path: string, body?: object) =>
+    fetch(`${base}${path}`, {
+      method,
+      ...(body === undefined ? {} : { body: JSON.stringify(body), headers: { 'content-type': FHIR_JSON } }),
+    });
+
+  it('prints one line with its URL', () => {
+    expect(server.output().out).toMatch(/^Kiln serves FHIR R5 at http:\/\/127\.0\.0\.1:\d+\/fhir\n$/);
+  });
+
+  it('stores, reads, changes and deletes every type, and claims just that', async () => {
+    expect(tables.resourceTypes.length).toBeGreaterThan(150);
+    for (const type of tables.resourceTypes) {
+      const url = `/${type}/test`;
+      const answers = [
+        await send('PUT', url, { resourceType: type, id: 'test', language: 'de' }),
+        await send('PUT', url, { resourceType: type, id: 'test', language: 'en' }),
+        await send('GET', url),
+        await send('GET', `${url}/_history/1`),
+        await send('DELETE', url),
+        await send('GET', url),
+      ];
+      expect(answers.map(({ status }) => status)).toEqual([201, 200, 200, 200, 200, 410]);
+      expect(await answers[2]?.json()).toMatchObject({ resourceType: type, language: 'en' });
+    }
+    const statement = (await (await send('GET', '/metadata')).json()) as { rest: { resource: { type: string }[] }[] };
+    expect(statement.rest[0]?.resource.map(({ type }) => type)).toEqual(tables.resourceTypes);
+  });
+
+  it('shows at once what kiln load puts in beside it', async () => {
+    const file = join(folder, 'loaded.json');
+    writeFileSync(file, '{"resourceType":"Patient","id":"loaded","multipleBirthInteger":2.0}');
+    const first = await kiln('load', file, '--store', store);
+    expect([first.code, first.err]).toEqual([0, '']);
+    expect(first.out).toMatch(
+      /^1 resources in .* a second\): 1 created, 0 updated, 0 unchanged; 0 failed, 0 .*skipped$/,
+    );
+    expect(await (await send('GET', '/Patient/loaded')).text()).toContain('"multipleBirthInteger":2.0');
+    expect((await kiln('load', file, '--store', store)).out).toContain('1 unchanged');
+    expect(await kiln('load', join(folder, 'none'), '--store', store)).toMatchObject({ code: 1 });
+  });
+
+  it('says in one line that a port is in use', async () => {
+    const { port } = new URL(base);
+    const { code, err } = await kiln('serve', '--port', port, '--store', 'sqlite::memory:');
+    expect([code, err]).toEqual([1, `kiln: port ${port} of 127.0.0.1 is in use; choose another with --port`]);
+  });
+
+  it('logs requests without ids, values and query strings', async () => {
+    await send('GET', '/Patient/secret-id?secret-name=secret-value');
+    const logged = () => server.output().err.trimEnd().split('\n');
+    await vi.waitFor(() =>
+      expect(JSON.parse(logged().at(-1) ?? '')).toMatchObject({
+        level: 'info',
+        method: 'GET',
+        route: '[type]/[id]',
+        interaction: 'read',
+        status: 400,
+        params: ['secret-name'],
+      }),
+    );
+    expect(logged().join()).not.toMatch(/secret-id|secret-value|"level":"error"/);
+  });
+
+  it('closes on SIGTERM, exit code 0, and everything is there', async () => {
+    await send('PUT', '/Basic/last', { resourceType: 'Basic', id: 'last' });
+    server.child.kill('SIGTERM');
+    expect(await server.ended).toBe(0);
+    const left = openSqliteStore(store);
+    expect((await left.read('Basic', 'last'))?.version).toBe(1);
+    expect((await left.counts()).get('Patient')).toBe(1);
+    await left.close();
+  });
+});

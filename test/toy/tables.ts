@@ -1,0 +1,30 @@
+import type { ServiceTables } from '../../runtime/interactions/services.js';
+
+/** Three types, so that tests of the runtime need no generated tables. */
+const types = ['Basic', 'Observation', 'Patient'];
+
+/** Tables of the toy server, with routes that nothing is wired for, as the generated ones have them. */
+export const toyTables: ServiceTables = {
+  origin: { contract: 1, package: 'toy@1.0.0', fhirVersion: '5.0.0' },
+  resourceTypes: types,
+  routes: [
+    { method: 'GET', path: 'metadata', interaction: 'capabilities' },
+    { method: 'POST', path: '', interaction: 'bundle' },
+    { method: 'GET', path: '_history', interaction: 'history-system' },
+    { method: 'GET', path: '$diff', interaction: 'operation', operation: 'diff' },
+    { method: 'GET', path: '[type]', interaction: 'search-type' },
+    { method: 'POST', path: '[type]', interaction: 'create' },
+    { method: 'PUT', path: '[type]', interaction: 'conditional-update' },
+    { method: 'POST', path: '[type]/_search', interaction: 'search-type' },
+    { method: 'GET', path: '[type]/_history', interaction: 'history-type' },
+    { method: 'GET', path: '[type]/[id]', interaction: 'read' },
+    { method: 'PUT', path: '[type]/[id]', interaction: 'update' },
+    { method: 'PATCH', path: '[type]/[id]', interaction: 'patch' },
+    { method: 'DELETE', path: '[type]/[id]', interaction: 'delete' },
+    { method: 'GET', path: '[type]/[id]/_history', interaction: 'history-instance' },
+    { method: 'GET', path: '[type]/[id]/_history/[vid]', interaction: 'vread' },
+    { method: 'GET', path: '[type]/[id]/$meta', interaction: 'operation', operation: 'Resource-meta' },
+    { method: 'GET', path: 'Patient/[id]/Observation', interaction: 'search-compartment' },
+  ],
+  capabilities: types.map((type) => ({ type, profile: `http://hl7.org/fhir/StructureDefinition/${type}` })),
+};

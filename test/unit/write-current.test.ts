@@ -1,0 +1,69 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+
+import type { Call } from '../../runtime/interactions/call.js';
+import type { Services } from '../../runtime/interactions/services.js';
+import { update } from '../../runtime/interactions/update.js';
+import { openSqliteStore } from '../../runtime/store/sqlite/sqlite-store.js';
+import type { Store } from '../../runtime/store/store.js';
+import { toyExtract } from '../toy/extract.js';
+import { toyTables } from '../toy/tables.js';
+
+describe('a rival who writes between reading and writing', () => {
+  let store: Store;
+  beforeEach(() => {
+    store = openSqliteStore('sqlite::memory:');
+  });
+  afterEach(() => store.close());
+
+  /** An update through a store on which a rival gets in first, `times` times. */
+  const updateAgainst = (times: number, conditions: Call['conditions'] = {}) => {
+    let rivals = 0;
+    const contested: Store = {
+      ...store,
+      async write(changes) {
+        if (rivals < times) {
+          const expected = (await store.read('Patient', 'p'))?.version ?? 0;
+          const body = { head: '{"resourceType":"Patient","id":"p","meta":{', tail: `},"rival":${++rivals}}` };
+          await store.write([{ type: 'Patient', id: 'p', expected, body, entries: [] }]);
+        }
+        return store.write(changes);
+      },
+    };
+    const services: Services = { tables: toyTables, store: contested, extract: toyExtract, wired: new Set() };
+    const body = { resourceType: 'Patient', id: 'p', active: true };
+    const call: Call = {
+      interaction: 'update',
+      type: 'Patient',
+      id: 'p',
+      params: new URLSearchParams(),
+      body,
+      conditions,
+      prefer: {},
+    };
+    return update(call, services);
+  };
+
+  it('loses nothing: both writes get a version, and the answer is that of the last look', async () => {
+    expect(await updateAgainst(1)).toMatchObject({ status: 200, versionId: '2' });
+    expect((await store.readVersion('Patient', 'p', 1))?.json).toContain('rival');
+    expect((await store.readVersion('Patient', 'p', 2))?.json).toContain('active');
+  });
+
+  it('is outlasted', async () => {
+    expect(await updateAgainst(20)).toMatchObject({ status: 200, versionId: '21' });
+  });
+
+  it('makes a precondition fail that held at first', async () => {
+    await updateAgainst(0);
+    const changed = updateAgainst(1, { ifNoneMatch: '*' });
+    await expect(changed).rejects.toMatchObject({ code: 'precondition-failed' });
+    const created = (await store.write([{ type: 'Patient', id: 'p', expected: 1 }]))[0]?.version;
+    expect(created).toBe(2);
+    await expect(updateAgainst(1, { ifNoneMatch: '*' })).rejects.toMatchObject({ code: 'precondition-failed' });
+    expect((await store.read('Patient', 'p'))?.json).toContain('rival');
+  });
+
+  it('who never stops leaves a 409', async () => {
+    await expect(updateAgainst(Infinity)).rejects.toMatchObject({ code: 'version-conflict', status: 409 });
+  });
+});
