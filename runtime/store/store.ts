@@ -58,10 +58,71 @@ export class VersionConflict extends Error {
   }
 }
 
+/** A page of history is asked for: of the system, of a type, of an instance; newest first. */
+export interface HistoryQuery {
+  /** Absent: all types. */
+  readonly type?: string;
+  /** Only with `type`. */
+  readonly id?: string;
+  /** Versions from this instant on (it included), milliseconds since the epoch. */
+  readonly since?: number;
+  /** Versions that were current at some time within this interval, both ends included. */
+  readonly at?: { readonly from: number; readonly to: number };
+  /** `HistoryPage.next` of the page before: what comes after it, of the same snapshot bound. */
+  readonly after?: string;
+  /** Greatest number of versions; 0: only the total. */
+  readonly count: number;
+}
+
+/** One page, all of one snapshot. */
+export interface HistoryPage {
+  readonly versions: readonly StoredVersion[];
+  /** How many versions match, on all pages: the same on each of them, whatever is written meanwhile. */
+  readonly total: number;
+  /** Opaque, short, free of secrets; absent: this was the last page. */
+  readonly next?: string;
+  /**
+   * The instant before which nothing new can appear any more, milliseconds since the epoch: whoever asks next with it
+   * as `since` misses nothing. Of the first page's snapshot.
+   */
+  readonly complete: number;
+}
+
+/** Bytes beside the resources: contents of Binary, files of an export. */
+export interface BlobStore {
+  /**
+   * Stores a stream whole or not at all, never in memory as a whole, and durably when it resolves.
+   *
+   * @param limit greatest size in bytes; more rejects with FhirError `body-too-large`
+   */
+  put(
+    key: string,
+    content: AsyncIterable<Uint8Array>,
+    limit: number,
+  ): Promise<{ readonly size: number; readonly sha256: string }>;
+  /** Bytes `from` to `to` (included); absent: all. Undefined: there is no such blob. */
+  get(
+    key: string,
+    range?: { readonly from: number; readonly to: number },
+  ): Promise<{ readonly size: number; readonly stream: AsyncIterable<Uint8Array> } | undefined>;
+  delete(key: string): Promise<void>;
+  /** Keys with this prefix and the instant each was put, for clean-up. */
+  list(prefix: string): Promise<readonly { readonly key: string; readonly put: number }[]>;
+}
+
+/** Small maps with atomic steps, seen by all processes: keys of page links, clients, replay guards. */
+export interface AtomicMaps {
+  get(map: string, key: string): Promise<string | undefined>;
+  entries(map: string): Promise<ReadonlyMap<string, string>>;
+  /** Sets the value where the present one is `expected` (absent: where there is none). @returns whether it did */
+  swap(map: string, key: string, expected: string | undefined, value: string, expires?: number): Promise<boolean>;
+  delete(map: string, key: string): Promise<void>;
+}
+
 /**
  * The port to the data: everything the runtime asks of a store. One contract suite (`test/contract`) runs on every
- * store, so none can lack what another has. Methods reject with a FhirError `store-busy` or `store-unavailable` where
- * the store cannot serve.
+ * store, so none can lack what another has. Methods reject with a FhirError `store-busy`, `store-unavailable` or, past
+ * the time budget of a query, `too-costly` where the store cannot serve.
  */
 export interface Store {
   /** The current version, which may be a deletion; undefined: there never was one. */
@@ -72,6 +133,14 @@ export interface Store {
 
   /** One version of a resource, current or past. */
   readVersion(type: string, id: string, version: number): Promise<StoredVersion | undefined>;
+
+  /**
+   * A page of history, newest first (by time, then by order of writing). A walk through the pages neither repeats nor
+   * skips a version, and shows none that was written after its first page.
+   *
+   * @param signal aborts: the work stops in the store
+   */
+  history(query: HistoryQuery, signal?: AbortSignal): Promise<HistoryPage>;
 
   /**
    * Does all changes or none, in their order, and durably when it resolves. History is appended, index entries are
@@ -85,6 +154,15 @@ export interface Store {
 
   /** How many resources of each type live; types without any are left out. */
   counts(): Promise<ReadonlyMap<string, number>>;
+
+  readonly blobs: BlobStore;
+  readonly maps: AtomicMaps;
+
+  /** A copy of everything, of one snapshot, into a new file, while the store is in use. */
+  backup(file: string): Promise<void>;
+
+  /** Whether it can serve: reads something, and says what is wrong. For `/health/ready`. */
+  check(): Promise<{ readonly ok: boolean; readonly detail?: string }>;
 
   /** Releases files and connections; no method may be called after it. */
   close(): Promise<void>;
