@@ -17,6 +17,7 @@ export const ERRORS = {
   'json-depth': { status: 400, issue: 'structure', text: 'The body is nested too deeply' },
   'json-encoding': { status: 400, issue: 'structure', text: 'The body is not valid Unicode' },
   'body-missing': { status: 400, issue: 'required', text: 'The request needs a resource as its body' },
+  'body-encoding': { status: 400, issue: 'structure', text: 'The body is not what its Content-Encoding says' },
   'body-incomplete': { status: 400, issue: 'incomplete', text: 'The body ended too early' },
   'not-a-resource': { status: 400, issue: 'structure', text: 'The body is not a resource' },
   'type-mismatch': { status: 400, issue: 'invalid', text: 'The body is of another type than the URL names' },
@@ -30,8 +31,14 @@ export const ERRORS = {
   'condition-unsupported': { status: 400, issue: 'not-supported', text: 'The condition is not supported' },
   'parameter-unknown': { status: 400, issue: 'not-supported', text: 'Unknown parameter' },
   'parameter-invalid': { status: 400, issue: 'value', text: 'A parameter has a value that it cannot have' },
+  'page-invalid': {
+    status: 400,
+    issue: 'value',
+    text: 'This is no page link of this server, or one that is too old; start again at the first page',
+  },
   'open-mode-host': { status: 403, issue: 'forbidden', text: 'Without authorization only loopback is served' },
   'open-mode-proxy': { status: 403, issue: 'forbidden', text: 'Without authorization no forwarded request is served' },
+  'open-mode-origin': { status: 403, issue: 'forbidden', text: 'Without authorization no foreign web page may write' },
   'unknown-path': { status: 404, issue: 'not-supported', text: 'There is nothing at this URL' },
   'unknown-type': { status: 404, issue: 'not-supported', text: 'Unknown resource type' },
   'unknown-operation': { status: 404, issue: 'not-supported', text: 'Unknown operation' },
@@ -47,8 +54,10 @@ export const ERRORS = {
   'resource-too-large': { status: 413, issue: 'too-long', text: 'The resource is too large' },
   'url-too-long': { status: 414, issue: 'too-long', text: 'The URL is too long' },
   'unsupported-media-type': { status: 415, issue: 'not-supported', text: 'The server cannot read that format' },
+  'range-not-satisfiable': { status: 416, issue: 'value', text: 'The content has no such range' },
   'headers-too-large': { status: 431, issue: 'too-long', text: 'The headers are too large' },
   internal: { status: 500, issue: 'exception', text: 'An internal error; the log of the server tells more' },
+  'too-costly': { status: 503, issue: 'too-costly', text: 'The request takes too long to answer; ask for less' },
   'store-unavailable': { status: 503, issue: 'no-store', text: 'The store does not work at the moment' },
   'store-busy': { status: 503, issue: 'lock-error', text: 'The store is busy; try again' },
 } as const satisfies Record<string, ErrorRow>;
@@ -60,6 +69,10 @@ export type ErrorCode = keyof typeof ERRORS;
 export interface Issue {
   readonly code: ErrorCode;
   readonly text: string;
+  /** Stable code that tells more than `code` does, which then decides the status alone. */
+  readonly detail?: string;
+  /** FHIR issue type, where it is not that of `code`. */
+  readonly issue?: string;
   /** FHIRPath of the element. */
   readonly expression?: string;
   /** Technical detail for people; never a stack. */
@@ -95,6 +108,12 @@ export class FhirError extends Error {
         ...(more.diagnostics === undefined ? {} : { diagnostics: more.diagnostics }),
       },
     ];
+  }
+
+  /** A failure of several issues, each as it is. */
+  static of(issues: readonly [Issue, ...Issue[]]): FhirError {
+    const error = new FhirError(issues[0].code, issues[0].text);
+    return Object.assign(error, { issues });
   }
 
   /** Code of the first issue. */

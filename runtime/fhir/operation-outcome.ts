@@ -20,8 +20,8 @@ export function errorOutcome(error: FhirError): Resource {
 function toIssue(issue: Issue): JsonObject {
   return {
     severity: ERRORS[issue.code].status >= 500 ? 'fatal' : 'error',
-    code: ERRORS[issue.code].issue,
-    details: { coding: [{ system: ERROR_SYSTEM, code: issue.code }], text: issue.text },
+    code: issue.issue ?? ERRORS[issue.code].issue,
+    details: { coding: [{ system: ERROR_SYSTEM, code: issue.detail ?? issue.code }], text: issue.text },
     ...(issue.diagnostics === undefined ? {} : { diagnostics: issue.diagnostics }),
     ...(issue.expression === undefined ? {} : { expression: [issue.expression] }),
   };

@@ -1,0 +1,35 @@
+/** Bounds on what a client may ask of the server. Sizes are in bytes, times in milliseconds. */
+export interface Limits {
+  /** A body, inflated. */
+  readonly body: number;
+  /** A resource with its index entries; the content of a Binary aside. */
+  readonly resource: number;
+  /** A URL, in characters. */
+  readonly url: number;
+  /** The request line and all headers. */
+  readonly headers: number;
+  /** Versions on a page of history; more are cut. */
+  readonly historyPage: number;
+  /** From the first byte of a request to the end of its headers. */
+  readonly headersTime: number;
+  /** From the first byte of a request to the end of its body. */
+  readonly requestTime: number;
+  /** Between two pieces of a body. */
+  readonly bodyIdleTime: number;
+  /** Nothing sent or taken on a connection while a request is in progress. */
+  readonly connectionIdleTime: number;
+}
+
+/** The limits where the configuration says nothing. */
+export const DEFAULT_LIMITS: Limits = {
+  body: 50 * 1024 * 1024,
+  resource: 15 * 1024 * 1024,
+  url: 8192,
+  // Room for a URL of 8 kB, which is judged later, and a token.
+  headers: 64 * 1024,
+  historyPage: 1000,
+  headersTime: 30_000,
+  requestTime: 300_000,
+  bodyIdleTime: 30_000,
+  connectionIdleTime: 300_000,
+};
