@@ -1,57 +1,141 @@
 import { tables } from '../generated/tables.js';
-import type { ServeConfig } from './config.js';
+import { limitsOf } from './config/limits.js';
+import type { Config } from './config/settings.js';
 import { CONTRACT_VERSION } from './contract/index.js';
-import { createApp, FHIR_PATH } from './http/app.js';
-import { listen } from './http/listen.js';
+import type { Resource } from './fhir/resource.js';
 import type { Services } from './interactions/services.js';
+import { createHealth } from './observe/health.js';
 import type { Log } from './observe/log.js';
 import { createExtractor } from './search/extract.js';
 import { openSqliteStore } from './store/sqlite/sqlite-store.js';
 
 /** What works with data, with or without HTTP around it. */
-export type Core = Pick<Services, 'tables' | 'store' | 'extract'>;
+export interface Core extends Pick<Services, 'tables' | 'store' | 'extract'> {
+  readonly limits: ReturnType<typeof limitsOf>;
+}
 
 /**
- * The composition root: generated tables, and the store behind a URL.
+ * The composition root: generated tables, and the store of a configuration.
  *
- * @param storeUrl as `readServeConfig` has checked it
  * @throws Error where the tables are of another contract or the store cannot be opened
  */
-export function openCore(storeUrl: string): Core {
+export function openCore(config: Config): Core {
   if (tables.origin.contract !== CONTRACT_VERSION) {
     throw new Error(
       `generated/ has version ${tables.origin.contract} of the contract, the runtime ${CONTRACT_VERSION}; run: npm run generate`,
     );
   }
-  return { tables, store: openSqliteStore(storeUrl), extract: createExtractor(tables) };
+  const store = openSqliteStore(config.store);
+  return { tables, store, extract: createExtractor(tables), limits: limitsOf(config) };
 }
 
 /** A server that runs. */
 export interface RunningServer {
   /** URL of the FHIR base. */
   readonly url: string;
-  /** Lets requests in progress end, then closes the store. */
-  close(): Promise<void>;
+  /** URL of the metrics; absent: they are off. */
+  readonly metricsUrl?: string;
+  /**
+   * Ends it: not ready any more, then no new connections, then running requests end, then the store closes.
+   *
+   * @returns whether all requests ended within the time they have; what is left then is cut with the process
+   */
+  close(): Promise<boolean>;
 }
+
+/** Methods of the store whose times are measured. */
+const TIMED = ['read', 'readMany', 'readVersion', 'history', 'write', 'counts'] as const;
 
 /**
  * Starts a server.
  *
- * @throws Error where the store cannot be opened or the address not be listened on
+ * @throws Error where the store cannot be opened or an address not be listened on
  */
-export async function startServer(config: ServeConfig, log: Log): Promise<RunningServer> {
-  const core = openCore(config.store);
+export async function startServer(config: Config, log: Log): Promise<RunningServer> {
+  const core = openCore(config);
+  const closers: (() => Promise<void>)[] = [() => core.store.close()];
   try {
-    const server = await listen(createApp({ ...core, log }), config.host, config.port);
+    const { createApp, FHIR_PATH } = await import('./http/app.js');
+    const { listen } = await import('./http/listen.js');
+    const metrics = await startMetrics(config, closers);
+    const store = metrics === undefined ? core.store : metrics.timeStore(core.store);
+    const health = createHealth(() => core.store.check());
+    const options = { ...core, store, log: metrics === undefined ? log : metrics.watch(log) };
+    const app = createApp(options);
+    const server = await listen(
+      (req, res) => {
+        // Clients that keep their connection have to look for another server.
+        if (health.draining) res.shouldKeepAlive = false;
+        if (!health.handle(req, res)) app(req, res);
+      },
+      config.host,
+      config.port,
+    );
     return {
       url: server.url + FHIR_PATH,
+      ...(metrics === undefined ? {} : { metricsUrl: metrics.url }),
       async close() {
-        await server.close();
-        await core.store.close();
+        health.drain();
+        if (config['shutdown.delay'] > 0) await sleep(config['shutdown.delay']);
+        const ended = await within(config['shutdown.drain'], server.close());
+        for (const close of closers.reverse()) await close();
+        return ended;
       },
     };
   } catch (error) {
-    await core.store.close();
+    for (const close of closers.reverse()) await close();
     throw error;
   }
 }
+
+/** Metrics are loaded and measured only where somebody wants them. */
+async function startMetrics(config: Config, closers: (() => Promise<void>)[]) {
+  const port = config['metrics-port'];
+  if (port === undefined) return undefined;
+  const [{ createMetrics }, { serveMetrics }, { timed }] = await Promise.all([
+    import('./observe/metrics.js'),
+    import('./observe/metrics-server.js'),
+    import('./observe/timed.js'),
+  ]);
+  const { contract, fhirVersion } = tables.origin;
+  const metrics = createMetrics({ contract: String(contract), fhir: fhirVersion, node: process.version });
+  const server = await serveMetrics(metrics, config['metrics-host'], port);
+  closers.push(async () => {
+    metrics.close();
+    await server.close();
+  });
+  return {
+    url: server.url,
+    timeStore: (store: Core['store']) => timed(store, TIMED, (...seen) => metrics.store(...seen)),
+    watch: (log: Log): Log => ({
+      ...log,
+      request(record) {
+        metrics.request(record);
+        log.request(record);
+      },
+    }),
+  };
+}
+
+function sleep(milliseconds: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, milliseconds));
+}
+
+/** @returns whether it happened in time */
+async function within(milliseconds: number, what: Promise<void>): Promise<boolean> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<boolean>((resolve) => {
+    timer = setTimeout(resolve, milliseconds, false);
+  });
+  try {
+    return await Promise.race([what.then(() => true), late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** Types that a resource can have. */
+export const RESOURCE_TYPES: readonly string[] = tables.resourceTypes;
+
+/** Readers of formats that `kiln load` takes besides JSON: `readXml` goes in here. */
+export const LOAD_FORMATS: { readonly readXml?: (text: string) => Promise<Resource | undefined> } = {};

@@ -1,43 +1,118 @@
-import { readSetting, STORE_SETTING, type Flags } from '../config.js';
-import { findFiles } from './load-files.js';
-import { loadFiles } from './loader.js';
+import { ConfigError } from '../config/config-error.js';
+import { readConfig, type Flags } from '../config/read-config.js';
+import { findFiles } from './load/find-files.js';
+import { httpSink } from './load/http-sink.js';
+import { readItems, type BundleMode } from './load/items.js';
+import { loadItems, newCounts, type LoadCounts } from './load/load-items.js';
+import { showProgress } from './load/progress.js';
+import { readDocuments } from './load/read-documents.js';
+import type { Sink } from './load/sink.js';
+import { storeSink } from './load/store-sink.js';
 import { EXIT, type Terminal } from './terminal.js';
 
+/** Options of `kiln load` besides the settings. */
+export interface LoadFlags {
+  readonly bundles?: string;
+  readonly url?: string;
+  readonly token?: string;
+}
+
 /**
- * `kiln load PATH…`: puts JSON files and folders of them into a store; a server may run on it meanwhile.
+ * `kiln load PATH…`: puts files, packages and folders into a store, beside a server that may run on it, or over HTTP
+ * into a server.
  *
- * @returns the exit code: 1 where a file failed
+ * @returns the exit code: 1 where something failed
  * @throws ConfigError
  */
-export async function runLoad(paths: readonly string[], flags: Flags, terminal: Terminal): Promise<number> {
-  const url = readSetting(STORE_SETTING, flags, terminal.env);
-  if (url === 'sqlite::memory:') {
-    terminal.err('kiln: a memory store ends with this command; name a file with --store sqlite:PATH');
-    return EXIT.usage;
+export async function runLoad(
+  paths: readonly string[],
+  options: LoadFlags,
+  flags: Flags,
+  terminal: Terminal,
+): Promise<number> {
+  const bundles = readBundleMode(options.bundles);
+  const url = readUrl(options.url, flags, terminal);
+  const token = options.token ?? (terminal.env['KILN_TOKEN'] || undefined);
+  if (options.token !== undefined && url === undefined) throw new ConfigError('--token goes with --url');
+  const { config } = readConfig(flags, terminal.env);
+  if (url === undefined && config.store === 'sqlite::memory:') {
+    throw new ConfigError('a memory store ends with this command; name a file with --store sqlite:PATH');
   }
-  const { openCore } = await import('../server.js');
-  let core;
+
+  let close = (): Promise<void> => Promise.resolve();
   try {
-    core = openCore(url);
-  } catch (error) {
-    terminal.err(`kiln: ${error instanceof Error ? error.message : String(error)}`);
-    return EXIT.failed;
-  }
-  try {
+    const files = await findFiles(paths);
+    const server = await import('../server.js');
+    let sink: Sink;
+    if (url === undefined) {
+      const core = server.openCore(config);
+      close = () => core.store.close();
+      sink = storeSink(core);
+    } else sink = httpSink({ url, ...(token === undefined ? {} : { token }) });
+
+    const total = files.reduce((sum, { size }) => sum + size, 0);
+    const counts = newCounts();
+    let read = 0;
     const start = performance.now();
-    const counts = await loadFiles(findFiles(paths), core, (path, reason) => terminal.err(`${path}: ${reason}`));
-    const seconds = (performance.now() - start) / 1000;
-    const done = counts.created + counts.updated + counts.unchanged;
-    terminal.out(
-      `${done} resources in ${seconds.toFixed(1)} s (${Math.round(done / seconds)} a second): ` +
-        `${counts.created} created, ${counts.updated} updated, ${counts.unchanged} unchanged; ` +
-        `${counts.failed} failed, ${counts.skipped} other files skipped`,
-    );
+    const progress = showProgress(terminal, () => ({ read, total, resources: doneOf(counts) }));
+    try {
+      const documents = readDocuments(files, (bytes) => (read += bytes));
+      const items = readItems(documents, { resourceTypes: server.RESOURCE_TYPES, bundles, ...server.LOAD_FORMATS });
+      const tell = (place: string, error: unknown): void => progress.line(`${place}: ${messageOf(error)}`);
+      await loadItems(items, sink, tell, counts);
+    } finally {
+      progress.end();
+      terminal.out(summary(counts, (performance.now() - start) / 1000));
+    }
+    if (counts.bundles > 0 && bundles === 'store') {
+      terminal.err(
+        `${counts.bundles} Bundles were stored as they are; with --bundles apply collections are taken apart ` +
+          'into their entries',
+      );
+    }
     return counts.failed > 0 ? EXIT.failed : EXIT.done;
   } catch (error) {
-    terminal.err(`kiln: ${error instanceof Error ? error.message : String(error)}`);
+    terminal.err(`kiln: ${messageOf(error)}`);
     return EXIT.failed;
   } finally {
-    await core.store.close();
+    await close();
   }
+}
+
+function readBundleMode(mode = 'store'): BundleMode {
+  if (mode === 'store' || mode === 'apply') return mode;
+  throw new ConfigError(`--bundles ${JSON.stringify(mode)}: has to be store or apply`);
+}
+
+/** Where there are both, what was typed decides between a server and a store. */
+function readUrl(option: string | undefined, flags: Flags, terminal: Terminal): string | undefined {
+  if (option !== undefined && flags['store'] !== undefined)
+    throw new ConfigError('--url and --store exclude each other');
+  const name = option === undefined ? 'KILN_URL' : '--url';
+  const url = option ?? (flags['store'] === undefined ? terminal.env['KILN_URL'] || undefined : undefined);
+  if (url === undefined) return undefined;
+  const parsed = URL.canParse(url) ? new URL(url) : undefined;
+  if (parsed === undefined || !/^https?:$/.test(parsed.protocol) || parsed.search !== '' || parsed.username !== '') {
+    throw new ConfigError(
+      `${name} ${JSON.stringify(url)}: has to be the URL of a FHIR base, http://localhost:8080/fhir`,
+    );
+  }
+  return url;
+}
+
+function doneOf({ created, updated, unchanged }: LoadCounts): number {
+  return created + updated + unchanged;
+}
+
+function summary(counts: LoadCounts, seconds: number): string {
+  const done = doneOf(counts);
+  return (
+    `${done} resources in ${seconds.toFixed(1)} s (${Math.round(done / seconds)} a second): ` +
+    `${counts.created} created, ${counts.updated} updated, ${counts.unchanged} unchanged; ` +
+    `${counts.failed} failed, ${counts.skipped} other files skipped`
+  );
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
 }

@@ -1,13 +1,17 @@
 import { Command, CommanderError, Option } from 'commander';
 
-import { ConfigError, LATER_SETTINGS, SERVE_SETTINGS, STORE_SETTING, type Flags } from '../config.js';
-import { explain, generate, type GenerateOptions } from './development.js';
-import { runLoad } from './load.js';
-import { runServe } from './serve.js';
+import { ConfigError } from '../config/config-error.js';
+import { readConfig, type Flags } from '../config/read-config.js';
+import { ALL_SETTINGS, LATER, optionOf, variableOf } from '../config/settings.js';
+import type { GenerateOptions } from './development.js';
+import type { LoadFlags } from './load.js';
 import { EXIT, type Terminal } from './terminal.js';
 
+/** Settings that commands other than serve have a use for. */
+const STORE_SETTINGS = ['store', 'limits.resource', 'limits.nesting'];
+
 /**
- * Runs a command line.
+ * Runs a command line. Each command is loaded when it is called.
  *
  * @param args what follows the name of the program
  * @returns the exit code: 0 done, 1 something failed, 2 called wrongly
@@ -19,23 +23,45 @@ export async function runProgram(args: readonly string[], terminal: Terminal): P
     .exitOverride()
     .configureOutput({
       writeOut: (text) => terminal.out(text.trimEnd()),
-      writeErr: (text) => terminal.err(text.trimEnd().replace(/^error: /, 'kiln: ')),
+      writeErr: (text) => terminal.err(oneLine(text)),
     });
-  const run = (action: Promise<number>) => action.then((code) => void (exitCode = code));
+  const run = async (action: Promise<number>): Promise<void> => void (exitCode = await action);
 
-  const serve = program.command('serve').description('serve FHIR over HTTP');
-  for (const { name, placeholder, help, initial } of SERVE_SETTINGS) {
-    serve.option(`--${name} <${placeholder}>`, `${help} (default ${initial}; also ${variableOf(name)})`);
-  }
-  for (const name of LATER_SETTINGS) serve.addOption(new Option(`--${name} <value>`).hideHelp());
-  serve.action((options: object) => run(runServe(flagsOf(options), terminal)));
+  withSettings(program.command('serve').description('serve FHIR over HTTP')).action(async (options: object) => {
+    const { runServe } = await import('./serve.js');
+    await run(runServe(flagsOf(options), terminal));
+  });
 
-  program
-    .command('load')
-    .description('put JSON files, and folders of them, into a store')
-    .argument('<path...>', 'files and folders')
-    .option('--store <URL>', `${STORE_SETTING.help} (default ${STORE_SETTING.initial}; also ${variableOf('store')})`)
-    .action((paths: string[], options: object) => run(runLoad(paths, flagsOf(options), terminal)));
+  withSettings(program.command('load'), STORE_SETTINGS)
+    .description('put resources into a store or a server')
+    .argument(
+      '<path...>',
+      'files (.json, .xml, .ndjson, each also .gz; packages .tgz), folders, or - for NDJSON on stdin',
+    )
+    .option('--bundles <MODE>', 'store Bundles as they are, or apply: take collections apart (default store)')
+    .option('--url <URL>', 'FHIR base of a server to load into, instead of a store (also KILN_URL)')
+    .option('--token <TOKEN>', 'bearer token for that server (also KILN_TOKEN)')
+    .action(async (paths: string[], options: LoadFlags) => {
+      const { runLoad } = await import('./load.js');
+      await run(runLoad(paths, options, flagsOf(options), terminal));
+    });
+
+  withSettings(program.command('backup'), ['store'])
+    .description('copy a store into a new file, while servers may use it')
+    .argument('<file>', 'the file to make')
+    .action(async (file: string, options: object) => {
+      const { runBackup } = await import('./backup.js');
+      await run(runBackup(file, flagsOf(options), terminal));
+    });
+
+  withSettings(
+    program
+      .command('config')
+      .description('print the configuration that serve would have, and where each value is from'),
+  ).action(async (options: object) => {
+    const { printConfig } = await import('../config/print-config.js');
+    for (const line of printConfig(readConfig(flagsOf(options), terminal.env).origins)) terminal.out(line);
+  });
 
   program
     .command('generate')
@@ -43,14 +69,20 @@ export async function runProgram(args: readonly string[], terminal: Terminal): P
     .option('--check', 'write nothing; fail where generated/ is not up to date')
     .option('--package <NAME@VERSION|FILE>', 'the FHIR package to generate from')
     .option('--out <DIR>', 'where to write instead of generated/')
-    .action((options: GenerateOptions) => run(generate(options, terminal)));
+    .action(async (options: GenerateOptions) => {
+      const { generate } = await import('./development.js');
+      await run(generate(options, terminal));
+    });
 
   program
     .command('explain')
     .description('print what the generator knows of an element (development checkout only)')
     .argument('<path>', 'path of an element: Patient.contact')
     .option('--package <NAME@VERSION|FILE>', 'the FHIR package to look in')
-    .action((path: string, options: GenerateOptions) => run(explain(path, options, terminal)));
+    .action(async (path: string, options: GenerateOptions) => {
+      const { explain } = await import('./development.js');
+      await run(explain(path, options, terminal));
+    });
 
   try {
     await program.parseAsync([...args], { from: 'user' });
@@ -63,6 +95,22 @@ export async function runProgram(args: readonly string[], terminal: Terminal): P
   }
 }
 
+/** Gives a command the options of some settings, or of all, and those of later ones, to be refused with a word. */
+function withSettings(command: Command, keys: Iterable<string> = ALL_SETTINGS.keys()): Command {
+  for (const key of keys) {
+    const setting = ALL_SETTINGS.get(key);
+    if (setting === undefined) continue;
+    const initial = setting.initialText ?? String(setting.initial);
+    const help = `${setting.help} (default ${initial}; also ${variableOf(key)})`;
+    command.option(`--${optionOf(key)} <${setting.placeholder}>`, help);
+  }
+  command.option('--config <FILE>', 'JSON file with settings (also KILN_CONFIG)');
+  for (const key of LATER) {
+    if (!key.endsWith('.')) command.addOption(new Option(`--${optionOf(key)} <value>`).hideHelp());
+  }
+  return command;
+}
+
 /** Commander turns `--base-url` into `baseUrl`; settings go by their names. */
 function flagsOf(options: object): Flags {
   return Object.fromEntries(
@@ -73,6 +121,10 @@ function flagsOf(options: object): Flags {
   );
 }
 
-function variableOf(name: string): string {
-  return `KILN_${name.toUpperCase()}`;
+/** Commander puts a suggestion on a line of its own. */
+function oneLine(text: string): string {
+  return text
+    .trim()
+    .replace(/\s*\n\s*/g, ' ')
+    .replace(/^error: /, 'kiln: ');
 }

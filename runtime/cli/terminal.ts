@@ -4,6 +4,8 @@ export interface Terminal {
   out(line: string): void;
   /** Failures and notes. */
   err(line: string): void;
+  /** Shows one changing line in place of the one before; empty: takes it away. Absent: nobody is watching. */
+  draw?(line: string): void;
   readonly env: Readonly<Record<string, string | undefined>>;
 }
 

@@ -1,50 +1,136 @@
-import { describe, expect, it } from 'vitest';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, it } from 'vitest';
 
-import { ConfigError, readServeConfig } from '../../runtime/config.js';
+import { ConfigError } from '../../runtime/config/config-error.js';
+import { limitsOf } from '../../runtime/config/limits.js';
+import { printConfig } from '../../runtime/config/print-config.js';
+import { readConfig } from '../../runtime/config/read-config.js';
+import { ALL_SETTINGS, LATER, optionOf, SETTINGS, variableOf } from '../../runtime/config/settings.js';
+import { DEFAULT_LIMITS } from '../../runtime/fhir/limits.js';
 
-describe('configuration of serve', () => {
+describe('configuration', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'kiln-config-'));
+  afterAll(() => rmSync(folder, { recursive: true }));
+  const file = (content: unknown): string => {
+    const path = join(folder, 'kiln.json');
+    writeFileSync(path, typeof content === 'string' ? content : JSON.stringify(content));
+    return path;
+  };
+
   it('has defaults', () => {
-    expect(readServeConfig({}, {})).toEqual({
-      port: 8080,
-      host: '127.0.0.1',
-      store: 'sqlite:./data/kiln.db',
-      auth: 'open',
+    const { config } = readConfig({}, { HOME: '/', KILN_AUTH: '' });
+    expect(config).toMatchObject({ port: 8080, host: '127.0.0.1', store: 'sqlite:./data/kiln.db', auth: 'open' });
+    expect(limitsOf(config)).toMatchObject(DEFAULT_LIMITS);
+  });
+
+  it('takes the command line before the environment before the file before the defaults', () => {
+    const config = file({
+      port: 1,
+      host: '::1',
+      auth: { mode: 'open' },
+      limits: { body: '1 MB', history: { page: 7 } },
+    });
+    const env = { KILN_PORT: '2', KILN_LIMITS_BODY: '2MB', KILN_CONFIG: '/nowhere' };
+    const read = readConfig({ config, port: '3', 'limits-resource': '1.5 MB' }, env);
+    expect(read.config).toMatchObject({
+      port: 3,
+      host: '::1',
+      'limits.body': 2 * 1024 * 1024,
+      'limits.resource': 1.5 * 1024 * 1024,
+      'limits.history.page': 7,
+    });
+    expect(Object.fromEntries(read.origins.map(({ key, source }) => [key, source]))).toMatchObject({
+      port: '--port',
+      host: `host in ${config}`,
+      'limits.body': 'KILN_LIMITS_BODY',
+      'limits.resource': '--limits-resource',
+      'limits.history.page': `limits.history.page in ${config}`,
+      'limits.url': undefined,
     });
   });
 
-  it('takes the command line before the environment', () => {
-    const env = { KILN_PORT: '1', KILN_HOST: '::1', KILN_STORE: 'sqlite::memory:', KILN_AUTH: '' };
-    expect(readServeConfig({ port: '2' }, env)).toEqual({
-      port: 2,
-      host: '::1',
-      store: 'sqlite::memory:',
-      auth: 'open',
-    });
-    expect(readServeConfig({ host: '[::1]' }, {}).host).toBe('::1');
+  it('takes keys with dots as objects in objects, but not both', () => {
+    const twice = { 'limits.url': 300, limits: { url: 400 } };
+    expect(readConfig({ config: file({ 'limits.url': 300 }) }, {}).config['limits.url']).toBe(300);
+    expect(() => readConfig({ config: file(twice) }, {})).toThrow('limits.url stands in it twice');
+  });
+
+  it('gives every setting one option and one variable', () => {
+    for (const name of [optionOf, variableOf]) {
+      const names = [...ALL_SETTINGS.keys(), ...LATER].map(name);
+      expect(new Set(names).size).toBe(names.length);
+    }
+    expect(variableOf('limits.bodyIdleTime')).toBe('KILN_LIMITS_BODY_IDLE_TIME');
+    for (const setting of Object.values(SETTINGS)) {
+      if (setting.initial !== undefined) expect(setting.parse(setting.initial)).toBe(setting.initial);
+    }
   });
 
   it.each([
-    [{ port: 'x' }, {}, '--port "x": '],
+    [{ port: 'x' }, {}, '--port "x": has to be a number from 0 to 65535'],
     [{ port: '65536' }, {}, '--port "65536": '],
     [{ port: '-1' }, {}, '--port "-1": '],
     [{}, { KILN_PORT: '80.5' }, 'KILN_PORT "80.5": '],
-    [{ host: '0.0.0.0' }, {}, '--host "0.0.0.0": '],
+    [{}, { KILN_PORT: 'tcp://10.0.0.1:80' }, 'enableServiceLinks'],
+    [{ host: '0.0.0.0' }, {}, '--host "0.0.0.0": is not loopback'],
     [{ host: 'example.org' }, {}, '--host "example.org": '],
     [{ auth: 'smart' }, {}, '--auth "smart": authorization is not available yet'],
-    [{ auth: 'none' }, {}, '--auth "none": '],
+    [{ auth: 'none' }, {}, '--auth "none": has to be open'],
+    [{ auth: 'constructor' }, {}, '--auth "constructor": has to be open'],
+    [{ 'log-level': 'loud' }, {}, 'has to be debug, info, warn, error or silent'],
     [{ store: 'mongodb://localhost/x' }, {}, '--store "mongodb://localhost/x": MongoDB is not available yet'],
     [{ store: 'kiln.db' }, {}, '--store "kiln.db": '],
     [{ store: 'sqlite:' }, {}, '--store "sqlite:": '],
-    [{ 'base-url': 'https://x' }, {}, '--base-url ("https://x") is not available yet'],
-    [{ 'tls-cert': 'a' }, {}, '--tls-cert'],
-    [{}, { KILN_TLS_KEY: 'a' }, 'KILN_TLS_KEY'],
-    [{}, { KILN_CONFIG: 'a' }, 'KILN_CONFIG'],
-    [{ workers: '2' }, {}, '--workers'],
-    [{}, { KILN_METRICS_PORT: '9' }, 'KILN_METRICS_PORT'],
+    [{ 'limits-body': '1 TB' }, {}, '--limits-body "1 TB": has to be a size from 1 kB to 512 MB, such as 50 MB'],
+    [{ 'limits-body': '0' }, {}, '--limits-body "0": '],
+    [{ 'limits-query-time': 'soon' }, {}, 'has to be a time from 10 ms to 1 h, such as 10 s'],
+    [{ 'base-url': 'https://x' }, {}, '--base-url "https://x": this setting is not available yet'],
+    [{ 'tls-cert': 'a' }, {}, '--tls-cert "a": '],
+    [{}, { KILN_TLS_KEY: 'a' }, 'KILN_TLS_KEY "a": this setting is not available yet'],
+    [{}, { KILN_AUTH_EXTERNAL_MODE: 'a' }, 'KILN_AUTH_EXTERNAL_MODE "a": this setting is not available yet'],
+    [{}, { KILN_PROT: '1' }, 'KILN_PROT: there is no such setting; did you mean KILN_PORT?'],
+    [{}, { KILN_LIMIT_BODY: '1' }, 'did you mean KILN_LIMITS_BODY?'],
+    [{ config: '/nowhere/kiln.json' }, {}, 'configuration file /nowhere/kiln.json: ENOENT'],
   ])('refuses %j %j in one line that names key and value', (flags, env, message) => {
-    const read = () => readServeConfig(flags as Record<string, string>, env as Record<string, string>);
+    const read = () => readConfig(flags as Record<string, string>, env as Record<string, string>);
     expect(read).toThrow(ConfigError);
     expect(read).toThrow(message);
     expect(read).not.toThrow('\n');
+  });
+
+  it.each([
+    [{ limits: { body: true } }, 'limits.body true in '],
+    [{ limits: { boddy: 1 } }, 'there is no such setting; did you mean limits.body?'],
+    [{ limit: { body: 1 } }, 'did you mean limits.body?'],
+    [{ xyzzy: 1 }, /xyzzy in .*kiln.json: there is no such setting$/],
+    [{ port: { x: 1 } }, 'port.x in '],
+    [{ limits: 5 }, 'limits in '],
+    [{ search: { handling: 'lenient' } }, 'search.handling "lenient" in '],
+    [{ auth: { external: { mode: 'jwks' } } }, /auth.external.mode "jwks" in .* not available yet/],
+    [{ cors: { origins: ['*'] } }, 'this setting is not available yet'],
+    ['{"port":1,"port":2}', 'stands twice'],
+    ['[]', 'has to be a JSON object'],
+    ['port: 1', 'Line 1, column 1'],
+  ])('refuses a file with %j', (content, message) => {
+    const read = () => readConfig({ config: file(content) }, {});
+    expect(read).toThrow(ConfigError);
+    expect(read).toThrow(message);
+    expect(read).not.toThrow('\n');
+  });
+
+  it('leaves alone what Kubernetes sets for a service of that name', () => {
+    const env = { KILN_SERVICE_HOST: '10.0.0.1', KILN_SERVICE_PORT: '80', KILN_PORT_80_TCP_ADDR: '10.0.0.1' };
+    expect(readConfig({}, env).config.port).toBe(8080);
+  });
+
+  it('prints each value with its origin, secrets masked', () => {
+    const { origins } = readConfig({ port: '1' }, { KILN_HOST: '::1' });
+    const lines = printConfig([...origins, { key: 'store', source: '--store', value: 'mongodb://u:secret@h/db' }]);
+    expect(lines[0]).toMatch(/^port +1 +--port$/);
+    expect(lines[1]).toMatch(/^host +::1 +KILN_HOST$/);
+    expect(lines.find((line) => line.startsWith('metrics-port'))).toMatch(/ off +default$/);
+    expect(lines.at(-1)).toContain('mongodb://u:***@h/db');
   });
 });

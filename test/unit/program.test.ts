@@ -14,7 +14,15 @@ describe('the command line', () => {
     [['serve', '--auth', 'smart'], '--auth "smart": authorization is not available yet'],
     [['serve', '--host', '192.168.0.1'], '--host "192.168.0.1"'],
     [['serve', '--tls-cert', 'x', '--tls-key', 'y'], '--tls-cert'],
-    [['serve', '--metrics-port', '9000'], '--metrics-port'],
+    [['serve', '--metrics-port', 'x'], '--metrics-port "x"'],
+    [['serve', '--prot', '1'], "unknown option '--prot' (Did you mean --port?)"],
+    [['config', '--workers', '2'], 'not available yet'],
+    [['load', 'x', '--bundles', 'burn'], '--bundles "burn": has to be store or apply'],
+    [['load', 'x', '--url', 'localhost:8080'], '--url "localhost:8080"'],
+    [['load', 'x', '--url', 'http://h/fhir', '--store', 'sqlite:x'], 'exclude each other'],
+    [['load', 'x', '--token', 't'], '--token goes with --url'],
+    [['backup'], 'file'],
+    [['backup', 'x', '--store', 'sqlite::memory:'], 'memory'],
     [['serve', '--colour'], '--colour'],
     [['load'], 'path'],
     [['load', 'x', '--store', 'mongodb://x'], '--store "mongodb://x"'],
@@ -36,8 +44,17 @@ describe('the command line', () => {
   it('helps', async () => {
     const { code, out } = await kiln(['serve', '--help']);
     expect(code).toBe(0);
-    for (const option of ['--port', '--host', '--store', '--auth', 'KILN_PORT', '8080']) expect(out).toContain(option);
+    for (const option of ['--limits-body', '50 MB', '--port', '--host', '--store', '--auth', 'KILN_PORT', '8080'])
+      expect(out).toContain(option);
     expect(out).not.toContain('--workers');
-    expect((await kiln(['--help'])).out).toMatch(/serve[^]*load[^]*generate[^]*explain/);
+    expect((await kiln(['--help'])).out).toMatch(/serve[^]*load[^]*backup[^]*config[^]*generate[^]*explain/);
+  });
+
+  it('prints the configuration with its origins', async () => {
+    const { code, out } = await kiln(['config', '--limits-body', '1MB'], { KILN_PORT: '81' });
+    expect(code).toBe(0);
+    expect(out).toMatch(/^port +81 +KILN_PORT$/m);
+    expect(out).toMatch(/^limits.body +1048576 +--limits-body$/m);
+    expect(out).toMatch(/^host +127.0.0.1 +default$/m);
   });
 });

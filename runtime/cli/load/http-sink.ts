@@ -1,0 +1,129 @@
+import { writeJson } from '../../format/write-json.js';
+import type { Item } from './items.js';
+import { LoadStopped, type Outcome, type Sink } from './sink.js';
+
+/** A server to load into. */
+export interface HttpTarget {
+  /** URL of its FHIR base. */
+  readonly url: string;
+  readonly token?: string;
+  /** Tests shorten the waits. */
+  readonly sleep?: (milliseconds: number) => Promise<void>;
+}
+
+/** Requests at a time, and attempts for each. */
+const CONCURRENCY = 8;
+const MAX_ATTEMPTS = 8;
+const MAX_WAIT = 60_000;
+
+/** Over HTTP: PUT where there is an id, POST where there is none, with connections that are kept. */
+export function httpSink(target: HttpTarget): Sink {
+  const base = target.url.replace(/\/+$/, '');
+  const sleep = target.sleep ?? ((time: number) => new Promise<void>((resolve) => setTimeout(resolve, time)));
+  /** The server's time at its first answer: what it last changed before is not of this load. */
+  let began: number | undefined;
+
+  async function send(item: Item): Promise<Outcome> {
+    const { resource, id } = item;
+    const url = `${base}/${resource.resourceType}${id === undefined ? '' : `/${id}`}`;
+    const request: RequestInit = {
+      method: id === undefined ? 'POST' : 'PUT',
+      body: writeJson(id === undefined ? resource : { ...resource, id }),
+      headers: {
+        'Content-Type': 'application/fhir+json',
+        Accept: 'application/fhir+json',
+        Prefer: 'return=minimal',
+        ...(target.token === undefined ? {} : { Authorization: `Bearer ${target.token}` }),
+      },
+      redirect: 'error', // the token is for this server
+    };
+    for (let attempt = 1; ; attempt++) {
+      let response: Response;
+      try {
+        response = await fetch(url, request);
+      } catch (error) {
+        // A POST may have been done although its answer was lost.
+        if (id === undefined || attempt >= MAX_ATTEMPTS) throw new LoadStopped(`${base}: ${causeOf(error)}`);
+        await sleep(backoff(attempt));
+        continue;
+      }
+      began ??= dateOf(response, 'date');
+      const text = await response.text();
+      if (response.status === 201) return 'created';
+      if (response.ok) return isOlder(response) ? 'unchanged' : 'updated';
+      if (response.status === 401 || response.status === 403) throw refused(base, response.status, target, text);
+      const isBusy = response.status === 503 || response.status === 429;
+      if (!isBusy || attempt >= MAX_ATTEMPTS) return { error: new Error(`${response.status}: ${reasonOf(text)}`) };
+      await sleep(retryAfter(response) ?? backoff(attempt));
+    }
+  }
+
+  function isOlder(response: Response): boolean {
+    const changed = dateOf(response, 'last-modified');
+    return changed !== undefined && began !== undefined && changed < began;
+  }
+
+  return {
+    async take(items, done) {
+      let next = 0;
+      let stopped: unknown;
+      const worker = async (): Promise<void> => {
+        while (next < items.length && stopped === undefined) {
+          const item = items[next++]!;
+          try {
+            done(item, await send(item));
+          } catch (error) {
+            stopped ??= error;
+          }
+        }
+      };
+      await Promise.all(Array.from({ length: CONCURRENCY }, worker));
+      if (stopped !== undefined) throw stopped;
+    },
+    end: () => Promise.resolve(),
+  };
+}
+
+function refused(base: string, status: number, { token }: HttpTarget, text: string): LoadStopped {
+  if (status === 403) return new LoadStopped(`${base} forbids this (403): ${reasonOf(text)}`);
+  return new LoadStopped(
+    token === undefined
+      ? `${base} wants a token (401); give one with --token or KILN_TOKEN`
+      : `${base} does not take the token (401); it may have run out`,
+  );
+}
+
+/** The words of an OperationOutcome, or the beginning of what else was answered. */
+function reasonOf(text: string): string {
+  try {
+    const outcome = JSON.parse(text) as { issue?: { details?: { text?: string }; diagnostics?: string }[] };
+    const words = outcome.issue?.map(({ details, diagnostics }) => details?.text ?? diagnostics).filter(Boolean);
+    if (words !== undefined && words.length > 0) return words.join('; ');
+  } catch {
+    // No JSON: shown as it is.
+  }
+  return text.slice(0, 200).replace(/\s+/g, ' ').trim() || 'no reason given';
+}
+
+function retryAfter(response: Response): number | undefined {
+  const header = response.headers.get('retry-after');
+  if (header === null) return undefined;
+  const wait = /^\d+$/.test(header) ? Number(header) * 1000 : Date.parse(header) - Date.now();
+  return Number.isNaN(wait) ? undefined : Math.min(Math.max(wait, 0), MAX_WAIT);
+}
+
+function backoff(attempt: number): number {
+  return Math.min(200 * 2 ** attempt, 10_000) * (0.5 + Math.random() / 2);
+}
+
+function dateOf(response: Response, header: string): number | undefined {
+  const time = Date.parse(response.headers.get(header) ?? '');
+  return Number.isNaN(time) ? undefined : time;
+}
+
+/** What fetch hides: the code of the connection. */
+function causeOf(error: unknown): string {
+  const { message, cause } = error as Error;
+  const { code, message: inner } = (cause ?? {}) as NodeJS.ErrnoException;
+  return code ?? inner ?? message;
+}

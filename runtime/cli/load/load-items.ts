@@ -1,0 +1,77 @@
+import type { Failure, Skipped } from './document.js';
+import type { Item } from './items.js';
+import type { Sink } from './sink.js';
+
+/** What came of a load. */
+export interface LoadCounts {
+  created: number;
+  updated: number;
+  unchanged: number;
+  failed: number;
+  /** Files in folders that are no resources. */
+  skipped: number;
+  /** Bundles among what was stored. */
+  bundles: number;
+}
+
+/** Tells of something that failed; the load goes on. */
+export type OnFailure = (place: string, error: unknown) => void;
+
+/** Resources in one transaction, where one sync of the disk serves them all, and bytes of their files. */
+const MAX_BATCH = 200;
+const MAX_BATCH_SIZE = 4 * 1024 * 1024;
+
+/** No counts yet. */
+export function newCounts(): LoadCounts {
+  return { created: 0, updated: 0, unchanged: 0, failed: 0, skipped: 0, bundles: 0 };
+}
+
+/**
+ * Loads items into a sink, in batches, in order as far as it matters: a resource that comes twice is taken twice.
+ *
+ * @param counts counted up as things happen
+ * @throws LoadStopped
+ */
+export async function loadItems(
+  items: AsyncIterable<Item | Failure | Skipped>,
+  sink: Sink,
+  onFailure: OnFailure,
+  counts: LoadCounts = newCounts(),
+): Promise<LoadCounts> {
+  let batch: Item[] = [];
+  let keys = new Set<string>();
+  let size = 0;
+
+  const flush = async (): Promise<void> => {
+    const full = batch;
+    [batch, keys, size] = [[], new Set(), 0];
+    if (full.length === 0) return;
+    await sink.take(full, ({ place, resource }, outcome) => {
+      if (typeof outcome === 'string') {
+        counts[outcome]++;
+        if (resource.resourceType === 'Bundle') counts.bundles++;
+      } else {
+        counts.failed++;
+        onFailure(place, outcome.error);
+      }
+    });
+  };
+
+  for await (const item of items) {
+    if ('skipped' in item) counts.skipped++;
+    else if ('error' in item) {
+      counts.failed++;
+      onFailure(item.place, item.error);
+    } else {
+      const key = item.id === undefined ? undefined : `${item.resource.resourceType}/${item.id}`;
+      if (key !== undefined && keys.has(key)) await flush();
+      if (key !== undefined) keys.add(key);
+      batch.push(item);
+      size += item.size;
+      if (batch.length >= MAX_BATCH || size >= MAX_BATCH_SIZE) await flush();
+    }
+  }
+  await flush();
+  await sink.end();
+  return counts;
+}

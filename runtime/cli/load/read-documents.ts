@@ -1,0 +1,128 @@
+import { createReadStream } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { promisify } from 'node:util';
+import { createGunzip, gunzip } from 'node:zlib';
+
+import {
+  kindOf,
+  MAX_DOCUMENT,
+  type DocumentFormat,
+  type Failure,
+  type Skipped,
+  type SourceDocument,
+} from './document.js';
+import { STDIN, type SourceFile } from './find-files.js';
+import { splitLines } from './split-lines.js';
+import { untar } from './untar.js';
+
+/** What comes out of files. */
+export type ReadDocument = SourceDocument | Failure | Skipped;
+
+/** Files that are read ahead, and how many bytes of them. */
+const AHEAD = 16;
+const AHEAD_SIZE = 16 * 1024 * 1024;
+
+/**
+ * The documents in files, in order. Small files are read ahead, several at once; of large ones no more is held than a
+ * document needs.
+ *
+ * @param onRead told of each part that was read, in bytes of the file
+ */
+export async function* readDocuments(
+  files: readonly SourceFile[],
+  onRead: (bytes: number) => void = () => {},
+): AsyncGenerator<ReadDocument> {
+  const ahead: { readonly size: number; readonly documents: Promise<AsyncIterable<ReadDocument>> }[] = [];
+  let aheadSize = 0;
+  let next = 0;
+  while (next < files.length || ahead.length > 0) {
+    while (next < files.length && ahead.length < AHEAD && (ahead.length === 0 || aheadSize < AHEAD_SIZE)) {
+      const file = files[next++]!;
+      aheadSize += file.size;
+      ahead.push({ size: file.size, documents: open(file, onRead) });
+    }
+    const { size, documents } = ahead.shift()!;
+    yield* await documents;
+    aheadSize -= size;
+  }
+}
+
+/** Never rejects: what goes wrong is a failure of the file. */
+async function open(file: SourceFile, onRead: (bytes: number) => void): Promise<AsyncIterable<ReadDocument>> {
+  const { path, named, size } = file;
+  if (path === STDIN) return lines(named ? 'stdin' : path, count(process.stdin, onRead));
+  const kind = kindOf(path);
+  if (kind === undefined) {
+    onRead(size);
+    if (!named) return only({ place: path, skipped: true });
+    const known = '.json, .xml, .ndjson, each also .gz, and .tgz';
+    return only({ place: path, error: new Error(`not a file that can be loaded, by its name; those are ${known}`) });
+  }
+  if (kind.form === 'json' || kind.form === 'xml') {
+    try {
+      if (size > MAX_DOCUMENT) throw new Error('the file is too large for one resource');
+      const raw = await readFile(path);
+      onRead(size);
+      const bytes = kind.gzip ? await promisify(gunzip)(raw, { maxOutputLength: MAX_DOCUMENT }) : raw;
+      return only({ place: path, format: kind.form, bytes, named });
+    } catch (error) {
+      return only({ place: path, error });
+    }
+  }
+  const raw = count(createReadStream(path, { highWaterMark: 256 * 1024 }), onRead);
+  const content = kind.gzip ? inflate(raw) : raw;
+  return kind.form === 'ndjson' ? lines(path, content) : archive(path, content);
+}
+
+async function* only(document: ReadDocument): AsyncGenerator<ReadDocument> {
+  yield document;
+}
+
+async function* lines(path: string, content: AsyncIterable<Buffer>): AsyncGenerator<ReadDocument> {
+  try {
+    for await (const { number, bytes } of splitLines(content, MAX_DOCUMENT)) {
+      const place = `${path}:${number}`;
+      yield bytes === undefined
+        ? { place, error: new Error('the line is too long') }
+        : { place, format: 'json', bytes, named: true };
+    }
+  } catch (error) {
+    yield { place: path, error };
+  }
+}
+
+async function* archive(path: string, content: AsyncIterable<Buffer>): AsyncGenerator<ReadDocument> {
+  const wanted = (name: string): boolean => /\.(json|xml|ndjson)$/i.test(name);
+  try {
+    for await (const entry of untar(content, wanted, MAX_DOCUMENT)) {
+      const place = `${path}/${entry.name}`;
+      const format = kindOf(entry.name)?.form;
+      if (format === 'ndjson') yield* lines(place, one(entry.content));
+      else yield { place, format: format as DocumentFormat, bytes: entry.content, named: false };
+    }
+  } catch (error) {
+    yield { place: path, error };
+  }
+}
+
+async function* one(content: Buffer): AsyncGenerator<Buffer> {
+  yield content;
+}
+
+async function* count(source: AsyncIterable<unknown>, onRead: (bytes: number) => void): AsyncGenerator<Buffer> {
+  for await (const chunk of source) {
+    const bytes = chunk as Buffer;
+    onRead(bytes.length);
+    yield bytes;
+  }
+}
+
+/** A stream that is inflated as it is read; an error of either side comes out. */
+async function* inflate(raw: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+  const { pipeline } = await import('node:stream/promises');
+  const gunzipped = createGunzip();
+  const fed = pipeline(raw, gunzipped);
+  fed.catch(() => {}); // told when the iteration below ends
+  for await (const chunk of gunzipped) yield chunk as Buffer;
+  await fed;
+}

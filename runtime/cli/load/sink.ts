@@ -1,0 +1,25 @@
+import type { Item } from './items.js';
+
+/** What became of an item. */
+export type Outcome = 'created' | 'updated' | 'unchanged' | { readonly error: unknown };
+
+/** Where items go. */
+export interface Sink {
+  /**
+   * Takes items, no two of them the same resource; what came of each is told through `done`, maybe later. Resolves
+   * when it can take more.
+   *
+   * @throws LoadStopped, or what else makes it pointless to go on
+   */
+  take(items: readonly Item[], done: (item: Item, outcome: Outcome) => void): Promise<void>;
+  /** Waits until all is told. */
+  end(): Promise<void>;
+}
+
+/** Nothing more can be loaded, for a reason that is the same for all that is left. */
+export class LoadStopped extends Error {
+  constructor(message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.name = 'LoadStopped';
+  }
+}

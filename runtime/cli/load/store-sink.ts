@@ -1,0 +1,122 @@
+import { FhirError } from '../../fhir/errors.js';
+import { newId } from '../../fhir/id.js';
+import type { Limits } from '../../fhir/limits.js';
+import { composePut } from '../../interactions/compose-change.js';
+import type { Services } from '../../interactions/services.js';
+import { writeCurrent } from '../../interactions/write-current.js';
+import { VersionConflict, type Put } from '../../store/store.js';
+import { formatSize } from '../../config/setting.js';
+import type { Item } from './items.js';
+import { LoadStopped, type Outcome, type Sink } from './sink.js';
+
+/** What a store is loaded with. */
+export interface LoadCore extends Pick<Services, 'store' | 'extract'> {
+  readonly limits: Limits;
+}
+
+type Done = (item: Item, outcome: Outcome) => void;
+
+interface Step {
+  readonly item: Item;
+  readonly id: string;
+  readonly change: Put;
+  readonly outcome: 'created' | 'updated';
+}
+
+/**
+ * Straight into a store, as PUT does it: a new id where there is none, nothing where the content is there already.
+ * Other processes may write meanwhile. While one batch is written the next is made ready.
+ */
+export function storeSink(core: LoadCore): Sink {
+  let writing: Promise<void> = Promise.resolve();
+  let writingKeys: ReadonlySet<string> = new Set();
+
+  return {
+    async take(items, done) {
+      const named = items.map((item) => ({ item, id: item.id ?? newId() }));
+      const keys = named.map(({ item, id }) => `${item.resource.resourceType}/${id}`);
+      // What is being written is what the next change of the same resource has to build on.
+      if (keys.some((key) => writingKeys.has(key))) await writing;
+      const steps = await compose(named, core, done);
+      await writing;
+      writingKeys = new Set(keys);
+      writing = commit(steps, core, done);
+      writing.catch(() => {}); // thrown by the next take, or by end
+    },
+    end: () => writing,
+  };
+}
+
+async function compose(
+  named: readonly { readonly item: Item; readonly id: string }[],
+  core: LoadCore,
+  done: Done,
+): Promise<Step[]> {
+  const current = await core.store.readMany(named.map(({ item, id }) => ({ type: item.resource.resourceType, id })));
+  const steps: Step[] = [];
+  for (const [i, { item, id }] of named.entries()) {
+    try {
+      const before = current[i];
+      const change = composeChecked(item, id, before, core);
+      const outcome = before?.json === undefined ? 'created' : 'updated';
+      if (change === undefined) done(item, 'unchanged');
+      else steps.push({ item, id, change, outcome });
+    } catch (error) {
+      done(item, { error });
+    }
+  }
+  return steps;
+}
+
+async function commit(steps: readonly Step[], core: LoadCore, done: Done): Promise<void> {
+  if (steps.length === 0) return;
+  try {
+    await core.store.write(steps.map(({ change }) => change));
+  } catch (error) {
+    stopIfUnavailable(error);
+    if (!(error instanceof FhirError) && !(error instanceof VersionConflict)) throw error;
+    // Somebody else wrote one of them, or one is at fault: each on its own.
+    for (const { item, id } of steps) await writeOne(item, id, core, done);
+    return;
+  }
+  for (const { item, outcome } of steps) done(item, outcome);
+}
+
+async function writeOne(item: Item, id: string, core: LoadCore, done: Done): Promise<void> {
+  try {
+    const { before, after } = await writeCurrent(core.store, item.resource.resourceType, id, (current) =>
+      composeChecked(item, id, current, core),
+    );
+    done(item, after === undefined ? 'unchanged' : before?.json === undefined ? 'created' : 'updated');
+  } catch (error) {
+    stopIfUnavailable(error);
+    done(item, { error });
+  }
+}
+
+function stopIfUnavailable(error: unknown): void {
+  if (!(error instanceof FhirError) || error.code !== 'store-unavailable') return;
+  throw new LoadStopped(`the store does not work: ${error.issues[0].diagnostics ?? error.message}`, { cause: error });
+}
+
+function composeChecked(item: Item, id: string, current: Parameters<typeof composePut>[2], core: LoadCore) {
+  try {
+    const change = composePut(item.resource, id, current, core);
+    if (change !== undefined && change.body.head.length + change.body.tail.length > core.limits.resource) {
+      throw new FhirError('resource-too-large');
+    }
+    return change;
+  } catch (error) {
+    if (!(error instanceof FhirError) || error.code !== 'resource-too-large') throw error;
+    throw new FhirError('resource-too-large', tooLarge(item, core.limits.resource));
+  }
+}
+
+/** Says what to do about it, which depends on what it is. */
+function tooLarge({ resource, size }: Item, limit: number): string {
+  const isCollection = resource.resourceType === 'Bundle' && resource['type'] === 'collection';
+  return (
+    `too large (file: ${formatSize(size)}): a resource with its index entries may have ${formatSize(limit)}; ` +
+    `${isCollection ? 'take this Bundle apart with --bundles apply, or ' : ''}raise the limit with --limits-resource`
+  );
+}

@@ -1,0 +1,134 @@
+import type { JsonValue } from '../fhir/resource.js';
+import { ConfigError } from './config-error.js';
+import { readConfigFile } from './config-file.js';
+import { nearest } from './nearest.js';
+import type { Setting } from './setting.js';
+import { ALL_SETTINGS, LATER, optionOf, variableOf, type Config } from './settings.js';
+
+/** Values by the names of options without dashes, as the command line has them. */
+export type Flags = Readonly<Record<string, string | undefined>>;
+
+/** Variables of the environment. */
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+/** A value, and where it came from. */
+export interface Origin {
+  readonly key: string;
+  /** What was written: an option, a variable, a key in a file; absent: it is the default. */
+  readonly source?: string;
+  readonly value: unknown;
+}
+
+/** A whole configuration. */
+export interface ReadConfig {
+  readonly config: Config;
+  /** In the order of the settings. */
+  readonly origins: readonly Origin[];
+}
+
+/** Variables that are no settings of the server. */
+const OTHER_VARIABLES = new Set(['KILN_CONFIG', 'KILN_URL', 'KILN_TOKEN']);
+
+/** What Kubernetes sets in a pod for a service of the name kiln, unasked. */
+const SERVICE_LINK = /^KILN_(SERVICE_(HOST|PORT)|PORT_[0-9]+_)/;
+
+/** A value that was given, under the name by which its giver knows it. */
+interface Given {
+  /** `--port`, `KILN_PORT`, or `port` of a file. */
+  readonly name: string;
+  readonly file?: string;
+  readonly value: JsonValue;
+}
+
+/**
+ * The configuration: the command line counts before the environment, that before the file (`--config`), and that
+ * before the defaults. What none of them knows is refused.
+ *
+ * @throws ConfigError
+ */
+export function readConfig(flags: Flags, env: Environment): ReadConfig {
+  const given = new Map<string, Given>();
+  const file = flags['config'] ?? nonEmpty(env['KILN_CONFIG']);
+  if (file !== undefined) readFile(file, given);
+  readEnvironment(env, given);
+  readFlags(flags, given);
+
+  const origins: Origin[] = [];
+  for (const [key, setting] of ALL_SETTINGS) {
+    const from = given.get(key);
+    if (from === undefined) origins.push({ key, value: setting.initial });
+    else {
+      const source = from.file === undefined ? from.name : `${from.name} in ${from.file}`;
+      origins.push({ key, source, value: parse(setting, from) });
+    }
+  }
+  const config = Object.fromEntries(origins.map(({ key, value }) => [key, value])) as unknown as Config;
+  return { config, origins };
+}
+
+function readFile(file: string, given: Map<string, Given>): void {
+  for (const [key, value] of readConfigFile(file, new Set(ALL_SETTINGS.keys()))) {
+    if (ALL_SETTINGS.has(key)) given.set(key, { name: key, file, value });
+    else if (isLater(key)) throw notYet(`${key} ${JSON.stringify(value)} in ${file}`);
+    else throw unknown(`${key} in ${file}`, key, [...ALL_SETTINGS.keys(), ...LATER]);
+  }
+}
+
+function readEnvironment(env: Environment, given: Map<string, Given>): void {
+  const keys = new Map([...ALL_SETTINGS.keys()].map((key) => [variableOf(key), key]));
+  const later = LATER.map(variableOf);
+  for (const [name, value] of Object.entries(env)) {
+    if (!name.startsWith('KILN_') || OTHER_VARIABLES.has(name) || SERVICE_LINK.test(name)) continue;
+    if (value === undefined || value === '') continue;
+    const key = keys.get(name);
+    if (key !== undefined) given.set(key, { name, value });
+    else if (later.some((each) => (each.endsWith('_') ? name.startsWith(each) : name === each))) {
+      throw notYet(`${name} ${JSON.stringify(value)}`);
+    } else throw unknown(name, name, [...keys.keys(), ...later]);
+  }
+}
+
+function readFlags(flags: Flags, given: Map<string, Given>): void {
+  for (const key of ALL_SETTINGS.keys()) {
+    const value = flags[optionOf(key)];
+    if (value !== undefined) given.set(key, { name: `--${optionOf(key)}`, value });
+  }
+  for (const key of LATER) {
+    const value = flags[optionOf(key)];
+    if (value !== undefined) throw notYet(`--${optionOf(key)} ${JSON.stringify(value)}`);
+  }
+}
+
+function parse(setting: Setting<unknown>, { name, file, value }: Given): unknown {
+  try {
+    return setting.parse(value);
+  } catch (error) {
+    const place = file === undefined ? '' : ` in ${file}`;
+    const hint =
+      name === 'KILN_PORT' && typeof value === 'string' && value.startsWith('tcp://')
+        ? ' (set by Kubernetes for a service of that name: give the pod enableServiceLinks: false)'
+        : '';
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new ConfigError(`${name} ${JSON.stringify(value)}${place}: ${reason}${hint}`);
+  }
+}
+
+function isLater(key: string): boolean {
+  return LATER.some((each) => (each.endsWith('.') ? key.startsWith(each) : key === each));
+}
+
+function notYet(what: string): ConfigError {
+  return new ConfigError(`${what}: this setting is not available yet`);
+}
+
+function unknown(what: string, name: string, known: readonly string[]): ConfigError {
+  const near = nearest(
+    name,
+    known.filter((each) => !/[._]$/.test(each)),
+  );
+  return new ConfigError(`${what}: there is no such setting${near === undefined ? '' : `; did you mean ${near}?`}`);
+}
+
+function nonEmpty(text: string | undefined): string | undefined {
+  return text === '' ? undefined : text;
+}

@@ -1,0 +1,143 @@
+import { DEFAULT_LIMITS } from '../fhir/limits.js';
+import { address, choice, duration, integer, size, type Setting } from './setting.js';
+
+const MB = 1024 * 1024;
+const HOUR = 3_600_000;
+
+const STORE: Setting<string> = {
+  placeholder: 'URL',
+  help: 'where data is kept: sqlite:PATH or sqlite::memory:',
+  initial: 'sqlite:./data/kiln.db',
+  mask: (url) => url.replace(/^([a-z+]+:\/\/[^:@/]*):[^@/]*@/, '$1:***@'),
+  parse(value) {
+    if (typeof value === 'string' && /^sqlite:./.test(value)) return value;
+    const isMongo = typeof value === 'string' && /^mongodb(\+srv)?:/.test(value);
+    throw new Error(
+      isMongo ? 'MongoDB is not available yet; use sqlite:PATH' : 'has to be sqlite:PATH or sqlite::memory:',
+    );
+  },
+};
+
+const PORT = integer(0, 65_535, { help: 'port to listen on (0: any free one)', initial: 8080 });
+
+const METRICS_PORT: Setting<number | undefined> = {
+  placeholder: 'N',
+  help: 'port of /metrics (0: any free one)',
+  initial: undefined,
+  initialText: 'off',
+  parse: (value) => (value === 'off' || value === null ? undefined : PORT.parse(value)),
+};
+
+/**
+ * Every setting, by its key in the configuration file, where a dot stands for one object in another. The option is
+ * this in kebab case (`--limits-history-page`), the variable the same in capitals (`KILN_LIMITS_HISTORY_PAGE`).
+ */
+export const SETTINGS = {
+  port: PORT,
+  host: address({
+    help: 'address to listen on',
+    initial: '127.0.0.1',
+    loopbackOnly: 'is not loopback; without authorization only 127.0.0.1, ::1 and localhost can be served',
+  }),
+  store: STORE,
+  auth: choice(['open'], {
+    placeholder: 'MODE',
+    help: 'authorization; for now "open": none, loopback only',
+    initial: 'open',
+    later: { smart: 'authorization is not available yet; use open' },
+  }),
+  'metrics-port': METRICS_PORT,
+  'metrics-host': address({ help: 'address of /metrics', initial: '127.0.0.1' }),
+  'log.level': choice(['debug', 'info', 'warn', 'error', 'silent'], {
+    placeholder: 'LEVEL',
+    help: 'least level that is logged: debug, info (each request), warn, error (defects, answers 5xx) or silent',
+    initial: 'info',
+  }),
+  'log.stream': choice(['stderr', 'stdout'], { help: 'where the log goes: stderr or stdout', initial: 'stderr' }),
+  'shutdown.delay': duration(0, 600_000, {
+    help: 'time between not being ready any more and taking no connections, for load balancers',
+    initial: 0,
+  }),
+  'shutdown.drain': duration(0, 600_000, { help: 'time that running requests have to end', initial: 10_000 }),
+  'limits.body': size(1024, 512 * MB, { help: 'size of a body', initial: DEFAULT_LIMITS.body }),
+  'limits.url': size(256, 64 * 1024, { help: 'length of a URL', initial: DEFAULT_LIMITS.url }),
+  'limits.nesting': integer(10, 1000, { help: 'depth of a body', initial: 100 }),
+  'limits.resource': size(1024, 256 * MB, {
+    help: 'size of a resource with its index entries',
+    initial: DEFAULT_LIMITS.resource,
+  }),
+  'limits.headers': size(8192, MB, {
+    help: 'size of the request line and all headers',
+    initial: DEFAULT_LIMITS.headers,
+  }),
+  'limits.history.page': integer(1, 10_000, {
+    help: 'versions on a page of history',
+    initial: DEFAULT_LIMITS.historyPage,
+  }),
+  'limits.query.time': duration(10, HOUR, { help: 'time of a query', initial: 10_000 }),
+  'limits.headersTime': duration(1000, HOUR, {
+    help: 'time for headers to arrive',
+    initial: DEFAULT_LIMITS.headersTime,
+  }),
+  'limits.requestTime': duration(1000, HOUR, {
+    help: 'time for a body to arrive',
+    initial: DEFAULT_LIMITS.requestTime,
+  }),
+  'limits.bodyIdleTime': duration(1000, HOUR, {
+    help: 'time between two pieces of a body',
+    initial: DEFAULT_LIMITS.bodyIdleTime,
+  }),
+  'limits.connectionIdleTime': duration(1000, HOUR, {
+    help: 'time without traffic while a request is in progress',
+    initial: DEFAULT_LIMITS.connectionIdleTime,
+  }),
+};
+
+/** Key of a setting. */
+export type SettingName = keyof typeof SETTINGS;
+
+/** Values of all settings. */
+export type Config = {
+  readonly [K in SettingName]: (typeof SETTINGS)[K] extends Setting<infer T> ? T : never;
+};
+
+/** All settings, alike. */
+export const ALL_SETTINGS: ReadonlyMap<string, Setting<unknown>> = new Map(
+  Object.entries(SETTINGS as unknown as Record<string, Setting<unknown>>),
+);
+
+/**
+ * Keys whose names are fixed but that nothing stands behind yet: refused, so that nobody relies on them. A key that
+ * ends with a dot stands for all below it.
+ */
+export const LATER: readonly string[] = [
+  'base-url',
+  'tls-cert',
+  'tls-key',
+  'workers',
+  'clients',
+  'integrity',
+  'zone',
+  'admin.expunge',
+  'delete.multiple',
+  'tls.clientCa',
+  'tls.hsts',
+  'proxy.trust',
+  'cors.origins',
+  'limits.bundle.entries',
+  'limits.search.',
+  'limits.auth.',
+  'search.',
+  'audit.',
+  'auth.',
+];
+
+/** Name of the option, without dashes. */
+export function optionOf(key: string): string {
+  return key.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`).replaceAll('.', '-');
+}
+
+/** Name of the variable of the environment. */
+export function variableOf(key: string): string {
+  return `KILN_${optionOf(key).toUpperCase().replaceAll('-', '_')}`;
+}

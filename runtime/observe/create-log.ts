@@ -1,0 +1,54 @@
+import { pino, stdTimeFunctions } from 'pino';
+
+import type { Log, RequestRecord } from './log.js';
+
+/** Least level that is written. */
+export type LogLevel = 'debug' | 'info' | 'warn' | 'error' | 'silent';
+
+/** What a name of a query parameter looks like; anything else may be a value that lost its name. */
+const PARAMETER = /^[A-Za-z_][A-Za-z0-9_.:-]{0,99}$/;
+const MAX_PARAMETERS = 20;
+
+/** Enough of a stack to find the place. */
+const MAX_STACK = 4000;
+
+/** The log as one JSON object on each line: `{"time":"…","level":"info","event":"request",…}`. */
+export function createLog(stream: { write(text: string): unknown }, level: LogLevel = 'info'): Log {
+  const log = pino(
+    {
+      level,
+      base: null,
+      messageKey: 'message',
+      timestamp: stdTimeFunctions.isoTime,
+      formatters: { level: (label) => ({ level: label }) },
+    },
+    stream as { write(text: string): void },
+  );
+  return {
+    request(record) {
+      log[record.status >= 500 ? 'error' : 'info']({ event: 'request', ...loggable(record) });
+    },
+    defect: (requestId, error) => log.error({ event: 'defect', requestId, error: describe(error) }),
+    info: (message) => log.info({ event: 'note' }, message),
+  };
+}
+
+/** Member by member, so that nothing that somebody adds to a record gets into the log by itself. */
+function loggable({ requestId, method, route, interaction, status, duration, params }: RequestRecord): object {
+  const names = params?.slice(0, MAX_PARAMETERS).map((name) => (PARAMETER.test(name) ? name : '?'));
+  return {
+    requestId,
+    method,
+    route,
+    interaction,
+    status,
+    duration: Math.round(duration * 10) / 10,
+    params: names,
+  };
+}
+
+function describe(error: unknown): string {
+  if (!(error instanceof Error)) return typeof error;
+  const stack = (error.stack ?? error.message).slice(0, MAX_STACK);
+  return error.cause instanceof Error ? `${stack}\ncaused by ${describe(error.cause)}` : stack;
+}

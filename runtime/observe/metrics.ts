@@ -1,0 +1,79 @@
+import { monitorEventLoopDelay } from 'node:perf_hooks';
+
+import { expose, gauge, histogram } from './exposition.js';
+import type { RequestRecord } from './log.js';
+
+/** What is counted while a server runs. */
+export interface Metrics {
+  request(record: RequestRecord): void;
+  /** @param milliseconds how long a method of the store took */
+  store(method: string, milliseconds: number, failed: boolean): void;
+  /** All of it in Prometheus' text format. */
+  expose(): string;
+  /** Stops measuring. */
+  close(): void;
+}
+
+/** Seconds. */
+const REQUEST_BOUNDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
+const STORE_BOUNDS = [0.0001, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.5, 1, 10];
+
+/** Others are the invention of a client, and would make a series each. */
+const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
+
+/** Resolution of the measurement of the event loop, in milliseconds. */
+const RESOLUTION = 10;
+
+/** @param info labels of `kiln_info`: versions */
+export function createMetrics(info: Readonly<Record<string, string>>): Metrics {
+  const started = Date.now() / 1000;
+  const loop = monitorEventLoopDelay({ resolution: RESOLUTION });
+  loop.enable();
+  const requests = histogram('kiln_http_request_duration_seconds', 'FHIR requests, by route.', REQUEST_BOUNDS);
+  const store = histogram('kiln_store_duration_seconds', 'Calls of the store, by method.', STORE_BOUNDS);
+  const families = [
+    gauge('kiln_info', 'Versions of what runs.', () => [[info, 1]]),
+    requests,
+    store,
+    gauge('kiln_event_loop_delay_seconds', 'Delay of the event loop since the last scrape.', () => {
+      const delay = (nanoseconds: number): number =>
+        loop.count === 0 ? 0 : Math.max(0, nanoseconds / 1e9 - RESOLUTION / 1000);
+      return [
+        [{ quantile: '0.5' }, delay(loop.percentile(50))],
+        [{ quantile: '0.99' }, delay(loop.percentile(99))],
+        [{ quantile: '1' }, delay(loop.max)],
+      ];
+    }),
+    gauge('process_resident_memory_bytes', 'Resident memory.', () => [[{}, process.memoryUsage.rss()]]),
+    gauge('nodejs_heap_used_bytes', 'Heap in use.', () => [[{}, process.memoryUsage().heapUsed]]),
+    gauge(
+      'process_cpu_seconds_total',
+      'Processor time of user and system.',
+      () => {
+        const { user, system } = process.cpuUsage();
+        return [[{}, (user + system) / 1e6]];
+      },
+      'counter',
+    ),
+    gauge('process_start_time_seconds', 'Start, since the epoch.', () => [[{}, started]]),
+  ];
+  return {
+    request({ method, route = 'none', interaction = 'none', status, duration }) {
+      const labels = {
+        method: METHODS.has(method) ? method : 'other',
+        route,
+        interaction,
+        status: `${Math.floor(status / 100)}xx`,
+      };
+      requests.observe(labels, duration / 1000);
+    },
+    store: (method, milliseconds, failed) =>
+      store.observe({ method, outcome: failed ? 'failed' : 'ok' }, milliseconds / 1000),
+    expose() {
+      const text = expose(families);
+      loop.reset();
+      return text;
+    },
+    close: () => void loop.disable(),
+  };
+}

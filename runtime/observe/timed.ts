@@ -1,0 +1,28 @@
+/**
+ * The same object, some of whose methods (each returns a promise) tell how long they took.
+ *
+ * @param observe gets the name of the method, milliseconds, and whether it rejected
+ */
+export function timed<T extends object>(
+  target: T,
+  methods: readonly (keyof T & string)[],
+  observe: (method: string, milliseconds: number, failed: boolean) => void,
+): T {
+  const wrapper = Object.create(target) as T;
+  for (const name of methods) {
+    const method = target[name] as (...args: unknown[]) => Promise<unknown>;
+    const measured = async (...args: unknown[]): Promise<unknown> => {
+      const start = performance.now();
+      let failed = true;
+      try {
+        const result = await method.apply(target, args);
+        failed = false;
+        return result;
+      } finally {
+        observe(name, performance.now() - start, failed);
+      }
+    };
+    Object.defineProperty(wrapper, name, { value: measured });
+  }
+  return wrapper;
+}
