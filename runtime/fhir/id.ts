@@ -21,3 +21,10 @@ export function newId(now: number = Date.now()): string {
   const time = now.toString(16).padStart(12, '0');
   return `${time.slice(0, 8)}-${time.slice(8)}-7${randomUUID().slice(15)}`;
 }
+
+const UUID_V7 = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
+
+/** Whether an id has the form of those that `newId` makes. */
+export function isAssignedId(id: string): boolean {
+  return id.length === 36 && UUID_V7.test(id);
+}

@@ -1,10 +1,16 @@
 import { FhirError } from '../fhir/errors.js';
 
+/** A form that resources are written in. https://hl7.org/fhir/R5/formats.html */
+export type FormatName = 'json' | 'xml';
+
 /** What FHIR resources are sent as. https://hl7.org/fhir/R5/http.html#mime-type */
 export const JSON_TYPE = 'application/fhir+json';
 
+/** The media type of each format. */
+export const MEDIA_TYPES: Readonly<Record<FormatName, string>> = { json: JSON_TYPE, xml: 'application/fhir+xml' };
+
 /** Names for the formats: media types, their aliases, and the short forms of `_format`. */
-const FORMATS: Readonly<Record<string, 'json' | 'xml'>> = {
+const FORMATS: Readonly<Record<string, FormatName>> = {
   'application/fhir+json': 'json',
   'application/json': 'json',
   'text/json': 'json',
@@ -17,61 +23,158 @@ const FORMATS: Readonly<Record<string, 'json' | 'xml'>> = {
   xml: 'xml',
 };
 
-/** Ranges of an `Accept` header that JSON satisfies. */
-const WILDCARDS = new Set(['*/*', 'application/*', 'text/*', '*']);
+/** The form of an answer. */
+export interface Negotiated {
+  readonly format: FormatName;
+  /** The whole header. A client that asks for a generic type (`application/json`) gets its name back. */
+  readonly contentType: string;
+}
 
 interface MediaType {
   readonly name: string;
   readonly parameters: ReadonlyMap<string, string>;
 }
 
+/** How much a client likes a format, and by which name. */
+interface Offer {
+  readonly format: FormatName;
+  readonly name: string;
+  readonly q: number;
+  /** 2: the type itself was named, 1: `application/*`, 0: everything. */
+  readonly exactness: number;
+  readonly versioned: boolean;
+}
+
 /**
- * Checks that the answer may be JSON, the only format so far. `_format` counts before `Accept`.
+ * The form of the answer. `_format` counts before `Accept`; among equals the one that was named first.
  * https://hl7.org/fhir/R5/http.html#parameters
  *
+ * @param served formats that can be written, the favourite first
  * @throws FhirError `not-acceptable`
  */
-export function checkAccept(accept: string | undefined, format: string | undefined): void {
-  // A "+" in a query stands for a space: `_format=application/fhir+json` arrives without it.
-  const wanted = format === undefined ? accept : format.replace(/^(application\/(?:fhir|json|xml)) /, '$1+');
-  if (wanted === undefined || wanted.trim() === '') return;
-  if (!splitList(wanted).some(jsonSatisfies)) {
-    throw new FhirError('not-acceptable', `The server answers ${JSON_TYPE} only for now, not ${quote(wanted)}`);
+export function negotiate(
+  accept: string | undefined,
+  format: string | undefined,
+  served: readonly FormatName[],
+): Negotiated {
+  const wanted = format === undefined ? accept : unspace(format);
+  if (wanted === undefined || wanted.trim() === '') return described(served[0] ?? 'json');
+  const ranges = splitList(wanted).map(parseMediaType);
+  let best: Offer | undefined;
+  for (const each of served) {
+    const offer = judge(each, ranges);
+    if (offer === undefined || offer.q === 0) continue;
+    const better =
+      best === undefined || offer.q > best.q || (offer.q === best.q && offer.exactness > best.exactness) || false;
+    if (better) best = offer;
+    else if (best !== undefined && offer.q === best.q && offer.exactness === 2 && best.exactness === 2) {
+      if (position(ranges, offer) < position(ranges, best)) best = offer;
+    }
   }
+  if (best === undefined) {
+    const types = served.map((each) => MEDIA_TYPES[each]).join(' or ');
+    throw new FhirError('not-acceptable', `The server answers ${types}, not ${quote(wanted)}`);
+  }
+  return described(best.format, format === undefined ? best : undefined);
 }
 
-function jsonSatisfies(range: string): boolean {
-  const { name, parameters } = parseMediaType(range);
-  if (Number(parameters.get('q') ?? '1') === 0) return false;
-  if (WILDCARDS.has(name)) return true;
-  return FORMATS[name] === 'json' && isServedVersion(parameters);
+/** What the most exact of the ranges says on a format, as RFC 9110 has it. */
+function judge(format: FormatName, ranges: readonly MediaType[]): Offer | undefined {
+  let best: Offer | undefined;
+  for (const { name, parameters } of ranges) {
+    const isNamed = FORMATS[name] === format && isServedVersion(parameters);
+    const exactness = isNamed
+      ? 2
+      : name === 'application/*' || name === 'text/*'
+        ? 1
+        : /^\*(\/\*)?$/.test(name)
+          ? 0
+          : -1;
+    if (exactness < 0) continue;
+    const q = quality(parameters);
+    if (best === undefined || exactness > best.exactness || (exactness === best.exactness && q > best.q)) {
+      best = { format, name, q, exactness, versioned: parameters.has('fhirversion') };
+    }
+  }
+  return best;
+}
+
+function position(ranges: readonly MediaType[], { name }: Offer): number {
+  return ranges.findIndex((range) => range.name === name);
+}
+
+function described(format: FormatName, offer?: Offer): Negotiated {
+  const isGeneric = offer?.exactness === 2 && /^(application|text)\/(json|xml)$/.test(offer.name);
+  const type = isGeneric ? offer.name : MEDIA_TYPES[format];
+  const version = offer?.exactness === 2 && offer.versioned ? '; fhirVersion=5.0' : '';
+  return { format, contentType: `${type}; charset=utf-8${version}` };
 }
 
 /**
- * Checks that a body may be read: JSON in UTF-8 of the release that is served.
- * https://hl7.org/fhir/R5/http.html#version-parameter
- *
- * @throws FhirError `unsupported-media-type`
+ * The FHIR format that a reader of a Binary asks for, or undefined where the content itself is wanted: only a type of
+ * FHIR's own says so in `Accept` (`application/json` may be the content's), and no other may be liked better.
+ * https://hl7.org/fhir/R5/binary.html#rest
  */
-export function checkContentType(contentType: string | undefined): void {
-  if (contentType === undefined) throw unsupported(`The request has no Content-Type; send ${JSON_TYPE}`);
-  const { name, parameters } = parseMediaType(contentType);
-  if (FORMATS[name] !== 'json' || !name.includes('/')) {
-    throw unsupported(`The server reads ${JSON_TYPE} only for now, not ${quote(contentType)}`);
+export function asksForResource(accept: string | undefined, format: string | undefined): boolean {
+  if (format !== undefined) return FORMATS[parseMediaType(unspace(format)).name] !== undefined;
+  if (accept === undefined) return false;
+  let fhir = 0;
+  let others = 0;
+  for (const { name, parameters } of splitList(accept).map(parseMediaType)) {
+    if (FORMATS[name] !== undefined && name.includes('fhir')) fhir = Math.max(fhir, quality(parameters));
+    else others = Math.max(others, quality(parameters));
   }
-  if (!isServedVersion(parameters)) throw unsupported(`The server reads FHIR 5.0 only, not ${quote(contentType)}`);
-  const charset = parameters.get('charset')?.toLowerCase() ?? 'utf-8';
-  if (charset !== 'utf-8' && charset !== 'utf8')
-    throw unsupported(`The server reads UTF-8 only, not ${quote(charset)}`);
+  return fhir > 0 && fhir >= others;
 }
 
-function unsupported(text: string): FhirError {
-  return new FhirError('unsupported-media-type', text, { headers: { Accept: JSON_TYPE } });
+/** Whether a body of this type is content of a Binary, and no FHIR resource. */
+export function isForeign(contentType: string | undefined): boolean {
+  if (contentType === undefined) return false;
+  const { name } = parseMediaType(contentType);
+  return !(FORMATS[name] !== undefined && name.includes('fhir'));
+}
+
+/**
+ * The format of a body: UTF-8 of the release that is served. https://hl7.org/fhir/R5/http.html#version-parameter
+ *
+ * @param read formats that can be read
+ * @throws FhirError `unsupported-media-type`
+ */
+export function bodyFormat(contentType: string | undefined, read: readonly FormatName[]): FormatName {
+  const types = read.map((each) => MEDIA_TYPES[each]);
+  if (contentType === undefined)
+    throw unsupported(`The request has no Content-Type; send ${types.join(' or ')}`, types);
+  const { name, parameters } = parseMediaType(contentType);
+  const format = name.includes('/') ? FORMATS[name] : undefined;
+  if (format === undefined || !read.includes(format)) {
+    throw unsupported(`The server reads ${types.join(' or ')}, not ${quote(contentType)}`, types);
+  }
+  if (!isServedVersion(parameters))
+    throw unsupported(`The server reads FHIR 5.0 only, not ${quote(contentType)}`, types);
+  const charset = parameters.get('charset')?.toLowerCase() ?? 'utf-8';
+  if (charset !== 'utf-8' && charset !== 'utf8') {
+    throw unsupported(`The server reads UTF-8 only, not ${quote(charset)}`, types);
+  }
+  return format;
+}
+
+function unsupported(text: string, types: readonly string[]): FhirError {
+  return new FhirError('unsupported-media-type', text, { headers: { Accept: types.join(', ') } });
 }
 
 function isServedVersion(parameters: ReadonlyMap<string, string>): boolean {
   const version = parameters.get('fhirversion');
-  return version === undefined || version === '5.0';
+  return version === undefined || version === '5.0' || version === '5.0.0';
+}
+
+function quality(parameters: ReadonlyMap<string, string>): number {
+  const q = Number(parameters.get('q') ?? '1');
+  return q >= 0 && q <= 1 ? q : 0;
+}
+
+/** A "+" in a query stands for a space: `_format=application/fhir+json` arrives without it. */
+function unspace(format: string): string {
+  return format.replace(/^(application\/(?:fhir|json|xml)) /, '$1+');
 }
 
 function parseMediaType(text: string): MediaType {

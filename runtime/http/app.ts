@@ -1,28 +1,50 @@
+import type { RequestListener } from 'node:http';
+
 import express, { type ErrorRequestHandler, type Express } from 'express';
 
 import { FhirError } from '../fhir/errors.js';
-import { kiln, type KilnOptions } from './kiln.js';
+import { createFhirServer, type KilnOptions } from './kiln.js';
 import { requestId } from './request-id.js';
-import { sendError } from './respond.js';
+import { PLAIN, sendError } from './respond.js';
 
 /** Where FHIR is, under the root of the server. */
 export const FHIR_PATH = '/fhir';
 
-/** The Express application: FHIR under `/fhir`; everything else does not exist, and says so as FHIR does. */
-export function createApp(options: KilnOptions): Express {
+/**
+ * Everything that the server answers: FHIR under `/fhir`, which never passes through Express (it costs more than most
+ * reads), and Express for the rest, where there is nothing yet, which it says as FHIR does.
+ */
+export function createApp(options: KilnOptions): RequestListener {
+  const serveFhir = createFhirServer(options);
+  const rest = createRest(options);
+  return (req, res) => {
+    const url = req.url ?? '/';
+    if (isFhir(url)) {
+      const path = url.slice(FHIR_PATH.length);
+      void serveFhir(req, res, path.startsWith('/') ? path : `/${path}`, FHIR_PATH);
+    } else rest(req, res);
+  };
+}
+
+/** Whether a URL is `/fhir`, or below it. */
+function isFhir(url: string): boolean {
+  if (!url.startsWith(FHIR_PATH)) return false;
+  const next = url.charAt(FHIR_PATH.length);
+  return next === '/' || next === '?' || next === '';
+}
+
+function createRest({ log }: KilnOptions): Express {
   const app = express();
   app.disable('x-powered-by');
   app.disable('etag');
-  app.use(FHIR_PATH, kiln(options));
   app.use((req, res) => {
-    res.setHeader('X-Request-Id', requestId(req));
-    sendError(res, new FhirError('unknown-path', `There is nothing here; FHIR is served under ${FHIR_PATH}`));
+    const error = new FhirError('unknown-path', `There is nothing here; FHIR is served under ${FHIR_PATH}`);
+    void sendError(res, error, { ...PLAIN, pretty: false, requestId: requestId(req) });
   });
   const onError: ErrorRequestHandler = (error: unknown, req, res, _next) => {
     const id = requestId(req);
-    res.setHeader('X-Request-Id', id);
-    options.log?.defect(id, error);
-    sendError(res, new FhirError('internal'));
+    log?.defect(id, error);
+    void sendError(res, new FhirError('internal'), { ...PLAIN, pretty: false, requestId: id });
   };
   app.use(onError);
   return app;

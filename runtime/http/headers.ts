@@ -3,14 +3,23 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { parseHttpDate } from '../fhir/instant.js';
 import type { Conditions, Preferences } from '../interactions/call.js';
 
+/** Most requests have none of these headers. */
+const NO_CONDITIONS: Conditions = {};
+const NO_PREFERENCES: Preferences = {};
+
 /** Conditions of a request. https://hl7.org/fhir/R5/http.html#concurrency */
 export function readConditions(headers: IncomingHttpHeaders): Conditions {
+  const ifMatch = headers['if-match'];
+  const ifNoneMatch = headers['if-none-match'];
   const since = headers['if-modified-since'];
-  const ifModifiedSince = since === undefined ? undefined : parseHttpDate(since);
   const ifNoneExist = headers['if-none-exist'];
+  if (ifMatch === undefined && ifNoneMatch === undefined && since === undefined && ifNoneExist === undefined) {
+    return NO_CONDITIONS;
+  }
+  const ifModifiedSince = since === undefined ? undefined : parseHttpDate(since);
   return {
-    ...(headers['if-match'] === undefined ? {} : { ifMatch: headers['if-match'] }),
-    ...(headers['if-none-match'] === undefined ? {} : { ifNoneMatch: headers['if-none-match'] }),
+    ...(ifMatch === undefined ? {} : { ifMatch }),
+    ...(ifNoneMatch === undefined ? {} : { ifNoneMatch }),
     ...(ifNoneExist === undefined ? {} : { ifNoneExist: String(ifNoneExist) }),
     ...(ifModifiedSince === undefined ? {} : { ifModifiedSince }),
   };
@@ -22,7 +31,7 @@ const HANDLINGS = ['strict', 'lenient'] as const;
 /** Wishes of `Prefer`; those that nobody knows are ignored (RFC 7240). https://hl7.org/fhir/R5/http.html#ops */
 export function readPreferences(headers: IncomingHttpHeaders): Preferences {
   const text = headers['prefer'];
-  if (text === undefined) return {};
+  if (text === undefined) return NO_PREFERENCES;
   const wishes = new Map<string, string>();
   for (const part of String(text).split(/[,;]/)) {
     const [name = '', value = ''] = part.split('=', 2);

@@ -1,140 +1,195 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
 import { FhirError } from '../fhir/errors.js';
-import type { JsonValue } from '../fhir/resource.js';
-import { checkAccept, checkContentType } from '../format/negotiate.js';
-import { readJson } from '../format/read-json.js';
-import { decodeUtf8 } from '../format/utf8.js';
-import type { Call } from '../interactions/call.js';
-import { INTERACTIONS } from '../interactions/registry.js';
+import { DEFAULT_LIMITS, type Limits } from '../fhir/limits.js';
+import { asksForResource, negotiate, type FormatName, type Negotiated } from '../format/negotiate.js';
+import { createPageLinks } from '../interactions/page-link.js';
+import { findInteraction, hasContent, INTERACTIONS } from '../interactions/registry.js';
 import type { Services } from '../interactions/services.js';
 import { SILENT, type Log } from '../observe/log.js';
-import { readConditions, readPreferences } from './headers.js';
+import { createCodecs, type Codec, type Codecs } from './codecs.js';
 import { guardOpenMode } from './open-mode.js';
-import { readBody } from './read-body.js';
+import { drain, hasBody } from './read-body.js';
+import { readCall } from './read-call.js';
 import { requestId } from './request-id.js';
-import { sendError, sendReply } from './respond.js';
-import { checkUrlId, createRouter, type Destination, type Router } from './router.js';
+import { PLAIN, sendError, sendReply, type Presentation } from './respond.js';
+import { createRouter, type Destination, type Router } from './router.js';
 
 /** What a FHIR handler is made of. */
-export interface KilnOptions {
-  readonly tables: Services['tables'];
-  readonly store: Services['store'];
-  readonly extract: Services['extract'];
+export interface KilnOptions extends Pick<Services, 'tables' | 'store' | 'extract' | 'validate' | 'subset' | 'zone'> {
   /** Absolute URL of the FHIR base; absent: taken from each request's `Host`. */
   readonly baseUrl?: string;
   readonly log?: Log;
+  /** Limits that are not as `DEFAULT_LIMITS` has them. */
+  readonly limits?: Partial<Limits>;
+  /** Formats beside JSON. */
+  readonly codecs?: Readonly<Partial<Record<FormatName, Codec>>>;
 }
 
 /** A request handler for Node's http server, and for Express: `app.use('/fhir', kiln(options))`. */
 export type FhirHandler = (req: IncomingMessage, res: ServerResponse) => void;
 
-/** Greatest length of a URL, in characters. */
-const MAX_URL = 8192;
-
 /**
- * The FHIR interface as one handler: guard, one Map lookup, the interaction, the answer.
- * https://hl7.org/fhir/R5/http.html
+ * The FHIR interface: guard, one Map lookup, the interaction, the answer.
  *
- * Until authorization exists it serves this machine only (`guardOpenMode`).
+ * @param url path and query relative to the base
+ * @param mount path of the base on this server
  */
+export type FhirServer = (req: IncomingMessage, res: ServerResponse, url: string, mount: string) => Promise<void>;
+
+/** The FHIR interface as one handler. https://hl7.org/fhir/R5/http.html */
 export function kiln(options: KilnOptions): FhirHandler {
-  const { tables, log = SILENT } = options;
+  const serve = createFhirServer(options);
+  return (req, res) => {
+    void serve(req, res, req.url ?? '/', (req as { baseUrl?: string }).baseUrl ?? '');
+  };
+}
+
+/** The FHIR interface. Until authorization exists it serves this machine only (`guardOpenMode`). */
+export function createFhirServer(options: KilnOptions): FhirServer {
+  const { tables, store, extract, validate, subset, zone, baseUrl, log = SILENT } = options;
+  const codecs = createCodecs(options.codecs);
   const services: Services = {
     tables,
-    store: options.store,
-    extract: options.extract,
+    store,
+    extract,
+    ...(validate === undefined ? {} : { validate }),
+    ...(subset === undefined ? {} : { subset }),
+    ...(zone === undefined ? {} : { zone }),
+    pages: createPageLinks(store.maps),
+    limits: { ...DEFAULT_LIMITS, ...options.limits },
     wired: new Set(INTERACTIONS.keys()),
-    ...(options.baseUrl === undefined ? {} : { baseUrl: options.baseUrl }),
+    formats: [...codecs.keys()],
+    ...(baseUrl === undefined ? {} : { baseUrl }),
   };
   const router = createRouter(tables.routes, tables.resourceTypes, services.wired);
-  return (req, res) => {
-    void handle(req, res, { services, router, log });
-  };
+  const context = { services, codecs, router, log };
+  return (req, res, url, mount) => handle(new Exchange(req, res, url, mount), context);
 }
 
 interface Context {
   readonly services: Services;
+  readonly codecs: Codecs;
   readonly router: Router;
   readonly log: Log;
 }
 
-async function handle(req: IncomingMessage, res: ServerResponse, { services, router, log }: Context): Promise<void> {
-  const start = performance.now();
-  const id = requestId(req);
-  const method = req.method ?? 'GET';
-  res.setHeader('X-Request-Id', id);
-  let destination: Destination | undefined;
-  let params = new URLSearchParams();
-  const isPretty = (): boolean => params.has('_pretty') && params.get('_pretty') !== 'false';
-  try {
-    guardOpenMode(req);
-    const [path, query] = splitUrl(req);
-    params = new URLSearchParams(query);
-    if (method === 'OPTIONS') {
-      const allow = router.allowed(path);
-      if (allow.length > 0) res.setHeader('Allow', allow.join(', '));
-      sendReply(res, { status: 204 }, { pretty: false, base: '' });
-    } else {
-      destination = router.find(method, path);
-      const call = await readCall(req, destination, params);
-      const run = INTERACTIONS.get(call.interaction);
-      if (run === undefined) throw new Error(`no handler for ${call.interaction}`);
-      const reply = await run(call, services);
-      sendReply(res, reply, { pretty: isPretty(), base: services.baseUrl ?? requestBase(req) });
-    }
-  } catch (error) {
-    if (!(error instanceof FhirError)) log.defect(id, error);
-    else if (error.status >= 500) log.defect(id, error);
-    sendError(res, error instanceof FhirError ? error : new FhirError('internal'), isPretty());
+const NO_PARAMS = new URLSearchParams();
+
+/** One request and what is known of it so far. */
+class Exchange {
+  readonly start = performance.now();
+  readonly id: string;
+  readonly method: string;
+  params = NO_PARAMS;
+  destination: Destination | undefined;
+  form: Negotiated | undefined;
+
+  constructor(
+    readonly req: IncomingMessage,
+    readonly res: ServerResponse,
+    readonly url: string,
+    readonly mount: string,
+  ) {
+    this.id = requestId(req);
+    this.method = req.method ?? 'GET';
   }
+
+  get look(): Presentation {
+    const pretty = this.params.size > 0 && this.params.has('_pretty') && this.params.get('_pretty') !== 'false';
+    const { format, contentType } = this.form ?? PLAIN;
+    return { format, contentType, pretty, requestId: this.id };
+  }
+}
+
+async function handle(exchange: Exchange, context: Context): Promise<void> {
+  const { log, codecs } = context;
+  const { req, res, id, method } = exchange;
+  try {
+    await answer(exchange, context);
+  } catch (error) {
+    if (!(error instanceof FhirError)) {
+      if (isCutOff(error, res)) res.destroy();
+      else log.defect(id, error);
+    } else if (error.status >= 500) log.defect(id, error);
+    const failure = error instanceof FhirError ? error : new FhirError('internal');
+    exchange.form ??= formOfFailure(exchange, context);
+    await sendError(res, failure, exchange.look, codecs).catch((defect: unknown) => log.defect(id, defect));
+    // What has begun and cannot be ended well must not look whole.
+    if (!res.writableEnded) res.destroy();
+  }
+  const row = exchange.destination?.row;
   log.request({
     requestId: id,
     method,
-    ...(destination === undefined ? {} : { route: destination.row.path, interaction: destination.row.interaction }),
+    ...(row === undefined ? {} : { route: row.path, interaction: row.interaction }),
     status: res.statusCode,
-    duration: performance.now() - start,
-    ...(params.size === 0 ? {} : { params: [...new Set(params.keys())] }),
+    duration: performance.now() - exchange.start,
+    ...(exchange.params.size === 0 ? {} : { params: [...new Set(exchange.params.keys())] }),
   });
+  if (!req.complete && hasBody(req)) drain(req, 1.25 * context.services.limits.body);
 }
 
-/** Path and query of the URL, relative to the base. */
-function splitUrl(req: IncomingMessage): [path: string, query: string] {
-  const url = req.url ?? '/';
-  const whole = (req as { originalUrl?: string }).originalUrl ?? url;
-  if (whole.length > MAX_URL) throw new FhirError('url-too-long', `A URL may have ${MAX_URL} characters`);
+async function answer(exchange: Exchange, { services, codecs, router }: Context): Promise<void> {
+  const { req, res, method, url } = exchange;
+  guardOpenMode(req);
+  const path = splitUrl(exchange, services.limits.url);
+  if (method === 'OPTIONS') {
+    const allow = router.allowed(path);
+    res.writeHead(204, ['X-Request-Id', exchange.id, ...(allow.length === 0 ? [] : ['Allow', allow.join(', ')])]).end();
+    return;
+  }
   if (!url.startsWith('/')) throw new FhirError('url-invalid');
+  const destination = router.find(method, path);
+  exchange.destination = destination;
+  const isContent = destination.type !== undefined && hasContent(destination.row.interaction, destination.type);
+  const wantsContent = isContent && chooseContent(exchange);
+  exchange.form = wantsContent ? PLAIN : negotiated(exchange, services.formats);
+  const base = services.baseUrl ?? requestBase(req, exchange.mount);
+  const { params } = exchange;
+  const call = await readCall({ req, res, destination, params, base, wantsContent }, codecs, services.limits);
+  const reply = await findInteraction(call.interaction, call.type)(call, services);
+  const writing = { codecs, resourceLimit: services.limits.resource };
+  await sendReply(req, res, reply, exchange.look, base, writing);
+}
+
+/** Whether this answer is content: a Binary is read, or written, and its resource is not asked for. */
+function chooseContent({ req, params }: Exchange): boolean {
+  return !asksForResource(req.headers.accept, params.get('_format') ?? undefined);
+}
+
+function negotiated({ req, params }: Exchange, formats: readonly FormatName[]): Negotiated {
+  const { accept } = req.headers;
+  const format = params.size === 0 ? undefined : (params.get('_format') ?? undefined);
+  return accept === undefined && format === undefined ? PLAIN : negotiate(accept, format, formats);
+}
+
+/** A failure is told in the form that the client wants, if it can be had. */
+function formOfFailure(exchange: Exchange, { services }: Context): Negotiated {
+  try {
+    return negotiated(exchange, services.formats);
+  } catch {
+    return PLAIN;
+  }
+}
+
+/** The path; the query becomes the parameters of the exchange. */
+function splitUrl(exchange: Exchange, limit: number): string {
+  const { url, mount } = exchange;
+  if (mount.length + url.length > limit) throw new FhirError('url-too-long', `A URL may have ${limit} characters`);
   const mark = url.indexOf('?');
-  return mark < 0 ? [url, ''] : [url.slice(0, mark), url.slice(mark + 1)];
+  if (mark < 0) return url;
+  exchange.params = new URLSearchParams(url.slice(mark + 1));
+  return url.slice(0, mark);
 }
 
-/** Checked in this order: what the URL names, then the formats, then the body's content. */
-async function readCall(req: IncomingMessage, { row, ...at }: Destination, params: URLSearchParams): Promise<Call> {
-  const takesBody = row.method === 'POST' || row.method === 'PUT' || row.method === 'PATCH';
-  checkAccept(req.headers.accept, params.get('_format') ?? undefined);
-  if (takesBody && hasBody(req)) checkContentType(req.headers['content-type']);
-  checkUrlId(row.interaction, at.id);
-  const body = takesBody && hasBody(req) ? parseBody(await readBody(req)) : undefined;
-  return {
-    interaction: row.interaction,
-    ...at,
-    params,
-    ...(body === undefined ? {} : { body }),
-    conditions: readConditions(req.headers),
-    prefer: readPreferences(req.headers),
-  };
-}
-
-function parseBody(bytes: Buffer): JsonValue | undefined {
-  return bytes.length === 0 ? undefined : readJson(decodeUtf8(bytes));
-}
-
-function hasBody(req: IncomingMessage): boolean {
-  return req.headers['transfer-encoding'] !== undefined || Number(req.headers['content-length'] ?? 0) > 0;
-}
-
-/** URL of the base as the client sees it: its Host, and the path that Express mounted the handler on. */
-function requestBase(req: IncomingMessage): string {
+/** URL of the base as the client sees it: its Host, and the path that the handler is mounted on. */
+function requestBase(req: IncomingMessage, mount: string): string {
   const scheme = 'encrypted' in req.socket ? 'https' : 'http';
-  return `${scheme}://${req.headers.host ?? ''}${(req as { baseUrl?: string }).baseUrl ?? ''}`;
+  return `${scheme}://${req.headers.host ?? ''}${mount}`;
+}
+
+/** Whether an answer was not taken to its end: that is the client's affair, and no defect. */
+function isCutOff(error: unknown, res: ServerResponse): boolean {
+  return res.destroyed && (error as { code?: string }).code === 'ERR_STREAM_PREMATURE_CLOSE';
 }

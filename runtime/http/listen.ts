@@ -1,12 +1,19 @@
-import { createServer, STATUS_CODES, type RequestListener } from 'node:http';
+import { createServer, STATUS_CODES, type RequestListener, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 
 import { FhirError, type ErrorCode } from '../fhir/errors.js';
 import { errorOutcome } from '../fhir/operation-outcome.js';
+import { DEFAULT_LIMITS, type Limits } from '../fhir/limits.js';
 import { JSON_TYPE } from '../format/negotiate.js';
 
-/** Room for a URL of 8 kB, which is judged later, and a token. In bytes. */
-const MAX_HEADERS = 64 * 1024;
+/** How often connections are looked at that are over their time, in milliseconds. */
+const CHECK_INTERVAL = 5_000;
+
+/** How long a broken connection stays for its client to see why, in milliseconds. */
+const LINGER_TIME = 1_000;
+
+/** Limits of a connection. */
+export type ConnectionLimits = Pick<Limits, 'headers' | 'headersTime' | 'requestTime' | 'connectionIdleTime'>;
 
 /** How long requests in progress may take to end when the server closes, in milliseconds. */
 const DRAIN_TIME = 10_000;
@@ -26,11 +33,25 @@ export interface Listening {
  * @param port 0: any free one
  * @throws Error with a `code` of Node (`EADDRINUSE`) where that is not possible
  */
-export function listen(listener: RequestListener, host: string, port: number): Promise<Listening> {
+export function listen(
+  listener: RequestListener,
+  host: string,
+  port: number,
+  limits: Partial<ConnectionLimits> = {},
+): Promise<Listening> {
+  const { headers, headersTime, requestTime, connectionIdleTime } = { ...DEFAULT_LIMITS, ...limits };
   const server = createServer(
-    { maxHeaderSize: MAX_HEADERS, requestTimeout: 300_000, headersTimeout: 30_000 },
+    {
+      maxHeaderSize: headers,
+      headersTimeout: headersTime,
+      requestTimeout: requestTime,
+      connectionsCheckingInterval: Math.min(CHECK_INTERVAL, headersTime, requestTime),
+    },
     listener,
   );
+  server.setTimeout(connectionIdleTime);
+  // Only who reads the body says that it may come: one that is refused is never sent.
+  server.on('checkContinue', listener);
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => answerBroken(error, socket));
   return new Promise((resolve, reject) => {
     server.once('error', reject);
@@ -60,16 +81,25 @@ const BROKEN: Readonly<Record<string, ErrorCode>> = {
   ERR_HTTP_REQUEST_TIMEOUT: 'request-timeout',
 };
 
-/** Answers what is not HTTP enough to become a request. */
+/** Answers what is not HTTP enough to become a request, after the answers that are still on their way. */
 function answerBroken(error: NodeJS.ErrnoException, socket: Socket): void {
-  if (!socket.writable || error.code === 'ECONNRESET') {
-    socket.destroy();
-    return;
-  }
+  // Node keeps the answer in progress here, and looks at it in the same case.
+  const { _httpMessage: pending } = socket as { _httpMessage?: ServerResponse | null };
+  if (!socket.writable || error.code === 'ECONNRESET') socket.destroy();
+  else if (pending === undefined || pending === null || pending.writableFinished) sendBroken(error, socket);
+  else if (pending.headersSent) socket.destroy();
+  else if (pending.req.complete) pending.once('finish', () => sendBroken(error, socket));
+  else sendBroken(error, socket);
+}
+
+function sendBroken(error: NodeJS.ErrnoException, socket: Socket): void {
+  if (!socket.writable) return;
   const failure = new FhirError(BROKEN[error.code ?? ''] ?? 'request-invalid');
   const body = JSON.stringify(errorOutcome(failure));
   socket.end(
     `HTTP/1.1 ${failure.status} ${STATUS_CODES[failure.status]}\r\nContent-Type: ${JSON_TYPE}; charset=utf-8\r\n` +
       `Content-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,
   );
+  // Not at once: that would take the answer from a client that still sends.
+  setTimeout(() => socket.destroy(), LINGER_TIME).unref();
 }

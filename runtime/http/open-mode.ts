@@ -16,18 +16,37 @@ export function isLoopback(host: string): boolean {
   return version !== 0 && LOOPBACK.check(address, version === 4 ? 'ipv4' : 'ipv6');
 }
 
+/** What was found out of names and addresses: the same few come again and again. */
+const judged = new Map<string, boolean>();
+const JUDGED_AT_MOST = 1000;
+
+function isLocal(host: string): boolean {
+  let local = judged.get(host);
+  if (local === undefined) {
+    local = isLoopback(host.replace(/:\d*$/, ''));
+    if (judged.size >= JUDGED_AT_MOST) judged.clear();
+    judged.set(host, local);
+  }
+  return local;
+}
+
 /**
  * The guard of open mode: without authorization only programs on this machine are served, and neither what a proxy
- * forwards nor a browser that was tricked by DNS into taking a foreign name for this machine.
+ * forwards, nor a browser that was tricked by DNS into taking a foreign name for this machine, nor a foreign page that
+ * has a browser here write: content of any type needs no leave of CORS.
  *
- * @throws FhirError `open-mode-host`, `open-mode-proxy`
+ * @throws FhirError `open-mode-host`, `open-mode-proxy`, `open-mode-origin`
  */
 export function guardOpenMode(req: IncomingMessage): void {
-  for (const name in req.headers) {
+  const { headers, method } = req;
+  for (const name in headers) {
     if (name === 'forwarded' || name.startsWith('x-forwarded-')) {
       throw new FhirError('open-mode-proxy', `Without authorization no request with the header ${name} is served`);
     }
   }
-  const host = (req.headers.host ?? '').replace(/:\d*$/, '');
-  if (!isLoopback(host) || !isLoopback(req.socket.remoteAddress ?? '')) throw new FhirError('open-mode-host');
+  if (!isLocal(headers.host ?? '')) throw new FhirError('open-mode-host');
+  const address = req.socket.remoteAddress ?? '';
+  if (address !== '127.0.0.1' && !isLoopback(address)) throw new FhirError('open-mode-host');
+  const isSafe = method === 'GET' || method === 'HEAD' || method === 'OPTIONS';
+  if (!isSafe && headers['sec-fetch-site'] === 'cross-site') throw new FhirError('open-mode-origin');
 }

@@ -1,49 +1,141 @@
-import type { ServerResponse } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 
-import type { FhirError } from '../fhir/errors.js';
+import { FhirError } from '../fhir/errors.js';
 import { formatHttpDate } from '../fhir/instant.js';
 import { errorOutcome } from '../fhir/operation-outcome.js';
-import { JSON_TYPE } from '../format/negotiate.js';
+import type { Resource } from '../fhir/resource.js';
+import { chooseEncoding, compress, COMPRESS_FROM, type Encoding } from '../format/compress.js';
+import { JSON_TYPE, type Negotiated } from '../format/negotiate.js';
 import { readJson } from '../format/read-json.js';
 import { writeJson } from '../format/write-json.js';
 import type { Reply } from '../interactions/call.js';
-
-const CONTENT_TYPE = `${JSON_TYPE}; charset=utf-8`;
+import type { Codecs } from './codecs.js';
+import { joinAround, sendAround, sendContent } from './send-content.js';
 
 /** How an answer is to look. */
-export interface Presentation {
+export interface Presentation extends Negotiated {
   /** `_pretty`: indented. */
   readonly pretty: boolean;
-  /** Absolute URL of the FHIR base, without a trailing slash. */
-  readonly base: string;
+  readonly requestId: string;
 }
 
+/** What answers are written with. */
+export interface Writing {
+  readonly codecs: Codecs;
+  /** Greatest size of a content that is put into a resource in memory, in bytes. */
+  readonly resourceLimit: number;
+}
+
+/** JSON on one line. */
+export const PLAIN: Negotiated = { format: 'json', contentType: `${JSON_TYPE}; charset=utf-8` };
+
+/** What answers that come again and again were written as, by form. */
+const written = new WeakMap<Reply, Map<string, Buffer>>();
+
 /** Sends the reply of an interaction. An answer to HEAD loses its body in Node. */
-export function sendReply(res: ServerResponse, reply: Reply, { pretty, base }: Presentation): void {
-  if (reply.versionId !== undefined) res.setHeader('ETag', `W/"${reply.versionId}"`);
-  if (reply.lastUpdated !== undefined) res.setHeader('Last-Modified', formatHttpDate(reply.lastUpdated));
-  if (reply.location !== undefined) res.setHeader('Location', `${base}/${reply.location}`);
-  res.statusCode = reply.status;
-  if (reply.json !== undefined) sendJson(res, pretty ? writeJson(readJson(reply.json), 2) : reply.json);
-  else if (reply.resource !== undefined) sendJson(res, writeJson(reply.resource, pretty ? 2 : 0));
-  else {
-    if (reply.status !== 304) res.setHeader('Content-Length', 0);
-    res.end();
+export async function sendReply(
+  req: IncomingMessage,
+  res: ServerResponse,
+  reply: Reply,
+  look: Presentation,
+  base: string,
+  writing: Writing,
+): Promise<void> {
+  const headers = ['X-Request-Id', look.requestId];
+  if (reply.versionId !== undefined) headers.push('ETag', `W/"${reply.versionId}"`);
+  if (reply.lastUpdated !== undefined) headers.push('Last-Modified', formatHttpDate(reply.lastUpdated));
+  if (reply.location !== undefined) headers.push('Location', `${base}/${reply.location}`);
+  if (reply.content !== undefined && reply.around === undefined) {
+    return sendContent(req, res, reply, reply.content, headers);
   }
+  if (reply.content !== undefined && look.format === 'json' && !look.pretty) {
+    headers.push('Content-Type', look.contentType, 'X-Content-Type-Options', 'nosniff', 'Vary', 'Accept');
+    return sendAround(req, res, reply, reply.content, headers);
+  }
+  const text = plainText(reply, look) ?? (await writeText(reply, look, writing));
+  if (text !== undefined) return sendText(req, res, reply, text, look, headers);
+  if (reply.status !== 304) headers.push('Content-Length', '0');
+  res.writeHead(reply.status, headers).end();
+}
+
+/** Text that needs no work. */
+function plainText({ json }: Reply, { format, pretty }: Presentation): string | undefined {
+  return format === 'json' && !pretty ? json : undefined;
+}
+
+async function writeText(reply: Reply, look: Presentation, writing: Writing): Promise<string | undefined> {
+  const json = reply.content === undefined ? reply.json : await joinContent(reply, writing.resourceLimit);
+  const resource = json === undefined ? reply.resource : (readJson(json) as Resource);
+  if (resource === undefined) return undefined;
+  const codec = writing.codecs.get(look.format);
+  if (codec === undefined) throw new Error(`no codec for ${look.format}`);
+  return codec.write(resource, look.pretty);
+}
+
+function joinContent(reply: Reply, limit: number): Promise<string> {
+  const { content } = reply;
+  if (content === undefined) return Promise.resolve('');
+  if (content.size <= limit) return joinAround(reply, content);
+  const text = `The content has ${content.size} bytes: beyond ${limit} it is given as it is, or in JSON without _pretty`;
+  return Promise.reject(new FhirError('not-acceptable', text));
+}
+
+/** Sends text, compressed where that pays and the client takes it. */
+function sendText(
+  req: IncomingMessage,
+  res: ServerResponse,
+  reply: Reply,
+  text: string,
+  look: Presentation,
+  headers: string[],
+): void | Promise<void> {
+  headers.push('Content-Type', look.contentType, 'X-Content-Type-Options', 'nosniff');
+  headers.push('Vary', 'Accept, Accept-Encoding');
+  const accepted = req.headers['accept-encoding'];
+  const encoding = accepted === undefined || text.length < COMPRESS_FROM ? undefined : chooseEncoding(accepted);
+  if (encoding !== undefined) return sendCompressed(res, reply, text, encoding, look, headers);
+  headers.push('Content-Length', String(Buffer.byteLength(text)));
+  res.writeHead(reply.status, headers).end(text);
+}
+
+async function sendCompressed(
+  res: ServerResponse,
+  reply: Reply,
+  text: string,
+  encoding: Encoding,
+  look: Presentation,
+  headers: string[],
+): Promise<void> {
+  const form = `${encoding} ${look.format} ${look.pretty}`;
+  let bytes = reply.lasting === true ? written.get(reply)?.get(form) : undefined;
+  if (bytes === undefined) {
+    bytes = await compress(Buffer.from(text), encoding);
+    if (reply.lasting === true) keep(reply, form, bytes);
+  }
+  headers.push('Content-Encoding', encoding, 'Content-Length', String(bytes.length));
+  res.writeHead(reply.status, headers).end(bytes);
+}
+
+function keep(reply: Reply, form: string, bytes: Buffer): void {
+  const forms = written.get(reply) ?? new Map<string, Buffer>();
+  forms.set(form, bytes);
+  written.set(reply, forms);
 }
 
 /** Sends an expected failure as an OperationOutcome, unless the client has gone or an answer has begun. */
-export function sendError(res: ServerResponse, error: FhirError, pretty = false): void {
+export async function sendError(
+  res: ServerResponse,
+  error: FhirError,
+  look: Presentation,
+  codecs?: Codecs,
+): Promise<void> {
   if (res.headersSent || res.destroyed) return;
-  res.statusCode = error.status;
-  for (const [name, value] of Object.entries(error.headers)) res.setHeader(name, value);
-  sendJson(res, writeJson(errorOutcome(error), pretty ? 2 : 0));
-}
-
-function sendJson(res: ServerResponse, text: string): void {
-  const bytes = Buffer.from(text);
-  res.setHeader('Content-Type', CONTENT_TYPE);
-  res.setHeader('Content-Length', bytes.length);
-  res.setHeader('X-Content-Type-Options', 'nosniff');
-  res.end(bytes);
+  const outcome = errorOutcome(error);
+  const codec = look.format === 'json' ? undefined : codecs?.get(look.format);
+  const text = codec === undefined ? writeJson(outcome, look.pretty ? 2 : 0) : await codec.write(outcome, look.pretty);
+  const headers = Object.entries(error.headers).flat();
+  const contentType = codec === undefined && look.format !== 'json' ? PLAIN.contentType : look.contentType;
+  headers.push('X-Request-Id', look.requestId, 'Content-Type', contentType, 'X-Content-Type-Options', 'nosniff');
+  headers.push('Vary', 'Accept, Accept-Encoding', 'Content-Length', String(Buffer.byteLength(text)));
+  res.writeHead(error.status, headers).end(text);
 }

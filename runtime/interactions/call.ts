@@ -16,6 +16,15 @@ export interface Preferences {
   readonly handling?: 'strict' | 'lenient';
 }
 
+/** Content of a Binary as a client sends it: bytes, no resource. https://hl7.org/fhir/R5/binary.html#rest */
+export interface SentContent {
+  readonly contentType: string;
+  /** Can be read once. Throws what is wrong with it as a FhirError. */
+  readonly bytes: AsyncIterable<Uint8Array>;
+  /** Header `X-Security-Context`: a reference. */
+  readonly securityContext?: string;
+}
+
 /** One request, whether it came over HTTP, as an entry of a Bundle, or from a test. */
 export interface Call {
   readonly interaction: Interaction;
@@ -25,20 +34,45 @@ export interface Call {
   readonly params: URLSearchParams;
   /** The parsed body; absent: there is none. */
   readonly body?: JsonValue;
+  /** Instead of a body: content of a Binary. */
+  readonly content?: SentContent;
+  /** Of a Binary the content is wanted, not the resource. */
+  readonly wantsContent?: true;
   readonly conditions: Conditions;
   readonly prefer: Preferences;
+  /** Absolute URL of the FHIR base as the client sees it, without a trailing slash. */
+  readonly base: string;
 }
 
-/** The answer to a call. At most one of `resource` and `json` is set; none of them: an answer without a body. */
+/** Content of a Binary on its way out. */
+export interface ReplyContent {
+  readonly contentType: string;
+  /** In bytes. */
+  readonly size: number;
+  /** Reference, for `X-Security-Context`. */
+  readonly securityContext?: string;
+  /** The bytes, or those `from` to `to` (included). */
+  open(range?: { readonly from: number; readonly to: number }): Promise<AsyncIterable<Uint8Array>>;
+}
+
+/**
+ * The answer to a call. At most one of `resource`, `json` and `content` is set; none of them: an answer without a
+ * body.
+ */
 export interface Reply {
   readonly status: number;
   readonly resource?: JsonObject;
-  /** A resource as the store holds it: JSON text. */
+  /** A resource as JSON text, such as the store holds. */
   readonly json?: string;
+  readonly content?: ReplyContent;
+  /** The content is part of a resource: between these, as base64, it is its JSON text. */
+  readonly around?: { readonly head: string; readonly tail: string };
   /** Version id, as the `ETag` names it. */
   readonly versionId?: string;
   /** Milliseconds since the epoch. */
   readonly lastUpdated?: number;
   /** URL of what was created, relative to the base. */
   readonly location?: string;
+  /** The same object answers again and again: what it is written as may be kept beside it. */
+  readonly lasting?: true;
 }

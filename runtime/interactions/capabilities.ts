@@ -1,8 +1,14 @@
+import { createHash } from 'node:crypto';
+
 import type { Interaction, RouteRow } from '../contract/index.js';
+import { FhirError } from '../fhir/errors.js';
 import { formatInstant } from '../fhir/instant.js';
 import type { JsonObject, Resource } from '../fhir/resource.js';
+import { MEDIA_TYPES } from '../format/negotiate.js';
+import { writeJson } from '../format/write-json.js';
 import type { Call, Reply } from './call.js';
-import { checkParameters } from './parameters.js';
+import { checkParameters, singleParameter } from './parameters.js';
+import { isKnown } from './preconditions.js';
 import type { Services } from './services.js';
 
 /** Interactions that a type can claim. https://hl7.org/fhir/R5/valueset-type-restful-interaction.html */
@@ -18,25 +24,68 @@ const TYPE_INTERACTIONS: readonly Interaction[] = [
   'search-type',
 ];
 
-/** The statement does not change while a server runs. */
-const cache = new WeakMap<Services, Resource>();
+/** Interactions that the server as a whole can claim. https://hl7.org/fhir/R5/valueset-system-restful-interaction.html */
+const SYSTEM_INTERACTIONS: readonly Interaction[] = ['search-system', 'history-system'];
 
-/** `GET [base]/metadata`. https://hl7.org/fhir/R5/http.html#capabilities */
+/** Values of `mode`. https://hl7.org/fhir/R5/http.html#capabilities */
+const MODES = ['full', 'normative', 'terminology'] as const;
+
+/** Statements do not change while a server runs. */
+const cache = new WeakMap<Services, { readonly statement: Reply; readonly terminology: Reply }>();
+
+/**
+ * `GET [base]/metadata`. All that is claimed is claimed of every type alike, so `mode=normative` has nothing to leave
+ * out. `mode=terminology` says that there is no terminology service.
+ * https://hl7.org/fhir/R5/http.html#capabilities
+ */
 export async function capabilities(call: Call, services: Services): Promise<Reply> {
-  checkParameters(call);
-  let statement = cache.get(services);
-  if (statement === undefined) {
-    statement = composeStatement(services, new Date());
-    cache.set(services, statement);
+  checkParameters(call, ['mode']);
+  const asked = singleParameter(call, 'mode') ?? 'full';
+  const mode = MODES.find((each) => each === asked);
+  if (mode === undefined) {
+    throw new FhirError('parameter-invalid', `mode is ${MODES.join(', ')}, not ${JSON.stringify(asked.slice(0, 32))}`);
   }
-  return { status: 200, resource: statement };
+  let replies = cache.get(services);
+  if (replies === undefined) {
+    const now = new Date();
+    replies = {
+      statement: lastingReply(composeStatement(services, now)),
+      terminology: lastingReply(composeTerminology(services, now)),
+    };
+    cache.set(services, replies);
+  }
+  const reply = mode === 'terminology' ? replies.terminology : replies.statement;
+  const { ifNoneMatch } = call.conditions;
+  const { versionId = '' } = reply;
+  return ifNoneMatch !== undefined && isKnown(ifNoneMatch, versionId) ? { status: 304, versionId } : reply;
+}
+
+function lastingReply(statement: Resource): Reply {
+  const json = writeJson(statement);
+  const versionId = createHash('sha256').update(json).digest('base64url').slice(0, 22);
+  return { status: 200, json, versionId, lasting: true };
+}
+
+/** There is no terminology service yet, and this says so. https://hl7.org/fhir/R5/terminologycapabilities.html */
+function composeTerminology({ baseUrl }: Services, now: Date): Resource {
+  return {
+    resourceType: 'TerminologyCapabilities',
+    name: 'KilnTerminology',
+    title: 'Kiln FHIR server: terminology',
+    status: 'active',
+    date: formatInstant(now.getTime()),
+    description: 'This server offers no terminology service: no code systems, no expansion, no translation.',
+    kind: 'instance',
+    software: { name: 'Kiln' },
+    implementation: { description: 'Kiln FHIR server', ...(baseUrl === undefined ? {} : { url: baseUrl }) },
+  };
 }
 
 /**
  * The CapabilityStatement: types from the tables, interactions that have a route and are wired, and nothing else.
  * https://hl7.org/fhir/R5/capabilitystatement.html
  */
-function composeStatement({ tables, wired, baseUrl }: Services, now: Date): Resource {
+function composeStatement({ tables, wired, formats, baseUrl }: Services, now: Date): Resource {
   const routed = new Set(tables.routes.filter(({ interaction }) => wired.has(interaction)).map(routeKey));
   const profiles = new Map(tables.capabilities.map((row) => [row.type, row.profile]));
   const resources = tables.resourceTypes.map((type): JsonObject => {
@@ -52,6 +101,9 @@ function composeStatement({ tables, wired, baseUrl }: Services, now: Date): Reso
       ...(codes.includes('update') ? { updateCreate: true } : {}),
     };
   });
+  const system = SYSTEM_INTERACTIONS.filter((code) =>
+    tables.routes.some((row) => row.interaction === code && wired.has(code)),
+  );
   return {
     resourceType: 'CapabilityStatement',
     name: 'Kiln',
@@ -62,12 +114,13 @@ function composeStatement({ tables, wired, baseUrl }: Services, now: Date): Reso
     software: { name: 'Kiln' },
     implementation: { description: 'Kiln FHIR server', ...(baseUrl === undefined ? {} : { url: baseUrl }) },
     fhirVersion: tables.origin.fhirVersion,
-    format: ['json'],
+    format: formats.flatMap((format) => [MEDIA_TYPES[format], format]),
     rest: [
       {
         mode: 'server',
         security: { description: 'No authorization: only the machine that the server runs on is served.' },
         resource: resources,
+        ...(system.length > 0 ? { interaction: system.map((code) => ({ code })) } : {}),
       },
     ],
   };

@@ -1,5 +1,6 @@
 import { equalJson } from '../fhir/equal.js';
 import { FhirError } from '../fhir/errors.js';
+import { DEFAULT_LIMITS } from '../fhir/limits.js';
 import { clientMeta, keepTags, withMeta } from '../fhir/meta.js';
 import type { JsonObject, JsonValue, Resource } from '../fhir/resource.js';
 import { readJson } from '../format/read-json.js';
@@ -10,11 +11,8 @@ import type { Put, StoredVersion } from '../store/store.js';
 import { liveVersion } from './preconditions.js';
 import type { Services } from './services.js';
 
-/** Greatest size of a resource with its index entries, in bytes. */
-export const MAX_RESOURCE = 15 * 1024 * 1024;
-
-/** Below this a resource cannot reach the limit with its entries, which hold a few times its text at most. */
-const SURELY_SMALL = MAX_RESOURCE / 15;
+/** Index entries hold a few times the text of their resource at most: below this part of the limit none reaches it. */
+const SURELY_SMALL = 1 / 15;
 
 /**
  * The change that gives a resource this content, or undefined where the current version has it already. Tags and
@@ -27,7 +25,7 @@ export function composePut(
   sent: Resource,
   id: string,
   current: StoredVersion | undefined,
-  services: Pick<Services, 'extract'>,
+  { extract, limits = DEFAULT_LIMITS }: Pick<Services, 'extract'> & Partial<Pick<Services, 'limits'>>,
 ): Put | undefined {
   const sentMeta = clientMeta(sent);
   const live = liveVersion(current);
@@ -45,16 +43,16 @@ export function composePut(
     }
     if (equalJson(resource, withMeta(before, id, metaBefore))) return undefined;
   }
-  const entries = services.extract(resource);
-  checkSize(body, entries);
+  const entries = extract(resource);
+  checkSize(body, entries, limits.resource);
   return { type: resource.resourceType, id, expected: current?.version ?? 0, body, entries };
 }
 
-function checkSize({ head, tail }: BodyTemplate, entries: readonly IndexEntry[]): void {
-  if (head.length + tail.length <= SURELY_SMALL) return;
+function checkSize({ head, tail }: BodyTemplate, entries: readonly IndexEntry[], limit: number): void {
+  if (head.length + tail.length <= limit * SURELY_SMALL) return;
   const size = Buffer.byteLength(head) + Buffer.byteLength(tail);
-  if (size > MAX_RESOURCE || size + Buffer.byteLength(JSON.stringify(entries)) > MAX_RESOURCE) {
-    throw new FhirError('resource-too-large', `A resource with its index entries may have ${MAX_RESOURCE} bytes`);
+  if (size > limit || size + Buffer.byteLength(JSON.stringify(entries)) > limit) {
+    throw new FhirError('resource-too-large', `A resource with its index entries may have ${limit} bytes`);
   }
 }
 

@@ -7,20 +7,27 @@ import { checkParameters } from './parameters.js';
 import { replyWritten } from './reply-written.js';
 import type { Services } from './services.js';
 import { typeOf } from './target.js';
+import { validateResource } from './validate-resource.js';
 import { writeCurrent } from './write-current.js';
 
 /** `POST [base]/[type]`: a new resource, whose id the server gives. https://hl7.org/fhir/R5/http.html#create */
 export async function create(call: Call, services: Services): Promise<Reply> {
   checkParameters(call);
   const type = typeOf(call);
-  if (call.conditions.ifNoneExist !== undefined) {
-    throw new FhirError('condition-unsupported', 'If-None-Exist (conditional create) is not supported yet');
-  }
+  refuseIfNoneExist(call);
   const resource = checkResource(call.body, type);
+  validateResource(resource, services);
   const id = newId();
   const { after } = await writeCurrent(services.store, type, id, (current) => {
     return composePut(resource, id, current, services);
   });
   if (after === undefined) throw new FhirError('internal');
   return replyWritten(call, 201, after, 'created');
+}
+
+/** @throws FhirError `condition-unsupported` for a conditional create: to create anyway would be wrong */
+export function refuseIfNoneExist({ conditions }: Call): void {
+  if (conditions.ifNoneExist !== undefined) {
+    throw new FhirError('condition-unsupported', 'If-None-Exist (conditional create) is not supported yet');
+  }
 }

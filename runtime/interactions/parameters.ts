@@ -4,8 +4,8 @@ import type { Call } from './call.js';
 /** Parameters about the form of an answer, that every interaction takes. https://hl7.org/fhir/R5/http.html#parameters */
 const GENERAL = new Set(['_format', '_pretty']);
 
-/** Parameters that the specification has everywhere and this server has not yet. */
-const NOT_YET = new Set(['_summary', '_elements']);
+/** Parameters that the specification has, where a server supports them. */
+const OPTIONAL = new Set(['_summary', '_elements']);
 
 /**
  * Refuses parameters that an interaction does not know. `Prefer: handling=lenient` has them ignored.
@@ -14,15 +14,27 @@ const NOT_YET = new Set(['_summary', '_elements']);
  * @throws FhirError `parameter-unknown`, naming it and those that are known
  */
 export function checkParameters(call: Call, known: readonly string[] = []): void {
-  if (call.prefer.handling === 'lenient') return;
+  if (call.params.size === 0 || call.prefer.handling === 'lenient') return;
   for (const name of call.params.keys()) {
     if (GENERAL.has(name) || known.includes(name)) continue;
     const valid = [...GENERAL, ...known].join(', ');
+    const quoted = JSON.stringify(name.length > 64 ? `${name.slice(0, 64)}…` : name);
     throw new FhirError(
       'parameter-unknown',
-      NOT_YET.has(name)
-        ? `This server does not support the parameter "${name}" yet; it takes ${valid}`
-        : `Unknown parameter "${name}"; valid here: ${valid}`,
+      OPTIONAL.has(name)
+        ? `This server does not support the parameter ${quoted} here; it takes ${valid}`
+        : `Unknown parameter ${quoted}; valid here: ${valid}`,
     );
   }
+}
+
+/**
+ * The value of a parameter that may stand once.
+ *
+ * @throws FhirError `parameter-invalid`
+ */
+export function singleParameter(call: Call, name: string): string | undefined {
+  const values = call.params.getAll(name);
+  if (values.length > 1) throw new FhirError('parameter-invalid', `The parameter "${name}" may stand once`);
+  return values[0];
 }

@@ -53,8 +53,13 @@ export function checkWrite({ ifMatch, ifNoneMatch }: Conditions, current: Stored
 export function isUnmodified(call: Call, stored: StoredVersion): boolean {
   const { ifNoneMatch, ifModifiedSince } = call.conditions;
   if (ifNoneMatch !== undefined) {
-    const known = parseEtags('If-None-Match', ifNoneMatch);
-    return known === '*' || known.includes(String(stored.version));
+    return isKnown(ifNoneMatch, String(stored.version));
   }
   return ifModifiedSince !== undefined && Math.floor(stored.lastUpdated / 1000) * 1000 <= ifModifiedSince;
+}
+
+/** Whether an `If-None-Match` header names this version. Weak and strong tags are alike here. RFC 9110, 13.1.2 */
+export function isKnown(ifNoneMatch: string, versionId: string): boolean {
+  const known = parseEtags('If-None-Match', ifNoneMatch);
+  return known === '*' || known.includes(versionId);
 }

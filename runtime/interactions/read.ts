@@ -4,12 +4,13 @@ import { checkParameters } from './parameters.js';
 import { replyVersion } from './reply-version.js';
 import type { Services } from './services.js';
 import { targetOf } from './target.js';
+import { viewParameters } from './view.js';
 
 /** `GET [base]/[type]/[id]`: the current version. https://hl7.org/fhir/R5/http.html#read */
-export async function read(call: Call, { store }: Services): Promise<Reply> {
-  checkParameters(call);
+export async function read(call: Call, services: Services): Promise<Reply> {
+  checkParameters(call, viewParameters(services));
   const { type, id } = targetOf(call);
-  const current = await store.read(type, id);
+  const current = await services.store.read(type, id);
   if (current === undefined) throw new FhirError('not-found', `There is no ${type}/${id}`);
-  return replyVersion(call, current);
+  return replyVersion(call, current, services);
 }

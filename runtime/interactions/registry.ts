@@ -1,18 +1,48 @@
 import type { Interaction } from '../contract/index.js';
+import { BINARY } from './binary-content.js';
+import { readBinary, vreadBinary } from './binary-read.js';
+import { createBinary, updateBinary } from './binary-write.js';
 import { capabilities } from './capabilities.js';
 import { create } from './create.js';
 import { deleteInstance } from './delete-instance.js';
+import { history } from './history.js';
 import { read } from './read.js';
 import type { InteractionHandler } from './services.js';
 import { update } from './update.js';
 import { vread } from './vread.js';
 
+type Handlers = ReadonlyMap<Interaction, InteractionHandler>;
+
 /** The interactions that are wired. What is missing here has no route, is in no `Allow`, and is claimed nowhere. */
-export const INTERACTIONS: ReadonlyMap<Interaction, InteractionHandler> = new Map<Interaction, InteractionHandler>([
+export const INTERACTIONS: Handlers = new Map<Interaction, InteractionHandler>([
   ['read', read],
   ['vread', vread],
   ['create', create],
   ['update', update],
   ['delete', deleteInstance],
+  ['history-instance', history],
+  ['history-type', history],
+  ['history-system', history],
   ['capabilities', capabilities],
 ]);
+
+/** What the specification has differently for the type whose content is bytes. */
+const BINARY_INTERACTIONS: Handlers = new Map<Interaction, InteractionHandler>([
+  ['read', readBinary],
+  ['vread', vreadBinary],
+  ['create', createBinary],
+  ['update', updateBinary],
+]);
+
+/** Whether requests and answers of an interaction may be plain content. */
+export function hasContent(interaction: Interaction, type: string | undefined): boolean {
+  return type === BINARY && BINARY_INTERACTIONS.has(interaction);
+}
+
+/** The interaction for a type. @throws Error where it is not wired: no route leads there */
+export function findInteraction(interaction: Interaction, type: string | undefined): InteractionHandler {
+  const own = type === BINARY ? BINARY_INTERACTIONS.get(interaction) : undefined;
+  const found = own ?? INTERACTIONS.get(interaction);
+  if (found === undefined) throw new Error(`no handler for ${interaction}`);
+  return found;
+}

@@ -1,11 +1,23 @@
 import type { Interaction, Tables } from '../contract/index.js';
+import type { Issue } from '../fhir/errors.js';
+import type { Limits } from '../fhir/limits.js';
 import type { Resource } from '../fhir/resource.js';
+import type { FormatName } from '../format/negotiate.js';
 import type { IndexEntry } from '../search/entry.js';
+import type { Zone } from '../search/values/zone.js';
 import type { Store } from '../store/store.js';
 import type { Call, Reply } from './call.js';
+import type { PageLinks } from './page-link.js';
 
 /** The tables that interactions read. */
 export type ServiceTables = Pick<Tables, 'origin' | 'resourceTypes' | 'routes' | 'capabilities'>;
+
+/** The part of a resource that a client wants. https://hl7.org/fhir/R5/search.html#summary */
+export interface View {
+  readonly summary?: 'true' | 'text' | 'data';
+  /** Names of elements on the first level. */
+  readonly elements?: readonly string[];
+}
 
 /** What interactions work with. */
 export interface Services {
@@ -13,8 +25,18 @@ export interface Services {
   readonly store: Store;
   /** Index entries of a resource. */
   readonly extract: (resource: Resource) => readonly IndexEntry[];
+  /** What is wrong with a resource; absent: nothing is looked at but its outermost form. */
+  readonly validate?: (resource: Resource) => readonly Issue[];
+  /** Cuts a resource down to a view, tag included; absent: `_summary` and `_elements` are not supported. */
+  readonly subset?: (resource: Resource, view: View) => Resource;
+  readonly pages: PageLinks;
+  readonly limits: Limits;
+  /** Zone of dates without an offset; absent: UTC. */
+  readonly zone?: Zone;
   /** Interactions that are wired: the CapabilityStatement and `Allow` name no others. */
   readonly wired: ReadonlySet<Interaction>;
+  /** Formats that are read and written. */
+  readonly formats: readonly FormatName[];
   /** URL of the FHIR base, for the CapabilityStatement, where it is configured. */
   readonly baseUrl?: string;
 }

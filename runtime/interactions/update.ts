@@ -7,6 +7,7 @@ import { checkWrite, liveVersion } from './preconditions.js';
 import { replyWritten } from './reply-written.js';
 import type { Services } from './services.js';
 import { targetOf } from './target.js';
+import { validateResource } from './validate-resource.js';
 import { writeCurrent } from './write-current.js';
 
 /**
@@ -18,6 +19,7 @@ export async function update(call: Call, services: Services): Promise<Reply> {
   const { type, id } = targetOf(call);
   const resource = checkResource(call.body, type);
   checkId(resource, id);
+  validateResource(resource, services);
   const { before, after } = await writeCurrent(services.store, type, id, (current) => {
     checkWrite(call.conditions, current);
     return composePut(resource, id, current, services);

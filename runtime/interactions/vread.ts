@@ -5,13 +5,14 @@ import { checkParameters } from './parameters.js';
 import { replyVersion } from './reply-version.js';
 import type { Services } from './services.js';
 import { targetOf } from './target.js';
+import { viewParameters } from './view.js';
 
 /** `GET [base]/[type]/[id]/_history/[vid]`: one version. https://hl7.org/fhir/R5/http.html#vread */
-export async function vread(call: Call, { store }: Services): Promise<Reply> {
-  checkParameters(call);
+export async function vread(call: Call, services: Services): Promise<Reply> {
+  checkParameters(call, viewParameters(services));
   const { type, id } = targetOf(call);
   const version = versionNumber(call.versionId ?? '');
-  const stored = version === undefined ? undefined : await store.readVersion(type, id, version);
+  const stored = version === undefined ? undefined : await services.store.readVersion(type, id, version);
   if (stored === undefined) throw new FhirError('not-found', `There is no version ${call.versionId} of ${type}/${id}`);
-  return replyVersion(call, stored);
+  return replyVersion(call, stored, services);
 }

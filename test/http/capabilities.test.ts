@@ -9,15 +9,25 @@ describe('capabilities: GET [base]/metadata (http.html#capabilities)', () => {
     const answer = await server.send('GET', '/metadata');
     expect(answer.status).toBe(200);
     const statement = answer.json();
-    expect(statement).toMatchObject({ resourceType: 'CapabilityStatement', fhirVersion: '5.0.0', format: ['json'] });
+    expect(statement).toMatchObject({
+      resourceType: 'CapabilityStatement',
+      fhirVersion: '5.0.0',
+      format: ['application/fhir+json', 'json'],
+    });
     const [rest] = statement.rest;
-    expect(rest.resource.map((row: { type: string }) => row.type)).toEqual(['Basic', 'Observation', 'Patient']);
+    expect(rest.resource.map((row: { type: string }) => row.type)).toEqual([
+      'Basic',
+      'Binary',
+      'Observation',
+      'Patient',
+    ]);
     for (const row of rest.resource) {
       const codes = row.interaction.map(({ code }: { code: string }) => code);
-      expect(codes).toEqual(['read', 'vread', 'update', 'delete', 'create']);
+      expect(codes).toEqual(['read', 'vread', 'update', 'delete', 'history-instance', 'history-type', 'create']);
       expect(row.searchParam ?? row.operation).toBeUndefined();
     }
-    expect(rest.operation ?? rest.interaction ?? rest.searchParam).toBeUndefined();
+    expect(rest.interaction).toEqual([{ code: 'history-system' }]);
+    expect(rest.operation ?? rest.searchParam).toBeUndefined();
   });
 
   it('has what a CapabilityStatement of R5 requires (capabilitystatement.html)', async () => {

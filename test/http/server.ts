@@ -4,9 +4,9 @@ import { afterAll, beforeAll } from 'vitest';
 import { createApp } from '../../runtime/http/app.js';
 import { listen, type Listening } from '../../runtime/http/listen.js';
 import type { Log } from '../../runtime/observe/log.js';
-import { openSqliteStore } from '../../runtime/store/sqlite/sqlite-store.js';
-import type { Store } from '../../runtime/store/store.js';
+import type { KilnOptions } from '../../runtime/http/kiln.js';
 import { toyExtract } from '../toy/extract.js';
+import { createToyStore, type ToyStore } from '../toy/store.js';
 import { toyTables } from '../toy/tables.js';
 
 /** An answer, whole. */
@@ -14,6 +14,7 @@ export interface Answer {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
   readonly text: string;
+  readonly bytes: Buffer;
   /** The body as JSON; throws where it is none. */
   json(): any; // eslint-disable-line @typescript-eslint/no-explicit-any
 }
@@ -23,7 +24,8 @@ export interface ToyServer {
   readonly url: string;
   /** What was logged as a defect since the start. */
   readonly defects: unknown[];
-  readonly store: Store;
+  readonly store: ToyStore;
+  readonly port: number;
   /** Sends a request to a path below `/fhir`; a body that is no string or Buffer goes as JSON. */
   send(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Answer>;
   /** Sends a request to any path of the server. */
@@ -33,26 +35,24 @@ export interface ToyServer {
 export const FHIR_JSON = 'application/fhir+json';
 
 /** A toy server for the tests of one file, started before and stopped after them. */
-export function useToyServer(): ToyServer {
+export function useToyServer(options: Partial<KilnOptions> = {}): ToyServer {
   let listening: Listening;
-  let store: Store;
   const defects: unknown[] = [];
   const log: Log = { request: () => {}, info: () => {}, defect: (_id, error) => defects.push(error) };
+  const store = createToyStore();
   beforeAll(async () => {
-    store = openSqliteStore('sqlite::memory:');
-    listening = await listen(createApp({ tables: toyTables, store, extract: toyExtract, log }), '127.0.0.1', 0);
+    const app = createApp({ tables: toyTables, store, extract: toyExtract, log, ...options });
+    listening = await listen(app, '127.0.0.1', 0, options.limits);
   });
-  afterAll(async () => {
-    await listening.close();
-    await store.close();
-  });
+  afterAll(() => listening.close());
   return {
     get url() {
       return listening.url;
     },
-    get store() {
-      return store;
+    get port() {
+      return listening.port;
     },
+    store,
     defects,
     raw: (method, path, body, headers) => exchange(listening.port, method, path, body, headers),
     send(method, path, body, headers = {}) {
@@ -80,8 +80,9 @@ function exchange(
       res.on('data', (chunk: Buffer) => chunks.push(chunk));
       res.on('error', reject);
       res.on('end', () => {
-        const text = Buffer.concat(chunks).toString();
-        resolve({ status: res.statusCode ?? 0, headers: res.headers, text, json: () => JSON.parse(text) });
+        const bytes = Buffer.concat(chunks);
+        const text = bytes.toString();
+        resolve({ bytes, status: res.statusCode ?? 0, headers: res.headers, text, json: () => JSON.parse(text) });
       });
     });
     req.on('error', reject);

@@ -1,7 +1,7 @@
 import type { ServiceTables } from '../../runtime/interactions/services.js';
 
-/** Three types, so that tests of the runtime need no generated tables. */
-const types = ['Basic', 'Observation', 'Patient'];
+/** Four types, so that tests of the runtime need no generated tables. */
+const types = ['Basic', 'Binary', 'Observation', 'Patient'];
 
 /** Tables of the toy server, with routes that nothing is wired for, as the generated ones have them. */
 export const toyTables: ServiceTables = {

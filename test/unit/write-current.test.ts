@@ -1,17 +1,19 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 
+import { DEFAULT_LIMITS } from '../../runtime/fhir/limits.js';
 import type { Call } from '../../runtime/interactions/call.js';
+import { createPageLinks } from '../../runtime/interactions/page-link.js';
 import type { Services } from '../../runtime/interactions/services.js';
 import { update } from '../../runtime/interactions/update.js';
-import { openSqliteStore } from '../../runtime/store/sqlite/sqlite-store.js';
 import type { Store } from '../../runtime/store/store.js';
 import { toyExtract } from '../toy/extract.js';
+import { createToyStore } from '../toy/store.js';
 import { toyTables } from '../toy/tables.js';
 
 describe('a rival who writes between reading and writing', () => {
   let store: Store;
   beforeEach(() => {
-    store = openSqliteStore('sqlite::memory:');
+    store = createToyStore();
   });
   afterEach(() => store.close());
 
@@ -29,7 +31,15 @@ describe('a rival who writes between reading and writing', () => {
         return store.write(changes);
       },
     };
-    const services: Services = { tables: toyTables, store: contested, extract: toyExtract, wired: new Set() };
+    const services: Services = {
+      tables: toyTables,
+      store: contested,
+      extract: toyExtract,
+      wired: new Set(),
+      formats: ['json'],
+      limits: DEFAULT_LIMITS,
+      pages: createPageLinks(store.maps),
+    };
     const body = { resourceType: 'Patient', id: 'p', active: true };
     const call: Call = {
       interaction: 'update',
@@ -37,6 +47,7 @@ describe('a rival who writes between reading and writing', () => {
       id: 'p',
       params: new URLSearchParams(),
       body,
+      base: 'http://localhost/fhir',
       conditions,
       prefer: {},
     };

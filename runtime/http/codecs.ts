@@ -1,0 +1,27 @@
+import type { JsonObject, JsonValue, Resource } from '../fhir/resource.js';
+import type { FormatName } from '../format/negotiate.js';
+import { readJson } from '../format/read-json.js';
+import { decodeUtf8 } from '../format/utf8.js';
+import { writeJson } from '../format/write-json.js';
+
+/** Reads and writes one format. */
+export interface Codec {
+  /** @throws FhirError for what is no resource of that format */
+  read(bytes: Buffer): JsonValue | Promise<JsonValue>;
+  write(resource: Resource | JsonObject, pretty: boolean): string | Promise<string>;
+}
+
+/** The formats that a server has; the first is the one for clients that do not care. */
+export type Codecs = ReadonlyMap<FormatName, Codec>;
+
+const JSON_CODEC: Codec = {
+  read: (bytes) => readJson(decodeUtf8(bytes)),
+  write: (resource, pretty) => writeJson(resource, pretty ? 2 : 0),
+};
+
+/** JSON, and what else is handed in. */
+export function createCodecs(others: Readonly<Partial<Record<FormatName, Codec>>> = {}): Codecs {
+  const codecs = new Map<FormatName, Codec>([['json', JSON_CODEC]]);
+  if (others.xml !== undefined) codecs.set('xml', others.xml);
+  return codecs;
+}

@@ -1,0 +1,67 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+
+import { FhirError } from '../fhir/errors.js';
+import type { JsonValue } from '../fhir/resource.js';
+import { bodyFormat, isForeign } from '../format/negotiate.js';
+import type { Call, SentContent } from '../interactions/call.js';
+import { hasContent } from '../interactions/registry.js';
+import type { Codecs } from './codecs.js';
+import { readConditions, readPreferences } from './headers.js';
+import { hasBody, openBody, readBody, type BodyLimits } from './read-body.js';
+import { checkUrlId, type Destination } from './router.js';
+
+/** A request on its way to become a call. */
+export interface Incoming {
+  readonly req: IncomingMessage;
+  readonly res: ServerResponse;
+  readonly destination: Destination;
+  readonly params: URLSearchParams;
+  readonly base: string;
+  /** Of a Binary the content is wanted. */
+  readonly wantsContent: boolean;
+}
+
+/** Makes the call. Checked in this order: the format of the body, what the URL names, the body's content. */
+export async function readCall(incoming: Incoming, codecs: Codecs, limits: BodyLimits): Promise<Call> {
+  const { req, res, destination, params, base, wantsContent } = incoming;
+  const { row, type, id, versionId } = destination;
+  const { headers } = req;
+  let content: SentContent | undefined;
+  let body: JsonValue | undefined;
+  if (row.method === 'GET' || row.method === 'DELETE') {
+    checkUrlId(row.interaction, id);
+  } else if (isForeign(headers['content-type']) && hasContent(row.interaction, type)) {
+    checkUrlId(row.interaction, id);
+    content = readContent(req, res, limits);
+  } else if (hasBody(req)) {
+    const format = bodyFormat(headers['content-type'], [...codecs.keys()]);
+    checkUrlId(row.interaction, id);
+    const bytes = await readBody(req, res, limits);
+    body = bytes.length === 0 ? undefined : await codecs.get(format)?.read(bytes);
+  } else checkUrlId(row.interaction, id);
+  return {
+    interaction: row.interaction,
+    ...(type === undefined ? {} : { type }),
+    ...(id === undefined ? {} : { id }),
+    ...(versionId === undefined ? {} : { versionId }),
+    params,
+    ...(body === undefined ? {} : { body }),
+    ...(content === undefined ? {} : { content }),
+    ...(wantsContent ? { wantsContent } : {}),
+    conditions: readConditions(headers),
+    prefer: readPreferences(headers),
+    base,
+  };
+}
+
+function readContent(req: IncomingMessage, res: ServerResponse, limits: BodyLimits): SentContent {
+  const context = req.headers['x-security-context'];
+  if (context !== undefined && !/^[\x21-\x7e]{1,512}$/.test(String(context))) {
+    throw new FhirError('header-invalid', 'X-Security-Context has to be a reference');
+  }
+  return {
+    contentType: req.headers['content-type'] ?? '',
+    bytes: openBody(req, res, limits),
+    ...(context === undefined ? {} : { securityContext: String(context) }),
+  };
+}

@@ -1,0 +1,38 @@
+import type { Resource } from '../fhir/resource.js';
+import { readJson } from '../format/read-json.js';
+import type { StoredVersion } from '../store/store.js';
+import { contentOf, pointerOf, splitAtPointer } from './binary-content.js';
+import type { Call, Reply } from './call.js';
+import { read } from './read.js';
+import type { InteractionHandler, Services } from './services.js';
+import { targetOf } from './target.js';
+import { readView } from './view.js';
+import { vread } from './vread.js';
+
+/** Read of a Binary: its content, or the resource where a FHIR type is asked for. https://hl7.org/fhir/R5/binary.html */
+export const readBinary: InteractionHandler = async (call, services) =>
+  complete(call, await read(call, services), services);
+
+/** Read of one version of a Binary: each keeps its own content. */
+export const vreadBinary: InteractionHandler = async (call, services) =>
+  complete(call, await vread(call, services), services);
+
+function complete(call: Call, reply: Reply, services: Services): Reply {
+  if (reply.json === undefined) return reply;
+  const { json, ...head } = reply;
+  if (!call.wantsContent)
+    return readView(call, services) === undefined ? showBinary(head, targetOf(call).id, json, services) : reply;
+  return { ...head, content: contentOf(readJson(json) as Resource, targetOf(call).id, services.store.blobs) };
+}
+
+/** The answer with this Binary as a resource, its content in `data`. */
+export function showBinary(
+  head: Reply,
+  id: string,
+  json: NonNullable<StoredVersion['json']>,
+  services: Services,
+): Reply {
+  const resource = readJson(json) as Resource;
+  if (pointerOf(resource) === undefined) return { ...head, json };
+  return { ...head, content: contentOf(resource, id, services.store.blobs), around: splitAtPointer(json) };
+}

@@ -1,0 +1,79 @@
+import { FhirError } from '../fhir/errors.js';
+import type { HistoryPage } from '../store/store.js';
+import type { Call, Reply } from './call.js';
+import { writeHistoryBundle } from './history-bundle.js';
+import { HISTORY_PARAMETERS, readHistoryQuery } from './history-query.js';
+import { PAGE_PARAMETER, type PageState } from './page-link.js';
+import { checkParameters, singleParameter } from './parameters.js';
+import type { Services } from './services.js';
+import { readView, viewJson } from './view.js';
+
+/** Parameters that a link repeats as they are: they say how to write, not what. */
+const FORM = new Set(['_format', '_pretty']);
+
+/** What a token carries: all that decides on the content of a walk. */
+const CARRIED = ['_since', '_at', '_count', '_summary', '_elements'];
+
+/**
+ * `GET [base]/_history`, `[base]/[type]/_history` and `[base]/[type]/[id]/_history`: versions newest first, deletions
+ * included, in pages of one snapshot. `meta.lastUpdated` is the instant to ask on from with `_since`.
+ * https://hl7.org/fhir/R5/http.html#history
+ */
+export async function history(call: Call, services: Services): Promise<Reply> {
+  checkParameters(call, [...HISTORY_PARAMETERS, ...(services.subset === undefined ? [] : ['_elements'])]);
+  const state = await openPage(call, services);
+  const asked = state === undefined ? call : { ...call, params: new URLSearchParams(state.query) };
+  const selection = readHistoryQuery(asked, services);
+  const isTotalOnly = selection.count === 0;
+  const view = isTotalOnly ? undefined : readView(asked, services);
+  const { type, id } = call;
+  const page = await services.store.history({
+    ...selection,
+    ...(type === undefined ? {} : { type }),
+    ...(id === undefined ? {} : { id }),
+    ...(state === undefined ? {} : { after: state.after }),
+  });
+  if (page.total === 0) await checkExists(call, services);
+  const next = isTotalOnly ? undefined : await nextLink(call, asked, page, services);
+  const json = writeHistoryBundle({
+    page,
+    base: call.base,
+    self: link(
+      call,
+      [...call.params].filter(([name]) => HISTORY_PARAMETERS.includes(name) || CARRIED.includes(name)),
+    ),
+    ...(next === undefined ? {} : { next }),
+    isTotalOnly,
+    show: (text) => viewJson(text, view, services),
+  });
+  return { status: 200, json };
+}
+
+async function openPage(call: Call, { pages }: Services): Promise<PageState | undefined> {
+  const token = singleParameter(call, PAGE_PARAMETER);
+  if (token === undefined) return undefined;
+  const others = [...call.params.keys()].filter((name) => name !== PAGE_PARAMETER && !FORM.has(name));
+  if (others.length > 0 && call.prefer.handling !== 'lenient') {
+    throw new FhirError('parameter-invalid', `A page link is complete; it takes no "${others[0]?.slice(0, 64)}"`);
+  }
+  return pages.open(call, token);
+}
+
+/** A history of nothing is a failure where the instance never was, and no match where it has older versions. */
+async function checkExists({ type, id }: Call, { store }: Services): Promise<void> {
+  if (type === undefined || id === undefined) return;
+  if ((await store.read(type, id)) === undefined) throw new FhirError('not-found', `There is no ${type}/${id}`);
+}
+
+async function nextLink(call: Call, asked: Call, page: HistoryPage, { pages }: Services): Promise<string | undefined> {
+  if (page.next === undefined) return undefined;
+  const query = new URLSearchParams([...asked.params].filter(([name]) => CARRIED.includes(name))).toString();
+  return link(call, [[PAGE_PARAMETER, await pages.seal(call, { query, after: page.next })]]);
+}
+
+function link(call: Call, params: readonly (readonly [string, string])[]): string {
+  const path = [call.type, call.id, '_history'].filter((part) => part !== undefined).join('/');
+  const form = [...call.params].filter(([name]) => FORM.has(name));
+  const query = new URLSearchParams([...params, ...form] as [string, string][]).toString();
+  return `${call.base}/${path}${query === '' ? '' : `?${query}`}`;
+}

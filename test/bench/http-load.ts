@@ -1,0 +1,57 @@
+import { connect, type Socket } from 'node:net';
+
+/**
+ * A load client, in a process of its own (`process.send`): keeps some connections busy, one request at a time on each,
+ * and counts answers. It looks for nothing but their ends, so that it is never what is measured.
+ */
+const CONNECTIONS = 16;
+
+interface Order {
+  readonly port: number;
+  /** The request, as it goes over the wire. */
+  readonly request: string;
+  readonly count: number;
+}
+
+process.on('message', (order: Order) => {
+  void run(order).then(
+    (count) => process.send?.(count),
+    (error: unknown) => process.send?.(String(error)),
+  );
+});
+
+async function run({ port, request, count }: Order): Promise<number> {
+  let left = count;
+  await Promise.all(Array.from({ length: CONNECTIONS }, () => keepBusy(port, request, () => left-- > 0)));
+  return count;
+}
+
+function keepBusy(port: number, request: string, more: () => boolean): Promise<void> {
+  return new Promise((resolve, reject) => {
+    let length = 0;
+    let received = 0;
+    const socket: Socket = connect({ port, host: '127.0.0.1', noDelay: true }, next);
+    socket.on('error', reject);
+    socket.on('data', (chunk) => {
+      // All answers are alike: the first tells how long they are.
+      if (length === 0) length = lengthOf(chunk.toString('latin1'));
+      received += chunk.length;
+      if (received >= length) next();
+    });
+    function next(): void {
+      received = 0;
+      if (more()) socket.write(request);
+      else {
+        socket.end();
+        resolve();
+      }
+    }
+  });
+}
+
+function lengthOf(answer: string): number {
+  const end = answer.indexOf('\r\n\r\n');
+  const size = /^HTTP\/1\.1 200 [^]*\r\ncontent-length: (\d+)/i.exec(answer)?.[1];
+  if (end < 0 || size === undefined) throw new Error(`not the answer expected: ${answer.slice(0, 200)}`);
+  return end + 4 + Number(size);
+}

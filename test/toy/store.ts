@@ -1,0 +1,133 @@
+import { createHash } from 'node:crypto';
+
+import { FhirError } from '../../runtime/fhir/errors.js';
+import { stampBody } from '../../runtime/store/body.js';
+import {
+  VersionConflict,
+  type Change,
+  type HistoryPage,
+  type HistoryQuery,
+  type Store,
+  type StoredVersion,
+} from '../../runtime/store/store.js';
+
+/** A store in memory, for tests of what lies above the port: plain, and as the port demands. */
+export interface ToyStore extends Store {
+  /** Contents of the blobs by key. */
+  readonly contents: Map<string, Buffer>;
+}
+
+/** @param now the clock, in milliseconds */
+export function createToyStore(now: () => number = Date.now): ToyStore {
+  const versions: StoredVersion[] = [];
+  const current = new Map<string, StoredVersion>();
+  const contents = new Map<string, Buffer>();
+  const maps = new Map<string, Map<string, string>>();
+  let clock = 0;
+
+  const mapOf = (name: string): Map<string, string> => {
+    const map = maps.get(name) ?? new Map<string, string>();
+    maps.set(name, map);
+    return map;
+  };
+
+  function apply(change: Change): StoredVersion {
+    const before = current.get(`${change.type}/${change.id}`);
+    const actual = before?.version ?? 0;
+    if (actual !== change.expected) throw new VersionConflict(change.type, change.id, change.expected, actual);
+    clock = Math.max(now(), clock, (before?.lastUpdated ?? 0) + 1);
+    const head = { type: change.type, id: change.id, version: actual + 1, lastUpdated: clock };
+    const json = change.body === undefined ? undefined : stampBody(change.body, head.version, clock);
+    const stored = json === undefined ? head : { ...head, json };
+    versions.push(stored);
+    current.set(`${change.type}/${change.id}`, stored);
+    return stored;
+  }
+
+  function history({ type, id, since, at, after, count }: HistoryQuery): HistoryPage {
+    const [bound = versions.length, place = versions.length] = (after?.split('.') ?? []).map(Number);
+    const matches = [];
+    for (let seq = bound - 1; seq >= 0; seq--) {
+      const stored = versions[seq]!;
+      if (type !== undefined && stored.type !== type) continue;
+      if (id !== undefined && stored.id !== id) continue;
+      if (since !== undefined && stored.lastUpdated < since) continue;
+      if (at !== undefined && !wasCurrent(stored, at)) continue;
+      matches.push({ seq, stored });
+    }
+    const rest = matches.filter(({ seq }) => seq < place);
+    const page = rest.slice(0, count);
+    const last = page.at(-1);
+    return {
+      versions: page.map(({ stored }) => stored),
+      total: matches.length,
+      ...(last !== undefined && rest.length > page.length ? { next: `${bound}.${last.seq}` } : {}),
+      complete: Math.max(now(), clock),
+    };
+  }
+
+  function wasCurrent(stored: StoredVersion, { from, to }: { from: number; to: number }): boolean {
+    const next = versions.find(
+      ({ type, id, version }) => type === stored.type && id === stored.id && version === stored.version + 1,
+    );
+    return stored.lastUpdated <= to && (next === undefined || next.lastUpdated > from);
+  }
+
+  return {
+    contents,
+    read: async (type, id) => current.get(`${type}/${id}`),
+    readMany: async (keys) => keys.map(({ type, id }) => current.get(`${type}/${id}`)),
+    readVersion: async (type, id, version) =>
+      versions.find((stored) => stored.type === type && stored.id === id && stored.version === version),
+    history: async (query) => history(query),
+    write: async (changes) => changes.map(apply),
+    async counts() {
+      const counts = new Map<string, number>();
+      for (const { type, json } of current.values()) {
+        if (json !== undefined) counts.set(type, (counts.get(type) ?? 0) + 1);
+      }
+      return counts;
+    },
+    blobs: {
+      async put(key, content, limit) {
+        const chunks: Buffer[] = [];
+        let size = 0;
+        for await (const chunk of content) {
+          size += chunk.length;
+          if (size > limit) throw new FhirError('body-too-large');
+          chunks.push(Buffer.from(chunk));
+        }
+        const bytes = Buffer.concat(chunks);
+        contents.set(key, bytes);
+        return { size, sha256: createHash('sha256').update(bytes).digest('hex') };
+      },
+      async get(key, range) {
+        const bytes = contents.get(key);
+        if (bytes === undefined) return undefined;
+        const part = range === undefined ? bytes : bytes.subarray(range.from, range.to + 1);
+        return { size: bytes.length, stream: pieces(part) };
+      },
+      delete: async (key) => void contents.delete(key),
+      list: async (prefix) =>
+        [...contents.keys()].filter((key) => key.startsWith(prefix)).map((key) => ({ key, put: 0 })),
+    },
+    maps: {
+      get: async (map, key) => mapOf(map).get(key),
+      entries: async (map) => new Map(mapOf(map)),
+      async swap(map, key, expected, value) {
+        if (mapOf(map).get(key) !== expected) return false;
+        mapOf(map).set(key, value);
+        return true;
+      },
+      delete: async (map, key) => void mapOf(map).delete(key),
+    },
+    backup: async () => {},
+    check: async () => ({ ok: true }),
+    close: async () => {},
+  };
+}
+
+/** In pieces of an odd size, so that nobody can rely on whole ones. */
+async function* pieces(bytes: Buffer): AsyncGenerator<Uint8Array> {
+  for (let at = 0; at < bytes.length; at += 1001) yield bytes.subarray(at, at + 1001);
+}
