@@ -1,13 +1,16 @@
-// Lets a child process of a test run our sources: `node --import .../run-typescript.mjs file.ts`.
-// Node 20 reads no TypeScript; each file is transpiled on its own, without checking types.
-import { readFileSync } from 'node:fs';
+// Lets a child process or a thread of a test run our sources: `node --import .../run-typescript.mjs file.ts`.
+// Node 20 reads no TypeScript; each file is transpiled on its own, without checking types, and kept in .cache/, because
+// loading the compiler takes longer than most tests.
+import { createHash } from 'node:crypto';
+import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { register } from 'node:module';
-import { isMainThread } from 'node:worker_threads';
-import ts from 'typescript';
+import { fileURLToPath } from 'node:url';
+import { threadId } from 'node:worker_threads';
 
-if (isMainThread) register(import.meta.url);
+const HOOKS = '?hooks';
+if (!import.meta.url.endsWith(HOOKS)) register(import.meta.url + HOOKS);
 
-const options = { module: ts.ModuleKind.ESNext, target: ts.ScriptTarget.ES2023, verbatimModuleSyntax: true };
+const cache = fileURLToPath(new URL('../../.cache/typescript/', import.meta.url));
 
 export async function resolve(specifier, context, next) {
   // Imports are written for the compiled files.
@@ -22,6 +25,26 @@ export async function resolve(specifier, context, next) {
 
 export async function load(url, context, next) {
   if (!url.endsWith('.ts')) return next(url, context);
-  const { outputText } = ts.transpileModule(readFileSync(new URL(url), 'utf8'), { compilerOptions: options });
-  return { format: 'module', source: outputText, shortCircuit: true };
+  return { format: 'module', source: await transpile(readFileSync(new URL(url), 'utf8')), shortCircuit: true };
+}
+
+async function transpile(text) {
+  const file = `${cache}${createHash('sha256').update(text).digest('hex')}.js`;
+  try {
+    return readFileSync(file, 'utf8');
+  } catch {
+    const { default: ts } = await import('typescript');
+    const compilerOptions = {
+      module: ts.ModuleKind.ESNext,
+      target: ts.ScriptTarget.ES2023,
+      verbatimModuleSyntax: true,
+    };
+    const { outputText } = ts.transpileModule(text, { compilerOptions });
+    mkdirSync(cache, { recursive: true });
+    // Several processes do so at once.
+    const own = `${file}.${process.pid}.${threadId}`;
+    writeFileSync(own, outputText);
+    renameSync(own, file);
+    return outputText;
+  }
 }

@@ -10,7 +10,10 @@ import { VersionConflict, type Put, type Store } from '../../runtime/store/store
 
 /** Stores that the contract is held against. `place` is a folder of the test's own. */
 const stores: readonly { name: string; open: (place: string, now?: () => number) => Store }[] = [
-  { name: 'SQLite', open: (place, now) => openSqliteStore(`sqlite:${join(place, 'kiln.db')}`, now) },
+  {
+    name: 'SQLite',
+    open: (place, now) => openSqliteStore(`sqlite:${join(place, 'kiln.db')}`, now === undefined ? {} : { now }),
+  },
 ];
 
 /** A change to a resource whose content is one text. */
@@ -162,10 +165,10 @@ describe.each(stores)('the store port on $name', ({ open }) => {
       await first.write([put('a', 0), put('a', 1)]);
       time -= 3_600_000;
       const [b] = await first.write([put('b', 0)]);
-      expect(b?.lastUpdated).toBe(1_700_000_000_001);
+      expect(b?.lastUpdated).toBe(1_700_000_000_002);
       const second = reopen(() => time);
       const [c] = await second.write([put('c', 0)]);
-      expect(c?.lastUpdated).toBe(1_700_000_000_001);
+      expect(c?.lastUpdated).toBe(1_700_000_000_003);
     });
   });
 

@@ -9,9 +9,7 @@ import { connect } from '../../runtime/store/sqlite/connect.js';
 import { locate } from '../../runtime/store/sqlite/location.js';
 import { migrate } from '../../runtime/store/sqlite/migrate.js';
 import { INDEX_TABLES, SCHEMA_STEPS } from '../../runtime/store/sqlite/schema.js';
-import { openDictionary } from '../../runtime/store/sqlite/dictionary.js';
 import { translateSqliteError } from '../../runtime/store/sqlite/sqlite-errors.js';
-import { openWriter } from '../../runtime/store/sqlite/write.js';
 import { openSqliteStore } from '../../runtime/store/sqlite/sqlite-store.js';
 import type { Put } from '../../runtime/store/store.js';
 
@@ -105,22 +103,6 @@ describe('failures of SQLite (rescode.html)', () => {
   it('others are defects, and pass unchanged', () => {
     const error = new Database.SqliteError('x', 'SQLITE_CONSTRAINT');
     expect(translateSqliteError(error)).toBe(error);
-  });
-
-  it('a file that became read-only gives 503 and keeps what it has', async () => {
-    const store = openSqliteStore(`sqlite:${file}`);
-    const change = (expected: number): Put => {
-      return { type: 'Patient', id: 'a', expected, body: { head: '{"meta":{', tail: '}}' }, entries: [] };
-    };
-    await store.write([change(0)]);
-    await store.close();
-    const db = new Database(file, { readonly: true });
-    const write = openWriter(db, openDictionary(db));
-    expect(() => write([change(1)])).toThrow(Database.SqliteError);
-    db.close();
-    const again = openSqliteStore(`sqlite:${file}`);
-    expect((await again.read('Patient', 'a'))?.version).toBe(1);
-    await again.close();
   });
 });
 

@@ -2,8 +2,19 @@ import Database from 'better-sqlite3';
 
 import { migrate } from './migrate.js';
 
-/** How long a connection waits for the lock that another process holds, in milliseconds. */
-const BUSY_TIMEOUT = 10_000;
+/** How long opening waits for the lock that another process holds, in milliseconds. */
+const OPEN_TIMEOUT = 10_000;
+
+/** How a connection is going to be used. */
+export interface ConnectOptions {
+  /** Most memory for pages, in kB. */
+  readonly cache?: number;
+  /** How long a statement waits for a lock, in milliseconds; absent: as opening does. */
+  readonly timeout?: number;
+  readonly queryOnly?: boolean;
+  /** The file ends with the process: nothing need be synced. */
+  readonly isTemporary?: boolean;
+}
 
 /**
  * Opens a SQLite file, makes or migrates its schema, and sets it to lose nothing that was committed: write-ahead log,
@@ -11,14 +22,19 @@ const BUSY_TIMEOUT = 10_000;
  *
  * @throws Error naming the file
  */
-export function connect(file: string): Database.Database {
+export function connect(file: string, options: ConnectOptions = {}): Database.Database {
   const db = open(file);
   try {
     enterWal(db);
-    db.pragma('synchronous = FULL');
-    db.pragma('cache_size = -32768');
+    db.pragma(`synchronous = ${options.isTemporary === true ? 'OFF' : 'FULL'}`);
+    db.pragma(`cache_size = -${options.cache ?? 8192}`);
     db.pragma('temp_store = MEMORY');
+    // The writer decides when the log is written back, so that no commit has to wait for it.
+    db.pragma('wal_autocheckpoint = 0');
+    db.pragma(`journal_size_limit = ${64 * 1024 * 1024}`);
     migrate(db);
+    if (options.queryOnly === true) db.pragma('query_only = ON');
+    if (options.timeout !== undefined) db.pragma(`busy_timeout = ${options.timeout}`);
     return db;
   } catch (error) {
     db.close();
@@ -28,7 +44,7 @@ export function connect(file: string): Database.Database {
 
 function open(file: string): Database.Database {
   try {
-    return new Database(file, { timeout: BUSY_TIMEOUT });
+    return new Database(file, { timeout: OPEN_TIMEOUT });
   } catch (error) {
     throw named(file, error);
   }

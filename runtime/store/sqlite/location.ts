@@ -2,29 +2,36 @@ import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 
+import { removeStaleFolders, TEMPORARY_FILE, TEMPORARY_FOLDER } from './stale-folders.js';
+
 /** A SQLite file, and what to do with it in the end. */
 export interface Location {
   readonly file: string;
-  /** Deletes the file where it is private and temporary. */
+  /** It is private and ends with the process. */
+  readonly isTemporary: boolean;
+  /** Deletes the file where it is temporary. */
   readonly dispose: () => void;
 }
 
 /**
  * The file behind `sqlite:PATH`, its folder made where it is missing; behind `sqlite::memory:` a private temporary one
- * (connections in several threads have to see the same data), which is deleted at exit.
+ * (connections in several threads have to see the same data), which is deleted at exit, and those that processes left
+ * which could not do so.
  */
 export function locate(url: string): Location {
   const path = url.replace(/^sqlite:/, '');
   if (path !== ':memory:') {
     const file = resolve(path);
     mkdirSync(dirname(file), { recursive: true });
-    return { file, dispose: () => {} };
+    return { file, isTemporary: false, dispose: () => {} };
   }
-  const folder = mkdtempSync(join(tmpdir(), 'kiln-'));
+  removeStaleFolders(tmpdir());
+  const folder = mkdtempSync(join(tmpdir(), TEMPORARY_FOLDER));
   const remove = (): void => rmSync(folder, { recursive: true, force: true });
   process.once('exit', remove);
   return {
-    file: join(folder, 'kiln.db'),
+    file: join(folder, TEMPORARY_FILE),
+    isTemporary: true,
     dispose: () => {
       process.off('exit', remove);
       remove();

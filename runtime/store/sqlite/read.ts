@@ -2,12 +2,15 @@ import type { Database } from 'better-sqlite3';
 
 import type { StoredVersion } from '../store.js';
 import type { Dictionary } from './dictionary.js';
+import type { Guard } from './guard.js';
 
-/** Point reads. */
+/** Point reads, and counts. */
 export interface Reader {
   current(type: string, id: string): StoredVersion | undefined;
   version(type: string, id: string, version: number): StoredVersion | undefined;
   counts(): Map<string, number>;
+  /** Reads something, whatever it is. */
+  look(): void;
 }
 
 interface VersionRow {
@@ -16,8 +19,8 @@ interface VersionRow {
   readonly body: string | null;
 }
 
-/** Prepares the statements of point reads. */
-export function openReader(db: Database, dictionary: Dictionary): Reader {
+/** Prepares the statements. @param guard stops counts; absent where none are asked for */
+export function openReader(db: Database, dictionary: Dictionary, guard?: Guard): Reader {
   const selectCurrent = db.prepare<[number, string], VersionRow>(
     `SELECT v.version, v.updated, v.body FROM resource r JOIN version v ON v.seq = r.seq WHERE r.type = ? AND r.id = ?`,
   );
@@ -26,9 +29,11 @@ export function openReader(db: Database, dictionary: Dictionary): Reader {
      WHERE r.type = ? AND r.id = ? AND v.version = ?`,
   );
   const selectCounts = db.prepare<[], { text: string; n: number }>(
-    `SELECT t.text, c.n FROM (SELECT type, count(*) AS n FROM resource WHERE deleted = 0 GROUP BY type) c
+    `SELECT t.text, c.n FROM (SELECT type, count(*) AS n FROM resource WHERE deleted = 0 AND ${guard?.sql('key') ?? 1} GROUP BY type) c
      JOIN term t ON t.id = c.type`,
   );
+
+  const selectAny = db.prepare('SELECT seq FROM version ORDER BY seq DESC LIMIT 1');
 
   function toVersion(type: string, id: string, row: VersionRow | undefined): StoredVersion | undefined {
     if (row === undefined) return undefined;
@@ -46,5 +51,6 @@ export function openReader(db: Database, dictionary: Dictionary): Reader {
       return term === undefined ? undefined : toVersion(type, id, selectVersion.get(term, id, version));
     },
     counts: () => new Map(selectCounts.all().map((row) => [row.text, row.n])),
+    look: () => void selectAny.get(),
   };
 }

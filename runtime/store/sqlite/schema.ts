@@ -12,6 +12,10 @@ export const APPLICATION_ID = 0x4b494c4e;
  * a candidate that another criterion found is checked by `resource, param`), with an index by value to find resources
  * by. `param` stands for a parameter of a type, or for one part of a composite; parts of one value share `part_group`,
  * which is 0 outside composites. `n` only makes rows distinct. Absent systems, codes and types are 0 or ''.
+ *
+ * `clock` holds the highest `seq` and `updated` ever given, which an expunge does not turn back. A `blob` without a key is
+ * not whole yet or not wanted any more; `touched` says since when, so that dead uploads are found and live readers of a
+ * replaced one can finish. `index_version` remembers by which search rows the index entries were made, `setting` the zone.
  */
 export const SCHEMA_STEPS: readonly string[] = [
   `
@@ -99,6 +103,30 @@ export const SCHEMA_STEPS: readonly string[] = [
     PRIMARY KEY (resource, param, part_group, n)
   ) WITHOUT ROWID;
   CREATE INDEX uri_by_value ON uri (param, value, resource);
+  `,
+  `
+  CREATE TABLE clock (id INTEGER PRIMARY KEY CHECK (id = 1), seq INTEGER NOT NULL, updated INTEGER NOT NULL);
+  INSERT INTO clock SELECT 1, coalesce(max(seq), 0), coalesce(max(updated), 0) FROM version;
+
+  CREATE TABLE blob (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    key TEXT UNIQUE,
+    size INTEGER NOT NULL,
+    sha256 TEXT NOT NULL,
+    put INTEGER NOT NULL,
+    touched INTEGER NOT NULL
+  );
+  CREATE INDEX blob_without_key ON blob (touched) WHERE key IS NULL;
+  CREATE TABLE blob_piece (blob INTEGER NOT NULL, n INTEGER NOT NULL, bytes BLOB NOT NULL, UNIQUE (blob, n));
+
+  CREATE TABLE map_entry (
+    map TEXT NOT NULL, key TEXT NOT NULL, value TEXT NOT NULL, expires INTEGER,
+    PRIMARY KEY (map, key)
+  ) WITHOUT ROWID;
+  CREATE INDEX map_entry_by_expiry ON map_entry (expires) WHERE expires IS NOT NULL;
+
+  CREATE TABLE index_version (row TEXT PRIMARY KEY, hash TEXT NOT NULL) WITHOUT ROWID;
+  CREATE TABLE setting (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
   `,
 ];
 

@@ -1,49 +1,149 @@
-import type { Store } from '../store.js';
+import { SqliteError } from 'better-sqlite3';
+
+import { FhirError } from '../../fhir/errors.js';
+import { stampBody } from '../body.js';
+import type { Change, Store, StoredVersion } from '../store.js';
+import { backUp } from './backup.js';
+import { openBlobs } from './blobs.js';
 import { connect } from './connect.js';
 import { openDictionary } from './dictionary.js';
 import { locate } from './location.js';
+import { openMapReader } from './maps.js';
 import { openReader } from './read.js';
+import { openReaderPool } from './reader-pool.js';
+import { toThreadSettings, type SqliteOptions } from './settings.js';
 import { translateSqliteError } from './sqlite-errors.js';
-import { openWriter } from './write.js';
+import { startWorker } from './start-worker.js';
+import { openThread } from './thread.js';
+import type { Stamp } from './write.js';
+import type { WriterOperations } from './writer-operations.js';
+
+/** More keys than this are read by a thread, in milliseconds' time. */
+const MANY = 100;
+
+/** How long `check` waits for its answers. */
+const CHECK_BUDGET = 3000;
 
 /**
- * The embedded store. Its statements run on the caller's thread for now, behind the port's promises.
+ * The embedded store. Point reads run on the caller's thread, everything else that reads on a pool of threads, and
+ * everything that writes on one other.
  *
  * @param url `sqlite:PATH` or `sqlite::memory:`
- * @param now the clock, in milliseconds
  * @throws Error where the file cannot be opened, is newer, or belongs to another program
  */
-export function openSqliteStore(url: string, now: () => number = Date.now): Store {
-  const { file, dispose } = locate(url);
-  const db = connect(file);
-  const dictionary = openDictionary(db);
-  const reader = openReader(db, dictionary);
-  const write = openWriter(db, dictionary, now);
+export function openSqliteStore(url: string, options: SqliteOptions = {}): Store {
+  const { file, isTemporary, dispose } = locate(url);
+  const db = connect(file, { cache: 8192, timeout: 0, queryOnly: true, isTemporary });
+  const reader = openReader(db, openDictionary(db));
+  const mapReader = openMapReader(db);
   const snapshot = db.transaction((action: () => unknown) => action());
+  const settings = toThreadSettings(file, isTemporary, options);
+  const now = (): number => options.now?.() ?? Date.now();
 
-  // An async function makes a rejection of whatever the driver throws.
-  async function run<T>(action: () => T): Promise<T> {
+  const queries = openReaderPool(settings.readers, settings);
+  // Downloads and the upkeep of the log wait for no slow query.
+  const files = openReaderPool(1, settings);
+  let isCheckpointing = false;
+  const writer = openThread<WriterOperations>(
+    () => startWorker('writer-worker', settings),
+    (news) => (news === 'checkpoint' ? checkpoint() : queries.reopen()),
+  );
+  let failure: FhirError | undefined;
+
+  function checkpoint(): void {
+    if (isCheckpointing) return;
+    isCheckpointing = true;
+    files
+      .run('checkpoint', [], { budget: 600_000 })
+      .catch(() => {})
+      .finally(() => (isCheckpointing = false));
+  }
+
+  /** A point read here; where that would have to wait for a lock (after the crash of another process), on a thread. */
+  async function point<T>(here: () => T, elsewhere: () => Promise<T>): Promise<T> {
     try {
-      return action();
+      return here();
     } catch (error) {
+      if (error instanceof SqliteError && error.code.startsWith('SQLITE_BUSY')) return elsewhere();
       throw translateSqliteError(error);
     }
   }
 
+  async function write(changes: readonly Change[]): Promise<StoredVersion[]> {
+    if (changes.length === 0) return [];
+    try {
+      const { stamps } = await writer.request('write', [changes, options.now?.()]);
+      failure = undefined;
+      return changes.map((change, i) => toVersion(change, stamps[i]!));
+    } catch (error) {
+      if (error instanceof FhirError) failure = error;
+      throw error;
+    }
+  }
+
+  const readOne = async (type: string, id: string): Promise<StoredVersion | undefined> =>
+    (await queries.run('readMany', [[{ type, id }]]))[0];
+
   return {
-    read: (type, id) => run(() => reader.current(type, id)),
-    readMany: (keys) =>
-      run(
-        () =>
-          snapshot(() => keys.map(({ type, id }) => reader.current(type, id))) as ReturnType<typeof reader.current>[],
+    read: (type, id) =>
+      point(
+        () => reader.current(type, id),
+        () => readOne(type, id),
       ),
-    readVersion: (type, id, version) => run(() => reader.version(type, id, version)),
-    write: (changes) => run(() => write(changes)),
-    counts: () => run(() => reader.counts()),
-    close: () =>
-      run(() => {
-        db.close();
-        dispose();
-      }),
+    readMany(keys) {
+      const elsewhere = (): Promise<(StoredVersion | undefined)[]> => queries.run('readMany', [keys]);
+      if (keys.length > MANY) return elsewhere();
+      const here = (): unknown => snapshot(() => keys.map(({ type, id }) => reader.current(type, id)));
+      return point(here as () => (StoredVersion | undefined)[], elsewhere);
+    },
+    readVersion: (type, id, version) =>
+      point(
+        () => reader.version(type, id, version),
+        () => queries.run('readVersion', [type, id, version]),
+      ),
+    history: (query, signal) => queries.run('history', [query], { signal }),
+    write,
+    counts: () => queries.run('counts', []),
+    blobs: openBlobs(writer, files, options.now),
+    maps: {
+      get: (map, key) =>
+        point(
+          () => mapReader.get(map, key, now()),
+          () => queries.run('mapEntry', [map, key, now()]),
+        ),
+      entries: (map) => queries.run('mapEntries', [map, now()]),
+      swap: (map, key, expected, value, expires) =>
+        writer.request('swap', [map, key, expected, value, expires, options.now?.()]),
+      delete: (map, key) => writer.request('deleteEntry', [map, key]),
+    },
+    backup: (target) => backUp(file, target),
+    async check() {
+      try {
+        await queries.run('look', [], { budget: CHECK_BUDGET });
+        // Only a write can tell whether writing works again.
+        if (failure !== undefined) await writer.request('probe', []);
+        failure = undefined;
+        return { ok: true };
+      } catch (error) {
+        return { ok: false, detail: describe(error) };
+      }
+    },
+    async close() {
+      await Promise.all([queries.close(), files.close(), writer.close()]);
+      db.close();
+      dispose();
+    },
   };
+}
+
+/** What the writer has stored, without having it sent back. */
+function toVersion({ type, id, body }: Change, { version, lastUpdated }: Stamp): StoredVersion {
+  const stored = { type, id, version, lastUpdated };
+  return body === undefined ? stored : { ...stored, json: stampBody(body, version, lastUpdated) };
+}
+
+function describe(error: unknown): string {
+  if (!(error instanceof FhirError)) return 'an internal error';
+  const [{ text, diagnostics }] = error.issues;
+  return diagnostics === undefined ? text : `${text} (${diagnostics})`;
 }

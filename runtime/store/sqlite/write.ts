@@ -1,12 +1,20 @@
 import type { Database } from 'better-sqlite3';
 
 import { stampBody } from '../body.js';
-import { VersionConflict, type Change, type StoredVersion } from '../store.js';
+import { VersionConflict, type Change } from '../store.js';
+import type { WriteClock } from './clock.js';
 import type { Dictionary } from './dictionary.js';
+import type { Fault } from './fault.js';
 import { openIndexWriter } from './index-entries.js';
 
-/** Does all changes in one transaction, or none; waits for the write lock of the file where another process has it. */
-export type Writer = (changes: readonly Change[]) => StoredVersion[];
+/** What a change was given. */
+export interface Stamp {
+  readonly version: number;
+  readonly lastUpdated: number;
+}
+
+/** Does all changes, or throws half way: inside a transaction that is rolled back then. */
+export type Writer = (changes: readonly Change[]) => Stamp[];
 
 interface ResourceRow {
   readonly key: number;
@@ -14,19 +22,12 @@ interface ResourceRow {
   readonly updated: number;
 }
 
-/** The version written last. */
-interface Latest {
-  readonly seq: number;
-  readonly updated: number;
-}
-
-/** @param now the clock, in milliseconds; tests hand in another */
-export function openWriter(db: Database, dictionary: Dictionary, now: () => number = Date.now): Writer {
+/** Prepares the statements that write versions and their index entries. */
+export function openWriter(db: Database, dictionary: Dictionary, clock: WriteClock, fault: Fault): Writer {
   const index = openIndexWriter(db, dictionary);
   const selectResource = db.prepare<[number, string], ResourceRow>(
     'SELECT key, version, updated FROM resource WHERE type = ? AND id = ?',
   );
-  const selectLatest = db.prepare<[], Latest>('SELECT seq, updated FROM version ORDER BY seq DESC LIMIT 1');
   const insertResource = db.prepare<[number, number, string, number, number, number, number]>(
     'INSERT INTO resource (key, type, id, seq, version, updated, deleted) VALUES (?, ?, ?, ?, ?, ?, ?)',
   );
@@ -37,45 +38,28 @@ export function openWriter(db: Database, dictionary: Dictionary, now: () => numb
     'INSERT INTO version (seq, type, resource, version, updated, body) VALUES (?, ?, ?, ?, ?, ?)',
   );
 
-  function apply(change: Change, seq: number, clock: number): StoredVersion {
+  function apply(change: Change): Stamp {
     const type = dictionary.term(change.type);
     const before = selectResource.get(type, change.id);
     const actual = before?.version ?? 0;
     if (actual !== change.expected) throw new VersionConflict(change.type, change.id, change.expected, actual);
     const version = actual + 1;
-    const lastUpdated = before === undefined ? clock : Math.max(clock, before.updated + 1);
-    const json = change.body === undefined ? undefined : stampBody(change.body, version, lastUpdated);
-    const deleted = json === undefined ? 1 : 0;
+    const seq = clock.nextSeq();
+    const lastUpdated = clock.stamp(before?.updated);
+    const json = change.body === undefined ? null : stampBody(change.body, version, lastUpdated);
+    const deleted = json === null ? 1 : 0;
 
-    // No key is met twice: each resource keeps its current version, whose seq is not below the key.
+    // No key is met twice: the clock never gives a seq again.
     const key = before?.key ?? seq;
-    insertVersion.run(seq, type, key, version, lastUpdated, json ?? null);
+    insertVersion.run(seq, type, key, version, lastUpdated, json);
+    fault('version');
     if (before === undefined) insertResource.run(key, type, change.id, seq, version, lastUpdated, deleted);
     else updateResource.run(seq, version, lastUpdated, deleted, key);
     if (before !== undefined) index.clear(key);
     if (change.body !== undefined) index.add(key, type, change.entries);
-    const stored = { type: change.type, id: change.id, version, lastUpdated };
-    return json === undefined ? stored : { ...stored, json };
+    fault('entries');
+    return { version, lastUpdated };
   }
 
-  const transaction = db.transaction((changes: readonly Change[]) => {
-    // Under the lock, so that no version in the file is later than one written after it.
-    const latest = selectLatest.get();
-    let seq = latest?.seq ?? 0;
-    let clock = Math.max(now(), latest?.updated ?? 0);
-    return changes.map((change) => {
-      const stored = apply(change, ++seq, clock);
-      clock = stored.lastUpdated;
-      return stored;
-    });
-  });
-
-  return (changes) => {
-    try {
-      return transaction.immediate(changes);
-    } catch (error) {
-      dictionary.reset();
-      throw error;
-    }
-  };
+  return (changes) => changes.map(apply);
 }

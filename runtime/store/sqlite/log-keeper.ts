@@ -1,0 +1,44 @@
+import type { Database } from 'better-sqlite3';
+
+/** Pages of the log that are worth writing back, beside the writer. */
+const WORTH = 1000;
+
+/** Pages at which the log has to be begun anew: 64 MB. */
+const LONG = 16_000;
+
+/** What the writer itself writes back at most to get there, unless the log has grown to twice its length. */
+const SHORT_STALL = 4000;
+
+interface Log {
+  readonly log: number;
+  readonly checkpointed: number;
+}
+
+/**
+ * Keeps the write-ahead log short. Mostly another thread writes it back while the writer goes on, but then it never is at
+ * the end, and the log grows: so where little is left, the writer does the rest, after which the log begins anew.
+ * https://www.sqlite.org/wal.html#checkpointing
+ */
+export function openLogKeeper(db: Database): {
+  /** @returns whether another thread should write back now */ look(): boolean;
+} {
+  // Only tells; the others also do.
+  const noop = db.prepare<[], Log>('PRAGMA wal_checkpoint(NOOP)');
+  const passive = db.prepare<[], Log>('PRAGMA wal_checkpoint(PASSIVE)');
+  let lastStall = -Infinity;
+  return {
+    look() {
+      const state = noop.get();
+      if (state === undefined) return false;
+      const left = state.log - state.checkpointed;
+      const now = performance.now();
+      // A reader that holds on to an old snapshot may make it vain, so not every time.
+      if (state.log > LONG && now - lastStall > 500 && (left < SHORT_STALL || state.log > 2 * LONG)) {
+        passive.get();
+        lastStall = performance.now();
+        return false;
+      }
+      return left > WORTH;
+    },
+  };
+}

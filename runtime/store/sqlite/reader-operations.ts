@@ -1,0 +1,20 @@
+import type { HistoryPage, HistoryQuery, ResourceKey, StoredVersion } from '../store.js';
+
+/** What reader threads do, each on one snapshot. */
+export interface ReaderOperations {
+  history(query: HistoryQuery): HistoryPage;
+  counts(): Map<string, number>;
+  readMany(keys: readonly ResourceKey[]): (StoredVersion | undefined)[];
+  readVersion(type: string, id: string, version: number): StoredVersion | undefined;
+  mapEntry(map: string, key: string, now: number): string | undefined;
+  mapEntries(map: string, now: number): Map<string, string>;
+  findBlob(key: string): { readonly id: number; readonly size: number } | undefined;
+  listBlobs(prefix: string): { key: string; put: number }[];
+  piece(blob: number, n: number): Uint8Array | undefined;
+  /** Reads something. */
+  look(): void;
+  /** Writes the log back into the file, beside the writer. */
+  checkpoint(): void;
+  /** Forgets old statistics. */
+  reopen(): void;
+}

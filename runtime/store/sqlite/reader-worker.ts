@@ -1,0 +1,76 @@
+import { parentPort, workerData } from 'node:worker_threads';
+
+import { openBlobReader } from './blob-tables.js';
+import { connect } from './connect.js';
+import { openDictionary } from './dictionary.js';
+import { openGuard } from './guard.js';
+import { openHistory } from './history.js';
+import { openMapReader } from './maps.js';
+import { packError, type Answer, type Request } from './messages.js';
+import { openReader } from './read.js';
+import type { ReaderOperations } from './reader-operations.js';
+import type { ThreadSettings } from './settings.js';
+
+// Entry of a reader thread. One request at a time, on one snapshot.
+
+const port = parentPort!;
+const { settings, stop } = workerData as { settings: ThreadSettings; stop: Int32Array };
+
+/** A connection with its statements. */
+function open() {
+  // It may wait: nobody else does.
+  const db = connect(settings.file, { cache: 8192, isTemporary: settings.isTemporary });
+  const dictionary = openDictionary(db);
+  const guard = openGuard(db, stop);
+  const reader = openReader(db, dictionary, guard);
+  const history = openHistory(db, dictionary, guard);
+  const maps = openMapReader(db);
+  const blobs = openBlobReader(db);
+  const operations: Omit<ReaderOperations, 'checkpoint' | 'reopen'> = {
+    history,
+    counts: () => reader.counts(),
+    readMany: (keys) => keys.map(({ type, id }) => reader.current(type, id)),
+    readVersion: (type, id, version) => reader.version(type, id, version),
+    mapEntry: maps.get,
+    mapEntries: maps.entries,
+    findBlob: blobs.find,
+    listBlobs: blobs.list,
+    piece: blobs.piece,
+    look: () => reader.look(),
+  };
+  const snapshot = db.transaction((kind: keyof typeof operations, args: readonly unknown[]) =>
+    (operations[kind] as (...args: readonly unknown[]) => unknown)(...args),
+  );
+  return { db, guard, snapshot };
+}
+
+let connection = open();
+
+function perform({ id, kind, args, budget }: Request): unknown {
+  switch (kind) {
+    case 'checkpoint':
+      return void connection.db.pragma('wal_checkpoint(PASSIVE)');
+    case 'reopen':
+      connection.db.close();
+      connection = open();
+      return undefined;
+    default:
+      connection.guard.begin(id, budget ?? Infinity);
+      return connection.snapshot.deferred(kind as 'look', args);
+  }
+}
+
+function answer(request: Request): Answer {
+  try {
+    return { id: request.id, value: perform(request) };
+  } catch (error) {
+    return { id: request.id, failure: packError(error) };
+  }
+}
+
+port.on('message', (request: Request) => {
+  if (request.kind === 'close') {
+    connection.db.close();
+    port.close();
+  } else port.postMessage([answer(request)]);
+});

@@ -1,0 +1,49 @@
+/** Where a test ends the process by SIGKILL, in the order of a write. */
+export const FAULT_STEPS = ['begin', 'version', 'entries', 'commit', 'committed', 'answered', 'piece'] as const;
+
+/** One of the steps. */
+export type FaultStep = (typeof FAULT_STEPS)[number];
+
+/** What may be set; everything has a default. Times in milliseconds. */
+export interface SqliteOptions {
+  /** The clock, for tests. Absent: the system's, asked under the write lock. */
+  readonly now?: () => number;
+  /** Threads for history, counts and searches. */
+  readonly readers?: number;
+  /** How long a query may take. */
+  readonly queryBudget?: number;
+  /** How long a write waits for another process before its client is told to try again. */
+  readonly lockWait?: number;
+  /** How long the pieces of a dead upload, or of a blob that was deleted under its readers, are kept. */
+  readonly blobGrace?: number;
+  /** How often what expired is looked for. */
+  readonly cleanInterval?: number;
+  /** Greatest size of the file, in pages, for tests of a full disk. */
+  readonly maxPages?: number;
+  /** For tests of crashes: the process kills itself at this step. */
+  readonly faultAt?: FaultStep;
+}
+
+/** What threads are told: plain data. */
+export interface ThreadSettings extends Omit<Required<SqliteOptions>, 'now' | 'maxPages' | 'faultAt'> {
+  readonly file: string;
+  /** The file ends with the process, so nothing need be synced. */
+  readonly isTemporary: boolean;
+  readonly maxPages: number | undefined;
+  readonly faultAt: FaultStep | undefined;
+}
+
+/** The options with their defaults filled in. */
+export function toThreadSettings(file: string, isTemporary: boolean, options: SqliteOptions): ThreadSettings {
+  return {
+    file,
+    isTemporary,
+    readers: options.readers ?? 2,
+    queryBudget: options.queryBudget ?? 10_000,
+    lockWait: options.lockWait ?? 10_000,
+    blobGrace: options.blobGrace ?? 3_600_000,
+    cleanInterval: options.cleanInterval ?? 60_000,
+    maxPages: options.maxPages,
+    faultAt: options.faultAt,
+  };
+}

@@ -1,0 +1,23 @@
+import type { Change } from '../store.js';
+import type { Stamp } from './write.js';
+
+/** What the writer thread does. `now` is given where a test has a clock of its own. */
+export interface WriterOperations {
+  write(changes: readonly Change[], now?: number): { readonly stamps: readonly Stamp[] };
+  swap(
+    map: string,
+    key: string,
+    expected: string | undefined,
+    value: string,
+    expires: number | undefined,
+    now?: number,
+  ): boolean;
+  deleteEntry(map: string, key: string): void;
+  beginBlob(): number;
+  addPiece(blob: number, n: number, bytes: Uint8Array): void;
+  finishBlob(blob: number, key: string, size: number, sha256: string, now?: number): void;
+  dropBlob(blob: number): void;
+  deleteBlob(key: string): void;
+  /** Writes something without changing anything: whether there is room, and the file is writable. */
+  probe(): void;
+}
