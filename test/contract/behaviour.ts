@@ -1,0 +1,19 @@
+import { describe } from 'vitest';
+
+import { blobBehaviour } from './behaviour-blobs.js';
+import { concurrencyBehaviour } from './behaviour-concurrency.js';
+import { historyBehaviour } from './behaviour-history.js';
+import { mapBehaviour } from './behaviour-maps.js';
+import { resourceBehaviour } from './behaviour-resources.js';
+import type { Subject } from './subject.js';
+
+/** What every store must do. */
+export function behaviour(on: Subject): void {
+  describe(`the store port on ${on.name}`, () => {
+    describe('resources', () => resourceBehaviour(on));
+    describe('writes at once', () => concurrencyBehaviour(on));
+    describe('history', () => historyBehaviour(on));
+    describe('blobs', () => blobBehaviour(on));
+    describe('maps', () => mapBehaviour(on));
+  });
+}

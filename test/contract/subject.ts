@@ -1,0 +1,84 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach } from 'vitest';
+
+import type { IndexEntry } from '../../runtime/search/entry.js';
+import type { Deletion, Put, Store } from '../../runtime/store/store.js';
+import { openStore, type StoreTestOptions } from './open-store.js';
+
+/** A store that the contract is held against. */
+export interface Subject {
+  readonly name: string;
+  /** URL of an empty store of the test's own; `place` is a folder of its own. */
+  readonly url: (place: string) => string;
+  /** Whether the URL opened again shows the same data. */
+  readonly isShared: boolean;
+}
+
+/** The store of one test. */
+export interface Opened {
+  readonly place: string;
+  readonly url: string;
+  readonly store: Store;
+  /** Another connection to the same data (of a store that is shared), or a fresh store. */
+  reopen(options?: StoreTestOptions): Store;
+  /** Closes one before the test ends. */
+  close(store: Store): Promise<void>;
+}
+
+/** An empty store before each test, closed and gone after it. */
+export function useStore(subject: Subject): Opened {
+  let place: string;
+  let url: string;
+  let store: Store;
+  const opened = new Set<Store>();
+  const reopen = (options: StoreTestOptions = {}): Store => {
+    const another = openStore(url, options);
+    opened.add(another);
+    return another;
+  };
+  beforeEach(() => {
+    place = mkdtempSync(join(tmpdir(), 'kiln-contract-'));
+    url = subject.url(place);
+    store = reopen();
+  });
+  afterEach(async () => {
+    for (const each of opened) await each.close();
+    opened.clear();
+    rmSync(place, { recursive: true });
+  });
+  return {
+    get place() {
+      return place;
+    },
+    get url() {
+      return url;
+    },
+    get store() {
+      return store;
+    },
+    reopen,
+    async close(one) {
+      opened.delete(one);
+      await one.close();
+    },
+  };
+}
+
+/** A change to a resource whose content is one text. */
+export function put(
+  id: string,
+  expected: number,
+  text = 'x',
+  entries: readonly IndexEntry[] = [],
+  type = 'Patient',
+): Put {
+  const head = `{"resourceType":"${type}","id":"${id}","meta":{`;
+  return { type, id, expected, body: { head, tail: `},"text":${JSON.stringify(text)}}` }, entries };
+}
+
+/** The deletion of a resource. */
+export function deletion(id: string, expected: number, type = 'Patient'): Deletion {
+  return { type, id, expected };
+}
