@@ -1,0 +1,151 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { gzipSync } from 'node:zlib';
+import { describe, expect, it } from 'vitest';
+
+import { codeOf, FHIR_JSON, useToyServer } from './server.js';
+
+const png = { 'content-type': 'image/png' };
+const asResource = { accept: FHIR_JSON };
+const bytes = randomBytes(10_000);
+
+describe('Binary (binary.html#rest)', () => {
+  const server = useToyServer({ limits: { body: 1_000_000, resource: 20_000 } });
+  const put = (id: string, body: Buffer | string, headers = {}) =>
+    server.send('PUT', `/Binary/${id}`, body, { ...png, ...headers });
+
+  it('takes any content and gives it back as it is, or as the resource', async () => {
+    const created = await server.send('POST', '/Binary', bytes, { ...png, 'x-security-context': 'Patient/1' });
+    expect([created.status, created.text]).toEqual([201, '']);
+    const path = /\/Binary\/[^/]+/.exec(String(created.headers.location))?.[0] ?? '';
+    const raw = await server.send('GET', path);
+    expect([raw.status, raw.bytes.equals(bytes)]).toEqual([200, true]);
+    expect(raw.headers).toMatchObject({
+      'content-type': 'image/png',
+      'content-length': '10000',
+      'accept-ranges': 'bytes',
+      'x-content-type-options': 'nosniff',
+      'content-disposition': 'attachment',
+      'content-security-policy': "sandbox; default-src 'none'",
+      'x-security-context': 'Patient/1',
+      etag: 'W/"1"',
+    });
+    const resource = (await server.send('GET', path, undefined, asResource)).json();
+    expect(resource).toMatchObject({ contentType: 'image/png', securityContext: { reference: 'Patient/1' } });
+    expect(resource).not.toHaveProperty('_data');
+    expect(Buffer.from(resource.data, 'base64').equals(bytes)).toBe(true);
+    expect((await server.send('GET', `${path}?_format=json&_pretty=true`)).json()).toEqual(resource);
+    const head = await server.send('HEAD', path);
+    expect([head.status, head.headers['content-length'], head.text]).toEqual([200, '10000', '']);
+    expect((await server.send('GET', path, undefined, { 'if-none-match': 'W/"1"' })).status).toBe(304);
+  });
+
+  it.each(['*/*', 'image/png, */*;q=0.1', 'application/json', 'text/html', `${FHIR_JSON};q=0.1, image/png`])(
+    'Accept %s means the content',
+    async (accept) => {
+      await put('accept', bytes);
+      expect((await server.send('GET', '/Binary/accept', undefined, { accept })).headers['content-type']).toBe(
+        'image/png',
+      );
+    },
+  );
+
+  it('takes the resource too, and keeps its content as bytes', async () => {
+    const sent = {
+      resourceType: 'Binary',
+      id: 'r',
+      contentType: 'text/plain',
+      data: Buffer.from('häh').toString('base64'),
+    };
+    const answer = await server.send('PUT', '/Binary/r', sent);
+    expect([answer.status, answer.json().data]).toEqual([201, sent.data]);
+    expect((await server.send('GET', '/Binary/r')).text).toBe('häh');
+    expect((await server.store.read('Binary', 'r'))?.json).not.toContain(sent.data);
+    expect((await server.send('PUT', '/Binary/r', sent)).headers.etag).toBe('W/"1"');
+    for (const data of ['a', '*', 'YQ=', 7, 'YQ==YQ==']) {
+      expect(codeOf(await server.send('PUT', '/Binary/r', { ...sent, data }))).toBe('structure');
+    }
+  });
+
+  it('versions keep their own content; equal content keeps the version and leaves no blob behind', async () => {
+    await put('v', 'one');
+    await put('v', 'two');
+    const before = server.store.contents.size;
+    const same = await put('v', 'two');
+    expect([same.status, same.headers.etag, server.store.contents.size]).toEqual([200, 'W/"2"', before]);
+    expect((await server.send('GET', '/Binary/v/_history/1')).text).toBe('one');
+    expect((await server.send('GET', '/Binary/v')).text).toBe('two');
+    await server.send('DELETE', '/Binary/v');
+    expect((await server.send('GET', '/Binary/v')).status).toBe(410);
+    expect((await server.send('GET', '/Binary/v/_history/2')).text).toBe('two');
+  });
+
+  it('a client cannot point at the content of another Binary', async () => {
+    await put('mine', 'secret');
+    const _data = JSON.parse((await server.store.read('Binary', 'mine'))?.json ?? '')._data;
+    await server.send('PUT', '/Binary/thief', {
+      resourceType: 'Binary',
+      id: 'thief',
+      contentType: 'text/plain',
+      _data,
+    });
+    expect((await server.send('GET', '/Binary/thief')).text).toBe('');
+  });
+
+  it.each([
+    ['bytes=0-9', 206, 0, 10],
+    ['bytes=9990-', 206, 9990, 10_000],
+    ['bytes=-10', 206, 9990, 10_000],
+    ['bytes=1000-99999', 206, 1000, 10_000],
+    ['bytes=5-4', 200, 0, 10_000],
+    ['bytes=0-1,4-5', 200, 0, 10_000],
+    ['lines=0-1', 200, 0, 10_000],
+  ])('Range %s: %i', async (range, status, from, to) => {
+    await put('range', bytes);
+    const answer = await server.send('GET', '/Binary/range', undefined, { range });
+    expect([answer.status, answer.bytes.equals(bytes.subarray(from, to))]).toEqual([status, true]);
+    expect(answer.headers['content-range']).toBe(status === 206 ? `bytes ${from}-${to - 1}/10000` : undefined);
+  });
+
+  it('416 beyond the end; If-Range of another version gives all', async () => {
+    await put('range', bytes);
+    for (const range of ['bytes=10000-', 'bytes=-0']) {
+      const answer = await server.send('GET', '/Binary/range', undefined, { range });
+      expect([answer.status, codeOf(answer), answer.headers['content-range']]).toEqual([
+        416,
+        'range-not-satisfiable',
+        'bytes */10000',
+      ]);
+    }
+    const ranged = (etag: string) =>
+      server.send('GET', '/Binary/range', undefined, { range: 'bytes=0-1', 'if-range': etag });
+    expect([(await ranged('W/"1"')).status, (await ranged('W/"9"')).status]).toEqual([206, 200]);
+  });
+
+  it('counts inflated bytes, and leaves no blob when it refuses', async () => {
+    const before = server.store.contents.size;
+    const large = Buffer.alloc(1_000_001);
+    expect((await put('big', large)).status).toBe(413);
+    expect((await put('big', gzipSync(large), { 'content-encoding': 'gzip' })).status).toBe(413);
+    expect((await put('big', 'x', { 'if-match': 'W/"1"' })).status).toBe(412);
+    expect((await put('bad_id', 'x')).status).toBe(400);
+    expect(server.store.contents.size).toBe(before);
+    const fine = await put('zip', gzipSync('hello'), { 'content-encoding': 'gzip' });
+    expect([fine.status, (await server.send('GET', '/Binary/zip')).text]).toEqual([201, 'hello']);
+  });
+
+  it('streams as JSON what is too large for a resource in memory, and says so of other forms', async () => {
+    const large = randomBytes(500_001);
+    await put('large', large);
+    const answer = await server.send('GET', '/Binary/large', undefined, asResource);
+    const sha256 = (data: Buffer) => createHash('sha256').update(data).digest('hex');
+    expect(sha256(Buffer.from(answer.json().data, 'base64'))).toBe(sha256(large));
+    const pretty = await server.send('GET', '/Binary/large?_pretty=true', undefined, asResource);
+    expect([pretty.status, codeOf(pretty)]).toEqual([406, 'not-acceptable']);
+    expect(server.defects).toEqual([]);
+  });
+
+  it('Prefer: return=representation gives the resource after an upload', async () => {
+    const answer = await put('prefer', 'abc', { prefer: 'return=representation' });
+    expect(answer.json()).toMatchObject({ id: 'prefer', data: Buffer.from('abc').toString('base64') });
+  });
+});

@@ -1,0 +1,49 @@
+import { describe, expect, it } from 'vitest';
+
+import { createPageLinks, type PageBinding } from '../../runtime/interactions/page-link.js';
+import { createToyStore } from '../toy/store.js';
+
+const HOUR = 3600_000;
+const binding: PageBinding = { interaction: 'history-type', type: 'Basic' };
+const state = { query: '_count=2', after: '17.4' };
+
+describe('page links (decisions.md, Search)', () => {
+  it('go from one process to another, even when both make the first key', async () => {
+    const { maps } = createToyStore();
+    const [one, two] = [createPageLinks(maps), createPageLinks(maps)];
+    const [fromOne, fromTwo] = await Promise.all([one.seal(binding, state), two.seal(binding, state)]);
+    expect(await two.open(binding, fromOne)).toEqual(state);
+    expect(await one.open(binding, fromTwo)).toEqual(state);
+    expect(fromOne).not.toBe(fromTwo);
+    expect((await maps.entries('page-keys')).size).toBe(1);
+  });
+
+  it('live for 24 hours at least, and no longer than 48', async () => {
+    const { maps } = createToyStore();
+    let now = Date.UTC(2025, 0, 1, 23, 59);
+    const links = createPageLinks(maps, () => now);
+    const token = await links.seal(binding, state);
+    now += 24 * HOUR;
+    expect(await links.open(binding, token)).toEqual(state);
+    now += 24 * HOUR;
+    await expect(links.open(binding, token)).rejects.toMatchObject({ code: 'page-invalid' });
+  });
+
+  it('stay below 4 kB with a query of 2 kB, and show nothing of it', async () => {
+    const links = createPageLinks(createToyStore().maps);
+    const query = `name=${'secret'.repeat(333)}`;
+    const token = await links.seal(binding, { query, after: 'x'.repeat(100) });
+    expect(token.length).toBeLessThan(3800);
+    expect(Buffer.from(token, 'base64url').toString('latin1')).not.toContain('secret');
+  });
+
+  it('are refused when any one letter is changed', async () => {
+    const links = createPageLinks(createToyStore().maps);
+    const token = await links.seal(binding, state);
+    for (let i = 0; i < token.length; i++) {
+      const forged = token.slice(0, i) + (token[i] === 'A' ? 'B' : 'A') + token.slice(i + 1);
+      await expect(links.open(binding, forged)).rejects.toMatchObject({ code: 'page-invalid' });
+    }
+    await expect(links.open({ ...binding, id: 'a' }, token)).rejects.toMatchObject({ code: 'page-invalid' });
+  });
+});
