@@ -1,0 +1,34 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+
+/** `kiln` in a process of its own. */
+export interface KilnProcess {
+  readonly child: ChildProcess;
+  /** FHIR base, once it serves. */
+  readonly started: Promise<string>;
+  readonly ended: Promise<number | null>;
+  readonly output: { out: string; err: string };
+}
+
+/** Starts a command, from the sources, or from `dist/` where memory or time is measured. */
+export function startKiln(args: readonly string[], from: 'sources' | 'dist' = 'sources'): KilnProcess {
+  const at = (path: string): URL => new URL(`../../${path}`, import.meta.url);
+  const run =
+    from === 'dist'
+      ? [at('dist/runtime/cli/main.js').pathname]
+      : ['--import', at('test/contract/run-typescript.mjs').href, at('runtime/cli/main.ts').pathname];
+  const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('KILN_')));
+  const child = spawn(process.execPath, [...run, ...args], { env, stdio: ['ignore', 'pipe', 'pipe'] });
+  const output = { out: '', err: '' };
+  child.stderr.on('data', (chunk) => (output.err += String(chunk)));
+  const started = new Promise<string>((resolve, reject) => {
+    child.stdout.on('data', (chunk) => {
+      output.out += String(chunk);
+      const url = /http:\S+/.exec(output.out)?.[0];
+      if (url !== undefined) resolve(url);
+    });
+    child.once('exit', () => reject(new Error(`ended before it served: ${output.err}`)));
+  });
+  started.catch(() => {}); // for those who only wait for its end
+  const ended = new Promise<number | null>((resolve) => child.once('exit', resolve));
+  return { child, started, ended, output };
+}
