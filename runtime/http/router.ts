@@ -135,8 +135,9 @@ function locate(path: string, types: ReadonlySet<string>): Location {
   const [type = '', id, history, versionId] = segments;
   if (!types.has(type)) return { own: segments.join('/'), segments };
   const template = [...segments];
-  const hasId = id !== undefined && !PROTOCOL_NAME.test(id);
-  const hasVersion = hasId && history === '_history' && versionId !== undefined && !PROTOCOL_NAME.test(versionId);
+  const hasId = id !== undefined && id !== '' && !PROTOCOL_NAME.test(id);
+  const hasVersion =
+    hasId && history === '_history' && versionId !== undefined && versionId !== '' && !PROTOCOL_NAME.test(versionId);
   if (hasId) template[1] = '[id]';
   if (hasVersion) template[3] = '[vid]';
   return {

@@ -18,9 +18,17 @@ export interface Pointer {
   readonly sha256: string;
 }
 
+/** All contents of Binaries begin with it. */
+export const BLOB_PREFIX = 'binary/';
+
 /** Key of a blob. The mark before the id keeps one like ".." from meaning anything to a file system. */
 export function blobKey(id: string, name: string): string {
-  return `binary/=${id}/${name}`;
+  return `${BLOB_PREFIX}=${id}/${name}`;
+}
+
+/** Id of the Binary whose content a blob is. */
+export function idOfBlob(key: string): string | undefined {
+  return /^binary\/=([^/]+)\/[^/]+$/.exec(key)?.[1];
 }
 
 /** Puts content into a new blob, of which nothing is left when that fails. */

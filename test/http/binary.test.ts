@@ -2,6 +2,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 
+import { sweepBlobs } from '../../runtime/interactions/sweep-blobs.js';
 import { codeOf, FHIR_JSON, useToyServer } from './server.js';
 
 const png = { 'content-type': 'image/png' };
@@ -147,5 +148,16 @@ describe('Binary (binary.html#rest)', () => {
   it('Prefer: return=representation gives the resource after an upload', async () => {
     const answer = await put('prefer', 'abc', { prefer: 'return=representation' });
     expect(answer.json()).toMatchObject({ id: 'prefer', data: Buffer.from('abc').toString('base64') });
+  });
+
+  it('a sweep deletes what no version refers to, and nothing else', async () => {
+    const { store } = server;
+    await put('swept', 'kept');
+    const before = store.contents.size;
+    store.contents.set('binary/=swept/0190a', Buffer.of(1));
+    store.contents.set('binary/=never/0190b', Buffer.of(1));
+    expect(await sweepBlobs(store, 0, 1000)).toBe(0);
+    expect([await sweepBlobs(store), store.contents.size]).toEqual([2, before]);
+    expect((await server.send('GET', '/Binary/swept')).text).toBe('kept');
   });
 });

@@ -45,4 +45,20 @@ describe('capabilities: GET [base]/metadata (http.html#capabilities)', () => {
     const answer = await server.send('POST', '/metadata', {});
     expect([answer.status, answer.headers.allow]).toEqual([405, 'GET, HEAD']);
   });
+
+  it('has an ETag, and is not sent again', async () => {
+    const { etag } = (await server.send('GET', '/metadata')).headers;
+    expect(etag).toMatch(/^W\/"[\w-]{22}"$/);
+    expect((await server.send('GET', '/metadata', undefined, { 'if-none-match': String(etag) })).status).toBe(304);
+  });
+
+  it.each([
+    ['full', 200, 'CapabilityStatement'],
+    ['normative', 200, 'CapabilityStatement'],
+    ['terminology', 200, 'TerminologyCapabilities'],
+    ['other', 400, 'OperationOutcome'],
+  ])('mode=%s: %i %s', async (mode, status, type) => {
+    const answer = await server.send('GET', `/metadata?mode=${mode}`);
+    expect([answer.status, answer.json().resourceType]).toEqual([status, type]);
+  });
 });
