@@ -14,6 +14,8 @@ export interface Subject {
   readonly url: (place: string) => string;
   /** Whether the URL opened again shows the same data. */
   readonly isShared: boolean;
+  /** URL of a store made of a backup. */
+  readonly restore?: (backup: string) => string;
 }
 
 /** The store of one test. */
@@ -23,6 +25,8 @@ export interface Opened {
   readonly store: Store;
   /** Another connection to the same data (of a store that is shared), or a fresh store. */
   reopen(options?: StoreTestOptions): Store;
+  /** A store at another URL, closed after the test. */
+  adopt(url: string): Store;
   /** Closes one before the test ends. */
   close(store: Store): Promise<void>;
 }
@@ -33,11 +37,12 @@ export function useStore(subject: Subject): Opened {
   let url: string;
   let store: Store;
   const opened = new Set<Store>();
-  const reopen = (options: StoreTestOptions = {}): Store => {
-    const another = openStore(url, options);
+  const adopt = (at: string, options: StoreTestOptions = {}): Store => {
+    const another = openStore(at, options);
     opened.add(another);
     return another;
   };
+  const reopen = (options: StoreTestOptions = {}): Store => adopt(url, options);
   beforeEach(() => {
     place = mkdtempSync(join(tmpdir(), 'kiln-contract-'));
     url = subject.url(place);
@@ -59,6 +64,7 @@ export function useStore(subject: Subject): Opened {
       return store;
     },
     reopen,
+    adopt,
     async close(one) {
       opened.delete(one);
       await one.close();

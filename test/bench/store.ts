@@ -1,0 +1,131 @@
+import Database from 'better-sqlite3';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+import { tables } from '../../generated/tables.js';
+import type { Resource } from '../../runtime/fhir/resource.js';
+import { createExtractor } from '../../runtime/search/extract.js';
+import { stampBody } from '../../runtime/store/body.js';
+import { openWriteClock } from '../../runtime/store/sqlite/clock.js';
+import { connect } from '../../runtime/store/sqlite/connect.js';
+import { openDictionary } from '../../runtime/store/sqlite/dictionary.js';
+import { openIndexWriter } from '../../runtime/store/sqlite/index-entries.js';
+import { openSqliteStore } from '../../runtime/store/sqlite/sqlite-store.js';
+import type { Put } from '../../runtime/store/store.js';
+import { compare, measure } from './measure.js';
+import { patients } from './patients.js';
+import type { Bench } from './row.js';
+
+const SET = 200;
+
+/** Writes through the store against the same inserts done bare, one commit each; and reads by id. */
+export const bench: Bench = async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'kiln-bench-'));
+  const extract = createExtractor(tables);
+  const templates = patients(SET).map((patient) => {
+    const json = JSON.stringify({ ...patient, id: undefined, meta: undefined, resourceType: undefined });
+    return { entries: extract(patient as unknown as Resource), tail: `},${json.slice(1)}` };
+  });
+  let created = 0;
+  const next = (): Put => {
+    const id = `b${created++}`;
+    const { entries, tail } = templates[created % SET]!;
+    return {
+      type: 'Patient',
+      id,
+      expected: 0,
+      body: { head: `{"resourceType":"Patient","id":"${id}","meta":{`, tail },
+      entries,
+    };
+  };
+
+  const store = openSqliteStore(`sqlite:${join(folder, 'kiln.db')}`);
+  const bare = openBare(join(folder, 'bare.db'));
+  const write = async (clients: number): Promise<number> => {
+    const each = 10;
+    const client = async (): Promise<void> => {
+      for (let n = 0; n < each; n++) await store.write([next()]);
+    };
+    await Promise.all(Array.from({ length: clients }, client));
+    return clients * each;
+  };
+  const insert = (): number => {
+    for (let n = 0; n < 20; n++) bare.insert(next());
+    return 20;
+  };
+  try {
+    const floor = 'bare inserts';
+    const [one, eight, many] = [
+      await compare(() => write(1), insert),
+      await compare(() => write(8), insert),
+      await compare(() => write(64), insert),
+    ];
+    const ids = Array.from({ length: 1000 }, (_, n) => `b${n * 2}`);
+    const known = (await store.readMany(ids.map((id) => ({ type: 'Patient', id })))).flatMap(
+      (found) => found?.id ?? [],
+    );
+    const reads = await measure(async () => {
+      for (const id of known) await store.read('Patient', id);
+      return known.length;
+    });
+    const history = await measure(async () => {
+      for (let n = 0; n < 20; n++) await store.history({ type: 'Patient', count: 20 });
+      return 20;
+    });
+    return [
+      {
+        name: 'store write, 1 client',
+        unit: 'writes',
+        measured: one.measured,
+        floor: { name: floor, measured: one.floor },
+      },
+      {
+        name: 'store write, 8 clients',
+        unit: 'writes',
+        measured: eight.measured,
+        floor: { name: floor, measured: eight.floor },
+        goal: { ratio: 0.4 },
+      },
+      {
+        name: 'store write, 64 clients',
+        unit: 'writes',
+        measured: many.measured,
+        floor: { name: floor, measured: many.floor },
+        goal: { ratio: 0.4 },
+      },
+      { name: 'store read by id', unit: 'reads', measured: reads, goal: { rate: 20_000 } },
+      { name: 'store history page of 20', unit: 'pages', measured: history },
+    ];
+  } finally {
+    await store.close();
+    bare.db.close();
+    rmSync(folder, { recursive: true });
+  }
+};
+
+/** The rows of a creation, without asking what is there: a transaction each, as single clients have it. */
+function openBare(file: string): { readonly db: Database.Database; insert(put: Put): void } {
+  const db = connect(file, { cache: 16_384 });
+  db.pragma('wal_autocheckpoint = 1000');
+  const dictionary = openDictionary(db);
+  const index = openIndexWriter(db, dictionary);
+  const clock = openWriteClock(db);
+  const version = db.prepare(
+    'INSERT INTO version (seq, type, resource, version, updated, body) VALUES (?, ?, ?, 1, ?, ?)',
+  );
+  const resource = db.prepare(
+    'INSERT INTO resource (key, type, id, seq, version, updated, deleted) VALUES (?, ?, ?, ?, 1, ?, 0)',
+  );
+  const insert = db.transaction((put: Put) => {
+    clock.begin(undefined);
+    const seq = clock.nextSeq();
+    const now = clock.stamp(undefined);
+    const type = dictionary.term(put.type);
+    version.run(seq, type, seq, now, stampBody(put.body, 1, now));
+    resource.run(seq, type, put.id, seq, now);
+    index.add(seq, type, put.entries);
+    clock.save();
+  });
+  return { db, insert: (put) => void insert(put) };
+}

@@ -1,0 +1,72 @@
+// Child process of the durability tests: node child.ts URL ROLE NAME COUNT. Begins when it is told to.
+import { monitorEventLoopDelay } from 'node:perf_hooks';
+
+import { VersionConflict, type Put } from '../../runtime/store/store.js';
+import { openStore } from './open-store.js';
+
+const [url = '', role = '', name = '', amount = '0'] = process.argv.slice(2);
+const count = Number(amount);
+const store = openStore(url, role === 'fault' ? { faultAt: name } : {});
+
+function change(id: string, expected: number, text: string): Put {
+  const head = `{"resourceType":"Patient","id":"${id}","meta":{`;
+  const entries = [
+    { kind: 'token' as const, param: `p${expected % 7}`, system: `urn:${name}:${expected}`, code: text },
+  ];
+  return { type: 'Patient', id, expected, body: { head, tail: `},"text":"${text}"}` }, entries };
+}
+
+/** Writes to one resource, as others do at the same time, until `count` went through. */
+async function race() {
+  let won = 0;
+  let lost = 0;
+  while (won < count) {
+    const current = await store.read('Patient', 'shared');
+    try {
+      await store.write([change('shared', current?.version ?? 0, `${name}-${won}`)]);
+      won++;
+    } catch (error) {
+      if (!(error instanceof VersionConflict)) throw error;
+      lost++;
+    }
+  }
+  return { won, lost };
+}
+
+/** Eight clients that each write to resources of their own and read them again; tells of each answer. */
+async function load() {
+  const delay = monitorEventLoopDelay({ resolution: 5 });
+  delay.enable();
+  const times: number[] = [];
+  const client = async (n: number): Promise<void> => {
+    for (let version = 0; version < count; version++) {
+      const id = `${name}-${n}`;
+      const start = performance.now();
+      const [first] = await store.write([
+        change(id, version, `t${version}`),
+        change(`${id}-twin`, version, `t${version}`),
+      ]);
+      times.push(performance.now() - start);
+      process.send?.({ id, version: first?.version });
+      if ((await store.read('Patient', id))?.version !== version + 1) throw new Error('an answered write is not there');
+    }
+  };
+  await Promise.all(Array.from({ length: 8 }, (_, n) => client(n)));
+  times.sort((a, b) => a - b);
+  return { loopP99: delay.percentile(99) / 1e6, writeP50: times[times.length >> 1], writeMax: times.at(-1) };
+}
+
+/** A piece of a blob, then an update and a creation in one write, then their answer. */
+async function fault() {
+  if (name === 'piece') {
+    await store.blobs.put('blob', (async function* () { yield new Uint8Array(600_000); })(), 1e9); // prettier-ignore
+  }
+  await store.write([change('a', 1, 'new'), change('b', 0, 'new')]);
+  return { acknowledged: true };
+}
+
+process.send?.('ready');
+await new Promise((resolve) => process.once('message', resolve));
+const result = await { race, load, fault }[role as 'race']();
+await store.close();
+process.send?.(result, () => process.connected && process.disconnect());

@@ -1,0 +1,11 @@
+import { join } from 'node:path';
+
+import { durability } from './durability.js';
+
+durability({
+  name: 'a SQLite file',
+  url: (place) => `sqlite:${join(place, 'kiln.db')}`,
+  isShared: true,
+  restore: (backup) => `sqlite:${backup}`,
+  steps: { before: ['begin', 'version', 'entries', 'commit', 'piece'], after: ['committed', 'answered'] },
+});
