@@ -25,7 +25,7 @@ export function openCore(config: Config): Core {
       `generated/ has version ${tables.origin.contract} of the contract, the runtime ${CONTRACT_VERSION}; run: npm run generate`,
     );
   }
-  const store = openSqliteStore(config.store);
+  const store = openSqliteStore(config.store, { queryBudget: config['limits.query.time'] });
   return { tables, store, extract: createExtractor(tables), limits: limitsOf(config) };
 }
 
@@ -70,6 +70,7 @@ export async function startServer(config: Config, log: Log): Promise<RunningServ
       },
       config.host,
       config.port,
+      core.limits,
     );
     return {
       url: server.url + FHIR_PATH,
