@@ -55,7 +55,9 @@ describe('kiln serve, with all types of the generated tables', () => {
   const send = (method: string, path: string, body?: object) =>
     fetch(`${base}${path}`, {
       method,
-      ...(body === undefined ? {} : { body: JSON.stringify(body), headers: { 'content-type': FHIR_JSON } }),
+      // Or a Binary would be answered as its content.
+      headers: { accept: FHIR_JSON, ...(body === undefined ? {} : { 'content-type': FHIR_JSON }) },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     });
 
   it('prints one line with its URL', () => {
