@@ -80,7 +80,7 @@ export function durability(on: DurableSubject): void {
       let polls = 0;
       for (let isLast = false; ; isLast = isOver) {
         let after: string | undefined;
-        let complete = 0;
+        let complete: number;
         do {
           const page = await store.history({ since, count: 50, ...(after === undefined ? {} : { after }) });
           complete = page.complete;
