@@ -1,8 +1,8 @@
 import type { Limits } from '../fhir/limits.js';
 import type { Config } from './settings.js';
 
-/** The limits of a configuration; `nesting` and `queryTime` are for the reader of bodies and for the store. */
-export function limitsOf(config: Config): Limits & { readonly nesting: number; readonly queryTime: number } {
+/** The limits of a configuration; `queryTime` is for the store. */
+export function limitsOf(config: Config): Limits & { readonly queryTime: number } {
   return {
     body: config['limits.body'],
     resource: config['limits.resource'],

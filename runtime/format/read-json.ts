@@ -2,7 +2,7 @@ import { Decimal } from '../fhir/decimal.js';
 import { FhirError, type ErrorCode } from '../fhir/errors.js';
 import type { JsonObject, JsonValue } from '../fhir/resource.js';
 
-/** Greatest depth of objects and arrays within each other. */
+/** Greatest depth of objects and arrays within each other, where nothing else is configured. */
 export const MAX_DEPTH = 100;
 
 /** The one property name that is refused: assigning it would change an object's prototype. */
@@ -12,11 +12,12 @@ const FORBIDDEN_KEY = '__proto__';
  * Reads JSON (RFC 8259), strictly and without loss: a number whose text a double would not give back becomes a
  * `Decimal`. https://hl7.org/fhir/R5/json.html
  *
+ * @param depth greatest depth of objects and arrays within each other
  * @throws FhirError `json-syntax`, `json-duplicate-key`, `json-forbidden-key`, `json-depth` or `json-encoding` (a lone
  * surrogate), each naming line and column (in UTF-16 code units, from 1)
  */
-export function readJson(text: string): JsonValue {
-  return new Reader(text).document();
+export function readJson(text: string, depth = MAX_DEPTH): JsonValue {
+  return new Reader(text, depth).document();
 }
 
 const NUMBER = /-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?/y;
@@ -43,12 +44,15 @@ const LITERALS: Readonly<Record<string, readonly [string, JsonValue]>> = {
 class Reader {
   private at = 0;
 
-  constructor(private readonly text: string) {}
+  constructor(
+    private readonly text: string,
+    private readonly depth: number,
+  ) {}
 
   document(): JsonValue {
     this.skipSpace();
     if (this.at === this.text.length) this.fail('json-syntax', 'there is no value');
-    const value = this.value(MAX_DEPTH);
+    const value = this.value(this.depth);
     this.skipSpace();
     if (this.at < this.text.length) this.fail('json-syntax', 'nothing may follow the value');
     return value;
@@ -103,7 +107,7 @@ class Reader {
   }
 
   private enter(depth: number): void {
-    if (depth === 0) this.fail('json-depth', `objects and arrays may be nested ${MAX_DEPTH} deep`);
+    if (depth === 0) this.fail('json-depth', `objects and arrays may be nested ${this.depth} deep`);
     this.at++;
   }
 

@@ -14,14 +14,13 @@ export interface Codec {
 /** The formats that a server has; the first is the one for clients that do not care. */
 export type Codecs = ReadonlyMap<FormatName, Codec>;
 
-const JSON_CODEC: Codec = {
-  read: (bytes) => readJson(decodeUtf8(bytes)),
-  write: (resource, pretty) => writeJson(resource, pretty ? 2 : 0),
-};
-
-/** JSON, and what else is handed in. */
-export function createCodecs(others: Readonly<Partial<Record<FormatName, Codec>>> = {}): Codecs {
-  const codecs = new Map<FormatName, Codec>([['json', JSON_CODEC]]);
+/** JSON, and what else is handed in. `nesting`: greatest depth of a JSON body. */
+export function createCodecs(nesting: number, others: Readonly<Partial<Record<FormatName, Codec>>> = {}): Codecs {
+  const json: Codec = {
+    read: (bytes) => readJson(decodeUtf8(bytes), nesting),
+    write: (resource, pretty) => writeJson(resource, pretty ? 2 : 0),
+  };
+  const codecs = new Map<FormatName, Codec>([['json', json]]);
   if (others.xml !== undefined) codecs.set('xml', others.xml);
   return codecs;
 }

@@ -48,7 +48,8 @@ export function kiln(options: KilnOptions): FhirHandler {
 /** The FHIR interface. Until authorization exists it serves this machine only (`guardOpenMode`). */
 export function createFhirServer(options: KilnOptions): FhirServer {
   const { tables, store, extract, validate, subset, zone, baseUrl, log = SILENT } = options;
-  const codecs = createCodecs(options.codecs);
+  const limits = { ...DEFAULT_LIMITS, ...options.limits };
+  const codecs = createCodecs(limits.nesting, options.codecs);
   const services: Services = {
     tables,
     store,
@@ -57,7 +58,7 @@ export function createFhirServer(options: KilnOptions): FhirServer {
     ...(subset === undefined ? {} : { subset }),
     ...(zone === undefined ? {} : { zone }),
     pages: createPageLinks(store.maps),
-    limits: { ...DEFAULT_LIMITS, ...options.limits },
+    limits,
     wired: new Set(INTERACTIONS.keys()),
     formats: [...codecs.keys()],
     ...(baseUrl === undefined ? {} : { baseUrl }),
