@@ -1,10 +1,10 @@
-import { readFileSync, statSync } from 'node:fs';
+import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { MANIFEST } from './emit/manifest.js';
 import { explain } from './explain.js';
 import { GeneratorError } from './generator-error.js';
 import { makeFiles, makeModel, outputFolder } from './generate.js';
-import { compare, listFiles, write, type Difference } from './write.js';
+import { compare, write, type Difference } from './write.js';
 
 /** Options of `kiln generate`. */
 export interface GenerateCommand {
@@ -55,7 +55,7 @@ export async function runExplain(path: string, options: { readonly package?: str
 function refuseUnusable(dir: string, command: GenerateCommand): void {
   const stat = statSync(dir, { throwIfNoEntry: false });
   if (stat !== undefined && !stat.isDirectory()) throw new GeneratorError(`--out ${dir}: is not a folder`);
-  if (command.check === true || listFiles(dir).length === 0) return;
+  if (command.check === true || stat === undefined || readdirSync(dir).length === 0) return;
   if (!manifestOf(dir).includes('"generatedBy": "kiln')) {
     throw new GeneratorError(`--out ${dir}: not empty and without a ${MANIFEST} of kiln; name a new or empty folder`);
   }
@@ -77,9 +77,10 @@ function reportCheck(dir: string, total: number, differences: readonly Differenc
   const shown = relative(process.cwd(), dir) || '.';
   for (const { path, kind, line, found, expected } of differences) {
     const file = `${shown}/${path}`;
-    if (kind === 'changed')
-      complain(`${file}:${String(line)}: changed\n  found    ${cut(found)}\n  expected ${cut(expected)}`);
-    else complain(`${file}: ${kind === 'missing' ? 'missing' : 'stray: the definitions do not make this file'}`);
+    if (kind === 'changed') {
+      const [have, want] = excerpts(found ?? '', expected ?? '');
+      complain(`${file}:${String(line)}: changed\n  found    ${have}\n  expected ${want}`);
+    } else complain(`${file}: ${kind === 'missing' ? 'missing' : 'stray: the definitions do not make this file'}`);
   }
   const options = [command.package && ` --package ${command.package}`, command.out && ` --out ${command.out}`];
   const remedy = options.some(Boolean) ? `npx kiln generate${options.filter(Boolean).join('')}` : 'npm run generate';
@@ -97,8 +98,16 @@ async function reporting(run: () => Promise<number>): Promise<number> {
   }
 }
 
-function cut(text = ''): string {
-  return text.length > 160 ? `${text.slice(0, 160)}…` : text;
+/** Two lines, cut to where they differ; what could not be told apart on a screen is escaped. */
+function excerpts(found: string, expected: string): [string, string] {
+  let first = 0;
+  while (first < found.length && found[first] === expected[first]) first++;
+  const start = first > 120 ? first - 40 : 0;
+  const excerpt = (text: string): string => {
+    const cut = `${start > 0 ? '…' : ''}${text.slice(start, start + 160)}${text.length > start + 160 ? '…' : ''}`;
+    return cut.replace(/ $|[^\P{C}\n]|[^\P{Z} ]/gu, (c) => `\\u{${(c.codePointAt(0) ?? 0).toString(16)}}`);
+  };
+  return [excerpt(found), excerpt(expected)];
 }
 
 function say(text: string): void {

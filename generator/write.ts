@@ -1,5 +1,6 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { MANIFEST } from './emit/manifest.js';
 
 /** How the output folder differs from what was generated. Paths are below it, in code-point order. */
 export interface Difference {
@@ -27,15 +28,20 @@ export function compare(dir: string, files: ReadonlyMap<string, string>): Differ
   return differences.sort((a, b) => (a.path < b.path ? -1 : 1));
 }
 
-/** Makes the folder equal to the files: writes what changed, deletes strays and folders that they leave empty. */
+/**
+ * Makes the folder equal to the files: deletes strays and folders that they leave empty, writes what changed.
+ *
+ * The file that marks the folder as ours comes first, so that a run cut short can be run again.
+ */
 export function write(dir: string, files: ReadonlyMap<string, string>, differences: readonly Difference[]): void {
-  for (const { path, kind } of differences) {
+  const strays = differences.filter(({ kind }) => kind === 'stray');
+  const others = differences.filter(({ kind }) => kind !== 'stray');
+  for (const { path } of strays) {
+    rmSync(join(dir, path));
+    removeEmptyFolders(dir, dirname(path));
+  }
+  for (const { path } of [...others].sort((a, b) => Number(b.path === MANIFEST) - Number(a.path === MANIFEST))) {
     const target = join(dir, path);
-    if (kind === 'stray') {
-      rmSync(target);
-      removeEmptyFolders(dir, dirname(path));
-      continue;
-    }
     mkdirSync(dirname(target), { recursive: true });
     // Renamed into place, so that a run cut short leaves whole files only.
     const temporary = `${target}.kiln-tmp`;

@@ -34,6 +34,7 @@ export interface Block {
   readonly tables: readonly Table[];
 }
 
+/** A table; the first column names its rows. */
 export interface Table {
   /** What the table holds, for those who do not see the heading. */
   readonly label: string;
@@ -41,6 +42,7 @@ export interface Table {
   readonly rows: readonly Row[];
 }
 
+/** A row: its name, and a cell for each other column. */
 export interface Row {
   /** Where links lead to; empty where none do. */
   readonly id: string;
@@ -53,13 +55,14 @@ export interface Row {
 /** Text within a line. */
 export type Inline = string | readonly Span[];
 
+/** A piece of a line. */
 export type Span =
   | string
   | { readonly code: string }
   /** A remark that stands back behind the text. */
   | { readonly mark: string }
   /** A link to a page (name without ending, and place in it). */
-  | { readonly page: string; readonly anchor?: string; readonly text: string; readonly code?: true }
+  | { readonly page: string; readonly anchor?: string; readonly text: string }
   /** A link out. */
   | { readonly href: string; readonly text: string }
   | { readonly newLine: true };
@@ -82,18 +85,22 @@ export function row(head: Inline, ...cells: readonly Inline[]): Row {
 
 /** The parts one after another, with a separator between them. */
 export function joined(parts: readonly Inline[], separator: Span): Span[] {
-  return parts.flatMap((part, index) => (index === 0 ? spans(part) : [separator, ...spans(part)]));
+  const all: Span[] = [];
+  for (const [index, part] of parts.entries()) {
+    if (index > 0) all.push(separator);
+    if (typeof part === 'string') all.push(part);
+    else all.push(...part);
+  }
+  return all;
 }
 
-/** The spans of a text. */
+/** The spans of a text, to stand among others. */
 export function spans(text: Inline): readonly Span[] {
-  return typeof text === 'string' ? (text === '' ? [] : [text]) : text;
+  return typeof text === 'string' ? [text] : text;
 }
 
 /** A new line between parts, those that are empty left out. */
 export function lines(...parts: readonly Inline[]): Inline {
-  return joined(
-    parts.filter((part) => part.length > 0),
-    { newLine: true },
-  );
+  const filled = parts.filter((part) => part.length > 0);
+  return filled.length === 1 ? (filled[0] ?? '') : joined(filled, { newLine: true });
 }

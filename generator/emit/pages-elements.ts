@@ -1,5 +1,5 @@
 import type { Element, Model, Structure } from '../model/model.js';
-import { block, joined, lines, type Inline, type Row, type Section } from './pages-data.js';
+import { block, joined, lines, spans, type Inline, type Row, type Section } from './pages-data.js';
 import { canonicalLink, prose, type Linker } from './pages-inline.js';
 
 /** The elements of a type, those of its backbone types below the element that holds them. */
@@ -10,7 +10,13 @@ export function elementSection(root: Structure, structures: readonly Structure[]
   const rows = rowsOf(root, 0, context);
   const backbones = structures.filter((structure) => structure !== root);
   const table = { label: 'Elements', columns: ['Element', 'Card.', 'Type', 'Description'], rows };
-  return [{ id: 'elements', heading: 'Elements', blocks: [block({ paragraphs: inheritance(backbones, linker), tables: [table] })] }];
+  return [
+    {
+      id: 'elements',
+      heading: 'Elements',
+      blocks: [block({ paragraphs: inheritance(backbones, linker), tables: [table] })],
+    },
+  ];
 }
 
 interface Context {
@@ -54,9 +60,9 @@ function typesCell(element: Element, holder: boolean, { root, linker }: Context)
       const label = type.startsWith(`${root.name}.`) ? `as ${type.slice(root.name.length + 1)}` : type;
       const allowed = targets?.[type];
       const link = linker.type(type, label);
-      return allowed === undefined ? [link] : [link, ' to ', ...joined([linker.types(allowed)], '')];
+      return allowed === undefined ? [link] : [link, ' to ', ...spans(linker.types(allowed))];
     }),
-    types.some((type) => targets?.[type] !== undefined) ? { newLine: true } : ', ',
+    types.some((type) => targets?.[type] !== undefined) ? '; ' : ', ',
   );
 }
 
@@ -89,7 +95,9 @@ function inheritance(backbones: readonly Structure[], linker: Linker): Inline[] 
   return [...bases].flatMap(([base, structure]): Inline[] => {
     if (base === undefined || structure.inherited === 0) return [];
     const names = structure.elements.slice(0, structure.inherited).map(({ name }): Inline => [{ code: name }]);
-    return [['Elements with parts below them also have those of ', linker.type(base), ': ', ...joined(names, ', '), '.']];
+    return [
+      ['Elements with parts below them also have those of ', linker.type(base), ': ', ...joined(names, ', '), '.'],
+    ];
   });
 }
 
@@ -109,11 +117,14 @@ export function invariantSection(structures: readonly Structure[], model: Model)
       head: id,
       cells: [
         bestPractice === true ? 'best practice' : severity,
+        joined(
+          [...(used.get(id) ?? [])].map((place): Inline => [{ code: place }]),
+          ', ',
+        ),
         lines(prose(human), [{ code: expression }]),
-        joined([...(used.get(id) ?? [])].map((place): Inline => [{ code: place }]), ', '),
       ],
     }));
   if (rows.length === 0) return [];
-  const table = { label: 'Invariants', columns: ['Rule', 'Severity', 'What it says', 'Holds for'], rows };
+  const table = { label: 'Invariants', columns: ['Rule', 'Severity', 'Holds for', 'What it says'], rows };
   return [{ id: 'invariants', heading: 'Invariants', blocks: [block({ tables: [table] })] }];
 }

@@ -48,8 +48,8 @@ const MARKUP = /`([^`\n]+)`|\[([^\]\n]*)\]\(([^)\s]+)\s*\)/g;
  * publication lead nowhere from here, so that their text alone remains), all else is taken as it stands.
  */
 export function prose(text: string): Inline {
-  const flat = text.replaceAll(/\s+/g, ' ').trim();
-  if (!flat.includes('`') && !flat.includes('](')) return flat;
+  const flat = /\s\s|[^\S ]|^\s|\s$/.test(text) ? text.replaceAll(/\s+/g, ' ').trim() : text;
+  if (!/[`[]/.test(flat)) return flat;
   const found: Span[] = [];
   let end = 0;
   for (const match of flat.matchAll(MARKUP)) {

@@ -3,9 +3,18 @@ import { joined, type Inline, type Span } from './pages-data.js';
 
 /** A short name for each condition, and what it says. https://hl7.org/fhir/smart-app-launch/scopes-and-launch-context.html */
 export const CONDITIONS: Readonly<Record<ScopeCondition, readonly [label: string, meaning: string]>> = {
-  'if-none-exist': ['If-None-Exist', 'A create carries criteria, in the header `If-None-Exist` or in `ifNoneExist` of a Bundle.'],
-  'conditional-reference': ['conditional reference', 'Content refers by a search, such as `Patient?identifier=…`: the types searched.'],
-  chain: ['chain', 'Criteria reach into other types, by a chain whose target is known, by `_has`, `_filter` or sorting: those types.'],
+  'if-none-exist': [
+    'If-None-Exist',
+    'A create carries criteria, in the header `If-None-Exist` or in `ifNoneExist` of a Bundle.',
+  ],
+  'conditional-reference': [
+    'conditional reference',
+    'Content refers by a search, such as `Patient?identifier=…`: the types searched.',
+  ],
+  chain: [
+    'chain',
+    'Criteria reach into other types, by a chain whose target is known, by `_has`, `_filter` or sorting: those types.',
+  ],
   'untyped-chain': ['untyped chain', 'A chain over a reference without a type: the types that it may point to.'],
   list: ['_list', 'Criteria name a list: the types of lists and what is in them.'],
   in: ['_in', 'Criteria name a group, list or team: its type.'],
@@ -14,7 +23,10 @@ export const CONDITIONS: Readonly<Record<ScopeCondition, readonly [label: string
   'types-named': ['types named', 'The request names types, in `_type` or in the URL: those.'],
   'types-unnamed': ['no types named', 'The request names no types: all of them.'],
   'security-context': ['security context', 'A Binary with a `securityContext`: the type of what that refers to.'],
-  'subscription-criteria': ['subscription criteria', 'A Subscription: the types that its topic and its filters look at.'],
+  'subscription-criteria': [
+    'subscription criteria',
+    'A Subscription: the types that its topic and its filters look at.',
+  ],
   'mode-create': ['mode=create', '`$validate` is to try out a create.'],
   'mode-update': ['mode=update', '`$validate` is to try out an update.'],
   'mode-delete': ['mode=delete', '`$validate` is to try out a delete.'],
@@ -33,34 +45,41 @@ export const CONDITION_TYPES: Readonly<Partial<Record<ScopeCondition, string>>> 
   'subscription-criteria': 'Subscription',
 };
 
+/** Where letters are needed, but on the type of the URL or a type by name. */
+const PLACES: Readonly<Record<string, string>> = {
+  compartment: ' on the type that opens the compartment',
+  each: ' on each type concerned',
+  any: ' on at least one type concerned',
+  filter: ' on each type concerned; what lacks it is left out',
+  'any filter': ' on at least one type concerned; what lacks it is left out',
+};
+
 /**
  * What a need asks for: `Patient.r`, "`s` on each type concerned".
  *
  * @param type the type of the URL, where it is known
  */
-export function needWords(need: ScopeNeed, type?: string): Span[] {
+export function needWords(need: ScopeNeed, type = '[type]'): Span[] {
   const sets = need.anyOf ?? [need.letters ?? ''];
+  const place = PLACES[need.on];
+  const on = need.on === 'type' ? type : need.on;
   const limit = need.unconstrained === true ? [' without constraint'] : [];
-  if (!['type', 'compartment', 'each', 'any', 'filter'].includes(need.on)) return [...alternatives(sets, need.on), ...limit];
-  if (need.on === 'type') {
-    if (sets.length === 5) return [`any scope on ${type ?? 'the type'}`, ...limit];
-    return [...alternatives(sets, type ?? '[type]'), ...limit];
-  }
-  const where: Readonly<Record<string, string>> = {
-    compartment: ' on the type that opens the compartment',
-    each: ' on each type concerned',
-    any: ' on at least one type concerned',
-    filter: ' on each type concerned, or what is of it is left out',
-  };
-  const letters: Span[] = sets.length === 5 ? ['any scope'] : alternatives(sets, undefined);
-  return [...letters, where[need.on] ?? '', ...limit];
+  if (sets.length === ALL_LETTERS) return ['any scope', place ?? ` on ${on}`, ...limit];
+  const codes = sets.map((letters): Inline => [{ code: place === undefined ? `${on}.${letters}` : letters }]);
+  return [...joined(codes, ' or '), place ?? '', ...limit];
 }
 
-function alternatives(sets: readonly string[], type: string | undefined): Span[] {
-  return joined(
-    sets.map((letters): Inline => [{ code: type === undefined ? letters : `${type}.${letters}` }]),
-    ' or ',
-  );
+const ALL_LETTERS = 5;
+
+/** `any` and `filter` of the same letters say one thing. */
+export function merged(needs: readonly ScopeNeed[]): ScopeNeed[] {
+  const sameAs = (on: string, need: ScopeNeed): boolean =>
+    needs.some(
+      (other) => other.on === on && JSON.stringify({ ...other, on: '' }) === JSON.stringify({ ...need, on: '' }),
+    );
+  return needs
+    .filter((need) => need.on !== 'filter' || !sameAs('any', need))
+    .map((need) => (need.on === 'any' && sameAs('filter', need) ? { ...need, on: 'any filter' } : need));
 }
 
 /**
@@ -72,8 +91,14 @@ export function rowWords(row: ScopeRow, needs: readonly ScopeNeed[], type?: stri
   if (row.open === true) return 'nothing: open to all, without a token';
   const parts: Inline[] = [
     ...(row.owner === true ? ['the token of the client that started the job'] : []),
-    ...needs.map((need) => needWords(need, type)),
+    ...merged(needs).map((need) => needWords(need, type)),
     ...(row.admin === undefined ? [] : [[{ code: row.admin }]]),
   ];
-  return parts.length === 0 ? 'any valid token' : joined(parts, ' and ');
+  if (parts.length > 0) return joined(parts, ', and ');
+  return row.anyToken === true || row.needs.length === 0 ? 'any valid token' : 'what the request asks for decides';
+}
+
+/** What brings further needs: `chain, _list`. Empty where nothing does. */
+export function conditionWords({ needs }: ScopeRow): string {
+  return [...new Set(needs.flatMap(({ when }) => (when === undefined ? [] : CONDITIONS[when][0])))].join(', ');
 }

@@ -1,9 +1,19 @@
 import type { ScopeNeed, ScopeRow } from '../../runtime/contract/index.js';
 import type { Model, OperationModel } from '../model/model.js';
-import { block, joined, lines, row, tableSection, type Inline, type Row, type Section, type Span } from './pages-data.js';
-import type { Linker } from './pages-inline.js';
-import { prose } from './pages-inline.js';
-import { CONDITION_TYPES, CONDITIONS, needWords, rowWords } from './pages-scope-words.js';
+import {
+  block,
+  joined,
+  lines,
+  row,
+  spans,
+  tableSection,
+  type Inline,
+  type Row,
+  type Section,
+  type Span,
+} from './pages-data.js';
+import { prose, type Linker } from './pages-inline.js';
+import { CONDITION_TYPES, CONDITIONS, merged, needWords, rowWords } from './pages-scope-words.js';
 
 /** Rows carry their reasons up to here; the contract has no place for them. */
 interface Noted {
@@ -16,14 +26,16 @@ const ELSEWHERE = new Set(['capabilities', 'bundle', 'search-system', 'history-s
 export function scopeSection(type: string, operations: readonly OperationModel[], model: Model): Section[] {
   const inCompartments = model.compartments.some((row) => row.type === type || row.members[type] !== undefined);
   const interactions = model.scopes.rows
-    .filter(({ interaction }) => !ELSEWHERE.has(interaction) && (interaction !== 'search-compartment' || inCompartments))
+    .filter(
+      ({ interaction }) => !ELSEWHERE.has(interaction) && (interaction !== 'search-compartment' || inCompartments),
+    )
     .map((row) => ({ name: [row.interaction], cells: typeCells(row, type) }));
   const called = operations.flatMap((operation) =>
     rowsFor(operation, model).flatMap((row) => {
-      const levels = (row.levels ?? operation.levels).filter((level) => level !== 'system');
+      const levels = operation.levels.filter((level) => level !== 'system' && row.levels?.includes(level) !== false);
       if (levels.length === 0) return [];
       const all = operation.levels.every((level) => level === 'system' || levels.includes(level));
-      const name: Inline = [{ code: `$${operation.name}` }, ...(all ? [] : [` (${levels.join(', ')})`])];
+      const name: Inline = [{ code: `$${operation.name}` }, ...(all ? [] : [' ', { mark: levels.join(', ') }])];
       return [{ name, cells: typeCells(row, type) }];
     }),
   );
@@ -78,7 +90,13 @@ function conditional(needs: readonly ScopeNeed[], type: string): Inline {
     .filter(({ on }) => on === 'type')
     .map((need): Inline => [...needWords(need, type), ' with ', conditionLink(need)]);
   const others = new Map(needs.filter(({ on }) => on !== 'type').map((need) => [need.when, conditionLink(need)]));
-  return lines(...exact, joined([...others.values()].map((link): Inline => [link]), ', '));
+  return lines(
+    ...exact,
+    joined(
+      [...others.values()].map((link): Inline => [link]),
+      ', ',
+    ),
+  );
 }
 
 function conditionLink({ when }: ScopeNeed): Span {
@@ -103,50 +121,61 @@ function withheldWords(type: string, letters: string): Span[] {
 }
 
 function chainWords(parameters: readonly string[]): Span[] {
-  return ['Chains that need no scope on the types they reach: ', ...joined(parameters.map((code): Inline => [{ code }]), ', '), '.'];
+  return [
+    'Chains that need no scope on the types they reach: ',
+    ...joined(
+      parameters.map((code): Inline => [{ code }]),
+      ', ',
+    ),
+    '.',
+  ];
 }
 
 /** The sections of the page of scopes: the whole policy. */
 export function scopePageSections(model: Model, linker: Linker): Section[] {
-  const operations = new Map(model.operations.map((operation) => [operation.id, operation]));
   const { rows, custom, withheld, ownChains } = model.scopes;
-  const requests = rows.flatMap((entry: ScopeRow & Noted): Row[] => {
-    const operation = entry.operation === undefined ? undefined : operations.get(entry.operation);
-    if (entry.operation !== undefined && operation === undefined) return [];
-    const head: Inline =
-      operation === undefined
-        ? entry.interaction
-        : lines(
-            [{ page: 'operations', anchor: operation.id, text: `$${operation.name}` }],
-            operation.types === undefined || operation.types.length > 1 ? '' : linker.types(operation.types),
-            entry.levels === undefined ? '' : [{ mark: entry.levels.join(', ') }],
-          );
-    const always = entry.needs.filter(({ when }) => when === undefined);
-    const some = entry.needs.filter(({ when }) => when !== undefined);
-    const more = some.map((need): Inline => [conditionLink(need), ': ', ...needWords(need)]);
-    return [row(head, rowWords(entry, always), lines(...more), prose(entry.note ?? ''))];
-  });
+  const operations = new Map(model.operations.map((operation) => [operation.id, operation]));
   const columns = ['Request', 'Scope', 'Some requests also', 'Why'];
+  const interactions = rows
+    .filter(({ operation }) => operation === undefined)
+    .map((entry) => row(entry.interaction, ...policyCells(entry)));
+  const called = rows.flatMap((entry): Row[] => {
+    const operation = operations.get(entry.operation ?? '');
+    return operation === undefined ? [] : [row(operationHead(operation, entry, linker), ...policyCells(entry))];
+  });
   return [
-    ...tableSection('interactions', 'Interactions', columns, requests.slice(0, firstOperation(rows))),
-    ...tableSection('operations', 'Operations', columns, requests.slice(firstOperation(rows))),
+    ...tableSection('interactions', 'Interactions', columns, interactions),
+    ...tableSection('operations', 'Operations', columns, called),
     ...tableSection('conditions', 'Some requests', ['Word', 'When, and which types are concerned'], conditionRows()),
-    ...tableSection(
-      'custom',
-      'Scopes of this server',
-      ['Scope', 'Covers', 'About'],
-      custom.map((entry: (typeof custom)[number] & Noted) =>
-        row([{ code: entry.scope }], joined((entry.covers ?? []).map((code): Inline => [{ code }]), ', '), prose(entry.note ?? '')),
-      ),
-    ),
+    ...tableSection('custom', 'Scopes of this server', ['Scope', 'Covers', 'About'], custom.map(customRow)),
     ...exceptions([...withheld.map(({ type }) => type), ...ownChains.map(({ type }) => type)], model, linker),
   ];
 }
 
-/** Rows of operations come after those of interactions. */
-function firstOperation(rows: readonly ScopeRow[]): number {
-  const index = rows.findIndex(({ interaction }) => interaction === 'operation');
-  return index < 0 ? rows.length : index;
+function operationHead(operation: OperationModel, entry: ScopeRow, linker: Linker): Inline {
+  return lines(
+    [{ page: 'operations', anchor: operation.id, text: `$${operation.name}` }],
+    operation.types === undefined || operation.types.length > 1 ? '' : linker.types(operation.types),
+    entry.levels === undefined ? '' : [{ mark: entry.levels.join(', ') }],
+  );
+}
+
+function policyCells(entry: ScopeRow & Noted): Inline[] {
+  const always = entry.needs.filter(({ when }) => when === undefined);
+  // Conditions that bring the same need stand in one line.
+  const same = new Map<string, { links: Inline[]; words: Inline }>();
+  for (const need of merged(entry.needs.filter(({ when }) => when !== undefined))) {
+    const words = needWords(need);
+    const key = JSON.stringify(words);
+    same.set(key, { links: [...(same.get(key)?.links ?? []), [conditionLink(need)]], words });
+  }
+  const some = [...same.values()].map(({ links, words }): Inline => [...joined(links, ', '), ': ', ...spans(words)]);
+  return [rowWords(entry, always), lines(...some), prose(entry.note ?? '')];
+}
+
+function customRow(entry: Model['scopes']['custom'][number] & Noted): Row {
+  const covers = (entry.covers ?? []).map((code): Inline => [{ code }]);
+  return row([{ code: entry.scope }], joined(covers, ', '), prose(entry.note ?? ''));
 }
 
 function conditionRows(): Row[] {

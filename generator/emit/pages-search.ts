@@ -1,6 +1,6 @@
 import type { CompartmentRow, PathRow } from '../../runtime/contract/index.js';
 import type { Model, SearchParameterModel, SearchTableModel } from '../model/model.js';
-import { block, joined, lines, row, type Inline, type Row, type Section } from './pages-data.js';
+import { block, joined, lines, row, tableSection, spans, type Inline, type Row, type Section } from './pages-data.js';
 import { canonicalLink, prose, type Linker } from './pages-inline.js';
 
 const COLUMNS = ['Parameter', 'Type', 'Where it looks', 'About'];
@@ -10,11 +10,17 @@ export function searchSections(type: string, model: Model, linker: Linker): Sect
   const [own, ...bases] = searchTables(type, model);
   if (own === undefined) return [];
   const rows = own.parameters.map((parameter) => searchRow(parameter, type, linker));
-  const inherited = bases.flatMap((table) => table.parameters.map((parameter) => inheritedRow(parameter, table.type)));
+  const seen = new Set(own.parameters.map(({ code }) => code));
+  const inherited = bases.flatMap((table) =>
+    // A nearer parameter takes the place of one with the same code further away.
+    table.parameters
+      .filter(({ code }) => seen.size !== seen.add(code).size)
+      .map((parameter) => inheritedRow(parameter, table === bases.at(-1) ? '' : table.type)),
+  );
   return [
-    section('search', 'Search parameters', COLUMNS, rows),
-    section('inherited-search', 'Inherited search parameters', ['Parameter', 'Type', 'Where it looks'], inherited),
-  ].flat();
+    ...tableSection('search', 'Search parameters', COLUMNS, rows),
+    ...tableSection('inherited-search', 'Inherited search parameters', COLUMNS.slice(0, 3), inherited),
+  ];
 }
 
 /** The parameters of a type, then those of its bases, the nearest first. */
@@ -24,10 +30,6 @@ export function searchTables(type: string, model: Model): SearchTableModel[] {
   return [table, ...(table.base === undefined ? [] : searchTables(table.base, model))];
 }
 
-function section(id: string, heading: string, columns: readonly string[], rows: readonly Row[]): Section[] {
-  return rows.length === 0 ? [] : [{ id, heading, blocks: [block({ tables: [{ label: heading, columns, rows }] })] }];
-}
-
 function searchRow(parameter: SearchParameterModel, type: string, linker: Linker): Row {
   return row(
     parameter.code,
@@ -35,7 +37,7 @@ function searchRow(parameter: SearchParameterModel, type: string, linker: Linker
     lines(branches(parameter.paths), components(parameter)),
     lines(
       prose(descriptionFor(type, parameter.description)),
-      parameter.targets === undefined ? '' : ['targets: ', ...joined([linker.types(parameter.targets)], '')],
+      parameter.targets === undefined ? '' : ['targets: ', ...spans(linker.types(parameter.targets))],
       [canonicalLink(parameter.url, false, parameter.id)],
     ),
   );
@@ -43,7 +45,7 @@ function searchRow(parameter: SearchParameterModel, type: string, linker: Linker
 
 function inheritedRow(parameter: SearchParameterModel, from: string): Row {
   const where = parameter.paths.length === 0 ? 'not at an element' : branches(parameter.paths);
-  return row(parameter.code, parameter.type, lines(where, from === 'Resource' ? '' : [{ mark: `from ${from}` }]));
+  return row(parameter.code, parameter.type, lines(where, from === '' ? '' : [{ mark: `from ${from}` }]));
 }
 
 function branches(paths: readonly PathRow[]): Inline {
@@ -54,7 +56,10 @@ function components(parameter: SearchParameterModel): Inline {
   return lines(
     ...(parameter.components ?? []).map(({ code, type, paths }): Inline => [
       `${code} (${type}): `,
-      ...joined(paths.map(({ text }): Inline => [{ code: text }]), ' | '),
+      ...joined(
+        paths.map(({ text }): Inline => [{ code: text }]),
+        ' | ',
+      ),
     ]),
   );
 }
@@ -71,7 +76,7 @@ export function compartmentSection(type: string, compartments: readonly Compartm
   const member = compartments.flatMap(({ type: owner, members }): Inline[] => {
     const codes = members[type];
     if (codes === undefined) return [];
-    const by = codes.map((code): Inline => (code === '{def}' ? 'being it' : [{ code }]));
+    const by = codes.map((code): Inline => (code === '{def}' ? 'being its owner' : [{ code }]));
     return [['In the compartment of ', linker.type(owner), ', by ', ...joined(by, ', '), '.']];
   });
   const opened = compartments
@@ -80,7 +85,10 @@ export function compartmentSection(type: string, compartments: readonly Compartm
       'Opens a ',
       canonicalLink(url, false, 'compartment'),
       ' with ',
-      ...joined(Object.keys(members).map((name): Inline => [linker.type(name)]), ', '),
+      ...joined(
+        Object.keys(members).map((name): Inline => [linker.type(name)]),
+        ', ',
+      ),
       '.',
     ]);
   if (member.length + opened.length === 0) return [];

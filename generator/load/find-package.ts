@@ -1,6 +1,16 @@
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  type Stats,
+  statSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
@@ -55,8 +65,8 @@ function cacheOf(root: string): string {
 function describe(dir: string): FoundPackage | undefined {
   const file = join(dir, 'package.json');
   if (!existsSync(file)) return undefined;
-  const { name, version } = JSON.parse(readFileSync(file, 'utf8')) as { name: string; version: string };
-  return { name, version, dir };
+  const { name, version } = JSON.parse(readFileSync(file, 'utf8')) as { name?: unknown; version?: unknown };
+  return typeof name === 'string' && typeof version === 'string' ? { name, version, dir } : undefined;
 }
 
 async function fetchPackage(name: string, version: string, root: string): Promise<FoundPackage> {
@@ -85,8 +95,15 @@ function unpack(file: string, dir: string): FoundPackage {
   mkdirSync(dirname(dir), { recursive: true });
   const work = mkdtempSync(`${dir}-unpacking-`);
   try {
-    // 'package/X.json' -> 'X.json'; folders of examples and of other forms are not read.
-    tar.extract({ file, cwd: work, strip: 1, sync: true, filter: (path) => /^[^/]+\/[^/]+\.json$/.test(path) });
+    const links: string[] = [];
+    const filter = (path: string, entry: tar.ReadEntry | Stats): boolean => {
+      if (!isDefinition(path)) return false;
+      if ('type' in entry && /Link$/.test(entry.type)) links.push(path);
+      return links.length === 0;
+    };
+    tar.extract({ file, cwd: work, strip: 1, sync: true, filter });
+    // One may point anywhere; the registry has none.
+    if (links.length > 0) throw new Error(`${String(links[0])} is a link`);
     if (describe(work) === undefined) throw new Error('it holds no package/package.json');
     if (!existsSync(dir)) renameSync(work, dir);
   } catch (cause) {
@@ -98,5 +115,12 @@ function unpack(file: string, dir: string): FoundPackage {
   } finally {
     rmSync(work, { recursive: true, force: true });
   }
-  return describe(dir) as FoundPackage;
+  const whole = describe(dir);
+  if (whole === undefined) throw new GeneratorError(`${dir} is damaged; delete it and run again`);
+  return whole;
+}
+
+/** `package/X.json`: folders of examples and of other forms are not read. */
+function isDefinition(path: string): boolean {
+  return /^[^/]+\/[^/]+\.json$/.test(path) && !path.startsWith('..');
 }

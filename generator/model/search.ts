@@ -25,6 +25,8 @@ export interface SearchContext {
 export function buildSearch(parameters: readonly SearchParameter[], context: SearchContext): SearchTableModel[] {
   const faults: string[] = [];
   const byUrl = new Map(parameters.map((parameter) => [parameter.url, parameter]));
+  // Some have thirty bases: their expressions are taken apart once, not once for each.
+  const branches = new Map(parameters.map((parameter) => [parameter, splitBranches(parameter.expression ?? '')]));
   const tables = context.structures
     .filter((structure) => structure.kind === 'resource')
     .map((structure) => {
@@ -33,7 +35,7 @@ export function buildSearch(parameters: readonly SearchParameter[], context: Sea
         .sort((a, b) => byCodePoint(a.code, b.code));
       const rows = own.flatMap((parameter) => {
         try {
-          return [buildParameter(parameter, structure.name, byUrl, context)];
+          return [buildParameter(parameter, branches.get(parameter) ?? [], structure.name, byUrl, context)];
         } catch (error) {
           if (!(error instanceof GeneratorError)) throw error;
           faults.push(`${parameter.url}: ${error.message}`);
@@ -57,11 +59,12 @@ export function buildSearch(parameters: readonly SearchParameter[], context: Sea
 
 function buildParameter(
   parameter: SearchParameter,
+  all: readonly string[],
   type: string,
   byUrl: ReadonlyMap<string, SearchParameter>,
   context: SearchContext,
 ): SearchParameterModel {
-  const branches = branchesOf(parameter, type, context.types);
+  const branches = branchesOf(parameter, all, type, context.types);
   const paths = branches.map((text) => pathRow(text, compileBranch(text, type, context.types), context));
   const components = (parameter.component ?? []).map((component) =>
     buildComponent(component, byUrl.get(component.definition), paths, context),
@@ -84,8 +87,8 @@ function buildParameter(
  * The branches of a parameter that start from this type, each once. One that names no type belongs to every type
  * that has what it names.
  */
-function branchesOf(parameter: SearchParameter, type: string, types: TypeIndex): string[] {
-  const mine = splitBranches(parameter.expression ?? '').filter((text) => {
+function branchesOf(parameter: SearchParameter, all: readonly string[], type: string, types: TypeIndex): string[] {
+  const mine = all.filter((text) => {
     const head = /^\(*\s*([A-Za-z]+)/.exec(text)?.[1] ?? '';
     if (types.isType(head)) return head === type;
     return parameter.base?.length === 1 || compiles(text, type, types);

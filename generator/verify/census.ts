@@ -80,9 +80,10 @@ function countSearch(parameters: readonly SearchParameter[], resources: readonly
   const branches = new Set<string>();
   for (const parameter of parameters) {
     byType.set(parameter.type, (byType.get(parameter.type) ?? 0) + 1);
+    const all = splitBranches(parameter.expression ?? '');
     for (const base of parameter.base ?? []) {
       pairs.add(`${base} ${parameter.code}`);
-      for (const branch of splitBranches(parameter.expression ?? '')) {
+      for (const branch of all) {
         if (/^\(*([A-Za-z]+)/.exec(branch)?.[1] === base) branches.add(`${base}\n${branch}`);
       }
     }

@@ -50,6 +50,10 @@ const namesAreUnique: Check = (model) => [
     'operation',
     model.operations.map(({ id }) => id),
   ),
+  ...repeated(
+    'compartment',
+    model.compartments.map(({ type }) => type),
+  ),
   ...model.structures.flatMap(({ name, elements }) =>
     repeated(
       `${name}: element`,

@@ -76,8 +76,10 @@ export async function runProgram(args: readonly string[], terminal: Terminal): P
 
   program
     .command('explain')
-    .description('print what the generator knows of an element (development checkout only)')
-    .argument('<path>', 'path of an element: Patient.contact')
+    .description(
+      'print what the generator knows of a type, an element, a search parameter or an operation (development checkout only)',
+    )
+    .argument('<path>', "Patient.contact, Observation.valueQuantity, 'Patient?name', '$everything'")
     .option('--package <NAME@VERSION|FILE>', 'the FHIR package to look in')
     .action(async (path: string, options: GenerateOptions) => {
       const { explain } = await import('./development.js');

@@ -1,0 +1,159 @@
+import type { OperationParameterRow, ScopeRow } from '../../runtime/contract/index.js';
+import type { Model, OperationModel } from '../model/model.js';
+import {
+  block,
+  lines,
+  row,
+  spans,
+  type Block,
+  type Fact,
+  type Inline,
+  type Row,
+  type Section,
+  type Table,
+} from './pages-data.js';
+import { canonicalLink, prose, type Linker } from './pages-inline.js';
+import { rowsFor } from './pages-scopes.js';
+import { conditionWords, rowWords } from './pages-scope-words.js';
+
+const COLUMNS = ['Parameter', 'Use', 'Card.', 'Type'];
+
+/** Operations that can be called on a type or on a resource of it: first its own, then those that every type has. */
+export function operationsOn(type: string, model: Model): OperationModel[] {
+  const callable = model.operations.filter(
+    ({ levels, types }) => (types === undefined || types.includes(type)) && levels.some((level) => level !== 'system'),
+  );
+  return [
+    ...callable.filter(({ types }) => types !== undefined),
+    ...callable.filter(({ types }) => types === undefined),
+  ];
+}
+
+/** The operations of a type: its own with their parameters, those of every type by name. */
+export function operationSection(operations: readonly OperationModel[], linker: Linker): Section[] {
+  if (operations.length === 0) return [];
+  const own = operations.filter(({ types }) => types !== undefined);
+  const everywhere = operations.filter(({ types }) => types === undefined);
+  const blocks = own.map((operation) =>
+    block({
+      id: operation.id,
+      heading: `$${operation.name}`,
+      paragraphs: [[operationLink(operation, operation.title), ': ', ...callWords(operation)]],
+      facts: [{ name: 'Definition', value: [canonicalLink(operation.url, operation.own)] }],
+      tables: parameterTables(operation, linker, false),
+    }),
+  );
+  const rows = everywhere.map((operation) =>
+    row(
+      [operationLink(operation, `$${operation.name}`)],
+      operation.levels.filter((level) => level !== 'system').join(', '),
+      operation.methods.join(', '),
+      operation.title,
+    ),
+  );
+  const columns = ['Operation', 'Levels', 'Methods', 'About'];
+  const heading = 'Operations of every type';
+  const shared =
+    rows.length === 0 ? [] : [block({ id: 'shared-operations', heading, tables: [{ label: heading, columns, rows }] })];
+  return [{ id: 'operations', heading: 'Operations', blocks: [...blocks, ...shared] }];
+}
+
+/** The sections of the page of operations: ours in full, then those of the specification. */
+export function operationPageSections(model: Model, linker: Linker): Section[] {
+  const section = (id: string, heading: string, own: boolean): Section[] => {
+    const blocks = model.operations
+      .filter((operation) => operation.own === own)
+      .map((operation) => operationBlock(operation, model, linker));
+    return blocks.length === 0 ? [] : [{ id, heading, blocks }];
+  };
+  return [
+    ...section('own-operations', 'Operations of this server', true),
+    ...section('specification-operations', 'Operations of the specification', false),
+  ];
+}
+
+function operationBlock(operation: OperationModel, model: Model, linker: Linker): Block {
+  const { types } = operation;
+  const on =
+    types !== undefined
+      ? linker.types(types)
+      : operation.levels.every((level) => level === 'system')
+        ? ''
+        : 'every type';
+  const scopes = lines(...rowsFor(operation, model).map((scope) => scopeWords(scope, types)));
+  const facts: Fact[] = [
+    { name: 'Called', value: callWords(operation) },
+    ...(on === '' ? [] : [{ name: 'On', value: on }]),
+    { name: 'Changes anything', value: operation.affectsState ? 'yes' : 'no' },
+    ...(scopes.length === 0 ? [] : [{ name: 'Scopes', value: scopes }]),
+    { name: 'Definition', value: [canonicalLink(operation.url, operation.own)] },
+  ];
+  return block({
+    id: operation.id,
+    heading: `$${operation.name}${types === undefined || types.length > 1 ? '' : ` (${types.join(', ')})`}`,
+    // What the specification says of its own operations is long, and a link away.
+    paragraphs: operation.own ? [`${operation.title}.`, prose(operation.description)] : [operation.title],
+    facts,
+    tables: parameterTables(operation, linker, true),
+  });
+}
+
+function scopeWords(scope: ScopeRow, types: readonly string[] | undefined): Inline {
+  const always = scope.needs.filter(({ when }) => when === undefined);
+  const words = rowWords(scope, always, types?.length === 1 ? types[0] : undefined);
+  const some = conditionWords(scope);
+  return [
+    ...(scope.levels === undefined ? [] : [`${scope.levels.join(', ')}: `]),
+    ...spans(words),
+    ...(some === '' ? [] : ['; see ', { page: 'scopes', anchor: 'operations', text: 'scopes' }, ` for: ${some}`]),
+  ];
+}
+
+/** A link to where an operation is described. */
+export function operationLink({ id }: OperationModel, text: string): { page: string; anchor: string; text: string } {
+  return { page: 'operations', anchor: id, text };
+}
+
+function callWords({ levels, methods }: OperationModel): Inline {
+  return `${methods.join(' or ')} on ${levels.join(', ')}`;
+}
+
+function parameterTables(operation: OperationModel, linker: Linker, documented: boolean): Table[] {
+  const rows = operation.parameters.flatMap((parameter) => parameterRows(parameter, '', 0, linker, documented));
+  if (rows.length === 0) return [];
+  return [{ label: `Parameters of $${operation.name}`, columns: [...COLUMNS, ...(documented ? ['About'] : [])], rows }];
+}
+
+function parameterRows(
+  parameter: OperationParameterRow,
+  path: string,
+  depth: number,
+  linker: Linker,
+  documented: boolean,
+): Row[] {
+  const name = `${path}${parameter.name}`;
+  const cells: Inline[] = [
+    lines(parameter.use, parameter.scope === undefined ? '' : [{ mark: `at ${parameter.scope.join(', ')}` }]),
+    `${String(parameter.min)}..${String(parameter.max)}`,
+    parameterType(parameter, linker),
+    ...(documented ? [prose(parameter.documentation ?? '')] : []),
+  ];
+  const parts = parameter.parts ?? [];
+  return [
+    { id: '', depth, head: name, cells },
+    ...parts.flatMap((part) => parameterRows(part, `${name}.`, depth + 1, linker, documented)),
+  ];
+}
+
+function parameterType(
+  { type, allowedTypes, searchType, targets, binding }: OperationParameterRow,
+  linker: Linker,
+): Inline {
+  if (type === undefined) return 'parts below';
+  return lines(
+    allowedTypes === undefined ? [linker.type(type)] : linker.types(allowedTypes),
+    targets === undefined ? '' : ['to ', ...spans(linker.types(targets))],
+    searchType === undefined ? '' : `written as a search ${searchType}`,
+    binding === undefined ? '' : [`${binding.strength}: `, canonicalLink(binding.valueSet)],
+  );
+}

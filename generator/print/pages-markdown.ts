@@ -1,0 +1,62 @@
+import type { InlineFormat } from './pages-inline.js';
+import { escapeHtml } from './pages-html.js';
+
+/** Markdown as GitHub reads it, for paragraphs and lists. https://github.github.com/gfm/ */
+export const markdownFormat: InlineFormat = {
+  text: escapeMarkdown,
+  code: (text) => codeSpan(text, false),
+  mark: (text) => `_${escapeMarkdown(text)}_`,
+  link,
+  newLine: '<br>',
+  file: (page) => (page === 'index' ? 'README.md' : `${page}.md`),
+};
+
+/** The same for cells of tables, which end at a bar wherever it stands. */
+export const markdownCellFormat: InlineFormat = {
+  ...markdownFormat,
+  code: (text) => codeSpan(text, true),
+};
+
+/** Text that shall mean nothing to Markdown; on one line. */
+export function escapeMarkdown(text: string): string {
+  if (!/[\\`*_[<>&|~\r\n\t]/.test(text)) return text;
+  return (
+    text
+      .replaceAll(/\s+/g, ' ')
+      .replaceAll(/[\\`*[|~]/g, '\\$&')
+      .replaceAll(/[<>&]/g, escapeHtml)
+      // Within a word an underscore is one.
+      .replaceAll(/(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])/g, '\\_')
+  );
+}
+
+/** A paragraph or list item must not begin with what would begin a heading, a list or a quotation. */
+export function guardStart(text: string): string {
+  return text.replace(/^[#+\-=]/, '\\$&').replace(/^(\d+)([.)])/, '$1\\$2');
+}
+
+/**
+ * Code. What neither can be within backticks nor be read the same way by every program goes into an HTML element,
+ * character by character.
+ */
+function codeSpan(text: string, inCell: boolean): string {
+  const flat = text.replaceAll(/\s+/g, ' ').trim();
+  if (!/[`\\<&]/.test(flat)) return `\`${inCell ? flat.replaceAll('|', '\\|') : flat}\``;
+  const escaped = escapeHtml(flat).replaceAll(/[\\`*_[\]|~]/g, (character) => `&#${String(character.charCodeAt(0))};`);
+  return `<code>${escaped}</code>`;
+}
+
+const UNSAFE: Readonly<Record<string, string>> = {
+  ' ': '%20',
+  '(': '%28',
+  ')': '%29',
+  '<': '%3C',
+  '>': '%3E',
+  '\\': '%5C',
+  '|': '%7C',
+};
+
+function link(text: string, target: string): string {
+  const safe = target.replaceAll(/[ ()<>\\|]/g, (character) => UNSAFE[character] ?? '');
+  return `[${escapeMarkdown(text).replaceAll(']', '\\]')}](${safe})`;
+}

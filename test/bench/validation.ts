@@ -1,0 +1,53 @@
+import { readExample } from '../conformance/examples.js';
+import { compileTypeSchemas } from '../conformance/json-schema-oracle.js';
+import { createValidator } from '../../runtime/validate/create-validator.js';
+import { compare } from './measure.js';
+import { patients } from './patients.js';
+import type { Bench, Row } from './row.js';
+
+type Resource = Record<string, unknown>;
+
+/** What `npm run bench -- validation` measures: checks of structure, against the official JSON schema compiled by ajv. */
+export const bench: Bench = async () => {
+  const { tables } = await import('../../generated/tables.js');
+  const validate = createValidator(tables);
+  const schemas = compileTypeSchemas(['Patient', 'Observation']);
+  const isValid = (resource: Resource): boolean => validate(resource).length === 0;
+  const rows: Row[] = [];
+  for (const [type, pool] of [
+    ['Patient', patients(500)],
+    ['Observation', observations(500)],
+  ] as const) {
+    const schema = schemas.get(type)!;
+    const { measured, floor } = await compare(
+      over(pool, isValid),
+      over(pool, (resource) => schema(resource) as boolean),
+    );
+    rows.push({
+      name: `check the structure of ${type}s`,
+      unit: `${type}s`,
+      measured,
+      floor: { name: 'ajv', measured: floor },
+      goal: { ratio: 0.4 },
+    });
+  }
+  return rows;
+};
+
+function over(pool: readonly Resource[], isValid: (resource: Resource) => boolean): () => number {
+  return () => {
+    for (const resource of pool) if (!isValid(resource)) throw new Error(`refused: ${JSON.stringify(resource)}`);
+    return pool.length;
+  };
+}
+
+const EXAMPLES = ['f001', 'blood-pressure', 'bmi', 'f204', 'f202', 'vp-oyster', 'example', 'satO2'];
+
+/** Official Observations, each parsed on its own as a server would have them. */
+function observations(count: number): Resource[] {
+  const texts = EXAMPLES.map((id) => JSON.stringify(readExample(`Observation-${id}.json`).resource));
+  return Array.from({ length: count }, (_, n) => {
+    const text = texts[n % texts.length]!;
+    return JSON.parse(text.replace('"id":', `"language":"en-x${n}","id":`)) as Resource;
+  });
+}
