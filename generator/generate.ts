@@ -8,7 +8,7 @@ import { emitTypeTables } from './emit/type-tables.js';
 import { emitTypes } from './emit/types.js';
 import { GeneratorError } from './generator-error.js';
 import { loadDefinitions, type Definitions, type PackagePin } from './load/definitions.js';
-import { applyErrata, omitDefinitions } from './load/errata.js';
+import { applyErrata, omitDefinitions, omitValueSets } from './load/errata.js';
 import { findPackage } from './load/find-package.js';
 import { loadPackage, type LoadedPackage } from './load/package.js';
 import { buildModel } from './model/build.js';
@@ -41,12 +41,10 @@ export async function makeModel(options: GenerateOptions = {}): Promise<Model> {
     verifyCensus(takeCensus(published, omitDefinitions(published, definitions.errata), expansions), main);
   }
   const corrected = applyErrata(published, definitions.errata);
-  const incomplete = new Set(
-    definitions.errata.filter((erratum) => erratum.package === expansions?.name).map((erratum) => erratum.target),
-  );
+  const expanded = expansions === undefined ? published.valueSet : omitValueSets(expansions, definitions.errata);
   const model = buildModel({
     package: corrected,
-    expansion: (url) => (incomplete.has(url) ? undefined : (expansions ?? published).valueSet(url)),
+    expansion: expanded,
     inputs: [published, ...(expansions === undefined ? [] : [expansions])].map(({ name, version, integrity }) => ({
       name,
       version,

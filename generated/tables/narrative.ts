@@ -16,7 +16,7 @@ export const types: readonly TypeRow[] = [
         min: 1,
         binding: { strength: 'required', valueSet: 'http://hl7.org/fhir/ValueSet/narrative-status' },
       },
-      { name: 'div', types: ['xhtml'], min: 1, rules: ['txt-1', 'txt-2'] },
+      { name: 'div', types: ['xhtml'], min: 1, rules: ['txt-1', 'txt-2'], xml: 'xhtml' },
     ],
   },
 ];

@@ -25,7 +25,6 @@ export const types: readonly TypeRow[] = [
 /** Search parameters of Resource. */
 export const search: SearchTable = {
   type: 'Resource',
-  base: 'Base',
   parameters: [
     { code: '_content', type: 'special', url: 'http://hl7.org/fhir/SearchParameter/Resource-content', paths: [] },
     { code: '_filter', type: 'special', url: 'http://hl7.org/fhir/SearchParameter/Resource-filter', paths: [] },

@@ -12,7 +12,5 @@ export interface Narrative extends DataType {
   /** Id and extensions of status. */
   _status?: Element;
   /** Limited xhtml content — 1..1 xhtml */
-  div?: string;
-  /** Id and extensions of div. */
-  _div?: Element;
+  div: string;
 }

@@ -21,6 +21,25 @@ export interface Erratum {
   readonly now?: unknown;
 }
 
+/**
+ * The value sets of a package, but for those that the errata leave out.
+ *
+ * @throws GeneratorError naming each erratum whose value set is not there, or that does not leave it out
+ */
+export function omitValueSets(loaded: LoadedPackage, errata: readonly Erratum[]): LoadedPackage['valueSet'] {
+  const mine = errata.filter((erratum) => erratum.package === loaded.name);
+  const faults = mine
+    .filter(({ target, omit }) => omit !== true || loaded.valueSet(target) === undefined)
+    .map(({ target, omit }) =>
+      omit === true
+        ? `${target}: ${loaded.name}@${loaded.version} has no such value set`
+        : `${target}: a value set can only be left out ("omit": true)`,
+    );
+  if (faults.length > 0) throw inapplicable(faults);
+  const omitted = new Set(mine.map(({ target }) => target));
+  return (url) => (omitted.has(url) ? undefined : loaded.valueSet(url));
+}
+
 /** The package as published, but for definitions that the errata leave out. */
 export function omitDefinitions(loaded: LoadedPackage, errata: readonly Erratum[]): LoadedPackage {
   const omitted = new Set(
@@ -70,9 +89,13 @@ export function applyErrata(loaded: LoadedPackage, errata: readonly Erratum[]): 
     if (!met.has(erratum)) faults.push(`${erratum.target}: ${loaded.name}@${loaded.version} has no such definition`);
   }
   if (faults.length > 0) {
-    throw new GeneratorError('definitions/errata.json: corrections that no longer apply; adapt or remove them', faults);
+    throw inapplicable(faults);
   }
   return corrected;
+}
+
+function inapplicable(faults: readonly string[]): GeneratorError {
+  return new GeneratorError('definitions/errata.json: corrections that no longer apply; adapt or remove them', faults);
 }
 
 type Json = Record<string, unknown>;

@@ -143,5 +143,5 @@ export interface ValueSet extends Definition {
       readonly filter?: readonly unknown[];
     }[];
   };
-  readonly expansion?: { readonly total?: number; readonly contains?: readonly ExpansionEntry[] };
+  readonly expansion?: { readonly extension?: readonly FhirExtension[]; readonly contains?: readonly ExpansionEntry[] };
 }

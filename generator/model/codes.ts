@@ -3,9 +3,12 @@ import type { ExpansionEntry, ValueSet } from '../load/fhir-json.js';
 import type { Structure } from './model.js';
 import { byCodePoint } from './names.js';
 
+/** Marks an expansion that holds an excerpt, or nothing: the whole is too large, or no list at all. */
+const TOO_COSTLY = 'http://hl7.org/fhir/StructureDefinition/valueset-toocostly';
+
 /**
  * Code tables for the value sets that a required binding names, as far as an expansion tells: those without one (or
- * with one that the errata declare incomplete) have no table, and are checked by syntax only.
+ * with one that calls itself an excerpt, or that the errata leave out) have no table, and are checked by syntax only.
  *
  * @param expansion the expanded value set of a canonical
  */
@@ -18,7 +21,11 @@ export function buildCodes(
     .filter((element) => element.binding?.strength === 'required')
     .map((element) => element.binding?.valueSet ?? '');
   return [...new Set(urls)].sort(byCodePoint).flatMap((url) => {
-    const codes = codesOf(expansion(url)?.expansion?.contains ?? []);
+    const { expansion: found } = expansion(url) ?? {};
+    const excerpt = found?.extension?.some(
+      (extension) => extension.url === TOO_COSTLY && extension.valueBoolean === true,
+    );
+    const codes = codesOf(excerpt === true ? [] : (found?.contains ?? []));
     return codes.size === 0
       ? []
       : [{ url, codes: Object.fromEntries([...codes].sort(([a], [b]) => byCodePoint(a, b))) }];

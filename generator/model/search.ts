@@ -27,27 +27,27 @@ export function buildSearch(parameters: readonly SearchParameter[], context: Sea
   const byUrl = new Map(parameters.map((parameter) => [parameter.url, parameter]));
   // Some have thirty bases: their expressions are taken apart once, not once for each.
   const branches = new Map(parameters.map((parameter) => [parameter, splitBranches(parameter.expression ?? '')]));
-  const tables = context.structures
-    .filter((structure) => structure.kind === 'resource')
-    .map((structure) => {
-      const own = parameters
-        .filter((parameter) => parameter.base?.includes(structure.name))
-        .sort((a, b) => byCodePoint(a.code, b.code));
-      const rows = own.flatMap((parameter) => {
-        try {
-          return [buildParameter(parameter, branches.get(parameter) ?? [], structure.name, byUrl, context)];
-        } catch (error) {
-          if (!(error instanceof GeneratorError)) throw error;
-          faults.push(`${parameter.url}: ${error.message}`);
-          return [];
-        }
-      });
-      return {
-        type: structure.name,
-        ...(structure.base === undefined ? {} : { base: structure.base }),
-        parameters: rows,
-      };
+  const resources = context.structures.filter((structure) => structure.kind === 'resource');
+  const searched = new Set(resources.map(({ name }) => name));
+  const tables = resources.map((structure) => {
+    const own = parameters
+      .filter((parameter) => parameter.base?.includes(structure.name))
+      .sort((a, b) => byCodePoint(a.code, b.code));
+    const rows = own.flatMap((parameter) => {
+      try {
+        return [buildParameter(parameter, branches.get(parameter) ?? [], structure.name, byUrl, context)];
+      } catch (error) {
+        if (!(error instanceof GeneratorError)) throw error;
+        faults.push(`${parameter.url}: ${error.message}`);
+        return [];
+      }
     });
+    return {
+      type: structure.name,
+      ...(structure.base !== undefined && searched.has(structure.base) ? { base: structure.base } : {}),
+      parameters: rows,
+    };
+  });
   if (faults.length > 0) {
     throw new GeneratorError(
       'search parameters that cannot be compiled; correct them in definitions/errata.json',

@@ -85,7 +85,7 @@ function readElement(element: FhirElement, parents: ReadonlySet<string>, rules: 
     ...(element.isSummary === true ? { summary: true as const } : {}),
     ...(element.isModifier === true ? { modifier: true as const } : {}),
     ...(ids.length > 0 ? { rules: ids } : {}),
-    ...(xml === 'xmlAttr' ? { xml: 'attribute' as const } : xml === 'xhtml' ? { xml: 'xhtml' as const } : {}),
+    ...(xml === 'xmlAttr' ? { xml: 'attribute' as const } : isXhtml(element) ? { xml: 'xhtml' as const } : {}),
     path: element.path,
     short: element.short ?? '',
     definition: element.definition ?? '',
@@ -118,6 +118,11 @@ function targetsOf(types: readonly FhirElementType[]): Record<string, string[]> 
     // Resource as target is any resource: no restriction.
     .filter(([, targets]) => targets.length > 0 && !targets.includes('Resource'));
   return entries.length === 0 ? undefined : Object.fromEntries(entries);
+}
+
+/** The representation is published on the type's value, not where the type is used. */
+function isXhtml(element: FhirElement): boolean {
+  return element.type?.[0]?.code === 'xhtml';
 }
 
 /** Finds the nearest ancestor whose elements all stand, unaltered, at the front of this type's. */

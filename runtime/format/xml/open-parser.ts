@@ -1,0 +1,48 @@
+import { SaxesParser, type SaxesTagNS } from 'saxes';
+
+/** A parser that knows namespaces. */
+export type XmlParser = SaxesParser<{ xmlns: true }>;
+
+/** An element with its namespaces resolved. */
+export type XmlTag = SaxesTagNS;
+
+/** The namespace of the attributes that declare namespaces. */
+export const XMLNS_NAMESPACE = 'http://www.w3.org/2000/xmlns/';
+/** The namespace of `xml:lang` and `xml:space`. */
+export const XML_NAMESPACE = 'http://www.w3.org/XML/1998/namespace';
+
+/** What a parser found that ends the reading. */
+export class XmlRefusal extends Error {
+  constructor(
+    readonly fault: 'syntax' | 'forbidden' | 'depth',
+    text: string,
+    /** Where in the text, in UTF-16 code units from 0. */
+    readonly at: number,
+  ) {
+    super(text);
+  }
+}
+
+/**
+ * A parser for XML 1.0 that throws `XmlRefusal` at what is not well-formed and at all that FHIR has no use for and
+ * attackers have: DOCTYPE (and so entities other than XML's five) and processing instructions. Comments are skipped.
+ * https://hl7.org/fhir/R5/security.html#xml
+ *
+ * @param namespaces What prefixes mean from outside, for a piece of a document
+ */
+export function openParser(namespaces: Readonly<Record<string, string>> = {}): XmlParser {
+  const parser: XmlParser = new SaxesParser({ xmlns: true, additionalNamespaces: namespaces });
+  const refuse = (fault: XmlRefusal['fault'], text: string): never => {
+    throw new XmlRefusal(fault, text, Math.max(0, parser.position - 1));
+  };
+  parser.on('error', (error) => refuse('syntax', error.message.replace(/^\d+:\d+: /, '').replace(/\.$/, '')));
+  parser.on('doctype', () => refuse('forbidden', 'a DOCTYPE is not allowed'));
+  parser.on('processinginstruction', () => refuse('forbidden', 'processing instructions are not allowed'));
+  parser.on('xmldecl', ({ version, encoding }) => {
+    if (version !== '1.0') refuse('syntax', `XML has to be of version 1.0, not ${version}`);
+    if (encoding !== undefined && !/^utf-8$/i.test(encoding)) {
+      refuse('syntax', `XML has to be in UTF-8, not ${encoding.slice(0, 40)}`);
+    }
+  });
+  return parser;
+}

@@ -1,0 +1,34 @@
+import type { PrimitiveRow } from '../../contract/types.js';
+import { Decimal } from '../../fhir/decimal.js';
+import type { JsonValue } from '../../fhir/resource.js';
+
+const JSON_NUMBER = /^-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?$/;
+
+/**
+ * The JSON value for the text of a primitive: a number as the JSON reader would give it, a boolean, or the text as it
+ * stands (patterns are the validator's). Undefined where JSON has no form for it. https://hl7.org/fhir/R5/json.html#primitive
+ */
+export function parsePrimitive(row: PrimitiveRow, text: string): string | number | boolean | Decimal | undefined {
+  switch (row.json) {
+    case 'string':
+      return text;
+    case 'boolean':
+      return text === 'true' ? true : text === 'false' ? false : undefined;
+    case 'number': {
+      // Integers may have a plus sign, which JSON does not know.
+      const unsigned = text.startsWith('+') ? text.slice(1) : text;
+      if (!JSON_NUMBER.test(unsigned) || text.startsWith('+-')) return undefined;
+      const value = Number(unsigned);
+      return String(value) === unsigned ? value : new Decimal(unsigned);
+    }
+  }
+}
+
+/** The text of a primitive in XML, or undefined where the JSON value is of another kind than the type has. */
+export function primitiveText(row: PrimitiveRow, value: JsonValue): string | undefined {
+  if (row.json === 'number') {
+    if (value instanceof Decimal) return value.text;
+    return typeof value === 'number' && Number.isFinite(value) ? String(value) : undefined;
+  }
+  return typeof value === row.json ? String(value) : undefined;
+}

@@ -1,0 +1,74 @@
+import { MAX_DEPTH } from '../read-json.js';
+import { decodeUtf8 } from '../utf8.js';
+import type { Resource } from '../../fhir/resource.js';
+import { elementIndex, type FormatTables } from './element-index.js';
+import { openParser, XmlRefusal } from './open-parser.js';
+import { ResourceBuilder } from './resource-builder.js';
+import { Places } from './places.js';
+import { XmlError, xmlIssue } from './xml-error.js';
+
+/** Limits of a reading. */
+export interface XmlLimits {
+  /** Greatest depth, counted as in the JSON of the resource (objects and arrays), and in narratives by elements. */
+  readonly maxDepth?: number;
+  /** Greatest size: bytes, or UTF-16 code units of a text. */
+  readonly maxSize?: number;
+  /** How many issues are told at most; reading ends with the last of them. */
+  readonly maxIssues?: number;
+}
+
+const MAX_SIZE = 50_000_000;
+const MAX_ISSUES = 100;
+
+/**
+ * Reads a resource from XML: the same JSON tree that the JSON reader gives, numbers with their text. What JSON could not
+ * hold is refused here, each fault with line, column and FHIRPath; the rest (patterns, cardinality, bindings) is left to
+ * the validator. Elements may come in any order, but one that repeats has to stand in one run. DOCTYPE, entities other
+ * than XML's own and processing instructions are refused; comments are skipped outside of narratives.
+ * https://hl7.org/fhir/R5/xml.html
+ *
+ * @throws FhirError With an issue for each fault (of `XML_CODES`), or `json-encoding` for bytes that are not UTF-8
+ */
+export function readXml(source: string | Uint8Array, tables: FormatTables, limits: XmlLimits = {}): Resource {
+  const { maxDepth = MAX_DEPTH, maxSize = MAX_SIZE, maxIssues = MAX_ISSUES } = limits;
+  if (source.length > maxSize) throw new XmlError([xmlIssue('size', `The body is larger than ${maxSize} bytes`)]);
+  const text = typeof source === 'string' ? source : decodeUtf8(asBuffer(source));
+  const parser = openParser();
+  const builder = new ResourceBuilder(text, elementIndex(tables), parser, maxDepth, maxIssues);
+  try {
+    checkSurrogates(text);
+    checkStart(text);
+    parser.on('opentag', (tag) => builder.open(tag));
+    parser.on('closetag', () => builder.close());
+    parser.on('text', (characters) => builder.text(characters));
+    parser.on('cdata', (characters) => builder.text(characters));
+    parser.write(text).close();
+  } catch (error) {
+    if (!(error instanceof XmlRefusal)) throw error;
+    const message = error.message.length > 200 ? `${error.message.slice(0, 200)}…` : error.message;
+    throw builder.failure(xmlIssue(error.fault, `${new Places(text).of(error.at)}: ${message}`));
+  }
+  return builder.result();
+}
+
+/** The parser takes the unit after a lone high surrogate for its other half, so none may reach it. */
+function checkSurrogates(text: string): void {
+  if ((text as unknown as WellFormed).isWellFormed()) return;
+  throw new XmlRefusal('syntax', 'half of a surrogate pair', text.search(/\p{Surrogate}/u));
+}
+
+/** Says what a text is not; the parser would say so only at its end. */
+function checkStart(text: string): void {
+  const at = text.search(/[^\ufeff \t\r\n]/);
+  if (at < 0) throw new XmlRefusal('syntax', 'there is no element', 0);
+  if (text.charAt(at) !== '<') throw new XmlRefusal('syntax', 'this is not XML, which begins with "<"', at);
+}
+
+/** Node has it, the library of TypeScript's ES2023 not yet. */
+interface WellFormed {
+  isWellFormed(): boolean;
+}
+
+function asBuffer(bytes: Uint8Array): Buffer {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+}

@@ -1,0 +1,84 @@
+import { escapeAttribute, escapeText, unwritableCharacter, XHTML_NAMESPACE } from './escape.js';
+import { openParser, XML_NAMESPACE, XMLNS_NAMESPACE, XmlRefusal, type XmlTag } from './open-parser.js';
+
+/**
+ * What is wrong with an element of a narrative as far as XML is concerned, or undefined: it has to be of XHTML, its
+ * attributes of no namespace but XML's own. Which elements and attributes XHTML may use is the validator's question.
+ * https://hl7.org/fhir/R5/narrative.html#xhtml
+ */
+export function xhtmlTagFault(tag: XmlTag): string | undefined {
+  if (tag.uri !== XHTML_NAMESPACE) {
+    return `a narrative holds elements of ${XHTML_NAMESPACE} only; "${tag.name}" is of ${tag.uri || 'no namespace'}`;
+  }
+  for (const { name, uri } of Object.values(tag.attributes)) {
+    if (uri !== '' && uri !== XML_NAMESPACE && uri !== XMLNS_NAMESPACE) {
+      return `a narrative has no attributes of other namespaces; "${name}" is of ${uri}`;
+    }
+  }
+  return undefined;
+}
+
+/**
+ * The div of a narrative, ready to stand in an XML document: as it is, but for white space around it and the
+ * declaration of its namespace where that is missing.
+ *
+ * @throws XmlRefusal when it is not one well-formed `div` of XHTML: inserted, it would break the document
+ */
+export function embedXhtml(div: string): string {
+  const text = div.trim();
+  const character = unwritableCharacter(text);
+  if (character !== undefined) throw new XmlRefusal('syntax', `XML cannot hold the character ${character}`, 0);
+  if (/^<\?xml\s/.test(text)) throw new XmlRefusal('forbidden', 'an XML declaration is not allowed', 0);
+  const parser = openParser({ '': XHTML_NAMESPACE });
+  let isRoot = true;
+  let nameless = -1;
+  parser.on('opentag', (tag) => {
+    const start = text.lastIndexOf('<', parser.position - 1);
+    const fault = isRoot && tag.local !== 'div' ? `expected a "div", not "${tag.name}"` : xhtmlTagFault(tag);
+    if (fault !== undefined) throw new XmlRefusal('syntax', fault, start);
+    if (isRoot && tag.prefix === '' && tag.attributes['xmlns'] === undefined) nameless = start + '<div'.length;
+    isRoot = false;
+  });
+  parser.write(text).close();
+  return nameless < 0 ? text : `${text.slice(0, nameless)} xmlns="${XHTML_NAMESPACE}"${text.slice(nameless)}`;
+}
+
+/**
+ * A div that leans on namespaces declared around it (or uses prefixes), written anew so that it stands for itself and
+ * without prefixes: the form that JSON has. The div has to be well-formed.
+ *
+ * @param namespaces What its prefixes mean; '' is the default namespace
+ */
+export function standaloneXhtml(div: string, namespaces: Readonly<Record<string, string>>): string {
+  const parser = openParser(namespaces);
+  let result = '';
+  let isOpen = false;
+  const closeStart = (): void => {
+    if (isOpen) result += '>';
+    isOpen = false;
+  };
+  parser.on('opentag', (tag) => {
+    closeStart();
+    result += `<${tag.local}${result === '' ? ` xmlns="${XHTML_NAMESPACE}"` : ''}${attributesOf(tag)}`;
+    isOpen = true;
+  });
+  const addText = (text: string): void => {
+    closeStart();
+    result += escapeText(text);
+  };
+  parser.on('text', addText);
+  parser.on('cdata', addText);
+  parser.on('closetag', (tag) => {
+    result += isOpen ? '/>' : `</${tag.local}>`;
+    isOpen = false;
+  });
+  parser.write(div).close();
+  return result;
+}
+
+function attributesOf(tag: XmlTag): string {
+  return Object.values(tag.attributes)
+    .filter(({ uri }) => uri !== XMLNS_NAMESPACE)
+    .map(({ name, value }) => ` ${name}="${escapeAttribute(value) ?? ''}"`)
+    .join('');
+}
