@@ -3,14 +3,18 @@ import { limitsOf } from './config/limits.js';
 import type { Config } from './config/settings.js';
 import { CONTRACT_VERSION } from './contract/index.js';
 import type { Resource } from './fhir/resource.js';
-import type { Services } from './interactions/services.js';
+import { parseElements, selectElements } from './format/summary-elements.js';
+import { summarize } from './format/summary.js';
+import type { Codec } from './http/codecs.js';
+import type { Services, View } from './interactions/services.js';
 import { createHealth } from './observe/health.js';
 import type { Log } from './observe/log.js';
 import { createExtractor } from './search/extract.js';
+import { createValidator } from './validate/create-validator.js';
 import { openSqliteStore } from './store/sqlite/sqlite-store.js';
 
 /** What works with data, with or without HTTP around it. */
-export interface Core extends Pick<Services, 'tables' | 'store' | 'extract'> {
+export interface Core extends Pick<Services, 'tables' | 'store' | 'extract' | 'validate'> {
   readonly limits: ReturnType<typeof limitsOf>;
 }
 
@@ -26,7 +30,8 @@ export function openCore(config: Config): Core {
     );
   }
   const store = openSqliteStore(config.store, { queryBudget: config['limits.query.time'] });
-  return { tables, store, extract: createExtractor(tables), limits: limitsOf(config) };
+  const validate = createValidator(tables);
+  return { tables, store, extract: createExtractor(tables), validate, limits: limitsOf(config) };
 }
 
 /** A server that runs. */
@@ -41,6 +46,19 @@ export interface RunningServer {
    * @returns whether all requests ended within the time they have; what is left then is cut with the process
    */
   close(): Promise<boolean>;
+}
+
+/** XML; its reader and writer are loaded when somebody first uses it. */
+const XML: Codec = {
+  read: async (bytes) => (await import('./format/xml/read-xml.js')).readXml(bytes, tables),
+  write: async (resource, pretty) =>
+    (await import('./format/xml/write-xml.js')).writeXml(resource as Resource, tables, { pretty }),
+};
+
+/** The part of a resource that a client wants. */
+function subset(resource: Resource, { summary, elements }: View): Resource {
+  if (summary !== undefined) return summarize(resource, summary, tables);
+  return selectElements(resource, parseElements((elements ?? []).join(','), [resource.resourceType], tables), tables);
 }
 
 /** Methods of the store whose times are measured. */
@@ -60,7 +78,8 @@ export async function startServer(config: Config, log: Log): Promise<RunningServ
     const metrics = await startMetrics(config, closers);
     const store = metrics === undefined ? core.store : metrics.timeStore(core.store);
     const health = createHealth(() => core.store.check());
-    const options = { ...core, store, log: metrics === undefined ? log : metrics.watch(log) };
+    const codecs = { xml: XML };
+    const options = { ...core, codecs, subset, store, log: metrics === undefined ? log : metrics.watch(log) };
     const app = createApp(options);
     const server = await listen(
       (req, res) => {
@@ -139,4 +158,6 @@ async function within(milliseconds: number, what: Promise<void>): Promise<boolea
 export const RESOURCE_TYPES: readonly string[] = tables.resourceTypes;
 
 /** Readers of formats that `kiln load` takes besides JSON: `readXml` goes in here. */
-export const LOAD_FORMATS: { readonly readXml?: (text: string) => Promise<Resource | undefined> } = {};
+export const LOAD_FORMATS = {
+  readXml: async (text: string): Promise<Resource> => (await import('./format/xml/read-xml.js')).readXml(text, tables),
+};

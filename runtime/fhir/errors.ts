@@ -1,3 +1,5 @@
+import { STRUCTURE_ERRORS } from './structure-errors.js';
+
 /** How a kind of failure is told: HTTP status, FHIR issue type, and words for when there are no better ones. */
 export interface ErrorRow {
   readonly status: number;
@@ -11,6 +13,10 @@ export interface ErrorRow {
  * them. Order: by status.
  */
 export const ERRORS = {
+  ...STRUCTURE_ERRORS,
+  'xml-syntax': { status: 400, issue: 'structure', text: 'The body is not well-formed XML' },
+  'xml-forbidden': { status: 400, issue: 'structure', text: 'The body has a part of XML that FHIR does not use' },
+  'xml-depth': { status: 400, issue: 'structure', text: 'The body is nested too deeply' },
   'json-syntax': { status: 400, issue: 'structure', text: 'The body is not JSON' },
   'json-duplicate-key': { status: 400, issue: 'structure', text: 'A JSON object has a property twice' },
   'json-forbidden-key': { status: 400, issue: 'structure', text: 'A JSON object has a property that no resource has' },

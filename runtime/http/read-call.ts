@@ -28,6 +28,7 @@ export async function readCall(incoming: Incoming, codecs: Codecs, limits: BodyL
   const { headers } = req;
   let content: SentContent | undefined;
   let body: JsonValue | undefined;
+  let text: (() => string) | undefined;
   if (row.method === 'GET' || row.method === 'DELETE') {
     checkUrlId(row.interaction, id);
   } else if (isForeign(headers['content-type']) && hasContent(row.interaction, type)) {
@@ -38,6 +39,7 @@ export async function readCall(incoming: Incoming, codecs: Codecs, limits: BodyL
     checkUrlId(row.interaction, id);
     const bytes = await readBody(req, res, limits);
     body = bytes.length === 0 ? undefined : await codecs.get(format)?.read(bytes);
+    if (format === 'json') text = () => bytes.toString('utf8');
   } else checkUrlId(row.interaction, id);
   return {
     interaction: row.interaction,
@@ -46,6 +48,7 @@ export async function readCall(incoming: Incoming, codecs: Codecs, limits: BodyL
     ...(versionId === undefined ? {} : { versionId }),
     params,
     ...(body === undefined ? {} : { body }),
+    ...(text === undefined ? {} : { text }),
     ...(content === undefined ? {} : { content }),
     ...(wantsContent ? { wantsContent } : {}),
     conditions: readConditions(headers),

@@ -79,7 +79,8 @@ async function receive(
   }
   const resource = checkResource(call.body, BINARY);
   if (call.interaction === 'update') checkId(resource, id);
-  validateResource(resource, services);
+  const { id: _ignored, ...rest } = resource;
+  validateResource(call.interaction === 'update' ? resource : (rest as Resource), call, services);
   const data = decodeData(resource['data']);
   const pointer = data === undefined ? undefined : await storeContent(blobs, id, once(data), limits.body);
   return { resource, pointer };

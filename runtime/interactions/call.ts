@@ -34,6 +34,8 @@ export interface Call {
   readonly params: URLSearchParams;
   /** The parsed body; absent: there is none. */
   readonly body?: JsonValue;
+  /** The JSON text that the body was read from; absent: it came in another form. */
+  readonly text?: () => string;
   /** Instead of a body: content of a Binary. */
   readonly content?: SentContent;
   /** Of a Binary the content is wanted, not the resource. */

@@ -1,5 +1,6 @@
 import { FhirError } from '../fhir/errors.js';
 import { newId } from '../fhir/id.js';
+import type { Resource } from '../fhir/resource.js';
 import type { Call, Reply } from './call.js';
 import { checkResource } from './check-resource.js';
 import { composePut } from './compose-change.js';
@@ -16,7 +17,9 @@ export async function create(call: Call, services: Services): Promise<Reply> {
   const type = typeOf(call);
   refuseIfNoneExist(call);
   const resource = checkResource(call.body, type);
-  validateResource(resource, services);
+  // An id in the body is ignored, so it need not be a right one either.
+  const { id: _id, ...rest } = resource;
+  validateResource(rest as Resource, call, services);
   const id = newId();
   const { after } = await writeCurrent(services.store, type, id, (current) => {
     return composePut(resource, id, current, services);

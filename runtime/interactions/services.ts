@@ -1,11 +1,11 @@
 import type { Interaction, Tables } from '../contract/index.js';
-import type { Issue } from '../fhir/errors.js';
 import type { Limits } from '../fhir/limits.js';
 import type { Resource } from '../fhir/resource.js';
 import type { FormatName } from '../format/negotiate.js';
 import type { IndexEntry } from '../search/entry.js';
 import type { Zone } from '../search/values/zone.js';
 import type { Store } from '../store/store.js';
+import type { Fault } from '../validate/fault.js';
 import type { Call, Reply } from './call.js';
 import type { PageLinks } from './page-link.js';
 
@@ -26,7 +26,7 @@ export interface Services {
   /** Index entries of a resource. */
   readonly extract: (resource: Resource) => readonly IndexEntry[];
   /** What is wrong with a resource; absent: nothing is looked at but its outermost form. */
-  readonly validate?: (resource: Resource) => readonly Issue[];
+  readonly validate?: (resource: Resource) => readonly Fault[];
   /** Cuts a resource down to a view, tag included; absent: `_summary` and `_elements` are not supported. */
   readonly subset?: (resource: Resource, view: View) => Resource;
   readonly pages: PageLinks;

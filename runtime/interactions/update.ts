@@ -19,7 +19,7 @@ export async function update(call: Call, services: Services): Promise<Reply> {
   const { type, id } = targetOf(call);
   const resource = checkResource(call.body, type);
   checkId(resource, id);
-  validateResource(resource, services);
+  validateResource(resource, call, services);
   const { before, after } = await writeCurrent(services.store, type, id, (current) => {
     checkWrite(call.conditions, current);
     return composePut(resource, id, current, services);

@@ -1,6 +1,7 @@
 import { checkResource } from './check-structure.js';
 import { createFindPlan, type StructureTables } from './compile-plan.js';
-import { STRUCTURE_FAULTS, type Fault } from './fault.js';
+import { ERRORS } from '../fhir/errors.js';
+import type { Fault } from './fault.js';
 import { Run } from './run.js';
 
 /** Settings of one validation. */
@@ -43,7 +44,7 @@ export function createValidator(tables: StructureTables): Validator {
 }
 
 function moreFaults(run: Run): Fault {
-  const { issue } = STRUCTURE_FAULTS['more-faults'];
+  const { issue } = ERRORS['more-faults'];
   const text = `There are more faults than the ${run.faults.length} listed`;
   return { code: 'more-faults', issue, text, expression: run.root, path: [] };
 }

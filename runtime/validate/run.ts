@@ -1,5 +1,6 @@
 import type { FindPlan } from './compile-plan.js';
-import { STRUCTURE_FAULTS, type Fault, type FaultCode } from './fault.js';
+import { ERRORS } from '../fhir/errors.js';
+import type { Fault, FaultCode } from './fault.js';
 import type { Property } from './plan.js';
 
 /** A property name too long or too strange to be repeated in an expression. */
@@ -43,7 +44,7 @@ export class Run {
     const expression = this.expression(steps) + (missing === undefined ? '' : `.${missing}`);
     this.faults.push({
       code,
-      issue: STRUCTURE_FAULTS[code].issue,
+      issue: ERRORS[code].issue,
       text: `${this.expression(steps)}: ${text}`,
       expression,
       path: steps.map((step) => (typeof step === 'object' ? step.key : step)),

@@ -3,6 +3,7 @@ import { newId } from '../../fhir/id.js';
 import type { Limits } from '../../fhir/limits.js';
 import { composePut } from '../../interactions/compose-change.js';
 import type { Services } from '../../interactions/services.js';
+import { validateResource } from '../../interactions/validate-resource.js';
 import { writeCurrent } from '../../interactions/write-current.js';
 import { VersionConflict, type Put } from '../../store/store.js';
 import { formatSize } from '../../config/setting.js';
@@ -10,7 +11,7 @@ import type { Item } from './items.js';
 import { LoadStopped, type Outcome, type Sink } from './sink.js';
 
 /** What a store is loaded with. */
-export interface LoadCore extends Pick<Services, 'store' | 'extract'> {
+export interface LoadCore extends Pick<Services, 'store' | 'extract' | 'validate'> {
   readonly limits: Limits;
 }
 
@@ -101,6 +102,7 @@ function stopIfUnavailable(error: unknown): void {
 
 function composeChecked(item: Item, id: string, current: Parameters<typeof composePut>[2], core: LoadCore) {
   try {
+    validateResource({ ...item.resource, id }, {}, core);
     const change = composePut(item.resource, id, current, core);
     if (change !== undefined && change.body.head.length + change.body.tail.length > core.limits.resource) {
       throw new FhirError('resource-too-large');

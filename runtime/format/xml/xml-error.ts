@@ -3,10 +3,10 @@ import { FhirError, type ErrorCode, type Issue } from '../../fhir/errors.js';
 /** What can be wrong with XML, and the code of the error catalogue that it is told with. */
 export const XML_CODES = {
   /** Not well-formed, or no XML 1.0 in UTF-8. */
-  syntax: 'structure',
+  syntax: 'xml-syntax',
   /** DOCTYPE, entities and processing instructions. */
-  forbidden: 'structure',
-  depth: 'structure',
+  forbidden: 'xml-forbidden',
+  depth: 'xml-depth',
   /** Well-formed, but no FHIR resource. */
   notResource: 'not-a-resource',
   /** An element, an attribute, text or a namespace where none belongs; a value that its type does not have. */
