@@ -33,7 +33,7 @@ const noBarrel = {
 };
 
 export default tseslint.config(
-  { ignores: ['generated/', 'dist/', 'coverage/', 'data/', '.cache/', 'test/packages/'] },
+  { ignores: ['generated/', 'test/golden/expected/', 'dist/', 'coverage/', 'data/', '.cache/', 'test/packages/'] },
   { linterOptions: { reportUnusedDisableDirectives: 'error' } },
   js.configs.recommended,
   {

@@ -16,6 +16,7 @@ import type { Model } from './model/model.js';
 import { printAll } from './print/print.js';
 import { projectRoot } from './project-root.js';
 import { takeCensus } from './verify/census.js';
+import { verifyDefinitions } from './verify/definitions.js';
 import { verifyCensus, verifyModel, verifyScopes } from './verify/verify.js';
 
 /** Which package to read instead of the pinned one. */
@@ -37,6 +38,7 @@ export async function makeModel(options: GenerateOptions = {}): Promise<Model> {
   const pinned = `${main.name}@${main.version}`;
   const published = loadPackage(await findPackage(options.package ?? pinned, root));
   const expansions = await loadExpansions(published, definitions, root);
+  verifyDefinitions(published);
   if ((options.package ?? pinned) === pinned) {
     verifyCensus(takeCensus(published, omitDefinitions(published, definitions.errata), expansions), main);
   }

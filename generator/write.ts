@@ -1,6 +1,7 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { dirname, join, resolve, sep } from 'node:path';
 import { MANIFEST } from './emit/manifest.js';
+import { GeneratorError } from './generator-error.js';
 
 /** How the output folder differs from what was generated. Paths are below it, in code-point order. */
 export interface Difference {
@@ -34,6 +35,11 @@ export function compare(dir: string, files: ReadonlyMap<string, string>): Differ
  * The file that marks the folder as ours comes first, so that a run cut short can be run again.
  */
 export function write(dir: string, files: ReadonlyMap<string, string>, differences: readonly Difference[]): void {
+  const root = resolve(dir) + sep;
+  for (const { path } of differences) {
+    // The names of types are checked long before; this is the last door.
+    if (!resolve(dir, path).startsWith(root)) throw new GeneratorError(`${path}: would be outside ${dir}`);
+  }
   const strays = differences.filter(({ kind }) => kind === 'stray');
   const others = differences.filter(({ kind }) => kind !== 'stray');
   for (const { path } of strays) {

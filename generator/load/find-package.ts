@@ -17,6 +17,9 @@ import { promisify } from 'node:util';
 import * as tar from 'tar';
 import { GeneratorError } from '../generator-error.js';
 
+const NAME = /^[a-z0-9][a-z0-9._-]*$/i;
+const VERSION = /^[0-9][0-9a-z.+-]*$/i;
+
 /** Where a package's files lie, and what it calls itself. */
 export interface FoundPackage {
   readonly name: string;
@@ -43,7 +46,7 @@ export async function findPackage(request: string, root: string): Promise<FoundP
   const at = request.lastIndexOf('@');
   const name = request.slice(0, at);
   const version = request.slice(at + 1);
-  if (at < 1 || !/^[a-z0-9][a-z0-9._-]*$/i.test(name) || !/^[0-9a-z.+-]+$/i.test(version)) {
+  if (at < 1 || !NAME.test(name) || !VERSION.test(version)) {
     throw new GeneratorError(`--package ${request}: expected NAME@VERSION, or the path of a .tgz file`);
   }
   const places = [
@@ -66,7 +69,10 @@ function describe(dir: string): FoundPackage | undefined {
   const file = join(dir, 'package.json');
   if (!existsSync(file)) return undefined;
   const { name, version } = JSON.parse(readFileSync(file, 'utf8')) as { name?: unknown; version?: unknown };
-  return typeof name === 'string' && typeof version === 'string' ? { name, version, dir } : undefined;
+  if (typeof name !== 'string' || typeof version !== 'string') return undefined;
+  // Both end up in the header of each file, and in the name of a folder.
+  if (!NAME.test(name) || !VERSION.test(version)) throw new Error('its name or version is none of a package');
+  return { name, version, dir };
 }
 
 async function fetchPackage(name: string, version: string, root: string): Promise<FoundPackage> {

@@ -82,3 +82,37 @@ describe('compileBranch', () => {
     expect(() => compile(text)).toThrow(message);
   });
 });
+
+describe('compileBranch refuses what it would get wrong, rather than match nothing or too much', () => {
+  const model = toyModel();
+  const parents = new Map([
+    ['boolean', 'PrimitiveType'],
+    ['string', 'PrimitiveType'],
+    ['code', 'string'],
+    ['Reference', 'Element'],
+    ['Animal', 'Resource'],
+    ['Visit', 'Resource'],
+  ]);
+  const types = indexTypes(model.structures, parents);
+
+  it.each([
+    ['narrowed twice', 'Animal', 'Animal.deceased.ofType(boolean).ofType(string)', /cannot be a string/],
+    ['narrowed to an abstract type', 'Animal', 'Animal.deceased.ofType(Element)', /nothing is just a Element/],
+    ['resolved to an abstract type', 'Visit', 'Visit.subject.where(resolve() is Resource)', /not a resource type/],
+    ['resolved without a reference', 'Visit', 'Visit.note.where(resolve() is Animal)', /no reference to resolve/],
+    ['a text compared with a boolean', 'Animal', "Animal.deceased.ofType(boolean).where($this='x')", /cannot read/],
+    ['a boolean compared with a text', 'Visit', 'Visit.note.where(kind=true)', /a code never equals true/],
+    ['the name of the type in a condition', 'Visit', 'Visit.where(Visit.subject.exists())', /has no element Visit/],
+    ['an argument of exists()', 'Animal', 'Animal.deceased.exists(x) and Animal.deceased != false', /no path/],
+    ['a second argument of extension()', 'Visit', "Visit.extension('a','b')", /not one of the steps/],
+    ['a text where an operator stands', 'Visit', "Visit.subject 'as' Reference", /expected the end/],
+    ['an unknown escape', 'Visit', "Visit.note.where(kind='\\q')", /is no escape/],
+  ])('%s', (_name, root, text, message) => {
+    expect(() => compileBranch(text, root, types)).toThrow(message);
+  });
+
+  it('reads escapes in strings', () => {
+    const { steps } = compileBranch("Visit.note.where(kind='O\\'Neil\\u0021\\/')", 'Visit', types);
+    expect(steps).toEqual([{ get: 'note' }, { where: [{ get: 'kind' }], equals: "O'Neil!/" }]);
+  });
+});

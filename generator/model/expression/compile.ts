@@ -8,6 +8,8 @@ import { formsOf, type TypeIndex } from './type-index.js';
 export interface CompiledPath {
   readonly steps: readonly PathStep[];
   readonly types: readonly string[];
+  /** Inside a condition: a name at the front is a child, never the type. */
+  readonly inner?: true;
   /** The element that the last step went to, if it went to one: tells bindings. */
   readonly element?: Element;
 }
@@ -28,6 +30,19 @@ export function compileBranch(text: string, root: string, types: TypeIndex): Com
     throw error;
   }
 }
+
+/** Types whose values are compared with a text as they stand; dates and times are not. */
+const TEXTS: ReadonlySet<string> = new Set([
+  'canonical',
+  'code',
+  'id',
+  'markdown',
+  'oid',
+  'string',
+  'uri',
+  'url',
+  'uuid',
+]);
 
 class Compiler {
   constructor(
@@ -68,7 +83,7 @@ class Compiler {
   /** The first name: the type itself, or one of those that it specialises; otherwise a child of it. */
   private first(name: string, start: CompiledPath): CompiledPath {
     const [type = ''] = start.types;
-    const isRoot = start.steps.length === 0 && this.types.ancestors(type).includes(name);
+    const isRoot = start.inner !== true && this.types.ancestors(type).includes(name);
     return isRoot && this.types.element(type, name) === undefined ? start : this.child(start, name);
   }
 
@@ -89,7 +104,7 @@ class Compiler {
       return this.narrow(path, arg.name);
     if (name === 'first' && args.length === 0) return then(path, { index: 0 });
     if (name === 'where' && args.length === 1 && arg !== undefined) return this.where(path, arg);
-    if (name === 'extension' && arg?.kind === 'literal' && typeof arg.value === 'string') {
+    if (name === 'extension' && args.length === 1 && arg?.kind === 'literal' && typeof arg.value === 'string') {
       return { steps: [...path.steps, { extension: arg.value }], types: ['Extension'] };
     }
     throw new GeneratorError(`${name}(…) of this form is not one of the steps`);
@@ -98,13 +113,17 @@ class Compiler {
   /** ofType() and as: chooses among the forms of a choice element, or among resources. */
   private narrow(path: CompiledPath, type: string): CompiledPath {
     const { element } = path;
-    if (path.types.includes('Resource') && this.types.isResource(type)) {
+    if (this.types.isAbstract(type))
+      throw new GeneratorError(`nothing is just a ${type}: name the types that are meant`);
+    if (path.types.includes('Resource') && this.types.isConcreteResource(type)) {
       return { steps: [...path.steps, { is: type }], types: [type] };
     }
     // On what is of this type anyway it changes nothing.
     if (element?.choice !== true && path.types.every((own) => this.types.ancestors(own).includes(type))) return path;
     const forms =
-      element === undefined ? [] : formsOf(element).filter(([, form]) => this.types.ancestors(form).includes(type));
+      element === undefined
+        ? []
+        : formsOf(element).filter(([, form]) => path.types.includes(form) && this.types.ancestors(form).includes(type));
     if (element === undefined || forms.length === 0) {
       throw new GeneratorError(`${element?.path ?? path.types.join('|')} cannot be a ${type}`);
     }
@@ -113,14 +132,21 @@ class Compiler {
 
   private where(path: CompiledPath, condition: Expression): CompiledPath {
     if (condition.kind === 'type' && condition.operator === 'is' && isResolve(condition.of)) {
-      if (!this.types.isResource(condition.type)) throw new GeneratorError(`${condition.type} is not a resource type`);
+      if (!this.types.isConcreteResource(condition.type)) {
+        throw new GeneratorError(`${condition.type} is not a resource type`);
+      }
+      if (path.types.some((type) => type !== 'Reference')) {
+        throw new GeneratorError(`${path.types.join('|')} is no reference to resolve`);
+      }
       return then(path, { refers: condition.type });
     }
-    const inner = { steps: [], types: path.types };
+    const inner = { steps: [], types: path.types, inner: true as const };
     if (condition.kind === 'binary' && condition.operator === '=' && condition.right.kind === 'literal') {
       const left = this.path(condition.left, inner);
-      const primitive = left.types.every((type) => /^[a-z]/.test(type));
-      if (!primitive)
+      const { value } = condition.right;
+      const isComparable = (type: string): boolean =>
+        typeof value === 'boolean' ? type === 'boolean' : TEXTS.has(type);
+      if (!left.types.every(isComparable))
         throw new GeneratorError(`a ${left.types.join('|')} never equals ${JSON.stringify(condition.right.value)}`);
       return then(path, { where: left.steps, equals: condition.right.value });
     }
@@ -139,7 +165,8 @@ class Compiler {
   private notFalse(expression: Expression): CompiledPath | undefined {
     if (expression.kind !== 'binary' || expression.operator !== 'and') return undefined;
     const { left, right } = expression;
-    if (left.kind !== 'call' || left.name !== 'exists' || left.of === undefined) return undefined;
+    if (left.kind !== 'call' || left.name !== 'exists' || left.of === undefined || left.args.length > 0)
+      return undefined;
     if (right.kind !== 'binary' || right.operator !== '!=' || right.right.kind !== 'literal') return undefined;
     const path = this.path(left.of, { steps: [], types: [this.root] });
     const same = JSON.stringify(path) === JSON.stringify(this.path(right.left, { steps: [], types: [this.root] }));

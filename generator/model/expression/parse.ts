@@ -52,8 +52,8 @@ class Parser {
 
   private equality(): Expression {
     const left = this.union();
-    const operator = this.at(this.next).text;
-    if (operator !== '=' && operator !== '!=') return left;
+    const { text: operator, kind } = this.at(this.next);
+    if (kind === 'string' || (operator !== '=' && operator !== '!=')) return left;
     this.next++;
     return { kind: 'binary', operator, left, right: this.union() };
   }
@@ -67,8 +67,8 @@ class Parser {
   private typed(): Expression {
     let of = this.invocation();
     for (;;) {
-      const operator = this.at(this.next).text;
-      if (operator !== 'as' && operator !== 'is') return of;
+      const { text: operator, kind } = this.at(this.next);
+      if (kind === 'string' || (operator !== 'as' && operator !== 'is')) return of;
       this.next++;
       of = { kind: 'type', operator, of, type: this.name() };
     }

@@ -8,6 +8,19 @@ export interface Token {
   readonly end: number;
 }
 
+const ESCAPES: Readonly<Record<string, string>> = { f: '\f', n: '\n', r: '\r', t: '\t' };
+
+/** What a string literal says. http://hl7.org/fhirpath/N1/#string */
+function unescape(literal: string, text: string): string {
+  return literal.replaceAll(/\\(u[0-9a-fA-F]{4}|.)/g, (_whole, escape: string) => {
+    if (/^u./.test(escape)) return String.fromCharCode(Number.parseInt(escape.slice(1), 16));
+    if (`'"\`\\/`.includes(escape)) return escape;
+    const character = ESCAPES[escape];
+    if (character === undefined) throw new GeneratorError(`${text}: \\${escape} is no escape in a string`);
+    return character;
+  });
+}
+
 /** Takes FHIRPath apart into words; the last one is an empty `end`. Throws GeneratorError on what FHIRPath lacks. */
 export function tokenize(text: string): Token[] {
   const tokens: Token[] = [];
@@ -21,7 +34,7 @@ export function tokenize(text: string): Token[] {
     end = pattern.lastIndex;
     const [, name, string, number, symbol] = match;
     if (name !== undefined) tokens.push({ text: name, kind: 'name', start, end });
-    else if (string !== undefined) tokens.push({ text: string, kind: 'string', start, end });
+    else if (string !== undefined) tokens.push({ text: unescape(string, text), kind: 'string', start, end });
     else if (number !== undefined) tokens.push({ text: number, kind: 'number', start, end });
     else tokens.push({ text: symbol ?? '', kind: 'symbol', start, end });
   }

@@ -4,7 +4,9 @@ import { choiceName } from '../names.js';
 /** Looks elements and types up by name: what the expression compiler knows of FHIR. */
 export interface TypeIndex {
   readonly isType: (name: string) => boolean;
-  readonly isResource: (name: string) => boolean;
+  /** Whether it is a resource type that resources can be of. */
+  readonly isConcreteResource: (name: string) => boolean;
+  readonly isAbstract: (name: string) => boolean;
   /** The type and those that it specialises. */
   readonly ancestors: (name: string) => readonly string[];
   readonly element: (type: string, name: string) => Element | undefined;
@@ -26,7 +28,8 @@ export function indexTypes(structures: readonly Structure[], parents: ReadonlyMa
   };
   return {
     isType: (name) => byName.has(name) || parents.has(name),
-    isResource: (name) => byName.get(name)?.kind === 'resource',
+    isConcreteResource: (name) => byName.get(name)?.kind === 'resource' && byName.get(name)?.abstract !== true,
+    isAbstract: (name) => byName.get(name)?.abstract === true || name === 'PrimitiveType',
     ancestors,
     element: (type, name) => elements.get(type)?.get(name),
   };

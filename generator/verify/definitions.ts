@@ -1,0 +1,83 @@
+import { GeneratorError } from '../generator-error.js';
+import type { Definition, StructureDefinition } from '../load/fhir-json.js';
+import type { LoadedPackage } from '../load/package.js';
+import { tail } from '../model/names.js';
+
+/** Names become names of files, of TypeScript types and of properties: they are letters and digits, nothing else. */
+const NAME = /^[A-Za-z][A-Za-z0-9]*$/;
+/** The last part of an element's path may be a choice. */
+const ELEMENT = /^[A-Za-z][A-Za-z0-9]*(\[x\])?$/;
+/** Names in URLs: operations, search parameters. */
+const CODE = /^[A-Za-z0-9_][A-Za-z0-9._-]*$/;
+/** What a comment may quote: one line without control characters. */
+const CANONICAL = /^[^\s\p{Cc}\u2028\u2029]+$/u;
+
+/**
+ * Refuses a package that cannot be read as definitions, or whose names are not such as FHIR has: a package may come from
+ * anywhere, and what it names ends up in code and in paths.
+ *
+ * @throws GeneratorError naming each fault
+ */
+export function verifyDefinitions(loaded: LoadedPackage): void {
+  const { structures, searchParameters, operations, compartments } = loaded;
+  if (structures.length === 0) {
+    throw new GeneratorError(
+      `${loaded.name}@${loaded.version} holds no StructureDefinition: it is no package of definitions`,
+    );
+  }
+  const faults = [
+    ...[...structures, ...searchParameters, ...operations, ...compartments].flatMap(canonicalFaults),
+    ...structures.filter((definition) => definition.derivation !== 'constraint').flatMap(structureFaults),
+    ...cycleFaults(structures),
+    ...[...searchParameters, ...operations]
+      .filter(({ code }) => !CODE.test(code))
+      .map(({ url, code }) => `${url}: ${show(code)} is no name for a URL`),
+    ...compartments.filter(({ code }) => !NAME.test(code)).map(({ url, code }) => `${url}: ${show(code)} is no type`),
+  ];
+  if (faults.length > 0) {
+    throw new GeneratorError(`${loaded.name}@${loaded.version} has definitions that cannot be used`, faults);
+  }
+}
+
+function canonicalFaults({ resourceType, id, url }: Definition): string[] {
+  return typeof url === 'string' && CANONICAL.test(url)
+    ? []
+    : [`${resourceType} ${show(id)}: ${show(url)} is no canonical url`];
+}
+
+function structureFaults({ url, type, snapshot }: StructureDefinition): string[] {
+  // Logical models are counted, not generated: their types are urls.
+  const name = tail(type);
+  if (!NAME.test(name)) return [`${url}: ${show(type)} is no name of a type`];
+  // Packages are JSON from anywhere: the type says that it is there, the file may not have it.
+  const elements = (snapshot as StructureDefinition['snapshot'] | undefined)?.element;
+  if (elements === undefined) return [`${url}: has no snapshot; the generator reads elements from there`];
+  return elements
+    .filter(({ path }) => {
+      const [head = '', ...names] = path.split('.');
+      return !NAME.test(head) || names.some((each, index) => !(index === names.length - 1 ? ELEMENT : NAME).test(each));
+    })
+    .map(({ path }) => `${url}: ${show(path)} is no path of an element`);
+}
+
+/** A type that specialises itself, over others or at once. */
+function cycleFaults(structures: readonly StructureDefinition[]): string[] {
+  const bases = new Map(
+    structures
+      .filter((definition) => definition.derivation !== 'constraint')
+      .map((definition) => [definition.type, tail(definition.baseDefinition ?? '')]),
+  );
+  return [...bases.keys()].flatMap((type) => {
+    const way = [type];
+    for (let base = bases.get(type); base !== undefined && base !== ''; base = bases.get(base)) {
+      if (way.includes(base))
+        return base === type ? [`${[...way, base].join(' -> ')}: a type cannot specialise itself`] : [];
+      way.push(base);
+    }
+    return [];
+  });
+}
+
+function show(value: unknown): string {
+  return JSON.stringify(value)?.slice(0, 80) ?? 'nothing';
+}
