@@ -2,6 +2,7 @@ import { Command, CommanderError, Option } from 'commander';
 
 import { ConfigError } from '../config/config-error.js';
 import { readConfig, type Flags } from '../config/read-config.js';
+import { PRODUCT } from '../fhir/product.js';
 import { ALL_SETTINGS, LATER, optionOf, variableOf } from '../config/settings.js';
 import type { GenerateOptions } from './development.js';
 import type { LoadFlags } from './load.js';
@@ -20,6 +21,7 @@ export async function runProgram(args: readonly string[], terminal: Terminal): P
   let exitCode: number = EXIT.done;
   const program = new Command('kiln')
     .description('Fires the official FHIR R5 definitions into a server, and serves them.')
+    .version(PRODUCT.version)
     .exitOverride()
     .configureOutput({
       writeOut: (text) => terminal.out(text.trimEnd()),
@@ -33,7 +35,10 @@ export async function runProgram(args: readonly string[], terminal: Terminal): P
   });
 
   withSettings(program.command('load'), STORE_SETTINGS)
-    .description('put resources into a store or a server')
+    .description(
+      'put resources into a store or a server. One whose id is there already replaces that, or changes nothing where ' +
+        'it says the same; one without id is created anew each time; of two with the same id the later stays',
+    )
     .argument(
       '<path...>',
       'files (.json, .xml, .ndjson, each also .gz; packages .tgz), folders, or - for NDJSON on stdin',

@@ -1,3 +1,4 @@
+import { PRODUCT } from '../fhir/product.js';
 import { createHash } from 'node:crypto';
 
 import type { Interaction, RouteRow } from '../contract/index.js';
@@ -76,7 +77,7 @@ function composeTerminology({ baseUrl }: Services, now: Date): Resource {
     date: formatInstant(now.getTime()),
     description: 'This server offers no terminology service: no code systems, no expansion, no translation.',
     kind: 'instance',
-    software: { name: 'Kiln' },
+    software: PRODUCT,
     implementation: { description: 'Kiln FHIR server', ...(baseUrl === undefined ? {} : { url: baseUrl }) },
   };
 }
@@ -111,7 +112,7 @@ function composeStatement({ tables, wired, formats, baseUrl }: Services, now: Da
     status: 'active',
     date: formatInstant(now.getTime()),
     kind: 'instance',
-    software: { name: 'Kiln' },
+    software: PRODUCT,
     implementation: { description: 'Kiln FHIR server', ...(baseUrl === undefined ? {} : { url: baseUrl }) },
     fhirVersion: tables.origin.fhirVersion,
     format: formats.flatMap((format) => [MEDIA_TYPES[format], format]),
