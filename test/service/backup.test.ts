@@ -23,13 +23,15 @@ describe('kiln backup', { timeout: 120_000 }, () => {
     const base = await kiln.started;
     const versions = new Map<string, string[]>();
     const acknowledged: string[] = [];
+    const refused: number[] = [];
     let writing = true;
     const writer = (async () => {
       for (let i = 0; writing && i < 20_000; i++) {
         const id = `b${i % 100}`;
-        const body = JSON.stringify({ resourceType: 'Basic', id, language: `l${i}` });
+        const body = JSON.stringify({ resourceType: 'Basic', id, code: { text: `t${i}` } });
         const headers = { 'content-type': 'application/fhir+json' };
         const answer = await fetch(`${base}/Basic/${id}`, { method: 'PUT', headers, body });
+        if (!answer.ok) refused.push(answer.status);
         const texts = versions.get(id) ?? [];
         texts.push(await answer.text());
         versions.set(id, texts);
@@ -44,6 +46,7 @@ describe('kiln backup', { timeout: 120_000 }, () => {
     while (acknowledged.length < before + 20) await new Promise((resolve) => setTimeout(resolve, 20));
     writing = false;
     await writer;
+    expect(refused).toEqual([]);
     kiln.child.kill('SIGTERM');
     expect(await kiln.ended).toBe(0);
 

@@ -15,7 +15,7 @@ describe('shutdown', { timeout: 120_000 }, () => {
 
   /** A create whose body has begun to arrive. */
   async function beginCreate(base: string) {
-    const text = '{"resourceType":"Basic"}';
+    const text = '{"resourceType":"Basic","code":{"text":"x"}}';
     const headers = { 'content-type': 'application/fhir+json', 'content-length': text.length };
     const req = request(`${base}/Basic`, { method: 'POST', headers });
     const status = new Promise<number | string>((resolve) => {
