@@ -7,6 +7,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { tables } from '../../generated/tables.js';
 import { runProgram } from '../../runtime/cli/program.js';
 import { openSqliteStore } from '../../runtime/store/sqlite/sqlite-store.js';
+import { createMinimalResources } from './minimal-resource.js';
 import { FHIR_JSON } from './server.js';
 
 async function kiln(...args: string[]) {
@@ -66,11 +67,12 @@ describe('kiln serve, with all types of the generated tables', () => {
 
   it('stores, reads, changes and deletes every type, and claims just that', async () => {
     expect(tables.resourceTypes.length).toBeGreaterThan(150);
+    const minimal = createMinimalResources(tables);
     for (const type of tables.resourceTypes) {
       const url = `/${type}/test`;
       const answers = [
-        await send('PUT', url, { resourceType: type, id: 'test', language: 'de' }),
-        await send('PUT', url, { resourceType: type, id: 'test', language: 'en' }),
+        await send('PUT', url, { ...minimal(type), id: 'test', language: 'de' }),
+        await send('PUT', url, { ...minimal(type), id: 'test', language: 'en' }),
         await send('GET', url),
         await send('GET', `${url}/_history/1`),
         await send('DELETE', url),
@@ -85,15 +87,19 @@ describe('kiln serve, with all types of the generated tables', () => {
 
   it('shows at once what kiln load puts in beside it', async () => {
     const file = join(folder, 'loaded.json');
-    writeFileSync(file, '{"resourceType":"Patient","id":"loaded","multipleBirthInteger":2.0}');
+    writeFileSync(file, '{"resourceType":"Patient","id":"loaded","extension":[{"url":"urn:x","valueDecimal":2.0}]}');
     const first = await kiln('load', file, '--store', store);
     expect([first.code, first.err]).toEqual([0, '']);
     expect(first.out).toMatch(
       /^1 resources in .* a second\): 1 created, 0 updated, 0 unchanged; 0 failed, 0 .*skipped$/,
     );
-    expect(await (await send('GET', '/Patient/loaded')).text()).toContain('"multipleBirthInteger":2.0');
+    expect(await (await send('GET', '/Patient/loaded')).text()).toContain('"valueDecimal":2.0');
     expect((await kiln('load', file, '--store', store)).out).toContain('1 unchanged');
-    expect(await kiln('load', join(folder, 'none'), '--store', store)).toMatchObject({ code: 1 });
+    expect(await kiln('load', file, join(folder, 'none'), join(folder, 'no'), '--store', store)).toEqual({
+      code: 2,
+      out: '',
+      err: `kiln: nothing was loaded: ${folder}/none: does not exist; ${folder}/no: does not exist`,
+    });
   });
 
   it('says in one line that a port is in use', async () => {
@@ -119,7 +125,7 @@ describe('kiln serve, with all types of the generated tables', () => {
   });
 
   it('closes on SIGTERM, exit code 0, and everything is there', async () => {
-    await send('PUT', '/Basic/last', { resourceType: 'Basic', id: 'last' });
+    await send('PUT', '/Basic/last', { resourceType: 'Basic', id: 'last', code: { text: 'x' } });
     server.child.kill('SIGTERM');
     expect(await server.ended).toBe(0);
     const left = openSqliteStore(store);
