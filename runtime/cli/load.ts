@@ -22,7 +22,7 @@ export interface LoadFlags {
  * into a server.
  *
  * @returns the exit code: 1 where something failed
- * @throws ConfigError
+ * @throws ConfigError also where one of the paths cannot be loaded; nothing is then
  */
 export async function runLoad(
   paths: readonly string[],
@@ -39,9 +39,9 @@ export async function runLoad(
     throw new ConfigError('a memory store ends with this command; name a file with --store sqlite:PATH');
   }
 
+  const files = await findFiles(paths);
   let close = (): Promise<void> => Promise.resolve();
   try {
-    const files = await findFiles(paths);
     const server = await import('../server.js');
     let sink: Sink;
     if (url === undefined) {
@@ -50,7 +50,7 @@ export async function runLoad(
       sink = storeSink(core);
     } else sink = httpSink({ url, ...(token === undefined ? {} : { token }) });
 
-    const total = files.reduce((sum, { size }) => sum + size, 0);
+    const total = files.reduce((sum, file) => sum + ('size' in file ? file.size : 0), 0);
     const counts = newCounts();
     let read = 0;
     const start = performance.now();

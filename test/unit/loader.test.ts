@@ -1,10 +1,12 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { gzipSync } from 'node:zlib';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 
-import { findFiles } from '../../runtime/cli/load/find-files.js';
+import { ConfigError } from '../../runtime/config/config-error.js';
+import { findFiles, type Found } from '../../runtime/cli/load/find-files.js';
 import { readItems, type ItemOptions } from '../../runtime/cli/load/items.js';
 import { loadItems } from '../../runtime/cli/load/load-items.js';
 import { readDocuments } from '../../runtime/cli/load/read-documents.js';
@@ -36,8 +38,10 @@ describe('kiln load', () => {
     writeFileSync(path, typeof content === 'string' || Buffer.isBuffer(content) ? content : JSON.stringify(content));
     return path;
   };
-  const loadInto = async (into: Store, paths: string[], options: Partial<ItemOptions> = {}) => {
-    const documents = readDocuments(await findFiles(paths));
+  const loadInto = async (into: Store, paths: string[], options: Partial<ItemOptions> = {}) =>
+    loadFound(into, await findFiles(paths), options);
+  const loadFound = async (into: Store, found: readonly Found[], options: Partial<ItemOptions> = {}) => {
+    const documents = readDocuments(found);
     const items = readItems(documents, {
       resourceTypes: [...toyTables.resourceTypes, 'Bundle'],
       bundles: 'store',
@@ -95,7 +99,52 @@ describe('kiln load', () => {
     const text = file('a.txt', 'x');
     expect(await load(other, text)).toEqual({ ...none, failed: 2 });
     expect(told().join()).toMatch(/a.txt: not a file that can be loaded, by its name.*other.json.*no resourceType/);
-    await expect(load(join(folder, 'none.json'))).rejects.toThrow('none.json');
+  });
+
+  it('a path that does not exist ended a load half-way: each such is named before anything is loaded', async () => {
+    const good = file('good.json', { resourceType: 'Patient', id: 'good' });
+    spawnSync('mkfifo', [join(folder, 'fifo.json')]);
+    const wrong = ['none', 'good.json/below', 'fifo.json'].map((name) => join(folder, name));
+    await expect(load(good, ...wrong)).rejects.toThrow(
+      new ConfigError(
+        `nothing was loaded: ${wrong[0]}: does not exist; ${wrong[1]}: does not exist; ` +
+          `${wrong[2]}: neither a file nor a folder`,
+      ),
+    );
+    expect(await store.counts()).toEqual(new Map());
+  });
+
+  it('what vanished during a load ended it: it fails, and the rest is loaded', async () => {
+    const names = ['1.json', '2.ndjson', '3.ndjson.gz', '4.tgz'];
+    for (const name of [...names, '5.json']) file(name, { resourceType: 'Patient', id: 'a' });
+    symlinkSync(join(folder, 'nowhere'), join(folder, '6.json'));
+    const found = await findFiles([folder]);
+    for (const name of names) rmSync(join(folder, name));
+    expect(await loadFound(store, found)).toEqual({ ...none, created: 1, failed: 5 });
+    expect(told()).toEqual([...names, '6.json'].map((name) => expect.stringMatching(`^${name}: ENOENT`)));
+  });
+
+  it('a folder that may not be read ended a load: it fails, and the rest is loaded', async () => {
+    file('closed/a.json', { resourceType: 'Patient', id: 'a' });
+    file('open.json', { resourceType: 'Patient', id: 'b' });
+    chmodSync(folder, 0o755);
+    chmodSync(join(folder, 'closed'), 0);
+    // Root may read everything.
+    const isRoot = process.getuid?.() === 0;
+    if (isRoot) process.seteuid?.(65534);
+    const found = await findFiles([folder]).finally(() => isRoot && process.seteuid?.(0));
+    expect(await loadFound(store, found)).toEqual({ ...none, created: 1, failed: 1 });
+    expect(told()).toEqual([expect.stringMatching(/^closed: EACCES/)]);
+  });
+
+  it('a FIFO in a folder held a load up for ever, and a link to a folder failed: both are skipped', async () => {
+    const target = file('elsewhere/target.txt', { resourceType: 'Patient', id: 'a' });
+    mkdirSync(join(folder, 'in'));
+    spawnSync('mkfifo', [join(folder, 'in/fifo.json')]);
+    symlinkSync('/dev/zero', join(folder, 'in/device.ndjson'));
+    symlinkSync(join(folder, 'elsewhere'), join(folder, 'in/folder.json'));
+    symlinkSync(target, join(folder, 'in/link.json'));
+    expect(await load(join(folder, 'in'))).toEqual({ ...none, created: 1, skipped: 3 });
   });
 
   it('gives an id where there is none', async () => {

@@ -11,7 +11,7 @@ import {
   type Skipped,
   type SourceDocument,
 } from './document.js';
-import { STDIN, type SourceFile } from './find-files.js';
+import { STDIN, type Found } from './find-files.js';
 import { splitLines } from './split-lines.js';
 import { untar } from './untar.js';
 
@@ -29,7 +29,7 @@ const AHEAD_SIZE = 16 * 1024 * 1024;
  * @param onRead told of each part that was read, in bytes of the file
  */
 export async function* readDocuments(
-  files: readonly SourceFile[],
+  files: readonly Found[],
   onRead: (bytes: number) => void = () => {},
 ): AsyncGenerator<ReadDocument> {
   const ahead: { readonly size: number; readonly documents: Promise<AsyncIterable<ReadDocument>> }[] = [];
@@ -38,8 +38,9 @@ export async function* readDocuments(
   while (next < files.length || ahead.length > 0) {
     while (next < files.length && ahead.length < AHEAD && (ahead.length === 0 || aheadSize < AHEAD_SIZE)) {
       const file = files[next++]!;
-      aheadSize += file.size;
-      ahead.push({ size: file.size, documents: open(file, onRead) });
+      const size = 'size' in file ? file.size : 0;
+      aheadSize += size;
+      ahead.push({ size, documents: open(file, onRead) });
     }
     const { size, documents } = ahead.shift()!;
     yield* await documents;
@@ -48,9 +49,14 @@ export async function* readDocuments(
 }
 
 /** Never rejects: what goes wrong is a failure of the file. */
-async function open(file: SourceFile, onRead: (bytes: number) => void): Promise<AsyncIterable<ReadDocument>> {
+async function open(file: Found, onRead: (bytes: number) => void): Promise<AsyncIterable<ReadDocument>> {
+  if (!('path' in file)) return only(file);
   const { path, named, size } = file;
-  if (path === STDIN) return lines(named ? 'stdin' : path, count(process.stdin, onRead));
+  if (path === STDIN)
+    return lines(
+      named ? 'stdin' : path,
+      count(() => process.stdin, onRead),
+    );
   const kind = kindOf(path);
   if (kind === undefined) {
     onRead(size);
@@ -69,7 +75,7 @@ async function open(file: SourceFile, onRead: (bytes: number) => void): Promise<
       return only({ place: path, error });
     }
   }
-  const raw = count(createReadStream(path, { highWaterMark: 256 * 1024 }), onRead);
+  const raw = count(() => createReadStream(path, { highWaterMark: 256 * 1024 }), onRead);
   const content = kind.gzip ? inflate(raw) : raw;
   return kind.form === 'ndjson' ? lines(path, content) : archive(path, content);
 }
@@ -109,8 +115,9 @@ async function* one(content: Buffer): AsyncGenerator<Buffer> {
   yield content;
 }
 
-async function* count(source: AsyncIterable<unknown>, onRead: (bytes: number) => void): AsyncGenerator<Buffer> {
-  for await (const chunk of source) {
+/** @param open called when the first bytes are wanted: a stream that fails before has nobody to hear of it */
+async function* count(open: () => AsyncIterable<unknown>, onRead: (bytes: number) => void): AsyncGenerator<Buffer> {
+  for await (const chunk of open()) {
     const bytes = chunk as Buffer;
     onRead(bytes.length);
     yield bytes;
