@@ -9,6 +9,7 @@ import type { Codec } from './http/codecs.js';
 import type { Services, View } from './interactions/services.js';
 import { createHealth } from './observe/health.js';
 import type { Log } from './observe/log.js';
+import { repeat } from './observe/repeat.js';
 import { createExtractor } from './search/extract.js';
 import { createValidator } from './validate/create-validator.js';
 import { openSqliteStore } from './store/sqlite/sqlite-store.js';
@@ -91,6 +92,7 @@ export async function startServer(config: Config, log: Log): Promise<RunningServ
       config.port,
       core.limits,
     );
+    closers.push(sweepFromTimeToTime(core.store, log));
     return {
       url: server.url + FHIR_PATH,
       ...(metrics === undefined ? {} : { metricsUrl: metrics.url }),
@@ -106,6 +108,26 @@ export async function startServer(config: Config, log: Log): Promise<RunningServ
     for (const close of closers.reverse()) await close();
     throw error;
   }
+}
+
+/** A start has other things to do; what is left behind is no hurry. In milliseconds. */
+const SWEEP_TIMES = { first: 5 * 60_000, pause: 60 * 60_000 };
+
+/** Contents younger than this when they were looked at are looked at again: more than the sweep spares. */
+const SWEEP_OVERLAP = 2 * 60 * 60_000;
+
+/** @returns ends it */
+function sweepFromTimeToTime(store: Core['store'], log: Log): () => Promise<void> {
+  let since = 0;
+  const sweep = async (): Promise<void> => {
+    const { sweepBlobs } = await import('./interactions/sweep-blobs.js');
+    const began = Date.now();
+    const deleted = await sweepBlobs(store, since);
+    since = began - SWEEP_OVERLAP;
+    if (deleted > 0) log.info(`deleted ${deleted} contents that no Binary refers to`);
+  };
+  const stop = repeat(sweep, SWEEP_TIMES, (error) => log.defect('none', error));
+  return () => Promise.resolve(stop());
 }
 
 /** Metrics are loaded and measured only where somebody wants them. */
