@@ -43,17 +43,27 @@ export function composePut(
     }
     if (equalJson(resource, withMeta(before, id, metaBefore))) return undefined;
   }
+  // Extraction takes the longer the larger the text is, so what is too large anyway does not get there.
+  const size = checkSize(body, limits.resource);
   const entries = extract(resource);
-  checkSize(body, entries, limits.resource);
+  if (size !== undefined) checkEntries(size, entries, limits.resource);
   return { type: resource.resourceType, id, expected: current?.version ?? 0, body, entries };
 }
 
-function checkSize({ head, tail }: BodyTemplate, entries: readonly IndexEntry[], limit: number): void {
-  if (head.length + tail.length <= limit * SURELY_SMALL) return;
+/** The bytes of the text; undefined where it is surely small. @throws FhirError where they alone are too many */
+function checkSize({ head, tail }: BodyTemplate, limit: number): number | undefined {
+  if (head.length + tail.length <= limit * SURELY_SMALL) return undefined;
   const size = Buffer.byteLength(head) + Buffer.byteLength(tail);
-  if (size > limit || size + Buffer.byteLength(JSON.stringify(entries)) > limit) {
-    throw new FhirError('resource-too-large', `A resource with its index entries may have ${limit} bytes`);
-  }
+  if (size > limit) throw tooLarge(limit);
+  return size;
+}
+
+function checkEntries(size: number, entries: readonly IndexEntry[], limit: number): void {
+  if (size + Buffer.byteLength(JSON.stringify(entries)) > limit) throw tooLarge(limit);
+}
+
+function tooLarge(limit: number): FhirError {
+  return new FhirError('resource-too-large', `A resource with its index entries may have ${limit} bytes`);
 }
 
 /** JSON text around the gap for version and time: `{"resourceType":…,"id":…,"meta":{` … `}}`. */

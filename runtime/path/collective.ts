@@ -1,6 +1,6 @@
 import type { PathStep } from '../contract/search.js';
 import type { Sight } from './child.js';
-import { deepEqual } from './deep-equal.js';
+import { equalityKey } from './equality-key.js';
 import type { Focus, Visit, Way } from './visit.js';
 
 type CollectiveStep = Extract<PathStep, { index: number } | { union: unknown } | { notFalse: true }>;
@@ -96,14 +96,18 @@ function collectiveList(step: CollectiveStep, compile: Compile): ListStep {
   if ('notFalse' in step) return (input) => [{ value: isNotFalse(input), type: 'boolean' }];
   const ways = step.union.map((steps) => compileList(steps, compile));
   return (input, root) => {
-    const distinct: Found[] = [];
-    for (const way of ways) {
-      for (const found of way(input, root)) {
-        if (!distinct.some(({ value }) => deepEqual(value, found.value))) distinct.push(found);
-      }
-    }
-    return distinct;
+    const all = ways.flatMap((way) => way(input, root));
+    return all.length < 2 ? all : distinct(all);
   };
+}
+
+/** The first of each that are equal. */
+function distinct(all: readonly Found[]): readonly Found[] {
+  const seen = new Set<string>();
+  return all.filter(({ value }) => {
+    const before = seen.size;
+    return seen.add(equalityKey(value)).size > before;
+  });
 }
 
 /** `x.exists() and x != false`: of nothing it is false; of anything but one `false` it is true. */

@@ -36,5 +36,18 @@ function typeOfText(text: string, root: object): string | undefined {
 function containedResource(root: object, id: string): unknown {
   const contained = isObject(root) ? root['contained'] : undefined;
   if (!Array.isArray(contained)) return undefined;
-  return contained.find((resource: unknown) => isObject(resource) && resource['id'] === id);
+  return indexOf(contained as readonly unknown[]).get(id);
+}
+
+/** Contained resources by id, so that many references to many of them take no longer than reading both. */
+const indexes = new WeakMap<readonly unknown[], ReadonlyMap<unknown, unknown>>();
+
+function indexOf(contained: readonly unknown[]): ReadonlyMap<unknown, unknown> {
+  let index = indexes.get(contained);
+  if (index === undefined) {
+    // Of two with one id the first counts: it is set last.
+    const entries = contained.filter(isObject).map((resource) => [resource['id'], resource] as const);
+    indexes.set(contained, (index = new Map(entries.reverse())));
+  }
+  return index;
 }
