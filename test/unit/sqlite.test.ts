@@ -1,5 +1,6 @@
 import Database from 'better-sqlite3';
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -8,7 +9,7 @@ import type { IndexEntry } from '../../runtime/search/entry.js';
 import { connect } from '../../runtime/store/sqlite/connect.js';
 import { locate } from '../../runtime/store/sqlite/location.js';
 import { migrate } from '../../runtime/store/sqlite/migrate.js';
-import { INDEX_TABLES, SCHEMA_STEPS } from '../../runtime/store/sqlite/schema.js';
+import { APPLICATION_ID, INDEX_TABLES, SCHEMA_STEPS } from '../../runtime/store/sqlite/schema.js';
 import { translateSqliteError } from '../../runtime/store/sqlite/sqlite-errors.js';
 import { openSqliteStore } from '../../runtime/store/sqlite/sqlite-store.js';
 import type { Put } from '../../runtime/store/store.js';
@@ -30,6 +31,11 @@ function withFile<T>(action: (db: Database.Database) => T): T {
   }
 }
 
+/** So many that their list has pages of its own. */
+function manyTables(db: Database.Database): void {
+  for (let i = 0; i < 200; i++) db.exec(`CREATE TABLE theirs_${i} (a_column_with_a_name)`);
+}
+
 describe('the schema of a file', () => {
   it('loses nothing that was committed: write-ahead log, synced', () => {
     const db = connect(file);
@@ -48,6 +54,44 @@ describe('the schema of a file', () => {
     withFile((db) => db.exec('CREATE TABLE theirs (x)'));
     expect(() => connect(file)).toThrow(/another program/);
     expect(withFile((db) => db.prepare('SELECT name FROM sqlite_schema').pluck().all())).toEqual(['theirs']);
+  });
+
+  const refused = (): void => {
+    const content = readFileSync(file);
+    const files = readdirSync(folder);
+    expect(() => connect(file)).toThrow(/another program|newer Kiln/);
+    expect(readdirSync(folder)).toEqual(files);
+    expect(readFileSync(file).equals(content)).toBe(true);
+  };
+
+  it.each<[string, (db: Database.Database) => unknown]>([
+    ['of another program', (db) => db.exec('CREATE TABLE theirs (x)')],
+    ['of another program, with many tables', manyTables],
+    ['of another program, and marked so', (db) => db.pragma('application_id = 7')],
+    ['of another program, which counts versions too', (db) => db.pragma('user_version = 1')],
+    ['newer', (db) => db.exec(`PRAGMA application_id = ${APPLICATION_ID}; PRAGMA user_version = 99`)],
+  ])('one that is %s was changed before it was refused', (_name, make) => {
+    withFile(make);
+    refused();
+  });
+
+  it('one whose log a killed program left was written back before it was refused', () => {
+    connect(file).close();
+    const program = `
+      const db = new (require('better-sqlite3'))(${JSON.stringify(file)});
+      db.pragma('user_version = ${SCHEMA_STEPS.length + 1}');
+      db.pragma('wal_checkpoint');
+      db.exec('CREATE TABLE more (x)');
+      process.kill(process.pid, 'SIGKILL');`;
+    spawnSync(process.execPath, ['-e', program], { cwd: import.meta.dirname });
+    expect(readdirSync(folder)).toContain('kiln.db-wal');
+    refused();
+  });
+
+  it('an empty SQLite file is taken, whatever its mode', () => {
+    withFile((db) => db.pragma('journal_mode = WAL'));
+    connect(file).close();
+    expect(withFile((db) => db.pragma('user_version', { simple: true }))).toBe(SCHEMA_STEPS.length);
   });
 
   it('is refused when the file is no database, or cannot be one', () => {
@@ -73,7 +117,70 @@ describe('the schema of a file', () => {
   });
 });
 
+describe('a file of version 1', () => {
+  beforeEach(() =>
+    withFile((db) => {
+      db.pragma('journal_mode = WAL');
+      db.exec(SCHEMA_STEPS[0] ?? '');
+      db.pragma(`application_id = ${APPLICATION_ID}`);
+      db.pragma('user_version = 1');
+      db.exec(`
+        INSERT INTO term VALUES (1, 'Patient');
+        INSERT INTO version VALUES (1, 1, 1, 1, 1000, '{"id":"a","n":1}'), (2, 1, 2, 1, 2000, '{"id":"b"}'),
+          (3, 1, 1, 2, 3000, '{"id":"a","n":2}'), (4, 1, 2, 2, 9000000000000, NULL);
+        INSERT INTO resource VALUES (1, 1, 'a', 3, 2, 3000, 0), (2, 1, 'b', 4, 2, 9000000000000, 1);
+        INSERT INTO param VALUES (1, 1, 'name', 0);
+        INSERT INTO string VALUES (1, 1, 0, 0, 'a', 'A');`);
+    }),
+  );
+
+  it('keeps its resources, and time goes on from its newest', async () => {
+    const store = openSqliteStore(`sqlite:${file}`);
+    expect(await store.read('Patient', 'a')).toEqual({
+      type: 'Patient',
+      id: 'a',
+      version: 2,
+      lastUpdated: 3000,
+      json: '{"id":"a","n":2}',
+    });
+    expect((await store.read('Patient', 'b'))?.json).toBeUndefined();
+    expect((await store.readVersion('Patient', 'a', 1))?.json).toBe('{"id":"a","n":1}');
+    const body = { head: '{"meta":{', tail: '}}' };
+    const [written] = await store.write([{ type: 'Patient', id: 'a', expected: 2, body, entries: [] }]);
+    expect(written?.version).toBe(3);
+    expect(written?.lastUpdated).toBeGreaterThan(9_000_000_000_000);
+    const { versions, total } = await store.history({ count: 10 });
+    expect([total, versions.map(({ id, version }) => `${id}${version}`)]).toEqual([5, ['a3', 'b2', 'a2', 'b1', 'a1']]);
+    await store.maps.swap('m', 'k', undefined, 'v');
+    expect(await store.maps.get('m', 'k')).toBe('v');
+    await store.close();
+    withFile((db) => {
+      expect(db.pragma('user_version', { simple: true })).toBe(SCHEMA_STEPS.length);
+      expect(db.prepare('SELECT count(*) FROM string').pluck().get()).toBe(0);
+    });
+  });
+
+  it('has the schema of a new one afterwards', () => {
+    const schema = (name: string): unknown[] => {
+      connect(name).close();
+      const db = new Database(name);
+      const rows = db.prepare('SELECT type, name, sql FROM sqlite_schema ORDER BY type, name').all();
+      db.close();
+      return rows;
+    };
+    expect(schema(file)).toEqual(schema(join(folder, 'new.db')));
+  });
+});
+
 describe('where a file is', () => {
+  it('a folder that cannot be made hung for ever, or is told', () => {
+    const begin = performance.now();
+    expect(() => locate('sqlite:/proc/kiln-there-is-none/a/k.db')).toThrow('/proc/kiln-there-is-none cannot be made');
+    writeFileSync(file, '');
+    expect(() => locate(`sqlite:${file}/a/k.db`)).toThrow(`${file}/a cannot be made (ENOTDIR)`);
+    expect(performance.now() - begin).toBeLessThan(1000);
+  });
+
   it('makes the folder', async () => {
     const store = openSqliteStore(`sqlite:${join(folder, 'a', 'b', 'kiln.db')}`);
     await store.close();

@@ -1,5 +1,6 @@
 import Database from 'better-sqlite3';
 
+import { checkOwner } from './check-owner.js';
 import { migrate } from './migrate.js';
 
 /** How long opening waits for the lock that another process holds, in milliseconds. */
@@ -20,9 +21,10 @@ export interface ConnectOptions {
  * Opens a SQLite file, makes or migrates its schema, and sets it to lose nothing that was committed: write-ahead log,
  * synced at each commit. https://www.sqlite.org/wal.html
  *
- * @throws Error naming the file
+ * @throws Error naming the file; one that is newer or of another program is left as it was, to the byte
  */
 export function connect(file: string, options: ConnectOptions = {}): Database.Database {
+  checkOwner(file);
   const db = open(file);
   try {
     enterWal(db);

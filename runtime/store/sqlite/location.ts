@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 
@@ -17,12 +17,14 @@ export interface Location {
  * The file behind `sqlite:PATH`, its folder made where it is missing; behind `sqlite::memory:` a private temporary one
  * (connections in several threads have to see the same data), which is deleted at exit, and those that processes left
  * which could not do so.
+ *
+ * @throws Error naming the folder where it cannot be made
  */
 export function locate(url: string): Location {
   const path = url.replace(/^sqlite:/, '');
   if (path !== ':memory:') {
     const file = resolve(path);
-    mkdirSync(dirname(file), { recursive: true });
+    makeFolder(dirname(file));
     return { file, isTemporary: false, dispose: () => {} };
   }
   removeStaleFolders(tmpdir());
@@ -37,4 +39,17 @@ export function locate(url: string): Location {
       remove();
     },
   };
+}
+
+/** Makes a folder and those above it, one by one: Node's recursive `mkdir` never ends where the system says ENOENT. */
+function makeFolder(folder: string): void {
+  if (existsSync(folder)) return;
+  const parent = dirname(folder);
+  if (parent !== folder) makeFolder(parent);
+  try {
+    mkdirSync(folder);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code !== 'EEXIST') throw new Error(`${folder} cannot be made (${code})`, { cause: error });
+  }
 }

@@ -1,5 +1,6 @@
 import type { Database } from 'better-sqlite3';
 
+import { foreign, newer } from './check-owner.js';
 import { APPLICATION_ID, SCHEMA_STEPS } from './schema.js';
 
 /**
@@ -14,13 +15,9 @@ export function migrate(db: Database, steps: readonly string[] = SCHEMA_STEPS): 
     // Asked again: only now does nobody else migrate.
     const version = schemaVersion(db);
     if (!isOurs(db) && (version !== 0 || hasTables(db))) {
-      throw new Error(`${db.name} is a SQLite file of another program`);
+      throw foreign(db.name);
     }
-    if (version > steps.length) {
-      throw new Error(
-        `${db.name} was written by a newer Kiln (its schema is version ${version}, this one knows ${steps.length}); use that one`,
-      );
-    }
+    if (version > steps.length) throw newer(db.name, version, steps.length);
     for (const step of steps.slice(version)) db.exec(step);
     db.pragma(`application_id = ${APPLICATION_ID}`);
     db.pragma(`user_version = ${steps.length}`);
