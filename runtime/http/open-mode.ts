@@ -9,10 +9,11 @@ LOOPBACK.addAddress('::1', 'ipv6');
 
 /** Whether this names the machine itself: `localhost`, 127.0.0.0/8 or ::1 (in brackets or without). */
 export function isLoopback(host: string): boolean {
-  const name = host.toLowerCase().replace(/^\[(.*)\]$/, '$1');
+  const name = host.toLowerCase();
   if (name === 'localhost') return true;
-  const address = name.replace(/^::ffff:(?=\d+\.)/, '');
-  const version = isIP(address);
+  // Brackets stand around IPv6 only; a zone (`::1%lo`) names an interface, which nothing here is about.
+  const address = name.replace(/^\[([\da-f:.]*:[\da-f:.]*)\]$/, '$1').replace(/^::ffff:(?=\d+\.)/, '');
+  const version = address.includes('%') ? 0 : isIP(address);
   return version !== 0 && LOOPBACK.check(address, version === 4 ? 'ipv4' : 'ipv6');
 }
 
@@ -20,10 +21,15 @@ export function isLoopback(host: string): boolean {
 const judged = new Map<string, boolean>();
 const JUDGED_AT_MOST = 1000;
 
+/** A name or an address, IPv6 in brackets, and perhaps a port. RFC 9110, 7.2; RFC 3986, 3.2.2 */
+const HOST = /^([^:[\]]+|\[[^[\]]+\])(?::(\d{0,5}))?$/;
+const MAX_PORT = 65_535;
+
 function isLocal(host: string): boolean {
   let local = judged.get(host);
   if (local === undefined) {
-    local = isLoopback(host.replace(/:\d*$/, ''));
+    const [, name = '', port = ''] = HOST.exec(host) ?? [];
+    local = isLoopback(name) && Number(port) <= MAX_PORT;
     if (judged.size >= JUDGED_AT_MOST) judged.clear();
     judged.set(host, local);
   }
@@ -35,7 +41,7 @@ function isLocal(host: string): boolean {
  * forwards, nor a browser that was tricked by DNS into taking a foreign name for this machine, nor a foreign page that
  * has a browser here write: content of any type needs no leave of CORS.
  *
- * @throws FhirError `open-mode-host`, `open-mode-proxy`, `open-mode-origin`
+ * @throws FhirError `header-invalid` for a second `Host`; `open-mode-host`, `open-mode-proxy`, `open-mode-origin`
  */
 export function guardOpenMode(req: IncomingMessage): void {
   const { headers, method } = req;
@@ -44,9 +50,20 @@ export function guardOpenMode(req: IncomingMessage): void {
       throw new FhirError('open-mode-proxy', `Without authorization no request with the header ${name} is served`);
     }
   }
+  if (countHosts(req.rawHeaders) > 1) throw new FhirError('header-invalid', 'A request has one Host header');
   if (!isLocal(headers.host ?? '')) throw new FhirError('open-mode-host');
   const address = req.socket.remoteAddress ?? '';
   if (address !== '127.0.0.1' && !isLoopback(address)) throw new FhirError('open-mode-host');
   const isSafe = method === 'GET' || method === 'HEAD' || method === 'OPTIONS';
   if (!isSafe && headers['sec-fetch-site'] === 'cross-site') throw new FhirError('open-mode-origin');
+}
+
+/** Node keeps the first alone, and a proxy in between may have gone by the last. RFC 9112, 3.2 */
+function countHosts(raw: readonly string[]): number {
+  let count = 0;
+  for (let i = 0; i < raw.length; i += 2) {
+    const name = raw[i];
+    if (name?.length === 4 && name.toLowerCase() === 'host') count++;
+  }
+  return count;
 }

@@ -67,6 +67,16 @@ describe('bad URLs and methods', () => {
     ['GET', '/Patient/a%00b', 404, 'not-found'],
     ['PUT', '/Patient/a%2Fb', 400, 'id-invalid'],
     ['GET', '/Patient%2Fa', 404, 'unknown-type'],
+    // Templates of routes stood for themselves, and reached interactions without a type.
+    ...['GET', 'POST', 'PUT', 'DELETE'].flatMap((method) =>
+      ['/[type]', '/[type]/[id]', '/%5Btype%5D/%5Bid%5D', '/[type]%2F[id]', '/[type]/1', '/Patient%2F[id]'].map(
+        (path): [string, string, number, string] => [method, path, 404, 'unknown-type'],
+      ),
+    ),
+    ['GET', '/Patient/[id]', 404, 'not-found'],
+    ['GET', '/Patient/1/_history%2F[vid]', 404, 'unknown-path'],
+    ['GET', '/Patient/1/_history/[vid]', 404, 'not-found'],
+    ['GET', '/Patient/1/[type]', 404, 'unknown-path'],
     ['GET', '/%00', 404, 'unknown-type'],
     ['GET', '/Patient/%E0%A4%A', 400, 'url-invalid'],
     ['GET', '/Patient//a', 404, 'unknown-path'],

@@ -95,6 +95,8 @@ describe('formats (http.html#mime-type)', () => {
     ['application/fhir+xml', 406],
     ['text/html', 406],
     ['application/fhir+json;q=0, text/html', 406],
+    ['application/fhir+json;q=0, */*', 406],
+    ['*/*, application/*;q=0', 406],
   ])('Accept %j: %i', async (accept, status) => {
     expect((await server.send('GET', '/metadata', undefined, { accept })).status).toBe(status);
   });
@@ -179,12 +181,18 @@ describe('limits', () => {
 describe('open mode (decisions.md, Access)', () => {
   const server = useToyServer();
 
-  it.each(['localhost', 'localhost:8080', '127.0.0.1', '127.9.9.9:1', '[::1]', '[::1]:8080', 'LOCALHOST'])(
-    'serves Host %s',
-    async (host) => {
-      expect((await server.send('GET', '/metadata', undefined, { host })).status).toBe(200);
-    },
-  );
+  it.each([
+    'localhost',
+    'localhost:8080',
+    '127.0.0.1',
+    '127.9.9.9:1',
+    '[::1]',
+    '[::1]:8080',
+    'LOCALHOST',
+    'localhost:',
+  ])('serves Host %s', async (host) => {
+    expect((await server.send('GET', '/metadata', undefined, { host })).status).toBe(200);
+  });
 
   it.each([
     'example.org',
@@ -194,9 +202,36 @@ describe('open mode (decisions.md, Access)', () => {
     '0.0.0.0',
     '[fe80::1]',
     'x:80',
+    '[localhost]',
+    '[127.0.0.1]',
+    '::1',
+    '::1%lo',
+    '[::1%lo]',
+    '[::1',
+    'localhost:99999999',
+    'localhost:65536',
+    'localhost:80:80',
+    'localhost:x',
+    'me@localhost',
   ])('answers 403 to Host %s', async (host) => {
     const answer = await server.send('GET', '/metadata', undefined, { host });
     expect([answer.status, codeOf(answer)]).toEqual([403, 'open-mode-host']);
+  });
+
+  it('of two Host headers the first alone was judged', async () => {
+    for (const second of ['example.org', 'localhost']) {
+      const text = await new Promise<string>((resolve) => {
+        let received = '';
+        const socket = connect(server.port, '127.0.0.1', () =>
+          socket.write(
+            `GET /fhir/metadata HTTP/1.1\r\nHost: localhost\r\nhOST: ${second}\r\nConnection: close\r\n\r\n`,
+          ),
+        );
+        socket.on('data', (chunk) => (received += chunk.toString()));
+        socket.on('close', () => resolve(received));
+      });
+      expect(text).toMatch(/^HTTP\/1\.1 400 [^]*"header-invalid"/);
+    }
   });
 
   it.each(['forwarded', 'x-forwarded-for', 'x-forwarded-host', 'X-Forwarded-Proto', 'x-forwarded-anything'])(

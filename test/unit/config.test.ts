@@ -76,6 +76,8 @@ describe('configuration', () => {
     [{}, { KILN_PORT: 'tcp://10.0.0.1:80' }, 'enableServiceLinks'],
     [{ host: '0.0.0.0' }, {}, '--host "0.0.0.0": is not loopback'],
     [{ host: 'example.org' }, {}, '--host "example.org": '],
+    [{ host: '::1%lo' }, {}, '--host "::1%lo": is not loopback'],
+    [{ host: '[localhost]' }, {}, '--host "[localhost]": is not loopback'],
     [{ auth: 'smart' }, {}, '--auth "smart": authorization is not available yet'],
     [{ auth: 'none' }, {}, '--auth "none": has to be open'],
     [{ auth: 'constructor' }, {}, '--auth "constructor": has to be open'],
