@@ -3,9 +3,23 @@ import { randomUUID } from 'node:crypto';
 const ID = /^[A-Za-z0-9\-.]{1,64}$/;
 const VERSION_ID = /^[1-9][0-9]{0,14}$/;
 
-/** Whether a text is a legal id. https://hl7.org/fhir/R5/datatypes.html#id */
+/**
+ * Whether a text is a legal id. https://hl7.org/fhir/R5/datatypes.html#id
+ *
+ * FHIR's pattern admits `.` and `..` too, which are none here: in the path of a URL they mean the folder and the one
+ * above it (RFC 3986, 5.2.4), so that clients, following `Basic/../_history/1`, would ask for something else.
+ */
 export function isId(text: string): boolean {
-  return ID.test(text);
+  return ID.test(text) && !isDots(text);
+}
+
+/** What is wrong with an id where the general text does not say it. */
+export function whyNoId(text: string): string | undefined {
+  return isDots(text) ? `The id "${text}" cannot be used: in a URL it would mean another place` : undefined;
+}
+
+function isDots(text: string): boolean {
+  return text === '.' || text === '..';
 }
 
 /** The number behind a version id of ours (a decimal integer from 1), or undefined where it cannot be one. */

@@ -1,6 +1,6 @@
 import type { Interaction, Method, RouteRow } from '../contract/index.js';
 import { FhirError } from '../fhir/errors.js';
-import { isId } from '../fhir/id.js';
+import { isId, whyNoId } from '../fhir/id.js';
 
 /** Where a request goes. */
 export interface Destination {
@@ -33,8 +33,8 @@ const UNDERSCORE = 95;
 
 /** A path cut up: the templates that route rows are found by, and what stood in its places. */
 interface Location {
-  /** As rows of one type write it: `Patient/[id]`. */
-  readonly own: string;
+  /** As rows of one type write it: `Patient/[id]`; absent where no row can be meant. */
+  readonly own?: string;
   /** As rows of every type write it: `[type]/[id]`; absent where the path does not begin with a type. */
   readonly general?: string;
   readonly segments: readonly string[];
@@ -57,6 +57,7 @@ export function createRouter(
   const types = new Set(resourceTypes);
 
   function look(method: string, { own, general }: Location): RouteRow | undefined {
+    if (own === undefined) return undefined;
     return (general === undefined ? undefined : routes.get(`${method} ${general}`)) ?? routes.get(`${method} ${own}`);
   }
 
@@ -133,11 +134,13 @@ const PROTOCOL_NAME = /^[_$*]/;
 function locate(path: string, types: ReadonlySet<string>): Location {
   const segments = path.replace(/^\//, '').replace(/\/$/, '').split('/').map(decode);
   const [type = '', id, history, versionId] = segments;
-  if (!types.has(type)) return { own: segments.join('/'), segments };
-  const template = [...segments];
+  if (!types.has(type)) return segments.some(isNoName) ? { segments } : { own: segments.join('/'), segments };
   const hasId = id !== undefined && id !== '' && !PROTOCOL_NAME.test(id);
   const hasVersion =
     hasId && history === '_history' && versionId !== undefined && versionId !== '' && !PROTOCOL_NAME.test(versionId);
+  const isPlace = (at: number): boolean => (hasId && at === 1) || (hasVersion && at === 3);
+  if (segments.some((segment, at) => isNoName(segment) && !isPlace(at))) return { segments, type };
+  const template = [...segments];
   if (hasId) template[1] = '[id]';
   if (hasVersion) template[3] = '[vid]';
   return {
@@ -148,6 +151,14 @@ function locate(path: string, types: ReadonlySet<string>): Location {
     ...(hasId ? { id } : {}),
     ...(hasVersion ? { versionId } : {}),
   };
+}
+
+/**
+ * Whether a segment cannot stand for itself in a template: who writes `[type]` in a URL means no place, and a slash that
+ * came in percent-encoded parts no segments.
+ */
+function isNoName(segment: string): boolean {
+  return segment.includes('[') || segment.includes('/');
 }
 
 function decode(segment: string): string {
@@ -165,6 +176,6 @@ function decode(segment: string): string {
  */
 export function checkUrlId(interaction: Interaction, id: string | undefined): void {
   if (id === undefined || isId(id) || interaction === 'delete') return;
-  if (interaction === 'update' || interaction === 'patch') throw new FhirError('id-invalid', undefined);
+  if (interaction === 'update' || interaction === 'patch') throw new FhirError('id-invalid', whyNoId(id));
   throw new FhirError('not-found', 'There is no such resource: its id is not a legal one');
 }

@@ -1,5 +1,5 @@
 import { FhirError } from '../fhir/errors.js';
-import { isId } from '../fhir/id.js';
+import { isId, whyNoId } from '../fhir/id.js';
 import { isObject, type JsonValue, type Resource } from '../fhir/resource.js';
 
 /**
@@ -35,7 +35,7 @@ export function checkId(resource: Resource, id: string): void {
   if (sent !== id) {
     throw new FhirError('id-mismatch', `The body has the id ${show(sent)}, the URL "${id}"`, { expression });
   }
-  if (!isId(id)) throw new FhirError('id-invalid', undefined, { expression });
+  if (!isId(id)) throw new FhirError('id-invalid', whyNoId(id), { expression });
 }
 
 function show(text: string): string {

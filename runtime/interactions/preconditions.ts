@@ -7,11 +7,16 @@ const ETAG = /^(?:W\/)?"([^"]*)"$/;
 /** Version ids of an `If-Match` or `If-None-Match` header, or `*`. RFC 9110, 13.1 */
 function parseEtags(name: string, header: string): '*' | readonly string[] {
   if (header.trim() === '*') return '*';
-  return header.split(',').map((part) => {
-    const versionId = ETAG.exec(part.trim())?.[1];
-    if (versionId === undefined) throw new FhirError('header-invalid', `${name} has to be like W/"3" or *`);
-    return versionId;
-  });
+  // Empty elements of a list count for nothing. RFC 9110, 5.6.1
+  const parts = header
+    .split(',')
+    .map((part) => part.trim())
+    .filter((part) => part !== '');
+  const versionIds = parts.map((part) => ETAG.exec(part)?.[1]);
+  if (versionIds.length === 0 || versionIds.includes(undefined)) {
+    throw new FhirError('header-invalid', `${name} has to be like W/"3" or *`);
+  }
+  return versionIds as string[];
 }
 
 /** A version that has content; a deletion is none. */
@@ -30,15 +35,16 @@ export function liveVersion(stored: StoredVersion | undefined): LiveVersion | un
  */
 export function checkWrite({ ifMatch, ifNoneMatch }: Conditions, current: StoredVersion | undefined): void {
   const live = liveVersion(current);
-  if (ifMatch !== undefined) {
-    const wanted = parseEtags('If-Match', ifMatch);
+  // Both are read first: whether they can be is no matter of what is there.
+  const wanted = ifMatch === undefined ? undefined : parseEtags('If-Match', ifMatch);
+  const unwanted = ifNoneMatch === undefined ? undefined : parseEtags('If-None-Match', ifNoneMatch);
+  if (wanted !== undefined) {
     if (live === undefined) throw new FhirError('precondition-failed', 'If-Match: there is no such resource');
     if (wanted !== '*' && !wanted.includes(String(live.version))) {
       throw new FhirError('precondition-failed', `If-Match: the current version is W/"${live.version}"`);
     }
   }
-  if (ifNoneMatch !== undefined && live !== undefined) {
-    const unwanted = parseEtags('If-None-Match', ifNoneMatch);
+  if (unwanted !== undefined && live !== undefined) {
     if (unwanted === '*') throw new FhirError('precondition-failed', 'If-None-Match: the resource exists already');
     if (unwanted.includes(String(live.version))) {
       throw new FhirError('precondition-failed', `If-None-Match: the current version is W/"${live.version}"`);

@@ -133,6 +133,33 @@ describe('update: PUT [base]/[type]/[id] (http.html#update)', () => {
     expect([answer.status, codeOf(answer)]).toEqual([400, 'id-invalid']);
   });
 
+  it.each(['.', '..'])('the id %s made a Location that leads elsewhere', async (id) => {
+    const answer = await server.send('PUT', `/Patient/${id}`, { resourceType: 'Patient', id });
+    expect([answer.status, codeOf(answer)]).toEqual([400, 'id-invalid']);
+    expect(answer.json().issue[0].details.text).toContain('another place');
+    expect((await server.send('PUT', '/Patient/...', { resourceType: 'Patient', id: '...' })).status).toBeLessThan(300);
+  });
+
+  it('an empty element of If-Match was taken for a wrong one (RFC 9110, 5.6.1)', async () => {
+    const id = fresh();
+    await put(id);
+    expect((await put(id, { active: true }, { 'if-match': 'W/"1",' })).status).toBe(200);
+    expect((await put(id, { active: false }, { 'if-match': ', ,W/"9" , W/"2"' })).status).toBe(200);
+    for (const none of ['', ',', ' , ']) {
+      expect(codeOf(await put(id, {}, { 'if-match': none }))).toBe('header-invalid');
+    }
+  });
+
+  it('an If-None-Match that cannot be read was 201 where nothing was, and 400 where something was', async () => {
+    const id = fresh();
+    const garbage = { 'if-none-match': 'garbage' };
+    expect(codeOf(await put(id, {}, garbage))).toBe('header-invalid');
+    expect(codeOf(await put(id, {}, { ...garbage, 'if-match': 'W/"1"' }))).toBe('header-invalid');
+    await put(id);
+    expect(codeOf(await put(id, { active: true }, garbage))).toBe('header-invalid');
+    expect(codeOf(await put(id, { active: true }, { ...garbage, 'if-match': 'W/"9"' }))).toBe('header-invalid');
+  });
+
   it('loses no version and doubles none when many write at once', async () => {
     const id = fresh();
     const answers = await Promise.all(Array.from({ length: 20 }, (_, i) => put(id, { name: [{ family: `f${i}` }] })));
