@@ -39,9 +39,11 @@ export function createExtractor(tables: ExtractorTables, options: ExtractorOptio
     if (typeof type !== 'string') return [];
     let visit = compiled.get(type);
     if (visit === undefined) {
-      if (!resourceTypes.has(type)) return [];
-      visit = compileType(compiler, parametersOf(type, searchTables));
-      compiled.set(type, visit);
+      // Not what the resource says: that may be a slice of its text, all of which would be kept with it.
+      const name = tables.resourceTypes.find((known) => known === type);
+      if (name === undefined) return [];
+      visit = compileType(compiler, parametersOf(name, searchTables));
+      compiled.set(name, visit);
     }
     const out: IndexEntry[] = [];
     visit(resource, { root: resource, out });

@@ -16,7 +16,11 @@ export function createFindPlan(tables: StructureTables): FindPlan {
   const plans = new Map<string, Plan>();
   return (type) => {
     let plan = plans.get(type);
-    if (plan === undefined) plans.set(type, (plan = compile(rowOf(rows, type), rows, tests)));
+    if (plan === undefined) {
+      const row = rowOf(rows, type);
+      // By the name of the row: that of a resource may be a slice of its text, all of which would be kept with it.
+      plans.set(row.name, (plan = compile(row, rows, tests)));
+    }
     return plan;
   };
 }
