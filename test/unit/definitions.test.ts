@@ -178,7 +178,9 @@ describe('the scope policy (authorization §4.3-4.5, decisions "Access")', () =>
   it('has exactly one row for each level of each operation, of core and our own, and none beside', () => {
     const { canonical } = definitions.settings;
     expect(core).toHaveLength(59);
-    expect(scopeCoverageFaults(definitions.scopes, withLevels([...core, ...definitions.operations], canonical))).toEqual([]);
+    expect(
+      scopeCoverageFaults(definitions.scopes, withLevels([...core, ...definitions.operations], canonical)),
+    ).toEqual([]);
   });
 
   it('is missed and met by name when an operation comes or goes', () => {
