@@ -62,12 +62,16 @@ interface Addresses {
 }
 
 function explainStart(error: unknown, config: Addresses): string {
-  const { code, syscall, message, port, address } = error as NodeJS.ErrnoException & { port?: number; address?: string };
+  const { code, syscall, message, port, address } = error as NodeJS.ErrnoException & {
+    port?: number;
+    address?: string;
+  };
   const isMetrics = port !== config.port && port === config['metrics-port'];
   const where = `port ${port ?? config.port} of ${address ?? config.host}`;
   const option = isMetrics ? '--metrics-port' : '--port';
   if (code === 'EADDRINUSE') return `${where} is in use; choose another with ${option}`;
   // A store in a folder that may not be written to says EACCES as well.
-  if (code === 'EACCES' && syscall === 'listen') return `${where} may not be listened on; choose another with ${option}`;
+  if (code === 'EACCES' && syscall === 'listen')
+    return `${where} may not be listened on; choose another with ${option}`;
   return message;
 }

@@ -70,3 +70,4 @@ await new Promise((resolve) => process.once('message', resolve));
 const result = await { race, load, fault }[role as 'race']();
 await store.close();
 process.send?.(result, () => process.connected && process.disconnect());
+process.send?.(result, () => process.connected && process.disconnect());
