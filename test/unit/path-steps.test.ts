@@ -226,8 +226,8 @@ describe('what took a time that grew with the square of the resource', () => {
       [{ get: 'all' }, { refers: 'Patient' }],
     ],
   ])('%s', (_name, make, steps) => {
-    // Each with each would be 1,600,000,000 comparisons.
-    expect(time(40_000, make, steps)).toBeLessThan(1000);
+    // Each with each would be 100,000,000 comparisons, seconds.
+    expect(time(10_000, make, steps)).toBeLessThan(300);
   });
 });
 
