@@ -67,7 +67,9 @@ async function fault() {
 
 process.send?.('ready');
 await new Promise((resolve) => process.once('message', resolve));
-const result = await { race, load, fault }[role as 'race']();
+const roles = { race, load, fault };
+const result: unknown = await roles[role as keyof typeof roles]();
 await store.close();
-process.send?.(result, () => process.connected && process.disconnect());
-process.send?.(result, () => process.connected && process.disconnect());
+process.send?.(result, () => {
+  if (process.connected) process.disconnect();
+});

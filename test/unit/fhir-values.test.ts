@@ -8,8 +8,8 @@ import { errorOutcome } from '../../runtime/fhir/operation-outcome.js';
 import { readJson } from '../../runtime/format/read-json.js';
 
 describe('ids (datatypes.html#id)', () => {
-  it.each(['1', 'a', 'A.b-9', 'x'.repeat(64), '..', '-'])('%s is one', (text) => expect(isId(text)).toBe(true));
-  it.each(['', 'x'.repeat(65), 'a_b', 'a b', 'ä', 'a\n', '\na', 'a/b'])('%j is none', (text) => {
+  it.each(['1', 'a', 'A.b-9', 'x'.repeat(64), '...', '-'])('%s is one', (text) => expect(isId(text)).toBe(true));
+  it.each(['', 'x'.repeat(65), 'a_b', 'a b', 'ä', 'a\n', '\na', 'a/b', '.', '..'])('%j is none', (text) => {
     expect(isId(text)).toBe(false);
   });
 

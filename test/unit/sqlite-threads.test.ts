@@ -7,12 +7,12 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 
 import { openSqliteStore } from '../../runtime/store/sqlite/sqlite-store.js';
 import type { SqliteOptions } from '../../runtime/store/sqlite/settings.js';
-import type * as StartWorker from '../../runtime/store/sqlite/start-worker.js';
+import type * as StartWorker from '../../runtime/store/sqlite/start-thread.js';
 import type { Put, Store } from '../../runtime/store/store.js';
 
 /** The threads that the store started, newest last. */
 const started = vi.hoisted(() => [] as { name: string; worker: Worker }[]);
-vi.mock('../../runtime/store/sqlite/start-worker.js', async (load) => {
+vi.mock('../../runtime/store/sqlite/start-thread.js', async (load) => {
   const { startWorker } = await load<typeof StartWorker>();
   return {
     startWorker(name: `${string}-worker`, data: unknown) {

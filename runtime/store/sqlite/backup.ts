@@ -3,7 +3,7 @@ import { dirname, resolve } from 'node:path';
 
 import { FhirError } from '../../fhir/errors.js';
 import { openThread } from './thread.js';
-import { startWorker } from './start-worker.js';
+import { startWorker } from './start-thread.js';
 
 /** What the thread of a backup does. */
 export interface BackupOperations {

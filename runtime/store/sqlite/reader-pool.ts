@@ -1,6 +1,6 @@
 import type { ReaderOperations } from './reader-operations.js';
 import type { ThreadSettings } from './settings.js';
-import { startWorker } from './start-worker.js';
+import { startWorker } from './start-thread.js';
 import { openThread, type Thread } from './thread.js';
 import { tooCostly } from './too-costly.js';
 

@@ -13,7 +13,7 @@ import { openReader } from './read.js';
 import { openReaderPool } from './reader-pool.js';
 import { toThreadSettings, type SqliteOptions } from './settings.js';
 import { translateSqliteError } from './sqlite-errors.js';
-import { startWorker } from './start-worker.js';
+import { startWorker } from './start-thread.js';
 import { openThread } from './thread.js';
 import type { Stamp } from './write.js';
 import type { WriterOperations } from './writer-operations.js';
