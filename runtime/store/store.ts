@@ -1,3 +1,4 @@
+import type { Resource } from '../fhir/resource.js';
 import type { IndexEntry } from '../search/entry.js';
 import type { BodyTemplate } from './body.js';
 
@@ -23,6 +24,8 @@ interface ChangeOfOne {
 /** A new content: create, update, or the revival of a deleted resource. */
 export interface Put extends ChangeOfOne {
   readonly body: BodyTemplate;
+  /** What `body` says, parsed; in `meta` it has neither version nor time. */
+  readonly content: Resource;
   /** What searches will find it by. They replace those of the version before. */
   readonly entries: readonly IndexEntry[];
 }
@@ -30,6 +33,7 @@ export interface Put extends ChangeOfOne {
 /** A logical deletion: a version without content, and no index entries any more. */
 export interface Deletion extends ChangeOfOne {
   readonly body?: never;
+  readonly content?: never;
 }
 
 /** One step of a write. */
@@ -83,9 +87,31 @@ export interface HistoryPage {
   readonly next?: string;
   /**
    * The instant before which nothing new can appear any more, milliseconds since the epoch: whoever asks next with it
-   * as `since` misses nothing. Of the first page's snapshot.
+   * as `since` misses nothing. It may lie some seconds back, so that some of what was shown comes again. Of the first
+   * page's snapshot.
    */
   readonly complete: number;
+}
+
+/** A version as a walk through all of them shows it. */
+export interface ScannedVersion extends StoredVersion {
+  /** Whether no other had followed it when it was read. */
+  readonly isCurrent: boolean;
+}
+
+/** A piece of a walk through all versions. */
+export interface VersionScan {
+  readonly versions: readonly ScannedVersion[];
+  /** Where the walk goes on: opaque, valid as long as the store. Absent: there are no versions here, nor after it yet. */
+  readonly next?: string;
+}
+
+/** A version of another store, to be put into this one as it is. */
+export interface RestoredVersion extends StoredVersion {
+  /** What `json` says, parsed; absent: it is a deletion. */
+  readonly content?: Resource;
+  /** What searches find it by, in place of the version before; absent: it is not current, or deleted. */
+  readonly entries?: readonly IndexEntry[];
 }
 
 /** Bytes beside the resources: contents of Binary, files of an export. */
@@ -106,8 +132,34 @@ export interface BlobStore {
     range?: { readonly from: number; readonly to: number },
   ): Promise<{ readonly size: number; readonly stream: AsyncIterable<Uint8Array> } | undefined>;
   delete(key: string): Promise<void>;
-  /** Keys with this prefix and the instant each was put, for clean-up. */
-  list(prefix: string): Promise<readonly { readonly key: string; readonly put: number }[]>;
+  /** Blobs with a key of this prefix, for clean-up and for copies. */
+  list(prefix: string): Promise<readonly ListedBlob[]>;
+}
+
+/** What a store knows of a blob without reading it. */
+export interface ListedBlob {
+  readonly key: string;
+  /** When it was put: milliseconds since the epoch. */
+  readonly put: number;
+  readonly size: number;
+  /** Of the content as it was put, in hexadecimal digits. */
+  readonly sha256: string;
+}
+
+/** What is in one of the small maps. */
+export interface MapEntry {
+  readonly map: string;
+  readonly key: string;
+  readonly value: string;
+  /** The instant from which on it is not there any more, milliseconds since the epoch; absent: it stays. */
+  readonly expires?: number;
+}
+
+/** A piece of a walk through all maps. */
+export interface MapScan {
+  readonly entries: readonly MapEntry[];
+  /** Where the walk goes on: opaque. Absent: there are no entries here, nor after it. */
+  readonly next?: string;
 }
 
 /** Small maps with atomic steps, seen by all processes: keys of page links, clients, replay guards. */
@@ -117,6 +169,8 @@ export interface AtomicMaps {
   /** Sets the value where the present one is `expected` (absent: where there is none). @returns whether it did */
   swap(map: string, key: string, expected: string | undefined, value: string, expires?: number): Promise<boolean>;
   delete(map: string, key: string): Promise<void>;
+  /** A piece of a walk through all that is in all maps: what stays throughout is shown once, `limit` at a time at most. */
+  scan(after: string | undefined, limit: number): Promise<MapScan>;
 }
 
 /**
@@ -145,21 +199,40 @@ export interface Store {
   /**
    * Does all changes or none, in their order, and durably when it resolves. History is appended, index entries are
    * replaced. `lastUpdated` is the time of the write, but later than that of the version before by a millisecond at
-   * least, and never before that of any other version in the store.
+   * least, and never before the `complete` of a history page that did not show it.
    *
    * @returns the new versions, in the order of the changes
    * @throws VersionConflict
    */
   write(changes: readonly Change[]): Promise<StoredVersion[]>;
 
+  /**
+   * A piece of a walk through every version of every resource, oldest first: the order of history turned round, in which
+   * what is written later comes later. All that was written before the walk's last piece was asked for is shown, once;
+   * whoever asks again with the last `next` gets what has come since.
+   *
+   * @param after `next` of the piece before; absent: from the beginning
+   * @param limit greatest number of versions; there are fewer where they are large
+   * @throws FhirError `parameter-invalid` where `after` is none
+   */
+  scan(after: string | undefined, limit: number): Promise<VersionScan>;
+
+  /**
+   * Puts versions of another store into this one, their numbers and times as they are there: in the order of its scan,
+   * all or none, and durably when it resolves. Those that are here already are skipped. Nobody else may write meanwhile,
+   * and who asks for history misses what comes.
+   *
+   * @returns how many were not here
+   * @throws Error naming a version that is here with another content or time, that follows one that is missing, or that
+   * is older than others here
+   */
+  restore(versions: readonly RestoredVersion[]): Promise<number>;
+
   /** How many resources of each type live; types without any are left out. */
   counts(): Promise<ReadonlyMap<string, number>>;
 
   readonly blobs: BlobStore;
   readonly maps: AtomicMaps;
-
-  /** A copy of everything, of one snapshot, into a new file, while the store is in use. */
-  backup(file: string): Promise<void>;
 
   /** Whether it can serve: reads something, and says what is wrong. For `/health/ready`. */
   check(): Promise<{ readonly ok: boolean; readonly detail?: string }>;

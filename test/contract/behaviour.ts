@@ -2,6 +2,7 @@ import { describe } from 'vitest';
 
 import { blobBehaviour } from './behaviour-blobs.js';
 import { concurrencyBehaviour } from './behaviour-concurrency.js';
+import { copyBehaviour } from './behaviour-copy.js';
 import { historyBehaviour } from './behaviour-history.js';
 import { mapBehaviour } from './behaviour-maps.js';
 import { resourceBehaviour } from './behaviour-resources.js';
@@ -15,5 +16,6 @@ export function behaviour(on: Subject): void {
     describe('history', () => historyBehaviour(on));
     describe('blobs', () => blobBehaviour(on));
     describe('maps', () => mapBehaviour(on));
+    describe('scan and restore', () => copyBehaviour(on));
   });
 }

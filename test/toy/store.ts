@@ -81,6 +81,21 @@ export function createToyStore(now: () => number = Date.now): ToyStore {
       versions.find((stored) => stored.type === type && stored.id === id && stored.version === version),
     history: async (query) => history(query),
     write: async (changes) => changes.map(apply),
+    async scan(after = '0', limit) {
+      const page = versions.slice(Number(after), Number(after) + limit).map((stored) => ({
+        ...stored,
+        isCurrent: current.get(`${stored.type}/${stored.id}`) === stored,
+      }));
+      return page.length === 0 ? { versions: page } : { versions: page, next: `${Number(after) + page.length}` };
+    },
+    async restore(restored) {
+      for (const { content: _content, entries: _entries, ...stored } of restored) {
+        versions.push(stored);
+        current.set(`${stored.type}/${stored.id}`, stored);
+        clock = stored.lastUpdated;
+      }
+      return restored.length;
+    },
     async counts() {
       const counts = new Map<string, number>();
       for (const { type, json } of current.values()) {
@@ -99,7 +114,7 @@ export function createToyStore(now: () => number = Date.now): ToyStore {
         }
         const bytes = Buffer.concat(chunks);
         contents.set(key, bytes);
-        return { size, sha256: createHash('sha256').update(bytes).digest('hex') };
+        return { size, sha256: sha256Of(bytes) };
       },
       async get(key, range) {
         const bytes = contents.get(key);
@@ -109,7 +124,9 @@ export function createToyStore(now: () => number = Date.now): ToyStore {
       },
       delete: async (key) => void contents.delete(key),
       list: async (prefix) =>
-        [...contents.keys()].filter((key) => key.startsWith(prefix)).map((key) => ({ key, put: 0 })),
+        [...contents].flatMap(([key, bytes]) =>
+          key.startsWith(prefix) ? [{ key, put: 0, size: bytes.length, sha256: sha256Of(bytes) }] : [],
+        ),
     },
     maps: {
       get: async (map, key) => mapOf(map).get(key),
@@ -120,11 +137,19 @@ export function createToyStore(now: () => number = Date.now): ToyStore {
         return true;
       },
       delete: async (map, key) => void mapOf(map).delete(key),
+      async scan(after = '0', limit) {
+        const all = [...maps].flatMap(([map, entries]) => [...entries].map(([key, value]) => ({ map, key, value })));
+        const entries = all.slice(Number(after), Number(after) + limit);
+        return entries.length === 0 ? { entries } : { entries, next: `${Number(after) + entries.length}` };
+      },
     },
-    backup: async () => {},
     check: async () => ({ ok: true }),
     close: async () => {},
   };
+}
+
+function sha256Of(bytes: Buffer): string {
+  return createHash('sha256').update(bytes).digest('hex');
 }
 
 /** In pieces of an odd size, so that nobody can rely on whole ones. */

@@ -1,5 +1,7 @@
 import type { Database } from 'better-sqlite3';
 
+import type { ListedBlob } from '../store.js';
+
 /** Size of a piece, in bytes: what one write adds, one read holds, and all that is kept in memory of a stream. */
 export const PIECE = 256 * 1024;
 
@@ -15,7 +17,7 @@ export interface BlobRow {
 /** Reads of blobs. */
 export interface BlobReader {
   find(key: string): BlobRow | undefined;
-  list(prefix: string): { key: string; put: number }[];
+  list(prefix: string): ListedBlob[];
   /** One piece; undefined: it was removed meanwhile. */
   piece(blob: number, n: number): Uint8Array | undefined;
 }
@@ -37,8 +39,8 @@ export interface BlobWriter {
 /** Prepares the reads. */
 export function openBlobReader(db: Database): BlobReader {
   const find = db.prepare<[string], BlobRow>('SELECT id, size FROM blob WHERE key = ?');
-  const list = db.prepare<[string, string], { key: string; put: number }>(
-    'SELECT key, put FROM blob WHERE key >= ? AND key < ? ORDER BY key',
+  const list = db.prepare<[string, string], ListedBlob>(
+    'SELECT key, put, size, sha256 FROM blob WHERE key >= ? AND key < ? ORDER BY key',
   );
   const piece = db
     .prepare<[number, number], Uint8Array>('SELECT bytes FROM blob_piece WHERE blob = ? AND n = ?')

@@ -14,6 +14,10 @@ export interface WriteClock {
   nextSeq(): number;
   /** The time of a version that follows one of this time, or none. */
   stamp(before: number | undefined): number;
+  /** Takes the time of a version that another store gave; what is stamped here from now on is later. */
+  follow(updated: number): void;
+  /** The highest time so far. */
+  readonly updated: number;
   /** Where it is, to come back to after a savepoint was rolled back. */
   mark(): ClockMark;
   restore(mark: ClockMark): void;
@@ -24,42 +28,49 @@ export interface WriteClock {
 }
 
 /** A place in order and time. */
-export interface ClockMark {
+interface Place {
   readonly seq: number;
   readonly updated: number;
 }
 
+/** Where a clock is within a transaction. */
+export interface ClockMark extends Place {
+  /** What the next stamp may be at least. */
+  readonly least: number;
+}
+
 /** The clock of a file. */
 export function openWriteClock(db: Database): WriteClock {
-  const select = db.prepare<[], ClockMark>('SELECT seq, updated FROM clock');
+  const select = db.prepare<[], Place>('SELECT seq, updated FROM clock');
   const update = db.prepare<[number, number]>('UPDATE clock SET seq = ?, updated = ?');
   const pause = new Int32Array(new SharedArrayBuffer(4));
   let seq = 0;
   let updated = 0;
-  let from = 0;
-  let isFirst = true;
-  let floor: ClockMark = { seq: 0, updated: 0 };
+  let least = 0;
+  let begun: Place = { seq: 0, updated: 0 };
   return {
     begin(given) {
-      floor = select.get() ?? { seq: 0, updated: 0 };
-      ({ seq, updated } = floor);
-      from = Math.max(given ?? Date.now(), floor.updated + 1);
-      isFirst = true;
+      begun = select.get() ?? { seq: 0, updated: 0 };
+      ({ seq, updated } = begun);
+      least = Math.max(given ?? Date.now(), updated + 1);
     },
     nextSeq: () => ++seq,
-    stamp(before) {
-      const least = isFirst ? from : updated;
-      isFirst = false;
-      updated = before === undefined ? least : Math.max(least, before + 1);
+    stamp(previous) {
+      updated = previous === undefined ? least : Math.max(least, previous + 1);
+      least = updated;
       return updated;
     },
-    mark: () => ({ seq, updated }),
-    restore(mark) {
-      ({ seq, updated } = mark);
-      isFirst = updated === floor.updated;
+    follow(time) {
+      updated = time;
+      least = Math.max(least, time + 1);
     },
+    get updated() {
+      return updated;
+    },
+    mark: () => ({ seq, updated, least }),
+    restore: (mark) => void ({ seq, updated, least } = mark),
     save() {
-      if (seq !== floor.seq) update.run(seq, updated);
+      if (seq !== begun.seq) update.run(seq, updated);
     },
     waitForTime() {
       const ahead = updated - Date.now();

@@ -6,7 +6,7 @@ import type { Guard } from './guard.js';
 import { readHistoryCursor, writeHistoryCursor, type HistoryCursor } from './history-cursor.js';
 
 /** Bytes of bodies after which a page ends early, for it is held in memory and crosses between threads. */
-const MAX_PAGE = 16 * 1024 * 1024;
+export const MAX_PAGE = 16 * 1024 * 1024;
 
 interface HistoryRow {
   readonly seq: number;

@@ -1,9 +1,13 @@
 import type { Database } from 'better-sqlite3';
 
+import { FhirError } from '../../fhir/errors.js';
+import type { MapEntry, MapScan } from '../store.js';
+
 /** Reads of the small maps. What has expired is not there. */
 export interface MapReader {
   get(map: string, key: string, now: number): string | undefined;
   entries(map: string, now: number): Map<string, string>;
+  scan(after: string | undefined, limit: number, now: number): MapScan;
 }
 
 /** Changes of the small maps. Inside a write transaction. */
@@ -23,6 +27,33 @@ export interface MapWriter {
 
 const AT_ONCE = 500;
 
+/** Before every entry: names of maps are not empty. */
+const FIRST = ['', ''] as const;
+
+interface MapRow {
+  readonly map: string;
+  readonly key: string;
+  readonly value: string;
+  readonly expires: number | null;
+}
+
+function toEntry({ map, key, value, expires }: MapRow): MapEntry {
+  return expires === null ? { map, key, value } : { map, key, value, expires };
+}
+
+function readCursor(text: string): readonly [string, string] {
+  let read: unknown;
+  try {
+    read = JSON.parse(text);
+  } catch {
+    read = undefined;
+  }
+  if (Array.isArray(read) && read.length === 2 && read.every((part) => typeof part === 'string')) {
+    return [read[0] as string, read[1] as string];
+  }
+  throw new FhirError('parameter-invalid', 'This is no place in a scan');
+}
+
 /** Prepares the reads. */
 export function openMapReader(db: Database): MapReader {
   const one = db
@@ -33,9 +64,19 @@ export function openMapReader(db: Database): MapReader {
   const all = db.prepare<[string, number], { key: string; value: string }>(
     'SELECT key, value FROM map_entry WHERE map = ? AND (expires IS NULL OR expires > ?) ORDER BY key',
   );
+  const some = db.prepare<[string, string, number, number], MapRow>(
+    `SELECT map, key, value, expires FROM map_entry
+     WHERE (map, key) > (?, ?) AND (expires IS NULL OR expires > ?) ORDER BY map, key LIMIT ?`,
+  );
   return {
     get: (map, key, now) => one.get(map, key, now),
     entries: (map, now) => new Map(all.all(map, now).map(({ key, value }) => [key, value])),
+    scan(after, limit, now) {
+      const rows = some.all(...(after === undefined ? FIRST : readCursor(after)), now, limit);
+      const last = rows.at(-1);
+      const entries = rows.map(toEntry);
+      return last === undefined ? { entries } : { entries, next: JSON.stringify([last.map, last.key]) };
+    },
   };
 }
 

@@ -1,15 +1,25 @@
-import type { HistoryPage, HistoryQuery, ResourceKey, StoredVersion } from '../store.js';
+import type {
+  HistoryPage,
+  HistoryQuery,
+  ListedBlob,
+  MapScan,
+  ResourceKey,
+  StoredVersion,
+  VersionScan,
+} from '../store.js';
 
 /** What reader threads do, each on one snapshot. */
 export interface ReaderOperations {
   history(query: HistoryQuery): HistoryPage;
+  scan(after: string | undefined, limit: number): VersionScan;
   counts(): Map<string, number>;
   readMany(keys: readonly ResourceKey[]): (StoredVersion | undefined)[];
   readVersion(type: string, id: string, version: number): StoredVersion | undefined;
   mapEntry(map: string, key: string, now: number): string | undefined;
   mapEntries(map: string, now: number): Map<string, string>;
+  scanMaps(after: string | undefined, limit: number, now: number): MapScan;
   findBlob(key: string): { readonly id: number; readonly size: number } | undefined;
-  listBlobs(prefix: string): { key: string; put: number }[];
+  listBlobs(prefix: string): ListedBlob[];
   piece(blob: number, n: number): Uint8Array | undefined;
   /** Reads something. */
   look(): void;

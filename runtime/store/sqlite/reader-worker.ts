@@ -9,6 +9,7 @@ import { openMapReader } from './maps.js';
 import { packError, type Answer, type Request } from './messages.js';
 import { openReader } from './read.js';
 import type { ReaderOperations } from './reader-operations.js';
+import { openScan } from './scan.js';
 import type { ThreadSettings } from './settings.js';
 
 // Entry of a reader thread. One request at a time, on one snapshot.
@@ -28,11 +29,13 @@ function open() {
   const blobs = openBlobReader(db);
   const operations: Omit<ReaderOperations, 'checkpoint' | 'reopen'> = {
     history,
+    scan: openScan(db, guard),
     counts: () => reader.counts(),
     readMany: (keys) => keys.map(({ type, id }) => reader.current(type, id)),
     readVersion: (type, id, version) => reader.version(type, id, version),
     mapEntry: maps.get,
     mapEntries: maps.entries,
+    scanMaps: maps.scan,
     findBlob: blobs.find,
     listBlobs: blobs.list,
     piece: blobs.piece,

@@ -3,7 +3,6 @@ import { SqliteError } from 'better-sqlite3';
 import { FhirError } from '../../fhir/errors.js';
 import { stampBody } from '../body.js';
 import type { Change, Store, StoredVersion } from '../store.js';
-import { backUp } from './backup.js';
 import { openBlobs } from './blobs.js';
 import { connect } from './connect.js';
 import { openDictionary } from './dictionary.js';
@@ -72,7 +71,7 @@ export function openSqliteStore(url: string, options: SqliteOptions = {}): Store
   async function write(changes: readonly Change[]): Promise<StoredVersion[]> {
     if (changes.length === 0) return [];
     try {
-      const { stamps } = await writer.request('write', [changes, options.now?.()]);
+      const { stamps } = await writer.request('write', [changes.map(toPlain), options.now?.()]);
       failure = undefined;
       return changes.map((change, i) => toVersion(change, stamps[i]!));
     } catch (error) {
@@ -101,8 +100,10 @@ export function openSqliteStore(url: string, options: SqliteOptions = {}): Store
         () => reader.version(type, id, version),
         () => queries.run('readVersion', [type, id, version]),
       ),
+    scan: (after, limit) => queries.run('scan', [after, limit]),
     history: (query, signal) => queries.run('history', [query], { signal }),
     write,
+    restore: (versions) => writer.request('restore', [versions.map(({ content: _content, ...plain }) => plain)]),
     counts: () => queries.run('counts', []),
     blobs: openBlobs(writer, files, options.now),
     maps: {
@@ -111,12 +112,12 @@ export function openSqliteStore(url: string, options: SqliteOptions = {}): Store
           () => mapReader.get(map, key, now()),
           () => queries.run('mapEntry', [map, key, now()]),
         ),
+      scan: (after, limit) => queries.run('scanMaps', [after, limit, now()]),
       entries: (map) => queries.run('mapEntries', [map, now()]),
       swap: (map, key, expected, value, expires) =>
         writer.request('swap', [map, key, expected, value, expires, options.now?.()]),
       delete: (map, key) => writer.request('deleteEntry', [map, key]),
     },
-    backup: (target) => backUp(file, target),
     async check() {
       try {
         await queries.run('look', [], { budget: CHECK_BUDGET });
@@ -134,6 +135,11 @@ export function openSqliteStore(url: string, options: SqliteOptions = {}): Store
       dispose();
     },
   };
+}
+
+/** A change without what only other stores have a use for. */
+function toPlain({ content: _content, ...plain }: Change): Change {
+  return plain as Change;
 }
 
 /** What the writer has stored, without having it sent back. */

@@ -1,5 +1,6 @@
 import { parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads';
 
+import { openVersionAppender } from './append-version.js';
 import { openBlobWriter } from './blob-tables.js';
 import { connect } from './connect.js';
 import { openDictionary } from './dictionary.js';
@@ -8,6 +9,7 @@ import { openGroups } from './group.js';
 import { openLogKeeper } from './log-keeper.js';
 import { openMapWriter } from './maps.js';
 import type { Answer, Request } from './messages.js';
+import { openRestorer } from './restore.js';
 import type { ThreadSettings } from './settings.js';
 import { openStatistics } from './statistics.js';
 import { openWriteClock, type ClockMark } from './clock.js';
@@ -30,7 +32,9 @@ if (settings.maxPages !== undefined) db.pragma(`max_page_count = ${settings.maxP
 const fault = openFault(settings.faultAt);
 const dictionary = openDictionary(db);
 const clock = openWriteClock(db);
-const write = openWriter(db, dictionary, clock, fault);
+const versions = openVersionAppender(db, dictionary, fault);
+const write = openWriter(versions, dictionary, clock);
+const restore = openRestorer(db, versions, dictionary, clock);
 const lock = openWriteLock(db, lockWait);
 const maps = openMapWriter(db);
 const blobs = openBlobWriter(db);
@@ -40,6 +44,7 @@ const touchClock = db.prepare('UPDATE clock SET seq = seq');
 
 const operations: WriterOperations & { clean(): boolean } = {
   write: (changes) => ({ stamps: write(changes) }),
+  restore,
   swap: (map, key, expected, value, expires, now = Date.now()) => maps.swap(map, key, expected, value, expires, now),
   deleteEntry: (map, key) => maps.delete(map, key),
   beginBlob: () => blobs.begin(Date.now()),

@@ -1,0 +1,68 @@
+import type { Database } from 'better-sqlite3';
+
+import type { IndexEntry } from '../../search/entry.js';
+import type { Dictionary } from './dictionary.js';
+import type { Fault } from './fault.js';
+import { openIndexWriter } from './index-entries.js';
+
+/** What the table `resource` has of a resource. */
+export interface ResourceRow {
+  readonly key: number;
+  readonly version: number;
+  readonly updated: number;
+}
+
+/** A version to be appended. */
+export interface NewVersion {
+  /** The type's number in the dictionary. */
+  readonly type: number;
+  readonly id: string;
+  /** What `find` gave. */
+  readonly before: ResourceRow | undefined;
+  /** Its place in the order of all versions, after every other. */
+  readonly seq: number;
+  readonly version: number;
+  readonly updated: number;
+  /** Null: it is a deletion. */
+  readonly body: string | null;
+  readonly entries: readonly IndexEntry[];
+}
+
+/** Appends versions. Inside a write transaction. */
+export interface VersionAppender {
+  find(type: number, id: string): ResourceRow | undefined;
+  /** Makes it the current one of its resource; its index entries take the place of those before. */
+  append(version: NewVersion): void;
+}
+
+/** Prepares the statements that append versions with their index entries. */
+export function openVersionAppender(db: Database, dictionary: Dictionary, fault: Fault): VersionAppender {
+  const index = openIndexWriter(db, dictionary);
+  const selectResource = db.prepare<[number, string], ResourceRow>(
+    'SELECT key, version, updated FROM resource WHERE type = ? AND id = ?',
+  );
+  const insertResource = db.prepare<[number, number, string, number, number, number, number]>(
+    'INSERT INTO resource (key, type, id, seq, version, updated, deleted) VALUES (?, ?, ?, ?, ?, ?, ?)',
+  );
+  const updateResource = db.prepare<[number, number, number, number, number]>(
+    'UPDATE resource SET seq = ?, version = ?, updated = ?, deleted = ? WHERE key = ?',
+  );
+  const insertVersion = db.prepare<[number, number, number, number, number, string | null]>(
+    'INSERT INTO version (seq, type, resource, version, updated, body) VALUES (?, ?, ?, ?, ?, ?)',
+  );
+  return {
+    find: (type, id) => selectResource.get(type, id),
+    append({ type, id, before, seq, version, updated, body, entries }) {
+      const deleted = body === null ? 1 : 0;
+      // No key is met twice: the clock never gives a seq again.
+      const key = before?.key ?? seq;
+      insertVersion.run(seq, type, key, version, updated, body);
+      fault('version');
+      if (before === undefined) insertResource.run(key, type, id, seq, version, updated, deleted);
+      else updateResource.run(seq, version, updated, deleted, key);
+      if (before !== undefined) index.clear(key);
+      index.add(key, type, entries);
+      fault('entries');
+    },
+  };
+}
