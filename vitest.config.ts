@@ -15,6 +15,8 @@ export default defineConfig({
     // Processes, because native modules and process-wide settings (TZ, cwd) are under test.
     pool: 'forks',
     maxWorkers: 2,
+    // Offers a MongoDB, which is started when the first test file asks for it.
+    globalSetup: 'test/mongod/global-setup.ts',
     projects: [
       {
         extends: true,

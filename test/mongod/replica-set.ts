@@ -1,0 +1,102 @@
+import { MongoClient } from 'mongodb';
+import { mkdtempSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+import { freePort } from './free-port.js';
+import { createMember, type Member } from './member.js';
+import { hireUndertaker } from './undertaker.js';
+
+const READY_MS = 30_000;
+const LOOK_MS = 20;
+
+/** A replica set on loopback, on temporary data. */
+export interface ReplicaSet {
+  /** Connection string without a database, all members named. */
+  readonly url: string;
+  readonly members: readonly Member[];
+  /** The member that takes writes now; waits until there is one. */
+  primary(): Promise<Member>;
+  /** Kills all members and removes their data. */
+  stop(): Promise<void>;
+}
+
+/**
+ * Starts a replica set; its primary takes writes, and the others follow it, when it resolves. Whatever is left of it goes when
+ * this process ends, in whatever way that happens.
+ *
+ * @param mongod path of the binary
+ * @param size number of members
+ */
+export async function startReplicaSet(mongod: string, size = 1): Promise<ReplicaSet> {
+  const folder = mkdtempSync(join(tmpdir(), 'kiln-mongod-'));
+  const undertaker = hireUndertaker(folder);
+  const members: Member[] = [];
+  const changed = (): void => undertaker.watch(members.flatMap(({ pid }) => pid ?? []));
+  try {
+    for (let n = 0; n < size; n++) members.push(createMember(mongod, folder, await freePort(), changed));
+    await Promise.all(members.map((member) => member.start()));
+    await initiate(members);
+    const states = size === 1 ? ['PRIMARY'] : ['PRIMARY', ...Array.from({ length: size - 1 }, () => 'SECONDARY')];
+    await untilStates(members, states);
+    // It takes writes a little after it calls itself the primary.
+    await findPrimary(members);
+  } catch (error) {
+    await undertaker.bury();
+    throw error;
+  }
+  return {
+    url: `mongodb://${members.map(({ host }) => host).join(',')}/?replicaSet=kiln`,
+    members,
+    primary: () => findPrimary(members),
+    stop: () => undertaker.bury(),
+  };
+}
+
+async function initiate(members: readonly Member[]): Promise<void> {
+  const config = {
+    _id: 'kiln',
+    members: members.map(({ host }, _id) => ({ _id, host })),
+    // Seconds go by less in a test. The defaults are 10 s and 2 s.
+    settings: { electionTimeoutMillis: 2000, heartbeatIntervalMillis: 500 },
+  };
+  await onMember(members[0]!, (client) => client.db('admin').command({ replSetInitiate: config }));
+}
+
+async function untilStates(members: readonly Member[], states: readonly string[]): Promise<void> {
+  const wanted = states.join();
+  let seen = '';
+  await onMember(members[0]!, async (client) => {
+    for (const end = Date.now() + READY_MS; Date.now() < end; await sleep(LOOK_MS)) {
+      const status = await client.db('admin').command({ replSetGetStatus: 1 });
+      seen = (status['members'] as { stateStr: string }[]).map(({ stateStr }) => stateStr).sort().join(); // prettier-ignore
+      if (seen === wanted) return;
+    }
+    throw new Error(`the members of the replica set are ${seen} after ${READY_MS} ms, not ${wanted}`);
+  });
+}
+
+async function findPrimary(members: readonly Member[]): Promise<Member> {
+  for (const end = Date.now() + READY_MS; Date.now() < end; await sleep(LOOK_MS)) {
+    for (const member of members) {
+      if (member.pid === undefined) continue;
+      const isPrimary = onMember(member, async (client) => {
+        const hello = await client.db('admin').command({ hello: 1 });
+        return hello['isWritablePrimary'] === true;
+      });
+      if (await isPrimary.catch(() => false)) return member;
+    }
+  }
+  throw new Error(`no primary for ${READY_MS} ms`);
+}
+
+/** Talks to one member, whatever its part in the replica set. */
+async function onMember<T>({ host }: Member, work: (client: MongoClient) => Promise<T>): Promise<T> {
+  const client = new MongoClient(`mongodb://${host}/?directConnection=true`, { serverSelectionTimeoutMS: 2000 });
+  try {
+    return await work(client);
+  } finally {
+    await client.close();
+  }
+}
