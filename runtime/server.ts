@@ -1,5 +1,8 @@
+import { existsSync } from 'node:fs';
+
 import { tables } from '../generated/tables.js';
 import { limitsOf } from './config/limits.js';
+import { isMongoUrl } from './config/mongo-url.js';
 import type { Config } from './config/settings.js';
 import { CONTRACT_VERSION } from './contract/index.js';
 import type { Resource } from './fhir/resource.js';
@@ -7,16 +10,23 @@ import { parseElements, selectElements } from './format/summary-elements.js';
 import { summarize } from './format/summary.js';
 import type { Codec } from './http/codecs.js';
 import type { Services, View } from './interactions/services.js';
+import { collectWhenIdle } from './observe/collect-when-idle.js';
 import { createHealth } from './observe/health.js';
 import type { Log } from './observe/log.js';
 import { repeat } from './observe/repeat.js';
 import { createExtractor } from './search/extract.js';
 import { createValidator } from './validate/create-validator.js';
-import { openSqliteStore } from './store/sqlite/sqlite-store.js';
+import type { Store } from './store/store.js';
 
 /** What works with data, with or without HTTP around it. */
 export interface Core extends Pick<Services, 'tables' | 'store' | 'extract' | 'validate'> {
   readonly limits: ReturnType<typeof limitsOf>;
+}
+
+/** How a store is opened. */
+export interface OpenOptions {
+  /** It has to be there already; where it is not, none is made. */
+  readonly existing?: boolean;
 }
 
 /**
@@ -24,15 +34,47 @@ export interface Core extends Pick<Services, 'tables' | 'store' | 'extract' | 'v
  *
  * @throws Error where the tables are of another contract or the store cannot be opened
  */
-export function openCore(config: Config): Core {
+export async function openCore(config: Config, options: OpenOptions = {}): Promise<Core> {
   if (tables.origin.contract !== CONTRACT_VERSION) {
     throw new Error(
       `generated/ has version ${tables.origin.contract} of the contract, the runtime ${CONTRACT_VERSION}; run: npm run generate`,
     );
   }
-  const store = openSqliteStore(config.store, { queryBudget: config['limits.query.time'] });
+  const store = await openStore(config, options);
   const validate = createValidator(tables);
   return { tables, store, extract: createExtractor(tables), validate, limits: limitsOf(config) };
+}
+
+/** The store that the URL names; what only the other one needs is not loaded. */
+async function openStore(config: Config, { existing = false }: OpenOptions): Promise<Store> {
+  const options = { queryBudget: config['limits.query.time'] };
+  if (!isMongoUrl(config.store)) {
+    if (existing && !existsSync(config.store.replace(/^sqlite:/, ''))) {
+      throw new Error(`there is no store at ${config.store}`);
+    }
+    const { openSqliteStore } = await import('./store/sqlite/sqlite-store.js');
+    return openSqliteStore(config.store, options);
+  }
+  throw new Error('MongoDB is not available yet');
+}
+
+/**
+ * Copies one instant of a SQLite file into a new one, while servers use it.
+ *
+ * @throws Error where the target exists, or the store cannot be opened
+ */
+export async function backUpSqlite(store: string, target: string): Promise<void> {
+  const [{ openSqliteStore }, { backUp }] = await Promise.all([
+    import('./store/sqlite/sqlite-store.js'),
+    import('./store/sqlite/backup.js'),
+  ]);
+  // Opened as any other, so that it is checked, and migrated where it is older.
+  const opened = openSqliteStore(store);
+  try {
+    await backUp(store.replace(/^sqlite:/, ''), target);
+  } finally {
+    await opened.close();
+  }
 }
 
 /** A server that runs. */
@@ -71,7 +113,7 @@ const TIMED = ['read', 'readMany', 'readVersion', 'history', 'write', 'counts'] 
  * @throws Error where the store cannot be opened or an address not be listened on
  */
 export async function startServer(config: Config, log: Log): Promise<RunningServer> {
-  const core = openCore(config);
+  const core = await openCore(config);
   const closers: (() => Promise<void>)[] = [() => core.store.close()];
   try {
     const { createApp, FHIR_PATH } = await import('./http/app.js');
@@ -92,14 +134,15 @@ export async function startServer(config: Config, log: Log): Promise<RunningServ
       config.port,
       core.limits,
     );
-    closers.push(sweepFromTimeToTime(core.store, log));
+    const stopCollecting = collectWhenIdle();
+    closers.push(sweepFromTimeToTime(core.store, log), () => Promise.resolve(stopCollecting()));
     return {
       url: server.url + FHIR_PATH,
       ...(metrics === undefined ? {} : { metricsUrl: metrics.url }),
       async close() {
         health.drain();
         if (config['shutdown.delay'] > 0) await sleep(config['shutdown.delay']);
-        const ended = await within(config['shutdown.drain'], server.close());
+        const ended = await server.close(config['shutdown.drain']);
         for (const close of closers.reverse()) await close();
         return ended;
       },
@@ -161,19 +204,6 @@ async function startMetrics(config: Config, closers: (() => Promise<void>)[]) {
 
 function sleep(milliseconds: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, milliseconds));
-}
-
-/** @returns whether it happened in time */
-async function within(milliseconds: number, what: Promise<void>): Promise<boolean> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<boolean>((resolve) => {
-    timer = setTimeout(resolve, milliseconds, false);
-  });
-  try {
-    return await Promise.race([what.then(() => true), late]);
-  } finally {
-    clearTimeout(timer);
-  }
 }
 
 /** Types that a resource can have. */

@@ -45,7 +45,7 @@ export async function runLoad(
     const server = await import('../server.js');
     let sink: Sink;
     if (url === undefined) {
-      const core = server.openCore(config);
+      const core = await server.openCore(config);
       close = () => core.store.close();
       sink = storeSink(core);
     } else sink = httpSink({ url, ...(token === undefined ? {} : { token }) });

@@ -1,8 +1,9 @@
 import type { JsonValue } from '../fhir/resource.js';
 import { ConfigError } from './config-error.js';
 import { readConfigFile } from './config-file.js';
+import { isMongoUrl, MONGO_LIMITS } from './mongo-url.js';
 import { nearest } from './nearest.js';
-import type { Setting } from './setting.js';
+import { formatSize, type Setting } from './setting.js';
 import { ALL_SETTINGS, LATER, optionOf, variableOf, type Config } from './settings.js';
 
 /** Values by the names of options without dashes, as the command line has them. */
@@ -63,7 +64,22 @@ export function readConfig(flags: Flags, env: Environment): ReadConfig {
     }
   }
   const config = Object.fromEntries(origins.map(({ key, value }) => [key, value])) as unknown as Config;
+  checkStoreLimits(config);
   return { config, origins };
+}
+
+/** @throws ConfigError where a limit is higher than what the store can hold */
+function checkStoreLimits(config: Config): void {
+  if (!isMongoUrl(config.store)) return;
+  const { resource, nesting } = MONGO_LIMITS;
+  if (config['limits.resource'] > resource) {
+    throw new ConfigError(
+      `limits.resource ${formatSize(config['limits.resource'])}: with MongoDB at most ${formatSize(resource)}`,
+    );
+  }
+  if (config['limits.nesting'] > nesting) {
+    throw new ConfigError(`limits.nesting ${config['limits.nesting']}: with MongoDB at most ${nesting}`);
+  }
 }
 
 function readFile(file: string, given: Map<string, Given>): void {
@@ -109,7 +125,8 @@ function parse(setting: Setting<unknown>, { name, file, value }: Given): unknown
         ? ' (set by Kubernetes for a service of that name: give the pod enableServiceLinks: false)'
         : '';
     const reason = error instanceof Error ? error.message : String(error);
-    throw new ConfigError(`${name} ${JSON.stringify(value)}${place}: ${reason}${hint}`);
+    const shown = typeof value === 'string' ? (setting.mask?.(value) ?? value) : value;
+    throw new ConfigError(`${name} ${JSON.stringify(shown)}${place}: ${reason}${hint}`);
   }
 }
 

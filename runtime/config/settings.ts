@@ -1,4 +1,5 @@
 import { DEFAULT_LIMITS } from '../fhir/limits.js';
+import { maskPassword } from './mongo-url.js';
 import { address, choice, duration, integer, size, type Setting } from './setting.js';
 
 const MB = 1024 * 1024;
@@ -6,15 +7,12 @@ const HOUR = 3_600_000;
 
 const STORE: Setting<string> = {
   placeholder: 'URL',
-  help: 'where data is kept: sqlite:PATH or sqlite::memory:',
+  help: 'where data is kept: sqlite:PATH, sqlite::memory: or mongodb://HOST/DATABASE',
   initial: 'sqlite:./data/kiln.db',
-  mask: (url) => url.replace(/^([a-z+]+:\/\/[^:@/]*):[^@/]*@/, '$1:***@'),
+  mask: maskPassword,
   parse(value) {
-    if (typeof value === 'string' && /^sqlite:./.test(value)) return value;
-    const isMongo = typeof value === 'string' && /^mongodb(\+srv)?:/.test(value);
-    throw new Error(
-      isMongo ? 'MongoDB is not available yet; use sqlite:PATH' : 'has to be sqlite:PATH or sqlite::memory:',
-    );
+    if (typeof value === 'string' && /^(?:sqlite:|mongodb(?:\+srv)?:\/\/)./.test(value)) return value;
+    throw new Error('has to be sqlite:PATH, sqlite::memory: or mongodb://HOST/DATABASE');
   },
 };
 
@@ -40,6 +38,15 @@ export const SETTINGS = {
     loopbackOnly: 'is not loopback; without authorization only 127.0.0.1, ::1 and localhost can be served',
   }),
   store: STORE,
+  'mongo.pool': integer(2, 1000, { help: 'connections to MongoDB, at most, of one process', initial: 50 }),
+  'mongo.operationTime': duration(1000, HOUR, {
+    help: 'time of a read or write in MongoDB, waiting included',
+    initial: 10_000,
+  }),
+  'mongo.selectionTime': duration(100, HOUR, {
+    help: 'time in which MongoDB has to be found, or to get a new primary',
+    initial: 8000,
+  }),
   auth: choice(['open'], {
     placeholder: 'MODE',
     help: 'authorization; for now "open": none, loopback only',

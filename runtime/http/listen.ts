@@ -15,16 +15,18 @@ const LINGER_TIME = 1_000;
 /** Limits of a connection. */
 export type ConnectionLimits = Pick<Limits, 'headers' | 'headersTime' | 'requestTime' | 'connectionIdleTime'>;
 
-/** How long requests in progress may take to end when the server closes, in milliseconds. */
-const DRAIN_TIME = 10_000;
-
 /** A server that listens. */
 export interface Listening {
   /** Root URL with the actual port, without a trailing slash. */
   readonly url: string;
   readonly port: number;
-  /** Takes no new connection, lets requests in progress end, and resolves when all are closed. */
-  close(): Promise<void>;
+  /**
+   * Takes no new connection, lets requests in progress end, and resolves when all are closed.
+   *
+   * @param drain how long they may take, in milliseconds; then they are cut
+   * @returns whether all ended by themselves
+   */
+  close(drain: number): Promise<boolean>;
 }
 
 /**
@@ -61,12 +63,16 @@ export function listen(
       resolve({
         url: `http://${host.includes(':') ? `[${host}]` : host}:${actual}`,
         port: actual,
-        close: () =>
+        close: (drain) =>
           new Promise((done) => {
-            const timer = setTimeout(() => server.closeAllConnections(), DRAIN_TIME);
+            let isCut = false;
+            const timer = setTimeout(() => {
+              isCut = true;
+              server.closeAllConnections();
+            }, drain);
             server.close(() => {
               clearTimeout(timer);
-              done();
+              done(!isCut);
             });
             server.closeIdleConnections();
           }),

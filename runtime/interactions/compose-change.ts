@@ -47,7 +47,7 @@ export function composePut(
   const size = checkSize(body, limits.resource);
   const entries = extract(resource);
   if (size !== undefined) checkEntries(size, entries, limits.resource);
-  return { type: resource.resourceType, id, expected: current?.version ?? 0, body, entries };
+  return { type: resource.resourceType, id, expected: current?.version ?? 0, body, content: resource, entries };
 }
 
 /** The bytes of the text; undefined where it is surely small. @throws FhirError where they alone are too many */

@@ -52,8 +52,8 @@ export const bench: Bench = async () => {
     ];
   } finally {
     child.disconnect();
-    await kiln.close();
-    await floor.close();
+    await kiln.close(0);
+    await floor.close(0);
     await store.close();
   }
 };

@@ -24,18 +24,20 @@ export const bench: Bench = async () => {
   const folder = mkdtempSync(join(tmpdir(), 'kiln-bench-'));
   const extract = createExtractor(tables);
   const templates = patients(SET).map((patient) => {
+    const content = patient as unknown as Resource;
     const json = JSON.stringify({ ...patient, id: undefined, meta: undefined, resourceType: undefined });
-    return { entries: extract(patient as unknown as Resource), tail: `},${json.slice(1)}` };
+    return { content, entries: extract(content), tail: `},${json.slice(1)}` };
   });
   let created = 0;
   const next = (): Put => {
     const id = `b${created++}`;
-    const { entries, tail } = templates[created % SET]!;
+    const { content, entries, tail } = templates[created % SET]!;
     return {
       type: 'Patient',
       id,
       expected: 0,
       body: { head: `{"resourceType":"Patient","id":"${id}","meta":{`, tail },
+      content: { ...content, id },
       entries,
     };
   };

@@ -15,7 +15,7 @@ export function copyBehaviour(on: Subject): void {
   });
 
   /** An empty store of the same kind. */
-  function another(): Store {
+  async function another(): Promise<Store> {
     const place = `${subject.place}/another`;
     mkdirSync(place);
     return subject.adopt(on.url(place));
@@ -106,7 +106,7 @@ export function copyBehaviour(on: Subject): void {
 
   it.each([1, 3, 100])('what was scanned can be restored, %i at a time, as it was', async (limit) => {
     await fill();
-    const copy = another();
+    const copy = await another();
     const scanned = await scanAll(store);
     for (let at = 0; at < scanned.length; at += limit) {
       const piece = scanned.slice(at, at + limit).map(toRestored);
@@ -130,7 +130,7 @@ export function copyBehaviour(on: Subject): void {
 
   it('what was restored is changed like anything else', async () => {
     await fill();
-    const copy = another();
+    const copy = await another();
     await copy.restore((await scanAll(store)).map(toRestored));
     await expect(copy.write([put('a', 3)])).rejects.toMatchObject({ name: 'VersionConflict', actual: 4 });
     const before = Date.now();

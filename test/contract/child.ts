@@ -6,14 +6,15 @@ import { openStore } from './open-store.js';
 
 const [url = '', role = '', name = '', amount = '0'] = process.argv.slice(2);
 const count = Number(amount);
-const store = openStore(url, role === 'fault' ? { faultAt: name } : {});
+const store = await openStore(url, role === 'fault' ? { faultAt: name } : {});
 
 function change(id: string, expected: number, text: string): Put {
   const head = `{"resourceType":"Patient","id":"${id}","meta":{`;
   const entries = [
     { kind: 'token' as const, param: `p${expected % 7}`, system: `urn:${name}:${expected}`, code: text },
   ];
-  return { type: 'Patient', id, expected, body: { head, tail: `},"text":"${text}"}` }, entries };
+  const content = { resourceType: 'Patient', id, text };
+  return { type: 'Patient', id, expected, body: { head, tail: `},"text":"${text}"}` }, content, entries };
 }
 
 /** Writes to one resource, as others do at the same time, until `count` went through. */

@@ -25,22 +25,15 @@ export function durability(on: DurableSubject): void {
       const [two] = await store.write([put('a', 1, 'two')]);
       await store.maps.swap('m', 'k', undefined, 'v');
       await subject.close(store);
-      const again = subject.reopen();
+      const again = await subject.reopen();
       expect(await again.read('Patient', 'a')).toEqual(two);
       expect(await again.readVersion('Patient', 'a', 1)).toEqual(one);
       expect(await again.maps.get('m', 'k')).toBe('v');
       expect((await again.write([put('a', 2)]))[0]?.version).toBe(3);
     });
 
-    it('time never goes back, though another process has an older clock', async () => {
-      const [first] = await store.write([put('a', 0)]);
-      const late = subject.reopen({ now: () => 1_000_000 });
-      const [second] = await late.write([put('b', 0)]);
-      expect(second?.lastUpdated).toBeGreaterThan(first?.lastUpdated ?? Infinity);
-    });
-
     it('two connections see what the other wrote, and refuse what it overtook', async () => {
-      const other = subject.reopen();
+      const other = await subject.reopen();
       await store.write([put('a', 0, 'mine')]);
       expect((await other.read('Patient', 'a'))?.json).toContain('mine');
       await other.write([put('a', 1, 'theirs')]);
@@ -78,13 +71,16 @@ export function durability(on: DurableSubject): void {
       const seen = new Map<string, number>();
       let since = 0;
       let polls = 0;
-      for (let isLast = false; ; isLast = isOver) {
+      let newest = 0;
+      // What came last counts when nothing new can appear before it any more, which may be seconds later.
+      for (let isLast = false; ; isLast = isOver && since > newest) {
         let after: string | undefined;
         let complete: number;
         do {
           const page = await store.history({ since, count: 50, ...(after === undefined ? {} : { after }) });
           complete = page.complete;
           for (const { id, version, lastUpdated } of page.versions) {
+            newest = Math.max(newest, lastUpdated);
             // What is not before it may come again with the next poll.
             if (lastUpdated >= complete) continue;
             seen.set(`${id} ${version}`, (seen.get(`${id} ${version}`) ?? 0) + 1);
@@ -95,7 +91,7 @@ export function durability(on: DurableSubject): void {
         since = complete;
         polls++;
         if (isLast) break;
-        await sleep(3);
+        await sleep(isOver ? 100 : 3);
       }
       expect(await over).toEqual([0, 0]);
       expect(polls).toBeGreaterThan(5);
@@ -112,7 +108,7 @@ export function durability(on: DurableSubject): void {
           const child = await startChild(subject.url, 'fault', step);
           child.begin();
           expect(await child.ended).toBe('SIGKILL');
-          for (const look of [store, subject.reopen()]) {
+          for (const look of [store, await subject.reopen()]) {
             const ids = (await look.history({ count: 9 })).versions.map(({ id, version }) => id + version);
             expect(ids).toEqual(isThere ? ['b1', 'a2', 'a1'] : ['a1']);
             expect((await look.read('Patient', 'a'))?.json).toContain(isThere ? 'new' : 'old');
@@ -122,27 +118,6 @@ export function durability(on: DurableSubject): void {
           expect(await store.write([put('c', 0), put('a', isThere ? 2 : 1)])).toHaveLength(2);
         },
       );
-    });
-
-    it('a backup is whole, of one instant, and overwrites nothing', async () => {
-      for (let n = 0; n < 20; n++) await store.write([put(`p${n}`, 0, 'x'.repeat(1000)), put(`q${n}`, 0)]);
-      await store.blobs.put('k', (async function* () { yield new Uint8Array(300_000).fill(7); })(), 1e9); // prettier-ignore
-      const file = `${subject.place}/backup`;
-      const [, ...late] = await Promise.all([
-        store.backup(file),
-        ...Array.from({ length: 20 }, (_, n) => store.write([put(`late${n}`, 0), put(`later${n}`, 0)])),
-      ]);
-      expect(late).toHaveLength(20);
-      await expect(store.backup(file)).rejects.toThrow(/overwrites nothing/);
-      if (on.restore === undefined) return;
-      const restored = subject.adopt(on.restore(file));
-      const counted = (await restored.counts()).get('Patient') ?? 0;
-      expect(counted).toBeGreaterThanOrEqual(40);
-      expect(counted % 2).toBe(0);
-      expect((await restored.history({ count: 0 })).total).toBe(counted);
-      expect(await restored.read('Patient', 'p7')).toEqual(await store.read('Patient', 'p7'));
-      expect((await restored.blobs.get('k'))?.size).toBe(300_000);
-      expect((await restored.write([put('p7', 1)]))[0]?.version).toBe(2);
     });
   });
 }

@@ -1,4 +1,3 @@
-import { openSqliteStore } from '../../runtime/store/sqlite/sqlite-store.js';
 import type { Store } from '../../runtime/store/store.js';
 
 /** What a test may set on any store. */
@@ -9,6 +8,10 @@ export interface StoreTestOptions {
 }
 
 /** Opens the store behind a URL, whichever it is: here and in child processes. */
-export function openStore(url: string, options: StoreTestOptions = {}): Store {
-  return openSqliteStore(url, options as Parameters<typeof openSqliteStore>[1]);
+export async function openStore(url: string, options: StoreTestOptions = {}): Promise<Store> {
+  if (url.startsWith('sqlite:')) {
+    const { openSqliteStore } = await import('../../runtime/store/sqlite/sqlite-store.js');
+    return openSqliteStore(url, options as Parameters<typeof openSqliteStore>[1]);
+  }
+  throw new Error('MongoDB is not available yet');
 }

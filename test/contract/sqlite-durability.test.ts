@@ -6,6 +6,5 @@ durability({
   name: 'a SQLite file',
   url: (place) => `sqlite:${join(place, 'kiln.db')}`,
   isShared: true,
-  restore: (backup) => `sqlite:${backup}`,
   steps: { before: ['begin', 'version', 'entries', 'commit', 'piece'], after: ['committed', 'answered'] },
 });

@@ -14,8 +14,6 @@ export interface Subject {
   readonly url: (place: string) => string;
   /** Whether the URL opened again shows the same data. */
   readonly isShared: boolean;
-  /** URL of a store made of a backup. */
-  readonly restore?: (backup: string) => string;
 }
 
 /** The store of one test. */
@@ -24,9 +22,9 @@ export interface Opened {
   readonly url: string;
   readonly store: Store;
   /** Another connection to the same data (of a store that is shared), or a fresh store. */
-  reopen(options?: StoreTestOptions): Store;
+  reopen(options?: StoreTestOptions): Promise<Store>;
   /** A store at another URL, closed after the test. */
-  adopt(url: string): Store;
+  adopt(url: string): Promise<Store>;
   /** Closes one before the test ends. */
   close(store: Store): Promise<void>;
 }
@@ -37,16 +35,16 @@ export function useStore(subject: Subject): Opened {
   let url: string;
   let store: Store;
   const opened = new Set<Store>();
-  const adopt = (at: string, options: StoreTestOptions = {}): Store => {
-    const another = openStore(at, options);
+  const adopt = async (at: string, options: StoreTestOptions = {}): Promise<Store> => {
+    const another = await openStore(at, options);
     opened.add(another);
     return another;
   };
-  const reopen = (options: StoreTestOptions = {}): Store => adopt(url, options);
-  beforeEach(() => {
+  const reopen = (options: StoreTestOptions = {}): Promise<Store> => adopt(url, options);
+  beforeEach(async () => {
     place = mkdtempSync(join(tmpdir(), 'kiln-contract-'));
     url = subject.url(place);
-    store = reopen();
+    store = await reopen();
   });
   afterEach(async () => {
     for (const each of opened) await each.close();
@@ -81,7 +79,8 @@ export function put(
   type = 'Patient',
 ): Put {
   const head = `{"resourceType":"${type}","id":"${id}","meta":{`;
-  return { type, id, expected, body: { head, tail: `},"text":${JSON.stringify(text)}}` }, entries };
+  const content = { resourceType: type, id, text };
+  return { type, id, expected, body: { head, tail: `},"text":${JSON.stringify(text)}}` }, content, entries };
 }
 
 /** The deletion of a resource. */

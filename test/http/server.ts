@@ -44,7 +44,7 @@ export function useToyServer(options: Partial<KilnOptions> = {}): ToyServer {
     const app = createApp({ tables: toyTables, store, extract: toyExtract, log, ...options });
     listening = await listen(app, '127.0.0.1', 0, options.limits);
   });
-  afterAll(() => listening.close());
+  afterAll(() => listening.close(1000));
   return {
     get url() {
       return listening.url;

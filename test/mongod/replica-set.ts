@@ -18,6 +18,8 @@ export interface ReplicaSet {
   readonly members: readonly Member[];
   /** The member that takes writes now; waits until there is one. */
   primary(): Promise<Member>;
+  /** Waits until all members are up: one the primary, the others following it. */
+  ready(): Promise<void>;
   /** Kills all members and removes their data. */
   stop(): Promise<void>;
 }
@@ -38,10 +40,7 @@ export async function startReplicaSet(mongod: string, size = 1): Promise<Replica
     for (let n = 0; n < size; n++) members.push(createMember(mongod, folder, await freePort(), changed));
     await Promise.all(members.map((member) => member.start()));
     await initiate(members);
-    const states = size === 1 ? ['PRIMARY'] : ['PRIMARY', ...Array.from({ length: size - 1 }, () => 'SECONDARY')];
-    await untilStates(members, states);
-    // It takes writes a little after it calls itself the primary.
-    await findPrimary(members);
+    await untilReady(members);
   } catch (error) {
     await undertaker.bury();
     throw error;
@@ -50,6 +49,7 @@ export async function startReplicaSet(mongod: string, size = 1): Promise<Replica
     url: `mongodb://${members.map(({ host }) => host).join(',')}/?replicaSet=kiln`,
     members,
     primary: () => findPrimary(members),
+    ready: () => untilReady(members),
     stop: () => undertaker.bury(),
   };
 }
@@ -64,17 +64,18 @@ async function initiate(members: readonly Member[]): Promise<void> {
   await onMember(members[0]!, (client) => client.db('admin').command({ replSetInitiate: config }));
 }
 
-async function untilStates(members: readonly Member[], states: readonly string[]): Promise<void> {
-  const wanted = states.join();
+async function untilReady(members: readonly Member[]): Promise<void> {
+  const wanted = members.map((_, n) => (n === 0 ? 'PRIMARY' : 'SECONDARY')).join();
   let seen = '';
   await onMember(members[0]!, async (client) => {
-    for (const end = Date.now() + READY_MS; Date.now() < end; await sleep(LOOK_MS)) {
+    for (const end = Date.now() + READY_MS; seen !== wanted; await sleep(LOOK_MS)) {
+      if (Date.now() > end) throw new Error(`the replica set is ${seen} after ${READY_MS} ms, not ${wanted}`);
       const status = await client.db('admin').command({ replSetGetStatus: 1 });
       seen = (status['members'] as { stateStr: string }[]).map(({ stateStr }) => stateStr).sort().join(); // prettier-ignore
-      if (seen === wanted) return;
     }
-    throw new Error(`the members of the replica set are ${seen} after ${READY_MS} ms, not ${wanted}`);
   });
+  // It takes writes a little after it calls itself the primary.
+  await findPrimary(members);
 }
 
 async function findPrimary(members: readonly Member[]): Promise<Member> {

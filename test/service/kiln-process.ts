@@ -10,13 +10,18 @@ export interface KilnProcess {
 }
 
 /** Starts a command, from the sources, or from `dist/` where memory or time is measured. */
-export function startKiln(args: readonly string[], from: 'sources' | 'dist' = 'sources'): KilnProcess {
+export function startKiln(
+  args: readonly string[],
+  from: 'sources' | 'dist' = 'sources',
+  extraEnv: Readonly<Record<string, string>> = {},
+): KilnProcess {
   const at = (path: string): URL => new URL(`../../${path}`, import.meta.url);
   const run =
     from === 'dist'
       ? [at('dist/runtime/cli/main.js').pathname]
       : ['--import', at('test/contract/run-typescript.mjs').href, at('runtime/cli/main.ts').pathname];
-  const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('KILN_')));
+  const ours = Object.entries(process.env).filter(([name]) => !name.startsWith('KILN_'));
+  const env = { ...Object.fromEntries(ours), ...extraEnv };
   const child = spawn(process.execPath, [...run, ...args], { env, stdio: ['ignore', 'pipe', 'pipe'] });
   const output = { out: '', err: '' };
   child.stderr.on('data', (chunk) => (output.err += String(chunk)));

@@ -171,7 +171,8 @@ describe('kiln load', () => {
           races++;
           const { id, expected } = changes[5] ?? { id: '', expected: 0 };
           const body = { head: `{"resourceType":"Patient","id":"${id}","meta":{`, tail: '}}' };
-          await store.write([{ type: 'Patient', id, expected, body, entries: [] }]);
+          const content = { resourceType: 'Patient', id };
+          await store.write([{ type: 'Patient', id, expected, body, content, entries: [] }]);
         }
         return store.write(changes);
       },

@@ -42,7 +42,14 @@ function open(options?: SqliteOptions): Store {
 }
 
 const put = (id: string): Put => {
-  return { type: 'Patient', id, expected: 0, body: { head: '{"meta":{', tail: '}}' }, entries: [] };
+  return {
+    type: 'Patient',
+    id,
+    expected: 0,
+    body: { head: '{"meta":{', tail: '}}' },
+    content: { resourceType: 'Patient' },
+    entries: [],
+  };
 };
 
 const unavailable = { code: 'store-unavailable', status: 503 };

@@ -103,7 +103,14 @@ describe('the schema of a file', () => {
   it('is migrated when it is older, data and all, in one transaction', async () => {
     const store = openSqliteStore(`sqlite:${file}`);
     await store.write([
-      { type: 'Patient', id: 'a', expected: 0, body: { head: '{"meta":{', tail: '}}' }, entries: [] },
+      {
+        type: 'Patient',
+        id: 'a',
+        expected: 0,
+        body: { head: '{"meta":{', tail: '}}' },
+        content: { resourceType: 'Patient' },
+        entries: [],
+      },
     ]);
     await store.close();
     const steps = [...SCHEMA_STEPS, 'ALTER TABLE resource ADD COLUMN extra TEXT'];
@@ -146,7 +153,8 @@ describe('a file of version 1', () => {
     expect((await store.read('Patient', 'b'))?.json).toBeUndefined();
     expect((await store.readVersion('Patient', 'a', 1))?.json).toBe('{"id":"a","n":1}');
     const body = { head: '{"meta":{', tail: '}}' };
-    const [written] = await store.write([{ type: 'Patient', id: 'a', expected: 2, body, entries: [] }]);
+    const content = { resourceType: 'Patient' };
+    const [written] = await store.write([{ type: 'Patient', id: 'a', expected: 2, body, content, entries: [] }]);
     expect(written?.version).toBe(3);
     expect(written?.lastUpdated).toBeGreaterThan(9_000_000_000_000);
     const { versions, total } = await store.history({ count: 10 });
@@ -215,7 +223,8 @@ describe('failures of SQLite (rescode.html)', () => {
 
 describe('index entries', () => {
   const put = (expected: number, entries: IndexEntry[], id = 'a'): Put => {
-    return { type: 'Patient', id, expected, body: { head: '{"meta":{', tail: '}}' }, entries };
+    const content = { resourceType: 'Patient' };
+    return { type: 'Patient', id, expected, body: { head: '{"meta":{', tail: '}}' }, content, entries };
   };
   const countAll = () =>
     withFile((db) =>

@@ -26,7 +26,8 @@ describe('a rival who writes between reading and writing', () => {
         if (rivals < times) {
           const expected = (await store.read('Patient', 'p'))?.version ?? 0;
           const body = { head: '{"resourceType":"Patient","id":"p","meta":{', tail: `},"rival":${++rivals}}` };
-          await store.write([{ type: 'Patient', id: 'p', expected, body, entries: [] }]);
+          const content = { resourceType: 'Patient', id: 'p', rival: rivals };
+          await store.write([{ type: 'Patient', id: 'p', expected, body, content, entries: [] }]);
         }
         return store.write(changes);
       },

@@ -1,6 +1,6 @@
 import type { Terminal } from '../terminal.js';
 
-/** Shows how far a load is. */
+/** Shows how far a load or a copy is. */
 export interface Progress {
   /** A line for good, above the bar. */
   line(text: string): void;
@@ -13,11 +13,13 @@ const BAR_INTERVAL = 200;
 const LINE_INTERVAL = 10_000;
 const BAR_WIDTH = 24;
 
-/** How far it is: bytes read of all bytes (0: nobody knows), and resources done. */
+/** How far it is: bytes (or whatever tells it) read of all (0: nobody knows), and resources done. */
 export interface Position {
   readonly read: number;
   readonly total: number;
   readonly resources: number;
+  /** What is counted; absent: resources. */
+  readonly unit?: string;
 }
 
 /** A bar on a terminal, a plain line from time to time elsewhere. */
@@ -43,8 +45,8 @@ export function showProgress(terminal: Terminal, position: () => Position, now =
 }
 
 /** `[======>     ]  42 %  1234 resources, 410 a second, 12 s left` */
-export function describeProgress({ read, total, resources }: Position, seconds: number): string {
-  const rate = `${resources} resources, ${Math.round(resources / Math.max(seconds, 0.001))} a second`;
+export function describeProgress({ read, total, resources, unit = 'resources' }: Position, seconds: number): string {
+  const rate = `${resources} ${unit}, ${Math.round(resources / Math.max(seconds, 0.001))} a second`;
   if (total === 0) return rate;
   const part = Math.min(read / total, 1);
   const filled = Math.round(part * BAR_WIDTH);

@@ -14,7 +14,7 @@ import { toThreadSettings, type SqliteOptions } from './settings.js';
 import { translateSqliteError } from './sqlite-errors.js';
 import { startWorker } from './start-thread.js';
 import { openThread } from './thread.js';
-import type { Stamp } from './write.js';
+import type { PlainChange, Stamp } from './write.js';
 import type { WriterOperations } from './writer-operations.js';
 
 /** More keys than this are read by a thread, in milliseconds' time. */
@@ -138,8 +138,8 @@ export function openSqliteStore(url: string, options: SqliteOptions = {}): Store
 }
 
 /** A change without what only other stores have a use for. */
-function toPlain({ content: _content, ...plain }: Change): Change {
-  return plain as Change;
+function toPlain({ content: _content, ...plain }: Change): PlainChange {
+  return plain;
 }
 
 /** What the writer has stored, without having it sent back. */

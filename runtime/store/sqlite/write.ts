@@ -1,8 +1,11 @@
 import { stampBody } from '../body.js';
-import { VersionConflict, type Change } from '../store.js';
+import { VersionConflict, type Deletion, type Put } from '../store.js';
 import type { VersionAppender } from './append-version.js';
 import type { WriteClock } from './clock.js';
 import type { Dictionary } from './dictionary.js';
+
+/** A change without what only other stores have a use for. */
+export type PlainChange = Omit<Put, 'content'> | Omit<Deletion, 'content'>;
 
 /** What a change was given. */
 export interface Stamp {
@@ -11,11 +14,11 @@ export interface Stamp {
 }
 
 /** Does all changes, or throws half way: inside a transaction that is rolled back then. */
-export type Writer = (changes: readonly Change[]) => Stamp[];
+export type Writer = (changes: readonly PlainChange[]) => Stamp[];
 
 /** The writer of versions that get their numbers and times here. */
 export function openWriter(versions: VersionAppender, dictionary: Dictionary, clock: WriteClock): Writer {
-  function apply(change: Change): Stamp {
+  function apply(change: PlainChange): Stamp {
     const type = dictionary.term(change.type);
     const before = versions.find(type, change.id);
     const actual = before?.version ?? 0;

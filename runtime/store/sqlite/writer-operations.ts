@@ -1,10 +1,9 @@
-import type { Change } from '../store.js';
 import type { PlainRestoredVersion } from './restore.js';
-import type { Stamp } from './write.js';
+import type { PlainChange, Stamp } from './write.js';
 
 /** What the writer thread does. `now` is given where a test has a clock of its own. */
 export interface WriterOperations {
-  write(changes: readonly Change[], now?: number): { readonly stamps: readonly Stamp[] };
+  write(changes: readonly PlainChange[], now?: number): { readonly stamps: readonly Stamp[] };
   restore(versions: readonly PlainRestoredVersion[]): number;
   swap(
     map: string,

@@ -1,0 +1,63 @@
+import { join } from 'node:path';
+import { beforeEach, describe, expect, it } from 'vitest';
+
+import { backUp } from '../../runtime/store/sqlite/backup.js';
+import type { Store } from '../../runtime/store/store.js';
+import { put, useStore } from './subject.js';
+
+/** What a SQLite file does beyond the contract: its writes are in one order, and it can be copied. */
+describe('a SQLite file', () => {
+  const subject = useStore({ name: 'SQLite', url: (place) => `sqlite:${join(place, 'kiln.db')}`, isShared: true });
+  let store: Store;
+  beforeEach(() => {
+    store = subject.store;
+  });
+
+  it('has a lastUpdated that never goes back, though the clock does, nor between instances', async () => {
+    let time = 1_700_000_000_000;
+    const first = await subject.reopen({ now: () => time });
+    await first.write([put('a', 0), put('a', 1)]);
+    time -= 3_600_000;
+    const [b] = await first.write([put('b', 0)]);
+    expect(b?.lastUpdated).toBe(1_700_000_000_002);
+    time -= 1;
+    const [c] = await first.write([put('c', 0)]);
+    expect(c?.lastUpdated).toBe(1_700_000_000_003);
+  });
+
+  it('has a lastUpdated that never goes back, though another process has an older clock', async () => {
+    const [first] = await store.write([put('a', 0)]);
+    const late = await subject.reopen({ now: () => 1_000_000 });
+    const [second] = await late.write([put('b', 0)]);
+    expect(second?.lastUpdated).toBeGreaterThan(first?.lastUpdated ?? Infinity);
+  });
+
+  it('has a history that is complete up to its last write', async () => {
+    const [one] = await store.write([put('a', 0)]);
+    const { complete } = await store.history({ count: 1 });
+    const [two] = await store.write([put('b', 0)]);
+    expect(complete).toBe((one?.lastUpdated ?? 0) + 1);
+    expect(two?.lastUpdated).toBeGreaterThanOrEqual(complete);
+  });
+
+  it('has a backup that is whole, of one instant, and overwrites nothing', async () => {
+    for (let n = 0; n < 20; n++) await store.write([put(`p${n}`, 0, 'x'.repeat(1000)), put(`q${n}`, 0)]);
+    await store.blobs.put('k', (async function* () { yield new Uint8Array(300_000).fill(7); })(), 1e9); // prettier-ignore
+    const copy = join(subject.place, 'backup');
+    const copied = (): Promise<void> => backUp(join(subject.place, 'kiln.db'), copy);
+    const [, ...late] = await Promise.all([
+      copied(),
+      ...Array.from({ length: 20 }, (_, n) => store.write([put(`late${n}`, 0), put(`later${n}`, 0)])),
+    ]);
+    expect(late).toHaveLength(20);
+    await expect(copied()).rejects.toThrow(/overwrites nothing/);
+    const restored = await subject.adopt(`sqlite:${copy}`);
+    const counted = (await restored.counts()).get('Patient') ?? 0;
+    expect(counted).toBeGreaterThanOrEqual(40);
+    expect(counted % 2).toBe(0);
+    expect((await restored.history({ count: 0 })).total).toBe(counted);
+    expect(await restored.read('Patient', 'p7')).toEqual(await store.read('Patient', 'p7'));
+    expect((await restored.blobs.get('k'))?.size).toBe(300_000);
+    expect((await restored.write([put('p7', 1)]))[0]?.version).toBe(2);
+  });
+});
