@@ -1,0 +1,65 @@
+import { spawnSync } from 'node:child_process';
+import { expect } from 'vitest';
+
+import { findMongod } from '../mongod/find-mongod.js';
+import { withDatabase } from '../mongod/connection-string.js';
+import { startReplicaSet, type ReplicaSet } from '../mongod/replica-set.js';
+import { startKiln, type KilnProcess } from '../service/kiln-process.js';
+import type { Target } from './write-load.js';
+
+const BUILD = new URL('../../scripts/build.mjs', import.meta.url).pathname;
+
+/** A server of `dist/`; its base is another one after each start. */
+export interface Server extends Target {
+  readonly kiln: KilnProcess;
+  /** Ends it without warning. */
+  kill(): Promise<void>;
+  /** Starts it again; resolves when it serves. */
+  start(): Promise<void>;
+}
+
+/** A replica set that a test may take apart, and the URL of a store on it. */
+export async function startOwnReplicaSet(size: number): Promise<ReplicaSet & { readonly store: string }> {
+  const { status, stderr } = spawnSync(process.execPath, [BUILD], { encoding: 'utf8' });
+  expect([status, stderr]).toEqual([0, '']);
+  const set = await startReplicaSet((await findMongod()).path, size);
+  return { ...set, store: withDatabase(set.url, 'kiln') };
+}
+
+/** Starts a server on a store; `clockAhead` milliseconds are added to what its process takes for the time. */
+export async function startServer(store: string, clockAhead = 0): Promise<Server> {
+  const args = ['serve', '--port', '0', '--store', store, '--log-level', 'error'];
+  const env = clockAhead === 0 ? {} : { NODE_OPTIONS: `--import ${shiftedClock(clockAhead)}` };
+  let kiln: KilnProcess;
+  const server = {
+    base: '',
+    get kiln() {
+      return kiln;
+    },
+    async start() {
+      kiln = startKiln(args, 'dist', env);
+      server.base = await kiln.started;
+    },
+    async kill() {
+      kiln.child.kill('SIGKILL');
+      await kiln.ended;
+    },
+  };
+  await server.start();
+  return server;
+}
+
+/** A module that shifts Date of the process, and of each of its threads, that loads it first. */
+function shiftedClock(ms: number): string {
+  const source = `
+    const RealDate = Date;
+    const now = () => RealDate.now() + ${ms};
+    globalThis.Date = class Date extends RealDate {
+      constructor(...args) {
+        if (args.length === 0) super(now());
+        else super(...args);
+      }
+      static now = now;
+    };`;
+  return `data:text/javascript,${encodeURIComponent(source)}`;
+}
