@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs';
+import { statSync } from 'node:fs';
 
 import { tables } from '../generated/tables.js';
 import { limitsOf } from './config/limits.js';
@@ -49,7 +49,8 @@ export async function openCore(config: Config, options: OpenOptions = {}): Promi
 async function openStore(config: Config, { existing = false }: OpenOptions): Promise<Store> {
   const options = { queryBudget: config['limits.query.time'] };
   if (!isMongoUrl(config.store)) {
-    if (existing && !existsSync(config.store.replace(/^sqlite:/, ''))) {
+    // An empty file would become one.
+    if (existing && !statSync(config.store.replace(/^sqlite:/, ''), { throwIfNoEntry: false })?.size) {
       throw new Error(`there is no store at ${config.store}`);
     }
     const { openSqliteStore } = await import('./store/sqlite/sqlite-store.js');

@@ -4,6 +4,7 @@ import { ConfigError } from '../config/config-error.js';
 import { readConfig, type Flags } from '../config/read-config.js';
 import { PRODUCT } from '../fhir/product.js';
 import { ALL_SETTINGS, LATER, optionOf, variableOf } from '../config/settings.js';
+import type { CopyFlags } from './copy.js';
 import type { GenerateOptions } from './development.js';
 import type { LoadFlags } from './load.js';
 import { EXIT, type Terminal } from './terminal.js';
@@ -57,6 +58,18 @@ export async function runProgram(args: readonly string[], terminal: Terminal): P
     .action(async (file: string, options: object) => {
       const { runBackup } = await import('./backup.js');
       await run(runBackup(file, flagsOf(options), terminal));
+    });
+
+  withSettings(program.command('copy'), [])
+    .description(
+      'copy everything of one store into another, empty one, and compare them; run again, it goes on where it was ' +
+        'stopped. Servers on either should not run meanwhile',
+    )
+    .requiredOption('--from <STORE>', 'the store to read: sqlite:PATH or mongodb://…')
+    .requiredOption('--to <STORE>', 'the store to fill')
+    .action(async ({ from, to, ...settings }: CopyFlags) => {
+      const { runCopy } = await import('./copy.js');
+      await run(runCopy({ from, to }, flagsOf(settings), terminal));
     });
 
   withSettings(

@@ -1,0 +1,182 @@
+import { ConfigError } from '../config/config-error.js';
+import { readConfig, type Flags } from '../config/read-config.js';
+import { SETTINGS } from '../config/settings.js';
+import type { Store } from '../store/store.js';
+import { compareBlobs, compareMaps } from './copy/compare-others.js';
+import { compareVersions } from './copy/compare-versions.js';
+import { copyBlobs } from './copy/copy-blobs.js';
+import { copyMaps } from './copy/copy-maps.js';
+import { openCopyRecord } from './copy/copy-record.js';
+import { copyVersions } from './copy/copy-versions.js';
+import { describeComparison, describeDifferences, type Comparison } from './copy/describe-comparison.js';
+import { identify, isSameStore } from './copy/identify.js';
+import { showProgress, type Progress } from './load/progress.js';
+import { EXIT, type Terminal } from './terminal.js';
+
+/** Options of `kiln copy` besides the settings. */
+export interface CopyFlags {
+  readonly from: string;
+  readonly to: string;
+}
+
+/** Exit codes of a copy that was stopped, as shells have them. */
+const STOPPED = { SIGINT: 130, SIGTERM: 143 } as const;
+
+/** Resources that searches cannot find are named up to this number. */
+const MAX_NAMED = 20;
+
+/** One copy under way. */
+interface Job {
+  readonly source: Store;
+  readonly target: Store;
+  readonly terminal: Terminal;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * `kiln copy`: everything of one store into another that is empty, or into which this copy was begun: versions with their
+ * numbers and times, contents, maps. Then both are read and compared. What was stopped, or killed, goes on where it was
+ * when it is run again.
+ *
+ * @returns the exit code: 1 where it failed or something differs, 130 or 143 where a signal stopped it
+ * @throws ConfigError
+ */
+export async function runCopy(options: CopyFlags, flags: Flags, terminal: Terminal): Promise<number> {
+  const from = readStore('--from', options.from);
+  const to = readStore('--to', options.to);
+  if (isSameStore(from, to)) throw new ConfigError('--from and --to are the same store');
+  const { config } = readConfig(flags, terminal.env);
+  const stop = stopOnSignal();
+  const closers: (() => Promise<void>)[] = [];
+  try {
+    const server = await import('../server.js');
+    const source = await server.openCore({ ...config, store: from }, { existing: true });
+    closers.push(() => source.store.close());
+    const target = await server.openCore({ ...config, store: to });
+    closers.push(() => target.store.close());
+    const job: Job = { source: source.store, target: target.store, terminal, signal: stop.signal };
+    const record = await openCopyRecord(job.source, job.target, identify(from));
+    await copyAll(job, { record, extract: target.extract, knownTypes: new Set(server.RESOURCE_TYPES) });
+    const comparison = await compareAll(job);
+    for (const line of describeComparison(comparison)) terminal.out(line);
+    const differences = describeDifferences(comparison);
+    if (differences === '') {
+      terminal.out('the copy is equal');
+      return EXIT.done;
+    }
+    throw new Error(
+      `the copy differs: ${differences}. Where the source was written to meanwhile, stop the servers on it and run ` +
+        'the same command again',
+    );
+  } catch (error) {
+    if (stop.signal.aborted && error === stop.signal.reason) {
+      const name = error as keyof typeof STOPPED;
+      terminal.err(`kiln: stopped by ${name}; the same command goes on from here`);
+      return STOPPED[name];
+    }
+    terminal.err(`kiln: ${error instanceof Error ? error.message : String(error)}`);
+    return EXIT.failed;
+  } finally {
+    stop.forget();
+    for (const close of closers.reverse()) await close();
+  }
+}
+
+async function copyAll(
+  job: Job,
+  more: Pick<Parameters<typeof copyVersions>[0], 'record' | 'extract' | 'knownTypes'>,
+): Promise<void> {
+  const { source, target, terminal, signal } = job;
+  const there = await countVersions(target);
+  const total = (await countVersions(source)) - there;
+  if (there > 0) terminal.err(`${there} versions are there already`);
+  const start = performance.now();
+  const named = new Map<string, string>();
+  let unindexed = 0;
+  const copied = await withProgress(terminal, 'versions', total, (step) =>
+    copyVersions({
+      source,
+      target,
+      signal,
+      ...more,
+      onStep: step,
+      onUnindexed({ type, id }, reason) {
+        unindexed++;
+        if (named.size < MAX_NAMED) named.set(`${type}/${id}`, reason);
+      },
+    }),
+  );
+  const seconds = (performance.now() - start) / 1000;
+  terminal.err(`${copied} versions in ${seconds.toFixed(1)} s (${Math.round(copied / seconds)} a second)`);
+  for (const [name, reason] of named) terminal.err(`${name}: copied, but no search will find it: ${reason}`);
+  if (unindexed > named.size) terminal.err(`and ${unindexed - named.size} more that no search will find`);
+
+  const blobs = await source.blobs.list('');
+  await withProgress(terminal, 'contents', blobs.length, (step) =>
+    copyBlobs(source.blobs, target.blobs, signal, () => step(1)),
+  );
+  await copyMaps(source.maps, target.maps);
+}
+
+async function compareAll({ source, target, terminal, signal }: Job): Promise<Comparison> {
+  terminal.err('comparing both');
+  let comparison: Comparison | undefined;
+  await withProgress(terminal, 'versions compared', await countVersions(source), async (step) => {
+    const versions = await compareVersions(source, target, signal, step);
+    const blobs = await compareBlobs(source.blobs, target.blobs, signal);
+    comparison = { versions, blobs, maps: await compareMaps(source.maps, target.maps) };
+  });
+  return comparison!;
+}
+
+/** Shows how far something is while it is done. @returns how much was done */
+async function withProgress(
+  terminal: Terminal,
+  unit: string,
+  total: number,
+  action: (step: (count: number) => void) => Promise<void>,
+): Promise<number> {
+  let done = 0;
+  const progress: Progress = showProgress(terminal, () => ({ read: done, total, resources: done, unit }));
+  try {
+    await action((count) => (done += count));
+    return done;
+  } finally {
+    progress.end();
+  }
+}
+
+/** How many versions there are; 0 where that takes too long to find out, for it only shows progress. */
+async function countVersions(store: Store): Promise<number> {
+  return store.history({ count: 0 }).then(
+    ({ total }) => total,
+    () => 0,
+  );
+}
+
+function readStore(option: string, url: string): string {
+  const { parse, mask } = SETTINGS.store;
+  let store: string;
+  try {
+    store = parse(url);
+  } catch (error) {
+    throw new ConfigError(`${option} ${JSON.stringify(mask?.(url) ?? url)}: ${(error as Error).message}`);
+  }
+  if (store !== 'sqlite::memory:') return store;
+  throw new ConfigError(`${option}: a memory store ends with this command; name a file with sqlite:PATH`);
+}
+
+/** The first signal aborts, its name being the reason; a second ends the process at once. */
+function stopOnSignal(): { readonly signal: AbortSignal; forget(): void } {
+  const controller = new AbortController();
+  const onSignal = (name: NodeJS.Signals): void => {
+    if (controller.signal.aborted) process.exit(STOPPED[name as keyof typeof STOPPED]);
+    controller.abort(name);
+  };
+  const names = Object.keys(STOPPED) as (keyof typeof STOPPED)[];
+  for (const name of names) process.on(name, onSignal);
+  return {
+    signal: controller.signal,
+    forget: () => names.forEach((name) => void process.off(name, onSignal)),
+  };
+}

@@ -1,0 +1,38 @@
+import type { MapEntry, Store } from '../../store/store.js';
+import { COPY_MAP } from './copy-record.js';
+
+const PIECE = 200;
+
+/** All entries of all maps, but those that remember how far a copy is. */
+export async function* readMaps(maps: Store['maps']): AsyncGenerator<readonly MapEntry[]> {
+  let after: string | undefined;
+  do {
+    const { entries, next } = await maps.scan(after, PIECE);
+    yield entries.filter(({ map }) => map !== COPY_MAP);
+    after = next;
+  } while (after !== undefined);
+}
+
+/**
+ * Makes the maps of a target those of a source.
+ *
+ * @throws Error where somebody else changes them
+ */
+export async function copyMaps(source: Store['maps'], target: Store['maps']): Promise<void> {
+  for await (const entries of readMaps(source)) {
+    await Promise.all(
+      entries.map(async ({ map, key, value, expires }) => {
+        const before = await target.get(map, key);
+        const isSet = await target.swap(map, key, before, value, expires);
+        if (!isSet) throw new Error(`something else writes to the map ${map} of the target`);
+      }),
+    );
+  }
+  for await (const entries of readMaps(target)) {
+    await Promise.all(
+      entries.map(async ({ map, key }) => {
+        if ((await source.get(map, key)) === undefined) await target.delete(map, key);
+      }),
+    );
+  }
+}
