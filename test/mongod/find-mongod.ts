@@ -59,7 +59,7 @@ export async function findMongod(env: NodeJS.ProcessEnv = process.env, cache = c
       if (path === undefined) passedOver.push(`${from}: none`);
       else return { path, version: await versionOf(path), from, passedOver };
     } catch (error) {
-      passedOver.push(`${from}: ${firstLine(error)}`);
+      passedOver.push(`${from}: ${onOneLine(error)}`);
     }
   }
   throw new MongodNotFound(passedOver);
@@ -100,7 +100,6 @@ async function versionOf(path: string): Promise<string> {
   return version;
 }
 
-function firstLine(error: unknown): string {
-  const [line = ''] = (error instanceof Error ? error.message : String(error)).split('\n');
-  return line;
+function onOneLine(error: unknown): string {
+  return (error instanceof Error ? error.message : String(error)).trim().replaceAll(/\s*\n\s*/g, ' ');
 }
