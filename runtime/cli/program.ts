@@ -35,6 +35,11 @@ export async function runProgram(args: readonly string[], terminal: Terminal): P
     await run(runServe(flagsOf(options), terminal));
   });
 
+  program.command('worker', { hidden: true }).action(async () => {
+    const { runWorker } = await import('./worker.js');
+    await run(runWorker(terminal));
+  });
+
   withSettings(program.command('load'), STORE_SETTINGS)
     .description(
       'put resources into a store or a server. One whose id is there already replaces that, or changes nothing where ' +

@@ -1,77 +1,57 @@
+import { ConfigError } from '../config/config-error.js';
+import { isMongoUrl } from '../config/mongo-url.js';
 import { readConfig, type Flags } from '../config/read-config.js';
-import type { Log } from '../observe/log.js';
-import { EXIT, type Terminal } from './terminal.js';
+import type { Config } from '../config/settings.js';
+import { onEndSignals, serveProcess, SIGNALLED } from './serve-process.js';
+import type { Terminal } from './terminal.js';
 
 /**
- * `kiln serve`: runs until SIGINT or SIGTERM, then lets requests in progress end. A second signal ends it at once, and
- * so does an error that nobody has foreseen: what state it left behind is unknown.
+ * `kiln serve`: runs until SIGINT or SIGTERM, then lets requests in progress end. A second signal ends it at once.
  *
  * @returns the exit code
  * @throws ConfigError
  */
 export async function runServe(flags: Flags, terminal: Terminal): Promise<number> {
   const { config } = readConfig(flags, terminal.env);
-  const [{ startServer }, { createLog }] = await Promise.all([
-    import('../server.js'),
-    import('../observe/create-log.js'),
-  ]);
-  const log = createLog(process[config['log.stream']], config['log.level']);
-  let server;
-  try {
-    server = await startServer(config, log);
-  } catch (error) {
-    terminal.err(`kiln: ${explainStart(error, config)}`);
-    return EXIT.failed;
+  checkWorkers(config);
+  const { createLog } = await import('../observe/create-log.js');
+  const stream = process[config['log.stream']];
+  if (config.workers > 1) {
+    const { runWorkers } = await import('./workers.js');
+    return runWorkers(config, terminal, createLog(stream, config['log.level'], { pid: process.pid }));
   }
-  endOnDefect(log);
-  terminal.out(`Kiln serves FHIR R5 at ${server.url}`);
-  if (server.metricsUrl !== undefined) log.info(`metrics at ${server.metricsUrl}`);
-  const signal = await nextSignal();
-  log.info(`${signal}: running requests may end, then the server does`);
-  void nextSignal().then((second) => process.exit(second === 'SIGINT' ? 130 : 143));
-  const ended = await server.close();
-  if (!ended) log.info('some requests took too long and were cut');
-  return ended ? EXIT.done : EXIT.failed;
-}
-
-function nextSignal(): Promise<NodeJS.Signals> {
-  return new Promise((resolve) => {
-    const settle = (signal: NodeJS.Signals): void => {
-      process.off('SIGINT', settle);
-      process.off('SIGTERM', settle);
-      resolve(signal);
-    };
-    process.on('SIGINT', settle);
-    process.on('SIGTERM', settle);
+  return serveProcess(config, {
+    terminal,
+    log: createLog(stream, config['log.level']),
+    onReady: ({ url }) => terminal.out(`Kiln serves FHIR R5 at ${url}`),
+    waitForEnd: firstSignal,
   });
 }
 
-function endOnDefect(log: Log): void {
-  const end = (error: unknown): void => {
-    log.defect('none', error);
-    process.exit(EXIT.failed);
-  };
-  process.on('uncaughtException', end);
-  process.on('unhandledRejection', end);
+/** @throws ConfigError where several processes cannot be */
+function checkWorkers({ workers, store, port, 'metrics-port': metrics }: Config): void {
+  if (workers === 1) return;
+  if (!isMongoUrl(store)) {
+    throw new ConfigError(`--workers ${workers}: on SQLite one process serves, with threads; it has to be 1`);
+  }
+  if (metrics === undefined) return;
+  if (metrics === 0) throw new ConfigError('--metrics-port 0: with workers it has to be a port, that of the first');
+  const last = metrics + workers - 1;
+  if (last > 65_535 || (port >= metrics && port <= last)) {
+    throw new ConfigError(
+      `--metrics-port ${metrics}: ${workers} workers have theirs at ports from ${metrics} to ${last}; ` +
+        `none may be above 65535, nor be --port ${port}`,
+    );
+  }
 }
 
-interface Addresses {
-  readonly port: number;
-  readonly host: string;
-  readonly 'metrics-port': number | undefined;
-}
-
-function explainStart(error: unknown, config: Addresses): string {
-  const { code, syscall, message, port, address } = error as NodeJS.ErrnoException & {
-    port?: number;
-    address?: string;
-  };
-  const isMetrics = port !== config.port && port === config['metrics-port'];
-  const where = `port ${port ?? config.port} of ${address ?? config.host}`;
-  const option = isMetrics ? '--metrics-port' : '--port';
-  if (code === 'EADDRINUSE') return `${where} is in use; choose another with ${option}`;
-  // A store in a folder that may not be written to says EACCES as well.
-  if (code === 'EACCES' && syscall === 'listen')
-    return `${where} may not be listened on; choose another with ${option}`;
-  return message;
+function firstSignal(): Promise<string> {
+  return new Promise((resolve) => {
+    let hasCome = false;
+    onEndSignals((signal) => {
+      if (hasCome) process.exit(SIGNALLED[signal]);
+      hasCome = true;
+      resolve(signal);
+    });
+  });
 }

@@ -20,7 +20,7 @@ const PORT = integer(0, 65_535, { help: 'port to listen on (0: any free one)', i
 
 const METRICS_PORT: Setting<number | undefined> = {
   placeholder: 'N',
-  help: 'port of /metrics (0: any free one)',
+  help: 'port of /metrics (0: any free one); with workers that of the first, the others follow',
   initial: undefined,
   initialText: 'off',
   parse: (value) => (value === 'off' || value === null ? undefined : PORT.parse(value)),
@@ -53,6 +53,7 @@ export const SETTINGS = {
     initial: 'open',
     later: { smart: 'authorization is not available yet; use open' },
   }),
+  workers: integer(1, 64, { help: 'processes that share the port; more than one only on MongoDB', initial: 1 }),
   'metrics-port': METRICS_PORT,
   'metrics-host': address({ help: 'address of /metrics', initial: '127.0.0.1' }),
   'log.level': choice(['debug', 'info', 'warn', 'error', 'silent'], {
@@ -121,7 +122,6 @@ export const LATER: readonly string[] = [
   'base-url',
   'tls-cert',
   'tls-key',
-  'workers',
   'clients',
   'integrity',
   'zone',

@@ -12,12 +12,21 @@ const MAX_PARAMETERS = 20;
 /** Enough of a stack to find the place. */
 const MAX_STACK = 4000;
 
+/** What stands on every line: the process, where there are several. */
+export interface LogBase {
+  readonly pid: number;
+}
+
 /** The log as one JSON object on each line: `{"time":"…","level":"info","event":"request",…}`. */
-export function createLog(stream: { write(text: string): unknown }, level: LogLevel = 'info'): Log {
+export function createLog(
+  stream: { write(text: string): unknown },
+  level: LogLevel = 'info',
+  base: LogBase | null = null,
+): Log {
   const log = pino(
     {
       level,
-      base: null,
+      base,
       messageKey: 'message',
       timestamp: stdTimeFunctions.isoTime,
       formatters: { level: (label) => ({ level: label }) },

@@ -16,7 +16,14 @@ describe('the command line', () => {
     [['serve', '--tls-cert', 'x', '--tls-key', 'y'], '--tls-cert'],
     [['serve', '--metrics-port', 'x'], '--metrics-port "x"'],
     [['serve', '--prot', '1'], "unknown option '--prot' (Did you mean --port?)"],
-    [['config', '--workers', '2'], 'not available yet'],
+    [['config', '--integrity', 'enforced'], 'not available yet'],
+    [['serve', '--workers', '2'], '--workers 2: on SQLite one process serves, with threads'],
+    [['serve', '--workers', '0'], '--workers "0": has to be a number from 1 to 64'],
+    [['serve', '--store', 'mongodb://h', '--workers', '2', '--metrics-port', '0'], '--metrics-port 0: with workers'],
+    [['serve', '--store', 'mongodb://h', '--workers', '2', '--port', '81', '--metrics-port', '80'], 'from 80 to 81'],
+    [['serve', '--store', 'mongodb://h', '--workers', '2', '--metrics-port', '65535'], 'from 65535 to 65536'],
+    [['worker'], 'serve --workers'],
+    [['copy', '--from', 'sqlite:x'], "'--to <STORE>' not specified"],
     [['load', 'x', '--bundles', 'burn'], '--bundles "burn": has to be store or apply'],
     [['load', 'x', '--url', 'localhost:8080'], '--url "localhost:8080"'],
     [['load', 'x', '--url', 'http://h/fhir', '--store', 'sqlite:x'], 'exclude each other'],
@@ -47,7 +54,7 @@ describe('the command line', () => {
     expect(code).toBe(0);
     for (const option of ['--limits-body', '50 MB', '--port', '--host', '--store', '--auth', 'KILN_PORT', '8080'])
       expect(out).toContain(option);
-    expect(out).not.toContain('--workers');
+    expect(out).not.toContain('--integrity');
     expect((await kiln(['--help'])).out).toMatch(/serve[^]*load[^]*backup[^]*config[^]*generate[^]*explain/);
   });
 
