@@ -1,5 +1,6 @@
 import { parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads';
 
+import { collectWhenIdle } from '../../observe/collect-when-idle.js';
 import { openVersionAppender } from './append-version.js';
 import { openBlobWriter } from './blob-tables.js';
 import { connect } from './connect.js';
@@ -109,6 +110,7 @@ function serve(first: Request): void {
   if (next?.kind === 'close') {
     clearTimeout(cleaner);
     clearInterval(analyst);
+    stopCollecting();
     db.close();
     port.close();
   }
@@ -125,5 +127,7 @@ let cleaner = setTimeout(clean, cleanInterval);
 const analyst = setInterval(() => {
   if (statistics.refresh()) port.postMessage(news(false, true));
 }, 1000);
+
+const stopCollecting = collectWhenIdle();
 
 port.on('message', serve);
