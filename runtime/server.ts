@@ -56,7 +56,14 @@ async function openStore(config: Config, { existing = false }: OpenOptions): Pro
     const { openSqliteStore } = await import('./store/sqlite/sqlite-store.js');
     return openSqliteStore(config.store, options);
   }
-  throw new Error('MongoDB is not available yet');
+  const { openMongoStore } = await import('./store/mongo/mongo-store.js');
+  return openMongoStore(config.store, {
+    ...options,
+    existing,
+    poolSize: config['mongo.pool'],
+    operationTime: config['mongo.operationTime'],
+    selectionTime: config['mongo.selectionTime'],
+  });
 }
 
 /**

@@ -13,5 +13,6 @@ export async function openStore(url: string, options: StoreTestOptions = {}): Pr
     const { openSqliteStore } = await import('../../runtime/store/sqlite/sqlite-store.js');
     return openSqliteStore(url, options as Parameters<typeof openSqliteStore>[1]);
   }
-  throw new Error('MongoDB is not available yet');
+  const { openMongoStore } = await import('../../runtime/store/mongo/mongo-store.js');
+  return openMongoStore(url, options as Parameters<typeof openMongoStore>[1]);
 }

@@ -12,6 +12,8 @@ export interface Subject {
   readonly name: string;
   /** URL of an empty store of the test's own; `place` is a folder of its own. */
   readonly url: (place: string) => string;
+  /** Removes what was at a URL when the test is over; absent: it was in the place. */
+  readonly drop?: (url: string) => Promise<void>;
   /** Whether the URL opened again shows the same data. */
   readonly isShared: boolean;
 }
@@ -49,6 +51,7 @@ export function useStore(subject: Subject): Opened {
   afterEach(async () => {
     for (const each of opened) await each.close();
     opened.clear();
+    await subject.drop?.(url);
     rmSync(place, { recursive: true });
   });
   return {

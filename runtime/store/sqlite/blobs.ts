@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 
 import { FhirError } from '../../fhir/errors.js';
+import { cutPieces } from '../pieces.js';
 import type { BlobStore } from '../store.js';
 import { PIECE } from './blob-tables.js';
 import type { ReaderPool } from './reader-pool.js';
@@ -23,7 +24,7 @@ export function openBlobs(writer: Thread<WriterOperations>, readers: ReaderPool,
       let n = 0;
       const underWay: Promise<void>[] = [];
       try {
-        for await (const bytes of inPieces(content)) {
+        for await (const bytes of cutPieces(content, PIECE)) {
           size += bytes.length;
           if (size > limit) throw new FhirError('body-too-large', `At most ${limit} bytes are taken`);
           hash.update(bytes);
@@ -66,23 +67,4 @@ async function* readPieces(readers: ReaderPool, blob: number, from: number, to: 
     const end = Math.min(piece.length, to - n * PIECE + 1);
     yield start === 0 && end === piece.length ? piece : piece.subarray(start, end);
   }
-}
-
-/** The bytes of a stream anew, in pieces of equal size but the last, each in memory of its own. */
-async function* inPieces(content: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
-  let piece = new Uint8Array(PIECE);
-  let filled = 0;
-  for await (const chunk of content) {
-    for (let at = 0; at < chunk.length;) {
-      const length = Math.min(PIECE - filled, chunk.length - at);
-      piece.set(chunk.subarray(at, at + length), filled);
-      at += length;
-      filled += length;
-      if (filled < PIECE) continue;
-      yield piece;
-      piece = new Uint8Array(PIECE);
-      filled = 0;
-    }
-  }
-  if (filled > 0) yield piece.slice(0, filled);
 }

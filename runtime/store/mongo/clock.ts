@@ -1,0 +1,71 @@
+import type { Db, MongoClient } from 'mongodb';
+
+/** Greatest difference between the clock of this machine and the server's, in milliseconds: more is a fault to be mended. */
+const MAX_OFFSET = 5000;
+
+/** Times between two measurements, in milliseconds. */
+const PAUSE = 30_000;
+
+/** Measurements on a slower connection say too little. In milliseconds. */
+const MAX_ROUND_TRIP = 2000;
+
+/** How far the two clocks of the process may part before the server is asked again: somebody set one, or it slept. */
+const MAX_PARTED = 500;
+
+/** What time it is on the server: processes on several machines agree on it within the error of a round trip. */
+export interface ServerClock {
+  /** Milliseconds since the epoch. Never goes back but by correction. */
+  now(): number;
+  /** Asks anew where the clocks of this process disagree. To be called before a time is taken that counts. */
+  settle(): Promise<void>;
+  close(): void;
+}
+
+/**
+ * Measures the server's clock now, every half minute, and at each new primary. Between measurements the process's
+ * monotonic clock counts, which nobody sets.
+ *
+ * @throws Error where it differs from the machine's by more than 5 s
+ */
+export async function openServerClock(client: MongoClient, db: Db): Promise<ServerClock> {
+  let offset = 0;
+  let parted = 0;
+  let primary: string | undefined;
+  const monotonic = (): number => performance.timeOrigin + performance.now();
+
+  async function measure(): Promise<void> {
+    const sent = monotonic();
+    const { localTime, me } = (await db.command({ hello: 1 })) as { localTime: Date; me?: string };
+    const received = monotonic();
+    if (received - sent > MAX_ROUND_TRIP) return;
+    offset = localTime.getTime() - (sent + received) / 2;
+    parted = Date.now() - received;
+    primary = me;
+  }
+
+  await measure();
+  const difference = offset - parted;
+  if (Math.abs(difference) > MAX_OFFSET) {
+    throw new Error(
+      `the clock of this machine is ${(Math.abs(difference) / 1000).toFixed(1)} s ${difference > 0 ? 'behind' : 'ahead of'} ` +
+        `that of the MongoDB server, and at most ${MAX_OFFSET / 1000} s are tolerated; have both set by NTP`,
+    );
+  }
+  // What fails now succeeds later; the offset of before is good for a while.
+  const again = (): void => void measure().catch(() => {});
+  const timer = setInterval(again, PAUSE).unref();
+  const onChange = ({ newDescription }: { newDescription: { type: string; address: string } }): void => {
+    if (newDescription.type === 'RSPrimary' && newDescription.address !== primary) again();
+  };
+  client.on('serverDescriptionChanged', onChange);
+  return {
+    now: () => monotonic() + offset,
+    async settle() {
+      if (Math.abs(Date.now() - monotonic() - parted) > MAX_PARTED) await measure();
+    },
+    close() {
+      clearInterval(timer);
+      client.off('serverDescriptionChanged', onChange);
+    },
+  };
+}

@@ -1,0 +1,106 @@
+import { MongoClient, MongoError, MongoServerError, MongoServerSelectionError, type Db } from 'mongodb';
+
+import { APP_NAME } from './stale-transactions.js';
+import type { MongoSettings } from './settings.js';
+
+/** The name of the database where the URL has none. */
+const DATABASE = 'kiln';
+
+/** What a server of this version says it speaks. https://github.com/mongodb/specifications (wire versions) */
+const OLDEST = { name: '6.0', wireVersion: 17 };
+
+/** How much longer than the longest query the driver waits for an answer before it gives a connection up, in milliseconds. */
+const SOCKET_SLACK = 5000;
+
+/** A connection that is good. */
+export interface Connected {
+  readonly client: MongoClient;
+  readonly db: Db;
+}
+
+/**
+ * Connects to a database, and makes sure that it can do what the store needs: transactions, by a server that is new enough.
+ *
+ * @param url may hold a password, which no message repeats
+ * @throws Error saying what is wrong, and what would be right
+ */
+export async function connect(url: string, settings: MongoSettings): Promise<Connected> {
+  const { poolSize, queryBudget, operationTime, selectionTime } = settings;
+  let client: MongoClient | undefined;
+  try {
+    client = new MongoClient(url, {
+      appName: APP_NAME,
+      // What the store relies on is not for the URL to decide.
+      readPreference: 'primary',
+      readConcern: { level: 'majority' },
+      writeConcern: { w: 'majority', journal: true },
+      retryWrites: true,
+      retryReads: true,
+      ignoreUndefined: true,
+      maxPoolSize: poolSize,
+      serverSelectionTimeoutMS: selectionTime,
+      connectTimeoutMS: selectionTime,
+      waitQueueTimeoutMS: operationTime,
+      socketTimeoutMS: Math.max(queryBudget, operationTime) + SOCKET_SLACK,
+      monitorCommands: settings.onCommand !== undefined,
+    });
+    const { onCommand } = settings;
+    if (onCommand !== undefined) client.on('commandStarted', ({ commandName }) => onCommand(commandName));
+    await client.connect();
+    const db = client.db(databaseOf(url));
+    await checkServer(db);
+    return { client, db };
+  } catch (error) {
+    await client?.close();
+    throw explain(error, url);
+  }
+}
+
+/** The database that a connection string names. */
+export function databaseOf(url: string): string {
+  const name = /^mongodb(?:\+srv)?:\/\/[^/?]*\/([^?]+)/.exec(url)?.[1];
+  return name === undefined ? DATABASE : decodeURIComponent(name);
+}
+
+async function checkServer(db: Db): Promise<void> {
+  const hello = await db.command({ hello: 1 });
+  if (Number(hello['maxWireVersion']) < OLDEST.wireVersion) {
+    throw new Error(`the MongoDB server is older than ${OLDEST.name}, the oldest that Kiln works with`);
+  }
+  // A member of a replica set, or the router of a sharded cluster.
+  if (hello['setName'] !== undefined || hello['msg'] === 'isdbgrid') return;
+  if (hello['isreplicaset'] === true) throw new Error(NOT_INITIATED);
+  throw new Error(
+    'the MongoDB server stands alone, and transactions need a replica set; one member is enough: ' +
+      "restart it with --replSet rs0, then run: mongosh --eval 'rs.initiate()'",
+  );
+}
+
+const NOT_INITIATED = "the MongoDB server waits for its replica set; run: mongosh --eval 'rs.initiate()'";
+
+/** An error of the driver in words for whoever starts a server. */
+function explain(error: unknown, url: string): Error {
+  if (!(error instanceof MongoError)) return error instanceof Error ? error : new Error(String(error));
+  const where = hostsOf(url);
+  if (error instanceof MongoServerSelectionError) {
+    const servers = [...(error.reason as { servers?: Map<string, { type: string; error?: Error }> }).servers!.values()];
+    if (servers.some(({ type }) => type === 'RSGhost')) return new Error(NOT_INITIATED);
+    const reasons = new Set(servers.flatMap(({ error: reason }) => reason?.message ?? []));
+    const reason = reasons.size === 0 ? 'there is no primary' : [...reasons].join('; ');
+    return new Error(`no MongoDB server that takes writes was found at ${where}: ${reason}`);
+  }
+  if (error instanceof MongoServerError && (error.code === 18 || error.code === 8000)) {
+    return new Error(`MongoDB at ${where} refused the user name or the password`);
+  }
+  if (error instanceof MongoServerError && error.code === 13) {
+    return new Error(`the user may not do at ${where} what Kiln needs: readWrite and dbAdmin on its database`);
+  }
+  return new Error(
+    `MongoDB at ${where}: ${error.message.replace(/mongodb(?:\+srv)?:\/\/\S*/g, 'the connection string')}`,
+  );
+}
+
+/** The hosts of a connection string, without who logs in. */
+function hostsOf(url: string): string {
+  return /^mongodb(?:\+srv)?:\/\/(?:.*@)?([^/?]*)/.exec(url)?.[1] ?? 'the given host';
+}

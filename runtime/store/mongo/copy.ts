@@ -1,0 +1,150 @@
+import type { ClientSession } from 'mongodb';
+
+import type { RestoredVersion, VersionScan } from '../store.js';
+import type { Raw } from './bson.js';
+import {
+  keyOf,
+  pastKeyOf,
+  type Collections,
+  type PastDocument,
+  type ResourceDocument,
+  type VersionFields,
+} from './documents.js';
+import { readPlace, writePlace } from './history-cursor.js';
+import { toIndexRows } from './index-rows.js';
+import { translateMongoError } from './mongo-errors.js';
+import { checkSize, copyVersion, toFields, toPast } from './plan-write.js';
+import type { QueryLimits, Snapshots } from './snapshot.js';
+import { toStoredVersion, VERSION_ONLY } from './stored-version.js';
+import { toStorable } from './to-storable.js';
+import type { Transactions } from './transaction.js';
+import { walk } from './walk.js';
+
+/**
+ * Walks through all versions, oldest first. What others write meanwhile may be missed that comes before what was shown: up
+ * to the seconds by which `complete` of history lags.
+ */
+export function openScan(
+  snapshots: Snapshots,
+): (after: string | undefined, limit: number, limits: QueryLimits) => Promise<VersionScan> {
+  return async (after, limit, limits) => {
+    const from = after === undefined ? {} : { from: readPlace(after) };
+    try {
+      const { versions, last } = await snapshots.run(limits, (snapshot) =>
+        walk(snapshot, { direction: 'after', current: {}, past: {}, ...from }, limit),
+      );
+      return last === undefined ? { versions } : { versions, next: writePlace(last) };
+    } catch (error) {
+      throw translateMongoError(error);
+    }
+  };
+}
+
+/** What a restore has found here, and made of it. */
+interface State {
+  readonly fields: VersionFields;
+  readonly document?: ResourceDocument;
+}
+
+/** Puts versions of another store in, all or none. @param time how long it may take, in milliseconds */
+export function openRestore(
+  { resource, history }: Collections,
+  transactions: Transactions,
+  time: number,
+): (versions: readonly RestoredVersion[]) => Promise<number> {
+  async function restore(versions: readonly RestoredVersion[], session: ClientSession): Promise<number> {
+    const states = await readStates(versions, session);
+    const present = await readPresent(versions, session);
+    const places = await readPlaces(versions, session);
+    const past: PastDocument[] = [];
+    let count = 0;
+    for (const version of versions) {
+      const key = keyOf(version);
+      const state = states.get(key);
+      const found = present.get(pastKeyOf(key, version.version));
+      if (found !== undefined) {
+        checkSame(version, toStoredVersion(found));
+        continue;
+      }
+      const called = `${version.type}/${version.id}/_history/${version.version}`;
+      const last = state?.fields.version ?? 0;
+      if (version.version !== last + 1) {
+        throw new Error(`${called} does not follow the last version here, which is ${last === 0 ? 'none' : last}`);
+      }
+      if (state !== undefined) past.push(toPast(state.fields, version.lastUpdated));
+      const n = (places.get(version.lastUpdated) ?? -1) + 1;
+      places.set(version.lastUpdated, n);
+      const fields = toFields(version, n, version.content && toStorable(version.content, undefined));
+      const document = { _id: key, ...fields, ...toIndexRows(version.entries ?? []) };
+      checkSize(document, version.json?.length ?? 0);
+      states.set(key, { fields, document });
+      count++;
+    }
+    const current = [...states.values()].flatMap(({ document }) => document ?? []);
+    if (past.length > 0) await history.insertMany(past, { session });
+    if (current.length > 0) {
+      await resource.bulkWrite(
+        current.map(({ _id, ...replacement }) => ({ replaceOne: { filter: { _id }, replacement, upsert: true } })),
+        { session },
+      );
+    }
+    return count;
+  }
+
+  async function readStates(versions: readonly RestoredVersion[], session: ClientSession): Promise<Map<string, State>> {
+    const filter = { _id: { $in: [...new Set(versions.map(keyOf))] } };
+    const found = await resource.find<Raw>(filter, { session, raw: true, projection: VERSION_ONLY }).toArray();
+    return new Map(
+      found.map((bytes) => {
+        const fields = copyVersion(bytes);
+        return [keyOf(fields), { fields }];
+      }),
+    );
+  }
+
+  /** Those of the versions that are here, by the key of a past version. */
+  async function readPresent(versions: readonly RestoredVersion[], session: ClientSession): Promise<Map<string, Raw>> {
+    const keys = versions.map((version) => pastKeyOf(keyOf(version), version.version));
+    const wanted = versions.map((version) => ({ _id: keyOf(version), version: version.version }));
+    const found = [
+      ...(await history.find<Raw>({ _id: { $in: keys } }, { session, raw: true }).toArray()),
+      ...(await resource.find<Raw>({ $or: wanted }, { session, raw: true, projection: VERSION_ONLY }).toArray()),
+    ];
+    return new Map(
+      found.map((bytes) => {
+        const stored = toStoredVersion(bytes);
+        return [pastKeyOf(keyOf(stored), stored.version), bytes];
+      }),
+    );
+  }
+
+  /** The last place that is taken at each of the times. */
+  async function readPlaces(
+    versions: readonly RestoredVersion[],
+    session: ClientSession,
+  ): Promise<Map<number, number>> {
+    const times = [...new Set(versions.map(({ lastUpdated }) => lastUpdated))].map((updated) => new Date(updated));
+    const pipeline = [{ $match: { updated: { $in: times } } }, { $group: { _id: '$updated', n: { $max: '$n' } } }];
+    const places = new Map<number, number>();
+    for (const collection of [resource, history]) {
+      const rows = await collection.aggregate<{ _id: Date; n: number }>(pipeline, { session }).toArray();
+      for (const { _id, n } of rows) places.set(_id.getTime(), Math.max(n, places.get(_id.getTime()) ?? -1));
+    }
+    return places;
+  }
+
+  return async (versions) => {
+    if (versions.length === 0) return 0;
+    try {
+      return await transactions.run((session) => restore(versions, session), performance.now() + time);
+    } catch (error) {
+      throw translateMongoError(error);
+    }
+  };
+}
+
+function checkSame(version: RestoredVersion, here: { readonly lastUpdated: number; readonly json?: string }): void {
+  if (here.lastUpdated === version.lastUpdated && here.json === version.json) return;
+  const called = `${version.type}/${version.id}/_history/${version.version}`;
+  throw new Error(`${called} is here already, with another content or time`);
+}

@@ -1,0 +1,163 @@
+import type { Binary, Collection, Db, ObjectId } from 'mongodb';
+
+/** The place of a number in the order in which they are printed, and the text that BSON cannot give back. */
+export type NumberNote = readonly [place: number, text: string];
+
+/** One version of a resource. */
+export interface VersionFields {
+  readonly type: string;
+  readonly id: string;
+  readonly version: number;
+  readonly updated: Date;
+  /** Order among versions of one millisecond. */
+  readonly n: number;
+  readonly deleted?: true;
+  /** The resource as people know it, `meta.versionId` and `meta.lastUpdated` included. Absent: a deletion. */
+  readonly resource?: unknown;
+  readonly numbers?: readonly NumberNote[];
+}
+
+/** A token: what searches find it by is the code, then the system. */
+export interface TokenRow extends Row {
+  readonly code?: string;
+  readonly system?: string;
+  readonly ofType?: readonly { readonly system?: string; readonly code: string }[];
+}
+
+/** A string. */
+export interface StringRow extends Row {
+  readonly folded: string;
+  readonly text: string;
+}
+
+/** An interval of instants; an end that is open is the first or last that a Date can be. */
+export interface DateRow extends Row {
+  readonly low: Date;
+  readonly high: Date;
+}
+
+/** A number or a quantity; of a point both ends are the value, of an interval an open end is infinite. */
+export interface NumberRow extends Row {
+  readonly value: number;
+  readonly low: number;
+  readonly high: number;
+  readonly system?: string;
+  readonly code?: string;
+  readonly unit?: string;
+}
+
+/** A reference: one row for what it points to, one more for a logical reference. */
+export interface ReferenceRow extends Row {
+  /** `Patient/1`, with the base URL before it where that is another server; or a URL; or the value of an identifier. */
+  readonly to?: string;
+  readonly version?: string;
+  readonly fragment?: string;
+  /** `to` is the value of an identifier. */
+  readonly logical?: true;
+  readonly system?: string;
+}
+
+/** A URI. */
+export interface UriRow extends Row {
+  readonly value: string;
+}
+
+/** What every row of an index has. */
+interface Row {
+  /**
+   * Code of the search parameter; of a component of a composite `code$n`, from 1. Codes as they are, not numbers: prefix
+   * compression keeps the index as small, and people can read them.
+   */
+  readonly p: string;
+  /** Rows of one value of a composite share it. */
+  readonly g?: number;
+}
+
+/** Index entries: one array for each way of comparing, as an index may hold one array of each document. */
+export interface IndexRows {
+  readonly token?: readonly TokenRow[];
+  readonly string?: readonly StringRow[];
+  readonly date?: readonly DateRow[];
+  readonly number?: readonly NumberRow[];
+  readonly reference?: readonly ReferenceRow[];
+  readonly uri?: readonly UriRow[];
+}
+
+/** The current version of a resource; `_id` is `Patient/1`. */
+export interface ResourceDocument extends VersionFields, IndexRows {
+  readonly _id: string;
+}
+
+/** A version that was followed by another; `_id` is `Patient/1/3`. */
+export interface PastDocument extends VersionFields {
+  readonly _id: string;
+  /** When the next came. */
+  readonly until: Date;
+}
+
+/** An entry of a small map. */
+export interface MapDocument {
+  readonly _id: { readonly map: string; readonly key: string };
+  readonly value: string;
+  /** The server deletes it some time after. */
+  readonly expires?: Date;
+}
+
+/** What the database remembers of itself. */
+export interface SettingDocument {
+  readonly _id: string;
+  readonly value: number;
+}
+
+/**
+ * A blob, laid out as GridFS does. Without `filename` it is not whole yet, or not wanted any more; `metadata.unwanted` says
+ * since when, so that dead uploads are found and live readers of a replaced one can finish.
+ */
+export interface FileDocument {
+  readonly _id: ObjectId;
+  readonly length: number;
+  readonly chunkSize: number;
+  readonly uploadDate: Date;
+  readonly filename?: string;
+  readonly metadata: { readonly sha256?: string; readonly unwanted?: Date; readonly dying?: true };
+}
+
+/** A piece of a blob. */
+export interface ChunkDocument {
+  readonly _id?: ObjectId;
+  readonly files_id: ObjectId;
+  readonly n: number;
+  readonly data: Binary;
+}
+
+/** The collections of a database. */
+export interface Collections {
+  readonly resource: Collection<ResourceDocument>;
+  readonly history: Collection<PastDocument>;
+  readonly map: Collection<MapDocument>;
+  readonly setting: Collection<SettingDocument>;
+  readonly files: Collection<FileDocument>;
+  readonly chunks: Collection<ChunkDocument>;
+}
+
+/** Names the collections of a database. */
+export function collectionsOf(db: Db): Collections {
+  return {
+    resource: db.collection('resource'),
+    history: db.collection('history'),
+    map: db.collection('map'),
+    setting: db.collection('setting'),
+    files: db.collection('blob.files'),
+    chunks: db.collection('blob.chunks'),
+  };
+}
+
+/** The `_id` of a current version. */
+export function keyOf({ type, id }: { readonly type: string; readonly id: string }): string {
+  return `${type}/${id}`;
+}
+
+/** The `_id` of a past version. */
+export function pastKeyOf(key: string, version: number): string {
+  return `${key}/${version}`;
+}

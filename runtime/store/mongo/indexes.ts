@@ -1,0 +1,44 @@
+import type { IndexDescription } from 'mongodb';
+
+import type { Collections } from './documents.js';
+
+/** The order of history. Both collections have it, so that pages are merged without sorting. */
+export const BY_TIME = { updated: 1, n: 1, type: 1, id: 1 } as const;
+
+/** The same within a type. */
+export const BY_TYPE_AND_TIME = { type: 1, updated: 1, n: 1, id: 1 } as const;
+
+/** Deletions, which are few, so that what lives can be counted. */
+export const DELETED = { type: 1 } as const;
+
+/** Past versions of one instance. */
+export const BY_VERSION = { type: 1, id: 1, version: 1 } as const;
+
+/**
+ * What each collection is found by. One index for each kind of entries, whatever the number of parameters; `_id` comes last,
+ * so that matches of one value are in the order of pages.
+ */
+export const INDEXES: Readonly<Partial<Record<keyof Collections, readonly IndexDescription[]>>> = {
+  resource: [
+    { name: 'by_time', key: BY_TIME },
+    { name: 'by_type_and_time', key: BY_TYPE_AND_TIME },
+    { name: 'deleted', key: DELETED, partialFilterExpression: { deleted: true } },
+    { name: 'token', key: { type: 1, 'token.p': 1, 'token.code': 1, _id: 1 } },
+    { name: 'string', key: { type: 1, 'string.p': 1, 'string.folded': 1, _id: 1 } },
+    { name: 'date', key: { type: 1, 'date.p': 1, 'date.low': 1, 'date.high': 1, _id: 1 } },
+    { name: 'number', key: { type: 1, 'number.p': 1, 'number.low': 1, 'number.high': 1, _id: 1 } },
+    { name: 'reference', key: { type: 1, 'reference.p': 1, 'reference.to': 1, _id: 1 } },
+    { name: 'uri', key: { type: 1, 'uri.p': 1, 'uri.value': 1, _id: 1 } },
+  ],
+  history: [
+    { name: 'by_time', key: BY_TIME },
+    { name: 'by_type_and_time', key: BY_TYPE_AND_TIME },
+    { name: 'by_version', key: BY_VERSION },
+  ],
+  map: [{ name: 'expiry', key: { expires: 1 }, expireAfterSeconds: 0 }],
+  files: [
+    { name: 'by_name', key: { filename: 1 }, unique: true, partialFilterExpression: { filename: { $exists: true } } },
+    { name: 'unwanted', key: { 'metadata.unwanted': 1 }, sparse: true },
+  ],
+  chunks: [{ name: 'files_id_1_n_1', key: { files_id: 1, n: 1 }, unique: true }],
+};

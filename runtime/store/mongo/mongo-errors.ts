@@ -1,0 +1,106 @@
+import {
+  MongoError,
+  MongoNetworkError,
+  MongoServerError,
+  MongoServerSelectionError,
+  MongoWriteConcernError,
+} from 'mongodb';
+
+import { FhirError } from '../../fhir/errors.js';
+
+/** Codes of the server, by what they mean for a client. https://www.mongodb.com/docs/manual/reference/error-codes/ */
+const TIME_IS_UP = new Set([50, 262, 24]);
+const TOO_LARGE = new Set([10334, 17280, 17419, 17420, 17421]);
+const WRITE_CONFLICTS = new Set([112, 251, 246, 239]);
+/** Credentials, space on the disk, memory: what only its keepers can mend. */
+const BROKEN = new Set([13, 18, 14031, 39, 146, 292, 8000]);
+
+const RETRY = { headers: { 'Retry-After': '2' } } as const;
+
+/** What a client is told to whom the database is busy with others. */
+export function storeBusy(): FhirError {
+  return new FhirError('store-busy', undefined, RETRY);
+}
+
+/** What a client is told whose write may have been done or not, as the database did not answer any more. */
+export function outcomeUnknown(): FhirError {
+  return new FhirError(
+    'store-unavailable',
+    'The database did not say whether the write was done; look before trying again',
+    RETRY,
+  );
+}
+
+/** What the client of a query is told that took longer than it may. */
+export function tooCostly(): FhirError {
+  return new FhirError('too-costly');
+}
+
+/** What a client is told whose resource does not fit into a document. */
+export function tooLarge(): FhirError {
+  return new FhirError(
+    'resource-too-large',
+    'The resource with its index entries does not fit into a document of MongoDB',
+  );
+}
+
+/** Whether the time of an operation ran out in the server. */
+export function isTimeUp(error: unknown): boolean {
+  return error instanceof MongoServerError && TIME_IS_UP.has(Number(error.code));
+}
+
+/** Whether a unique index refused a document. */
+export function isDuplicate(error: unknown): boolean {
+  return error instanceof MongoServerError && error.code === 11000;
+}
+
+/** Whether a transaction was undone, and may go through when it is tried again. */
+export function isTransient(error: unknown): boolean {
+  return error instanceof MongoError && error.hasErrorLabel('TransientTransactionError');
+}
+
+/** Whether the snapshot that was asked for is there no more. */
+export function isSnapshotGone(error: unknown): boolean {
+  return error instanceof MongoServerError && (error.code === 239 || error.code === 246);
+}
+
+/**
+ * Tells a client what it can know of a failed database: busy, unavailable, or that the resource is too large. Everything
+ * else passes unchanged. Neither addresses nor credentials get into it.
+ */
+export function translateMongoError(error: unknown): unknown {
+  if (!(error instanceof MongoError)) return error;
+  if (error instanceof MongoServerSelectionError) return unavailable('no server that takes writes was found in time');
+  // It was written, but a majority of the servers has not confirmed it.
+  if (error instanceof MongoWriteConcernError) return outcomeUnknown();
+  if (isTimeUp(error)) return storeBusy();
+  if (error instanceof MongoNetworkError) return unavailable('the connection was lost');
+  const code = error instanceof MongoServerError ? Number(error.code) : undefined;
+  if (TOO_LARGE.has(code ?? 0) || isTooLargeForDriver(error)) return tooLarge();
+  if (WRITE_CONFLICTS.has(code ?? 0) || isTransient(error)) return storeBusy();
+  if (BROKEN.has(code ?? 0)) return unavailable(`MongoDB refused with code ${code}`);
+  if (error.hasErrorLabel('RetryableError') || error.hasErrorLabel('RetryableWriteError') || isAboutPrimary(error)) {
+    return unavailable('it has no primary at the moment');
+  }
+  if (error.name === 'MongoWaitQueueTimeoutError') return storeBusy();
+  if (/^Mongo(?:PoolCleared|PoolClosed|NotConnected|TopologyClosed|ClientClosed)Error$/.test(error.name)) {
+    return unavailable('the connection was closed');
+  }
+  return error;
+}
+
+function unavailable(diagnostics: string): FhirError {
+  return new FhirError('store-unavailable', undefined, { ...RETRY, diagnostics });
+}
+
+/** The driver looks itself before it sends several at once. */
+function isTooLargeForDriver({ name, message }: MongoError): boolean {
+  return name === 'MongoInvalidArgumentError' && /larger than the maximum size/.test(message);
+}
+
+/** "Not primary", "node is recovering", "shutting down": codes of the SDAM specification. */
+const PRIMARY = new Set([91, 189, 10107, 11600, 11602, 13435, 13436, 10058]);
+
+function isAboutPrimary(error: MongoError): boolean {
+  return error instanceof MongoServerError && PRIMARY.has(Number(error.code));
+}

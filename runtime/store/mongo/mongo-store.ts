@@ -1,0 +1,111 @@
+import { Timestamp } from 'mongodb';
+
+import { FhirError } from '../../fhir/errors.js';
+import type { Store } from '../store.js';
+import { openBlobs } from './blobs.js';
+import { openServerClock, type ServerClock } from './clock.js';
+import { connect, type Connected } from './connect.js';
+import { openRestore, openScan } from './copy.js';
+import { openCounts } from './counts.js';
+import { openFault } from './fault.js';
+import { openHistory } from './history.js';
+import { openMaps } from './maps.js';
+import { prepare } from './prepare.js';
+import { openReader } from './read.js';
+import { toSettings, type MongoOptions, type MongoSettings } from './settings.js';
+import { openSnapshots } from './snapshot.js';
+import { openStaleTransactions } from './stale-transactions.js';
+import { openStamps } from './stamps.js';
+import { openTransactions } from './transaction.js';
+import { openWriter } from './write.js';
+
+/** How long `check` waits for its answer, in milliseconds. */
+const CHECK_TIME = 3000;
+
+/** Restores are part of a copy, for which nobody waits: their large transactions may take this long, in milliseconds. */
+const RESTORE_TIME = 50_000;
+
+/**
+ * The store for several servers: a replica set, or a sharded cluster. Nothing is kept in the process but connections, the
+ * offset of the clock, and who waits for whom.
+ *
+ * @param url `mongodb://…` or `mongodb+srv://…`; its database, or `kiln`, is the store
+ * @throws Error where it cannot be reached, cannot do what is needed, is newer, or belongs to another program
+ */
+export async function openMongoStore(url: string, options: MongoOptions = {}): Promise<Store> {
+  const settings = toSettings(options);
+  const connected = await connect(url, settings);
+  try {
+    const clock = await openServerClock(connected.client, connected.db);
+    try {
+      return await openStore(connected, clock, settings);
+    } catch (error) {
+      clock.close();
+      throw error;
+    }
+  } catch (error) {
+    await connected.client.close();
+    throw error;
+  }
+}
+
+async function openStore({ client, db }: Connected, clock: ServerClock, settings: MongoSettings): Promise<Store> {
+  const { queryBudget, operationTime: time } = settings;
+  const collections = await prepare(db, settings.existing);
+  const now = settings.now ?? (() => clock.now());
+  const fault = openFault(settings.faultAt);
+  const transactions = openTransactions(client, fault);
+  const snapshots = openSnapshots(db, ({ seconds, increment }) => new Timestamp({ t: seconds, i: increment }));
+  const reader = openReader(collections, time);
+  const history = openHistory(snapshots, now);
+  const scan = openScan(snapshots);
+  const counts = openCounts(snapshots);
+  const blobs = openBlobs({ client, collections, transactions, now, time, grace: settings.blobGrace, fault });
+  const write = openWriter({
+    collections,
+    transactions,
+    stale: openStaleTransactions(client, db),
+    stamps: openStamps(now),
+    settle: settings.now === undefined ? () => clock.settle() : async () => {},
+    time,
+    fault,
+  });
+  let cleaning = Promise.resolve();
+  const cleaner = setInterval(() => {
+    // What fails now is cleaned the next time.
+    cleaning = cleaning.then(() => blobs.clean()).catch(() => {});
+  }, settings.cleanInterval).unref();
+
+  return {
+    read: (type, id) => reader.current(type, id),
+    readMany: (keys) => reader.many(keys),
+    readVersion: (type, id, version) => reader.version(type, id, version),
+    history: (query, signal) => history(query, { budget: queryBudget, signal }),
+    scan: (after, limit) => scan(after, limit, { budget: queryBudget, signal: undefined }),
+    write,
+    restore: openRestore(collections, transactions, RESTORE_TIME),
+    counts: () => counts({ budget: queryBudget, signal: undefined }),
+    blobs,
+    maps: openMaps(collections, now, time),
+    async check() {
+      try {
+        await reader.look(CHECK_TIME);
+        return { ok: true };
+      } catch (error) {
+        return { ok: false, detail: describe(error) };
+      }
+    },
+    async close() {
+      clearInterval(cleaner);
+      clock.close();
+      await cleaning;
+      await client.close();
+    },
+  };
+}
+
+function describe(error: unknown): string {
+  if (!(error instanceof FhirError)) return 'an internal error';
+  const [{ text, diagnostics }] = error.issues;
+  return diagnostics === undefined ? text : `${text} (${diagnostics})`;
+}

@@ -1,0 +1,60 @@
+import type { Db } from 'mongodb';
+
+import { collectionsOf, type Collections } from './documents.js';
+import { INDEXES } from './indexes.js';
+import { isDuplicate } from './mongo-errors.js';
+
+/** The layout that this program knows. One more for each step by which older databases are migrated. */
+export const SCHEMA_VERSION = 1;
+
+const SCHEMA = 'schema';
+
+/**
+ * Makes an empty database one of ours, and sees that one of ours has its indexes. Several processes may do so at once.
+ *
+ * @param existing refuses an empty one
+ * @throws Error where it is newer, or belongs to another program
+ */
+export async function prepare(db: Db, existing: boolean): Promise<Collections> {
+  const collections = collectionsOf(db);
+  const version = await schemaVersion(collections);
+  if (version === undefined) {
+    if (existing) throw new Error(`the database "${db.databaseName}" holds no data of Kiln`);
+    await refuseForeign(db, collections);
+    await claim(collections);
+  } else if (version > SCHEMA_VERSION) {
+    throw new Error(
+      `the database "${db.databaseName}" has schema version ${version}, this program knows ${SCHEMA_VERSION}; it needs a newer Kiln`,
+    );
+  }
+  await Promise.all(
+    Object.entries(INDEXES).map(([name, indexes]) =>
+      collections[name as keyof Collections].createIndexes([...indexes]),
+    ),
+  );
+  return collections;
+}
+
+async function schemaVersion({ setting }: Collections): Promise<number | undefined> {
+  return (await setting.findOne({ _id: SCHEMA }))?.value;
+}
+
+/** Before anything else is made, so that whoever finds anything without it knows that it is not ours. */
+async function claim({ setting }: Collections): Promise<void> {
+  try {
+    await setting.insertOne({ _id: SCHEMA, value: SCHEMA_VERSION });
+  } catch (error) {
+    if (!isDuplicate(error)) throw error;
+  }
+}
+
+async function refuseForeign(db: Db, collections: Collections): Promise<void> {
+  const ours = new Set(Object.values(collections).map(({ collectionName }) => collectionName));
+  const found = await db.listCollections({}, { nameOnly: true }).toArray();
+  const taken = found.map(({ name }) => name).filter((name) => ours.has(name));
+  // Another process may have made them right now, which is told by what it made first.
+  if (taken.length === 0 || (await schemaVersion(collections)) !== undefined) return;
+  throw new Error(
+    `the database "${db.databaseName}" has collections of another program (${taken.join(', ')}); name another in the URL`,
+  );
+}

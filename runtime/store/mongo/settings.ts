@@ -1,0 +1,47 @@
+/** Where a test ends the process by SIGKILL, in the order of a write. */
+export const FAULT_STEPS = ['begin', 'history', 'resource', 'commit', 'committed', 'piece'] as const;
+
+/** One of the steps. */
+export type FaultStep = (typeof FAULT_STEPS)[number];
+
+/** What may be set; everything has a default. Times in milliseconds. */
+export interface MongoOptions {
+  /** The clock, for tests. Absent: the server's. */
+  readonly now?: () => number;
+  /** How long a query may take: history, counts, scans. */
+  readonly queryBudget?: number;
+  /** Connections of this process, at most. */
+  readonly poolSize?: number;
+  /** How long any other read or a write may take, waiting and repeating included. */
+  readonly operationTime?: number;
+  /** How long it may take to find the server, or a primary. */
+  readonly selectionTime?: number;
+  /** How long the pieces of a dead upload, or of a blob that was deleted under its readers, are kept. */
+  readonly blobGrace?: number;
+  /** How often they are looked for. */
+  readonly cleanInterval?: number;
+  /** Refuses a database that holds no data of Kiln, instead of making it one. */
+  readonly existing?: boolean;
+  /** For tests: sees each command that is sent. */
+  readonly onCommand?: (name: string) => void;
+  /** For tests of crashes: the process kills itself at this step. */
+  readonly faultAt?: FaultStep;
+}
+
+/** The settings, complete. */
+export type MongoSettings = Required<Omit<MongoOptions, 'now' | 'onCommand' | 'faultAt'>> &
+  Pick<MongoOptions, 'now' | 'onCommand' | 'faultAt'>;
+
+/** The options with their defaults filled in. */
+export function toSettings(options: MongoOptions): MongoSettings {
+  return {
+    queryBudget: 10_000,
+    poolSize: 50,
+    operationTime: 10_000,
+    selectionTime: 8000,
+    blobGrace: 3_600_000,
+    cleanInterval: 60_000,
+    existing: false,
+    ...options,
+  };
+}

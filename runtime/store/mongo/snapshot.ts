@@ -1,0 +1,127 @@
+import type { Db, Document, Timestamp } from 'mongodb';
+
+import { fieldsOf, readValue, skipName, type Raw } from './bson.js';
+import { isTimeUp, tooCostly } from './mongo-errors.js';
+
+/** A moment of the cluster: seconds, and the operation within the second. */
+export interface ClusterTime {
+  readonly seconds: number;
+  readonly increment: number;
+}
+
+/** What is asked of one collection. */
+export interface FindQuery {
+  readonly collection: string;
+  readonly filter: Document;
+  readonly sort: Document;
+  readonly hint: Document;
+  readonly limit: number;
+  readonly projection?: Document;
+}
+
+/** What one answer of the server held. */
+export interface Batch {
+  readonly documents: readonly Raw[];
+  /** There are more within the limit, but they did not fit into the answer. */
+  readonly isCut: boolean;
+}
+
+/** Reads of one moment, all within one budget of time. */
+export interface Snapshot {
+  readonly time: ClusterTime;
+  find(query: FindQuery): Promise<Batch>;
+  aggregate(collection: string, pipeline: readonly Document[], hint: Document): Promise<Document[]>;
+}
+
+/** What a query is given. */
+export interface QueryLimits {
+  /** Milliseconds. */
+  readonly budget: number;
+  readonly signal: AbortSignal | undefined;
+}
+
+/** Opens snapshots. */
+export interface Snapshots {
+  /**
+   * Runs a query on the present snapshot.
+   *
+   * @param at on an earlier one instead. The server keeps them for some minutes
+   * @throws FhirError `too-costly` past the budget; MongoServerError where the earlier one is gone (`isSnapshotGone`)
+   */
+  run<T>(limits: QueryLimits, work: (snapshot: Snapshot) => Promise<T>, at?: ClusterTime): Promise<T>;
+}
+
+/** @param makeTimestamp the driver's, which is loaded when there is a database */
+export function openSnapshots(db: Db, makeTimestamp: (time: ClusterTime) => Timestamp): Snapshots {
+  return {
+    async run({ budget, signal }, work, at) {
+      if (budget <= 0) throw tooCostly();
+      signal?.throwIfAborted();
+      const deadline = performance.now() + budget;
+      const stop = new AbortController();
+      const onAbort = (): void => stop.abort(signal?.reason);
+      signal?.addEventListener('abort', onAbort, { once: true });
+      // The server stops by itself at that time, where it still does anything.
+      const timer = setTimeout(() => stop.abort(tooCostly()), budget);
+
+      async function command(
+        what: Document,
+        time: ClusterTime | undefined,
+        options: { readonly raw?: boolean },
+      ): Promise<Document> {
+        const atClusterTime = time === undefined ? {} : { atClusterTime: makeTimestamp(time) };
+        const readConcern = { level: 'snapshot', ...atClusterTime };
+        const maxTimeMS = Math.max(1, Math.ceil(deadline - performance.now()));
+        return db.command({ ...what, readConcern, maxTimeMS }, { ...options, signal: stop.signal });
+      }
+
+      try {
+        const time = at ?? (await presentTime(command));
+        return await work({
+          time,
+          async find({ collection, limit, ...query }) {
+            const answer = await command({ find: collection, ...query, limit, batchSize: limit }, time, { raw: true });
+            return readBatch(db, collection, answer['cursor'] as Raw);
+          },
+          async aggregate(collection, pipeline, hint) {
+            const answer = await command({ aggregate: collection, pipeline, cursor: {}, hint }, time, {});
+            return (answer['cursor'] as { firstBatch: Document[] }).firstBatch;
+          },
+        });
+      } catch (error) {
+        stop.signal.throwIfAborted();
+        if (isTimeUp(error)) throw tooCostly();
+        throw error;
+      } finally {
+        clearTimeout(timer);
+        signal?.removeEventListener('abort', onAbort);
+      }
+    },
+  };
+}
+
+/** The moment of the newest snapshot; it holds all that was answered before. */
+async function presentTime(
+  command: (what: Document, time: undefined, options: object) => Promise<Document>,
+): Promise<ClusterTime> {
+  const answer = await command({ find: 'setting', limit: 1, singleBatch: true }, undefined, {});
+  const { atClusterTime } = answer['cursor'] as { atClusterTime: Timestamp };
+  return { seconds: atClusterTime.t, increment: atClusterTime.i };
+}
+
+/** The documents in the bytes of an answer. The cursor behind it, if there is more, is closed. */
+function readBatch(db: Db, collection: string, cursor: Raw): Batch {
+  const fields = fieldsOf(cursor);
+  const [id, batch] = [fields.get('id'), fields.get('firstBatch')];
+  if (id === undefined || batch === undefined) throw new Error('an answer of MongoDB has no batch');
+  const number = readValue(cursor, id) as bigint;
+  if (number !== 0n) void db.command({ killCursors: collection, cursors: [number] }).catch(() => {});
+  const documents: Raw[] = [];
+  const end = batch.at + cursor.readInt32LE(batch.at) - 1;
+  for (let from = batch.at + 4; from < end;) {
+    const at = skipName(cursor, from + 1);
+    from = at + cursor.readInt32LE(at);
+    documents.push(cursor.subarray(at, from));
+  }
+  return { documents, isCut: number !== 0n };
+}

@@ -1,0 +1,64 @@
+import type { Binary, Db, MongoClient } from 'mongodb';
+
+/** How this program is called among the clients of a server. */
+export const APP_NAME = 'kiln';
+
+/** A transaction that did nothing for so long belongs to a process that died or hangs. In milliseconds. */
+const IDLE = 3500;
+
+/** Work that takes as long as this may be waiting for such a transaction. In milliseconds. */
+const SUSPICIOUS = 1500;
+
+interface IdleSession {
+  readonly lsid?: { readonly id: Binary };
+}
+
+/**
+ * A process that dies in a transaction leaves it open, and the server keeps what it locked for a minute. A transaction of ours
+ * is never idle for seconds, so such ones are ended; a process that only hung notices at its commit, and tries again.
+ */
+export interface StaleTransactions {
+  /** Does the work; where that takes suspiciously long, transactions are looked for that nobody goes on with. */
+  watch<T>(work: Promise<T>): Promise<T>;
+}
+
+/** Looks at the transactions on this database. */
+export function openStaleTransactions(client: MongoClient, db: Db): StaleTransactions {
+  let looking: Promise<void> | undefined;
+
+  async function end(): Promise<void> {
+    const sessions = await client
+      .db('admin')
+      .aggregate<IdleSession>([
+        { $currentOp: { idleSessions: true, allUsers: false } },
+        {
+          $match: {
+            active: false,
+            'clientMetadata.application.name': APP_NAME,
+            'transaction.timeInactiveMicros': { $gt: IDLE * 1000 },
+          },
+        },
+      ])
+      .toArray();
+    const ids = sessions.flatMap(({ lsid }) => (lsid === undefined ? [] : [{ id: lsid.id }]));
+    if (ids.length > 0) await db.command({ killSessions: ids });
+  }
+
+  function look(): void {
+    // A user who may not ask has to wait the minute.
+    looking ??= end()
+      .catch(() => {})
+      .finally(() => (looking = undefined));
+  }
+
+  return {
+    async watch(work) {
+      const timer = setInterval(look, SUSPICIOUS);
+      try {
+        return await work;
+      } finally {
+        clearInterval(timer);
+      }
+    },
+  };
+}

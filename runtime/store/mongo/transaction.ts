@@ -1,0 +1,96 @@
+import { MongoError, type ClientSession, type MongoClient } from 'mongodb';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+import type { Fault } from './fault.js';
+import { isDuplicate, isTimeUp, isTransient, outcomeUnknown, storeBusy, translateMongoError } from './mongo-errors.js';
+
+/** How many times a transaction is tried. Each failed try means that somebody else's went through, or is under way. */
+const MAX_ATTEMPTS = 100;
+
+/** First and greatest pause before the next try, in milliseconds; the real one is random below. */
+const FIRST_PAUSE = 4;
+const GREATEST_PAUSE = 400;
+
+/** A transaction took so long that its stamps are too old to be committed. */
+export class TooLate extends Error {}
+
+/** Runs work in transactions. */
+export interface Transactions {
+  /**
+   * Does `work` in one transaction, again from the beginning as long as others are in the way. What it throws for other
+   * reasons undoes it, and passes.
+   *
+   * @param deadline when it is given up, in the time of `performance.now()`
+   * @throws FhirError `store-busy` where others stay in the way, `store-unavailable`
+   */
+  run<T>(work: (session: ClientSession) => Promise<T>, deadline: number): Promise<T>;
+}
+
+/** How long after the deadline it is tried to learn what became of a commit, in milliseconds. */
+const AFTERMATH = 30_000;
+
+/** Opens no connection. */
+export function openTransactions(client: MongoClient, fault: Fault): Transactions {
+  async function attempt<T>(session: ClientSession, work: (session: ClientSession) => Promise<T>, deadline: number) {
+    session.startTransaction({ readConcern: { level: 'snapshot' }, writeConcern: { w: 'majority', journal: true } });
+    try {
+      const result = await work(session);
+      fault('commit');
+      await commit(session, deadline + AFTERMATH);
+      fault('committed');
+      return result;
+    } catch (error) {
+      // Where this fails too, the server ends the transaction by itself.
+      if (session.inTransaction()) await session.abortTransaction().catch(() => {});
+      throw error;
+    }
+  }
+
+  return {
+    async run(work, deadline) {
+      const session = client.startSession({ causalConsistency: false });
+      try {
+        for (let tries = 1; ; tries++) {
+          try {
+            return await attempt(session, work, deadline);
+          } catch (error) {
+            if (!isWorthAnother(error)) throw translateMongoError(error);
+            const pause = Math.random() * Math.min(GREATEST_PAUSE, FIRST_PAUSE * 2 ** tries);
+            if (tries >= MAX_ATTEMPTS || performance.now() + pause > deadline) throw storeBusy();
+            await sleep(pause);
+          }
+        }
+      } finally {
+        await session.endSession();
+      }
+    },
+  };
+}
+
+/** A document that another made in the same moment is seen by the next try. */
+function isWorthAnother(error: unknown): boolean {
+  return isTransient(error) || isDuplicate(error) || error instanceof TooLate;
+}
+
+/**
+ * Commits; where the answer was lost, asks again, which the server answers without doing it twice. Its client may have
+ * been told by then that nobody knows; but what was committed late has to be stamped anew.
+ *
+ * @throws FhirError `store-unavailable` where it stays unknown
+ */
+async function commit(session: ClientSession, deadline: number): Promise<void> {
+  for (;;) {
+    try {
+      return await session.commitTransaction();
+    } catch (error) {
+      // A label of both kinds says that it was certainly not done.
+      if (isTransient(error) || !isUnknown(error)) throw error;
+      if (performance.now() > deadline) throw outcomeUnknown();
+      await sleep(Math.random() * GREATEST_PAUSE);
+    }
+  }
+}
+
+function isUnknown(error: unknown): boolean {
+  return error instanceof MongoError && (error.hasErrorLabel('UnknownTransactionCommitResult') || isTimeUp(error));
+}

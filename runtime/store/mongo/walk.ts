@@ -1,0 +1,122 @@
+import type { Document } from 'mongodb';
+
+import type { StoredVersion } from '../store.js';
+import type { Raw } from './bson.js';
+import { BY_TIME, BY_TYPE_AND_TIME, BY_VERSION } from './indexes.js';
+import { beyond, comparePlaces, type Place } from './place.js';
+import type { Snapshot } from './snapshot.js';
+import { readHead, toStoredVersion, VERSION_ONLY } from './stored-version.js';
+
+/** Characters of bodies after which a page ends early, for it is held in memory. */
+const MAX_PAGE = 16 * 1024 * 1024;
+
+/** Which versions, and which way. */
+export interface Walk {
+  readonly direction: 'before' | 'after';
+  readonly type?: string;
+  /** Only with `type`. */
+  readonly id?: string;
+  /** Further conditions for current versions, and for past ones. */
+  readonly current: Document;
+  readonly past: Document;
+  /** Absent: from the beginning. */
+  readonly from?: Place;
+}
+
+/** One step of a walk. */
+export interface WalkPage {
+  readonly versions: readonly (StoredVersion & { readonly isCurrent: boolean })[];
+  /** Place of the last of them; absent: there is none. */
+  readonly last?: Place;
+  readonly hasMore: boolean;
+}
+
+interface Item {
+  readonly bytes: Raw;
+  readonly place: Place;
+}
+
+/**
+ * The next versions of a walk, in the order of history. Each version is either in the one collection or in the other, and
+ * both have the same order, so that they are merged as they come.
+ */
+export async function walk(snapshot: Snapshot, query: Walk, count: number): Promise<WalkPage> {
+  const [current, past] = await Promise.all([
+    openStream(snapshot, query, 'resource', count + 1),
+    openStream(snapshot, query, 'history', count + 1),
+  ]);
+  const sign = query.direction === 'before' ? -1 : 1;
+  const versions: (StoredVersion & { isCurrent: boolean })[] = [];
+  let last: Place | undefined;
+  for (let size = 0; ;) {
+    const [a, b] = [await current.peek(), await past.peek()];
+    const isCurrent = a !== undefined && (b === undefined || sign * comparePlaces(a.place, b.place) < 0);
+    const next = isCurrent ? a : b;
+    const hasMore = next !== undefined;
+    if (next === undefined || versions.length === count || size >= MAX_PAGE) {
+      return { versions, hasMore, ...(last === undefined ? {} : { last }) };
+    }
+    const stored = toStoredVersion(next.bytes);
+    versions.push({ ...stored, isCurrent });
+    size += stored.json?.length ?? 0;
+    last = next.place;
+    (isCurrent ? current : past).take();
+  }
+}
+
+/** How many versions a walk has in all. */
+export async function countWalk(snapshot: Snapshot, query: Walk): Promise<number> {
+  const counts = await Promise.all(
+    (['resource', 'history'] as const).map(async (collection) => {
+      const pipeline = [{ $match: conditions(query, collection) }, { $count: 'n' }];
+      const [row] = await snapshot.aggregate(collection, pipeline, hintOf(query, collection));
+      return Number(row?.['n'] ?? 0);
+    }),
+  );
+  return counts.reduce((sum, n) => sum + n, 0);
+}
+
+type CollectionName = 'resource' | 'history';
+
+function conditions({ type, id, current, past }: Walk, collection: CollectionName): Document {
+  const own = collection === 'resource' ? current : past;
+  if (type === undefined) return own;
+  if (id === undefined) return { type, ...own };
+  return collection === 'resource' ? { _id: `${type}/${id}`, ...own } : { type, id, ...own };
+}
+
+function hintOf({ type, id }: Walk, collection: CollectionName): Document {
+  if (type === undefined) return BY_TIME;
+  if (id === undefined) return BY_TYPE_AND_TIME;
+  return collection === 'resource' ? { _id: 1 } : BY_VERSION;
+}
+
+/** Versions of one collection, one after the other. */
+async function openStream(snapshot: Snapshot, query: Walk, collection: CollectionName, limit: number) {
+  const hint = hintOf(query, collection);
+  const sign = query.direction === 'before' ? -1 : 1;
+  const sort = Object.fromEntries(Object.keys(hint).map((field) => [field, sign]));
+  let isOver = false;
+  let items: Item[] = [];
+  let next = 0;
+  await fetch(query.from);
+
+  async function fetch(from: Place | undefined): Promise<void> {
+    const filter = {
+      $and: [conditions(query, collection), ...(from === undefined ? [] : [beyond(from, query.direction)])],
+    };
+    const projection = collection === 'resource' ? { projection: VERSION_ONLY } : {};
+    const { documents, isCut } = await snapshot.find({ collection, filter, sort, hint, limit, ...projection });
+    items = documents.map((bytes) => ({ bytes, place: readHead(bytes) }));
+    next = 0;
+    isOver = !isCut;
+  }
+
+  return {
+    async peek(): Promise<Item | undefined> {
+      if (next === items.length && !isOver) await fetch(items.at(-1)?.place);
+      return items[next];
+    },
+    take: () => void next++,
+  };
+}

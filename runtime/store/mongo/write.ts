@@ -1,0 +1,120 @@
+import type { ClientSession } from 'mongodb';
+
+import { VersionConflict, type Change, type Put, type StoredVersion } from '../store.js';
+import type { Raw } from './bson.js';
+import { keyOf, type Collections, type ResourceDocument } from './documents.js';
+import type { Fault } from './fault.js';
+import { openKeyQueue } from './key-queue.js';
+import { isDuplicate, outcomeUnknown, storeBusy, translateMongoError } from './mongo-errors.js';
+import { planWrite, toDocument, type WritePlan } from './plan-write.js';
+import { openRestamper } from './restamp.js';
+import type { StaleTransactions } from './stale-transactions.js';
+import type { Stamps } from './stamps.js';
+import { VERSION_ONLY } from './stored-version.js';
+import { within } from './within.js';
+import { TooLate, type Transactions } from './transaction.js';
+
+/**
+ * A stamp may be as old as this at the commit, in milliseconds: then it is committed before the 5 s are over within which
+ * `complete` of history expects it.
+ */
+const MAX_AGE = 3000;
+
+/** What a writer is made of. */
+export interface WriterParts {
+  readonly collections: Collections;
+  readonly transactions: Transactions;
+  readonly stale: StaleTransactions;
+  readonly stamps: Stamps;
+  /** Before a time is taken. */
+  readonly settle: () => Promise<void>;
+  /** How long a write may take, waiting included, in milliseconds. */
+  readonly time: number;
+  readonly fault: Fault;
+}
+
+/** The writer: all changes or none. A creation is one insert; everything else is one transaction. */
+export function openWriter(parts: WriterParts): (changes: readonly Change[]) => Promise<StoredVersion[]> {
+  const { collections, transactions, stale, stamps, settle, time, fault } = parts;
+  const { resource, history } = collections;
+  const queue = openKeyQueue();
+  const restamp = openRestamper(parts);
+
+  async function create(change: Put): Promise<Written> {
+    fault('begin');
+    const begun = performance.now();
+    const { document, stored } = toDocument(change, 1, stamps.begin().next(undefined));
+    try {
+      // The driver repeats it after a lost connection, and the server knows it then: so a duplicate is somebody else's.
+      await resource.insertOne(document);
+    } catch (error) {
+      if (isDuplicate(error)) throw await conflictOf(change);
+      throw translateMongoError(error);
+    }
+    fault('committed');
+    return { versions: [stored], begun };
+  }
+
+  async function conflictOf({ type, id, expected }: Change): Promise<Error> {
+    const found = await resource.findOne({ _id: keyOf({ type, id }) }, { projection: { version: 1 } });
+    return found === null ? storeBusy() : new VersionConflict(type, id, expected, found.version);
+  }
+
+  async function change(changes: readonly Change[], keys: string[], deadline: number): Promise<Written> {
+    return transactions.run(async (session) => {
+      fault('begin');
+      const before = await resource
+        .find<Raw>({ _id: { $in: keys } }, { session, raw: true, projection: VERSION_ONLY })
+        .toArray();
+      const begun = performance.now();
+      const plan = planWrite(changes, before, stamps.begin());
+      await apply(plan, session);
+      if (performance.now() - begun > MAX_AGE) throw new TooLate();
+      return { versions: [...plan.written], begun };
+    }, deadline);
+  }
+
+  async function apply({ past, current }: WritePlan, session: ClientSession): Promise<void> {
+    if (past.length > 0) await history.insertMany([...past], { session });
+    fault('history');
+    const steps = current.map(({ document, replaced }) =>
+      replaced === 0 ? { insertOne: { document } } : { replaceOne: replacement(document, replaced) },
+    );
+    const { insertedCount, matchedCount } = await resource.bulkWrite(steps, { session });
+    // Nobody else can have changed them: that would have been a write conflict.
+    if (insertedCount + matchedCount !== steps.length) throw new Error('a version changed within a transaction');
+    fault('resource');
+  }
+
+  return async (changes) => {
+    if (changes.length === 0) return [];
+    const deadline = performance.now() + time;
+    const keys = [...new Set(changes.map(keyOf))];
+    const [first] = changes;
+    async function work(): Promise<StoredVersion[]> {
+      await settle();
+      const { versions, begun } = isCreation(changes.length, first)
+        ? await create(first)
+        : await queue.run(keys, () => change(changes, keys, deadline));
+      if (performance.now() - begun <= MAX_AGE) return versions;
+      return restamp(changes, versions, performance.now() + time);
+    }
+    // What the client does not wait for any more comes to its end all the same.
+    return within(time, stale.watch(work()), outcomeUnknown);
+  };
+}
+
+/** What was written, and when its times were taken. */
+interface Written {
+  readonly versions: StoredVersion[];
+  readonly begun: number;
+}
+
+function isCreation(count: number, first: Change | undefined): first is Put {
+  return count === 1 && first?.expected === 0 && first.body !== undefined;
+}
+
+function replacement(document: ResourceDocument, replaced: number) {
+  const { _id, ...replacement } = document;
+  return { filter: { _id, version: replaced }, replacement };
+}

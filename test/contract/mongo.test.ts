@@ -1,0 +1,5 @@
+import { describeOnMongod } from '../mongod/for-tests.js';
+import { behaviour } from './behaviour.js';
+import { onMongo } from './on-mongo.js';
+
+describeOnMongod('with a MongoDB', () => behaviour(onMongo));
