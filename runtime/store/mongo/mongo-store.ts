@@ -61,10 +61,12 @@ async function openStore({ client, db }: Connected, clock: ServerClock, settings
   const scan = openScan(snapshots);
   const counts = openCounts(snapshots);
   const blobs = openBlobs({ client, collections, transactions, now, time, grace: settings.blobGrace, fault });
+  const stale = openStaleTransactions(client, db);
+  const restore = openRestore(collections, transactions, RESTORE_TIME);
   const write = openWriter({
     collections,
     transactions,
-    stale: openStaleTransactions(client, db),
+    stale,
     stamps: openStamps(now),
     settle: settings.now === undefined ? () => clock.settle() : async () => {},
     time,
@@ -83,7 +85,7 @@ async function openStore({ client, db }: Connected, clock: ServerClock, settings
     history: (query, signal) => history(query, { budget: queryBudget, signal }),
     scan: (after, limit) => scan(after, limit, { budget: queryBudget, signal: undefined }),
     write,
-    restore: openRestore(collections, transactions, RESTORE_TIME),
+    restore: (versions) => stale.watch(restore(versions)),
     counts: () => counts({ budget: queryBudget, signal: undefined }),
     blobs,
     maps: openMaps(collections, now, time),

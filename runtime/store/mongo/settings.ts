@@ -1,5 +1,5 @@
 /** Where a test ends the process by SIGKILL, in the order of a write. */
-export const FAULT_STEPS = ['begin', 'history', 'resource', 'commit', 'committed', 'piece'] as const;
+export const FAULT_STEPS = ['begin', 'history', 'resource', 'commit', 'committed', 'answered', 'piece'] as const;
 
 /** One of the steps. */
 export type FaultStep = (typeof FAULT_STEPS)[number];

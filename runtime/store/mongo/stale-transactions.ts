@@ -27,19 +27,19 @@ export function openStaleTransactions(client: MongoClient, db: Db): StaleTransac
   let looking: Promise<void> | undefined;
 
   async function end(): Promise<void> {
-    const sessions = await client
-      .db('admin')
-      .aggregate<IdleSession>([
-        { $currentOp: { idleSessions: true, allUsers: false } },
-        {
-          $match: {
-            active: false,
-            'clientMetadata.application.name': APP_NAME,
-            'transaction.timeInactiveMicros': { $gt: IDLE * 1000 },
-          },
+    const pipeline = [
+      { $currentOp: { idleSessions: true, allUsers: false } },
+      {
+        $match: {
+          active: false,
+          appName: APP_NAME,
+          'transaction.timeInactiveMicros': { $gt: IDLE * 1000 },
         },
-      ])
-      .toArray();
+      },
+    ];
+    // What goes on now has no majority.
+    const options = { readConcern: { level: 'local' } } as const;
+    const sessions = await client.db('admin').aggregate<IdleSession>(pipeline, options).toArray();
     const ids = sessions.flatMap(({ lsid }) => (lsid === undefined ? [] : [{ id: lsid.id }]));
     if (ids.length > 0) await db.command({ killSessions: ids });
   }

@@ -96,8 +96,10 @@ export function openWriter(parts: WriterParts): (changes: readonly Change[]) => 
       const { versions, begun } = isCreation(changes.length, first)
         ? await create(first)
         : await queue.run(keys, () => change(changes, keys, deadline));
-      if (performance.now() - begun <= MAX_AGE) return versions;
-      return restamp(changes, versions, performance.now() + time);
+      const isLate = performance.now() - begun > MAX_AGE;
+      const stored = isLate ? await restamp(changes, versions, performance.now() + time) : versions;
+      fault('answered');
+      return stored;
     }
     // What the client does not wait for any more comes to its end all the same.
     return within(time, stale.watch(work()), outcomeUnknown);
