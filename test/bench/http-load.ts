@@ -51,7 +51,7 @@ function keepBusy(port: number, request: string, more: () => boolean): Promise<v
 
 function lengthOf(answer: string): number {
   const end = answer.indexOf('\r\n\r\n');
-  const size = /^HTTP\/1\.1 200 [^]*\r\ncontent-length: (\d+)/i.exec(answer)?.[1];
+  const size = /^HTTP\/1\.1 20[01] [^]*\r\ncontent-length: (\d+)/i.exec(answer)?.[1];
   if (end < 0 || size === undefined) throw new Error(`not the answer expected: ${answer.slice(0, 200)}`);
   return end + 4 + Number(size);
 }

@@ -1,4 +1,3 @@
-import type Database from 'better-sqlite3';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -6,13 +5,9 @@ import { join } from 'node:path';
 import { tables } from '../../generated/tables.js';
 import type { Resource } from '../../runtime/fhir/resource.js';
 import { createExtractor } from '../../runtime/search/extract.js';
-import { stampBody } from '../../runtime/store/body.js';
-import { openWriteClock } from '../../runtime/store/sqlite/clock.js';
-import { connect } from '../../runtime/store/sqlite/connect.js';
-import { openDictionary } from '../../runtime/store/sqlite/dictionary.js';
-import { openIndexWriter } from '../../runtime/store/sqlite/index-entries.js';
 import { openSqliteStore } from '../../runtime/store/sqlite/sqlite-store.js';
 import type { Put } from '../../runtime/store/store.js';
+import { openBare } from './bare-inserts.js';
 import { compare, measure } from './measure.js';
 import { patients } from './patients.js';
 import type { Bench } from './row.js';
@@ -105,29 +100,3 @@ export const bench: Bench = async () => {
     rmSync(folder, { recursive: true });
   }
 };
-
-/** The rows of a creation, without asking what is there: a transaction each, as single clients have it. */
-function openBare(file: string): { readonly db: Database.Database; insert(put: Put): void } {
-  const db = connect(file, { cache: 16_384 });
-  db.pragma('wal_autocheckpoint = 1000');
-  const dictionary = openDictionary(db);
-  const index = openIndexWriter(db, dictionary);
-  const clock = openWriteClock(db);
-  const version = db.prepare(
-    'INSERT INTO version (seq, type, resource, version, updated, body) VALUES (?, ?, ?, 1, ?, ?)',
-  );
-  const resource = db.prepare(
-    'INSERT INTO resource (key, type, id, seq, version, updated, deleted) VALUES (?, ?, ?, ?, 1, ?, 0)',
-  );
-  const insert = db.transaction((put: Put) => {
-    clock.begin(undefined);
-    const seq = clock.nextSeq();
-    const now = clock.stamp(undefined);
-    const type = dictionary.term(put.type);
-    version.run(seq, type, seq, now, stampBody(put.body, 1, now));
-    resource.run(seq, type, put.id, seq, now);
-    index.add(seq, type, put.entries);
-    clock.save();
-  });
-  return { db, insert: (put) => void insert(put) };
-}
