@@ -80,6 +80,8 @@ export function toStorable(content: Resource, stamp: MetaStamp | undefined): Sto
       converted ??= { ...object };
       converted[name] = other;
     }
+    // By this name the driver knows its own types.
+    if (Object.hasOwn(object, '_bsontype')) return new Map(Object.entries(converted ?? object));
     return converted ?? object;
   }
 
