@@ -79,7 +79,7 @@ function ratioOf({ measured, floor }) {
 function missedGoals(row) {
   const { rate, ratio } = row.goal ?? {};
   const missed = [];
-  if (rate !== undefined && perSecond(row.measured) < rate) missed.push(`below ${amount(rate)} ${row.unit}/s`);
+  if (rate !== undefined && perCpuSecond(row.measured) < rate) missed.push(`below ${amount(rate)} ${row.unit}/CPU-s`);
   if (ratio !== undefined && !(ratioOf(row) >= ratio))
     missed.push(`below ${ratio} times ${row.floor?.name ?? 'its floor'}`);
   return missed;

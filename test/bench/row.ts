@@ -14,7 +14,7 @@ export interface Row {
   readonly unit: string;
   readonly measured: Measured;
   readonly floor?: { readonly name: string; readonly measured: Measured };
-  /** The bench fails below these. Rates are pieces per second of wall time, ratios are of pieces per CPU-second. */
+  /** The bench fails below these. Both are of pieces per CPU-second. */
   readonly goal?: { readonly rate?: number; readonly ratio?: number };
 }
 
