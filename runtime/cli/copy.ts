@@ -22,6 +22,9 @@ export interface CopyFlags {
 /** Exit codes of a copy that was stopped, as shells have them. */
 const STOPPED = { SIGINT: 130, SIGTERM: 143 } as const;
 
+/** To count the versions of the largest store; in milliseconds. */
+const QUERY_TIME = 600_000;
+
 /** Resources that searches cannot find are named up to this number. */
 const MAX_NAMED = 20;
 
@@ -50,9 +53,10 @@ export async function runCopy(options: CopyFlags, flags: Flags, terminal: Termin
   const closers: (() => Promise<void>)[] = [];
   try {
     const server = await import('../server.js');
-    const source = await server.openCore({ ...config, store: from }, { existing: true });
+    const patient = { ...config, 'limits.query.time': QUERY_TIME };
+    const source = await server.openCore({ ...patient, store: from }, { existing: true });
     closers.push(() => source.store.close());
-    const target = await server.openCore({ ...config, store: to });
+    const target = await server.openCore({ ...patient, store: to });
     closers.push(() => target.store.close());
     const job: Job = { source: source.store, target: target.store, terminal, signal: stop.signal };
     const record = await openCopyRecord(job.source, job.target, identify(from));
@@ -87,8 +91,9 @@ async function copyAll(
   more: Pick<Parameters<typeof copyVersions>[0], 'record' | 'extract' | 'knownTypes'>,
 ): Promise<void> {
   const { source, target, terminal, signal } = job;
-  const there = await countVersions(target);
-  const total = (await countVersions(source)) - there;
+  const there = (await countVersions(target)).total;
+  const { total: all, complete } = await countVersions(source);
+  const total = all - there;
   if (there > 0) terminal.err(`${there} versions are there already`);
   const start = performance.now();
   const named = new Map<string, string>();
@@ -98,6 +103,7 @@ async function copyAll(
       source,
       target,
       signal,
+      complete,
       ...more,
       onStep: step,
       onUnindexed({ type, id }, reason) {
@@ -121,7 +127,7 @@ async function copyAll(
 async function compareAll({ source, target, terminal, signal }: Job): Promise<Comparison> {
   terminal.err('comparing both');
   let comparison: Comparison | undefined;
-  await withProgress(terminal, 'versions compared', await countVersions(source), async (step) => {
+  await withProgress(terminal, 'versions compared', (await countVersions(source)).total, async (step) => {
     const versions = await compareVersions(source, target, signal, step);
     const blobs = await compareBlobs(source.blobs, target.blobs, signal);
     comparison = { versions, blobs, maps: await compareMaps(source.maps, target.maps) };
@@ -146,12 +152,9 @@ async function withProgress(
   }
 }
 
-/** How many versions there are; 0 where that takes too long to find out, for it only shows progress. */
-async function countVersions(store: Store): Promise<number> {
-  return store.history({ count: 0 }).then(
-    ({ total }) => total,
-    () => 0,
-  );
+/** How many versions there are, and before which instant no other can appear. */
+async function countVersions(store: Store): Promise<{ readonly total: number; readonly complete: number }> {
+  return store.history({ count: 0 });
 }
 
 function readStore(option: string, url: string): string {

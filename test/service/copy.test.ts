@@ -41,7 +41,8 @@ async function within<T>(url: string, action: (store: Store) => Promise<T>): Pro
 const read = (url: string): Promise<Content> => within(url, contentOf);
 const copy = () => runKiln('copy', '--from', from, '--to', to);
 
-describe('kiln copy', () => {
+// Each run opens two stores, which takes seconds where others compete for the processor.
+describe('kiln copy', { timeout: 120_000 }, () => {
   it('copies everything, and shows that it did', async () => {
     const original = await within(from, async (store) => {
       await fill(store);

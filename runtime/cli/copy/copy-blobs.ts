@@ -1,4 +1,5 @@
 import type { ListedBlob, Store } from '../../store/store.js';
+import { persist } from './persist.js';
 
 /** Blobs that are copied at once: small ones mostly wait for the disk. */
 const AT_ONCE = 4;
@@ -25,7 +26,9 @@ export async function copyBlobs(
     for (let blob = left.pop(); blob !== undefined && !hasFailed; blob = left.pop()) {
       signal.throwIfAborted();
       const there = present.get(blob.key);
-      if (there?.size !== blob.size || there.sha256 !== blob.sha256) await copyOne(source, target, blob);
+      if (there?.size !== blob.size || there.sha256 !== blob.sha256) {
+        await persist(() => copyOne(source, target, blob), signal);
+      }
       onStep();
     }
   }

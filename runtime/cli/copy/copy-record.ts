@@ -31,8 +31,10 @@ export async function openCopyRecord(source: Store, target: Store, from: string)
   let text = await target.maps.get(COPY_MAP, KEY);
   const put = async (content: Content): Promise<void> => {
     const next = JSON.stringify(content);
-    const isOurs = await target.maps.swap(COPY_MAP, KEY, text, next);
-    if (!isOurs) throw new Error('another copy into the same target is running');
+    const isSet = await target.maps.swap(COPY_MAP, KEY, text, next);
+    // It may have been set by an earlier try whose answer was lost.
+    if (!isSet && (await target.maps.get(COPY_MAP, KEY)) !== next)
+      throw new Error('another copy into the same target is running');
     text = next;
   };
   const advance = (cursor: string, { type, id, version, lastUpdated }: StoredVersion): Promise<void> =>

@@ -3,6 +3,7 @@ import { readJson } from '../../format/read-json.js';
 import type { IndexEntry } from '../../search/entry.js';
 import type { RestoredVersion, ScannedVersion, Store } from '../../store/store.js';
 import type { CopyRecord } from './copy-record.js';
+import { persist } from './persist.js';
 
 /** Versions that are restored in one step, where they are small. */
 const PIECE = 500;
@@ -19,9 +20,14 @@ export interface CopyVersions {
   /** Types that have search parameters. */
   readonly knownTypes: ReadonlySet<string>;
   readonly record: CopyRecord;
+  /**
+   * The instant before which nothing new can appear in the source, milliseconds since the epoch. What is later is copied,
+   * but looked at again by the next run: something may come before it.
+   */
+  readonly complete: number;
   /** Stops between two steps. */
   readonly signal: AbortSignal;
-  /** Told of each step: how many versions it restored. */
+  /** Told of each step: how many versions it restored that were not there. */
   readonly onStep: (versions: number) => void;
   /** Told of a current resource that is copied but cannot be found by searches. */
   readonly onUnindexed: (version: ScannedVersion, reason: string) => void;
@@ -35,12 +41,13 @@ export interface CopyVersions {
 export async function copyVersions(job: CopyVersions): Promise<void> {
   const { source, target, record, signal } = job;
   let writing: Promise<void> = Promise.resolve();
-  let reading = source.scan(record.cursor, PIECE);
+  const read = (after: string | undefined) => persist(() => source.scan(after, PIECE), signal);
+  let reading = read(record.cursor);
   try {
     for (;;) {
       const { versions, next } = await reading;
       if (next === undefined) break;
-      reading = source.scan(next, PIECE);
+      reading = read(next);
       reading.catch(() => {}); // thrown by the next turn
       const restored = versions.map((version) => toRestored(version, job));
       await writing;
@@ -54,9 +61,10 @@ export async function copyVersions(job: CopyVersions): Promise<void> {
   await writing;
 
   async function write(restored: readonly RestoredVersion[], next: string): Promise<void> {
-    await target.restore(restored);
-    await record.advance(next, restored.at(-1)!);
-    job.onStep(restored.length);
+    const last = restored.at(-1)!;
+    const count = await persist(() => target.restore(restored), signal);
+    if (last.lastUpdated < job.complete) await persist(() => record.advance(next, last), signal);
+    job.onStep(count);
   }
 }
 
