@@ -1,5 +1,12 @@
 import { FhirError } from '../fhir/errors.js';
+import { openKeyQueue, type KeyQueue } from '../store/key-queue.js';
 import { VersionConflict, type Change, type Store, type StoredVersion } from '../store/store.js';
+
+/** How long a write waits for those before it on the same resource, in milliseconds. */
+const PATIENCE = 10_000;
+
+/** Writes of one store that wait for each other. */
+const queues = new WeakMap<Store, KeyQueue>();
 
 /** Attempts before a client is told to try again. Each failed one means that somebody else's write went through. */
 const MAX_ATTEMPTS = 100;
@@ -12,12 +19,24 @@ export interface Written {
 
 /**
  * Reads the current version, has a change decided on it, and writes that; when somebody else wrote in between,
- * everything is done again. So no version gets lost, and preconditions hold at the moment of the write.
+ * everything is done again. So no version gets lost, and preconditions hold at the moment of the write. Within this
+ * process writes to one resource take turns, so that only those of other processes can come in between.
  *
  * @param decide the change, or undefined: nothing to write. May throw what a client has to be told
- * @throws FhirError `version-conflict` where others keep winning
+ * @throws FhirError `version-conflict` where others keep winning, `store-busy` where too many are before it
  */
-export async function writeCurrent(
+export function writeCurrent(
+  store: Store,
+  type: string,
+  id: string,
+  decide: (current: StoredVersion | undefined) => Change | undefined,
+): Promise<Written> {
+  const queue = queues.get(store) ?? openKeyQueue();
+  queues.set(store, queue);
+  return queue.run([`${type}/${id}`], PATIENCE, () => writeInTurn(store, type, id, decide));
+}
+
+async function writeInTurn(
   store: Store,
   type: string,
   id: string,

@@ -4,21 +4,25 @@ import { VersionConflict, type Change, type Put, type StoredVersion } from '../s
 import type { Raw } from './bson.js';
 import { keyOf, type Collections, type ResourceDocument } from './documents.js';
 import type { Fault } from './fault.js';
-import { openKeyQueue } from './key-queue.js';
+import { openKeyQueue } from '../key-queue.js';
 import { isDuplicate, outcomeUnknown, storeBusy, translateMongoError } from './mongo-errors.js';
 import { planWrite, toDocument, type WritePlan } from './plan-write.js';
 import { openRestamper } from './restamp.js';
 import type { StaleTransactions } from './stale-transactions.js';
 import type { Stamps } from './stamps.js';
 import { VERSION_ONLY } from './stored-version.js';
-import { within } from './within.js';
+
 import { TooLate, type Transactions } from './transaction.js';
+import { within } from './within.js';
 
 /**
  * A stamp may be as old as this at the commit, in milliseconds: then it is committed before the 5 s are over within which
  * `complete` of history expects it.
  */
 const MAX_AGE = 3000;
+
+/** Who gives up waiting does so before the client is told that nobody knows. In milliseconds. */
+const SLACK = 100;
 
 /** What a writer is made of. */
 export interface WriterParts {
@@ -95,7 +99,7 @@ export function openWriter(parts: WriterParts): (changes: readonly Change[]) => 
       await settle();
       const { versions, begun } = isCreation(changes.length, first)
         ? await create(first)
-        : await queue.run(keys, () => change(changes, keys, deadline));
+        : await queue.run(keys, deadline - performance.now() - SLACK, () => change(changes, keys, deadline));
       const isLate = performance.now() - begun > MAX_AGE;
       const stored = isLate ? await restamp(changes, versions, performance.now() + time) : versions;
       fault('answered');

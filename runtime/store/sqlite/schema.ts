@@ -15,7 +15,7 @@ export const APPLICATION_ID = 0x4b494c4e;
  *
  * `clock` holds the highest `seq` and `updated` ever given, which an expunge does not turn back. A `blob` without a key is
  * not whole yet or not wanted any more; `touched` says since when, so that dead uploads are found and live readers of a
- * replaced one can finish. `index_version` remembers by which search rows the index entries were made, `setting` the zone.
+ * replaced one can finish.
  */
 export const SCHEMA_STEPS: readonly string[] = [
   `
@@ -124,9 +124,6 @@ export const SCHEMA_STEPS: readonly string[] = [
     PRIMARY KEY (map, key)
   ) WITHOUT ROWID;
   CREATE INDEX map_entry_by_expiry ON map_entry (expires) WHERE expires IS NOT NULL;
-
-  CREATE TABLE index_version (row TEXT PRIMARY KEY, hash TEXT NOT NULL) WITHOUT ROWID;
-  CREATE TABLE setting (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
   `,
 ];
 

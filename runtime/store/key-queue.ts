@@ -1,0 +1,51 @@
+import { FhirError } from '../fhir/errors.js';
+
+/** Work on the same keys one after the other, within this process. */
+export interface KeyQueue {
+  /**
+   * Runs `work` when nobody who came earlier works on any of the keys any more.
+   *
+   * @param patience how long it waits for that, in milliseconds
+   * @throws FhirError `store-busy` where that is not enough; the work was not begun then
+   */
+  run<T>(keys: readonly string[], patience: number, work: () => Promise<T>): Promise<T>;
+}
+
+/** An empty queue. It keeps nothing of keys on which nobody works. */
+export function openKeyQueue(): KeyQueue {
+  const last = new Map<string, Promise<void>>();
+  return {
+    async run(keys, patience, work) {
+      const distinct = [...new Set(keys)];
+      const before = distinct.flatMap((key) => last.get(key) ?? []);
+      let finish = (): void => {};
+      const finished = new Promise<void>((resolve) => (finish = resolve));
+      // At all keys at once, so that nobody can stand before us at one and behind us at another.
+      for (const key of distinct) last.set(key, finished);
+      const turn = Promise.all(before);
+      try {
+        if (before.length > 0) await wait(turn, patience);
+        return await work();
+      } finally {
+        // Whoever lost patience still stands between those before and behind.
+        void turn.then(() => {
+          for (const key of distinct) if (last.get(key) === finished) last.delete(key);
+          finish();
+        });
+      }
+    },
+  };
+}
+
+async function wait(turn: Promise<unknown>, patience: number): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const limit = new Promise<never>((_, reject) => {
+    const fail = (): void => reject(new FhirError('store-busy', undefined, { headers: { 'Retry-After': '1' } }));
+    timer = setTimeout(fail, patience);
+  });
+  try {
+    await Promise.race([turn, limit]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

@@ -1,0 +1,14 @@
+/** Names of maps that say something about the store they are in, and nothing about any other. */
+export const OWN_MAPS = {
+  /** How far a copy into it is. */
+  copy: 'copy',
+  /** By which search rows its index entries were made. */
+  index: 'index',
+} as const;
+
+const NAMES: ReadonlySet<string> = new Set(Object.values(OWN_MAPS));
+
+/** Whether copies leave this map out. */
+export function isOwnMap(name: string): boolean {
+  return NAMES.has(name);
+}
