@@ -9,19 +9,26 @@ import type { Resource } from './fhir/resource.js';
 import { parseElements, selectElements } from './format/summary-elements.js';
 import { summarize } from './format/summary.js';
 import type { Codec } from './http/codecs.js';
+import { checkIndexCurrency, describeCurrency } from './interactions/index-currency.js';
 import type { Services, View } from './interactions/services.js';
 import { collectWhenIdle } from './observe/collect-when-idle.js';
 import { createHealth } from './observe/health.js';
 import type { Log } from './observe/log.js';
 import { repeat } from './observe/repeat.js';
 import { createExtractor } from './search/extract.js';
+import { describeIndex } from './search/index-record.js';
 import { createValidator } from './validate/create-validator.js';
 import type { Store } from './store/store.js';
 
 /** What works with data, with or without HTTP around it. */
 export interface Core extends Pick<Services, 'tables' | 'store' | 'extract' | 'validate'> {
   readonly limits: ReturnType<typeof limitsOf>;
+  /** Search rows whose index entries in the store were made by other definitions. */
+  readonly notCurrent: readonly string[];
 }
+
+/** Zone of dates without an offset. */
+const ZONE = 'UTC';
 
 /** How a store is opened. */
 export interface OpenOptions {
@@ -41,8 +48,15 @@ export async function openCore(config: Config, options: OpenOptions = {}): Promi
     );
   }
   const store = await openStore(config, options);
-  const validate = createValidator(tables);
-  return { tables, store, extract: createExtractor(tables), validate, limits: limitsOf(config) };
+  try {
+    // One that has to be there already is only read.
+    const notCurrent = options.existing ? [] : await checkIndexCurrency(store, describeIndex(tables.search, ZONE));
+    const extract = createExtractor(tables, { zone: ZONE });
+    return { tables, store, extract, validate: createValidator(tables), limits: limitsOf(config), notCurrent };
+  } catch (error) {
+    await store.close();
+    throw error;
+  }
 }
 
 /** The store that the URL names; what only the other one needs is not loaded. */
@@ -128,7 +142,12 @@ export async function startServer(config: Config, log: Log): Promise<RunningServ
     const { listen } = await import('./http/listen.js');
     const metrics = await startMetrics(config, closers);
     const store = metrics === undefined ? core.store : metrics.timeStore(core.store);
-    const health = createHealth(() => core.store.check());
+    const currency = describeCurrency(core.notCurrent);
+    if (currency !== undefined) log.info(currency);
+    const health = createHealth(async () => {
+      const check = await core.store.check();
+      return check.ok && currency !== undefined ? { ok: true, detail: currency } : check;
+    });
     const codecs = { xml: XML };
     const options = { ...core, codecs, subset, store, log: metrics === undefined ? log : metrics.watch(log) };
     const app = createApp(options);

@@ -16,7 +16,10 @@ import { PLAIN, sendError, sendReply, type Presentation } from './respond.js';
 import { createRouter, type Destination, type Router } from './router.js';
 
 /** What a FHIR handler is made of. */
-export interface KilnOptions extends Pick<Services, 'tables' | 'store' | 'extract' | 'validate' | 'subset' | 'zone'> {
+export interface KilnOptions extends Pick<
+  Services,
+  'tables' | 'store' | 'extract' | 'validate' | 'subset' | 'zone' | 'notCurrent'
+> {
   /** Absolute URL of the FHIR base; absent: taken from each request's `Host`. */
   readonly baseUrl?: string;
   readonly log?: Log;
@@ -47,7 +50,7 @@ export function kiln(options: KilnOptions): FhirHandler {
 
 /** The FHIR interface. Until authorization exists it serves this machine only (`guardOpenMode`). */
 export function createFhirServer(options: KilnOptions): FhirServer {
-  const { tables, store, extract, validate, subset, zone, baseUrl, log = SILENT } = options;
+  const { tables, store, extract, validate, subset, zone, notCurrent, baseUrl, log = SILENT } = options;
   const limits = { ...DEFAULT_LIMITS, ...options.limits };
   const codecs = createCodecs(limits.nesting, options.codecs);
   const services: Services = {
@@ -57,6 +60,7 @@ export function createFhirServer(options: KilnOptions): FhirServer {
     ...(validate === undefined ? {} : { validate }),
     ...(subset === undefined ? {} : { subset }),
     ...(zone === undefined ? {} : { zone }),
+    ...(notCurrent === undefined ? {} : { notCurrent }),
     pages: createPageLinks(store.maps),
     limits,
     wired: new Set(INTERACTIONS.keys()),

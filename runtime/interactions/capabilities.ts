@@ -8,6 +8,7 @@ import type { JsonObject, Resource } from '../fhir/resource.js';
 import { MEDIA_TYPES } from '../format/negotiate.js';
 import { writeJson } from '../format/write-json.js';
 import type { Call, Reply } from './call.js';
+import { describeCurrency } from './index-currency.js';
 import { checkParameters, singleParameter } from './parameters.js';
 import { isKnown } from './preconditions.js';
 import type { Services } from './services.js';
@@ -86,7 +87,7 @@ function composeTerminology({ baseUrl }: Services, now: Date): Resource {
  * The CapabilityStatement: types from the tables, interactions that have a route and are wired, and nothing else.
  * https://hl7.org/fhir/R5/capabilitystatement.html
  */
-function composeStatement({ tables, wired, formats, baseUrl }: Services, now: Date): Resource {
+function composeStatement({ tables, wired, formats, baseUrl, notCurrent = [] }: Services, now: Date): Resource {
   const routed = new Set(tables.routes.filter(({ interaction }) => wired.has(interaction)).map(routeKey));
   const profiles = new Map(tables.capabilities.map((row) => [row.type, row.profile]));
   const resources = tables.resourceTypes.map((type): JsonObject => {
@@ -105,6 +106,7 @@ function composeStatement({ tables, wired, formats, baseUrl }: Services, now: Da
   const system = SYSTEM_INTERACTIONS.filter((code) =>
     tables.routes.some((row) => row.interaction === code && wired.has(code)),
   );
+  const currency = describeCurrency(notCurrent);
   return {
     resourceType: 'CapabilityStatement',
     name: 'Kiln',
@@ -119,6 +121,7 @@ function composeStatement({ tables, wired, formats, baseUrl }: Services, now: Da
     rest: [
       {
         mode: 'server',
+        ...(currency === undefined ? {} : { documentation: currency }),
         security: { description: 'No authorization: only the machine that the server runs on is served.' },
         resource: resources,
         ...(system.length > 0 ? { interaction: system.map((code) => ({ code })) } : {}),

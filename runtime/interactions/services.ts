@@ -39,6 +39,8 @@ export interface Services {
   readonly formats: readonly FormatName[];
   /** URL of the FHIR base, for the CapabilityStatement, where it is configured. */
   readonly baseUrl?: string;
+  /** Search rows whose index entries were made by other definitions; absent: none. */
+  readonly notCurrent?: readonly string[];
 }
 
 /** One interaction. @throws FhirError for every failure that a client has to be told */

@@ -66,6 +66,6 @@ export async function contentOf(store: Store): Promise<Content> {
     blobs.push([key, hash.digest('hex')] as const);
   }
   const { entries } = await store.maps.scan(undefined, 1000);
-  const maps = entries.filter(({ map }) => map !== 'copy');
+  const maps = entries.filter(({ map }) => !['copy', 'index'].includes(map));
   return { versions, blobs, maps };
 }

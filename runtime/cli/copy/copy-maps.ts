@@ -1,14 +1,14 @@
+import { isOwnMap } from '../../store/own-maps.js';
 import type { MapEntry, Store } from '../../store/store.js';
-import { COPY_MAP } from './copy-record.js';
 
 const PIECE = 200;
 
-/** All entries of all maps, but those that remember how far a copy is. */
+/** All entries of all maps, but those about the store itself. */
 export async function* readMaps(maps: Store['maps']): AsyncGenerator<readonly MapEntry[]> {
   let after: string | undefined;
   do {
     const { entries, next } = await maps.scan(after, PIECE);
-    yield entries.filter(({ map }) => map !== COPY_MAP);
+    yield entries.filter(({ map }) => !isOwnMap(map));
     after = next;
   } while (after !== undefined);
 }

@@ -1,7 +1,7 @@
+import { isOwnMap, OWN_MAPS } from '../../store/own-maps.js';
 import type { Store, StoredVersion } from '../../store/store.js';
 
-/** The map of a target in which a copy remembers where it is. It is no content: copies leave it out. */
-export const COPY_MAP = 'copy';
+const COPY_MAP = OWN_MAPS.copy;
 
 const KEY = 'record';
 
@@ -78,7 +78,7 @@ async function describeContent(store: Store): Promise<string> {
   let after: string | undefined;
   do {
     const page = await store.maps.scan(after, 1000);
-    for (const { map } of page.entries) names.add(map);
+    for (const { map } of page.entries) if (!isOwnMap(map)) names.add(map);
     after = page.next;
   } while (after !== undefined);
   if (names.size > 0) parts.push(`maps (${some([...names])})`);
