@@ -207,9 +207,9 @@ export interface Store {
   write(changes: readonly Change[]): Promise<StoredVersion[]>;
 
   /**
-   * A piece of a walk through every version of every resource, oldest first: the order of history turned round, in which
-   * what is written later comes later. All that was written before the walk's last piece was asked for is shown, once;
-   * whoever asks again with the last `next` gets what has come since.
+   * A piece of a walk through every version of every resource, oldest first: the order of history turned round. All that
+   * is older than `complete` of a history asked for before the walk is shown, once; of what is written meanwhile what comes
+   * later in that order. Whoever asks again with the last `next` gets what has come since.
    *
    * @param after `next` of the piece before; absent: from the beginning
    * @param limit greatest number of versions; there are fewer where they are large

@@ -97,6 +97,19 @@ describeOnMongod('kiln copy to MongoDB and back', () => {
     expect(await read(back)).toEqual(await read(from));
   });
 
+  it('names what a document of MongoDB cannot hold', { timeout: 60_000 }, async () => {
+    const large = put('large', 0, 'x'.repeat(17_000_000));
+    await within(from, (store) => store.write([put('before', 0), large, put('after', 0)]));
+    const ran = await copy(from, mongo);
+    expect(ran).toMatchObject({ code: 1, out: '' });
+    expect(ran.err).toMatch(
+      /^kiln: Patient\/large\/_history\/1: The resource .* does not fit into a document of MongoDB/m,
+    );
+    // What was committed before it stays, and the copy can go on elsewhere.
+    expect((await read(mongo)).versions.map(({ id }) => id)).toEqual(['before']);
+    expect(await copy(from, back)).toMatchObject({ code: 0 });
+  });
+
   it('makes no source', { timeout: 60_000 }, async () => {
     const ran = await copy(mongo, back);
     expect(ran).toMatchObject({ code: 1, out: '' });

@@ -118,6 +118,23 @@ describe('kiln copy', { timeout: 120_000 }, () => {
     expect(await read(to)).toEqual(original);
   });
 
+  it('notices what is written meanwhile, and catches up', async () => {
+    await within(from, async (store) => {
+      for (let n = 0; n < 4000; n += 500) {
+        await store.write(Array.from({ length: 500 }, (_, i) => put(`m${n + i}`, 0)));
+      }
+      let isOver = false;
+      const first = copy().finally(() => (isOver = true));
+      let written = 0;
+      for (; !isOver; written++) await store.write([put(`w${written}`, 0), put('again', written)]);
+      expect(written).toBeGreaterThan(10);
+      const { code, err } = await first;
+      if (code !== 0) expect(err).toMatch(/versions differ; .* is not in the target\. Where the source was written to/);
+    });
+    expect(await copy()).toMatchObject({ code: 0 });
+    expect(await read(to)).toEqual(await read(from));
+  });
+
   describe('refuses a target', () => {
     beforeEach(() => within(from, (store) => fill(store)));
 

@@ -1,3 +1,4 @@
+import { FhirError } from '../../fhir/errors.js';
 import type { Resource } from '../../fhir/resource.js';
 import { readJson } from '../../format/read-json.js';
 import type { IndexEntry } from '../../search/entry.js';
@@ -39,7 +40,7 @@ export interface CopyVersions {
  * @throws the signal's reason where it was stopped; Error naming the version that the target does not take
  */
 export async function copyVersions(job: CopyVersions): Promise<void> {
-  const { source, target, record, signal } = job;
+  const { source, record, signal } = job;
   let writing: Promise<void> = Promise.resolve();
   const read = (after: string | undefined) => persist(() => source.scan(after, PIECE), signal);
   let reading = read(record.cursor);
@@ -62,9 +63,23 @@ export async function copyVersions(job: CopyVersions): Promise<void> {
 
   async function write(restored: readonly RestoredVersion[], next: string): Promise<void> {
     const last = restored.at(-1)!;
-    const count = await persist(() => target.restore(restored), signal);
+    const count = await restore(restored, job);
     if (last.lastUpdated < job.complete) await persist(() => record.advance(next, last), signal);
     job.onStep(count);
+  }
+}
+
+/** @throws Error naming the version that is more than the target can hold; those before it are restored then */
+async function restore(versions: readonly RestoredVersion[], job: CopyVersions): Promise<number> {
+  try {
+    return await persist(() => job.target.restore(versions), job.signal);
+  } catch (error) {
+    if (!(error instanceof FhirError) || error.status >= 500) throw error;
+    const [{ type, id, version }] = versions as readonly [RestoredVersion];
+    if (versions.length === 1) throw new Error(`${type}/${id}/_history/${version}: ${error.message}`, { cause: error });
+    let count = 0;
+    for (const each of versions) count += await restore([each], job);
+    return count;
   }
 }
 
