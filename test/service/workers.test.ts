@@ -166,4 +166,22 @@ describeOnMongod('kiln serve --workers', () => {
     );
     taken.close();
   });
+
+  it('gives up where none can be started again', { timeout: 120_000 }, async () => {
+    const kiln = serve();
+    const base = await kiln.started;
+    for (const pid of await findWorkers(kiln, base)) process.kill(pid, 'SIGKILL');
+    // Their port is free until they are started again.
+    const taken = createServer();
+    await vi.waitFor(
+      () =>
+        new Promise<void>((resolve, reject) => {
+          taken.once('error', reject).listen(Number(new URL(base).port), '127.0.0.1', resolve);
+        }),
+      { timeout: 10_000, interval: 10 },
+    );
+    expect(await kiln.ended).toBe(1);
+    expect(kiln.output.err).toMatch(/^kiln: workers keep dying before they serve$/m);
+    taken.close();
+  });
 });
