@@ -182,6 +182,12 @@ export function resourceBehaviour(on: Subject): void {
     });
   });
 
+  it('counts many types', async () => {
+    const types = Array.from({ length: 200 }, (_, n) => `Type${n}`);
+    await store.write(types.map((type) => put('a', 0, 'x', [], type)));
+    expect(await store.counts()).toEqual(new Map(types.map((type) => [type, 1])));
+  });
+
   it('counts what lives, by type', async () => {
     await store.write([put('a', 0), put('b', 0), put('c', 0), put('d', 0, 'x', [], 'Basic')]);
     await store.write([

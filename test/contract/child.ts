@@ -6,7 +6,11 @@ import { openStore } from './open-store.js';
 
 const [url = '', role = '', name = '', amount = '0'] = process.argv.slice(2);
 const count = Number(amount);
-const store = await openStore(url, role === 'fault' ? { faultAt: name } : {});
+let transactions = 0;
+const store = await openStore(url, {
+  ...(role === 'fault' ? { faultAt: name } : {}),
+  onCommand: (command) => (transactions += /^(?:commit|abort)Transaction$/.test(command) ? 1 : 0),
+});
 
 function change(id: string, expected: number, text: string): Put {
   const head = `{"resourceType":"Patient","id":"${id}","meta":{`;
@@ -32,6 +36,16 @@ async function race() {
     }
   }
   return { won, lost };
+}
+
+/** Updates one resource `count` times at once, as a server is asked to by as many clients. */
+async function update() {
+  const { writeCurrent } = await import('../../runtime/interactions/write-current.js');
+  const all = Array.from({ length: count }, (_, n) =>
+    writeCurrent(store, 'Patient', 'shared', (before) => change('shared', before?.version ?? 0, `${name}-${n}`)),
+  );
+  await Promise.all(all);
+  return { transactions };
 }
 
 /** Eight clients that each write to resources of their own and read them again; tells of each answer. */
@@ -68,7 +82,7 @@ async function fault() {
 
 process.send?.('ready');
 await new Promise((resolve) => process.once('message', resolve));
-const roles = { race, load, fault };
+const roles = { race, update, load, fault };
 const result: unknown = await roles[role as keyof typeof roles]();
 await store.close();
 process.send?.(result, () => {

@@ -15,7 +15,7 @@ export interface Child {
 /** Starts a role of `child.ts`; resolves when it is ready to begin. */
 export async function startChild(
   url: string,
-  role: 'race' | 'load' | 'fault',
+  role: 'race' | 'update' | 'load' | 'fault',
   name: string,
   count = 0,
 ): Promise<Child> {

@@ -91,10 +91,12 @@ export function durability(on: DurableSubject): void {
         since = complete;
         polls++;
         if (isLast) break;
+        // Where nobody writes, the time of a cluster stands still for seconds.
+        if (isOver) await store.maps.swap('m', `${polls}`, undefined, 'x');
         await sleep(isOver ? 100 : 3);
       }
       expect(await over).toEqual([0, 0]);
-      expect(polls).toBeGreaterThan(5);
+      expect(polls).toBeGreaterThan(1);
       expect(seen.size).toBe(2 * 8 * 2 * 40);
       expect([...seen.values()].every((times) => times === 1)).toBe(true);
     });

@@ -5,6 +5,8 @@ export interface StoreTestOptions {
   readonly now?: () => number;
   readonly queryBudget?: number;
   readonly faultAt?: string;
+  /** Sees each command that is sent; where there are none, it sees nothing. */
+  readonly onCommand?: (name: string) => void;
 }
 
 /** Opens the store behind a URL, whichever it is: here and in child processes. */

@@ -27,6 +27,8 @@ export interface Opened {
   reopen(options?: StoreTestOptions): Promise<Store>;
   /** A store at another URL, closed after the test. */
   adopt(url: string): Promise<Store>;
+  /** Has one closed after the test that it opened itself. */
+  keep(store: Store): Store;
   /** Closes one before the test ends. */
   close(store: Store): Promise<void>;
 }
@@ -66,6 +68,10 @@ export function useStore(subject: Subject): Opened {
     },
     reopen,
     adopt,
+    keep(one) {
+      opened.add(one);
+      return one;
+    },
     async close(one) {
       opened.delete(one);
       await one.close();

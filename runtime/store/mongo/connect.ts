@@ -25,10 +25,22 @@ export interface Connected {
  * @throws Error saying what is wrong, and what would be right
  */
 export async function connect(url: string, settings: MongoSettings): Promise<Connected> {
-  const { poolSize, queryBudget, operationTime, selectionTime } = settings;
-  let client: MongoClient | undefined;
+  const client = createClient(url, settings);
   try {
-    client = new MongoClient(url, {
+    await client.connect();
+    const db = client.db(databaseOf(url));
+    await checkServer(db);
+    return { client, db };
+  } catch (error) {
+    await client.close();
+    throw explain(error, url);
+  }
+}
+
+function createClient(url: string, settings: MongoSettings): MongoClient {
+  const { poolSize, queryBudget, operationTime, selectionTime, onCommand } = settings;
+  try {
+    const client = new MongoClient(url, {
       appName: APP_NAME,
       // What the store relies on is not for the URL to decide.
       readPreference: 'primary',
@@ -42,18 +54,19 @@ export async function connect(url: string, settings: MongoSettings): Promise<Con
       connectTimeoutMS: selectionTime,
       waitQueueTimeoutMS: operationTime,
       socketTimeoutMS: Math.max(queryBudget, operationTime) + SOCKET_SLACK,
-      monitorCommands: settings.onCommand !== undefined,
+      monitorCommands: onCommand !== undefined,
     });
-    const { onCommand } = settings;
     if (onCommand !== undefined) client.on('commandStarted', ({ commandName }) => onCommand(commandName));
-    await client.connect();
-    const db = client.db(databaseOf(url));
-    await checkServer(db);
-    return { client, db };
+    return client;
   } catch (error) {
-    await client?.close();
-    throw explain(error, url);
+    throw new Error(`the connection string of MongoDB is wrong: ${withoutUrl(error)}`, { cause: error });
   }
+}
+
+/** The words of an error; drivers like to repeat the whole string in theirs. */
+function withoutUrl(error: unknown): string {
+  const message = error instanceof Error ? error.message : String(error);
+  return message.replace(/mongodb(?:\+srv)?:\/\/\S*/g, '…');
 }
 
 /** The database that a connection string names. */
@@ -95,9 +108,7 @@ function explain(error: unknown, url: string): Error {
   if (error instanceof MongoServerError && error.code === 13) {
     return new Error(`the user may not do at ${where} what Kiln needs: readWrite and dbAdmin on its database`);
   }
-  return new Error(
-    `MongoDB at ${where}: ${error.message.replace(/mongodb(?:\+srv)?:\/\/\S*/g, 'the connection string')}`,
-  );
+  return new Error(`MongoDB at ${where}: ${withoutUrl(error)}`);
 }
 
 /** The hosts of a connection string, without who logs in. */

@@ -30,8 +30,12 @@ export interface Batch {
 export interface Snapshot {
   readonly time: ClusterTime;
   find(query: FindQuery): Promise<Batch>;
+  /** Few rows: not more than 1,000. */
   aggregate(collection: string, pipeline: readonly Document[], hint: Document): Promise<Document[]>;
 }
+
+/** Rows of an aggregation that one answer may hold: more than there are types. */
+const MAX_ROWS = 1000;
 
 /** What a query is given. */
 export interface QueryLimits {
@@ -84,7 +88,8 @@ export function openSnapshots(db: Db, makeTimestamp: (time: ClusterTime) => Time
             return readBatch(db, collection, answer['cursor'] as Raw);
           },
           async aggregate(collection, pipeline, hint) {
-            const answer = await command({ aggregate: collection, pipeline, cursor: {}, hint }, time, {});
+            const cursor = { batchSize: MAX_ROWS };
+            const answer = await command({ aggregate: collection, pipeline, cursor, hint }, time, {});
             return (answer['cursor'] as { firstBatch: Document[] }).firstBatch;
           },
         });

@@ -21,9 +21,10 @@ export interface Transactions {
    * reasons undoes it, and passes.
    *
    * @param deadline when it is given up, in the time of `performance.now()`
+   * @param look is called before each further try, and throws where that would be in vain
    * @throws FhirError `store-busy` where others stay in the way, `store-unavailable`
    */
-  run<T>(work: (session: ClientSession) => Promise<T>, deadline: number): Promise<T>;
+  run<T>(work: (session: ClientSession) => Promise<T>, deadline: number, look?: () => Promise<void>): Promise<T>;
 }
 
 /** How long after the deadline it is tried to learn what became of a commit, in milliseconds. */
@@ -47,17 +48,21 @@ export function openTransactions(client: MongoClient, fault: Fault): Transaction
   }
 
   return {
-    async run(work, deadline) {
+    async run(work, deadline, look) {
       const session = client.startSession({ causalConsistency: false });
       try {
         for (let tries = 1; ; tries++) {
+          const begun = performance.now();
           try {
             return await attempt(session, work, deadline);
           } catch (error) {
             if (!isWorthAnother(error)) throw translateMongoError(error);
-            const pause = Math.random() * Math.min(GREATEST_PAUSE, FIRST_PAUSE * 2 ** tries);
+            // The other one is about as far as this one was.
+            const greatest = Math.min(GREATEST_PAUSE, (FIRST_PAUSE + performance.now() - begun) * 2 ** (tries - 1));
+            const pause = (0.5 + Math.random() / 2) * greatest;
             if (tries >= MAX_ATTEMPTS || performance.now() + pause > deadline) throw storeBusy();
             await sleep(pause);
+            await look?.();
           }
         }
       } finally {

@@ -65,7 +65,7 @@ export function openWriter(parts: WriterParts): (changes: readonly Change[]) => 
   }
 
   async function change(changes: readonly Change[], keys: string[], deadline: number): Promise<Written> {
-    return transactions.run(async (session) => {
+    async function attempt(session: ClientSession): Promise<Written> {
       fault('begin');
       const before = await resource
         .find<Raw>({ _id: { $in: keys } }, { session, raw: true, projection: VERSION_ONLY })
@@ -75,7 +75,20 @@ export function openWriter(parts: WriterParts): (changes: readonly Change[]) => 
       await apply(plan, session);
       if (performance.now() - begun > MAX_AGE) throw new TooLate();
       return { versions: [...plan.written], begun };
-    }, deadline);
+    }
+
+    /** Those who were in the way have mostly written what was to be written here, and no transaction is needed to see that. */
+    async function look(): Promise<void> {
+      const found = await resource.find({ _id: { $in: keys } }, { projection: { version: 1 } }).toArray();
+      const versions = new Map(found.map(({ _id, version }) => [_id, version]));
+      const firsts = new Map([...changes].reverse().map((each) => [keyOf(each), each]));
+      for (const [key, { type, id, expected }] of firsts) {
+        const actual = versions.get(key) ?? 0;
+        if (actual !== expected) throw new VersionConflict(type, id, expected, actual);
+      }
+    }
+
+    return transactions.run(attempt, deadline, look);
   }
 
   async function apply({ past, current }: WritePlan, session: ClientSession): Promise<void> {
@@ -106,7 +119,11 @@ export function openWriter(parts: WriterParts): (changes: readonly Change[]) => 
       return stored;
     }
     // What the client does not wait for any more comes to its end all the same.
-    return within(time, stale.watch(work()), outcomeUnknown);
+    try {
+      return await within(time, stale.watch(work()), outcomeUnknown);
+    } catch (error) {
+      throw translateMongoError(error);
+    }
   };
 }
 

@@ -1,0 +1,219 @@
+import { BSON, MongoClient, type Db } from 'mongodb';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+
+import type { IndexEntry } from '../../runtime/search/entry.js';
+import { openMongoStore } from '../../runtime/store/mongo/mongo-store.js';
+import type { Put, Store } from '../../runtime/store/store.js';
+import { describeOnMongod } from '../mongod/for-tests.js';
+import { startChild } from './children.js';
+import { onMongo } from './on-mongo.js';
+import { deletion, put, useStore } from './subject.js';
+
+describeOnMongod('a MongoDB store beyond the contract', () => {
+  const subject = useStore(onMongo);
+  let store: Store;
+  let client: MongoClient;
+  let db: Db;
+  beforeEach(() => {
+    store = subject.store;
+    client = new MongoClient(subject.url, { promoteValues: true });
+    db = client.db();
+  });
+  afterEach(() => client.close());
+
+  /** Documents whose keys people choose. */
+  const named = (name: string) => db.collection<{ _id: string; [field: string]: unknown }>(name);
+
+  it('can be looked at with any tool: native documents, versions in one of two collections, entries by kind', async () => {
+    const chalmers = (expected: number, more: object = {}): Put => {
+      const content = { resourceType: 'Patient', id: 'p', name: [{ family: 'Chalmers' }], ...more };
+      const tail = `},"name":[{"family":"Chalmers"}]${Object.keys(more).length === 0 ? '' : ',"multipleBirthInteger":2'}}`;
+      const entries: IndexEntry[] = [
+        { kind: 'string', param: 'family', text: 'Chalmers', folded: 'chalmers' },
+        { kind: 'token', param: 'gender', code: 'male' },
+        { kind: 'date', param: 'birthdate', low: 0 },
+        { kind: 'reference', param: 'link', type: 'Patient', id: 'q' },
+        { kind: 'composite', param: 'c', parts: [[{ kind: 'token', param: 'x', code: 'a' }], []] },
+      ];
+      const body = { head: '{"resourceType":"Patient","id":"p","meta":{', tail };
+      return { type: 'Patient', id: 'p', expected, body, content, entries };
+    };
+    await store.write([chalmers(0)]);
+    await store.write([chalmers(1, { multipleBirthInteger: 2 }), put('other', 0)]);
+    await store.write([deletion('other', 1)]);
+    const found = await named('resource').find({ type: 'Patient', 'resource.name.family': 'Chalmers' }).toArray();
+    expect(found).toMatchObject([
+      {
+        _id: 'Patient/p',
+        version: 2,
+        resource: { meta: { versionId: '2', lastUpdated: expect.any(String) }, multipleBirthInteger: 2 },
+        string: [{ p: 'family', folded: 'chalmers', text: 'Chalmers' }],
+        token: [
+          { p: 'gender', code: 'male' },
+          { p: 'c$1', g: 1, code: 'a' },
+        ],
+        date: [{ p: 'birthdate', low: new Date(0), high: new Date(8.64e15) }],
+        reference: [{ p: 'link', to: 'Patient/q' }],
+      },
+    ]);
+    expect((found[0]!['updated'] as Date).toISOString()).toBe(
+      JSON.parse(JSON.stringify(found[0])).resource.meta.lastUpdated,
+    );
+    expect(await named('resource').findOne({ _id: 'Patient/other' })).toMatchObject({ deleted: true, version: 2 });
+    expect((await named('history').find().sort({ _id: 1 }).toArray()).map(({ _id }) => _id)).toEqual([
+      'Patient/other/1',
+      'Patient/p/1',
+    ]);
+  });
+
+  it('a resource that fits into no document is refused as too large, alone or among others', async () => {
+    const large = put('large', 0, 'x'.repeat(16 * 1024 * 1024 - 100));
+    const many = put('many', 0);
+    const words: IndexEntry[] = Array.from({ length: 400_000 }, (_, n) => ({
+      kind: 'uri',
+      param: 'u',
+      value: `${n}-word`,
+    }));
+    for (const changes of [[large], [put('a', 0), large], [{ ...many, entries: words }]]) {
+      await expect(store.write(changes)).rejects.toMatchObject({ code: 'resource-too-large', status: 413 });
+    }
+    expect(await store.counts()).toEqual(new Map());
+    // That an old version and a new one are large does not make a write too large.
+    const fits = (expected: number): Put => put('fits', expected, 'x'.repeat(15_000_000));
+    await store.write([fits(0)]);
+    await store.write([fits(1), put('b', 0, 'y'.repeat(15_000_000))]);
+    expect((await store.read('Patient', 'fits'))?.version).toBe(2);
+  });
+
+  it('what BSON cannot hold is refused before anything is written', async () => {
+    const content = { resourceType: 'Patient', id: 'a', 'x\0y': 1 };
+    const body = { head: '{"resourceType":"Patient","id":"a","meta":{', tail: '},"x\\u0000y":1}' };
+    const change: Put = { type: 'Patient', id: 'a', expected: 0, body, content, entries: [] };
+    await expect(store.write([change])).rejects.toMatchObject({ code: 'json-forbidden-key' });
+    await expect(store.write([put('b', 0), change])).rejects.toMatchObject({ code: 'json-forbidden-key' });
+    expect(await store.counts()).toEqual(new Map());
+  });
+
+  it('takes the deepest resource that it does not refuse', async () => {
+    const nested = (depth: number): Put => {
+      const text = '{"a":['.repeat(depth / 2) + ']}'.repeat(depth / 2);
+      const content = { resourceType: 'Patient', id: 'a', v: JSON.parse(text) as object } as unknown as Put['content'];
+      const body = { head: '{"resourceType":"Patient","id":"a","meta":{', tail: `},"v":${text}}` };
+      return { type: 'Patient', id: 'a', expected: 0, body, content, entries: [] };
+    };
+    await expect(store.write([nested(160)])).rejects.toMatchObject({ code: 'json-depth' });
+    const [written] = await store.write([nested(158)]);
+    expect(await store.read('Patient', 'a')).toEqual(written);
+  });
+
+  it('parallel updates of one resource from two processes take few transactions', { timeout: 60_000 }, async () => {
+    const each = 100;
+    const children = await Promise.all(['x', 'y'].map((name) => startChild(subject.url, 'update', name, each)));
+    for (const child of children) child.begin();
+    for (const { ended } of children) expect(await ended).toBe(0);
+    expect((await store.history({ type: 'Patient', id: 'shared', count: 0 })).total).toBe(2 * each);
+    const transactions = children.map(({ said: [result] }) => (result as { transactions: number }).transactions);
+    expect(transactions.reduce((sum, n) => sum + n)).toBeLessThanOrEqual(2 * children.length * 2 * each);
+  });
+
+  it('what dead uploads and deleted blobs leave is removed after the grace, and nothing else', async () => {
+    const bytes = async function* (length: number): AsyncGenerator<Uint8Array> {
+      yield new Uint8Array(length);
+    };
+    await store.blobs.put('kept', bytes(600_000), 1e9);
+    await store.blobs.put('replaced', bytes(300_000), 1e9);
+    await store.blobs.put('replaced', bytes(10), 1e9);
+    await store.blobs.put('deleted', bytes(300_000), 1e9);
+    await store.blobs.delete('deleted');
+    const child = await startChild(subject.url, 'fault', 'piece');
+    child.begin();
+    expect(await child.ended).toBe('SIGKILL');
+    expect(await db.collection('blob.files').countDocuments()).toBe(5);
+    await openMongoStoreFor({ blobGrace: 60_000, cleanInterval: 10 });
+    await sleep(200);
+    expect(await db.collection('blob.files').countDocuments()).toBe(5);
+    await openMongoStoreFor({ blobGrace: 1, cleanInterval: 10 });
+    await expect.poll(() => db.collection('blob.files').countDocuments(), { timeout: 10_000 }).toBe(2);
+    expect(await db.collection('blob.chunks').countDocuments()).toBe(4);
+    expect((await store.blobs.list('')).map(({ key, size }) => [key, size])).toEqual([
+      ['kept', 600_000],
+      ['replaced', 10],
+    ]);
+  });
+
+  it('an upload that stood still beyond the grace fails, and what was there before stays', async () => {
+    await store.blobs.put('k', pieces(1), 1e9);
+    const hasty = await openMongoStoreFor({ blobGrace: 20, cleanInterval: 10 });
+    await expect(hasty.blobs.put('k', pieces(3, 300), 1e9)).rejects.toMatchObject({ code: 'store-unavailable' });
+    expect((await store.blobs.get('k'))?.size).toBe(262_144);
+
+    async function* pieces(count: number, pause = 0): AsyncGenerator<Uint8Array> {
+      for (let n = 0; n < count; n++) {
+        yield new Uint8Array(262_144);
+        await sleep(pause);
+      }
+    }
+  });
+
+  it('blobs are what GridFS has', async () => {
+    const { GridFSBucket } = await import('mongodb');
+    await store.blobs.put('k', (async function* () { yield new Uint8Array(600_000).fill(7); })(), 1e9); // prettier-ignore
+    const parts: Uint8Array[] = [];
+    for await (const part of new GridFSBucket(db, { bucketName: 'blob' }).openDownloadStreamByName('k'))
+      parts.push(part);
+    expect(Buffer.concat(parts).equals(Buffer.alloc(600_000, 7))).toBe(true);
+  });
+
+  it('a walk goes on when its snapshot is gone', async () => {
+    for (let n = 0; n < 5; n++) await store.write([put('a', n), put(`b${n}`, 0)]);
+    const first = await store.history({ count: 3 });
+    await store.write([put('a', 5), put('late', 0)]);
+    // The same place, of a moment that the server has long forgotten.
+    const [place, numbers = ''] = (first.next ?? '').split('~');
+    const after = `${place}~${numbers.replace(/\.[^.]*\.[^.]*$/, '.1.1')}`;
+    const rest = await store.history({ count: 20, after });
+    expect(rest.versions).toHaveLength(7);
+    expect(rest).toMatchObject({ total: 10, complete: first.complete });
+    const shown = [...first.versions, ...rest.versions].map(({ id, version }) => `${id} ${version}`);
+    expect(new Set(shown).size).toBe(10);
+    expect(shown).not.toContain('late 1');
+  });
+
+  it('deletions that are counted off, and nothing else, come from the index of deletions', async () => {
+    await store.write([put('a', 0), put('b', 0), put('c', 0, 'x', [], 'Basic')]);
+    await store.write([deletion('a', 1), deletion('c', 1, 'Basic')]);
+    expect(await store.counts()).toEqual(new Map([['Patient', 1]]));
+    await store.write([put('a', 2)]);
+    expect(await store.counts()).toEqual(new Map([['Patient', 2]]));
+  });
+
+  it('no query of its own looks at much more than it returns', async () => {
+    await store.write(Array.from({ length: 300 }, (_, n) => put(`r${n}`, 0)));
+    for (let n = 0; n < 10; n++) await store.write(Array.from({ length: 30 }, (_, i) => put(`r${i}`, n + 1)));
+    await db.setProfilingLevel('all');
+    await store.read('Patient', 'r5');
+    await store.readVersion('Patient', 'r5', 3);
+    await store.history({ type: 'Patient', id: 'r5', count: 5 });
+    const { next = '' } = await store.history({ count: 20 });
+    await store.history({ count: 20, after: next });
+    await store.history({ type: 'Patient', count: 20 });
+    await store.scan(undefined, 20);
+    await db.setProfilingLevel('off');
+    const seen = await db
+      .collection('system.profile')
+      .find({ ns: /\.(?:resource|history)$/, op: 'query' })
+      .toArray();
+    expect(seen.length).toBeGreaterThan(10);
+    for (const { docsExamined, nreturned, keysExamined, command } of seen) {
+      const text = BSON.EJSON.stringify(command as object);
+      // Thirty were written within one millisecond, among which a page finds its place one by one.
+      expect(docsExamined, text).toBeLessThanOrEqual((nreturned as number) + 30);
+      expect(keysExamined, text).toBeLessThanOrEqual((nreturned as number) + 35);
+    }
+  });
+
+  async function openMongoStoreFor(options: Parameters<typeof openMongoStore>[1]): Promise<Store> {
+    return subject.keep(await openMongoStore(subject.url, options));
+  }
+});

@@ -1,0 +1,144 @@
+import { MongoClient } from 'mongodb';
+import { afterEach, describe, expect, it } from 'vitest';
+
+import { openMongoStore } from '../../runtime/store/mongo/mongo-store.js';
+import { databaseOf } from '../../runtime/store/mongo/connect.js';
+import type { MongoOptions } from '../../runtime/store/mongo/settings.js';
+import type { Store } from '../../runtime/store/store.js';
+import { startFakeServer, type FakeServer } from '../mongod/fake-server.js';
+import { describeOnMongod, mongodUrl, newDatabase } from '../mongod/for-tests.js';
+import { put } from './subject.js';
+
+/** What a member of a replica set says of itself. */
+const MEMBER = {
+  isWritablePrimary: true,
+  ismaster: true,
+  setName: 'rs',
+  setVersion: 1,
+  maxBsonObjectSize: 16_777_216,
+  maxMessageSizeBytes: 48_000_000,
+  maxWriteBatchSize: 100_000,
+  logicalSessionTimeoutMinutes: 30,
+  minWireVersion: 0,
+  maxWireVersion: 17,
+};
+
+describe('opening a MongoDB store', () => {
+  let server: FakeServer | undefined;
+  afterEach(async () => {
+    await server?.close();
+    server = undefined;
+  });
+
+  async function refusal(url: string, options: MongoOptions = {}): Promise<string> {
+    const opened = await openMongoStore(url, { selectionTime: 1000, ...options }).catch((error: unknown) => error);
+    expect(opened).toBeInstanceOf(Error);
+    expect((opened as Error).message).not.toContain('s3cret');
+    return (opened as Error).message;
+  }
+
+  /** Why a server is refused that says this of itself. */
+  async function refusalOf(hello: object, more: () => object = () => ({})): Promise<string> {
+    const { setName: _setName, ...member } = MEMBER;
+    const said = 'setName' in hello ? { ...MEMBER, ...hello } : { ...member, ...hello };
+    server = await startFakeServer(() => ({ ...said, localTime: new Date(), ...more() }));
+    return refusal(`mongodb://${server.host}/x?directConnection=true`);
+  }
+
+  it('refuses a server that stands alone, with the command that mends it', async () => {
+    const message = await refusalOf({});
+    expect(message).toContain('--replSet rs0');
+    expect(message).toContain("mongosh --eval 'rs.initiate()'");
+  });
+
+  it('refuses a member whose replica set was never initiated', async () => {
+    const message = await refusalOf({ isreplicaset: true, ismaster: false, isWritablePrimary: false });
+    expect(message).toContain("mongosh --eval 'rs.initiate()'");
+    expect(message).not.toContain('--replSet');
+  });
+
+  it('refuses a server older than 6.0', async () => {
+    expect(await refusalOf({ setName: 'rs', maxWireVersion: 13 })).toMatch(/older than 6\.0/);
+  });
+
+  it.each([
+    [-8000, '8.0 s ahead of'],
+    [8000, '8.0 s behind'],
+  ])('refuses a server whose clock differs by %i ms', async (offset, words) => {
+    const localTime = (): object => ({ localTime: new Date(Date.now() + offset) });
+    expect((await refusalOf({ setName: 'rs' }, localTime)).replace(/[78]\.\d s/, '8.0 s')).toContain(words);
+  });
+
+  it.each(['mongodb://127.0.0.1:1/x', 'mongodb://u:s3cret@nowhere.invalid/x'])(
+    'says where it found no server, in bounded time: %s',
+    async (url) => {
+      const begun = performance.now();
+      const message = await refusal(url);
+      expect(message).toMatch(/127\.0\.0\.1:1|nowhere\.invalid/);
+      expect(message).toMatch(/ECONNREFUSED|ENOTFOUND|EAI_AGAIN/);
+      expect(performance.now() - begun).toBeLessThan(8000);
+    },
+  );
+
+  it.each(['mongodb://u:s3cret@', 'mongodb://u:s3cret@h/x?w=many&tls=maybe', 'mongodb://u:s3cret@h:port/x'])(
+    'repeats no password of a wrong URL: %s',
+    async (url) => {
+      expect(await refusal(url)).toMatch(/^the connection string of MongoDB is wrong: ./);
+    },
+  );
+
+  it.each([
+    ['mongodb://h', 'kiln'],
+    ['mongodb://h/', 'kiln'],
+    ['mongodb://u:p@h,i:2/?replicaSet=a/b', 'kiln'],
+    ['mongodb://h/data?x=y', 'data'],
+    ['mongodb+srv://h/d%C3%A4ta', 'däta'],
+  ])('takes the database of %s to be %s', (url, name) => expect(databaseOf(url)).toBe(name));
+
+  describeOnMongod('on a MongoDB', () => {
+    const opened: Store[] = [];
+    afterEach(async () => {
+      for (const store of opened.splice(0)) await store.close();
+    });
+    async function open(url: string, options: MongoOptions = {}): Promise<Store> {
+      const store = await openMongoStore(url, options);
+      opened.push(store);
+      return store;
+    }
+
+    it('refuses wrong credentials without repeating them', async () => {
+      const url = new URL(mongodUrl() ?? '');
+      const message = await refusal(
+        `mongodb://someone:s3cret@${url.host}/x?authSource=admin&${url.searchParams.toString()}`,
+      );
+      expect(message).toMatch(/refused the user name or the password/);
+    });
+
+    it('several at once make one empty database theirs, and all serve', async () => {
+      const url = newDatabase();
+      const stores = await Promise.all(Array.from({ length: 6 }, () => open(url)));
+      await Promise.all(stores.map((store, n) => store.write([put(`r${n}`, 0)])));
+      for (const store of stores) expect(await store.counts()).toEqual(new Map([['Patient', 6]]));
+    });
+
+    it('refuses a newer schema, and another program’s database', async () => {
+      const url = newDatabase();
+      await (await open(url)).check();
+      const client = new MongoClient(url);
+      try {
+        const db = client.db(databaseOf(url));
+        await db.collection<{ _id: string }>('setting').updateOne({ _id: 'schema' }, { $set: { value: 2 } });
+        expect(await refusal(url)).toMatch(/schema version 2, this program knows 1; it needs a newer Kiln/);
+        await db.collection('setting').deleteMany({});
+        expect(await refusal(url)).toMatch(/collections of another program \(.*resource/);
+        expect(await db.collection('setting').countDocuments()).toBe(0);
+      } finally {
+        await client.close();
+      }
+    });
+
+    it('makes no database where one is expected', async () => {
+      expect(await refusal(newDatabase(), { existing: true })).toMatch(/holds no data of Kiln/);
+    });
+  });
+});
