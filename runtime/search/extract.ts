@@ -1,10 +1,11 @@
-import type { ComponentRow, PathRow, SearchRow, SearchTable, SearchType } from '../contract/search.js';
+import type { ComponentRow, PathRow, SearchRow, SearchType } from '../contract/search.js';
 import type { Tables } from '../contract/tables.js';
 import { compileWays } from '../path/compile-ways.js';
 import { inTurn, type Visit, type Way } from '../path/visit.js';
 import type { IndexEntry, SimpleEntry } from './entry.js';
 import { createFindConverter, type FindConverter } from './extract-converters.js';
 import type { Harvest, Target } from './values/converter.js';
+import { parametersOf } from './parameters-of.js';
 import { createZone } from './values/zone.js';
 
 /** Settings of an extractor. */
@@ -42,7 +43,7 @@ export function createExtractor(tables: ExtractorTables, options: ExtractorOptio
       // Not what the resource says: that may be a slice of its text, all of which would be kept with it.
       const name = tables.resourceTypes.find((known) => known === type);
       if (name === undefined) return [];
-      visit = compileType(compiler, parametersOf(name, searchTables));
+      visit = compileType(compiler, [...parametersOf(name, searchTables).values()]);
       compiled.set(name, visit);
     }
     const out: IndexEntry[] = [];
@@ -53,15 +54,6 @@ export function createExtractor(tables: ExtractorTables, options: ExtractorOptio
 
 interface Compiler extends Pick<Target, 'zone' | 'isResourceType'> {
   readonly find: FindConverter;
-}
-
-/** A type's own parameters and those of its bases, the nearer first where two have one code. */
-function parametersOf(type: string, tables: ReadonlyMap<string, SearchTable>): readonly SearchRow[] {
-  const rows = new Map<string, SearchRow>();
-  for (let table = tables.get(type); table; table = table.base === undefined ? undefined : tables.get(table.base)) {
-    for (const row of table.parameters) if (!rows.has(row.code)) rows.set(row.code, row);
-  }
-  return [...rows.values()];
 }
 
 function compileType(compiler: Compiler, rows: readonly SearchRow[]): Visit<Harvest> {

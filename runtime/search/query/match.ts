@@ -1,0 +1,136 @@
+import type { IndexEntry, QuantityEntry, ReferenceEntry, SimpleEntry } from '../entry.js';
+import { fold } from '../values/fold.js';
+import type { Bounds, Condition, Ends, QuantityTest, ReferenceTest, SystemTest, ValueTest } from './query.js';
+import { isUriBelow } from './uri.js';
+
+/** What of a resource conditions are about. */
+export interface Candidate {
+  readonly id: string;
+  /** Milliseconds since the epoch. */
+  readonly lastUpdated: number;
+  readonly entries: readonly IndexEntry[];
+}
+
+/**
+ * Whether a resource fulfils a condition: the same that a store finds by its index, decided on the entries themselves. For
+ * scopes, conditions within a Bundle, and filters of an export.
+ */
+export function matches(condition: Condition, candidate: Candidate): boolean {
+  if ('all' in condition) return condition.all.every((each) => matches(each, candidate));
+  if ('some' in condition) return condition.some.some((each) => matches(each, candidate));
+  if ('not' in condition) return !matches(condition.not, candidate);
+  if ('ids' in condition) return condition.ids.includes(candidate.id);
+  if ('updated' in condition) {
+    const { lastUpdated } = candidate;
+    return condition.updated.some((ends) => isWithin({ low: lastUpdated, high: lastUpdated }, ends));
+  }
+  const entries = candidate.entries.filter(({ param }) => param === condition.param);
+  if ('present' in condition) return entries.some(({ kind }) => kind === condition.present);
+  if ('any' in condition)
+    return entries.some((entry) => entry.kind !== 'composite' && fulfilsAny(entry, condition.any));
+  return entries.some((entry) => {
+    if (entry.kind !== 'composite') return false;
+    return condition.composite.some((tests) =>
+      tests.every((any, i) => entry.parts[i]?.some((part) => fulfilsAny(part, any)) === true),
+    );
+  });
+}
+
+function fulfilsAny(entry: SimpleEntry, tests: readonly ValueTest[]): boolean {
+  return tests.some((test) => fulfils(entry, test));
+}
+
+/** Whether an entry fulfils a test; one of another kind does not. */
+export function fulfils(entry: SimpleEntry, test: ValueTest): boolean {
+  switch (test.is) {
+    case 'token':
+      if (entry.kind !== 'token') return false;
+      return isSystem(entry.system, test.system) && (test.code === undefined || entry.code === test.code);
+    case 'token-code-begins':
+      return entry.kind === 'token' && entry.code !== undefined && fold(entry.code).startsWith(test.folded);
+    case 'of-type':
+      if (entry.kind !== 'token' || entry.code !== test.value) return false;
+      return entry.ofType?.some(({ system, code }) => code === test.code && isSystem(system, test.system)) === true;
+    case 'string-begins':
+      return entry.kind === 'string' && entry.folded.startsWith(test.folded);
+    case 'string-contains':
+      return entry.kind === 'string' && entry.folded.includes(test.folded);
+    case 'string-equals':
+      return entry.kind === 'string' && entry.text === test.text;
+    case 'date':
+      return entry.kind === 'date' && isWithin(entry, test);
+    case 'number':
+      return entry.kind === 'number' && isWithin({ low: entry.value, high: entry.value }, test);
+    case 'quantity':
+      return entry.kind === 'quantity' && isQuantity(entry, test);
+    case 'reference':
+      return entry.kind === 'reference' && isReference(entry, test);
+    case 'identifier':
+      return entry.kind === 'reference' && isIdentifier(entry.identifier, test);
+    case 'uri-equals':
+      return uriOf(entry) === test.value;
+    case 'uri-below':
+      return isUriBelow(uriOf(entry), test.value);
+    case 'uri-above': {
+      const uri = uriOf(entry);
+      return uri !== undefined && isUriBelow(test.value, uri);
+    }
+  }
+}
+
+function uriOf(entry: SimpleEntry): string | undefined {
+  return entry.kind === 'uri' ? entry.value : undefined;
+}
+
+function isSystem(system: string | undefined, test: SystemTest | undefined): boolean {
+  return test === undefined || (test === null ? system === undefined : system === test);
+}
+
+/** Whether the ends of an interval lie within bounds; an end that is absent is open. */
+export function isWithin(
+  { low = -Infinity, high = Infinity }: { readonly low?: number; readonly high?: number },
+  ends: Ends,
+): boolean {
+  return isBetween(low, ends.low) && isBetween(high, ends.high);
+}
+
+function isBetween(value: number, { gt, gte, lt, lte }: Bounds = {}): boolean {
+  if (gt !== undefined && !(value > gt)) return false;
+  if (gte !== undefined && !(value >= gte)) return false;
+  if (lt !== undefined && !(value < lt)) return false;
+  return lte === undefined || value <= lte;
+}
+
+function isQuantity(entry: QuantityEntry, test: QuantityTest): boolean {
+  const { value, low, high, system, code, unit } = entry;
+  const isPoint = low === undefined && high === undefined;
+  if (
+    !isWithin(
+      isPoint
+        ? { low: value, high: value }
+        : { ...(low !== undefined && { low }), ...(high !== undefined && { high }) },
+      test,
+    )
+  )
+    return false;
+  if (test.unit === undefined) return test.system === undefined || system === test.system;
+  if (test.system !== undefined) return system === test.system && code === test.unit;
+  return code === test.unit || unit === test.unit;
+}
+
+function isReference(entry: ReferenceEntry, test: ReferenceTest): boolean {
+  const { type, id, base, version, url, fragment } = entry;
+  if (test.types !== undefined && (type === undefined || !test.types.includes(type))) return false;
+  if (test.id !== undefined && (id !== test.id || base !== test.base)) return false;
+  if (test.url !== undefined && url !== test.url) return false;
+  if (test.version !== undefined && version !== test.version) return false;
+  return test.fragment === undefined || fragment === test.fragment;
+}
+
+function isIdentifier(
+  identifier: ReferenceEntry['identifier'],
+  { system, value }: { readonly system?: SystemTest; readonly value?: string },
+): boolean {
+  if (identifier === undefined || !isSystem(identifier.system, system)) return false;
+  return value === undefined || identifier.value === value;
+}

@@ -1,0 +1,157 @@
+import type { SearchRow, SearchType } from '../../contract/search.js';
+import { FhirError } from '../../fhir/errors.js';
+import type { IndexEntry } from '../entry.js';
+import { LATER, VALUE_PARSERS, ValueError, type ValueContext, type ValueParser, type ValueRow } from './parse-value.js';
+import { EVERYTHING, NOTHING, type Condition, type Ends, type ValueTest } from './query.js';
+import { splitAt } from './split.js';
+
+/** What criteria are read with. */
+export interface CriterionContext extends ValueContext {
+  /** The parameters of the type that is searched, by code, with those it inherits. */
+  readonly rows: ReadonlyMap<string, SearchRow>;
+  /** Greatest number of alternatives in one value. */
+  readonly maxAlternatives: number;
+}
+
+/**
+ * Reads one criterion: `code[:modifier]` and its value, alternatives separated by commas.
+ *
+ * @throws FhirError `parameter-unknown`, `parameter-invalid`: which parameter, what is wrong, what would be right
+ */
+export function parseCriterion(name: string, value: string, context: CriterionContext): Condition {
+  const { code, modifier } = splitName(name);
+  const row = context.rows.get(code);
+  if (row === undefined) throw unknownParameter(name, code, context.rows);
+  if (value === '') throw invalid(name, 'has no value');
+  if (modifier === 'missing') return missing(name, value, row);
+  const parts = splitAt(value, ',');
+  if (parts.length > context.maxAlternatives) {
+    throw invalid(name, `has ${parts.length} values, and may have ${context.maxAlternatives}`);
+  }
+  if (row.type === 'composite') {
+    if (modifier !== '') throw wrongModifier(name, modifier, row);
+    return { param: code, composite: parts.map((part) => compositeTests(name, part, row, context)) };
+  }
+  const { parse, target } = findParser(name, modifier, row, context);
+  const condition = toCondition(
+    code,
+    parts.flatMap((part) => readValue(name, part, () => parse(part, target, context))),
+  );
+  return modifier === 'not' ? { not: condition } : condition;
+}
+
+/** `code:modifier`; only the first colon counts. */
+function splitName(name: string): { readonly code: string; readonly modifier: string } {
+  const colon = name.indexOf(':');
+  return colon < 0 ? { code: name, modifier: '' } : { code: name.slice(0, colon), modifier: name.slice(colon + 1) };
+}
+
+/** Two parameters are no index entries but the head of the resource itself. */
+function toCondition(code: string, tests: readonly ValueTest[]): Condition {
+  if (code === '_id') {
+    const ids = tests.flatMap((test) => (test.is === 'token' && test.code !== undefined ? [test.code] : []));
+    return ids.length === 0 ? NOTHING : { ids };
+  }
+  if (code === '_lastUpdated') {
+    return { updated: tests.flatMap((test): Ends[] => (test.is === 'date' ? [endsOf(test)] : [])) };
+  }
+  return { param: code, any: tests };
+}
+
+function endsOf({ low, high }: Ends): Ends {
+  return { ...(low !== undefined && { low }), ...(high !== undefined && { high }) };
+}
+
+/** https://hl7.org/fhir/R5/search.html#modifiermissing */
+function missing(name: string, value: string, row: SearchRow): Condition {
+  if (value !== 'true' && value !== 'false') throw invalid(name, `is true or false, not ${quote(value)}`);
+  const isMissing = value === 'true';
+  if (row.code === '_id' || row.code === '_lastUpdated') return isMissing ? NOTHING : EVERYTHING;
+  if (row.type === 'special') throw wrongModifier(name, 'missing', row);
+  const present: IndexEntry['kind'] = row.type;
+  const there: Condition = { param: row.code, present };
+  return isMissing ? { not: there } : there;
+}
+
+interface FoundParser {
+  readonly parse: ValueParser;
+  readonly target: ValueRow;
+}
+
+function findParser(name: string, modifier: string, row: SearchRow, context: ValueContext): FoundParser {
+  const parsers = VALUE_PARSERS[row.type];
+  if (parsers === undefined) {
+    throw new FhirError('parameter-unknown', `The parameter ${quote(row.code)} is not supported yet`);
+  }
+  const parse = Object.hasOwn(parsers, modifier) && modifier !== '[type]' ? parsers[modifier] : undefined;
+  if (parse !== undefined) return { parse, target: row };
+  const typed = parsers['[type]'];
+  if (typed === undefined || !context.isResourceType(modifier)) throw wrongModifier(name, modifier, row);
+  if (row.targets !== undefined && !row.targets.includes(modifier)) {
+    throw invalid(name, `never refers to ${modifier}, but to ${row.targets.join(', ')}`);
+  }
+  return { parse: typed, target: { ...row, targets: [modifier] } };
+}
+
+function compositeTests(
+  name: string,
+  text: string,
+  { components = [] }: SearchRow,
+  context: ValueContext,
+): (readonly ValueTest[])[] {
+  const parts = splitAt(text, '$');
+  if (parts.length !== components.length) {
+    const form = components.map((component) => component.code).join('$');
+    throw invalid(name, `has ${components.length} parts, ${form}, and not ${parts.length}`);
+  }
+  return components.map((component, i) => {
+    const parse = VALUE_PARSERS[component.type]?.[''];
+    if (parse === undefined) throw invalid(name, 'is not supported yet');
+    const part = parts[i] ?? '';
+    if (part === '') throw invalid(name, `has no value for its part ${component.code}`);
+    return [...readValue(name, part, () => parse(part, component, context))];
+  });
+}
+
+function readValue(name: string, text: string, read: () => readonly ValueTest[]): readonly ValueTest[] {
+  if (text === '') throw invalid(name, 'has an empty value between its commas');
+  try {
+    return read();
+  } catch (error) {
+    if (error instanceof ValueError) throw invalid(name, `${error.message}; it has ${quote(text)}`);
+    throw error;
+  }
+}
+
+function unknownParameter(name: string, code: string, rows: ReadonlyMap<string, SearchRow>): FhirError {
+  if (code.includes('.')) {
+    return new FhirError('parameter-unknown', `Chained parameters such as ${quote(name)} are not supported yet`);
+  }
+  const known = [...rows.keys()].sort().join(', ');
+  return new FhirError('parameter-unknown', `Unknown parameter ${quote(name)}; valid here: ${known}`);
+}
+
+function wrongModifier(name: string, modifier: string, row: SearchRow): FhirError {
+  const reason = LATER[row.type]?.[modifier];
+  if (reason !== undefined) return invalid(name, `takes no :${modifier}: ${reason}`);
+  const valid = modifiersOf(row.type).map((each) => `:${each}`);
+  return invalid(name, `is of type ${row.type} and takes ${valid.join(', ') || 'no modifier'}, not :${clip(modifier)}`);
+}
+
+/** Modifiers that work with a type of parameter, `[type]` standing for the names of resource types. */
+export function modifiersOf(type: SearchType): readonly string[] {
+  if (type === 'special') return [];
+  return ['missing', ...Object.keys(VALUE_PARSERS[type] ?? {}).filter((modifier) => modifier !== '')];
+}
+
+function invalid(name: string, what: string): FhirError {
+  return new FhirError('parameter-invalid', `The parameter ${quote(name)} ${what}`);
+}
+
+function quote(text: string): string {
+  return JSON.stringify(clip(text));
+}
+
+function clip(text: string): string {
+  return text.length > 64 ? `${text.slice(0, 64)}…` : text;
+}

@@ -1,0 +1,186 @@
+import type { ComponentRow, SearchRow, SearchType } from '../../contract/search.js';
+import { isId } from '../../fhir/id.js';
+import { readReference } from '../../path/reference-text.js';
+import { dateInterval } from '../values/date-interval.js';
+import { fold } from '../values/fold.js';
+import type { Zone } from '../values/zone.js';
+import { dateEnds, numberEnds, readPrecise, splitPrefix, type Precise } from './intervals.js';
+import type { SystemTest, ValueTest } from './query.js';
+import { splitAt, unescape } from './split.js';
+
+/** What values are read with. */
+export interface ValueContext {
+  readonly isResourceType: (name: string) => boolean;
+  /** Where dates without an offset are read. */
+  readonly zone: Zone;
+  /** Milliseconds since the epoch, for `ap` of dates. */
+  readonly now: number;
+  /** Base URL of this server, whose absolute references are as good as relative ones. */
+  readonly baseUrl?: string;
+}
+
+/** A value that cannot be one; says what would be. */
+export class ValueError extends Error {}
+
+/** The parameter, or the part of a composite, that a value is for. */
+export type ValueRow = Pick<SearchRow, 'type' | 'targets'> | ComponentRow;
+
+/** Reads one alternative of a value, escapes still in it: tests of which an entry has to fulfil some. */
+export type ValueParser = (text: string, row: ValueRow, context: ValueContext) => readonly ValueTest[];
+
+/**
+ * How values are read, by search type and modifier (`''`: none; `[type]`: the name of a resource type). A modifier that
+ * is missing here does not exist for the type, or is refused by name (`LATER`).
+ */
+export const VALUE_PARSERS: Readonly<Partial<Record<SearchType, Readonly<Record<string, ValueParser>>>>> = {
+  token: {
+    '': (text) => [tokenTest(text)],
+    not: (text) => [tokenTest(text)],
+    'code-text': (text) => [{ is: 'token-code-begins', folded: folded(text) }],
+    'of-type': (text) => [ofTypeTest(text)],
+  },
+  string: {
+    '': (text) => [{ is: 'string-begins', folded: folded(text) }],
+    exact: (text) => [{ is: 'string-equals', text: unescape(text) }],
+    contains: (text) => [{ is: 'string-contains', folded: folded(text) }],
+  },
+  uri: {
+    '': (text) => [{ is: 'uri-equals', value: unescape(text) }],
+    not: (text) => [{ is: 'uri-equals', value: unescape(text) }],
+    below: (text) => [{ is: 'uri-below', value: unescape(text) }],
+    above: (text) => [{ is: 'uri-above', value: unescape(text) }],
+  },
+  date: { '': dateTests },
+  number: { '': numberTests },
+  quantity: { '': quantityTests },
+  reference: {
+    '': referenceTests,
+    '[type]': referenceTests,
+    not: referenceTests,
+    identifier: (text) => [identifierTest(text)],
+  },
+};
+
+/** Modifiers that the specification has, and why they are refused here. */
+export const LATER: Readonly<Partial<Record<SearchType, Readonly<Record<string, string>>>>> = {
+  token: {
+    in: 'there is no terminology service yet',
+    'not-in': 'there is no terminology service yet',
+    above: 'there is no terminology service yet',
+    below: 'there is no terminology service yet',
+    text: 'there is no full text index yet',
+    'text-advanced': 'there is no full text index yet',
+  },
+  reference: {
+    text: 'there is no full text index yet',
+    'text-advanced': 'there is no full text index yet',
+    'code-text': 'there is no full text index yet',
+    in: 'there is no terminology service yet',
+    'not-in': 'there is no terminology service yet',
+  },
+  string: { text: 'there is no full text index yet' },
+};
+
+function folded(text: string): string {
+  const plain = fold(unescape(text));
+  if (plain === '') throw new ValueError('has nothing to compare: letters or digits are needed');
+  return plain;
+}
+
+/** `code`, `system|code`, `|code`, `system|`. https://hl7.org/fhir/R5/search.html#token */
+function tokenTest(text: string): ValueTest {
+  const parts = splitAt(text, '|').map(unescape);
+  const [first = '', second] = parts;
+  if (parts.length > 2) throw new ValueError('is a code, or system|code; a | within them is written \\|');
+  if (second === undefined) return { is: 'token', code: first };
+  if (first === '' && second === '') throw new ValueError('has neither a system nor a code');
+  if (first === '') return { is: 'token', system: null, code: second };
+  return second === '' ? { is: 'token', system: first } : { is: 'token', system: first, code: second };
+}
+
+function ofTypeTest(text: string): ValueTest {
+  const parts = splitAt(text, '|').map(unescape);
+  const [system = '', code = '', value = ''] = parts;
+  if (parts.length !== 3 || code === '' || value === '') {
+    throw new ValueError('is system|code|value: a coding of the type, and the value of the identifier');
+  }
+  return { is: 'of-type', ...(system !== '' && { system }), code, value };
+}
+
+function identifierTest(text: string): ValueTest {
+  const test = tokenTest(text);
+  if (test.is !== 'token') return test;
+  const { system, code: value }: { system?: SystemTest; code?: string } = test;
+  return { is: 'identifier', ...(system !== undefined && { system }), ...(value !== undefined && { value }) };
+}
+
+function dateTests(text: string, _row: ValueRow, { zone, now }: ValueContext): readonly ValueTest[] {
+  const { prefix, rest } = splitPrefix(unescape(text));
+  // A plus that was not escaped in the URL arrives as a space.
+  const interval = dateInterval(rest.replace(/ (\d\d:\d\d)$/, '+$1'), zone);
+  if (interval === undefined) {
+    throw new ValueError('is no date: YYYY, YYYY-MM, YYYY-MM-DD, or that with Thh:mm[:ss[.fff]] and Z or +hh:mm');
+  }
+  return dateEnds(prefix, interval, now).map((ends) => ({ is: 'date' as const, ...ends }));
+}
+
+function numberTests(text: string): readonly ValueTest[] {
+  const { prefix, rest } = splitPrefix(unescape(text));
+  return numberEnds(prefix, precise(rest)).map((ends) => ({ is: 'number' as const, ...ends }));
+}
+
+function precise(text: string): Precise {
+  const read = readPrecise(text);
+  if (read === undefined) throw new ValueError('is no number');
+  return read;
+}
+
+/** `number`, `number|system|code`, `number||code`. https://hl7.org/fhir/R5/search.html#quantity */
+function quantityTests(text: string): readonly ValueTest[] {
+  const parts = splitAt(text, '|').map(unescape);
+  const [first = '', system = '', unit = ''] = parts;
+  if (parts.length === 2 || parts.length > 3) throw new ValueError('is a number, number|system|code or number||unit');
+  const { prefix, rest } = splitPrefix(first);
+  const units = { ...(system !== '' && { system }), ...(unit !== '' && { unit }) };
+  return numberEnds(prefix, precise(rest)).map((ends) => ({ is: 'quantity' as const, ...units, ...ends }));
+}
+
+/**
+ * `id`, `Type/id`, with `/_history/version` behind, a URL, `canonical|version#fragment`.
+ * https://hl7.org/fhir/R5/search.html#reference
+ */
+function referenceTests(text: string, row: ValueRow, { isResourceType, baseUrl }: ValueContext): readonly ValueTest[] {
+  const targets = 'targets' in row ? row.targets : undefined;
+  const [named = '', canonicalVersion, ...more] = splitAt(text, '|').map(unescape);
+  if (more.length > 0) throw new ValueError('is a reference, or canonical|version');
+  if (canonicalVersion === undefined && isId(named)) return localTests({ id: named, types: targets }, baseUrl);
+  const read = canonicalVersion === undefined ? readReference(named) : undefined;
+  if (read === undefined || !isResourceType(read.type)) return [canonicalTest(named, canonicalVersion)];
+  const { type, base, ...rest } = read;
+  const place = { types: [type], ...rest };
+  if (base === undefined || base === baseUrl) return localTests(place, baseUrl);
+  // A canonical may have the form of an address.
+  return [{ is: 'reference', ...place, base }, canonicalTest(named, undefined)];
+}
+
+interface Place {
+  readonly id: string;
+  readonly types?: readonly string[] | undefined;
+  readonly version?: string;
+}
+
+function localTests({ types, ...place }: Place, baseUrl: string | undefined): readonly ValueTest[] {
+  const test = { is: 'reference' as const, ...place, ...(types !== undefined && { types }) };
+  return baseUrl === undefined ? [test] : [test, { ...test, base: baseUrl }];
+}
+
+function canonicalTest(text: string, version: string | undefined): ValueTest {
+  const [url = '', fragment] = text.split('#', 2);
+  if (url === '') throw new ValueError('is an id, Type/id, a URL, or canonical|version');
+  return {
+    is: 'reference',
+    url,
+    ...(version !== undefined && version !== '' && { version }),
+    ...(fragment !== undefined && fragment !== '' && { fragment }),
+  };
+}

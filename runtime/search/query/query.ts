@@ -1,0 +1,92 @@
+import type { IndexEntry } from '../entry.js';
+
+/**
+ * A search as plain data: what stores compile, `match` evaluates on one resource, and `printCondition` shows. Nothing in
+ * it depends on a store. https://hl7.org/fhir/R5/search.html
+ */
+
+/** Bounds of one end of an interval. Absent: none. */
+export interface Bounds {
+  readonly gt?: number;
+  readonly gte?: number;
+  readonly lt?: number;
+  readonly lte?: number;
+}
+
+/**
+ * What the two ends of an entry's interval have to fulfil, both of them. The ends of a point are alike; an end that is
+ * open lies beyond all numbers. Dates are milliseconds since the epoch.
+ */
+export interface Ends {
+  readonly low?: Bounds;
+  readonly high?: Bounds;
+}
+
+/** A system that a token, an identifier or a unit has to have; null: it must have none; absent: any. */
+export type SystemTest = string | null;
+
+/** What one value of a parameter is compared with; fulfilled by an entry of the same kind. */
+export type ValueTest =
+  | TokenTest
+  | { readonly is: 'token-code-begins'; readonly folded: string }
+  | { readonly is: 'of-type'; readonly system?: SystemTest; readonly code: string; readonly value: string }
+  | { readonly is: 'string-begins' | 'string-contains'; readonly folded: string }
+  | { readonly is: 'string-equals'; readonly text: string }
+  | ({ readonly is: 'date' | 'number' } & Ends)
+  | QuantityTest
+  | ReferenceTest
+  | { readonly is: 'identifier'; readonly system?: SystemTest; readonly value?: string }
+  /** `below`: the URI or what lies below it as a path or URN; `above`: the URI or what it lies below. */
+  | { readonly is: 'uri-equals' | 'uri-below' | 'uri-above'; readonly value: string };
+
+/** Absent parts are not compared; a code that is absent matches any. */
+export interface TokenTest {
+  readonly is: 'token';
+  readonly system?: SystemTest;
+  readonly code?: string;
+}
+
+/** A quantity; the unit by system and code, or by code or text of the unit where `system` is absent. */
+export interface QuantityTest extends Ends {
+  readonly is: 'quantity';
+  readonly system?: string;
+  readonly unit?: string;
+}
+
+/** Where a reference points. At least `id` or `url` is there. */
+export interface ReferenceTest {
+  readonly is: 'reference';
+  /** Types of the target, any of them; absent: any type. */
+  readonly types?: readonly string[];
+  readonly id?: string;
+  /** Base URL of another server; absent: this one. */
+  readonly base?: string;
+  /** A version that the reference has to name; absent: any, or none. */
+  readonly version?: string;
+  /** Canonical or other URL without version and fragment. */
+  readonly url?: string;
+  readonly fragment?: string;
+}
+
+/** A condition on one resource. */
+export type Condition =
+  { readonly all: readonly Condition[] } | { readonly some: readonly Condition[] } | { readonly not: Condition } | Leaf;
+
+/** A condition that index entries, or the head of a resource, answer by themselves. */
+export type Leaf =
+  /** Some entry of the parameter fulfils some of the tests. */
+  | { readonly param: string; readonly any: readonly ValueTest[] }
+  /** Some value of a composite fulfils, for some of the alternatives, every part: each by some of its tests. */
+  | { readonly param: string; readonly composite: readonly (readonly (readonly ValueTest[])[])[] }
+  /** There is an entry of the parameter. */
+  | { readonly param: string; readonly present: IndexEntry['kind'] }
+  /** The resource has one of these ids. */
+  | { readonly ids: readonly string[] }
+  /** `meta.lastUpdated` fulfils some of these; its ends are alike. */
+  | { readonly updated: readonly Ends[] };
+
+/** Every resource. */
+export const EVERYTHING: Condition = { all: [] };
+
+/** No resource. */
+export const NOTHING: Condition = { some: [] };
