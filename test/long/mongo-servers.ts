@@ -12,6 +12,8 @@ const BUILD = new URL('../../scripts/build.mjs', import.meta.url).pathname;
 /** A server of `dist/`; its base is another one after each start. */
 export interface Server extends Target {
   readonly kiln: KilnProcess;
+  /** What its processes logged, errors only. */
+  log(): string;
   /** Ends it without warning. */
   kill(): Promise<void>;
   /** Starts it again; resolves when it serves. */
@@ -30,26 +32,31 @@ export async function startOwnReplicaSet(size: number): Promise<ReplicaSet & { r
 export async function startServer(store: string, clockAhead = 0): Promise<Server> {
   const args = ['serve', '--port', '0', '--store', store, '--log-level', 'error'];
   const env = clockAhead === 0 ? {} : { NODE_OPTIONS: `--import ${shiftedClock(clockAhead)}` };
-  let kiln: KilnProcess;
-  const server = {
+  const started: KilnProcess[] = [];
+  const server: Server = {
     base: '',
     get kiln() {
-      return kiln;
+      return started.at(-1)!;
     },
+    log: () =>
+      started
+        .flatMap(({ output: { out, err } }) => `${out}\n${err}`.split('\n'))
+        .filter((line) => line.startsWith('{'))
+        .join('\n'),
     async start() {
-      kiln = startKiln(args, 'dist', env);
-      server.base = await kiln.started;
+      started.push(startKiln(args, 'dist', env));
+      server.base = await server.kiln.started;
     },
     async kill() {
-      kiln.child.kill('SIGKILL');
-      await kiln.ended;
+      server.kiln.child.kill('SIGKILL');
+      await server.kiln.ended;
     },
   };
   await server.start();
   return server;
 }
 
-/** A module that shifts Date of the process, and of each of its threads, that loads it first. */
+/** A module that shifts the clock of the process that loads it first, and of each of its threads. */
 function shiftedClock(ms: number): string {
   const source = `
     const RealDate = Date;
@@ -60,6 +67,7 @@ function shiftedClock(ms: number): string {
         else super(...args);
       }
       static now = now;
-    };`;
+    };
+    Object.defineProperty(performance, 'timeOrigin', { value: performance.timeOrigin + ${ms} });`;
   return `data:text/javascript,${encodeURIComponent(source)}`;
 }

@@ -7,6 +7,8 @@ import { faultsOf, type Acknowledged, type Shown } from './ledger.js';
 export const ANSWER_MS = 15_000;
 const SHARED = 40;
 const PAGE = 1000;
+/** The part of the writes that are read again. */
+const READ_AGAIN = 0.3;
 let loads = 0;
 
 /** The server that a client writes to: its FHIR base, which changes when another process takes its place. */
@@ -67,6 +69,18 @@ export function startWriteLoad(targets: readonly Target[], clients: number): Wri
     // Where there was nothing to delete no version is named.
     if (version !== undefined) acknowledged.push({ version, ...(body === undefined ? {} : { token }) });
     else if (body !== undefined) wrong.push(`${method} ${path}: ${status} names no version`);
+    if (version !== undefined && random() < READ_AGAIN) await readAgain(target, version);
+  }
+
+  /** Who was told that a write was done finds it, or a later one. */
+  async function readAgain({ base }: Target, acknowledgedVersion: string): Promise<void> {
+    const [type, id, version] = acknowledgedVersion.split('/');
+    const answer = await send(base, 'GET', `/${type}/${id}`).catch(() => undefined);
+    // Gone names no version; it may be a later one.
+    if (answer === undefined || answer.status === 503 || answer.status === 410) return;
+    const seen = Number(/\d+/.exec(answer.headers.etag ?? '')?.[0] ?? 0);
+    if (seen >= Number(version)) return;
+    wrong.push(`after ${acknowledgedVersion} was acknowledged a read shows version ${seen} (${answer.status})`);
   }
 
   const running = Array.from({ length: clients }, async (_, client) => {

@@ -1,0 +1,70 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, expect, it, onTestFailed } from 'vitest';
+
+import { describeOnMongod } from '../mongod/for-tests.js';
+import { startOwnReplicaSet, startServer, type Server } from './mongo-servers.js';
+import { startWriteLoad } from './write-load.js';
+
+const KILLS = 10;
+const CLIENTS = 16;
+const RESUME_MS = 15_000;
+const STOPPED_MS = 20_000;
+
+describeOnMongod('a server on a replica set of three members, under write load', () => {
+  let set: Awaited<ReturnType<typeof startOwnReplicaSet>>;
+  let server: Server;
+  beforeAll(async () => {
+    set = await startOwnReplicaSet(3);
+    server = await startServer(set.store);
+  });
+  afterAll(async () => {
+    await server?.kill();
+    await set?.stop();
+  });
+
+  it(`its primary killed ${KILLS} times: writes resume by themselves, and none is lost or doubled`, async () => {
+    onTestFailed(() => console.info(server.log()));
+    const load = startWriteLoad([server], CLIENTS);
+    const gaps: number[] = [];
+    for (let round = 0; round < KILLS; round++) {
+      await load.resumed();
+      await sleep(500 + ((round * 137) % 700));
+      const primary = await set.primary();
+      await primary.kill();
+      gaps.push(await load.resumed());
+      await primary.start();
+      await set.ready();
+    }
+    await load.stop();
+    console.info(
+      `resumed after ${gaps.map((ms) => (ms / 1000).toFixed(1)).join(', ')} s; ${load.acknowledged.length} ` +
+        `acknowledged; ${JSON.stringify([...load.statuses])}; slowest answer ${(load.slowest / 1000).toFixed(1)} s`,
+    );
+    expect(load.wrong).toEqual([]);
+    expect(Math.max(...gaps)).toBeLessThan(RESUME_MS);
+    expect(load.statuses.get(0)).toBeUndefined();
+    expect(await load.audit(server)).toEqual([]);
+    expect(load.acknowledged.length).toBeGreaterThan(KILLS * CLIENTS);
+  });
+
+  it('its primary stopped in its tracks for 20 s: another takes over, and none is lost or doubled', async () => {
+    onTestFailed(() => console.info(server.log()));
+    const load = startWriteLoad([server], CLIENTS);
+    await load.resumed();
+    const primary = await set.primary();
+    primary.pause();
+    const resumes = load.resumed();
+    await sleep(STOPPED_MS);
+    primary.resume();
+    const gap = await resumes;
+    // It learns now that it is the primary no more, and takes back what nobody was told of.
+    await sleep(3000);
+    await load.resumed();
+    await load.stop();
+    console.info(`resumed after ${(gap / 1000).toFixed(1)} s; slowest answer ${(load.slowest / 1000).toFixed(1)} s`);
+    expect(load.wrong).toEqual([]);
+    // While it was stopped.
+    expect(gap).toBeLessThan(STOPPED_MS);
+    expect(await load.audit(server)).toEqual([]);
+  });
+});
