@@ -22,8 +22,8 @@ export interface Server extends Target {
 
 /** A replica set that a test may take apart, and the URL of a store on it. */
 export async function startOwnReplicaSet(size: number): Promise<ReplicaSet & { readonly store: string }> {
-  const { status, stderr } = spawnSync(process.execPath, [BUILD], { encoding: 'utf8' });
-  expect([status, stderr]).toEqual([0, '']);
+  const { status, stdout, stderr } = spawnSync(process.execPath, [BUILD], { encoding: 'utf8' });
+  expect(`${stdout}${stderr}exit ${status}`).toBe('exit 0');
   const set = await startReplicaSet((await findMongod()).path, size);
   return { ...set, store: withDatabase(set.url, 'kiln') };
 }
