@@ -1,15 +1,26 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+
 import { FhirError } from '../fhir/errors.js';
 import { openKeyQueue, type KeyQueue } from '../store/key-queue.js';
 import { VersionConflict, type Change, type Store, type StoredVersion } from '../store/store.js';
 
 /** How long a write waits for those before it on the same resource, in milliseconds. */
-const PATIENCE = 10_000;
+const PATIENCE = 4000;
 
 /** Writes of one store that wait for each other. */
 const queues = new WeakMap<Store, KeyQueue>();
 
-/** Attempts before a client is told to try again. Each failed one means that somebody else's write went through. */
+/** Attempts before a client is told to try again. */
 const MAX_ATTEMPTS = 100;
+
+/** Conflicts that are answered by another attempt at once: each means that somebody else's write went through. */
+const AT_ONCE = 5;
+
+/**
+ * Greatest pause after further ones, in milliseconds. A new primary shows reads older versions than transactions, until
+ * the others have confirmed what it took over.
+ */
+const GREATEST_PAUSE = 80;
 
 /** What came of a change: the version before it, and the new one, if the decision was to write. */
 export interface Written {
@@ -51,6 +62,7 @@ async function writeInTurn(
       return { before, after };
     } catch (error) {
       if (!(error instanceof VersionConflict)) throw error;
+      if (attempt >= AT_ONCE) await sleep(Math.random() * GREATEST_PAUSE);
     }
   }
   throw new FhirError('version-conflict');

@@ -1,4 +1,5 @@
 import {
+  MongoBulkWriteError,
   MongoError,
   MongoNetworkError,
   MongoServerError,
@@ -59,6 +60,20 @@ export function isTransient(error: unknown): boolean {
   return error instanceof MongoError && error.hasErrorLabel('TransientTransactionError');
 }
 
+/**
+ * Whether the connection broke. The labels of the driver do not tell: where several connections to a server break at once, only the
+ * first error has them; and a bulk write wraps its error.
+ */
+export function isConnectionLost(error: unknown): boolean {
+  const cause = error instanceof MongoBulkWriteError ? error.errorResponse : error;
+  return cause instanceof MongoNetworkError;
+}
+
+/** Whether no server was found in time. */
+export function isSelectionFailed(error: unknown): boolean {
+  return error instanceof MongoServerSelectionError;
+}
+
 /** Whether the snapshot that was asked for is there no more. */
 export function isSnapshotGone(error: unknown): boolean {
   return error instanceof MongoServerError && (error.code === 239 || error.code === 246);
@@ -70,11 +85,11 @@ export function isSnapshotGone(error: unknown): boolean {
  */
 export function translateMongoError(error: unknown): unknown {
   if (!(error instanceof MongoError)) return error;
-  if (error instanceof MongoServerSelectionError) return unavailable('no server that takes writes was found in time');
+  if (isSelectionFailed(error)) return unavailable('no server that takes writes was found in time');
   // It was written, but a majority of the servers has not confirmed it.
   if (error instanceof MongoWriteConcernError) return outcomeUnknown();
   if (isTimeUp(error)) return storeBusy();
-  if (error instanceof MongoNetworkError) return unavailable('the connection was lost');
+  if (isConnectionLost(error)) return unavailable('the connection was lost');
   const code = error instanceof MongoServerError ? Number(error.code) : undefined;
   if (TOO_LARGE.has(code ?? 0) || isTooLargeForDriver(error)) return tooLarge();
   if (WRITE_CONFLICTS.has(code ?? 0) || isTransient(error)) return storeBusy();

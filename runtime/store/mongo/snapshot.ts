@@ -1,7 +1,7 @@
 import type { Db, Document, Timestamp } from 'mongodb';
 
 import { fieldsOf, readValue, skipName, type Raw } from './bson.js';
-import { isTimeUp, tooCostly } from './mongo-errors.js';
+import { isTimeUp, storeBusy, tooCostly } from './mongo-errors.js';
 
 /** A moment of the cluster: seconds, and the operation within the second. */
 export interface ClusterTime {
@@ -44,6 +44,9 @@ export interface QueryLimits {
   readonly signal: AbortSignal | undefined;
 }
 
+/** How long after the end of its budget the server may say so, in milliseconds. */
+const SILENCE = 500;
+
 /** Opens snapshots. */
 export interface Snapshots {
   /**
@@ -65,8 +68,8 @@ export function openSnapshots(db: Db, makeTimestamp: (time: ClusterTime) => Time
       const stop = new AbortController();
       const onAbort = (): void => stop.abort(signal?.reason);
       signal?.addEventListener('abort', onAbort, { once: true });
-      // The server stops by itself at that time, where it still does anything.
-      const timer = setTimeout(() => stop.abort(tooCostly()), budget);
+      // The server stops by itself at the end of the budget; one that does not say so does not answer at all.
+      const timer = setTimeout(() => stop.abort(storeBusy()), budget + SILENCE);
 
       async function command(
         what: Document,

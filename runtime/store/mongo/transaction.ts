@@ -2,7 +2,16 @@ import { MongoError, type ClientSession, type MongoClient } from 'mongodb';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import type { Fault } from './fault.js';
-import { isDuplicate, isTimeUp, isTransient, outcomeUnknown, storeBusy, translateMongoError } from './mongo-errors.js';
+import {
+  isConnectionLost,
+  isDuplicate,
+  isSelectionFailed,
+  isTimeUp,
+  isTransient,
+  outcomeUnknown,
+  storeBusy,
+  translateMongoError,
+} from './mongo-errors.js';
 
 /** How many times a transaction is tried. Each failed try means that somebody else's went through, or is under way. */
 const MAX_ATTEMPTS = 100;
@@ -74,7 +83,8 @@ export function openTransactions(client: MongoClient, fault: Fault): Transaction
 
 /** A document that another made in the same moment is seen by the next try. */
 function isWorthAnother(error: unknown): boolean {
-  return isTransient(error) || isDuplicate(error) || error instanceof TooLate;
+  // A lost connection too: at the commit it is not passed on.
+  return isTransient(error) || isConnectionLost(error) || isDuplicate(error) || error instanceof TooLate;
 }
 
 /**
@@ -97,5 +107,6 @@ async function commit(session: ClientSession, deadline: number): Promise<void> {
 }
 
 function isUnknown(error: unknown): boolean {
+  if (isConnectionLost(error) || isSelectionFailed(error)) return true;
   return error instanceof MongoError && (error.hasErrorLabel('UnknownTransactionCommitResult') || isTimeUp(error));
 }
