@@ -1,4 +1,4 @@
-import type { RequestListener } from 'node:http';
+import type { IncomingMessage, RequestListener } from 'node:http';
 
 import express, { type ErrorRequestHandler, type Express } from 'express';
 
@@ -18,12 +18,25 @@ export function createApp(options: KilnOptions): RequestListener {
   const serveFhir = createFhirServer(options);
   const rest = createRest(options);
   return (req, res) => {
-    const url = req.url ?? '/';
+    const url = takeAbsolute(req);
     if (isFhir(url)) {
       const path = url.slice(FHIR_PATH.length);
       void serveFhir(req, res, path.startsWith('/') ? path : `/${path}`, FHIR_PATH);
     } else rest(req, res);
   };
+}
+
+const ABSOLUTE = /^https?:\/\/([^/?#]*)/i;
+
+/** The path of a request, which may come with scheme and host; these then count, not `Host`. RFC 9112, 3.2.2 */
+function takeAbsolute(req: IncomingMessage): string {
+  const { url = '/' } = req;
+  const [start, host] = ABSOLUTE.exec(url) ?? [];
+  if (start === undefined || host === undefined) return url;
+  req.headers.host = host;
+  const path = url.slice(start.length);
+  req.url = path.startsWith('/') ? path : `/${path}`;
+  return req.url;
 }
 
 /** Whether a URL is `/fhir`, or below it. */

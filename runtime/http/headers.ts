@@ -12,16 +12,18 @@ export function readConditions(headers: IncomingHttpHeaders): Conditions {
   const ifMatch = headers['if-match'];
   const ifNoneMatch = headers['if-none-match'];
   const since = headers['if-modified-since'];
+  const until = headers['if-unmodified-since'];
   const ifNoneExist = headers['if-none-exist'];
-  if (ifMatch === undefined && ifNoneMatch === undefined && since === undefined && ifNoneExist === undefined) {
-    return NO_CONDITIONS;
-  }
+  if ((ifMatch ?? ifNoneMatch ?? since ?? until ?? ifNoneExist) === undefined) return NO_CONDITIONS;
   const ifModifiedSince = since === undefined ? undefined : parseHttpDate(since);
+  // What is no date is as good as not there. RFC 9110, 13.1.4
+  const ifUnmodifiedSince = until === undefined ? undefined : parseHttpDate(until);
   return {
     ...(ifMatch === undefined ? {} : { ifMatch }),
     ...(ifNoneMatch === undefined ? {} : { ifNoneMatch }),
     ...(ifNoneExist === undefined ? {} : { ifNoneExist: String(ifNoneExist) }),
     ...(ifModifiedSince === undefined ? {} : { ifModifiedSince }),
+    ...(ifUnmodifiedSince === undefined ? {} : { ifUnmodifiedSince }),
   };
 }
 

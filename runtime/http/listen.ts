@@ -5,6 +5,7 @@ import { FhirError, type ErrorCode } from '../fhir/errors.js';
 import { errorOutcome } from '../fhir/operation-outcome.js';
 import { DEFAULT_LIMITS, type Limits } from '../fhir/limits.js';
 import { JSON_TYPE } from '../format/negotiate.js';
+import { inTurn } from './in-turn.js';
 
 /** How often connections are looked at that are over their time, in milliseconds. */
 const CHECK_INTERVAL = 5_000;
@@ -42,6 +43,7 @@ export function listen(
   limits: Partial<ConnectionLimits> = {},
 ): Promise<Listening> {
   const { headers, headersTime, requestTime, connectionIdleTime } = { ...DEFAULT_LIMITS, ...limits };
+  const ordered = inTurn(listener);
   const server = createServer(
     {
       maxHeaderSize: headers,
@@ -49,11 +51,11 @@ export function listen(
       requestTimeout: requestTime,
       connectionsCheckingInterval: Math.min(CHECK_INTERVAL, headersTime, requestTime),
     },
-    listener,
+    ordered,
   );
   server.setTimeout(connectionIdleTime);
   // Only who reads the body says that it may come: one that is refused is never sent.
-  server.on('checkContinue', listener);
+  server.on('checkContinue', ordered);
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => answerBroken(error, socket));
   return new Promise((resolve, reject) => {
     server.once('error', reject);

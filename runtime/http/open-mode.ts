@@ -55,7 +55,10 @@ export function guardOpenMode(req: IncomingMessage): void {
   const address = req.socket.remoteAddress ?? '';
   if (address !== '127.0.0.1' && !isLoopback(address)) throw new FhirError('open-mode-host');
   const isSafe = method === 'GET' || method === 'HEAD' || method === 'OPTIONS';
-  if (!isSafe && headers['sec-fetch-site'] === 'cross-site') throw new FhirError('open-mode-origin');
+  if (isSafe) return;
+  const { origin } = headers;
+  const isForeign = origin !== undefined && !isLocal(origin.replace(/^https?:\/\//, ''));
+  if (isForeign || headers['sec-fetch-site'] === 'cross-site') throw new FhirError('open-mode-origin');
 }
 
 /** Node keeps the first alone, and a proxy in between may have gone by the last. RFC 9112, 3.2 */

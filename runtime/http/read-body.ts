@@ -38,7 +38,7 @@ export async function* openBody(req: IncomingMessage, res: ServerResponse, limit
     new FhirError('body-too-large', `A body may have ${limits.body} bytes${isGzip ? ' when inflated' : ''}`);
   if (Number(req.headers['content-length'] ?? 0) > limits.body) throw tooLarge();
   // The client waits for this; one whose body is not wanted never sends it.
-  if (req.headers.expect !== undefined) res.writeContinue();
+  if (req.headers.expect !== undefined && req.httpVersionMinor > 0) res.writeContinue();
   const raw = pieces(req, limits.bodyIdleTime);
   let size = 0;
   for await (const chunk of isGzip ? inflate(raw) : raw) {
@@ -50,6 +50,12 @@ export async function* openBody(req: IncomingMessage, res: ServerResponse, limit
 
 /** Whether the body is gzip. @throws FhirError for what else it may be */
 function checkEncoding({ headers }: IncomingMessage): boolean {
+  const transfer = headers['transfer-encoding']?.trim().toLowerCase() ?? 'chunked';
+  // Node undoes this one alone. RFC 9112, 6.1
+  if (transfer !== 'chunked') {
+    const text = `The server reads Transfer-Encoding chunked, not ${JSON.stringify(transfer.slice(0, 32))}`;
+    throw new FhirError('transfer-encoding', text, { headers: { Connection: 'close' } });
+  }
   const encoding = headers['content-encoding']?.trim().toLowerCase() ?? 'identity';
   if (encoding === 'identity' || encoding === '') return false;
   if (encoding === 'gzip' || encoding === 'x-gzip') return true;

@@ -31,7 +31,9 @@ export async function sendContent(
   headers: string[],
 ): Promise<void> {
   const isWanted = rangeHolds(req.headers['if-range'] as string | undefined, reply.versionId);
-  const range = reply.status === 200 && isWanted ? readRange(req.headers.range, content.size) : undefined;
+  // Of HEAD it is ignored: RFC 9110, 14.2
+  const mayRange = reply.status === 200 && req.method === 'GET' && isWanted;
+  const range = mayRange ? readRange(req.headers.range, content.size) : undefined;
   const length = range === undefined ? content.size : range.to - range.from + 1;
   headers.push('Content-Type', content.contentType, 'Content-Length', String(length), 'Accept-Ranges', 'bytes');
   headers.push('Vary', 'Accept', ...HARMLESS);

@@ -8,6 +8,8 @@ export interface Conditions {
   readonly ifNoneExist?: string;
   /** Milliseconds since the epoch. */
   readonly ifModifiedSince?: number;
+  /** Milliseconds since the epoch. */
+  readonly ifUnmodifiedSince?: number;
 }
 
 /** Wishes of the header `Prefer`. https://hl7.org/fhir/R5/http.html#ops */

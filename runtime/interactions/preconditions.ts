@@ -33,7 +33,8 @@ export function liveVersion(stored: StoredVersion | undefined): LiveVersion | un
  *
  * @throws FhirError `precondition-failed` or `header-invalid`
  */
-export function checkWrite({ ifMatch, ifNoneMatch }: Conditions, current: StoredVersion | undefined): void {
+export function checkWrite(conditions: Conditions, current: StoredVersion | undefined): void {
+  const { ifMatch, ifNoneMatch, ifUnmodifiedSince } = conditions;
   const live = liveVersion(current);
   // Both are read first: whether they can be is no matter of what is there.
   const wanted = ifMatch === undefined ? undefined : parseEtags('If-Match', ifMatch);
@@ -42,6 +43,11 @@ export function checkWrite({ ifMatch, ifNoneMatch }: Conditions, current: Stored
     if (live === undefined) throw new FhirError('precondition-failed', 'If-Match: there is no such resource');
     if (wanted !== '*' && !wanted.includes(String(live.version))) {
       throw new FhirError('precondition-failed', `If-Match: the current version is W/"${live.version}"`);
+    }
+  }
+  if (wanted === undefined && ifUnmodifiedSince !== undefined && live !== undefined) {
+    if (!isOld(live, ifUnmodifiedSince)) {
+      throw new FhirError('precondition-failed', 'If-Unmodified-Since: the resource has changed since then');
     }
   }
   if (unwanted !== undefined && live !== undefined) {
@@ -61,7 +67,12 @@ export function isUnmodified(call: Call, stored: StoredVersion): boolean {
   if (ifNoneMatch !== undefined) {
     return isKnown(ifNoneMatch, String(stored.version));
   }
-  return ifModifiedSince !== undefined && Math.floor(stored.lastUpdated / 1000) * 1000 <= ifModifiedSince;
+  return ifModifiedSince !== undefined && isOld(stored, ifModifiedSince);
+}
+
+/** Whether a version came by then, as far as a header of whole seconds can tell. */
+function isOld({ lastUpdated }: StoredVersion, time: number): boolean {
+  return Math.floor(lastUpdated / 1000) * 1000 <= time;
 }
 
 /** Whether an `If-None-Match` header names this version. Weak and strong tags are alike here. RFC 9110, 13.1.2 */
