@@ -110,13 +110,14 @@ class Exchange {
 async function handle(exchange: Exchange, context: Context): Promise<void> {
   const { log, codecs } = context;
   const { req, res, id, method } = exchange;
+  let failed: string | undefined;
   try {
     await answer(exchange, context);
   } catch (error) {
     if (!(error instanceof FhirError)) {
       if (isCutOff(error, res)) res.destroy();
       else log.defect(id, error);
-    } else if (error.status >= 500) log.defect(id, error);
+    } else if (error.status >= 500) failed = describeFailure(error);
     const failure = error instanceof FhirError ? error : new FhirError('internal');
     exchange.form ??= formOfFailure(exchange, context);
     await sendError(res, failure, exchange.look, codecs).catch((defect: unknown) => log.defect(id, defect));
@@ -130,9 +131,15 @@ async function handle(exchange: Exchange, context: Context): Promise<void> {
     ...(row === undefined ? {} : { route: row.path, interaction: row.interaction }),
     status: res.statusCode,
     duration: performance.now() - exchange.start,
+    ...(failed === undefined ? {} : { failure: failed }),
     ...(exchange.params.size === 0 ? {} : { params: [...new Set(exchange.params.keys())] }),
   });
   if (!req.complete && hasBody(req)) drain(req, 1.25 * context.services.limits.body);
+}
+
+/** An outage floods the log with these, so they are one line each, without a stack. */
+function describeFailure({ code, issues: [{ diagnostics }] }: FhirError): string {
+  return diagnostics === undefined ? code : `${code} (${diagnostics})`;
 }
 
 async function answer(exchange: Exchange, { services, codecs, router }: Context): Promise<void> {

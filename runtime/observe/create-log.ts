@@ -43,7 +43,8 @@ export function createLog(
 }
 
 /** Member by member, so that nothing that somebody adds to a record gets into the log by itself. */
-function loggable({ requestId, method, route, interaction, status, duration, params }: RequestRecord): object {
+function loggable(record: RequestRecord): object {
+  const { requestId, method, route, interaction, status, duration, failure, params } = record;
   const names = params?.slice(0, MAX_PARAMETERS).map((name) => (PARAMETER.test(name) ? name : '?'));
   return {
     requestId,
@@ -52,6 +53,7 @@ function loggable({ requestId, method, route, interaction, status, duration, par
     interaction,
     status,
     duration: Math.round(duration * 10) / 10,
+    failure,
     params: names,
   };
 }

@@ -8,6 +8,8 @@ export interface RequestRecord {
   readonly status: number;
   /** Milliseconds. */
   readonly duration: number;
+  /** Why the server could not serve, where it was nobody's fault here: our code, and technical detail. */
+  readonly failure?: string;
   /** Names of the query parameters. */
   readonly params?: readonly string[];
 }

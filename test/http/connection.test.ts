@@ -2,6 +2,8 @@ import { connect, type Socket } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it, vi } from 'vitest';
 
+import { FhirError } from '../../runtime/fhir/errors.js';
+import type { RequestRecord } from '../../runtime/observe/log.js';
 import { codeOf, FHIR_JSON, useToyServer } from './server.js';
 
 /** Sends bytes as they are, and gives back all that comes until the server closes. */
@@ -113,5 +115,26 @@ describe('one connection (RFC 9112)', () => {
     const matched = { ...at(0), 'if-match': 'W/"2"' };
     expect((await server.send('PUT', '/Patient/since', patient, matched)).status).toBe(200);
     expect((await server.send('DELETE', '/Patient/since', undefined, at('yesterday'))).status).toBe(200);
+  });
+});
+
+describe('a store that does not work', () => {
+  const requests: RequestRecord[] = [];
+  const defects: unknown[] = [];
+  const log = {
+    request: (record: RequestRecord) => void requests.push(record),
+    defect: (_id: string, error: unknown) => void defects.push(error),
+    info: () => {},
+  };
+  const server = useToyServer({ log });
+
+  it('is told as 503, and logged in a line that says why, without a stack', async () => {
+    const error = new FhirError('store-unavailable', undefined, { diagnostics: 'it has no primary' });
+    const read = vi.spyOn(server.store, 'read').mockRejectedValue(error);
+    const answer = await server.send('GET', '/Patient/1');
+    read.mockRestore();
+    expect([answer.status, codeOf(answer)]).toEqual([503, 'store-unavailable']);
+    expect(requests.at(-1)).toMatchObject({ status: 503, failure: 'store-unavailable (it has no primary)' });
+    expect(defects).toEqual([]);
   });
 });
