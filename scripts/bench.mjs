@@ -1,4 +1,5 @@
 // Runs the benches of test/bench, all or those named: npm run bench -- extraction
+// Those of MongoDB need to be told of one: npm run bench -- --store=mongodb://127.0.0.1:27017
 // They are compiled first: under vitest each call between modules takes a detour, and the floor would look too near.
 import { fork, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
@@ -12,7 +13,16 @@ const self = fileURLToPath(import.meta.url);
 
 process.chdir(root);
 if (process.send) await runOne(process.argv[2]);
-else await runAll(process.argv.slice(2));
+else await runAll(readArguments(process.argv.slice(2)));
+
+/** With a store and no names, what concerns that store. */
+function readArguments(args) {
+  const option = '--store=';
+  const store = args.find((arg) => arg.startsWith(option))?.slice(option.length);
+  const names = args.filter((arg) => !arg.startsWith(option));
+  if (store !== undefined) process.env.KILN_BENCH_STORE = store;
+  return store !== undefined && names.length === 0 ? ['mongo'] : names;
+}
 
 async function runAll(asked) {
   const known = benches();
@@ -23,7 +33,8 @@ async function runAll(asked) {
   if (!compile()) return fail('the benches do not compile');
 
   const rows = [];
-  for (const name of asked.length > 0 ? asked : known) {
+  const all = known.filter((name) => name !== 'mongo');
+  for (const name of asked.length > 0 ? asked : all) {
     const some = await inProcessOfItsOwn(name);
     if (some) rows.push(...some);
     else fail(`${name} failed`);

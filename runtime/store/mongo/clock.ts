@@ -31,7 +31,8 @@ export async function openServerClock(client: MongoClient, db: Db): Promise<Serv
   let offset = 0;
   let parted = 0;
   let primary: string | undefined;
-  const monotonic = (): number => performance.timeOrigin + performance.now();
+  const { timeOrigin } = performance;
+  const monotonic = (): number => timeOrigin + performance.now();
 
   async function measure(): Promise<void> {
     const sent = monotonic();

@@ -1,5 +1,7 @@
 import type { Binary, Collection, Db, ObjectId } from 'mongodb';
 
+import type { TokenEntry } from '../../search/entry.js';
+
 /** The place of a number in the order in which they are printed, and the text that BSON cannot give back. */
 export type NumberNote = readonly [place: number, text: string];
 
@@ -19,9 +21,9 @@ export interface VersionFields {
 
 /** A token: what searches find it by is the code, then the system. */
 export interface TokenRow extends Row {
-  readonly code?: string;
-  readonly system?: string;
-  readonly ofType?: readonly { readonly system?: string; readonly code: string }[];
+  readonly code?: string | undefined;
+  readonly system?: string | undefined;
+  readonly ofType?: TokenEntry['ofType'] | undefined;
 }
 
 /** A string. */
@@ -41,20 +43,20 @@ export interface NumberRow extends Row {
   readonly value: number;
   readonly low: number;
   readonly high: number;
-  readonly system?: string;
-  readonly code?: string;
-  readonly unit?: string;
+  readonly system?: string | undefined;
+  readonly code?: string | undefined;
+  readonly unit?: string | undefined;
 }
 
 /** A reference: one row for what it points to, one more for a logical reference. */
 export interface ReferenceRow extends Row {
   /** `Patient/1`, with the base URL before it where that is another server; or a URL; or the value of an identifier. */
-  readonly to?: string;
-  readonly version?: string;
-  readonly fragment?: string;
+  readonly to?: string | undefined;
+  readonly version?: string | undefined;
+  readonly fragment?: string | undefined;
   /** `to` is the value of an identifier. */
-  readonly logical?: true;
-  readonly system?: string;
+  readonly logical?: true | undefined;
+  readonly system?: string | undefined;
 }
 
 /** A URI. */
@@ -70,7 +72,7 @@ interface Row {
    */
   readonly p: string;
   /** Rows of one value of a composite share it. */
-  readonly g?: number;
+  readonly g?: number | undefined;
 }
 
 /** Index entries: one array for each way of comparing, as an index may hold one array of each document. */

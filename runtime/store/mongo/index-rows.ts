@@ -1,5 +1,5 @@
-import type { IndexEntry, QuantityEntry, ReferenceEntry, SimpleEntry } from '../../search/entry.js';
-import type { IndexRows } from './documents.js';
+import type { IndexEntry, ReferenceEntry, SimpleEntry } from '../../search/entry.js';
+import type { DateRow, IndexRows, NumberRow, ReferenceRow, StringRow, TokenRow, UriRow } from './documents.js';
 
 /** Parameters that fields of the document answer. */
 const KEPT_ELSEWHERE = new Set(['_id', '_lastUpdated']);
@@ -8,84 +8,90 @@ const KEPT_ELSEWHERE = new Set(['_id', '_lastUpdated']);
 const EARLIEST = new Date(-8.64e15);
 const LATEST = new Date(8.64e15);
 
-type Mutable<T> = { -readonly [K in keyof T]: T[K] extends readonly (infer U)[] | undefined ? U[] : never };
+/** The rows while they are collected. */
+interface Collected {
+  token?: TokenRow[];
+  string?: StringRow[];
+  date?: DateRow[];
+  number?: NumberRow[];
+  reference?: ReferenceRow[];
+  uri?: UriRow[];
+}
 
 /** Index entries as arrays by kind; kinds without any are left out. */
 export function toIndexRows(entries: readonly IndexEntry[]): IndexRows {
-  const rows: Partial<Mutable<Required<IndexRows>>> = {};
+  const rows: Collected = {};
   let group = 0;
   for (const entry of entries) {
     if (KEPT_ELSEWHERE.has(entry.param)) continue;
     if (entry.kind !== 'composite') {
-      add(rows, { p: entry.param }, entry);
+      add(rows, entry.param, undefined, entry);
       continue;
     }
-    const g = ++group;
+    group++;
     for (const [i, part] of entry.parts.entries()) {
-      for (const value of part) add(rows, { p: `${entry.param}$${i + 1}`, g }, value);
+      for (const value of part) add(rows, `${entry.param}$${i + 1}`, group, value);
     }
   }
   return rows;
 }
 
-function add(
-  rows: Partial<Mutable<Required<IndexRows>>>,
-  place: { readonly p: string; readonly g?: number },
-  entry: SimpleEntry,
-): void {
+/** Rows of a kind have the same fields, in the same order; the driver leaves out those that are undefined. */
+function add(rows: Collected, p: string, g: number | undefined, entry: SimpleEntry): void {
   switch (entry.kind) {
-    case 'token': {
-      const { code, system, ofType } = entry;
-      // The driver leaves out what is undefined.
-      (rows.token ??= []).push({ ...place, code, system, ofType } as IndexRowOf<'token'>);
+    case 'token':
+      (rows.token ??= []).push({ p, g, code: entry.code, system: entry.system, ofType: entry.ofType });
       break;
-    }
     case 'string':
-      (rows.string ??= []).push({ ...place, folded: entry.folded, text: entry.text });
+      (rows.string ??= []).push({ p, g, folded: entry.folded, text: entry.text });
       break;
     case 'date': {
       const { low, high } = entry;
-      const row = {
-        low: low === undefined ? EARLIEST : new Date(low),
-        high: high === undefined ? LATEST : new Date(high),
-      };
-      (rows.date ??= []).push({ ...place, ...row });
+      const [from, to] = [low === undefined ? EARLIEST : new Date(low), high === undefined ? LATEST : new Date(high)];
+      (rows.date ??= []).push({ p, g, low: from, high: to });
       break;
     }
-    case 'number':
-      (rows.number ??= []).push({ ...place, value: entry.value, low: entry.value, high: entry.value });
+    case 'number': {
+      const { value } = entry;
+      const unknown = undefined;
+      (rows.number ??= []).push({
+        p,
+        g,
+        value,
+        low: value,
+        high: value,
+        system: unknown,
+        code: unknown,
+        unit: unknown,
+      });
       break;
+    }
     case 'quantity': {
       const { value, system, code, unit } = entry;
-      (rows.number ??= []).push({ ...place, value, ...ends(entry), system, code, unit } as IndexRowOf<'number'>);
+      const isPoint = entry.low === undefined && entry.high === undefined;
+      // Of a point both ends are the value, of an interval that is open one is infinite.
+      const [low, high] = isPoint ? [value, value] : [entry.low ?? -Infinity, entry.high ?? Infinity];
+      (rows.number ??= []).push({ p, g, value, low, high, system, code, unit });
       break;
     }
     case 'reference':
-      for (const row of referenceRows(entry)) {
-        (rows.reference ??= []).push({ ...place, ...row } as IndexRowOf<'reference'>);
-      }
+      addReference((rows.reference ??= []), p, g, entry);
       break;
     case 'uri':
-      (rows.uri ??= []).push({ ...place, value: entry.value });
+      (rows.uri ??= []).push({ p, g, value: entry.value });
       break;
   }
 }
 
-type IndexRowOf<K extends keyof IndexRows> = NonNullable<IndexRows[K]>[number];
-
-function referenceRows({ type, id, version, base, url, fragment, identifier }: ReferenceEntry): object[] {
-  const rows: object[] = [];
-  if (type !== undefined && id !== undefined) {
-    rows.push({ to: `${base === undefined ? '' : `${base}/`}${type}/${id}`, version });
-  }
-  if (url !== undefined) rows.push({ to: url, fragment });
-  if (identifier !== undefined) rows.push({ to: identifier.value, logical: true, system: identifier.system });
+function addReference(rows: ReferenceRow[], p: string, g: number | undefined, entry: ReferenceEntry): void {
+  const { type, id, version, base, url, fragment, identifier } = entry;
+  const before = rows.length;
+  const push = (to: string | undefined, more: Partial<ReferenceRow>): void => {
+    rows.push({ p, g, to, version: more.version, fragment: more.fragment, logical: more.logical, system: more.system });
+  };
+  if (type !== undefined && id !== undefined) push(`${base === undefined ? '' : `${base}/`}${type}/${id}`, { version });
+  if (url !== undefined) push(url, { fragment });
+  if (identifier !== undefined) push(identifier.value, { logical: true, system: identifier.system });
   // A reference of which nothing is known is one all the same, to those who ask whether there is any.
-  return rows.length === 0 ? [{}] : rows;
-}
-
-/** Both ends of a quantity: of a point the value itself, of an interval that is open infinity. */
-function ends({ value, low, high }: QuantityEntry): { readonly low: number; readonly high: number } {
-  if (low === undefined && high === undefined) return { low: value, high: value };
-  return { low: low ?? -Infinity, high: high ?? Infinity };
+  if (rows.length === before) push(undefined, {});
 }
