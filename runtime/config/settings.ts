@@ -1,4 +1,5 @@
 import { DEFAULT_LIMITS } from '../fhir/limits.js';
+import { whyNoSqlitePath } from '../store/sqlite-path.js';
 import { maskPassword } from './mongo-url.js';
 import { address, choice, duration, integer, size, type Setting } from './setting.js';
 
@@ -11,8 +12,12 @@ const STORE: Setting<string> = {
   initial: 'sqlite:./data/kiln.db',
   mask: maskPassword,
   parse(value) {
-    if (typeof value === 'string' && /^(?:sqlite:|mongodb(?:\+srv)?:\/\/)./.test(value)) return value;
-    throw new Error('has to be sqlite:PATH, sqlite::memory: or mongodb://HOST/DATABASE');
+    if (typeof value !== 'string' || !/^(?:sqlite:|mongodb(?:\+srv)?:\/\/)./s.test(value)) {
+      throw new Error('has to be sqlite:PATH, sqlite::memory: or mongodb://HOST/DATABASE');
+    }
+    const fault = value.startsWith('sqlite:') ? whyNoSqlitePath(value.slice('sqlite:'.length)) : undefined;
+    if (fault !== undefined) throw new Error(`the path ${fault}`);
+    return value;
   },
 };
 

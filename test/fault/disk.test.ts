@@ -1,8 +1,9 @@
-import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 
+import { backUp } from '../../runtime/store/sqlite/backup.js';
 import { openSqliteStore } from '../../runtime/store/sqlite/sqlite-store.js';
 import type { Store } from '../../runtime/store/store.js';
 import { put } from '../contract/subject.js';
@@ -14,7 +15,7 @@ describe('a disk', () => {
   let store: Store;
   beforeEach(() => {
     folder = mkdtempSync(join(tmpdir(), 'kiln-disk-'));
-    disk = mountSmallDisk(folder, 8);
+    disk = mountSmallDisk(folder, 11);
     store = openSqliteStore(`sqlite:${join(folder, 'kiln.db')}`, disk === undefined ? { maxPages: 1500 } : {});
   });
   afterEach(async () => {
@@ -32,7 +33,7 @@ describe('a disk', () => {
 
   it('that is full gives 503, loses nothing that was answered, and serves again when there is room', async () => {
     const ballast = join(folder, 'ballast');
-    if (disk !== undefined) writeFileSync(ballast, Buffer.alloc(3 * 1024 * 1024));
+    if (disk !== undefined) writeFileSync(ballast, Buffer.alloc(6 * 1024 * 1024));
     const acknowledged: string[] = [];
     let failures = 0;
     for (let round = 0; round < 60 && failures < 20; round++) {
@@ -54,13 +55,34 @@ describe('a disk', () => {
     expect(await store.blobs.get('k')).toBeUndefined();
     if (disk === undefined) return;
 
+    // Said to be well: what failed left room for the small write that it tried.
+    await expect(store.write([put('large', 0, 'x'.repeat(400_000))])).rejects.toMatchObject({ status: 503 });
+    expect(await store.check()).toMatchObject({ ok: false });
+    expect(await store.check()).toMatchObject({ ok: false });
+
     rmSync(ballast);
-    expect(await store.check()).toEqual({ ok: true });
+    // The log, which could not be written back, takes as much as it has of that first.
+    await expect.poll(() => store.check(), { timeout: 5000 }).toEqual({ ok: true });
     for (const id of ['again1', 'again2']) {
       await store.write([put(id, 0)]);
       acknowledged.push(id);
     }
     await expectAll(acknowledged);
+  });
+
+  it('that has no room for a backup was told as a store that does not work', async () => {
+    if (disk === undefined) return console.warn('NOT TESTED: a backup onto a full disk');
+    const elsewhere = mkdtempSync(join(tmpdir(), 'kiln-disk-from-'));
+    const source = openSqliteStore(`sqlite:${join(elsewhere, 'from.db')}`);
+    try {
+      for (let n = 0; n < 30; n++) await source.write([put(`b${n}`, 0, 'x'.repeat(400_000))]);
+      const target = join(folder, 'copy.db');
+      await expect(backUp(join(elsewhere, 'from.db'), target)).rejects.toThrow(`${target} cannot be written: the disk`);
+      expect(readdirSync(folder).filter((name) => name.startsWith('copy'))).toEqual([]);
+    } finally {
+      await source.close();
+      rmSync(elsewhere, { recursive: true });
+    }
   });
 
   it('that is read-only gives 503 and says so to who checks, until it is writable again', async () => {

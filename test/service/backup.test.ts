@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
@@ -69,6 +69,24 @@ describe('kiln backup', { timeout: 120_000 }, () => {
     expect(await answer.text()).toBe(versions.get('b0')?.[0]);
     served.child.kill('SIGTERM');
     expect(await served.ended).toBe(0);
+  });
+
+  it.each(['kiln.db-journal', 'kiln.db-wal', 'kiln.db-shm', 'copy.db '])(
+    'under the name %j SQLite deleted the copy, or nothing could open it: it is refused',
+    async (name) => {
+      await openSqliteStore(store).close();
+      const before = readdirSync(folder);
+      const result = await run('backup', join(folder, name), '--store', store);
+      expect(result).toMatchObject({ code: 1, out: '' });
+      expect(result.err).toMatch(/the name of a backup, ".*", may not/);
+      expect(readdirSync(folder)).toEqual(before);
+    },
+  );
+
+  it('a folder that is missing was told as a store that does not work', async () => {
+    await openSqliteStore(store).close();
+    const { code, err } = await run('backup', join(folder, 'none', 'x.db'), '--store', store);
+    expect([code, err.trim()]).toEqual([1, `kiln: there is no folder ${join(folder, 'none')} to put the backup into`]);
   });
 
   it('writes over nothing, and makes no store to copy it', async () => {

@@ -189,6 +189,16 @@ describe('where a file is', () => {
     expect(performance.now() - begin).toBeLessThan(1000);
   });
 
+  it.each([' kiln.db', 'kiln.db ', 'kiln.db\n', '\u00a0', 'a\0b', 'kiln.db-wal', 'kiln.db-SHM', 'kiln.db-journal'])(
+    '%j was taken for another file: it is refused',
+    (name) => {
+      expect(() => openSqliteStore(`sqlite:${name.startsWith(' ') ? name : join(folder, name)}`)).toThrow(
+        /the store ".*may not/,
+      );
+      expect(readdirSync(folder)).toEqual([]);
+    },
+  );
+
   it('makes the folder', async () => {
     const store = openSqliteStore(`sqlite:${join(folder, 'a', 'b', 'kiln.db')}`);
     await store.close();
@@ -201,6 +211,67 @@ describe('where a file is', () => {
     one.dispose();
     two.dispose();
     expect(existsSync(join(one.file, '..'))).toBe(false);
+  });
+});
+
+describe('a file that others touch while it is in use', () => {
+  const other = (script: string): string => {
+    const code = `const db = new (require('better-sqlite3'))(${JSON.stringify(file)}); ${script}; db.close()`;
+    const { stdout, stderr, status } = spawnSync(process.execPath, ['-e', code], { encoding: 'utf8' });
+    expect([stderr, status]).toEqual(['', 0]);
+    return stdout.trim();
+  };
+  const change = (id: string): Put => ({
+    type: 'Patient',
+    id,
+    expected: 0,
+    body: { head: '{"meta":{', tail: '}}' },
+    content: { resourceType: 'Patient' },
+    entries: [],
+  });
+  const lost = { code: 'store-unavailable', status: 503 };
+
+  it('lost its lock when a thread opened it, so that others took it for one that nobody has open', async () => {
+    const store = openSqliteStore(`sqlite:${file}`);
+    const beside = openSqliteStore(`sqlite:${file}`);
+    await store.write([change('a')]);
+    await store.history({ count: 1 });
+    await beside.close();
+    const lock = `db.pragma('busy_timeout = 0'); db.pragma('locking_mode = EXCLUSIVE');
+      try { db.exec('BEGIN EXCLUSIVE'); console.log('nobody has it') } catch (error) { console.log(error.code) }`;
+    expect(other(lock)).toBe('SQLITE_BUSY');
+    await store.close();
+    expect(other(lock)).toBe('nobody has it');
+  });
+
+  it.each(['deleted', 'replaced', 'without its log'])(
+    'that was %s: writes were acknowledged and lost, and the store said that it was well',
+    async (how) => {
+      const store = openSqliteStore(`sqlite:${file}`);
+      await store.write([change('a')]);
+      expect(await store.check()).toEqual({ ok: true });
+      if (how === 'without its log') rmSync(`${file}-wal`);
+      else rmSync(file);
+      if (how === 'replaced') await openSqliteStore(`sqlite:${file}`).close();
+      await expect(store.write([change('b')])).rejects.toMatchObject(lost);
+      await expect(store.maps.swap('m', 'k', undefined, 'v')).rejects.toMatchObject(lost);
+      expect(await store.check()).toEqual({
+        ok: false,
+        detail: expect.stringContaining('deleted or replaced') as string,
+      });
+      expect(existsSync(file)).toBe(how !== 'deleted');
+      await store.close();
+      expect(existsSync(file)).toBe(how !== 'deleted');
+    },
+  );
+
+  it('that was deleted before a thread opened it came back empty', async () => {
+    const store = openSqliteStore(`sqlite:${file}`);
+    rmSync(file);
+    await expect(store.history({ count: 1 })).rejects.toMatchObject(lost);
+    await expect(store.write([change('b')])).rejects.toMatchObject(lost);
+    expect(existsSync(file)).toBe(false);
+    await store.close();
   });
 });
 

@@ -1,6 +1,7 @@
 import Database from 'better-sqlite3';
 
 import { checkOwner } from './check-owner.js';
+import { isInUse, whyAnother, type FileIdentity } from './file-identity.js';
 import { migrate } from './migrate.js';
 
 /** How long opening waits for the lock that another process holds, in milliseconds. */
@@ -15,6 +16,8 @@ export interface ConnectOptions {
   readonly queryOnly?: boolean;
   /** The file ends with the process: nothing need be synced. */
   readonly isTemporary?: boolean;
+  /** The process has it open already: it has to be this file, and none is made. */
+  readonly identity?: FileIdentity;
 }
 
 /**
@@ -22,11 +25,17 @@ export interface ConnectOptions {
  * synced at each commit. https://www.sqlite.org/wal.html
  *
  * @throws Error naming the file; one that is newer or of another program is left as it was, to the byte
+ * @throws Error saying so where it is not the file that it has to be
  */
 export function connect(file: string, options: ConnectOptions = {}): Database.Database {
-  checkOwner(file);
-  const db = open(file);
+  const { identity } = options;
+  // Whoever closes a file loses all locks that its process has on it, also those of SQLite (POSIX, fcntl), without which
+  // others take it for a file that nobody has open. https://www.sqlite.org/howtocorrupt.html
+  if (identity === undefined && !isInUse(file)) checkOwner(file);
+  checkIdentity(file, identity);
+  const db = open(file, identity !== undefined);
   try {
+    checkIdentity(file, identity);
     enterWal(db);
     db.pragma(`synchronous = ${options.isTemporary === true ? 'OFF' : 'FULL'}`);
     db.pragma(`cache_size = -${options.cache ?? 8192}`);
@@ -44,9 +53,14 @@ export function connect(file: string, options: ConnectOptions = {}): Database.Da
   }
 }
 
-function open(file: string): Database.Database {
+function checkIdentity(file: string, identity: FileIdentity | undefined): void {
+  const fault = identity === undefined ? undefined : whyAnother(file, identity);
+  if (fault !== undefined) throw new Error(fault);
+}
+
+function open(file: string, fileMustExist: boolean): Database.Database {
   try {
-    return new Database(file, { timeout: OPEN_TIMEOUT });
+    return new Database(file, { timeout: OPEN_TIMEOUT, fileMustExist });
   } catch (error) {
     throw named(file, error);
   }

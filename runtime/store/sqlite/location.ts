@@ -2,6 +2,7 @@ import { existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 
+import { whyNoSqlitePath } from '../sqlite-path.js';
 import { removeStaleFolders, TEMPORARY_FILE, TEMPORARY_FOLDER } from './stale-folders.js';
 
 /** A SQLite file, and what to do with it in the end. */
@@ -18,11 +19,13 @@ export interface Location {
  * (connections in several threads have to see the same data), which is deleted at exit, and those that processes left
  * which could not do so.
  *
- * @throws Error naming the folder where it cannot be made
+ * @throws Error naming the folder where it cannot be made, or the path where SQLite would take it for another
  */
 export function locate(url: string): Location {
   const path = url.replace(/^sqlite:/, '');
   if (path !== ':memory:') {
+    const fault = whyNoSqlitePath(path);
+    if (fault !== undefined) throw new Error(`the store ${JSON.stringify(path)} ${fault}`);
     const file = resolve(path);
     makeFolder(dirname(file));
     return { file, isTemporary: false, dispose: () => {} };

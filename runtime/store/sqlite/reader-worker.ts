@@ -20,7 +20,8 @@ const { settings, stop } = workerData as { settings: ThreadSettings; stop: Int32
 /** A connection with its statements. */
 function open() {
   // It may wait: nobody else does.
-  const db = connect(settings.file, { cache: 8192, isTemporary: settings.isTemporary });
+  const { file, identity, isTemporary } = settings;
+  const db = connect(file, { cache: 8192, isTemporary, identity });
   const dictionary = openDictionary(db);
   const guard = openGuard(db, stop);
   const reader = openReader(db, dictionary, guard);
@@ -49,13 +50,19 @@ function open() {
 
 let connection = open();
 
+/** The old connection stays where there is no new one to be had. */
+function reopen(): void {
+  const before = connection;
+  connection = open();
+  before.db.close();
+}
+
 function perform({ id, kind, args, budget }: Request): unknown {
   switch (kind) {
     case 'checkpoint':
       return void connection.db.pragma('wal_checkpoint(PASSIVE)');
     case 'reopen':
-      connection.db.close();
-      connection = open();
+      reopen();
       return undefined;
     default:
       connection.guard.begin(id, budget ?? Infinity);

@@ -1,3 +1,5 @@
+import type { FileIdentity } from './file-identity.js';
+
 /** Where a test ends the process by SIGKILL, in the order of a write. */
 export const FAULT_STEPS = ['begin', 'version', 'entries', 'commit', 'committed', 'answered', 'piece'] as const;
 
@@ -27,6 +29,8 @@ export interface SqliteOptions {
 /** What threads are told: plain data. */
 export interface ThreadSettings extends Omit<Required<SqliteOptions>, 'now' | 'maxPages' | 'faultAt'> {
   readonly file: string;
+  /** Of the file that the store opened. */
+  readonly identity: FileIdentity;
   /** The file ends with the process, so nothing need be synced. */
   readonly isTemporary: boolean;
   readonly maxPages: number | undefined;
@@ -34,10 +38,12 @@ export interface ThreadSettings extends Omit<Required<SqliteOptions>, 'now' | 'm
 }
 
 /** The options with their defaults filled in. */
-export function toThreadSettings(file: string, isTemporary: boolean, options: SqliteOptions): ThreadSettings {
+export function toThreadSettings(
+  place: Pick<ThreadSettings, 'file' | 'identity' | 'isTemporary'>,
+  options: SqliteOptions,
+): ThreadSettings {
   return {
-    file,
-    isTemporary,
+    ...place,
     readers: options.readers ?? 2,
     queryBudget: options.queryBudget ?? 10_000,
     lockWait: options.lockWait ?? 10_000,

@@ -6,6 +6,7 @@ import type { Change, Store, StoredVersion } from '../store.js';
 import { openBlobs } from './blobs.js';
 import { connect } from './connect.js';
 import { openDictionary } from './dictionary.js';
+import { identify, markInUse, whyAnother } from './file-identity.js';
 import { locate } from './location.js';
 import { openMapReader } from './maps.js';
 import { openReader } from './read.js';
@@ -23,6 +24,10 @@ const MANY = 100;
 /** How long `check` waits for its answers. */
 const CHECK_BUDGET = 3000;
 
+/** What a probe writes beyond the text that failed, for its index entries, and at most, in bytes. */
+const PROBE_MARGIN = 256 * 1024;
+const MAX_PROBE = 8 * 1024 * 1024;
+
 /**
  * The embedded store. Point reads run on the caller's thread, everything else that reads on a pool of threads, and
  * everything that writes on one other.
@@ -33,10 +38,16 @@ const CHECK_BUDGET = 3000;
 export function openSqliteStore(url: string, options: SqliteOptions = {}): Store {
   const { file, isTemporary, dispose } = locate(url);
   const db = connect(file, { cache: 8192, timeout: 0, queryOnly: true, isTemporary });
+  const identity = identify(file);
+  if (identity === undefined) {
+    db.close();
+    throw new Error(`${file} was deleted while it was opened`);
+  }
+  const free = markInUse(identity);
   const reader = openReader(db, openDictionary(db));
   const mapReader = openMapReader(db);
   const snapshot = db.transaction((action: () => unknown) => action());
-  const settings = toThreadSettings(file, isTemporary, options);
+  const settings = toThreadSettings({ file, identity, isTemporary }, options);
   const now = (): number => options.now?.() ?? Date.now();
 
   const queries = openReaderPool(settings.readers, settings);
@@ -47,7 +58,8 @@ export function openSqliteStore(url: string, options: SqliteOptions = {}): Store
     () => startWorker('writer-worker', settings),
     (news) => (news === 'checkpoint' ? checkpoint() : queries.reopen()),
   );
-  let failure: FhirError | undefined;
+  /** Size of the write that failed last, in characters, as long as none has succeeded since. */
+  let failed: number | undefined;
 
   function checkpoint(): void {
     if (isCheckpointing) return;
@@ -72,11 +84,21 @@ export function openSqliteStore(url: string, options: SqliteOptions = {}): Store
     if (changes.length === 0) return [];
     try {
       const { stamps } = await writer.request('write', [changes.map(toPlain), options.now?.()]);
-      failure = undefined;
+      failed = undefined;
       return changes.map((change, i) => toVersion(change, stamps[i]!));
     } catch (error) {
-      if (error instanceof FhirError) failure = error;
+      if (error instanceof FhirError) failed = changes.reduce((sum, change) => sum + sizeOf(change), 0);
       throw error;
+    }
+  }
+
+  /** Writes as much as failed, for good: a small change may still fit on a disk that is full for all others. */
+  async function probe(size: number): Promise<void> {
+    const blob = await writer.request('beginBlob', []);
+    try {
+      await writer.request('addPiece', [blob, 0, new Uint8Array(Math.min(size + PROBE_MARGIN, MAX_PROBE))]);
+    } finally {
+      await writer.request('dropBlob', [blob]);
     }
   }
 
@@ -120,10 +142,12 @@ export function openSqliteStore(url: string, options: SqliteOptions = {}): Store
     },
     async check() {
       try {
+        const fault = whyAnother(file, identity);
+        if (fault !== undefined) return { ok: false, detail: fault };
         await queries.run('look', [], { budget: CHECK_BUDGET });
         // Only a write can tell whether writing works again.
-        if (failure !== undefined) await writer.request('probe', []);
-        failure = undefined;
+        if (failed !== undefined) await probe(failed);
+        failed = undefined;
         return { ok: true };
       } catch (error) {
         return { ok: false, detail: describe(error) };
@@ -132,9 +156,14 @@ export function openSqliteStore(url: string, options: SqliteOptions = {}): Store
     async close() {
       await Promise.all([queries.close(), files.close(), writer.close()]);
       db.close();
+      free();
       dispose();
     },
   };
+}
+
+function sizeOf({ body }: Change): number {
+  return body === undefined ? 0 : body.head.length + body.tail.length;
 }
 
 /** A change without what only other stores have a use for. */

@@ -19,6 +19,4 @@ export interface WriterOperations {
   finishBlob(blob: number, key: string, size: number, sha256: string, now?: number): void;
   dropBlob(blob: number): void;
   deleteBlob(key: string): void;
-  /** Writes something without changing anything: whether there is room, and the file is writable. */
-  probe(): void;
 }

@@ -1,10 +1,12 @@
 import { parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads';
 
+import { FhirError } from '../../fhir/errors.js';
 import { collectWhenIdle } from '../../observe/collect-when-idle.js';
 import { openVersionAppender } from './append-version.js';
 import { openBlobWriter } from './blob-tables.js';
 import { connect } from './connect.js';
 import { openDictionary } from './dictionary.js';
+import { whyAnother } from './file-identity.js';
 import { openFault } from './fault.js';
 import { openGroups } from './group.js';
 import { openLogKeeper } from './log-keeper.js';
@@ -26,8 +28,8 @@ const MAX_GROUP = 200;
 
 const port = parentPort!;
 const settings = workerData as ThreadSettings;
-const { lockWait, blobGrace, cleanInterval } = settings;
-const db = connect(settings.file, { cache: 16_384, timeout: 0, isTemporary: settings.isTemporary });
+const { file, identity, isTemporary, lockWait, blobGrace, cleanInterval } = settings;
+const db = connect(file, { cache: 16_384, timeout: 0, isTemporary, identity });
 if (settings.maxPages !== undefined) db.pragma(`max_page_count = ${settings.maxPages}`);
 
 const fault = openFault(settings.faultAt);
@@ -41,7 +43,6 @@ const maps = openMapWriter(db);
 const blobs = openBlobWriter(db);
 const log = openLogKeeper(db);
 const statistics = openStatistics(db);
-const touchClock = db.prepare('UPDATE clock SET seq = seq');
 
 const operations: WriterOperations & { clean(): boolean } = {
   write: (changes) => ({ stamps: write(changes) }),
@@ -56,7 +57,6 @@ const operations: WriterOperations & { clean(): boolean } = {
   finishBlob: (blob, key, size, sha256, now = Date.now()) => blobs.finish(blob, key, size, sha256, now),
   dropBlob: (blob) => blobs.drop(blob),
   deleteBlob: (key) => blobs.delete(key, Date.now()),
-  probe: () => void touchClock.run(),
   clean() {
     const more = maps.clean(Date.now());
     return blobs.clean(Date.now() - blobGrace) || more;
@@ -66,6 +66,8 @@ const perform = operations as unknown as Record<string, (...args: readonly unkno
 
 const commitGroup = openGroups(db, {
   begin(group) {
+    const diagnostics = whyAnother(file, identity);
+    if (diagnostics !== undefined) throw new FhirError('store-unavailable', undefined, { diagnostics });
     const given = group.find(({ kind }) => kind === 'write')?.args[1] as number | undefined;
     if (given === undefined) clock.waitForTime();
     lock.begin();
