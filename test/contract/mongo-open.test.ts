@@ -57,6 +57,12 @@ describe('opening a MongoDB store', () => {
     expect(message).not.toContain('--replSet');
   });
 
+  it('names the replica set that it did not find', async () => {
+    server = await startFakeServer(() => ({ ...MEMBER, setName: undefined, localTime: new Date() }));
+    const message = await refusal(`mongodb://${server.host}/x?replicaSet=wanted`);
+    expect(message).toMatch(/no primary of a replica set "wanted"; .*--replSet wanted/);
+  });
+
   it('refuses a server older than 6.0', async () => {
     expect(await refusalOf({ setName: 'rs', maxWireVersion: 13 })).toMatch(/older than 6\.0/);
   });

@@ -63,6 +63,12 @@ function createClient(url: string, settings: MongoSettings): MongoClient {
   }
 }
 
+function noPrimary(url: string): string {
+  const set = /[?&]replicaSet=([^&]+)/.exec(url)?.[1];
+  if (set === undefined) return 'there is no primary';
+  return `there is no primary of a replica set "${set}"; a server that stands alone has to be restarted with --replSet ${set}`;
+}
+
 /** The words of an error; drivers like to repeat the whole string in theirs. */
 function withoutUrl(error: unknown): string {
   const message = error instanceof Error ? error.message : String(error);
@@ -99,7 +105,7 @@ function explain(error: unknown, url: string): Error {
     const servers = [...(error.reason as { servers?: Map<string, { type: string; error?: Error }> }).servers!.values()];
     if (servers.some(({ type }) => type === 'RSGhost')) return new Error(NOT_INITIATED);
     const reasons = new Set(servers.flatMap(({ error: reason }) => reason?.message ?? []));
-    const reason = reasons.size === 0 ? 'there is no primary' : [...reasons].join('; ');
+    const reason = reasons.size === 0 ? noPrimary(url) : [...reasons].join('; ');
     return new Error(`no MongoDB server that takes writes was found at ${where}: ${reason}`);
   }
   if (error instanceof MongoServerError && (error.code === 18 || error.code === 8000)) {
