@@ -2,7 +2,7 @@ import { formatInstant } from '../../fhir/instant.js';
 import { stampBody } from '../body.js';
 import type { Change, StoredVersion } from '../store.js';
 import { keyOf, pastKeyOf } from './documents.js';
-import type { WriterParts } from './write.js';
+import type { WriterParts } from './writer-parts.js';
 
 /**
  * Stamps anew what was answered late: it may have been committed so late that a history page was called complete up to a

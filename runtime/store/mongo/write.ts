@@ -2,18 +2,16 @@ import type { ClientSession } from 'mongodb';
 
 import { VersionConflict, type Change, type Put, type StoredVersion } from '../store.js';
 import type { Raw } from './bson.js';
-import { keyOf, type Collections, type ResourceDocument } from './documents.js';
-import type { Fault } from './fault.js';
+import { keyOf, type ResourceDocument } from './documents.js';
 import { openKeyQueue } from '../key-queue.js';
 import { isDuplicate, outcomeUnknown, storeBusy, translateMongoError } from './mongo-errors.js';
 import { planWrite, toDocument, type WritePlan } from './plan-write.js';
 import { openRestamper } from './restamp.js';
-import type { StaleTransactions } from './stale-transactions.js';
-import type { Stamps } from './stamps.js';
 import { VERSION_ONLY } from './stored-version.js';
 
-import { TooLate, type Transactions } from './transaction.js';
+import { TooLate } from './transaction.js';
 import { within } from './within.js';
+import type { WriterParts } from './writer-parts.js';
 
 /**
  * A stamp may be as old as this at the commit, in milliseconds: then it is committed before the 5 s are over within which
@@ -23,19 +21,6 @@ const MAX_AGE = 3000;
 
 /** Who gives up waiting does so before the client is told that nobody knows. In milliseconds. */
 const SLACK = 100;
-
-/** What a writer is made of. */
-export interface WriterParts {
-  readonly collections: Collections;
-  readonly transactions: Transactions;
-  readonly stale: StaleTransactions;
-  readonly stamps: Stamps;
-  /** Before a time is taken. */
-  readonly settle: () => Promise<void>;
-  /** How long a write may take, waiting included, in milliseconds. */
-  readonly time: number;
-  readonly fault: Fault;
-}
 
 /** The writer: all changes or none. A creation is one insert; everything else is one transaction. */
 export function openWriter(parts: WriterParts): (changes: readonly Change[]) => Promise<StoredVersion[]> {
