@@ -1,8 +1,8 @@
+import { nearest } from '../fhir/nearest.js';
 import type { JsonValue } from '../fhir/resource.js';
 import { ConfigError } from './config-error.js';
 import { readConfigFile } from './config-file.js';
 import { isMongoUrl, MONGO_LIMITS } from './mongo-url.js';
-import { nearest } from './nearest.js';
 import { formatSize, type Setting } from './setting.js';
 import { ALL_SETTINGS, LATER, optionOf, variableOf, type Config } from './settings.js';
 

@@ -63,6 +63,7 @@ export const ERRORS = {
   'range-not-satisfiable': { status: 416, issue: 'value', text: 'The content has no such range' },
   'headers-too-large': { status: 431, issue: 'too-long', text: 'The headers are too large' },
   internal: { status: 500, issue: 'exception', text: 'An internal error; the log of the server tells more' },
+  'method-unknown': { status: 501, issue: 'not-supported', text: 'The server does not know this method of HTTP' },
   'transfer-encoding': { status: 501, issue: 'not-supported', text: 'The server does not know the Transfer-Encoding' },
   'too-costly': { status: 503, issue: 'too-costly', text: 'The request takes too long to answer; ask for less' },
   'store-unavailable': { status: 503, issue: 'no-store', text: 'The store does not work at the moment' },

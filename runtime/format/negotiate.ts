@@ -73,7 +73,9 @@ export function negotiate(
   }
   if (best === undefined) {
     const types = served.map((each) => MEDIA_TYPES[each]).join(' or ');
-    throw new FhirError('not-acceptable', `The server answers ${types}, not ${quote(wanted)}`);
+    const isOther = ranges.some(({ name, parameters }) => FORMATS[name] !== undefined && !isServedVersion(parameters));
+    const release = isOther ? ' of FHIR 5.0 (fhirVersion=5.0)' : '';
+    throw new FhirError('not-acceptable', `The server answers ${types}${release}, not ${quote(wanted)}`);
   }
   return described(best.format, format === undefined ? best : undefined);
 }

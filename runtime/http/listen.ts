@@ -1,4 +1,4 @@
-import { createServer, STATUS_CODES, type RequestListener, type ServerResponse } from 'node:http';
+import { createServer, METHODS, STATUS_CODES, type RequestListener, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 
 import { FhirError, type ErrorCode } from '../fhir/errors.js';
@@ -100,9 +100,20 @@ function answerBroken(error: NodeJS.ErrnoException, socket: Socket): void {
   else sendBroken(error, socket);
 }
 
+/** Node takes a method that it does not know for a request that is none. */
+const REQUEST_LINE = /^([A-Z][A-Z-]{0,31}) \S+ HTTP\/1\.[01]\r?\n/;
+
+function describeBroken({ code = '', rawPacket }: NodeJS.ErrnoException & { readonly rawPacket?: Buffer }): FhirError {
+  if (code === 'HPE_INVALID_METHOD') {
+    const [, method] = REQUEST_LINE.exec(rawPacket?.toString('latin1', 0, 16_384) ?? '') ?? [];
+    if (method !== undefined && !METHODS.includes(method)) return new FhirError('method-unknown');
+  }
+  return new FhirError(BROKEN[code] ?? 'request-invalid');
+}
+
 function sendBroken(error: NodeJS.ErrnoException, socket: Socket): void {
   if (!socket.writable) return;
-  const failure = new FhirError(BROKEN[error.code ?? ''] ?? 'request-invalid');
+  const failure = describeBroken(error);
   const body = JSON.stringify(errorOutcome(failure));
   socket.end(
     `HTTP/1.1 ${failure.status} ${STATUS_CODES[failure.status]}\r\nContent-Type: ${JSON_TYPE}; charset=utf-8\r\n` +

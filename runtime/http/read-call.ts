@@ -35,6 +35,7 @@ export async function readCall(incoming: Incoming, codecs: Codecs, limits: BodyL
     checkUrlId(row.interaction, id);
     content = readContent(req, res, limits);
   } else if (hasBody(req)) {
+    if (headers['content-type'] === undefined && hasContent(row.interaction, type)) throw untyped();
     const format = bodyFormat(headers['content-type'], [...codecs.keys()]);
     checkUrlId(row.interaction, id);
     const bytes = await readBody(req, res, limits);
@@ -55,6 +56,14 @@ export async function readCall(incoming: Incoming, codecs: Codecs, limits: BodyL
     prefer: readPreferences(headers),
     base,
   };
+}
+
+/** Of a Binary any type is taken, but it has to be told. */
+function untyped(): FhirError {
+  const text =
+    'The request has no Content-Type; send that of the content, which may be any, or application/fhir+json for the ' +
+    'Binary as a resource';
+  return new FhirError('unsupported-media-type', text, { headers: { Accept: '*/*' } });
 }
 
 function readContent(req: IncomingMessage, res: ServerResponse, limits: BodyLimits): SentContent {

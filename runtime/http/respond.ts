@@ -54,7 +54,8 @@ export async function sendReply(
   }
   const text = plainText(reply, look) ?? (await writeText(reply, look, writing));
   if (text !== undefined) return sendText(req, res, reply, text, look, headers);
-  if (reply.status !== 304) headers.push('Content-Length', '0');
+  // RFC 9110, 8.6
+  if (reply.status !== 304 && reply.status !== 204) headers.push('Content-Length', '0');
   res.writeHead(reply.status, headers).end();
 }
 

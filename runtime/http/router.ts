@@ -1,6 +1,7 @@
 import type { Interaction, Method, RouteRow } from '../contract/index.js';
 import { FhirError } from '../fhir/errors.js';
 import { isId, whyNoId } from '../fhir/id.js';
+import { nearest } from '../fhir/nearest.js';
 
 /** Where a request goes. */
 export interface Destination {
@@ -72,20 +73,26 @@ export function createRouter(
   function explain(method: string, location: Location): FhirError {
     const { segments, type } = location;
     const allow = allowed(location).join(', ');
-    if (allow !== '') {
+    const own = look(method === 'HEAD' ? 'GET' : method, location);
+    if (own === undefined && allow !== '') {
       return new FhirError('method-not-allowed', `${method} is not supported here, but ${allow}`, {
         headers: { Allow: allow },
       });
     }
     const operation = segments.find((segment) => segment.startsWith('$'));
-    const known = METHODS.map((each) => look(each, location)).find((row) => row !== undefined);
+    const known = own ?? METHODS.map((each) => look(each, location)).find((row) => row !== undefined);
     if (known !== undefined) {
-      const name = operation === undefined ? `the interaction ${known.interaction}` : `the operation ${operation}`;
-      return new FhirError('not-wired', `This server does not support ${name} yet`);
+      const { interaction } = known;
+      const [name = `the interaction ${interaction}`, hint] = WORDS[interaction] ?? [];
+      const missing = operation === undefined ? name : `the operation ${operation}`;
+      const text = `This server does not support ${missing} yet${hint === undefined ? '' : `; ${hint}`}`;
+      return new FhirError('not-wired', text);
     }
     const [first = ''] = segments;
     if (type === undefined && first !== '' && !PROTOCOL_NAME.test(first)) {
-      return new FhirError('unknown-type', `Unknown resource type ${JSON.stringify(first.slice(0, 64))}`);
+      const near = first.length > 64 ? undefined : nearest(first, types);
+      const hint = near === undefined ? '' : `; did you mean ${near}?`;
+      return new FhirError('unknown-type', `Unknown resource type ${JSON.stringify(first.slice(0, 64))}${hint}`);
     }
     if (operation !== undefined) {
       return new FhirError('unknown-operation', `Unknown operation ${JSON.stringify(operation.slice(0, 64))}`);
@@ -127,6 +134,16 @@ export function createRouter(
     allowed: (path) => allowed(locate(path, types)),
   };
 }
+
+/** What is said of interactions whose names say too little: other words for them, and what can be done instead. */
+const WORDS: Readonly<Partial<Record<Interaction, readonly [string | undefined, string?]>>> = {
+  bundle: ['batch and transaction', 'a Bundle of any type is stored as it is by POST to /Bundle'],
+  'search-type': ['search (the interaction search-type)'],
+  'search-system': ['search (the interaction search-system)'],
+  'search-compartment': ['search (the interaction search-compartment)'],
+  'conditional-update': [undefined, 'an update names the id in its URL'],
+  'conditional-delete': [undefined, 'a deletion names type and id in its URL'],
+};
 
 /** Ids never begin with `_` or `$`, names of the protocol (`_history`, `$meta`) always do. */
 const PROTOCOL_NAME = /^[_$*]/;
@@ -177,5 +194,6 @@ function decode(segment: string): string {
 export function checkUrlId(interaction: Interaction, id: string | undefined): void {
   if (id === undefined || isId(id) || interaction === 'delete') return;
   if (interaction === 'update' || interaction === 'patch') throw new FhirError('id-invalid', whyNoId(id));
-  throw new FhirError('not-found', 'There is no such resource: its id is not a legal one');
+  const rule = whyNoId(id) ?? 'an id is 1 to 64 letters, digits, "-" and "."';
+  throw new FhirError('not-found', `There is no such resource: ${rule}`);
 }

@@ -12,6 +12,7 @@ import { describeCurrency } from './index-currency.js';
 import { checkParameters, singleParameter } from './parameters.js';
 import { isKnown } from './preconditions.js';
 import type { Services } from './services.js';
+import { readView, viewJson, viewParameters } from './view.js';
 
 /** Interactions that a type can claim. https://hl7.org/fhir/R5/valueset-type-restful-interaction.html */
 const TYPE_INTERACTIONS: readonly Interaction[] = [
@@ -41,7 +42,7 @@ const cache = new WeakMap<Services, { readonly statement: Reply; readonly termin
  * https://hl7.org/fhir/R5/http.html#capabilities
  */
 export async function capabilities(call: Call, services: Services): Promise<Reply> {
-  checkParameters(call, ['mode']);
+  checkParameters(call, ['mode', ...viewParameters(services)]);
   const asked = singleParameter(call, 'mode') ?? 'full';
   const mode = MODES.find((each) => each === asked);
   if (mode === undefined) {
@@ -58,8 +59,11 @@ export async function capabilities(call: Call, services: Services): Promise<Repl
   }
   const reply = mode === 'terminology' ? replies.terminology : replies.statement;
   const { ifNoneMatch } = call.conditions;
-  const { versionId = '' } = reply;
-  return ifNoneMatch !== undefined && isKnown(ifNoneMatch, versionId) ? { status: 304, versionId } : reply;
+  const { versionId = '', json } = reply;
+  const view = readView(call, services);
+  if (ifNoneMatch !== undefined && isKnown(ifNoneMatch, versionId)) return { status: 304, versionId };
+  if (view === undefined || json === undefined) return reply;
+  return { status: reply.status, versionId, json: viewJson(json, view, services) };
 }
 
 function lastingReply(statement: Resource): Reply {

@@ -1,5 +1,8 @@
 import { describe, expect, it } from 'vitest';
 
+import { tables } from '../../generated/tables.js';
+import { parseElements, selectElements } from '../../runtime/format/summary-elements.js';
+import { summarize } from '../../runtime/format/summary.js';
 import { useToyServer } from './server.js';
 
 describe('capabilities: GET [base]/metadata (http.html#capabilities)', () => {
@@ -60,5 +63,37 @@ describe('capabilities: GET [base]/metadata (http.html#capabilities)', () => {
   ])('mode=%s: %i %s', async (mode, status, type) => {
     const answer = await server.send('GET', `/metadata?mode=${mode}`);
     expect([answer.status, answer.json().resourceType]).toEqual([status, type]);
+  });
+});
+
+describe('parts of the CapabilityStatement (search.html#summary)', () => {
+  const server = useToyServer({
+    subset: (resource, { summary, elements = [] }) =>
+      summary === undefined
+        ? selectElements(resource, parseElements(elements.join(','), [resource.resourceType], tables), tables)
+        : summarize(resource, summary, tables),
+  });
+
+  it.each([
+    ['_summary=true', true],
+    ['_elements=fhirVersion', true],
+    ['_summary=data', true],
+    ['_summary=false', false],
+  ])('%s was refused: it is served', async (query, isSubset) => {
+    const answer = await server.send('GET', `/metadata?${query}`);
+    const statement = answer.json();
+    expect([answer.status, statement.resourceType]).toEqual([200, 'CapabilityStatement']);
+    // What is required stays: status, kind, date, format.
+    expect([statement.fhirVersion, statement.status, statement.format[0]]).toEqual([
+      '5.0.0',
+      'active',
+      'application/fhir+json',
+    ]);
+    expect(statement.meta?.tag?.[0].code).toBe(isSubset ? 'SUBSETTED' : undefined);
+    expect(statement.rest === undefined).toBe(query === '_elements=fhirVersion');
+  });
+
+  it('_summary=count is a matter of Bundles', async () => {
+    expect((await server.send('GET', '/metadata?_summary=count')).status).toBe(400);
   });
 });

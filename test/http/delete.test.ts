@@ -21,6 +21,16 @@ describe('delete: DELETE [base]/[type]/[id] (http.html#delete)', () => {
     expect((await server.send('GET', '/Patient/never')).status).toBe(404);
   });
 
+  it('Prefer: return=minimal got an outcome with 200: it gets 204, without a body', async () => {
+    await put('p');
+    const minimal = { prefer: 'return=minimal' };
+    const answer = await server.send('DELETE', '/Patient/p', undefined, minimal);
+    expect([answer.status, answer.text, answer.headers.etag]).toEqual([204, '', 'W/"2"']);
+    expect([answer.headers['content-length'], answer.headers['content-type']]).toEqual([undefined, undefined]);
+    expect((await server.send('DELETE', '/Patient/p', undefined, minimal)).status).toBe(204);
+    expect((await server.send('GET', '/Patient/p')).status).toBe(410);
+  });
+
   it('obeys If-Match', async () => {
     await put('m');
     const failed = await server.send('DELETE', '/Patient/m', undefined, { 'if-match': 'W/"2"' });

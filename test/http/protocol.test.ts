@@ -9,11 +9,12 @@ describe('what has no route, or no interaction behind it yet (http.html)', () =>
   const server = useToyServer();
 
   it.each([
-    ['GET', '/Patient', 405, 'method-not-allowed', 'POST'],
-    ['PUT', '/Patient', 405, 'method-not-allowed', 'POST'],
+    ['GET', '/Patient?name=x', 404, 'not-wired', undefined],
+    ['HEAD', '/Patient', 404, undefined, undefined],
+    ['PUT', '/Patient?identifier=x', 404, 'not-wired', undefined],
+    ['DELETE', '/Patient', 405, 'method-not-allowed', 'POST'],
     ['POST', '/Patient/1', 405, 'method-not-allowed', 'GET, HEAD, PUT, DELETE'],
-    ['PATCH', '/Patient/1', 405, 'method-not-allowed', 'GET, HEAD, PUT, DELETE'],
-    ['BREW', '/Patient/1', 400, undefined, undefined],
+    ['PATCH', '/Patient/1', 404, 'not-wired', undefined],
     ['DELETE', '/Patient/1/_history/1', 405, 'method-not-allowed', 'GET, HEAD'],
     ['POST', '/Patient/_history', 405, 'method-not-allowed', 'GET, HEAD'],
     ['DELETE', '/_history', 405, 'method-not-allowed', 'GET, HEAD'],
@@ -36,7 +37,21 @@ describe('what has no route, or no interaction behind it yet (http.html)', () =>
     expect(answer.status).toBe(status);
     expect(answer.headers.allow).toBe(allow);
     if (code !== undefined) expect(codeOf(answer)).toBe(code);
-    if (status === 404) expect(answer.json().issue[0].code).toBe('not-supported');
+    if (status === 404 && method !== 'HEAD') expect(answer.json().issue[0].code).toBe('not-supported');
+  });
+
+  it.each([
+    ['POST', '/', 'batch and transaction yet; a Bundle of any type is stored as it is by POST to /Bundle'],
+    ['GET', '/Patient?name=x', 'search (the interaction search-type) yet'],
+    ['PUT', '/Patient?identifier=x', 'the interaction conditional-update yet; an update names the id in its URL'],
+    ['PATCH', '/Patient/1', 'the interaction patch yet'],
+    ['GET', '/Pateint/1', 'Unknown resource type "Pateint"; did you mean Patient?'],
+    ['POST', '/patient', 'Unknown resource type "patient"; did you mean Patient?'],
+    ['GET', '/Patients', 'Unknown resource type "Patients"; did you mean Patient?'],
+    ['GET', `/${'Patient'.repeat(20)}`, 'Unknown resource type "PatientPatient'],
+    ['GET', '/Patient/a_b', 'There is no such resource: an id is 1 to 64 letters, digits, "-" and "."'],
+  ])('%s %s was told as something else: it says %s', async (method, path, text) => {
+    expect((await server.send(method, path)).json().issue[0].details.text).toContain(text);
   });
 
   it('takes a trailing slash', async () => {
@@ -116,10 +131,22 @@ describe('formats (http.html#mime-type)', () => {
     if (status === 406) expect(codeOf(answer)).toBe('not-acceptable');
   });
 
+  it('an Accept for another release was told as a wrong format: it says which release is served', async () => {
+    const accept = 'application/fhir+json; fhirVersion=4.0';
+    const { text } = await server.send('GET', '/metadata', undefined, { accept });
+    expect(text).toContain('answers application/fhir+json of FHIR 5.0 (fhirVersion=5.0), not');
+  });
+
+  it('a Binary without Content-Type was told that only FHIR is taken', async () => {
+    const answer = await server.raw('POST', '/fhir/Binary', 'x');
+    expect([answer.status, codeOf(answer)]).toEqual([415, 'unsupported-media-type']);
+    expect(answer.text).toContain('send that of the content, which may be any');
+  });
+
   it('says the order of checks: path, then format, then content', async () => {
     const xml = { 'content-type': 'application/fhir+xml' };
     expect((await server.send('POST', '/Nothing', '<x/>', xml)).status).toBe(404);
-    expect((await server.send('PATCH', '/Patient/1', '<x/>', xml)).status).toBe(405);
+    expect((await server.send('PATCH', '/Patient/1', '<x/>', xml)).status).toBe(404);
     expect((await server.send('PUT', '/Patient/a_b', '<x/>', xml)).status).toBe(415);
   });
 });
@@ -144,7 +171,7 @@ describe('limits', () => {
   it('a URL above 8 kB is 414', async () => {
     const answer = await server.send('GET', `/metadata?x=${'y'.repeat(8192)}`);
     expect([answer.status, codeOf(answer)]).toEqual([414, 'url-too-long']);
-    expect((await server.send('GET', `/Patient?x=${'y'.repeat(8000)}`)).status).toBe(405);
+    expect((await server.send('GET', `/Patient?x=${'y'.repeat(8000)}`)).status).toBe(404);
   });
 
   it('headers above 64 kB are 431', async () => {
@@ -166,15 +193,21 @@ describe('limits', () => {
     expect(server.defects).toEqual([]);
   });
 
-  it('what is no HTTP gets 400 and no stack', async () => {
+  it.each([
+    ['NONSENSE\r\n\r\n', 400, 'request-invalid'],
+    ['FOO bar\r\n\r\n', 400, 'request-invalid'],
+    // It was told as no HTTP at all.
+    ['FOO /fhir/Patient/1 HTTP/1.1\r\nHost: localhost\r\n\r\n', 501, 'method-unknown'],
+  ])('%j, which Node cannot read, gets %i and no stack', async (sent, status, code) => {
     const text = await new Promise<string>((resolve) => {
       let received = '';
-      const socket = connect(Number(new URL(server.url).port), '127.0.0.1', () => socket.write('NONSENSE\r\n\r\n'));
+      const socket = connect(Number(new URL(server.url).port), '127.0.0.1', () => socket.write(sent));
       socket.on('data', (chunk) => (received += chunk.toString()));
       socket.on('close', () => resolve(received));
     });
-    expect(text).toMatch(/^HTTP\/1\.1 400 /);
+    expect(text.startsWith(`HTTP/1.1 ${status} `)).toBe(true);
     expect(text).toContain('"resourceType":"OperationOutcome"');
+    expect(text).toContain(`"${code}"`);
   });
 });
 
