@@ -1,13 +1,15 @@
 import type { PrimitiveRow } from '../contract/types.js';
 import { Decimal } from '../fhir/decimal.js';
+import { isXhtml } from '../fhir/xhtml.js';
 import { isDate, isDateTime, isInstant, isTime } from './date-text.js';
 import { isAnyText, isBase64, isCode, isOid, isVisibleText } from './plain-text.js';
 import type { PrimitiveTest } from './plan.js';
 
 /**
- * A test for each primitive type: the JSON type, the pattern, the bounds and the length of its row, and three rules
- * that no pattern holds: a string is never empty, has no control characters but tab and line ends (XML cannot carry
- * them), and a date is a day of the calendar. https://hl7.org/fhir/R5/datatypes.html#primitive
+ * A test for each primitive type: the JSON type, the pattern, the bounds and the length of its row, and four rules
+ * that no pattern holds: a string is never empty, has no control characters but tab and line ends, nor U+FFFE and U+FFFF
+ * (XML cannot carry them), a date is a day of the calendar, and a narrative is a well-formed div of XHTML.
+ * https://hl7.org/fhir/R5/datatypes.html#primitive
  */
 export function compilePrimitives(rows: readonly PrimitiveRow[]): ReadonlyMap<string, PrimitiveTest> {
   const byName = new Map(rows.map((row) => [row.name, row]));
@@ -15,6 +17,7 @@ export function compilePrimitives(rows: readonly PrimitiveRow[]): ReadonlyMap<st
 }
 
 function compile(row: PrimitiveRow): PrimitiveTest {
+  if (row.name === 'xhtml') return isXhtml;
   if (row.json === 'boolean') return isBoolean;
   return row.json === 'number' ? compileNumber(row) : compileText(row);
 }

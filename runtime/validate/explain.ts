@@ -1,3 +1,4 @@
+import { faultOfXhtml } from '../fhir/xhtml.js';
 import { nearestNames } from './nearest-names.js';
 import type { Plan, Property } from './plan.js';
 import { formOf, primitiveForm, show } from './primitive-forms.js';
@@ -68,7 +69,9 @@ export function faultInPrimitive(run: Run, property: Property, value: unknown, i
   const form = formOf(value);
   const { json, text } = primitiveForm(property.type);
   if (value === '') run.report('empty-string', 'a string is never empty; leave it out', tail);
-  else if (form === json) run.report('bad-primitive', `${show(value)} is no ${property.type}: ${text}`, tail);
+  else if (typeof value === 'string' && property.type === 'xhtml') {
+    run.report('bad-primitive', `no narrative in XHTML: ${faultOfXhtml(value) ?? text}`, tail);
+  } else if (form === json) run.report('bad-primitive', `${show(value)} is no ${property.type}: ${text}`, tail);
   else faultOfForm(run, property, value, isHere);
 }
 

@@ -3,17 +3,21 @@
  * quicker than a regular expression. All take any non-empty text.
  */
 
-/** Characters that no text in FHIR has: those below 32, but tab, line feed and carriage return. */
+/**
+ * Characters that no text in FHIR has: those below 32, but tab, line feed and carriage return, and those two that XML
+ * cannot hold either.
+ */
 // eslint-disable-next-line no-control-regex
-const CONTROL = /[\u0000-\u0008\u000b\u000c\u000e-\u001f]/;
+const FORBIDDEN = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]/;
 /** Beyond this length a regular expression is quicker. */
 const SHORT = 16;
 
-/** Any text without control characters. https://hl7.org/fhir/R5/datatypes.html#string */
+/** Any text without such characters. https://hl7.org/fhir/R5/datatypes.html#string */
 export function isAnyText(text: string): boolean {
-  if (text.length > SHORT) return !CONTROL.test(text);
+  if (text.length > SHORT) return !FORBIDDEN.test(text);
   for (let i = 0; i < text.length; i++) {
-    if (text.charCodeAt(i) < 0x20) return !CONTROL.test(text);
+    const code = text.charCodeAt(i);
+    if (code < 0x20 || code >= 0xfffe) return !FORBIDDEN.test(text);
   }
   return true;
 }
@@ -22,7 +26,7 @@ export function isAnyText(text: string): boolean {
 export function isVisibleText(text: string): boolean {
   for (let i = 0; i < text.length; i++) {
     const code = text.charCodeAt(i);
-    if (code <= 0x20 || (code >= 0x80 && isSpace(code))) return false;
+    if (code <= 0x20 || (code >= 0x80 && isNoLetter(code))) return false;
   }
   return true;
 }
@@ -35,7 +39,7 @@ export function isCode(text: string): boolean {
     if (code === 0x20) {
       if (wordStarts) return false;
       wordStarts = true;
-    } else if (code < 0x20 || (code >= 0x80 && isSpace(code))) {
+    } else if (code < 0x20 || (code >= 0x80 && isNoLetter(code))) {
       return false;
     } else {
       wordStarts = false;
@@ -58,8 +62,8 @@ export function isOid(text: string): boolean {
   return /^urn:oid:[0-2]\.[.0-9]*$/.test(text) && !/\.(?:\.|0[0-9]|$)/.test(text);
 }
 
-/** White space beyond ASCII as regular expressions know it. */
-function isSpace(code: number): boolean {
+/** White space beyond ASCII as regular expressions know it, and what XML cannot hold. */
+function isNoLetter(code: number): boolean {
   return (
     code === 0xa0 ||
     (code >= 0x1680 &&
@@ -70,6 +74,7 @@ function isSpace(code: number): boolean {
         code === 0x202f ||
         code === 0x205f ||
         code === 0x3000 ||
-        code === 0xfeff))
+        code === 0xfeff ||
+        code >= 0xfffe))
   );
 }

@@ -50,7 +50,7 @@ const PRIMITIVES: Readonly<Record<string, PrimitiveForm>> = {
   uri: { json: 'a string', text: 'no white space, no control characters' },
   url: { json: 'a string', text: 'no white space, no control characters' },
   uuid: { json: 'a string', text: 'urn:uuid: and a UUID in lower case' },
-  xhtml: { json: 'a string', text: 'no control characters but tab and line ends' },
+  xhtml: { json: 'a string', text: 'a well-formed div of XHTML' },
 };
 const OTHER: PrimitiveForm = { json: 'a string', text: 'see the pattern of the type' };
 

@@ -26,7 +26,9 @@ describe('primitive values (datatypes.html#primitive)', () => {
 });
 
 describe('native tests say what the patterns of the rows say', () => {
-  it.each(tables.primitives.filter(({ json }) => json === 'string'))('$name', (row) => {
+  // The text of a narrative has a test of its own: xhtml.test.ts.
+  const rows = tables.primitives.filter(({ name, json }) => json === 'string' && name !== 'xhtml');
+  it.each(rows)('$name', (row) => {
     const whole = new RegExp(`^(?:${row.pattern ?? '[\\s\\S]*'})$`, 'u');
     fc.assert(
       fc.property(textNear(row), (text) => {
@@ -39,7 +41,7 @@ describe('native tests say what the patterns of the rows say', () => {
   /** The rules that no pattern holds. */
   function obeysTheRest(row: PrimitiveRow, text: string): boolean {
     // eslint-disable-next-line no-control-regex
-    if (text === '' || /[\u0000-\u0008\u000b\u000c\u000e-\u001f]/.test(text)) return false;
+    if (text === '' || /[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]/.test(text)) return false;
     if (row.name === 'integer64') return BigInt.asIntN(64, BigInt(text)) === BigInt(text);
     const day = ['date', 'dateTime', 'instant'].includes(row.name) ? /^\d{4}-\d\d-\d\d/.exec(text)?.[0] : undefined;
     return day === undefined || new Date(`${day}T00:00:00Z`).toISOString().startsWith(day);
@@ -49,7 +51,7 @@ describe('native tests say what the patterns of the rows say', () => {
   function textNear(row: PrimitiveRow): fc.Arbitrary<string> {
     const right = row.pattern === undefined ? fc.string() : fc.stringMatching(new RegExp(`^(?:${row.pattern})$`));
     const character = fc.oneof(
-      fc.constantFrom(...'0123456789-+:.TZ =aZ/\u0000\t\n\r\u00a0\u1680\u2003\u2028\u3000\ufeff\u180e'),
+      fc.constantFrom(...'0123456789-+:.TZ =aZ/\u0000\t\n\r\u00a0\u1680\u2003\u2028\u3000\ufeff\u180e\ufffe\uffff'),
       fc.string({ unit: 'binary', minLength: 1, maxLength: 1 }),
     );
     const changed = fc.tuple(right, fc.nat(), fc.nat(2), character).map(([text, at, length, instead]) => {

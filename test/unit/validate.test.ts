@@ -11,7 +11,37 @@ const faults = (resource: unknown): string[] =>
 const patient = (content: object): string[] => faults({ resourceType: 'Patient', ...content });
 const observation = (content: object): string[] =>
   faults({ resourceType: 'Observation', status: 'final', code: { text: 'x' }, ...content });
+const DIV = '<div xmlns="http://www.w3.org/1999/xhtml"/>';
 const texts = (resource: object): string[] => validate(resource).map(({ text }) => text);
+
+describe('what XML could not hold (xml.html), because what is accepted can be asked for in XML', () => {
+  it('U+FFFE and U+FFFF, in text of any kind and length', () => {
+    for (const bad of ['\ufffe', '\uffff', `${'x'.repeat(50)}\uffff`]) {
+      expect(
+        patient({ language: bad, implicitRules: bad, name: [{ text: bad }], contact: [{ name: { text: bad } }] }),
+      ).toEqual([
+        'bad-primitive Patient.language',
+        'bad-primitive Patient.implicitRules',
+        'bad-primitive Patient.name[0].text',
+        'bad-primitive Patient.contact[0].name.text',
+      ]);
+    }
+    expect(patient({ name: [{ text: '\ufffd \u{1fffe} \ud7ff\ue000' }] })).toEqual([]);
+  });
+  it('a narrative that is not well-formed: what and where', () => {
+    const resource = {
+      resourceType: 'Patient',
+      text: { status: 'generated', div: `${DIV.slice(0, -2)}>\n <p>a<br></p></div>` },
+    };
+    expect(texts(resource)).toEqual([
+      'Patient.text.div: no narrative in XHTML: line 2, column 10: expected "</br>", not "</p>"',
+    ]);
+    expect(texts({ resourceType: 'Patient', text: { status: 'generated', div: '<div>x</div>' } })[0]).toContain(
+      'the div needs xmlns="http://www.w3.org/1999/xhtml"',
+    );
+    expect(patient({ text: { status: 'generated', div: DIV } })).toEqual([]);
+  });
+});
 
 describe('unknown properties (json.html#json)', () => {
   it('are told with the nearest names', () => {
@@ -52,7 +82,7 @@ describe('unknown properties (json.html#json)', () => {
       'unknown-property Patient._name',
       'unknown-property Patient._id',
     ]);
-    expect(patient({ text: { status: 'generated', div: '<div/>', _div: { id: 'x' } } })).toEqual([
+    expect(patient({ text: { status: 'generated', div: DIV, _div: { id: 'x' } } })).toEqual([
       'unknown-property Patient.text._div',
     ]);
   });

@@ -1,11 +1,7 @@
+import { unwritableAt } from '../../fhir/xml-characters.js';
+
 /** The namespace of FHIR. https://hl7.org/fhir/R5/xml.html */
 export const FHIR_NAMESPACE = 'http://hl7.org/fhir';
-/** The namespace of narratives. https://hl7.org/fhir/R5/narrative.html */
-export const XHTML_NAMESPACE = 'http://www.w3.org/1999/xhtml';
-
-/** What XML 1.0 cannot hold, not even escaped. https://www.w3.org/TR/xml/#charsets */
-// eslint-disable-next-line no-control-regex
-const UNWRITABLE = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]|\p{Surrogate}/u;
 /** Where escaping or looking closer is needed; astral characters come as pairs of surrogates. */
 // eslint-disable-next-line no-control-regex
 const SPECIAL = /[&<>"\u0000-\u001f\ud800-\udfff\ufffe\uffff]/;
@@ -21,19 +17,13 @@ const ESCAPES: Readonly<Record<string, string>> = {
   '\r': '&#13;',
 };
 
-/** The first character that XML 1.0 cannot hold, as `U+0007`, or undefined. https://www.w3.org/TR/xml/#charsets */
-export function unwritableCharacter(text: string): string | undefined {
-  const code = UNWRITABLE.exec(text)?.[0].codePointAt(0);
-  return code === undefined ? undefined : `U+${code.toString(16).toUpperCase().padStart(4, '0')}`;
-}
-
 /**
  * Text as the value of an attribute in double quotes, from which a reader gets exactly this text back; or undefined
  * where XML cannot hold it.
  */
 export function escapeAttribute(text: string): string | undefined {
   if (!SPECIAL.test(text)) return text;
-  if (UNWRITABLE.test(text)) return undefined;
+  if (unwritableAt(text) >= 0) return undefined;
   return text.replace(ESCAPED, (character) => ESCAPES[character]!);
 }
 

@@ -1,5 +1,5 @@
+import { XHTML_NAMESPACE } from '../../fhir/xhtml.js';
 import type { Property } from './element-index.js';
-import { XHTML_NAMESPACE } from './escape.js';
 import type { XmlTag } from './open-parser.js';
 import { standaloneXhtml, xhtmlTagFault } from './xhtml.js';
 

@@ -9,7 +9,7 @@ import { XmlError, xmlIssue } from './xml-error.js';
 
 /** Limits of a reading. */
 export interface XmlLimits {
-  /** Greatest depth, counted as in the JSON of the resource (objects and arrays), and in narratives by elements. */
+  /** Greatest depth, counted as in the JSON of the resource (objects and arrays); narratives have their own. */
   readonly maxDepth?: number;
   /** Greatest size: bytes, or UTF-16 code units of a text. */
   readonly maxSize?: number;

@@ -1,7 +1,8 @@
 import type { Issue } from '../../fhir/errors.js';
 import type { JsonObject, JsonValue, Resource } from '../../fhir/resource.js';
+import { MAX_XHTML_DEPTH, XHTML_NAMESPACE } from '../../fhir/xhtml.js';
 import type { ElementIndex, Property, TypeProperties } from './element-index.js';
-import { FHIR_NAMESPACE, XHTML_NAMESPACE } from './escape.js';
+import { FHIR_NAMESPACE } from './escape.js';
 import { NarrativeReader } from './narrative-reader.js';
 import { XMLNS_NAMESPACE, XmlRefusal, type XmlParser, type XmlTag } from './open-parser.js';
 import { Places } from './places.js';
@@ -78,7 +79,10 @@ export class ResourceBuilder {
   open(tag: XmlTag): void {
     this.mark = this.parser.position;
     if (this.narrative !== undefined) {
-      this.checkDepth(this.frame!.depth + this.narrative.depth + 1);
+      if (this.narrative.depth >= MAX_XHTML_DEPTH) {
+        const text = `elements are nested too deeply (${MAX_XHTML_DEPTH} levels in a narrative)`;
+        throw new XmlRefusal('depth', text, this.tagStart());
+      }
       const fault = this.narrative.open(tag);
       if (fault !== undefined) this.report(fault, this.pathTo(this.frame!, this.narrative.property, -1));
     } else if (this.skipped > 0) {

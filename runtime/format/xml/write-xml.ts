@@ -1,4 +1,7 @@
+import { errorOutcome } from '../../fhir/operation-outcome.js';
 import { isObject, type JsonObject, type JsonValue, type Resource } from '../../fhir/resource.js';
+import { XhtmlFault } from '../../fhir/xhtml.js';
+import { unwritableCharacter } from '../../fhir/xml-characters.js';
 import {
   elementIndex,
   type ElementIndex,
@@ -6,8 +9,7 @@ import {
   type Property,
   type TypeProperties,
 } from './element-index.js';
-import { escapeAttribute, FHIR_NAMESPACE, unwritableCharacter } from './escape.js';
-import { XmlRefusal } from './open-parser.js';
+import { escapeAttribute, FHIR_NAMESPACE } from './escape.js';
 import { primitiveText } from './primitive-text.js';
 import { XmlError, xmlIssue } from './xml-error.js';
 import { embedXhtml } from './xhtml.js';
@@ -24,11 +26,16 @@ export interface XmlLayout {
  *
  * @throws FhirError `not-acceptable`, with FHIRPath, when the resource has no form in XML: a control character, a
  * narrative that is not well-formed, or a structure that the validator refuses (properties that its type does not have,
- * values of another kind). Nothing is left out or altered silently.
+ * values of another kind). Nothing is left out or altered silently. Only in a Bundle that the server has put together of
+ * what it found (a history, or the result of a search: it has no id) an OperationOutcome stands for such a resource, so
+ * that one of them does not keep all others from being read.
  */
 export function writeXml(resource: Resource, tables: FormatTables, layout: XmlLayout = {}): string {
   return new XmlWriter(elementIndex(tables), layout.pretty ?? false).document(resource);
 }
+
+/** Steps of `Bundle.entry[0].resource`. */
+const RESULT_DEPTH = 3;
 
 const DECLARATION = '<?xml version="1.0" encoding="UTF-8"?>';
 
@@ -36,6 +43,8 @@ class XmlWriter {
   private out = DECLARATION;
   /** FHIRPath of what is being written, in pieces. */
   private readonly path: string[] = [];
+  /** Whether this is a Bundle of results. */
+  private isResults = false;
 
   constructor(
     private readonly index: ElementIndex,
@@ -44,6 +53,7 @@ class XmlWriter {
 
   document(resource: Resource): string {
     this.path.push(String(resource.resourceType));
+    this.isResults = isResults(resource);
     this.resource(resource, '\n', ` xmlns="${FHIR_NAMESPACE}"`);
     return this.pretty ? `${this.out}\n` : this.out;
   }
@@ -126,10 +136,24 @@ class XmlWriter {
       this.element(name, '', value, this.index.of(property.type), lineEnd);
     } else {
       this.line(lineEnd, `<${name}>`);
-      this.resource(value, `${lineEnd}  `, '');
+      this.inner(value, `${lineEnd}  `);
       this.line(lineEnd, `</${name}>`);
     }
     this.path.pop();
+  }
+
+  /** A resource in an element. */
+  private inner(value: JsonValue | undefined, lineEnd: string): void {
+    const { length } = this.out;
+    const depth = this.path.length;
+    try {
+      this.resource(value ?? null, lineEnd, '');
+    } catch (error) {
+      if (!this.isResults || depth !== RESULT_DEPTH || !(error instanceof XmlError)) throw error;
+      this.out = this.out.slice(0, length);
+      this.path.length = depth;
+      this.resource(errorOutcome(error), lineEnd, '');
+    }
   }
 
   private primitive(
@@ -167,7 +191,7 @@ class XmlWriter {
     try {
       return embedXhtml(value);
     } catch (error) {
-      if (error instanceof XmlRefusal) return this.fail(`the narrative is not well-formed: ${error.message}`);
+      if (error instanceof XhtmlFault) return this.fail(`the narrative is not well-formed: ${error.message}`);
       throw error;
     }
   }
@@ -180,4 +204,9 @@ class XmlWriter {
     const path = this.path.join('.');
     throw new XmlError([xmlIssue('unwritable', `The resource cannot be written as XML: ${path}: ${text}`, path)]);
   }
+}
+
+/** What is stored has an id; what is put together for one answer has none. */
+function isResults({ resourceType, id, type }: Resource): boolean {
+  return resourceType === 'Bundle' && id === undefined && (type === 'history' || type === 'searchset');
 }

@@ -1,5 +1,6 @@
-import { escapeAttribute, escapeText, unwritableCharacter, XHTML_NAMESPACE } from './escape.js';
-import { openParser, XML_NAMESPACE, XMLNS_NAMESPACE, XmlRefusal, type XmlTag } from './open-parser.js';
+import { checkXhtml, XHTML_NAMESPACE } from '../../fhir/xhtml.js';
+import { escapeAttribute, escapeText } from './escape.js';
+import { openParser, XML_NAMESPACE, XMLNS_NAMESPACE, type XmlTag } from './open-parser.js';
 
 /**
  * What is wrong with an element of a narrative as far as XML is concerned, or undefined: it has to be of XHTML, its
@@ -20,27 +21,14 @@ export function xhtmlTagFault(tag: XmlTag): string | undefined {
 
 /**
  * The div of a narrative, ready to stand in an XML document: as it is, but for white space around it and the
- * declaration of its namespace where that is missing.
+ * declaration of its namespace where that is missing, as it may be in what was stored by others.
  *
- * @throws XmlRefusal when it is not one well-formed `div` of XHTML: inserted, it would break the document
+ * @throws XhtmlFault when it is not one well-formed `div` of XHTML: inserted, it would break the document
  */
 export function embedXhtml(div: string): string {
   const text = div.trim();
-  const character = unwritableCharacter(text);
-  if (character !== undefined) throw new XmlRefusal('syntax', `XML cannot hold the character ${character}`, 0);
-  if (/^<\?xml\s/.test(text)) throw new XmlRefusal('forbidden', 'an XML declaration is not allowed', 0);
-  const parser = openParser({ '': XHTML_NAMESPACE });
-  let isRoot = true;
-  let nameless = -1;
-  parser.on('opentag', (tag) => {
-    const start = text.lastIndexOf('<', parser.position - 1);
-    const fault = isRoot && tag.local !== 'div' ? `expected a "div", not "${tag.name}"` : xhtmlTagFault(tag);
-    if (fault !== undefined) throw new XmlRefusal('syntax', fault, start);
-    if (isRoot && tag.prefix === '' && tag.attributes['xmlns'] === undefined) nameless = start + '<div'.length;
-    isRoot = false;
-  });
-  parser.write(text).close();
-  return nameless < 0 ? text : `${text.slice(0, nameless)} xmlns="${XHTML_NAMESPACE}"${text.slice(nameless)}`;
+  const { nameEnd, isDeclared } = checkXhtml(text, true);
+  return isDeclared ? text : `${text.slice(0, nameEnd)} xmlns="${XHTML_NAMESPACE}"${text.slice(nameEnd)}`;
 }
 
 /**
