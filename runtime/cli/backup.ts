@@ -4,7 +4,7 @@ import { ConfigError } from '../config/config-error.js';
 import { isMongoUrl } from '../config/mongo-url.js';
 import { readConfig, type Flags } from '../config/read-config.js';
 import { formatSize } from '../config/setting.js';
-import { EXIT, type Terminal } from './terminal.js';
+import { EXIT, messageOf, type Terminal } from './terminal.js';
 
 /**
  * `kiln backup FILE`: a copy of a SQLite store, of one instant, while servers use it. To restore it, serve it (or put it in
@@ -33,7 +33,7 @@ export async function runBackup(file: string, flags: Flags, terminal: Terminal):
     terminal.out(`${file}: ${formatSize((await stat(file)).size)} in ${seconds} s`);
     return EXIT.done;
   } catch (error) {
-    terminal.err(`kiln: ${error instanceof Error ? error.message : String(error)}`);
+    terminal.err(`kiln: ${messageOf(error)}`);
     return EXIT.failed;
   }
 }

@@ -11,7 +11,7 @@ import { copyVersions } from './copy/copy-versions.js';
 import { describeComparison, describeDifferences, type Comparison } from './copy/describe-comparison.js';
 import { identify, isSameStore } from './copy/identify.js';
 import { showProgress, type Progress } from './load/progress.js';
-import { EXIT, type Terminal } from './terminal.js';
+import { EXIT, messageOf, type Terminal } from './terminal.js';
 
 /** Options of `kiln copy` besides the settings. */
 export interface CopyFlags {
@@ -78,7 +78,7 @@ export async function runCopy(options: CopyFlags, flags: Flags, terminal: Termin
       terminal.err(`kiln: stopped by ${name}; the same command goes on from here`);
       return STOPPED[name];
     }
-    terminal.err(`kiln: ${error instanceof Error ? error.message : String(error)}`);
+    terminal.err(`kiln: ${messageOf(error)}`);
     return EXIT.failed;
   } finally {
     stop.forget();

@@ -1,6 +1,7 @@
 import { ConfigError } from '../config/config-error.js';
 import { readConfig, type Flags } from '../config/read-config.js';
 import { findFiles } from './load/find-files.js';
+import { checkAnswers } from './load/check-answers.js';
 import { httpSink } from './load/http-sink.js';
 import { readItems, type BundleMode } from './load/items.js';
 import { loadItems, newCounts, type LoadCounts } from './load/load-items.js';
@@ -8,7 +9,7 @@ import { showProgress } from './load/progress.js';
 import { readDocuments } from './load/read-documents.js';
 import type { Sink } from './load/sink.js';
 import { storeSink } from './load/store-sink.js';
-import { EXIT, type Terminal } from './terminal.js';
+import { EXIT, messageOf, printable, type Terminal } from './terminal.js';
 
 /** Options of `kiln load` besides the settings. */
 export interface LoadFlags {
@@ -48,7 +49,10 @@ export async function runLoad(
       const core = await server.openCore(config);
       close = () => core.store.close();
       sink = storeSink(core);
-    } else sink = httpSink({ url, ...(token === undefined ? {} : { token }) });
+    } else {
+      await checkAnswers(url);
+      sink = httpSink({ url, ...(token === undefined ? {} : { token }) });
+    }
 
     const total = files.reduce((sum, file) => sum + ('size' in file ? file.size : 0), 0);
     const counts = newCounts();
@@ -56,9 +60,9 @@ export async function runLoad(
     const start = performance.now();
     const progress = showProgress(terminal, () => ({ read, total, resources: doneOf(counts) }));
     try {
-      const documents = readDocuments(files, (bytes) => (read += bytes));
+      const documents = readDocuments(files, (bytes) => (read += bytes), config['limits.body']);
       const items = readItems(documents, { resourceTypes: server.RESOURCE_TYPES, bundles, ...server.LOAD_FORMATS });
-      const tell = (place: string, error: unknown): void => progress.line(`${place}: ${messageOf(error)}`);
+      const tell = (place: string, error: unknown): void => progress.line(`${printable(place)}: ${messageOf(error)}`);
       await loadItems(items, sink, tell, counts);
     } finally {
       progress.end();
@@ -111,8 +115,4 @@ function summary(counts: LoadCounts, seconds: number): string {
     `${counts.created} created, ${counts.updated} updated, ${counts.unchanged} unchanged; ` +
     `${counts.failed} failed, ${counts.skipped} other files skipped`
   );
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

@@ -7,10 +7,10 @@ import { ALL_SETTINGS, LATER, optionOf, variableOf } from '../config/settings.js
 import type { CopyFlags } from './copy.js';
 import type { GenerateOptions } from './development.js';
 import type { LoadFlags } from './load.js';
-import { EXIT, type Terminal } from './terminal.js';
+import { EXIT, messageOf, printable, type Terminal } from './terminal.js';
 
 /** Settings that commands other than serve have a use for. */
-const STORE_SETTINGS = ['store', 'limits.resource', 'limits.nesting'];
+const STORE_SETTINGS = ['store', 'limits.body', 'limits.resource', 'limits.nesting'];
 
 /**
  * Runs a command line. Each command is loaded when it is called.
@@ -115,7 +115,7 @@ export async function runProgram(args: readonly string[], terminal: Terminal): P
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.done : EXIT.usage;
     if (!(error instanceof ConfigError)) throw error;
-    terminal.err(`kiln: ${error.message}`);
+    terminal.err(`kiln: ${messageOf(error)}`);
     return EXIT.usage;
   }
 }
@@ -148,8 +148,5 @@ function flagsOf(options: object): Flags {
 
 /** Commander puts a suggestion on a line of its own. */
 function oneLine(text: string): string {
-  return text
-    .trim()
-    .replace(/\s*\n\s*/g, ' ')
-    .replace(/^error: /, 'kiln: ');
+  return printable(text.trim().replace(/\s*\n\s*/g, ' ')).replace(/^error: /, 'kiln: ');
 }

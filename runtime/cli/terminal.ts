@@ -9,5 +9,18 @@ export interface Terminal {
   readonly env: Readonly<Record<string, string | undefined>>;
 }
 
+/** Controls of terminals, ends of lines, and marks that turn the direction of writing. */
+const CONTROLS = /[\p{Cc}\p{Zl}\p{Zp}\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu;
+
+/** A text for one line: what comes from files and servers can neither steer the terminal nor begin a line of its own. */
+export function printable(text: string): string {
+  return text.replace(CONTROLS, (sign) => `\\u{${sign.codePointAt(0)?.toString(16)}}`);
+}
+
+/** What an error says, for one line. */
+export function messageOf(error: unknown): string {
+  return printable(error instanceof Error ? error.message : String(error));
+}
+
 /** Exit codes of every command: 2 means that the command was called wrongly and did nothing. */
 export const EXIT = { done: 0, failed: 1, usage: 2 } as const;

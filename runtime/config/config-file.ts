@@ -5,16 +5,35 @@ import { readJson } from '../format/read-json.js';
 import { decodeUtf8 } from '../format/utf8.js';
 import { ConfigError } from './config-error.js';
 
+/** Node's codes in words. */
+const CAUSES: Readonly<Record<string, string>> = {
+  ENOENT: 'there is no such file',
+  ENOTDIR: 'there is no such file',
+  EISDIR: 'that is a folder, not a file',
+  EACCES: 'the file may not be read',
+};
+
+function readBytes(file: string, source: string): Buffer {
+  try {
+    return readFileSync(file);
+  } catch (error) {
+    const { code = '', message } = error as NodeJS.ErrnoException;
+    throw new ConfigError(`${source} ${JSON.stringify(file)}: ${CAUSES[code] ?? message}`);
+  }
+}
+
 /**
  * The keys of a configuration file with their values; objects within it are taken apart into keys with dots.
  *
+ * @param source the option or variable that names the file
  * @param keys those whose value stands for itself
  * @throws ConfigError naming the file
  */
-export function readConfigFile(file: string, keys: ReadonlySet<string>): Map<string, JsonValue> {
+export function readConfigFile(file: string, source: string, keys: ReadonlySet<string>): Map<string, JsonValue> {
+  const bytes = readBytes(file, source);
   let value: JsonValue;
   try {
-    value = readJson(decodeUtf8(readFileSync(file)));
+    value = readJson(decodeUtf8(bytes));
   } catch (error) {
     throw new ConfigError(`configuration file ${file}: ${error instanceof Error ? error.message : String(error)}`);
   }

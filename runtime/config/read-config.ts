@@ -50,7 +50,8 @@ interface Given {
 export function readConfig(flags: Flags, env: Environment): ReadConfig {
   const given = new Map<string, Given>();
   const file = flags['config'] ?? nonEmpty(env['KILN_CONFIG']);
-  if (file !== undefined) readFile(file, given);
+  const source = flags['config'] === undefined ? 'KILN_CONFIG' : '--config';
+  if (file !== undefined) readFile(file, source, given);
   readEnvironment(env, given);
   readFlags(flags, given);
 
@@ -82,8 +83,8 @@ function checkStoreLimits(config: Config): void {
   }
 }
 
-function readFile(file: string, given: Map<string, Given>): void {
-  for (const [key, value] of readConfigFile(file, new Set(ALL_SETTINGS.keys()))) {
+function readFile(file: string, source: string, given: Map<string, Given>): void {
+  for (const [key, value] of readConfigFile(file, source, new Set(ALL_SETTINGS.keys()))) {
     if (ALL_SETTINGS.has(key)) given.set(key, { name: key, file, value });
     else if (isLater(key)) throw notYet(`${key} ${JSON.stringify(value)} in ${file}`);
     else throw unknown(`${key} in ${file}`, key, [...ALL_SETTINGS.keys(), ...LATER]);

@@ -96,7 +96,9 @@ describe('configuration', () => {
     [{}, { KILN_AUTH_EXTERNAL_MODE: 'a' }, 'KILN_AUTH_EXTERNAL_MODE "a": this setting is not available yet'],
     [{}, { KILN_PROT: '1' }, 'KILN_PROT: there is no such setting; did you mean KILN_PORT?'],
     [{}, { KILN_LIMIT_BODY: '1' }, 'did you mean KILN_LIMITS_BODY?'],
-    [{ config: '/nowhere/kiln.json' }, {}, 'configuration file /nowhere/kiln.json: ENOENT'],
+    // Was Node's own text.
+    [{ config: '/nowhere/kiln.json' }, {}, '--config "/nowhere/kiln.json": there is no such file'],
+    [{}, { KILN_CONFIG: '/' }, 'KILN_CONFIG "/": that is a folder, not a file'],
   ])('refuses %j %j in one line that names key and value', (flags, env, message) => {
     const read = () => readConfig(flags as Record<string, string>, env as Record<string, string>);
     expect(read).toThrow(ConfigError);

@@ -23,7 +23,7 @@ export interface Skipped {
   readonly skipped: true;
 }
 
-/** Greatest size of one document or line, in bytes: beyond that a text does not fit a string. */
+/** Greatest size of one document or line that any limit can allow, in bytes: beyond that a text does not fit a string. */
 export const MAX_DOCUMENT = 384 * 1024 * 1024;
 
 /** How a file is to be read, by its name: undefined where no resource is expected in it. */

@@ -18,7 +18,7 @@ const MAX_WAIT = 60_000;
 
 /** Over HTTP: PUT where there is an id, POST where there is none, with connections that are kept. */
 export function httpSink(target: HttpTarget): Sink {
-  const base = target.url.replace(/\/+$/, '');
+  const base = withoutSlash(target.url);
   const sleep = target.sleep ?? ((time: number) => new Promise<void>((resolve) => setTimeout(resolve, time)));
   /** The server's time at its first answer: what it last changed before is not of this load. */
   let began: number | undefined;
@@ -121,8 +121,13 @@ function dateOf(response: Response, header: string): number | undefined {
   return Number.isNaN(time) ? undefined : time;
 }
 
+/** A base as requests go on from it. */
+export function withoutSlash(url: string): string {
+  return url.replace(/\/+$/, '');
+}
+
 /** What fetch hides: the code of the connection. */
-function causeOf(error: unknown): string {
+export function causeOf(error: unknown): string {
   const { message, cause } = error as Error;
   const { code, message: inner } = (cause ?? {}) as NodeJS.ErrnoException;
   return code ?? inner ?? message;

@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { promisify } from 'node:util';
 import { createGunzip, gunzip } from 'node:zlib';
 
+import { formatSize } from '../../config/setting.js';
 import {
   kindOf,
   MAX_DOCUMENT,
@@ -23,15 +24,18 @@ const AHEAD = 16;
 const AHEAD_SIZE = 16 * 1024 * 1024;
 
 /**
- * The documents in files, in order. Small files are read ahead, several at once; of large ones no more is held than a
- * document needs.
+ * The documents in files, in order. Small files are read ahead, several at once, but inflated only when it is their turn;
+ * of large ones no more is held than a document needs.
  *
  * @param onRead told of each part that was read, in bytes of the file
+ * @param limit greatest size of a document, in bytes when inflated; what is larger fails
  */
 export async function* readDocuments(
   files: readonly Found[],
   onRead: (bytes: number) => void = () => {},
+  limit: number = MAX_DOCUMENT,
 ): AsyncGenerator<ReadDocument> {
+  const most = Math.min(limit, MAX_DOCUMENT);
   const ahead: { readonly size: number; readonly documents: Promise<AsyncIterable<ReadDocument>> }[] = [];
   let aheadSize = 0;
   let next = 0;
@@ -40,7 +44,7 @@ export async function* readDocuments(
       const file = files[next++]!;
       const size = 'size' in file ? file.size : 0;
       aheadSize += size;
-      ahead.push({ size, documents: open(file, onRead) });
+      ahead.push({ size, documents: open(file, onRead, most) });
     }
     const { size, documents } = ahead.shift()!;
     yield* await documents;
@@ -49,13 +53,14 @@ export async function* readDocuments(
 }
 
 /** Never rejects: what goes wrong is a failure of the file. */
-async function open(file: Found, onRead: (bytes: number) => void): Promise<AsyncIterable<ReadDocument>> {
+async function open(file: Found, onRead: (bytes: number) => void, limit: number): Promise<AsyncIterable<ReadDocument>> {
   if (!('path' in file)) return only(file);
   const { path, named, size } = file;
   if (path === STDIN)
     return lines(
       named ? 'stdin' : path,
       count(() => process.stdin, onRead),
+      limit,
     );
   const kind = kindOf(path);
   if (kind === undefined) {
@@ -66,44 +71,66 @@ async function open(file: Found, onRead: (bytes: number) => void): Promise<Async
   }
   if (kind.form === 'json' || kind.form === 'xml') {
     try {
-      if (size > MAX_DOCUMENT) throw new Error('the file is too large for one resource');
+      if (size > limit) throw tooLarge(limit);
       const raw = await readFile(path);
       onRead(size);
-      const bytes = kind.gzip ? await promisify(gunzip)(raw, { maxOutputLength: MAX_DOCUMENT }) : raw;
-      return only({ place: path, format: kind.form, bytes, named });
+      const document = { place: path, format: kind.form, bytes: raw, named };
+      return kind.gzip ? inflated(document, limit) : only(document);
     } catch (error) {
       return only({ place: path, error });
     }
   }
   const raw = count(() => createReadStream(path, { highWaterMark: 256 * 1024 }), onRead);
   const content = kind.gzip ? inflate(raw) : raw;
-  return kind.form === 'ndjson' ? lines(path, content) : archive(path, content);
+  return kind.form === 'ndjson' ? lines(path, content, limit) : archive(path, content, limit);
 }
 
 async function* only(document: ReadDocument): AsyncGenerator<ReadDocument> {
   yield document;
 }
 
-async function* lines(path: string, content: AsyncIterable<Buffer>): AsyncGenerator<ReadDocument> {
+function tooLarge(limit: number): Error {
+  const most = formatSize(limit);
+  return new Error(
+    limit === MAX_DOCUMENT
+      ? `too large for one resource: at most ${most}, inflated`
+      : `too large for one resource: at most ${most}, inflated; raise the limit with --limits-body`,
+  );
+}
+
+/** The document in a file that is inflated when it is wanted: a few bytes may stand for very many. */
+async function* inflated(document: SourceDocument, limit: number): AsyncGenerator<ReadDocument> {
+  const { place } = document;
+  let bytes: Buffer;
   try {
-    for await (const { number, bytes } of splitLines(content, MAX_DOCUMENT)) {
+    bytes = await promisify(gunzip)(document.bytes, { maxOutputLength: limit });
+  } catch (error) {
+    const isTooLarge = (error as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE';
+    yield { place, error: isTooLarge ? tooLarge(limit) : error };
+    return;
+  }
+  yield { ...document, bytes };
+}
+
+async function* lines(path: string, content: AsyncIterable<Buffer>, limit: number): AsyncGenerator<ReadDocument> {
+  try {
+    for await (const { number, bytes } of splitLines(content, limit)) {
       const place = `${path}:${number}`;
-      yield bytes === undefined
-        ? { place, error: new Error('the line is too long') }
-        : { place, format: 'json', bytes, named: true };
+      yield bytes === undefined ? { place, error: tooLarge(limit) } : { place, format: 'json', bytes, named: true };
     }
   } catch (error) {
     yield { place: path, error };
   }
 }
 
-async function* archive(path: string, content: AsyncIterable<Buffer>): AsyncGenerator<ReadDocument> {
+async function* archive(path: string, content: AsyncIterable<Buffer>, limit: number): AsyncGenerator<ReadDocument> {
   const wanted = (name: string): boolean => /\.(json|xml|ndjson)$/i.test(name);
   try {
-    for await (const entry of untar(content, wanted, MAX_DOCUMENT)) {
+    for await (const entry of untar(content, wanted, limit)) {
       const place = `${path}/${entry.name}`;
       const format = kindOf(entry.name)?.form;
-      if (format === 'ndjson') yield* lines(place, one(entry.content));
+      if (entry.content === undefined) yield { place, error: tooLarge(limit) };
+      else if (format === 'ndjson') yield* lines(place, one(entry.content), limit);
       else yield { place, format: format as DocumentFormat, bytes: entry.content, named: false };
     }
   } catch (error) {

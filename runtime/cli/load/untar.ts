@@ -1,7 +1,8 @@
 /** A file in a tar archive. */
 export interface TarEntry {
   readonly name: string;
-  readonly content: Buffer;
+  /** Undefined: it is above the limit, and was let pass. */
+  readonly content: Buffer | undefined;
 }
 
 const BLOCK = 512;
@@ -12,7 +13,7 @@ const BLOCK = 512;
  *
  * @param wanted by name; the content of others is let pass
  * @param limit greatest size of a wanted file, in bytes
- * @throws Error where it is no tar archive, ends too early, or has a wanted file above the limit
+ * @throws Error where it is no tar archive, or ends too early
  */
 export async function* untar(
   chunks: AsyncIterable<Buffer>,
@@ -36,10 +37,12 @@ export async function* untar(
     }
     const name = longName ?? shortName(header);
     longName = undefined;
-    if ((type === '0' || type === '\0') && wanted(name)) {
-      if (size > limit) throw new Error(`${name} is too large`);
-      yield { name, content: (await bytes.need(padded)).subarray(0, size) };
-    } else await bytes.skip(padded);
+    const isWanted = (type === '0' || type === '\0') && wanted(name);
+    if (isWanted && size <= limit) yield { name, content: (await bytes.need(padded)).subarray(0, size) };
+    else {
+      await bytes.skip(padded);
+      if (isWanted) yield { name, content: undefined };
+    }
   }
 }
 
