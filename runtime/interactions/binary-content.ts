@@ -1,6 +1,7 @@
 import { FhirError } from '../fhir/errors.js';
 import { newId } from '../fhir/id.js';
 import { isObject, type JsonObject, type JsonValue, type Resource } from '../fhir/resource.js';
+import { writeJson } from '../format/write-json.js';
 import type { BlobStore } from '../store/store.js';
 import type { ReplyContent } from './call.js';
 
@@ -43,16 +44,41 @@ export async function storeContent(
   return { name, size, sha256 };
 }
 
-/** The resource with its content elsewhere. The pointer comes last: `splitAtPointer` relies on it. */
+/** The resource with its content elsewhere: the pointer stands beside what a client has put into `_data`. */
 export function withPointer(resource: Resource, pointer: Pointer | undefined): Resource {
-  const { data: _data, _data: _pointer, ...rest } = resource;
+  const { data: _data, ...rest } = resource;
   if (pointer === undefined) return rest as Resource;
-  const extension: JsonObject[] = [
+  const parts: JsonObject[] = [
     { url: 'name', valueString: pointer.name },
     { url: 'size', valueInteger64: String(pointer.size) },
     { url: 'sha256', valueString: pointer.sha256 },
   ];
-  return { ...rest, _data: { extension: [{ url: BLOB_EXTENSION, extension }] } } as Resource;
+  const own = isObject(resource['_data']) ? resource['_data'] : {};
+  const extension = [...list(own, 'extension'), { url: BLOB_EXTENSION, extension: parts }];
+  return { ...rest, _data: { ...own, extension } } as Resource;
+}
+
+/** A stored resource as its client knows it, but for the content. */
+export function withoutPointer(resource: Resource): Resource {
+  if (pointerOf(resource) === undefined) return resource;
+  const { _data, ...rest } = resource;
+  const { extension: _all, ...own } = _data as JsonObject;
+  const others = list(_data, 'extension').filter(({ url }) => url !== BLOB_EXTENSION);
+  const left = { ...own, ...(others.length === 0 ? {} : { extension: others }) };
+  return { ...rest, ...(Object.keys(left).length === 0 ? {} : { _data: left }) } as Resource;
+}
+
+/**
+ * Refuses a resource that says itself where its content is: only the server knows, and content of others could be meant.
+ *
+ * @throws FhirError `structure`
+ */
+export function refusePointer(resource: Resource): void {
+  const at = list(resource['_data'], 'extension').findIndex(({ url }) => url === BLOB_EXTENSION);
+  if (at < 0) return;
+  const text = `the extension ${BLOB_EXTENSION} is the server's own; send the content in "data", or leave it out`;
+  const expression = `${BINARY}.data.extension[${at}]`;
+  throw new FhirError('structure', `${expression}: ${text}`, { expression });
 }
 
 /** Where the content of a stored resource is; undefined: in the resource itself, or it has none. */
@@ -67,9 +93,9 @@ export function pointerOf(resource: Resource): Pointer | undefined {
   return { name, size, sha256 };
 }
 
-/** JSON text of a stored resource around its pointer, for the content as base64 to go between. */
-export function splitAtPointer(json: string): { readonly head: string; readonly tail: string } {
-  return { head: `${json.slice(0, json.lastIndexOf(',"_data":{'))},"data":"`, tail: '"}' };
+/** JSON text of a stored resource with a pointer, for the content as base64 to go between. */
+export function splitAtContent(resource: Resource): { readonly head: string; readonly tail: string } {
+  return { head: `${writeJson(withoutPointer(resource)).slice(0, -1)},"data":"`, tail: '"}' };
 }
 
 /** The content of a stored resource, wherever it is. */

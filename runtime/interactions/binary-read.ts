@@ -1,7 +1,7 @@
 import type { Resource } from '../fhir/resource.js';
 import { readJson } from '../format/read-json.js';
 import type { StoredVersion } from '../store/store.js';
-import { contentOf, pointerOf, splitAtPointer } from './binary-content.js';
+import { contentOf, pointerOf, splitAtContent } from './binary-content.js';
 import type { Call, Reply } from './call.js';
 import { read } from './read.js';
 import type { InteractionHandler, Services } from './services.js';
@@ -17,15 +17,16 @@ export const readBinary: InteractionHandler = async (call, services) =>
 export const vreadBinary: InteractionHandler = async (call, services) =>
   complete(call, await vread(call, services), services);
 
+/** A view is one of the resource, so who asks for it wants no content. */
 function complete(call: Call, reply: Reply, services: Services): Reply {
   if (reply.json === undefined) return reply;
   const { json, ...head } = reply;
-  if (!call.wantsContent)
-    return readView(call, services) === undefined ? showBinary(head, targetOf(call).id, json, services) : reply;
-  return { ...head, content: contentOf(readJson(json) as Resource, targetOf(call).id, services.store.blobs) };
+  const { id } = targetOf(call);
+  if (call.wantsContent !== true || readView(call, services) !== undefined) return showBinary(head, id, json, services);
+  return { ...head, content: contentOf(readJson(json) as Resource, id, services.store.blobs) };
 }
 
-/** The answer with this Binary as a resource, its content in `data`. */
+/** The answer with this Binary as a resource, its content in `data` where that is part of it. */
 export function showBinary(
   head: Reply,
   id: string,
@@ -34,5 +35,5 @@ export function showBinary(
 ): Reply {
   const resource = readJson(json) as Resource;
   if (pointerOf(resource) === undefined) return { ...head, json };
-  return { ...head, content: contentOf(resource, id, services.store.blobs), around: splitAtPointer(json) };
+  return { ...head, content: contentOf(resource, id, services.store.blobs), around: splitAtContent(resource) };
 }

@@ -1,31 +1,18 @@
 import { FhirError } from '../fhir/errors.js';
 import { newId } from '../fhir/id.js';
 import type { Resource } from '../fhir/resource.js';
-import { readJson } from '../format/read-json.js';
-import type { Put, StoredVersion } from '../store/store.js';
-import {
-  BINARY,
-  blobKey,
-  decodeData,
-  isMediaType,
-  once,
-  pointerOf,
-  storeContent,
-  withPointer,
-} from './binary-content.js';
-import type { Pointer } from './binary-content.js';
+import type { StoredVersion } from '../store/store.js';
+import { BINARY, isMediaType, storeContent } from './binary-content.js';
 import { showBinary } from './binary-read.js';
+import { takeBinary, writeBinary, type TakenBinary } from './binary-store.js';
 import type { Call, Reply } from './call.js';
 import { checkId, checkResource } from './check-resource.js';
-import { composePut } from './compose-change.js';
 import { refuseIfNoneExist } from './create.js';
 import { checkParameters } from './parameters.js';
 import { checkWrite, liveVersion } from './preconditions.js';
 import { replyWritten } from './reply-written.js';
 import type { Services } from './services.js';
 import { targetOf } from './target.js';
-import { validateResource } from './validate-resource.js';
-import { writeCurrent } from './write-current.js';
 
 /** `POST [base]/Binary`: any content, or the resource. https://hl7.org/fhir/R5/binary.html#rest */
 export async function createBinary(call: Call, services: Services): Promise<Reply> {
@@ -46,60 +33,32 @@ export async function updateBinary(call: Call, services: Services): Promise<Repl
 }
 
 async function store(call: Call, services: Services, id: string): Promise<Reply> {
-  const { resource, pointer } = await receive(call, services, id);
-  let isKept = false;
-  try {
-    const { before, after } = await writeCurrent(services.store, BINARY, id, (current) => {
-      if (call.interaction === 'update') checkWrite(call.conditions, current);
-      return compose(resource, pointer, id, current, services);
-    });
-    isKept = after !== undefined;
-    const live = liveVersion(after ?? before);
-    if (live === undefined) throw new FhirError('internal');
-    const isNew = after !== undefined && liveVersion(before) === undefined;
-    return reply(call, isNew ? 201 : 200, live, isNew ? 'created' : isKept ? 'updated' : 'unchanged', services);
-  } finally {
-    // Whatever went wrong, or was there already: nobody refers to the blob. A failure to delete it is not the client's.
-    if (!isKept && pointer !== undefined) await services.store.blobs.delete(blobKey(id, pointer.name)).catch(() => {});
-  }
+  const { before, after } = await writeBinary(await receive(call, services, id), id, services, (current) => {
+    if (call.interaction === 'update') checkWrite(call.conditions, current);
+  });
+  const live = liveVersion(after ?? before);
+  if (live === undefined) throw new FhirError('internal');
+  const isNew = after !== undefined && liveVersion(before) === undefined;
+  const what = isNew ? 'created' : after === undefined ? 'unchanged' : 'updated';
+  return reply(call, isNew ? 201 : 200, live, what, services);
 }
 
-/** Takes in what was sent: the content goes into a blob, what is left is a small resource. */
-async function receive(
-  call: Call,
-  { store: { blobs }, limits, ...services }: Services,
-  id: string,
-): Promise<{ readonly resource: Resource; readonly pointer: Pointer | undefined }> {
+/** Takes in what was sent, in either form. */
+async function receive(call: Call, services: Services, id: string): Promise<TakenBinary> {
   if (call.content !== undefined) {
     const { contentType, securityContext, bytes } = call.content;
     if (!isMediaType(contentType)) throw new FhirError('header-invalid', 'Content-Type is no media type');
     const context = securityContext === undefined ? {} : { securityContext: { reference: securityContext } };
-    const pointer = await storeContent(blobs, id, bytes, limits.body);
+    const pointer = await storeContent(services.store.blobs, id, bytes, services.limits.body);
     return { resource: { resourceType: BINARY, id, contentType, ...context }, pointer };
   }
   const resource = checkResource(call.body, BINARY);
-  if (call.interaction === 'update') checkId(resource, id);
-  const { id: _ignored, ...rest } = resource;
-  validateResource(call.interaction === 'update' ? resource : (rest as Resource), call, services);
-  const data = decodeData(resource['data']);
-  const pointer = data === undefined ? undefined : await storeContent(blobs, id, once(data), limits.body);
-  return { resource, pointer };
-}
-
-/** The change; none where the current version has the same content and all else is equal too. */
-function compose(
-  resource: Resource,
-  pointer: Pointer | undefined,
-  id: string,
-  current: StoredVersion | undefined,
-  services: Services,
-): Put | undefined {
-  const live = liveVersion(current);
-  const old = live === undefined ? undefined : pointerOf(readJson(live.json) as Resource);
-  if (old !== undefined && old.sha256 === pointer?.sha256 && old.size === pointer.size) {
-    if (composePut(withPointer(resource, old), id, current, services) === undefined) return undefined;
+  if (call.interaction === 'update') {
+    checkId(resource, id);
+    return takeBinary(resource, id, services, call.text);
   }
-  return composePut(withPointer(resource, pointer), id, current, services);
+  const { id: _ignored, ...rest } = resource;
+  return takeBinary(rest as Resource, id, services, call.text);
 }
 
 /** Content is not sent back to whoever sent it as such, unless asked for. */

@@ -13,31 +13,31 @@ export interface HistoryBundle {
   readonly next?: string;
   /** Leaves the entries out. */
   readonly isTotalOnly: boolean;
-  /** The JSON text of a version as it is to be shown. */
-  readonly show: (json: string) => string;
+  /** The JSON text of each version as it is to be shown; undefined for deletions. */
+  readonly texts: readonly (string | undefined)[];
 }
 
 /**
  * JSON text of a Bundle of type `history`. Resources are put in as the text that the store has, so that every number
  * keeps its form. https://hl7.org/fhir/R5/http.html#history
  */
-export function writeHistoryBundle({ page, base, self, next, isTotalOnly, show }: HistoryBundle): string {
+export function writeHistoryBundle({ page, base, self, next, isTotalOnly, texts }: HistoryBundle): string {
   const links = [{ relation: 'self', url: self }, ...(next === undefined ? [] : [{ relation: 'next', url: next }])];
   const head =
     `{"resourceType":"Bundle","meta":{"lastUpdated":"${formatInstant(page.complete)}"},"type":"history",` +
     `"total":${page.total},"link":${JSON.stringify(links)}`;
   if (isTotalOnly || page.versions.length === 0) return `${head}}`;
-  return `${head},"entry":[${page.versions.map((version) => writeEntry(version, base, show)).join(',')}]}`;
+  return `${head},"entry":[${page.versions.map((version, i) => writeEntry(version, base, texts[i])).join(',')}]}`;
 }
 
-function writeEntry(stored: StoredVersion, base: string, show: (json: string) => string): string {
+function writeEntry(stored: StoredVersion, base: string, text: string | undefined): string {
   const { type, id, version, lastUpdated, json } = stored;
   const url = `${type}/${id}`;
   const fullUrl = JSON.stringify(`${base}/${url}`);
   const request = JSON.stringify(requestOf(stored));
   const status = json === undefined ? '204 No Content' : version === 1 ? '201 Created' : '200 OK';
   const response = `{"status":"${status}","etag":"W/\\"${version}\\"","lastModified":"${formatInstant(lastUpdated)}"}`;
-  const resource = json === undefined ? '' : `"resource":${show(json)},`;
+  const resource = text === undefined ? '' : `"resource":${text},`;
   return `{"fullUrl":${fullUrl},${resource}"request":${request},"response":${response}}`;
 }
 

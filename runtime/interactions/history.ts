@@ -6,10 +6,14 @@ import { HISTORY_PARAMETERS, readHistoryQuery } from './history-query.js';
 import { PAGE_PARAMETER, type PageState } from './page-link.js';
 import { checkParameters, singleParameter } from './parameters.js';
 import type { Services } from './services.js';
-import { readView, viewJson } from './view.js';
+import { showPage } from './show-page.js';
+import { readView } from './view.js';
 
-/** Parameters that a link repeats as they are: they say how to write, not what. */
+/** Parameters that a link repeats as they are: they say how to write, not what. Of several the first is in force. */
 const FORM = new Set(['_format', '_pretty']);
+
+/** Longest value of such a parameter, so that links stay short. */
+const MAX_FORM = 256;
 
 /** What a token carries: all that decides on the content of a walk. */
 const CARRIED = ['_since', '_at', '_count', '_summary', '_elements'];
@@ -21,6 +25,7 @@ const CARRIED = ['_since', '_at', '_count', '_summary', '_elements'];
  */
 export async function history(call: Call, services: Services): Promise<Reply> {
   checkParameters(call, [...HISTORY_PARAMETERS, ...(services.subset === undefined ? [] : ['_elements'])]);
+  checkForm(call);
   const state = await openPage(call, services);
   const asked = state === undefined ? call : { ...call, params: new URLSearchParams(state.query) };
   const selection = readHistoryQuery(asked, services);
@@ -44,9 +49,17 @@ export async function history(call: Call, services: Services): Promise<Reply> {
     ),
     ...(next === undefined ? {} : { next }),
     isTotalOnly,
-    show: (text) => viewJson(text, view, services),
+    texts: await showPage(page.versions, view, services),
   });
   return { status: 200, json };
+}
+
+/** @throws FhirError `parameter-invalid` */
+function checkForm({ params }: Call): void {
+  for (const name of FORM) {
+    if ((params.get(name)?.length ?? 0) <= MAX_FORM) continue;
+    throw new FhirError('parameter-invalid', `The parameter ${name} may have ${MAX_FORM} characters`);
+  }
 }
 
 async function openPage(call: Call, { pages }: Services): Promise<PageState | undefined> {
@@ -73,7 +86,10 @@ async function nextLink(call: Call, asked: Call, page: HistoryPage, { pages }: S
 
 function link(call: Call, params: readonly (readonly [string, string])[]): string {
   const path = [call.type, call.id, '_history'].filter((part) => part !== undefined).join('/');
-  const form = [...call.params].filter(([name]) => FORM.has(name));
+  const form = [...FORM].flatMap((name) => {
+    const value = call.params.get(name);
+    return value === null ? [] : [[name, value] as const];
+  });
   const query = new URLSearchParams([...params, ...form] as [string, string][]).toString();
   return `${call.base}/${path}${query === '' ? '' : `?${query}`}`;
 }

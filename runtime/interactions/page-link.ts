@@ -1,4 +1,4 @@
-import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
+import { createCipheriv, createDecipheriv, createHmac, randomBytes, type DecipherGCM } from 'node:crypto';
 
 import type { Interaction } from '../contract/index.js';
 import { FhirError } from '../fhir/errors.js';
@@ -35,6 +35,10 @@ export interface PageLinks {
 }
 
 const MAP = 'page-keys';
+/** Long queries by their ids. */
+const QUERIES = 'page-queries';
+/** Longest query in a token, in characters; as part of a URL they are ASCII. */
+const MAX_QUERY = 2048;
 /** A key seals for one period, and opens for one more. In milliseconds. */
 const PERIOD = 24 * 3600_000;
 /** First byte of a token: what follows is laid out as here. */
@@ -69,9 +73,8 @@ export function createPageLinks(maps: AtomicMaps, now: () => number = Date.now):
   async function ensureKey(period: number): Promise<Buffer> {
     const known = await findKey(period);
     if (known !== undefined) return known;
-    const expires = (period + 2) * PERIOD;
     // Of several processes one wins, and all take its key.
-    await maps.swap(MAP, String(period), undefined, randomBytes(32).toString('base64'), expires);
+    await maps.swap(MAP, String(period), undefined, randomBytes(32).toString('base64'), expiryOf(period));
     const made = await findKey(period);
     if (made === undefined) throw new Error('the store lost the key of page links');
     return made;
@@ -87,7 +90,9 @@ export function createPageLinks(maps: AtomicMaps, now: () => number = Date.now):
       const nonce = randomBytes(NONCE);
       const cipher = createCipheriv(CIPHER, key, nonce);
       cipher.setAAD(bindingBytes(header, binding));
-      const sealed = [cipher.update(JSON.stringify([query, after])), cipher.final()];
+      const content =
+        query.length <= MAX_QUERY ? [query, after] : ['', after, await keepQuery(maps, key, query, expiryOf(period))];
+      const sealed = [cipher.update(JSON.stringify(content)), cipher.final()];
       return Buffer.concat([header, nonce, ...sealed, cipher.getAuthTag()]).toString('base64url');
     },
 
@@ -104,15 +109,39 @@ export function createPageLinks(maps: AtomicMaps, now: () => number = Date.now):
       const decipher = createDecipheriv(CIPHER, key, bytes.subarray(HEADER, HEADER + NONCE), { authTagLength: TAG });
       decipher.setAAD(bindingBytes(header, binding));
       decipher.setAuthTag(bytes.subarray(bytes.length - TAG));
-      try {
-        const text = decipher.update(bytes.subarray(HEADER + NONCE, bytes.length - TAG), undefined, 'utf8');
-        const [query, after] = JSON.parse(text + decipher.final('utf8')) as [string, string];
-        return { query, after };
-      } catch {
-        throw invalid();
-      }
+      const [query, after, kept] = readContent(decipher, bytes.subarray(HEADER + NONCE, bytes.length - TAG));
+      if (kept === undefined) return { query, after };
+      const whole = await maps.get(QUERIES, kept);
+      if (whole === undefined) throw invalid();
+      return { query: whole, after };
     },
   };
+}
+
+/** Nothing of a period is good for longer. */
+function expiryOf(period: number): number {
+  return (period + 2) * PERIOD;
+}
+
+/**
+ * Puts a query into the store. Its id can only be told with the key of the period; the pages of one walk share it.
+ *
+ * @returns its id
+ */
+async function keepQuery(maps: AtomicMaps, key: Buffer, query: string, expires: number): Promise<string> {
+  const id = createHmac('sha256', key).update(query).digest('base64url');
+  await maps.swap(QUERIES, id, undefined, query, expires);
+  return id;
+}
+
+/** Query, place, and of a long query the id. @throws FhirError `page-invalid` */
+function readContent(decipher: DecipherGCM, sealed: Buffer): readonly [string, string, string?] {
+  try {
+    const text = decipher.update(sealed, undefined, 'utf8');
+    return JSON.parse(text + decipher.final('utf8')) as [string, string, string?];
+  } catch {
+    throw invalid();
+  }
 }
 
 function bindingBytes(header: Buffer, { interaction, type, id }: PageBinding): Buffer {

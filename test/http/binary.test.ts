@@ -2,12 +2,53 @@ import { createHash, randomBytes } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 
+import { tables } from '../../generated/tables.js';
+import { parseElements, selectElements } from '../../runtime/format/summary-elements.js';
+import { summarize } from '../../runtime/format/summary.js';
 import { sweepBlobs } from '../../runtime/interactions/sweep-blobs.js';
 import { codeOf, FHIR_JSON, useToyServer } from './server.js';
 
 const png = { 'content-type': 'image/png' };
 const asResource = { accept: FHIR_JSON };
 const bytes = randomBytes(10_000);
+
+describe('a part of a Binary (search.html#summary)', () => {
+  const server = useToyServer({
+    subset: (resource, view) =>
+      view.summary === undefined
+        ? selectElements(resource, parseElements((view.elements ?? []).join(), ['Binary'], tables), tables)
+        : summarize(resource, view.summary, tables),
+  });
+
+  it('is the resource, for who asks for no format too, and never shows where the content is', async () => {
+    await server.send('PUT', '/Binary/b', 'hello', { 'content-type': 'text/plain' });
+    const data = Buffer.from('hello').toString('base64');
+    for (const [query, wanted] of [
+      ['_elements=contentType', undefined],
+      ['_summary=true', undefined],
+      ['_summary=text', undefined],
+      ['_summary=data', data],
+      ['_elements=data', data],
+    ] as const) {
+      for (const path of [`/Binary/b?${query}`, `/Binary/b/_history/1?${query}`]) {
+        for (const headers of [{}, { accept: '*/*' }, asResource]) {
+          const answer = await server.send('GET', path, undefined, headers);
+          expect([path, answer.status, answer.headers['content-type']]).toEqual([
+            path,
+            200,
+            `${FHIR_JSON}; charset=utf-8`,
+          ]);
+          expect(answer.json()).toMatchObject({ resourceType: 'Binary', meta: { tag: [{ code: 'SUBSETTED' }] } });
+          expect([path, answer.json().data, answer.text.includes('urn:kiln')]).toEqual([path, wanted, false]);
+        }
+      }
+      const page = (await server.send('GET', `/Binary/_history?${query}`)).json();
+      expect(page.entry[0].resource.data).toBe(wanted);
+      expect(JSON.stringify(page)).not.toContain('urn:kiln');
+    }
+    expect((await server.send('GET', '/Binary/b?_summary=false')).text).toBe('hello');
+  });
+});
 
 describe('Binary (binary.html#rest)', () => {
   const server = useToyServer({ limits: { body: 1_000_000, resource: 20_000 } });
@@ -83,13 +124,50 @@ describe('Binary (binary.html#rest)', () => {
   it('a client cannot point at the content of another Binary', async () => {
     await put('mine', 'secret');
     const _data = JSON.parse((await server.store.read('Binary', 'mine'))?.json ?? '')._data;
-    await server.send('PUT', '/Binary/thief', {
-      resourceType: 'Binary',
-      id: 'thief',
-      contentType: 'text/plain',
-      _data,
-    });
-    expect((await server.send('GET', '/Binary/thief')).text).toBe('');
+    const thief = { resourceType: 'Binary', id: 'thief', contentType: 'text/plain', _data };
+    for (const data of [{}, { data: 'YQ==' }]) {
+      const answer = await server.send('PUT', '/Binary/thief', { ...thief, ...data });
+      expect([answer.status, codeOf(answer), answer.json().issue[0].expression]).toEqual([
+        400,
+        'structure',
+        ['Binary.data.extension[0]'],
+      ]);
+    }
+    expect((await server.send('GET', '/Binary/thief')).status).toBe(404);
+  });
+
+  it('keeps what a client says of its data, with and without content', async () => {
+    const absent = { url: 'http://hl7.org/fhir/StructureDefinition/data-absent-reason', valueCode: 'masked' };
+    const sent = { resourceType: 'Binary', id: 'said', contentType: 'text/plain', _data: { extension: [absent] } };
+    for (const each of [
+      sent,
+      { ...sent, data: 'YQ==', _data: { id: 'd', extension: [absent] } },
+      { ...sent, data: 'YQ==' },
+    ]) {
+      await server.send('PUT', '/Binary/said', each);
+      const { meta: _meta, ...read } = (await server.send('GET', '/Binary/said', undefined, asResource)).json();
+      expect(read).toEqual(each);
+      const [entry] = (await server.send('GET', '/Binary/said/_history')).json().entry;
+      const { meta: _head, ...shown } = entry.resource;
+      expect(shown).toEqual(each);
+    }
+    expect((await server.send('GET', '/Binary/said')).text).toBe('a');
+    const again = await server.send('PUT', '/Binary/said', { ...sent, data: 'YQ==' });
+    expect([again.status, again.headers.etag]).toEqual([200, 'W/"3"']);
+  });
+
+  it('a history has the content, as much as there is room for, and what it shows can be put back', async () => {
+    const small = randomBytes(400_000);
+    for (const id of ['h1', 'h2', 'h3']) await put(id, small);
+    const history = (await server.send('GET', '/Binary/_history?_count=3')).json();
+    expect(JSON.stringify(history)).not.toContain('urn:kiln');
+    const shown = history.entry.map(({ resource }: { resource: object }) => resource);
+    expect(shown.map((each: { data?: string }) => each.data?.length)).toEqual([533_336, 533_336, undefined]);
+    expect(shown[2].meta.tag).toEqual([expect.objectContaining({ code: 'SUBSETTED' })]);
+    const { meta: _meta, ...first } = shown[0];
+    const back = await server.send('PUT', '/Binary/h3', first);
+    expect([back.status, back.headers.etag]).toEqual([200, 'W/"1"']);
+    expect((await server.send('GET', '/Binary/h3')).bytes.equals(small)).toBe(true);
   });
 
   it.each([

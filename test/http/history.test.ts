@@ -129,6 +129,20 @@ describe('history (http.html#history)', () => {
     expect(codeOf(await server.send('GET', `/Basic/_history?_page=${token}&_count=5`))).toBe('parameter-invalid');
   });
 
+  it('its own links are good, however long the query is', async () => {
+    const zeros = `_since=2024-01-01T00:00:00.${'0'.repeat(5000)}Z`;
+    const forms = `${'_format=json&'.repeat(300)}${'_pretty=false&'.repeat(100)}`;
+    for (const query of [zeros, forms]) {
+      const first = (await server.send('GET', `/Basic/_history?${query}&_count=1`)).json();
+      const next = first.link[1].url as string;
+      expect(next.length).toBeLessThan(4096);
+      const second = await server.send('GET', next.slice(`${server.url}/fhir`.length));
+      expect([second.status, summary(second)]).toEqual([200, ['DELETE Basic/a W/"3"']]);
+      expect(second.json().total).toBe(first.total);
+    }
+    expect(codeOf(await server.send('GET', `/_history?_pretty=${'x'.repeat(3000)}`))).toBe('parameter-invalid');
+  });
+
   it('a page has at most as many versions as the limit', async () => {
     expect((await server.send('GET', '/_history?_count=999999')).status).toBe(200);
   });
@@ -141,6 +155,17 @@ describe('views (search.html#summary)', () => {
       id: id ?? null,
       view: summary ?? (elements ?? []).join(),
     }),
+  });
+
+  it('of many elements have links that are good too', async () => {
+    await server.send('PUT', '/Basic/many', put('many', '1.0'));
+    await server.send('PUT', '/Basic/many', put('many', '2.0'));
+    const names = Array.from({ length: 700 }, () => 'birthDate').join();
+    const first = (await server.send('GET', `/Basic/many/_history?_count=1&_elements=${names}`)).json();
+    const next = first.link[1].url as string;
+    expect(next.length).toBeLessThan(4096);
+    const second = (await server.send('GET', next.slice(`${server.url}/fhir`.length))).json();
+    expect(second.entry[0].resource.view).toBe(names);
   });
 
   it('cut down what is read and what is in a history', async () => {

@@ -37,6 +37,25 @@ describe('page links (decisions.md, Search)', () => {
     expect(Buffer.from(token, 'base64url').toString('latin1')).not.toContain('secret');
   });
 
+  it('stay as short with a longer one, which the store keeps as long as they live, once for all pages', async () => {
+    const { maps } = createToyStore();
+    let now = Date.UTC(2025, 0, 1, 23, 59);
+    const links = createPageLinks(maps, () => now);
+    const query = `name=${'secret'.repeat(10_000)}`;
+    const tokens = [await links.seal(binding, { query, after: '1' }), await links.seal(binding, { query, after: '2' })];
+    expect(Math.max(...tokens.map(({ length }) => length))).toBeLessThan(200);
+    now += 24 * HOUR;
+    const other = createPageLinks(maps, () => now);
+    expect(await Promise.all(tokens.map((token) => other.open(binding, token)))).toEqual([
+      { query, after: '1' },
+      { query, after: '2' },
+    ]);
+    const kept = [...(await maps.entries('page-queries')).keys()];
+    expect(kept).toHaveLength(1);
+    await maps.delete('page-queries', kept[0]!);
+    await expect(other.open(binding, tokens[0]!)).rejects.toMatchObject({ code: 'page-invalid' });
+  });
+
   it('are refused when any one letter is changed', async () => {
     const links = createPageLinks(createToyStore().maps);
     const token = await links.seal(binding, state);

@@ -1,6 +1,8 @@
 import { FhirError } from '../../fhir/errors.js';
 import { newId } from '../../fhir/id.js';
 import type { Limits } from '../../fhir/limits.js';
+import { BINARY } from '../../interactions/binary-content.js';
+import { takeBinary, writeBinary } from '../../interactions/binary-store.js';
 import { composePut } from '../../interactions/compose-change.js';
 import type { Services } from '../../interactions/services.js';
 import { validateResource } from '../../interactions/validate-resource.js';
@@ -17,16 +19,20 @@ export interface LoadCore extends Pick<Services, 'store' | 'extract' | 'validate
 
 type Done = (item: Item, outcome: Outcome) => void;
 
-interface Step {
+interface Named {
   readonly item: Item;
   readonly id: string;
+}
+
+interface Step extends Named {
   readonly change: Put;
   readonly outcome: 'created' | 'updated';
 }
 
 /**
  * Straight into a store, as PUT does it: a new id where there is none, nothing where the content is there already.
- * Other processes may write meanwhile. While one batch is written the next is made ready.
+ * Other processes may write meanwhile. While one batch is written the next is made
+ * ready. Binaries are written one by one, because their content goes before them.
  */
 export function storeSink(core: LoadCore): Sink {
   let writing: Promise<void> = Promise.resolve();
@@ -38,7 +44,13 @@ export function storeSink(core: LoadCore): Sink {
       const keys = named.map(({ item, id }) => `${item.resource.resourceType}/${id}`);
       // What is being written is what the next change of the same resource has to build on.
       if (keys.some((key) => writingKeys.has(key))) await writing;
-      const steps = await compose(named, core, done);
+      const isBinary = ({ item }: Named): boolean => item.resource.resourceType === BINARY;
+      const steps = await compose(
+        named.filter((each) => !isBinary(each)),
+        core,
+        done,
+      );
+      await Promise.all(named.filter(isBinary).map(({ item, id }) => storeBinary(item, id, core, done)));
       await writing;
       writingKeys = new Set(keys);
       writing = commit(steps, core, done);
@@ -48,11 +60,7 @@ export function storeSink(core: LoadCore): Sink {
   };
 }
 
-async function compose(
-  named: readonly { readonly item: Item; readonly id: string }[],
-  core: LoadCore,
-  done: Done,
-): Promise<Step[]> {
+async function compose(named: readonly Named[], core: LoadCore, done: Done): Promise<Step[]> {
   const current = await core.store.readMany(named.map(({ item, id }) => ({ type: item.resource.resourceType, id })));
   const steps: Step[] = [];
   for (const [i, { item, id }] of named.entries()) {
@@ -88,6 +96,18 @@ async function writeOne(item: Item, id: string, core: LoadCore, done: Done): Pro
     const { before, after } = await writeCurrent(core.store, item.resource.resourceType, id, (current) =>
       composeChecked(item, id, current, core),
     );
+    done(item, after === undefined ? 'unchanged' : before?.json === undefined ? 'created' : 'updated');
+  } catch (error) {
+    stopIfUnavailable(error);
+    done(item, { error });
+  }
+}
+
+/** A Binary: its content goes into a blob, as over HTTP. */
+async function storeBinary(item: Item, id: string, core: LoadCore, done: Done): Promise<void> {
+  try {
+    const taken = await takeBinary({ ...item.resource, id }, id, core);
+    const { before, after } = await writeBinary(taken, id, core);
     done(item, after === undefined ? 'unchanged' : before?.json === undefined ? 'created' : 'updated');
   } catch (error) {
     stopIfUnavailable(error);

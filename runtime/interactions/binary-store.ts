@@ -1,0 +1,92 @@
+import type { Limits } from '../fhir/limits.js';
+import type { Resource } from '../fhir/resource.js';
+import { readJson } from '../format/read-json.js';
+import type { Put, StoredVersion } from '../store/store.js';
+import {
+  BINARY,
+  blobKey,
+  decodeData,
+  once,
+  pointerOf,
+  refusePointer,
+  storeContent,
+  withPointer,
+} from './binary-content.js';
+import type { Pointer } from './binary-content.js';
+import { composePut } from './compose-change.js';
+import { liveVersion } from './preconditions.js';
+import type { Services } from './services.js';
+import { validateResource } from './validate-resource.js';
+import { writeCurrent, type Written } from './write-current.js';
+
+/** A Binary in two parts: its content is in a blob already. */
+export interface TakenBinary {
+  readonly resource: Resource;
+  /** Absent: it has no content. */
+  readonly pointer?: Pointer;
+}
+
+/** What storing a Binary takes. */
+export type BinaryServices = Pick<Services, 'store' | 'extract' | 'validate'> & { readonly limits: Limits };
+
+/**
+ * Takes in a Binary that came as a resource: its content goes into a blob, what is left is small.
+ *
+ * @param text the JSON that it was read from, for places of faults
+ * @throws FhirError where it is faulty, or says itself where its content is
+ */
+export async function takeBinary(
+  resource: Resource,
+  id: string,
+  services: BinaryServices,
+  text?: () => string,
+): Promise<TakenBinary> {
+  validateResource(resource, text === undefined ? {} : { text }, services);
+  refusePointer(resource);
+  const data = decodeData(resource['data']);
+  if (data === undefined) return { resource };
+  return { resource, pointer: await storeContent(services.store.blobs, id, once(data), services.limits.body) };
+}
+
+/**
+ * Writes a Binary whose content has been taken in, unless the current version says the same; then, and where it fails,
+ * nothing is left of that content.
+ *
+ * @param check throws where the current version is not as it has to be
+ */
+export async function writeBinary(
+  { resource, pointer }: TakenBinary,
+  id: string,
+  services: BinaryServices,
+  check: (current: StoredVersion | undefined) => void = () => {},
+): Promise<Written> {
+  const { store } = services;
+  let isKept = false;
+  try {
+    const written = await writeCurrent(store, BINARY, id, (current) => {
+      check(current);
+      return compose(resource, pointer, id, current, services);
+    });
+    isKept = written.after !== undefined;
+    return written;
+  } finally {
+    // Whatever went wrong, or was there already: nobody refers to the blob. A failure to delete it is not the client's.
+    if (!isKept && pointer !== undefined) await store.blobs.delete(blobKey(id, pointer.name)).catch(() => {});
+  }
+}
+
+/** The change; none where the current version has the same content and all else is equal too. */
+function compose(
+  resource: Resource,
+  pointer: Pointer | undefined,
+  id: string,
+  current: StoredVersion | undefined,
+  services: BinaryServices,
+): Put | undefined {
+  const live = liveVersion(current);
+  const old = live === undefined ? undefined : pointerOf(readJson(live.json) as Resource);
+  if (old !== undefined && old.sha256 === pointer?.sha256 && old.size === pointer.size) {
+    if (composePut(withPointer(resource, old), id, current, services) === undefined) return undefined;
+  }
+  return composePut(withPointer(resource, pointer), id, current, services);
+}

@@ -1,0 +1,47 @@
+import type { Resource } from '../fhir/resource.js';
+import { readJson } from '../format/read-json.js';
+import { markSubsetted } from '../format/summary-tag.js';
+import { writeJson } from '../format/write-json.js';
+import type { StoredVersion } from '../store/store.js';
+import { BINARY, contentOf, pointerOf, withoutPointer } from './binary-content.js';
+import type { Services, View } from './services.js';
+import { viewJson } from './view.js';
+
+/** Contents of Binaries that one page takes in, in bytes before base64. */
+const PAGE_CONTENT = 1024 * 1024;
+
+/**
+ * The JSON text of each version as a page of several shows it, cut down to a view; undefined for deletions. Of Binaries it
+ * has the content as long as there is room; what has to go without is tagged as SUBSETTED.
+ */
+export async function showPage(
+  versions: readonly StoredVersion[],
+  view: View | undefined,
+  services: Services,
+): Promise<(string | undefined)[]> {
+  const texts: (string | undefined)[] = [];
+  let room = PAGE_CONTENT;
+  for (const { type, id, json } of versions) {
+    const text = json === undefined ? undefined : viewJson(json, view, services);
+    const resource = text === undefined || type !== BINARY ? undefined : (readJson(text) as Resource);
+    const pointer = resource === undefined ? undefined : pointerOf(resource);
+    if (resource === undefined || pointer === undefined) {
+      texts.push(text);
+      continue;
+    }
+    const shown = withoutPointer(resource);
+    if (pointer.size > room) {
+      texts.push(writeJson(markSubsetted(shown)));
+      continue;
+    }
+    room -= pointer.size;
+    texts.push(writeJson({ ...shown, data: await readContent(resource, id, services) }));
+  }
+  return texts;
+}
+
+async function readContent(resource: Resource, id: string, { store }: Services): Promise<string> {
+  const pieces: Uint8Array[] = [];
+  for await (const piece of await contentOf(resource, id, store.blobs).open()) pieces.push(Uint8Array.from(piece));
+  return Buffer.concat(pieces).toString('base64');
+}
