@@ -21,15 +21,29 @@ const patient = (inner: string): string => `<Patient xmlns="http://hl7.org/fhir"
 
 describe('faults in content, each with place and FHIRPath', () => {
   it.each<[string, string, number, number, string, string]>([
-    ['an unknown element', ' <foo value="1"/>', 2, 2, 'Patient', 'Patient has no element "foo"'],
-    ['an element in the wrong case', '<birthdate value="2000"/>', 2, 1, 'Patient', 'did you mean "birthDate"'],
-    ['a choice without its type', '<deceased value="true"/>', 2, 1, 'Patient', '"deceasedBoolean", "deceasedDateTime"'],
+    ['an unknown element', ' <foo value="1"/>', 2, 2, 'Patient.foo', 'Patient has no element "foo"'],
+    [
+      'an element in the wrong case',
+      '<birthdate value="2000"/>',
+      2,
+      1,
+      'Patient.birthdate',
+      'did you mean "birthDate"',
+    ],
+    [
+      'a choice without its type',
+      '<deceased value="true"/>',
+      2,
+      1,
+      'Patient.deceased',
+      '"deceasedBoolean", "deceasedDateTime"',
+    ],
     [
       'an unknown element within',
       '<name><given value="a"/></name>\n<name><x/></name>',
       3,
       7,
-      'Patient.name[1]',
+      'Patient.name[1].x',
       'HumanName has no element "x"',
     ],
     [
@@ -37,26 +51,26 @@ describe('faults in content, each with place and FHIRPath', () => {
       '<contained><Basic><x/></Basic></contained>',
       2,
       19,
-      'Patient.contained[0]',
+      'Patient.contained[0].x',
       'Basic has no',
     ],
-    ['an unknown attribute', '<name use="x"/>', 2, 1, 'Patient.name[0]', 'HumanName has no attribute "use"'],
+    ['an unknown attribute', '<name use="x"/>', 2, 1, 'Patient.name[0].use', 'HumanName has no attribute "use"'],
     [
       'an unknown attribute of a primitive',
       '<active val="true"/>',
       2,
       1,
-      'Patient.active',
+      'Patient.active.val',
       'boolean has no attribute "val"',
     ],
-    ['a value on an element that has none', '<name value="x"/>', 2, 1, 'Patient.name[0]', 'no attribute "value"'],
+    ['a value on an element that has none', '<name value="x"/>', 2, 1, 'Patient.name[0].value', 'no attribute "value"'],
     ['an attribute of a namespace', '<name xml:lang="de"/>', 2, 1, 'Patient.name[0]', 'no attribute "xml:lang"'],
     [
       'an attribute on contained',
       '<contained id="c"><Basic/></contained>',
       2,
       1,
-      'Patient.contained[0]',
+      'Patient.contained[0].id',
       'no attribute "id"',
     ],
     [
@@ -64,7 +78,7 @@ describe('faults in content, each with place and FHIRPath', () => {
       '<extension url="u"><url value="u"/></extension>',
       2,
       20,
-      'Patient.extension[0]',
+      'Patient.extension[0].url',
       '"url" is an attribute',
     ],
     ['text', '<active>\n true</active>', 3, 2, 'Patient.active', 'there is text'],
@@ -75,7 +89,7 @@ describe('faults in content, each with place and FHIRPath', () => {
       '<active xmlns="http://x.org" value="true"/>',
       2,
       1,
-      'Patient',
+      'Patient.active',
       'namespace http://hl7.org/fhir, not in http://x.org',
     ],
     [
@@ -83,7 +97,7 @@ describe('faults in content, each with place and FHIRPath', () => {
       '<text><status value="empty"/><div>x</div></text>',
       2,
       30,
-      'Patient.text',
+      'Patient.text.div',
       'http://www.w3.org/1999/xhtml, not in http://hl7.org/fhir',
     ],
     [
@@ -107,7 +121,7 @@ describe('faults in content, each with place and FHIRPath', () => {
       '<text><p xmlns="http://www.w3.org/1999/xhtml"/></text>',
       2,
       7,
-      'Patient.text',
+      'Patient.text.p',
       '"p" has to be in the namespace',
     ],
     ['a boolean that is none', '<active value="1"/>', 2, 1, 'Patient.active', 'is no boolean: "1"'],
@@ -151,6 +165,7 @@ describe('faults in content, each with place and FHIRPath', () => {
       'Patient.name',
       'have to stand together',
     ],
+    ['a name too strange to be repeated', '<ä.b/>', 2, 1, 'Patient', 'no element "ä.b"'],
   ])('%s', (_title, inner, line, column, expression, text) => {
     const issues = issuesOf(patient(inner));
     expect(issues).toHaveLength(1);
@@ -184,9 +199,9 @@ describe('faults in content, each with place and FHIRPath', () => {
     const xml = patient('<foo/>\n<active value="x"/>\n<name><bar><baz/></bar></name>\n<gender value=""/>');
     const issues = issuesOf(xml);
     expect(issues.map(({ expression }) => expression)).toEqual([
-      'Patient',
+      'Patient.foo',
       'Patient.active',
-      'Patient.name[0]',
+      'Patient.name[0].bar',
       'Patient.gender',
     ]);
     try {

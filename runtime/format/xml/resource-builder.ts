@@ -163,7 +163,7 @@ export class ResourceBuilder {
     const property = type.byName.get(tag.local);
     const wanted = property?.kind === 'xhtml' ? XHTML_NAMESPACE : FHIR_NAMESPACE;
     if (property === undefined || property.attribute || tag.uri !== wanted) {
-      this.report(unknownElement(tag, type, property, wanted), this.path(frame));
+      this.report(unknownElement(tag, type, property, wanted), below(this.path(frame), tag.local));
       this.skip();
       return;
     }
@@ -224,7 +224,8 @@ export class ResourceBuilder {
     frame.hasContent = true;
     if (!isValue && !property?.attribute) {
       const owner = primitive?.type ?? frame.type?.name ?? frame.property?.type ?? 'it';
-      this.report(`${owner} has no attribute "${clip(name)}"`, this.path(frame), this.tagStart());
+      const place = uri === '' ? below(this.path(frame), name) : this.path(frame);
+      this.report(`${owner} has no attribute "${clip(name)}"`, place, this.tagStart());
       return;
     }
     const row = isValue ? primitive.primitive! : property!.primitive!;
@@ -311,6 +312,11 @@ export class ResourceBuilder {
     this.issues.push(issue);
     if (this.issues.length >= this.maxIssues) this.result();
   }
+}
+
+/** Expression of something that nobody knows: its name where that is short and plain, as the validator has it for JSON. */
+function below(path: string, name: string): string {
+  return /^[A-Za-z_][A-Za-z0-9_]{0,63}$/.test(name) ? `${path}.${name}` : path;
 }
 
 function unknownElement(tag: XmlTag, type: TypeProperties, property: Property | undefined, wanted: string): string {
