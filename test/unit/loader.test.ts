@@ -114,6 +114,12 @@ describe('kiln load', () => {
     expect(await store.counts()).toEqual(new Map());
   });
 
+  it('paths that do not exist were named in any order: it is that in which they were given', async () => {
+    const paths = Array.from({ length: 200 }, (_, i) => `${'d/'.repeat(i % 7)}none${i}`);
+    const told = paths.map((path) => `${path}: does not exist`).join('; ');
+    await expect(findFiles(paths)).rejects.toThrow(`nothing was loaded: ${told}`);
+  });
+
   it('what vanished during a load ended it: it fails, and the rest is loaded', async () => {
     const names = ['1.json', '2.ndjson', '3.ndjson.gz', '4.tgz'];
     for (const name of [...names, '5.json']) file(name, { resourceType: 'Patient', id: 'a' });

@@ -27,20 +27,13 @@ export type Found = SourceFile | Failure | Skipped;
  * @throws ConfigError that names each of the paths that does not exist, cannot be read or is neither file nor folder
  */
 export async function findFiles(paths: readonly string[]): Promise<Found[]> {
-  const wrong: string[] = [];
-  const stats = await Promise.all(
-    paths.map(async (path) => {
-      if (path === STDIN) return undefined;
-      const found = await check(path);
-      if (typeof found !== 'string') return found;
-      wrong.push(`${path}: ${found}`);
-      return undefined;
-    }),
-  );
+  const stats = await Promise.all(paths.map(async (path) => (path === STDIN ? undefined : check(path))));
+  const wrong = paths.flatMap((path, i) => (typeof stats[i] === 'string' ? [`${path}: ${stats[i]}`] : []));
   if (wrong.length > 0) throw new ConfigError(`nothing was loaded: ${wrong.join('; ')}`);
   const files: Found[] = [];
   for (const [i, path] of paths.entries()) {
     const found = stats[i];
+    if (typeof found === 'string') continue;
     if (found?.isDirectory() === true) await walk(path, files);
     else files.push({ path, size: found?.size ?? 0, named: true });
   }
