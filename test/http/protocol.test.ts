@@ -197,7 +197,7 @@ describe('limits', () => {
     ['NONSENSE\r\n\r\n', 400, 'request-invalid'],
     ['FOO bar\r\n\r\n', 400, 'request-invalid'],
     // It was told as no HTTP at all.
-    ['FOO /fhir/Patient/1 HTTP/1.1\r\nHost: localhost\r\n\r\n', 501, 'method-unknown'],
+    ['FOO /fhir/Patient/1 HTTP/1.1\r\nHost: localhost\r\n\r\n', 400, 'method-unknown'],
   ])('%j, which Node cannot read, gets %i and no stack', async (sent, status, code) => {
     const text = await new Promise<string>((resolve) => {
       let received = '';

@@ -9,6 +9,9 @@ export const SCHEMA_VERSION = 1;
 
 const SCHEMA = 'schema';
 
+/** What no majority has confirmed counts too. */
+const LOCAL = { readConcern: { level: 'local' } } as const;
+
 /**
  * Makes an empty database one of ours, and sees that one of ours has its indexes. Several processes may do so at once.
  *
@@ -54,6 +57,10 @@ async function refuseForeign(db: Db, collections: Collections): Promise<void> {
   const taken = found.map(({ name }) => name).filter((name) => ours.has(name));
   // Another process may have made them right now, which is told by what it made first.
   if (taken.length === 0 || (await schemaVersion(collections)) !== undefined) return;
+  // It may even be about to: the collection is there a moment before what is put into it.
+  const { setting } = collections;
+  const isAlone = taken.length === 1 && taken[0] === setting.collectionName;
+  if (isAlone && (await setting.findOne({ _id: { $ne: SCHEMA } }, LOCAL)) === null) return;
   throw new Error(
     `the database "${db.databaseName}" has collections of another program (${taken.join(', ')}); name another in the URL`,
   );
