@@ -5,7 +5,7 @@ import { afterAll, expect, it } from 'vitest';
 
 import { openStore } from '../contract/open-store.js';
 import { describeOnMongod, newDatabase } from '../mongod/for-tests.js';
-import { contentOf, runKiln } from '../service/copy-subject.js';
+import { contentOf, runKiln } from './copy-subject.js';
 
 describeOnMongod('the official examples, copied to MongoDB and back', () => {
   const folder = mkdtempSync(join(tmpdir(), 'kiln-examples-'));

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, expect, it, vi } from 'vitest';
 
 import { describeOnMongod, newDatabase } from '../mongod/for-tests.js';
-import { startKiln, type KilnProcess } from './kiln-process.js';
+import { startKiln, type KilnProcess } from '../service/kiln-process.js';
 
 interface Answer {
   readonly status: number;

@@ -18,7 +18,7 @@ import { openSqliteStore } from '../../runtime/store/sqlite/sqlite-store.js';
 import type { Store } from '../../runtime/store/store.js';
 import { put } from '../contract/subject.js';
 import { contentOf, fill, putBlob, runKiln, type Content } from './copy-subject.js';
-import { startKiln } from './kiln-process.js';
+import { startKiln } from '../service/kiln-process.js';
 
 let folder: string;
 let from: string;

@@ -9,7 +9,7 @@ import { put } from '../contract/subject.js';
 import { openStore } from '../contract/open-store.js';
 import { describeOnMongod, mongodUrl, newDatabase } from '../mongod/for-tests.js';
 import { contentOf, fill, putBlob, runKiln, type Content } from './copy-subject.js';
-import { startKiln } from './kiln-process.js';
+import { startKiln } from '../service/kiln-process.js';
 
 describeOnMongod('kiln copy to MongoDB and back', () => {
   let folder: string;
