@@ -16,6 +16,7 @@ import { createHealth } from './observe/health.js';
 import type { Log } from './observe/log.js';
 import { repeat } from './observe/repeat.js';
 import { createExtractor } from './search/extract.js';
+import { parametersOf } from './search/parameters-of.js';
 import { describeIndex } from './search/index-record.js';
 import { createValidator } from './validate/create-validator.js';
 import type { Store } from './store/store.js';
@@ -74,10 +75,22 @@ async function openStore(config: Config, { existing = false }: OpenOptions): Pro
   return openMongoStore(config.store, {
     ...options,
     existing,
+    slotOf: createSlotOf(),
     poolSize: config['mongo.pool'],
     operationTime: config['mongo.operationTime'],
     selectionTime: config['mongo.selectionTime'],
   });
+}
+
+/** The sort slots of the tables, those that a type inherits too; looked up when its first resource comes. */
+function createSlotOf(): (type: string, param: string) => number | undefined {
+  const search = new Map(tables.search.map((table) => [table.type, table]));
+  const known = new Map<string, ReturnType<typeof parametersOf>>();
+  return (type, param) => {
+    const rows = known.get(type) ?? parametersOf(type, search);
+    known.set(type, rows);
+    return rows.get(param)?.slot;
+  };
 }
 
 /**

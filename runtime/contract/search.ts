@@ -47,6 +47,9 @@ export interface ComponentRow {
   readonly paths: readonly PathRow[];
 }
 
+/** How many sort slots there are, for all types: a store may have an index for each. */
+export const SORT_SLOTS = 14;
+
 /** A search parameter as one resource type has it. */
 export interface SearchRow {
   readonly code: string;
@@ -61,7 +64,7 @@ export interface SearchRow {
   /** What its definition admits, where that names any; absent: all that its type has. */
   readonly comparators?: readonly string[];
   readonly modifiers?: readonly string[];
-  /** Number of the scalar sort slot, for string, date, number and quantity parameters. */
+  /** Number of the scalar sort slot, below `SORT_SLOTS`, for string, date, number and quantity parameters. */
   readonly slot?: number;
 }
 

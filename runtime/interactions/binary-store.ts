@@ -1,3 +1,4 @@
+import { FhirError } from '../fhir/errors.js';
 import type { Limits } from '../fhir/limits.js';
 import type { Resource } from '../fhir/resource.js';
 import { readJson } from '../format/read-json.js';
@@ -49,8 +50,8 @@ export async function takeBinary(
 }
 
 /**
- * Writes a Binary whose content has been taken in, unless the current version says the same; then, and where it fails,
- * nothing is left of that content.
+ * Writes a Binary whose content has been taken in, unless the current version says the same; then, and where it is
+ * refused, nothing is left of that content.
  *
  * @param check throws where the current version is not as it has to be
  */
@@ -61,17 +62,21 @@ export async function writeBinary(
   check: (current: StoredVersion | undefined) => void = () => {},
 ): Promise<Written> {
   const { store } = services;
-  let isKept = false;
+  // A failure to delete it is not the client's.
+  const drop = async (): Promise<void> => {
+    if (pointer !== undefined) await store.blobs.delete(blobKey(id, pointer.name)).catch(() => {});
+  };
   try {
     const written = await writeCurrent(store, BINARY, id, (current) => {
       check(current);
       return compose(resource, pointer, id, current, services);
     });
-    isKept = written.after !== undefined;
+    if (written.after === undefined) await drop();
     return written;
-  } finally {
-    // Whatever went wrong, or was there already: nobody refers to the blob. A failure to delete it is not the client's.
-    if (!isKept && pointer !== undefined) await store.blobs.delete(blobKey(id, pointer.name)).catch(() => {});
+  } catch (error) {
+    // A store that failed may have written all the same, or be about to: then the blob is wanted. The sweep finds out.
+    if (error instanceof FhirError && error.status < 500) await drop();
+    throw error;
   }
 }
 

@@ -67,6 +67,79 @@ describeOnMongod('a MongoDB store beyond the contract', () => {
     ]);
   });
 
+  it('resources are sorted by scalar slots, each with an index for both directions', async () => {
+    await store.close();
+    const slots: Readonly<Record<string, number>> = { family: 0, birthdate: 1, weight: 2 };
+    store = await openMongoStore(subject.url, { slotOf: (_type, param) => slots[param] });
+    const entries = (n: number): IndexEntry[] => [
+      { kind: 'string', param: 'family', text: `B${n}`, folded: `b${n}` },
+      { kind: 'string', param: 'family', text: `A${n}`, folded: `a${n}` },
+      { kind: 'date', param: 'birthdate', low: n, high: n + 1000 },
+      { kind: 'quantity', param: 'weight', value: n, high: n * 2 },
+      { kind: 'token', param: 'gender', code: 'male' },
+    ];
+    const ids = Array.from({ length: 200 }, (_, n) => n);
+    await store.write(ids.map((n) => put(`p${n}`, 0, 'x', n === 7 ? [] : entries(1000 + n))));
+    expect(await named('resource').findOne({ _id: 'Patient/p3' })).toMatchObject({
+      o0: 'a1003',
+      d0: 'b1003',
+      o1: new Date(1003),
+      d1: new Date(2003),
+      o2: 1003,
+      d2: 2006,
+    });
+    for (const [field, direction] of [
+      ['o0', 1],
+      ['d0', -1],
+      ['o1', 1],
+      ['d2', -1],
+    ] as const) {
+      const page = named('resource')
+        .find({ type: 'Patient', [field]: { $exists: true } }, { projection: { id: 1 } })
+        .sort({ [field]: direction, _id: 1 })
+        .limit(5);
+      const found = (await page.clone().toArray()).map(({ id }) => id);
+      expect(found).toEqual((direction === 1 ? [0, 1, 2, 3, 4] : [199, 198, 197, 196, 195]).map((n) => `p${n}`));
+      const { executionStats } = await page.explain('executionStats');
+      expect(executionStats.totalKeysExamined).toBeLessThan(10);
+    }
+    // What has no entries any more has no slots either; past versions never have any.
+    await store.write([put('p3', 1), deletion('p4', 1)]);
+    for (const _id of ['Patient/p3', 'Patient/p4'])
+      expect(await named('resource').findOne({ _id })).not.toHaveProperty('o0');
+    expect(await named('history').findOne({ _id: 'Patient/p3/1' })).not.toHaveProperty('o0');
+    await store.close();
+  });
+
+  it('a small resource with index entries that fit into no document was a defect', async () => {
+    const entries = Array.from({ length: 110_000 }, (_, n): IndexEntry => {
+      const text = `given name ${n}, and ${n * 7} more of them that are as long as names get in some places of this world`;
+      return { kind: 'string', param: 'given', text, folded: text };
+    });
+    for (const changes of [[put('a', 0, 'x', entries)], [put('b', 0), put('a', 0, 'x', entries)]]) {
+      await expect(store.write(changes)).rejects.toMatchObject({ code: 'resource-too-large', status: 413 });
+    }
+    expect(await store.read('Patient', 'b')).toBeUndefined();
+  });
+
+  it('what was stored could not be replaced where it nearly filled its document', { timeout: 60_000 }, async () => {
+    let stored = 0;
+    for (const spare of [1500, 700, 500, 400, 300, 150]) {
+      const id = `p${spare}`;
+      try {
+        await store.write([put(id, 0, 'x'.repeat(16 * 1024 * 1024 - spare))]);
+      } catch (error) {
+        expect(error).toMatchObject({ code: 'resource-too-large' });
+        continue;
+      }
+      stored++;
+      await store.write([deletion(id, 1)]);
+      expect((await store.readVersion('Patient', id, 1))?.json?.length).toBeGreaterThan(16_000_000);
+    }
+    expect(stored).toBeGreaterThan(0);
+    expect(stored).toBeLessThan(6);
+  });
+
   it('a resource that fits into no document is refused as too large, alone or among others', async () => {
     const large = put('large', 0, 'x'.repeat(16 * 1024 * 1024 - 100));
     const many = put('many', 0);

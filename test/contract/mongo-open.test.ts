@@ -57,6 +57,11 @@ describe('opening a MongoDB store', () => {
     expect(message).not.toContain('--replSet');
   });
 
+  it.each(['admin', 'config', 'local'])('refuses the database %s, which is the server’s own', async (name) => {
+    server = await startFakeServer(() => ({ ...MEMBER, localTime: new Date() }));
+    expect(await refusal(`mongodb://${server.host}/${name}?directConnection=true`)).toContain("is MongoDB's own");
+  });
+
   it('names the replica set that it did not find', async () => {
     server = await startFakeServer(() => ({ ...MEMBER, setName: undefined, localTime: new Date() }));
     const message = await refusal(`mongodb://${server.host}/x?replicaSet=wanted`);

@@ -1,8 +1,9 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 
 import { tables } from '../../generated/tables.js';
+import { FhirError } from '../../runtime/fhir/errors.js';
 import { parseElements, selectElements } from '../../runtime/format/summary-elements.js';
 import { summarize } from '../../runtime/format/summary.js';
 import { sweepBlobs } from '../../runtime/interactions/sweep-blobs.js';
@@ -226,6 +227,19 @@ describe('Binary (binary.html#rest)', () => {
   it('Prefer: return=representation gives the resource after an upload', async () => {
     const answer = await put('prefer', 'abc', { prefer: 'return=representation' });
     expect(answer.json()).toMatchObject({ id: 'prefer', data: Buffer.from('abc').toString('base64') });
+  });
+
+  it('content of a write that was done, though the store failed to say so, was deleted', async () => {
+    const { store } = server;
+    const write = store.write.bind(store);
+    const failing = vi.spyOn(store, 'write').mockImplementation(async (changes) => {
+      await write(changes);
+      throw new FhirError('store-unavailable');
+    });
+    expect((await put('unsure', 'abc')).status).toBe(503);
+    failing.mockRestore();
+    const read = await server.send('GET', '/Binary/unsure');
+    expect([read.status, read.text]).toEqual([200, 'abc']);
   });
 
   it('a sweep deletes what no version refers to, and nothing else', async () => {

@@ -138,5 +138,9 @@ describe('configuration', () => {
     expect(lines[1]).toMatch(/^host +::1 +KILN_HOST$/);
     expect(lines.find((line) => line.startsWith('metrics-port'))).toMatch(/ off +default$/);
     expect(lines.at(-1)).toContain('mongodb://u:***@h/db');
+    const value =
+      'mongodb://h/db?tls=true&tlsCertificateKeyFilePassword=secret&authMechanismProperties=AWS_SESSION_TOKEN:secret';
+    const [line] = printConfig([{ key: 'store', source: '--store', value }]);
+    expect(line).toContain('tlsCertificateKeyFilePassword=***&authMechanismProperties=***');
   });
 });

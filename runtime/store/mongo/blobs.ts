@@ -17,7 +17,7 @@ const PIECE = 256 * 1024;
 const AHEAD = 3;
 
 /** Unwanted blobs that one clean-up removes. */
-const AT_ONCE = 100;
+const AT_ONCE = 5000;
 
 /** What the blobs are made of. */
 export interface BlobParts {

@@ -99,8 +99,11 @@ const NOT_INITIATED = "the MongoDB server waits for its replica set; run: mongos
 
 /** An error of the driver in words for whoever starts a server. */
 function explain(error: unknown, url: string): Error {
-  if (!(error instanceof MongoError)) return error instanceof Error ? error : new Error(String(error));
   const where = hostsOf(url);
+  if (!(error instanceof MongoError)) {
+    const isSystem = error instanceof Error && 'syscall' in error;
+    return error instanceof Error && !isSystem ? error : new Error(`MongoDB at ${where}: ${withoutUrl(error)}`);
+  }
   if (error instanceof MongoServerSelectionError) {
     const servers = [...(error.reason as { servers?: Map<string, { type: string; error?: Error }> }).servers!.values()];
     if (servers.some(({ type }) => type === 'RSGhost')) return new Error(NOT_INITIATED);

@@ -15,6 +15,7 @@ import { toIndexRows } from './index-rows.js';
 import { translateMongoError } from './mongo-errors.js';
 import { checkSize, copyVersion, toFields, toPast } from './plan-write.js';
 import type { QueryLimits, Snapshots } from './snapshot.js';
+import { toSortSlots, type SlotOf } from './sort-slots.js';
 import { toStoredVersion, VERSION_ONLY } from './stored-version.js';
 import { toStorable } from './to-storable.js';
 import type { Transactions } from './transaction.js';
@@ -51,6 +52,7 @@ export function openRestore(
   { resource, history }: Collections,
   transactions: Transactions,
   time: number,
+  slotOf: SlotOf,
 ): (versions: readonly RestoredVersion[]) => Promise<number> {
   async function restore(versions: readonly RestoredVersion[], session: ClientSession): Promise<number> {
     const states = await readStates(versions, session);
@@ -75,8 +77,9 @@ export function openRestore(
       const n = (places.get(version.lastUpdated) ?? -1) + 1;
       places.set(version.lastUpdated, n);
       const fields = toFields(version, n, version.content && toStorable(version.content, undefined));
-      const document = { _id: key, ...fields, ...toIndexRows(version.entries ?? []) };
-      checkSize(document, version.json?.length ?? 0);
+      const { entries = [] } = version;
+      const document = { _id: key, ...fields, ...toIndexRows(entries), ...toSortSlots(version.type, entries, slotOf) };
+      checkSize(document, version.json?.length ?? 0, entries.length);
       states.set(key, { fields, document });
       count++;
     }

@@ -88,6 +88,8 @@ export interface IndexRows {
 /** The current version of a resource; `_id` is `Patient/1`. */
 export interface ResourceDocument extends VersionFields, IndexRows {
   readonly _id: string;
+  /** Sort slots, `o0` … and `d0` …: see `SortSlots`. */
+  readonly [slot: `${'o' | 'd'}${number}`]: unknown;
 }
 
 /** A version that was followed by another; `_id` is `Patient/1/3`. */

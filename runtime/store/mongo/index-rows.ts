@@ -5,8 +5,9 @@ import type { DateRow, IndexRows, NumberRow, ReferenceRow, StringRow, TokenRow, 
 const KEPT_ELSEWHERE = new Set(['_id', '_lastUpdated']);
 
 /** The first and the last instant that a Date can be: ends of intervals that are open. */
-const EARLIEST = new Date(-8.64e15);
-const LATEST = new Date(8.64e15);
+export const EARLIEST = new Date(-8.64e15);
+/** Its other end. */
+export const LATEST = new Date(8.64e15);
 
 /** The rows while they are collected. */
 interface Collected {

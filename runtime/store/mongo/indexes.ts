@@ -1,6 +1,8 @@
 import type { IndexDescription } from 'mongodb';
 
+import { SORT_SLOTS } from '../../contract/search.js';
 import type { Collections } from './documents.js';
+import { slotFields } from './sort-slots.js';
 
 /** The order of history. Both collections have it, so that pages are merged without sorting. */
 export const BY_TIME = { updated: 1, n: 1, type: 1, id: 1 } as const;
@@ -29,6 +31,7 @@ export const INDEXES: Readonly<Partial<Record<keyof Collections, readonly IndexD
     { name: 'number', key: { type: 1, 'number.p': 1, 'number.low': 1, 'number.high': 1, _id: 1 } },
     { name: 'reference', key: { type: 1, 'reference.p': 1, 'reference.to': 1, _id: 1 } },
     { name: 'uri', key: { type: 1, 'uri.p': 1, 'uri.value': 1, _id: 1 } },
+    ...sortIndexes(),
   ],
   history: [
     { name: 'by_time', key: BY_TIME },
@@ -42,3 +45,15 @@ export const INDEXES: Readonly<Partial<Record<keyof Collections, readonly IndexD
   ],
   chunks: [{ name: 'files_id_1_n_1', key: { files_id: 1, n: 1 }, unique: true }],
 };
+
+/** Two for each slot, for all types; resources without a value are in none. */
+function sortIndexes(): IndexDescription[] {
+  return Array.from({ length: SORT_SLOTS }, (_, slot) => slotFields(slot)).flatMap(({ least, greatest }) => [
+    { name: least, key: { type: 1, [least]: 1, _id: 1 }, partialFilterExpression: { [least]: { $exists: true } } },
+    {
+      name: greatest,
+      key: { type: 1, [greatest]: -1, _id: 1 },
+      partialFilterExpression: { [greatest]: { $exists: true } },
+    },
+  ]);
+}

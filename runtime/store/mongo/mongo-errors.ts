@@ -84,6 +84,8 @@ export function isSnapshotGone(error: unknown): boolean {
  * else passes unchanged. Neither addresses nor credentials get into it.
  */
 export function translateMongoError(error: unknown): unknown {
+  // The serializer of the driver writes past the end of its buffer.
+  if (error instanceof RangeError && 'code' in error && error.code === 'ERR_OUT_OF_RANGE') return tooLarge();
   if (!(error instanceof MongoError)) return error;
   if (isSelectionFailed(error)) return unavailable('no server that takes writes was found in time');
   // It was written, but a majority of the servers has not confirmed it.

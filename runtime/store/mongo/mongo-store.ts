@@ -62,11 +62,12 @@ async function openStore({ client, db }: Connected, clock: ServerClock, settings
   const counts = openCounts(snapshots);
   const blobs = openBlobs({ client, collections, transactions, now, time, grace: settings.blobGrace, fault });
   const stale = openStaleTransactions(client, db);
-  const restore = openRestore(collections, transactions, RESTORE_TIME);
+  const restore = openRestore(collections, transactions, RESTORE_TIME, settings.slotOf);
   const write = openWriter({
     collections,
     transactions,
     stale,
+    slotOf: settings.slotOf,
     stamps: openStamps(now),
     settle: settings.now === undefined ? () => clock.settle() : async () => {},
     time,

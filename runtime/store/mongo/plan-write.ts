@@ -7,15 +7,19 @@ import { readValue, type Raw } from './bson.js';
 import { keyOf, pastKeyOf, type PastDocument, type ResourceDocument, type VersionFields } from './documents.js';
 import { toIndexRows } from './index-rows.js';
 import { tooLarge } from './mongo-errors.js';
+import { toSortSlots, type SlotOf } from './sort-slots.js';
 import type { Stamp, StampsOfWrite } from './stamps.js';
 import { readHead } from './stored-version.js';
 import { toStorable, type Storable } from './to-storable.js';
 
-/** Greatest size of a document, in bytes. https://www.mongodb.com/docs/manual/reference/limits/ */
-const MAX_DOCUMENT = 16 * 1024 * 1024;
+/**
+ * Greatest size of a document, in bytes; less what it grows by when it becomes a past version, so that what can be stored
+ * can be replaced. https://www.mongodb.com/docs/manual/reference/limits/
+ */
+const MAX_DOCUMENT = 16 * 1024 * 1024 - 256;
 
-/** A resource of fewer characters has a document far below the limit, which need not be measured. */
-const SURELY_SMALL = 1024 * 1024;
+/** A document of fewer characters and index entries is far below the limit, and need not be measured. */
+const SURELY_SMALL = { characters: 512 * 1024, entries: 20_000 };
 
 /** What a write does to the collections. */
 export interface WritePlan {
@@ -41,7 +45,12 @@ interface State {
  * @throws VersionConflict
  * @throws FhirError where MongoDB cannot hold a resource
  */
-export function planWrite(changes: readonly Change[], before: readonly Raw[], stamps: StampsOfWrite): WritePlan {
+export function planWrite(
+  changes: readonly Change[],
+  before: readonly Raw[],
+  stamps: StampsOfWrite,
+  slotOf: SlotOf,
+): WritePlan {
   const states = new Map<string, State>();
   for (const bytes of before) {
     const fields = copyVersion(bytes);
@@ -55,7 +64,7 @@ export function planWrite(changes: readonly Change[], before: readonly Raw[], st
     if (actual !== change.expected) throw new VersionConflict(change.type, change.id, change.expected, actual);
     const stamp = stamps.next(state?.fields.updated.getTime());
     if (state !== undefined) past.push(toPast(state.fields, stamp.updated));
-    const { document, fields, stored } = toDocument(change, actual + 1, stamp);
+    const { document, fields, stored } = toDocument(change, actual + 1, stamp, slotOf);
     states.set(key, { replaced: state?.replaced ?? 0, fields, document });
     return stored;
   });
@@ -74,6 +83,7 @@ export function toDocument(
   change: Change,
   version: number,
   { updated, n }: Stamp,
+  slotOf: SlotOf,
 ): { readonly document: ResourceDocument; readonly fields: VersionFields; readonly stored: StoredVersion } {
   const { type, id, body } = change;
   const stored = { type, id, version, lastUpdated: updated };
@@ -83,8 +93,9 @@ export function toDocument(
   }
   const stamp = { versionId: String(version), lastUpdated: formatInstant(updated) };
   const fields = toFields(stored, n, toStorable(change.content, stamp));
-  const document = { _id: keyOf(change), ...fields, ...toIndexRows(change.entries) };
-  checkSize(document, body.head.length + body.tail.length);
+  const rows = { ...toIndexRows(change.entries), ...toSortSlots(type, change.entries, slotOf) };
+  const document = { _id: keyOf(change), ...fields, ...rows };
+  checkSize(document, body.head.length + body.tail.length, change.entries.length);
   return { document, fields, stored: { ...stored, json: stampBody(body, version, updated) } };
 }
 
@@ -104,8 +115,8 @@ export function toPast(fields: VersionFields, until: number): PastDocument {
 }
 
 /** @throws FhirError where a document is larger than MongoDB takes */
-export function checkSize(document: object, characters: number): void {
-  if (characters <= SURELY_SMALL) return;
+export function checkSize(document: object, characters: number, entries: number): void {
+  if (characters <= SURELY_SMALL.characters && entries <= SURELY_SMALL.entries) return;
   if (BSON.calculateObjectSize(document, { ignoreUndefined: true }) > MAX_DOCUMENT) throw tooLarge();
 }
 

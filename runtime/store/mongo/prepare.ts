@@ -1,4 +1,4 @@
-import type { Db } from 'mongodb';
+import { MongoServerError, type Db } from 'mongodb';
 
 import { collectionsOf, type Collections } from './documents.js';
 import { INDEXES } from './indexes.js';
@@ -8,6 +8,9 @@ import { isDuplicate } from './mongo-errors.js';
 export const SCHEMA_VERSION = 1;
 
 const SCHEMA = 'schema';
+
+/** Databases that the server keeps for itself. */
+const RESERVED: ReadonlySet<string> = new Set(['admin', 'config', 'local']);
 
 /** What no majority has confirmed counts too. */
 const LOCAL = { readConcern: { level: 'local' } } as const;
@@ -19,6 +22,9 @@ const LOCAL = { readConcern: { level: 'local' } } as const;
  * @throws Error where it is newer, or belongs to another program
  */
 export async function prepare(db: Db, existing: boolean): Promise<Collections> {
+  if (RESERVED.has(db.databaseName)) {
+    throw new Error(`the database "${db.databaseName}" is MongoDB's own; name another in the URL`);
+  }
   const collections = collectionsOf(db);
   const version = await schemaVersion(collections);
   if (version === undefined) {
@@ -31,15 +37,26 @@ export async function prepare(db: Db, existing: boolean): Promise<Collections> {
     );
   }
   await Promise.all(
-    Object.entries(INDEXES).map(([name, indexes]) =>
-      collections[name as keyof Collections].createIndexes([...indexes]),
-    ),
+    Object.entries(INDEXES).map(async ([name, indexes]) => {
+      const collection = collections[name as keyof Collections];
+      try {
+        await collection.createIndexes([...indexes]);
+      } catch (error) {
+        if (!(error instanceof MongoServerError)) throw error;
+        throw new Error(`the indexes of ${collection.namespace} cannot be made: ${error.message}`, { cause: error });
+      }
+    }),
   );
   return collections;
 }
 
 async function schemaVersion({ setting }: Collections): Promise<number | undefined> {
-  return (await setting.findOne({ _id: SCHEMA }))?.value;
+  const found = await setting.findOne({ _id: SCHEMA });
+  if (found === null) return undefined;
+  if (typeof found.value === 'number') return found.value;
+  throw new Error(
+    `the database "${setting.dbName}" has a collection "setting" of another program; name another in the URL`,
+  );
 }
 
 /** Before anything else is made, so that whoever finds anything without it knows that it is not ours. */

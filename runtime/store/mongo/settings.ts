@@ -1,3 +1,5 @@
+import type { SlotOf } from './sort-slots.js';
+
 /** Where a test ends the process by SIGKILL, in the order of a write. */
 export const FAULT_STEPS = ['begin', 'history', 'resource', 'commit', 'committed', 'answered', 'piece'] as const;
 
@@ -22,6 +24,8 @@ export interface MongoOptions {
   readonly cleanInterval?: number;
   /** Refuses a database that holds no data of Kiln, instead of making it one. */
   readonly existing?: boolean;
+  /** The sort slot of a parameter, as the tables have it. Absent: nothing can be sorted. */
+  readonly slotOf?: SlotOf;
   /** For tests: sees each command that is sent. */
   readonly onCommand?: (name: string) => void;
   /** For tests of crashes: the process kills itself at this step. */
@@ -42,6 +46,7 @@ export function toSettings(options: MongoOptions): MongoSettings {
     blobGrace: 3_600_000,
     cleanInterval: 60_000,
     existing: false,
+    slotOf: () => undefined,
     ...options,
   };
 }

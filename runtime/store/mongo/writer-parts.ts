@@ -1,5 +1,6 @@
 import type { Collections } from './documents.js';
 import type { Fault } from './fault.js';
+import type { SlotOf } from './sort-slots.js';
 import type { StaleTransactions } from './stale-transactions.js';
 import type { Stamps } from './stamps.js';
 import type { Transactions } from './transaction.js';
@@ -10,6 +11,7 @@ export interface WriterParts {
   readonly transactions: Transactions;
   readonly stale: StaleTransactions;
   readonly stamps: Stamps;
+  readonly slotOf: SlotOf;
   /** Before a time is taken. */
   readonly settle: () => Promise<void>;
   /** How long a write may take, waiting included, in milliseconds. */
