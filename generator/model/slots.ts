@@ -1,18 +1,15 @@
-import type { SearchType } from '../../runtime/contract/index.js';
+import { SORT_SLOTS, type SearchType } from '../../runtime/contract/index.js';
 import type { SearchTableModel } from './model.js';
 
 /** Kinds of parameters that have one sortable value each; tokens and references sort by their index entries. */
 const SORTABLE: readonly SearchType[] = ['string', 'date', 'number', 'quantity'];
-
-/** How many slots there are, for all types: a store has one index for each (`../../runtime/store`). */
-export const SLOT_COUNT = 14;
 
 /**
  * Gives each sortable parameter of a type a slot, in order of codes. What Resource and DomainResource define is
  * numbered from the top down, so that it is the same in all types and never meets what a type adds.
  */
 export function assignSlots(tables: readonly SearchTableModel[]): SearchTableModel[] {
-  let top = SLOT_COUNT;
+  let top = SORT_SLOTS;
   const inherited = new Set(tables.flatMap((table) => table.base ?? []));
   return tables.map((table) => {
     let bottom = 0;

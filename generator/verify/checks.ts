@@ -1,6 +1,5 @@
-import type { PathStep } from '../../runtime/contract/index.js';
+import { SORT_SLOTS, type PathStep } from '../../runtime/contract/index.js';
 import type { Model } from '../model/model.js';
-import { SLOT_COUNT } from '../model/slots.js';
 
 /** One check: what is wrong with a model, a line each. */
 export type Check = (model: Model) => string[];
@@ -119,10 +118,10 @@ const slotsSuffice: Check = (model) => {
     for (let next = tables.get(table.type); next !== undefined; next = tables.get(next.base ?? '')) {
       slots.push(...next.parameters.flatMap(({ slot }) => slot ?? []));
     }
-    const fits = new Set(slots).size === slots.length && slots.every((slot) => slot >= 0 && slot < SLOT_COUNT);
+    const fits = new Set(slots).size === slots.length && slots.every((slot) => slot >= 0 && slot < SORT_SLOTS);
     return fits
       ? []
-      : [`${table.type}: its ${String(slots.length)} sortable parameters do not fit ${String(SLOT_COUNT)} slots`];
+      : [`${table.type}: its ${String(slots.length)} sortable parameters do not fit ${String(SORT_SLOTS)} slots`];
   });
 };
 

@@ -2,4 +2,5 @@ export type * from './rest.js';
 export type * from './search.js';
 export type * from './tables.js';
 export type * from './types.js';
+export { SORT_SLOTS } from './search.js';
 export { CONTRACT_VERSION } from './version.js';
