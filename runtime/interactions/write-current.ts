@@ -7,6 +7,9 @@ import { VersionConflict, type Change, type Store, type StoredVersion } from '..
 /** How long a write waits for those before it on the same resource, in milliseconds. */
 const PATIENCE = 4000;
 
+/** After which a client is answered, whatever became of its turn, the read and the write. In milliseconds. */
+const ANSWER_TIME = 13_000;
+
 /** Writes of one store that wait for each other. */
 const queues = new WeakMap<Store, KeyQueue>();
 
@@ -44,7 +47,24 @@ export function writeCurrent(
 ): Promise<Written> {
   const queue = queues.get(store) ?? openKeyQueue();
   queues.set(store, queue);
-  return queue.run([`${type}/${id}`], PATIENCE, () => writeInTurn(store, type, id, decide));
+  const work = queue.run([`${type}/${id}`], PATIENCE, () => writeInTurn(store, type, id, decide));
+  return withinTime(work);
+}
+
+/** What takes longer than the client waits goes on all the same, and those behind it wait for it. */
+async function withinTime<T>(work: Promise<T>): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    const text = 'The store did not say in time whether the write was done; look before trying again';
+    timer = setTimeout(() => {
+      reject(new FhirError('store-unavailable', text, { headers: { 'Retry-After': '2' } }));
+    }, ANSWER_TIME);
+  });
+  try {
+    return await Promise.race([work, late]);
+  } finally {
+    clearTimeout(timer);
+  }
 }
 
 async function writeInTurn(

@@ -9,7 +9,7 @@ import { ANSWER_MS, historyPages, shownIn, startWriteLoad } from './write-load.j
 const APART_MS = 3000;
 const WRITE_MS = 20_000;
 /** What was written last has to be seen after this time. */
-const SETTLE_MS = 15_000;
+const SETTLE_MS = 30_000;
 
 describeOnMongod('two servers with clocks 3 s apart, under write load', () => {
   let set: Awaited<ReturnType<typeof startOwnReplicaSet>>;

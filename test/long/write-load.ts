@@ -25,7 +25,9 @@ export interface WriteLoad {
   readonly wrong: readonly string[];
   /** Longest time to an answer, milliseconds. */
   readonly slowest: number;
-  /** Resolves when each client had a write acknowledged that it began after now: milliseconds that this took. */
+  /** Resolves when any client had a write acknowledged that it began after now: milliseconds that this took. */
+  served(): Promise<number>;
+  /** The same of every client, of which some may first have to wait for an answer that says nothing. */
   resumed(): Promise<number>;
   /** Lets the clients finish their last request. */
   stop(): Promise<void>;
@@ -95,6 +97,11 @@ export function startWriteLoad(targets: readonly Target[], clients: number): Wri
     wrong,
     get slowest() {
       return slowest;
+    },
+    async served() {
+      const start = performance.now();
+      while (latest.every((begun) => begun < start)) await sleep(10);
+      return performance.now() - start;
     },
     async resumed() {
       const start = performance.now();

@@ -1,9 +1,10 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 
 import { DEFAULT_LIMITS } from '../../runtime/fhir/limits.js';
 import type { Call } from '../../runtime/interactions/call.js';
 import { createPageLinks } from '../../runtime/interactions/page-link.js';
 import type { Services } from '../../runtime/interactions/services.js';
+import { writeCurrent } from '../../runtime/interactions/write-current.js';
 import { update } from '../../runtime/interactions/update.js';
 import type { Store } from '../../runtime/store/store.js';
 import { toyExtract } from '../toy/extract.js';
@@ -77,5 +78,26 @@ describe('a rival who writes between reading and writing', () => {
 
   it('who never stops leaves a 409', async () => {
     await expect(updateAgainst(Infinity)).rejects.toMatchObject({ code: 'version-conflict', status: 409 });
+  });
+});
+
+describe('a store that does not answer', () => {
+  it('kept the client waiting for the turn, the read and the write, one after the other', async () => {
+    vi.useFakeTimers();
+    const store = createToyStore();
+    try {
+      vi.spyOn(store, 'read').mockReturnValue(new Promise(() => {}));
+      const written = writeCurrent(store, 'Patient', 'p', () => undefined);
+      const failed = expect(written).rejects.toMatchObject({
+        code: 'store-unavailable',
+        status: 503,
+        headers: { 'Retry-After': '2' },
+      });
+      await vi.advanceTimersByTimeAsync(13_000);
+      await failed;
+    } finally {
+      vi.useRealTimers();
+      await store.close();
+    }
   });
 });
