@@ -66,8 +66,21 @@ export function isTransient(error: unknown): boolean {
  */
 export function isConnectionLost(error: unknown): boolean {
   const cause = error instanceof MongoBulkWriteError ? error.errorResponse : error;
-  return cause instanceof MongoNetworkError;
+  return cause instanceof MongoNetworkError || isSocketError(cause);
 }
+
+/** Where a connection breaks while a command is written, the driver passes the error of the socket as it is. */
+function isSocketError(error: unknown): boolean {
+  return error instanceof Error && 'syscall' in error && 'code' in error && SOCKET_ERRORS.has(String(error.code));
+}
+
+const SOCKET_ERRORS: ReadonlySet<string> = new Set([
+  'ECONNRESET',
+  'EPIPE',
+  'ECONNREFUSED',
+  'ECONNABORTED',
+  'ETIMEDOUT',
+]);
 
 /** Whether no server was found in time. */
 export function isSelectionFailed(error: unknown): boolean {
@@ -86,6 +99,7 @@ export function isSnapshotGone(error: unknown): boolean {
 export function translateMongoError(error: unknown): unknown {
   // The serializer of the driver writes past the end of its buffer.
   if (error instanceof RangeError && 'code' in error && error.code === 'ERR_OUT_OF_RANGE') return tooLarge();
+  if (isSocketError(error)) return unavailable('the connection was lost');
   if (!(error instanceof MongoError)) return error;
   if (isSelectionFailed(error)) return unavailable('no server that takes writes was found in time');
   // It was written, but a majority of the servers has not confirmed it.
