@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { FhirError } from '../fhir/errors.js';
+import { within } from '../fhir/within.js';
 import { openKeyQueue, type KeyQueue } from '../store/key-queue.js';
 import { VersionConflict, type Change, type Store, type StoredVersion } from '../store/store.js';
 
@@ -48,23 +49,13 @@ export function writeCurrent(
   const queue = queues.get(store) ?? openKeyQueue();
   queues.set(store, queue);
   const work = queue.run([`${type}/${id}`], PATIENCE, () => writeInTurn(store, type, id, decide));
-  return withinTime(work);
+  return within(ANSWER_TIME, work, unanswered);
 }
 
 /** What takes longer than the client waits goes on all the same, and those behind it wait for it. */
-async function withinTime<T>(work: Promise<T>): Promise<T> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, reject) => {
-    const text = 'The store did not say in time whether the write was done; look before trying again';
-    timer = setTimeout(() => {
-      reject(new FhirError('store-unavailable', text, { headers: { 'Retry-After': '2' } }));
-    }, ANSWER_TIME);
-  });
-  try {
-    return await Promise.race([work, late]);
-  } finally {
-    clearTimeout(timer);
-  }
+function unanswered(): FhirError {
+  const text = 'The store did not say in time whether the write was done; look before trying again';
+  return new FhirError('store-unavailable', text, { headers: { 'Retry-After': '2' } });
 }
 
 async function writeInTurn(

@@ -1,4 +1,5 @@
 import { FhirError } from '../fhir/errors.js';
+import { within } from '../fhir/within.js';
 
 /** Work on the same keys one after the other, within this process. */
 export interface KeyQueue {
@@ -24,7 +25,7 @@ export function openKeyQueue(): KeyQueue {
       for (const key of distinct) last.set(key, finished);
       const turn = Promise.all(before);
       try {
-        if (before.length > 0) await wait(turn, patience);
+        if (before.length > 0) await within(patience, turn, tooMany);
         return await work();
       } finally {
         // Whoever lost patience still stands between those before and behind.
@@ -37,15 +38,6 @@ export function openKeyQueue(): KeyQueue {
   };
 }
 
-async function wait(turn: Promise<unknown>, patience: number): Promise<void> {
-  let timer: NodeJS.Timeout | undefined;
-  const limit = new Promise<never>((_, reject) => {
-    const fail = (): void => reject(new FhirError('store-busy', undefined, { headers: { 'Retry-After': '1' } }));
-    timer = setTimeout(fail, patience);
-  });
-  try {
-    await Promise.race([turn, limit]);
-  } finally {
-    clearTimeout(timer);
-  }
+function tooMany(): FhirError {
+  return new FhirError('store-busy', undefined, { headers: { 'Retry-After': '1' } });
 }

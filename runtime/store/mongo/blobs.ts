@@ -8,7 +8,7 @@ import type { Collections, FileDocument } from './documents.js';
 import type { Fault } from './fault.js';
 import { translateMongoError } from './mongo-errors.js';
 import type { Transactions } from './transaction.js';
-import { answered } from './within.js';
+import { answered } from './answered.js';
 
 /** Size of a piece, in bytes: what one insert adds, one read holds, and all that is kept in memory of a stream. */
 const PIECE = 256 * 1024;

@@ -4,7 +4,7 @@ import { FhirError } from '../../fhir/errors.js';
 import type { AtomicMaps, MapEntry } from '../store.js';
 import type { Collections, MapDocument } from './documents.js';
 import { isDuplicate } from './mongo-errors.js';
-import { answered } from './within.js';
+import { answered } from './answered.js';
 
 /** Entries that have not expired: the server deletes them only some time later. */
 function alive(now: number): object {

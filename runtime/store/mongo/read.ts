@@ -2,7 +2,7 @@ import type { StoredVersion, ResourceKey } from '../store.js';
 import type { Raw } from './bson.js';
 import { keyOf, pastKeyOf, type Collections } from './documents.js';
 import { toStoredVersion, VERSION_ONLY } from './stored-version.js';
-import { answered } from './within.js';
+import { answered } from './answered.js';
 
 /** Reads by key. They are asked of the primary, and what its majority has: so a write that was answered is seen. */
 export interface Reader {

@@ -1,5 +1,6 @@
 import type { ClientSession } from 'mongodb';
 
+import { within } from '../../fhir/within.js';
 import { VersionConflict, type Change, type Put, type StoredVersion } from '../store.js';
 import type { Raw } from './bson.js';
 import { keyOf, type ResourceDocument } from './documents.js';
@@ -17,7 +18,6 @@ import { openRestamper } from './restamp.js';
 import { VERSION_ONLY } from './stored-version.js';
 
 import { TooLate } from './transaction.js';
-import { within } from './within.js';
 import type { WriterParts } from './writer-parts.js';
 
 /**
