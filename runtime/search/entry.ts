@@ -56,6 +56,17 @@ export interface QuantityEntry extends Entry {
   /** The coded unit; without one, the unit's text. */
   readonly code?: string;
   readonly unit?: string;
+  /** The same in the canonical unit, where the unit is one of UCUM: `1 mg` and `0.001 g` are equal there. */
+  readonly canonical?: CanonicalQuantity;
+}
+
+/** A point or an interval as in `QuantityEntry`, in a product of UCUM's base units. */
+export interface CanonicalQuantity {
+  /** `g`, `m.s-2`; `1` for what has no dimension. */
+  readonly unit: string;
+  readonly value: number;
+  readonly low?: number;
+  readonly high?: number;
 }
 
 /** A reference to a resource, here or elsewhere, or to what an identifier names. */

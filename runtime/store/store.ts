@@ -1,5 +1,6 @@
 import type { Resource } from '../fhir/resource.js';
 import type { IndexEntry } from '../search/entry.js';
+import type { Condition, SortKey } from '../search/query/query.js';
 import type { BodyTemplate } from './body.js';
 
 /** One version of one resource, as the store keeps it. */
@@ -91,6 +92,58 @@ export interface HistoryPage {
    * page's snapshot.
    */
   readonly complete: number;
+}
+
+/** A page of a search is asked for. */
+export interface FindQuery {
+  readonly type: string;
+  readonly where: Condition;
+  /** What is equal in all keys comes in the order of ids; without keys all does. */
+  readonly sort: readonly SortKey[];
+  /** `FindPage.next` of the page before: what comes after it. */
+  readonly after?: string;
+  /** Greatest number of resources; 0: only the total. */
+  readonly count: number;
+  /** Whether the total is wanted: at any cost, or where few matches (`CHEAP_TOTAL`) or little time suffice. */
+  readonly total: 'accurate' | 'cheap' | 'none';
+}
+
+/** A cheap total is one of at most so many matches, or one found within so many milliseconds. */
+export const CHEAP_TOTAL = { matches: 1000, time: 20 };
+
+/** One page, with its total of one snapshot. */
+export interface FindPage {
+  /** Current versions, none of them a deletion. */
+  readonly versions: readonly StoredVersion[];
+  /** How many resources matched when the first page was read: the same on each page. */
+  readonly total?: number;
+  /** Opaque, short; it may hold values of the last resource. Absent: this was the last page. */
+  readonly next?: string;
+  /** As in `HistoryPage`; of this page's snapshot. */
+  readonly complete: number;
+}
+
+/** How a search is done. */
+export interface Explanation {
+  /** What the store runs, in its own language, in the order it runs. */
+  readonly compiled: readonly string[];
+  /** What it begins with: a condition, as `printCondition` has it, an order, or all resources of the type. */
+  readonly driving: string;
+  /** What was counted to choose it: matches of a condition, at most so many. */
+  readonly probes: readonly { readonly condition: string; readonly matches: number; readonly isMore: boolean }[];
+  /** Indexes that are used. */
+  readonly indexes: readonly string[];
+  /** Index entries, and rows or documents, that were looked at for this page, probes left out. */
+  readonly examined: number;
+  readonly returned: number;
+}
+
+/** New index entries for a version that is there. */
+export interface Reindexed {
+  readonly type: string;
+  readonly id: string;
+  readonly version: number;
+  readonly entries: readonly IndexEntry[];
 }
 
 /** A version as a walk through all of them shows it. */
@@ -195,6 +248,26 @@ export interface Store {
    * @param signal aborts: the work stops in the store
    */
   history(query: HistoryQuery, signal?: AbortSignal): Promise<HistoryPage>;
+
+  /**
+   * A page of the current resources of a type that fulfil a condition. A walk through the pages neither repeats nor skips a
+   * resource that nobody touches meanwhile.
+   *
+   * @param signal aborts: the work stops in the store
+   * @throws FhirError `page-invalid` where `after` is none of this query
+   */
+  find(query: FindQuery, signal?: AbortSignal): Promise<FindPage>;
+
+  /** How `find` would do it; it is done for that. */
+  explain(query: FindQuery, signal?: AbortSignal): Promise<Explanation>;
+
+  /**
+   * Replaces index entries, of each version that is current still and no deletion; durably when it resolves. Nothing else
+   * of a resource changes.
+   *
+   * @returns how many were replaced
+   */
+  reindex(items: readonly Reindexed[]): Promise<number>;
 
   /**
    * Does all changes or none, in their order, and durably when it resolves. History is appended, index entries are

@@ -18,7 +18,11 @@ export interface ReplicaSet {
   readonly members: readonly Member[];
   /** The member that takes writes now; waits until there is one. */
   primary(): Promise<Member>;
-  /** Waits until all members are up: one the primary, the others following it. */
+  /**
+   * Waits until all members are up, one the primary, the others following it. Before that one more failure leaves no majority:
+   * what was killed and started again calls itself a secondary at once, and then rolls back what only it had. While it does
+   * so, which takes up to 20 s, it cannot vote.
+   */
   ready(): Promise<void>;
   /** Kills all members and removes their data. */
   stop(): Promise<void>;
@@ -64,6 +68,13 @@ async function initiate(members: readonly Member[]): Promise<void> {
   await onMember(members[0]!, (client) => client.db('admin').command({ replSetInitiate: config }));
 }
 
+/** What a member knows of another. */
+interface MemberStatus {
+  readonly stateStr: string;
+  /** Its last operation; of the term in which that was written. Absent: nobody has heard of it yet. */
+  readonly optime?: { readonly t: unknown };
+}
+
 async function untilReady(members: readonly Member[]): Promise<void> {
   const wanted = members.map((_, n) => (n === 0 ? 'PRIMARY' : 'SECONDARY')).join();
   let seen = '';
@@ -71,7 +82,11 @@ async function untilReady(members: readonly Member[]): Promise<void> {
     for (const end = Date.now() + READY_MS; seen !== wanted; await sleep(LOOK_MS)) {
       if (Date.now() > end) throw new Error(`the replica set is ${seen} after ${READY_MS} ms, not ${wanted}`);
       const status = await client.db('admin').command({ replSetGetStatus: 1 });
-      seen = (status['members'] as { stateStr: string }[]).map(({ stateStr }) => stateStr).sort().join(); // prettier-ignore
+      const states = (status['members'] as MemberStatus[]).map(({ stateStr, optime }) =>
+        // What it has from this primary it got after whatever it had to roll back.
+        Number(optime?.t) === Number(status['term']) ? stateStr : `${stateStr} behind`,
+      );
+      seen = states.sort().join();
     }
   });
   // It takes writes a little after it calls itself the primary.

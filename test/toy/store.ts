@@ -1,10 +1,16 @@
 import { createHash } from 'node:crypto';
 
 import { FhirError } from '../../runtime/fhir/errors.js';
+import type { IndexEntry } from '../../runtime/search/entry.js';
+import { matches } from '../../runtime/search/query/match.js';
+import { printCondition } from '../../runtime/search/query/print.js';
+import { compareBy } from '../../runtime/search/query/sort.js';
 import { stampBody } from '../../runtime/store/body.js';
 import {
   VersionConflict,
   type Change,
+  type FindPage,
+  type FindQuery,
   type HistoryPage,
   type HistoryQuery,
   type Store,
@@ -21,6 +27,8 @@ export interface ToyStore extends Store {
 export function createToyStore(now: () => number = Date.now): ToyStore {
   const versions: StoredVersion[] = [];
   const current = new Map<string, StoredVersion>();
+  /** Of the current versions that are no deletions. */
+  const entriesOf = new Map<string, readonly IndexEntry[]>();
   const contents = new Map<string, Buffer>();
   const maps = new Map<string, Map<string, string>>();
   let clock = 0;
@@ -41,7 +49,25 @@ export function createToyStore(now: () => number = Date.now): ToyStore {
     const stored = json === undefined ? head : { ...head, json };
     versions.push(stored);
     current.set(`${change.type}/${change.id}`, stored);
+    if (change.body === undefined) entriesOf.delete(`${change.type}/${change.id}`);
+    else entriesOf.set(`${change.type}/${change.id}`, change.entries);
     return stored;
+  }
+
+  /** Every resource is looked at, and the total is always found. `next` is the number shown so far. */
+  function find({ type, where, sort, after = '0', count, total }: FindQuery): FindPage {
+    const found = [...entriesOf]
+      .map(([key, entries]) => ({ ...current.get(key)!, entries }))
+      .filter((resource) => resource.type === type && matches(where, resource))
+      .sort(compareBy(sort));
+    const page = found.slice(Number(after), Number(after) + count);
+    const next = Number(after) + page.length;
+    return {
+      versions: page.map(({ entries: _entries, ...stored }) => stored),
+      ...(total === 'none' ? {} : { total: found.length }),
+      ...(count > 0 && next < found.length ? { next: String(next) } : {}),
+      complete: Math.max(now(), clock),
+    };
   }
 
   function history({ type, id, since, at, after, count }: HistoryQuery): HistoryPage {
@@ -80,6 +106,21 @@ export function createToyStore(now: () => number = Date.now): ToyStore {
     readVersion: async (type, id, version) =>
       versions.find((stored) => stored.type === type && stored.id === id && stored.version === version),
     history: async (query) => history(query),
+    find: async (query) => find(query),
+    async explain(query) {
+      const { versions } = find(query);
+      const driving = `every ${query.type}`;
+      const compiled = [printCondition(query.where)];
+      return { compiled, driving, probes: [], indexes: [], examined: entriesOf.size, returned: versions.length };
+    },
+    async reindex(items) {
+      const present = items.filter(({ type, id, version }) => {
+        const stored = current.get(`${type}/${id}`);
+        return stored?.version === version && stored.json !== undefined;
+      });
+      for (const { type, id, entries } of present) entriesOf.set(`${type}/${id}`, entries);
+      return present.length;
+    },
     write: async (changes) => changes.map(apply),
     async scan(after = '0', limit) {
       const page = versions.slice(Number(after), Number(after) + limit).map((stored) => ({
@@ -89,9 +130,11 @@ export function createToyStore(now: () => number = Date.now): ToyStore {
       return page.length === 0 ? { versions: page } : { versions: page, next: `${Number(after) + page.length}` };
     },
     async restore(restored) {
-      for (const { content: _content, entries: _entries, ...stored } of restored) {
+      for (const { content: _content, entries, ...stored } of restored) {
         versions.push(stored);
         current.set(`${stored.type}/${stored.id}`, stored);
+        entriesOf.set(`${stored.type}/${stored.id}`, entries ?? []);
+        if (stored.json === undefined) entriesOf.delete(`${stored.type}/${stored.id}`);
         clock = stored.lastUpdated;
       }
       return restored.length;

@@ -1,4 +1,4 @@
-import type { Ends } from './query.js';
+import type { Bounds, Ends } from './query.js';
 
 /** Prefixes of dates, numbers and quantities. https://hl7.org/fhir/R5/search.html#prefix */
 export const PREFIXES = ['eq', 'ne', 'gt', 'lt', 'ge', 'le', 'sa', 'eb', 'ap'] as const;
@@ -105,4 +105,11 @@ export function numberEnds(prefix: Prefix, { value, low, high }: Precise): reado
       return [{ low: { lte: Math.max(high, value + tenth) }, high: { gte: Math.min(low, value - tenth) } }];
     }
   }
+}
+
+/** The same bounds of other numbers: `convert` keeps their order. */
+export function mapEnds({ low, high }: Ends, convert: (value: number) => number): Ends {
+  const map = (bounds: Bounds): Bounds =>
+    Object.fromEntries(Object.entries(bounds).map(([name, value]) => [name, convert(value as number)]));
+  return { ...(low !== undefined && { low: map(low) }), ...(high !== undefined && { high: map(high) }) };
 }

@@ -1,5 +1,5 @@
 import type { IndexEntry, QuantityEntry, ReferenceEntry, SimpleEntry } from '../entry.js';
-import { fold } from '../values/fold.js';
+import { asciiLower } from './ascii-lower.js';
 import type { Bounds, Condition, Ends, QuantityTest, ReferenceTest, SystemTest, ValueTest } from './query.js';
 import { isUriBelow } from './uri.js';
 
@@ -47,7 +47,7 @@ export function fulfils(entry: SimpleEntry, test: ValueTest): boolean {
       if (entry.kind !== 'token') return false;
       return isSystem(entry.system, test.system) && (test.code === undefined || entry.code === test.code);
     case 'token-code-begins':
-      return entry.kind === 'token' && entry.code !== undefined && fold(entry.code).startsWith(test.folded);
+      return entry.kind === 'token' && entry.code !== undefined && asciiLower(entry.code).startsWith(test.lower);
     case 'of-type':
       if (entry.kind !== 'token' || entry.code !== test.value) return false;
       return entry.ofType?.some(({ system, code }) => code === test.code && isSystem(system, test.system)) === true;
@@ -86,11 +86,14 @@ function isSystem(system: string | undefined, test: SystemTest | undefined): boo
   return test === undefined || (test === null ? system === undefined : system === test);
 }
 
-/** Whether the ends of an interval lie within bounds; an end that is absent is open. */
-export function isWithin(
-  { low = -Infinity, high = Infinity }: { readonly low?: number; readonly high?: number },
-  ends: Ends,
-): boolean {
+/** An interval; an end that is absent is open. */
+interface Ending {
+  readonly low?: number;
+  readonly high?: number;
+}
+
+/** Whether the ends of an interval lie within bounds. */
+export function isWithin({ low = -Infinity, high = Infinity }: Ending, ends: Ends): boolean {
   return isBetween(low, ends.low) && isBetween(high, ends.high);
 }
 
@@ -102,20 +105,20 @@ function isBetween(value: number, { gt, gte, lt, lte }: Bounds = {}): boolean {
 }
 
 function isQuantity(entry: QuantityEntry, test: QuantityTest): boolean {
-  const { value, low, high, system, code, unit } = entry;
-  const isPoint = low === undefined && high === undefined;
-  if (
-    !isWithin(
-      isPoint
-        ? { low: value, high: value }
-        : { ...(low !== undefined && { low }), ...(high !== undefined && { high }) },
-      test,
-    )
-  )
-    return false;
+  const { system, code, unit, canonical } = entry;
+  if (test.canonical !== undefined) {
+    return canonical !== undefined && canonical.unit === test.canonical && isWithin(spanOf(canonical), test);
+  }
+  if (!isWithin(spanOf(entry), test)) return false;
   if (test.unit === undefined) return test.system === undefined || system === test.system;
   if (test.system !== undefined) return system === test.system && code === test.unit;
   return code === test.unit || unit === test.unit;
+}
+
+/** The interval of a quantity; of a point both ends are the value. */
+function spanOf({ value, low, high }: Pick<QuantityEntry, 'value' | 'low' | 'high'>): Ending {
+  if (low === undefined && high === undefined) return { low: value, high: value };
+  return { ...(low !== undefined && { low }), ...(high !== undefined && { high }) };
 }
 
 function isReference(entry: ReferenceEntry, test: ReferenceTest): boolean {

@@ -3,8 +3,11 @@ import { isId } from '../../fhir/id.js';
 import { readReference } from '../../path/reference-text.js';
 import { dateInterval } from '../values/date-interval.js';
 import { fold } from '../values/fold.js';
+import { canonicalUnit, toCanonical } from '../values/ucum/canonical.js';
+import { UCUM } from '../values/quantity.js';
 import type { Zone } from '../values/zone.js';
-import { dateEnds, numberEnds, readPrecise, splitPrefix, type Precise } from './intervals.js';
+import { asciiLower } from './ascii-lower.js';
+import { dateEnds, mapEnds, numberEnds, readPrecise, splitPrefix, type Precise } from './intervals.js';
 import type { SystemTest, ValueTest } from './query.js';
 import { splitAt, unescape } from './split.js';
 
@@ -36,7 +39,7 @@ export const VALUE_PARSERS: Readonly<Partial<Record<SearchType, Readonly<Record<
   token: {
     '': (text) => [tokenTest(text)],
     not: (text) => [tokenTest(text)],
-    'code-text': (text) => [{ is: 'token-code-begins', folded: folded(text) }],
+    'code-text': (text) => [{ is: 'token-code-begins', lower: asciiLower(unescape(text)) }],
     'of-type': (text) => [ofTypeTest(text)],
   },
   string: {
@@ -141,8 +144,19 @@ function quantityTests(text: string): readonly ValueTest[] {
   const [first = '', system = '', unit = ''] = parts;
   if (parts.length === 2 || parts.length > 3) throw new ValueError('is a number, number|system|code or number||unit');
   const { prefix, rest } = splitPrefix(first);
+  const number = precise(rest);
+  const canonical = system === UCUM && unit !== '' ? canonicalUnit(unit) : undefined;
+  if (canonical !== undefined) {
+    // Converted when all is reckoned: a tenth of a temperature depends on its scale.
+    const convert = (value: number): number => toCanonical(value, canonical);
+    return numberEnds(prefix, number).map((ends) => ({
+      is: 'quantity' as const,
+      canonical: canonical.unit,
+      ...mapEnds(ends, convert),
+    }));
+  }
   const units = { ...(system !== '' && { system }), ...(unit !== '' && { unit }) };
-  return numberEnds(prefix, precise(rest)).map((ends) => ({ is: 'quantity' as const, ...units, ...ends }));
+  return numberEnds(prefix, number).map((ends) => ({ is: 'quantity' as const, ...units, ...ends }));
 }
 
 /**

@@ -1,4 +1,4 @@
-import type { IndexEntry } from '../entry.js';
+import type { IndexEntry, SimpleEntry } from '../entry.js';
 
 /**
  * A search as plain data: what stores compile, `match` evaluates on one resource, and `printCondition` shows. Nothing in
@@ -28,7 +28,8 @@ export type SystemTest = string | null;
 /** What one value of a parameter is compared with; fulfilled by an entry of the same kind. */
 export type ValueTest =
   | TokenTest
-  | { readonly is: 'token-code-begins'; readonly folded: string }
+  /** The code begins with this; ASCII letters of either case are alike. `lower` has none in upper case. */
+  | { readonly is: 'token-code-begins'; readonly lower: string }
   | { readonly is: 'of-type'; readonly system?: SystemTest; readonly code: string; readonly value: string }
   | { readonly is: 'string-begins' | 'string-contains'; readonly folded: string }
   | { readonly is: 'string-equals'; readonly text: string }
@@ -46,9 +47,14 @@ export interface TokenTest {
   readonly code?: string;
 }
 
-/** A quantity; the unit by system and code, or by code or text of the unit where `system` is absent. */
+/**
+ * A quantity. With `canonical` the ends are those of the entry's canonical value, which has to be in this unit. Without it
+ * they are as recorded, and the unit is compared by system and code, or by code or text of the unit where `system` is
+ * absent.
+ */
 export interface QuantityTest extends Ends {
   readonly is: 'quantity';
+  readonly canonical?: string;
   readonly system?: string;
   readonly unit?: string;
 }
@@ -90,3 +96,15 @@ export const EVERYTHING: Condition = { all: [] };
 
 /** No resource. */
 export const NOTHING: Condition = { some: [] };
+
+/**
+ * One key of an order. Ascending goes by the least value of a resource, descending by its greatest; resources without any
+ * come last both ways. `sortValue` says what is compared. https://hl7.org/fhir/R5/search.html#_sort
+ */
+export interface SortKey {
+  /** Code of the search parameter. */
+  readonly param: string;
+  /** `id`, `updated`: the head of the resource. */
+  readonly by: SimpleEntry['kind'] | 'id' | 'updated';
+  readonly isDescending: boolean;
+}

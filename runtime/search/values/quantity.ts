@@ -1,10 +1,14 @@
 import type { IndexEntry, QuantityEntry } from '../entry.js';
 import type { Converters } from './converter.js';
 import { numberOf, objectOf, textOf } from './json.js';
+import { canonicalUnit, toCanonical } from './ucum/canonical.js';
 import { sampledSpan } from './sampled-data.js';
 
 /** What currencies are codes of. https://hl7.org/fhir/R5/datatypes.html#Money */
 const CURRENCIES = 'urn:iso:std:iso:4217';
+
+/** The system of units that can be converted. https://hl7.org/fhir/R5/datatypes.html#Quantity */
+export const UCUM = 'http://unitsofmeasure.org';
 
 /**
  * Entries of quantity parameters. https://hl7.org/fhir/R5/search.html#quantity
@@ -37,7 +41,7 @@ export const quantityConverters: Converters = {
     return (value, { out }) => {
       const span = sampledSpan(value);
       if (span !== undefined) {
-        out.push({
+        push(out, {
           kind: 'quantity',
           param,
           value: span.low,
@@ -68,13 +72,30 @@ function pushQuantity(out: IndexEntry[], param: string, value: unknown): void {
   const amount = numberOf(quantity?.['value']);
   if (quantity === undefined || amount === undefined) return;
   const comparator = textOf(quantity['comparator']);
-  out.push({
+  push(out, {
     kind: 'quantity',
     param,
     value: amount,
     ...(comparator !== undefined && openInterval(comparator, amount)),
     ...unitOf(quantity),
   });
+}
+
+/** Adds an entry, with the same in the canonical unit where there is one. */
+function push(out: IndexEntry[], entry: QuantityEntry): void {
+  const unit = entry.system === UCUM && entry.code !== undefined ? canonicalUnit(entry.code) : undefined;
+  if (unit === undefined) {
+    out.push(entry);
+    return;
+  }
+  const { value, low, high } = entry;
+  const canonical = {
+    unit: unit.unit,
+    value: toCanonical(value, unit),
+    ...(low !== undefined && { low: toCanonical(low, unit) }),
+    ...(high !== undefined && { high: toCanonical(high, unit) }),
+  };
+  out.push({ ...entry, canonical });
 }
 
 function openInterval(comparator: string, amount: number): { low?: number; high?: number } {
@@ -99,7 +120,7 @@ function pushRange(out: IndexEntry[], param: string, value: unknown): void {
     }
     if (low > high) return;
   }
-  out.push({
+  push(out, {
     kind: 'quantity',
     param,
     value: point,

@@ -1,9 +1,10 @@
-import { Binary, ObjectId, type MongoClient } from 'mongodb';
+import { Binary, ObjectId, type ClientSession } from 'mongodb';
 import { createHash } from 'node:crypto';
 
 import { FhirError } from '../../fhir/errors.js';
 import type { BlobStore } from '../store.js';
 import { cutPieces } from '../pieces.js';
+import type { Causal } from './causal.js';
 import type { Collections, FileDocument } from './documents.js';
 import type { Fault } from './fault.js';
 import { translateMongoError } from './mongo-errors.js';
@@ -21,8 +22,8 @@ const AT_ONCE = 5000;
 
 /** What the blobs are made of. */
 export interface BlobParts {
-  readonly client: MongoClient;
   readonly collections: Collections;
+  readonly causal: Causal;
   readonly transactions: Transactions;
   readonly now: () => number;
   /** How long each step may take, in milliseconds. */
@@ -44,6 +45,7 @@ export interface CleanedBlobs extends BlobStore {
  */
 export function openBlobs({
   collections: { files, chunks },
+  causal,
   transactions,
   now,
   time,
@@ -79,11 +81,11 @@ export function openBlobs({
     }, performance.now() + time);
   }
 
-  async function unname(key: string, session?: Parameters<Parameters<Transactions['run']>[0]>[0]): Promise<void> {
+  async function unname(key: string, session: ClientSession): Promise<void> {
     await files.updateOne(
       { filename: key },
       { $unset: { filename: '' }, $set: { 'metadata.unwanted': instant() } },
-      session === undefined ? {} : { session },
+      { session },
     );
   }
 
@@ -118,7 +120,8 @@ export function openBlobs({
   async function* read({ _id, length }: FileDocument, from: number, to: number): AsyncGenerator<Uint8Array> {
     const last = Math.min(to, length - 1);
     for (let n = Math.floor(from / PIECE); n * PIECE <= last; n++) {
-      const piece = await answered(time, chunks.findOne({ files_id: _id, n }, { maxTimeMS: time }));
+      const find = (session: ClientSession) => chunks.findOne({ files_id: _id, n }, { session, maxTimeMS: time });
+      const piece = await answered(time, causal.read(find));
       if (piece === null) throw new FhirError('store-unavailable', 'The content was removed while it was read');
       const { buffer, position } = piece.data;
       yield buffer.subarray(Math.max(0, from - n * PIECE), Math.min(position, last - n * PIECE + 1));
@@ -142,17 +145,23 @@ export function openBlobs({
     },
 
     async get(key, range) {
-      const found = await answered(time, files.findOne({ filename: key }, { maxTimeMS: time }));
+      const find = (session: ClientSession) => files.findOne({ filename: key }, { session, maxTimeMS: time });
+      const found = await answered(time, causal.read(find));
       if (found === null) return undefined;
       return { size: found.length, stream: read(found, Math.max(0, range?.from ?? 0), range?.to ?? Infinity) };
     },
 
-    delete: (key) => answered(time, unname(key)),
+    delete: (key) =>
+      answered(
+        time,
+        causal.write((session) => unname(key, session)),
+      ),
 
     async list(prefix) {
       const filename = { $gte: prefix, $lt: `${prefix}\u{10ffff}` };
-      const found = files.find({ filename }, { maxTimeMS: time }).sort({ filename: 1 });
-      return (await answered(time, found.toArray())).map((file) => ({
+      const find = (session: ClientSession) =>
+        files.find({ filename }, { session, maxTimeMS: time }).sort({ filename: 1 }).toArray();
+      return (await answered(time, causal.read(find))).map((file) => ({
         key: file.filename ?? '',
         put: file.uploadDate.getTime(),
         size: file.length,

@@ -1,7 +1,8 @@
-import { MaxKey, MinKey } from 'mongodb';
+import { MaxKey, MinKey, type ClientSession } from 'mongodb';
 
 import { FhirError } from '../../fhir/errors.js';
 import type { AtomicMaps, MapEntry } from '../store.js';
+import type { Causal } from './causal.js';
 import type { Collections, MapDocument } from './documents.js';
 import { isDuplicate } from './mongo-errors.js';
 import { answered } from './answered.js';
@@ -12,18 +13,26 @@ function alive(now: number): object {
 }
 
 /** Small maps, an entry a document. @param time how long each step may take, in milliseconds */
-export function openMaps({ map: entries }: Collections, now: () => number, time: number): AtomicMaps {
-  async function swap({ map, key, value, expires }: MapEntry, expected: string | undefined): Promise<boolean> {
+export function openMaps({ map: entries }: Collections, causal: Causal, now: () => number, time: number): AtomicMaps {
+  const read = <T>(work: (session: ClientSession) => Promise<T>): Promise<T> => answered(time, causal.read(work));
+  const write = <T>(work: (session: ClientSession) => Promise<T>): Promise<T> => answered(time, causal.write(work));
+
+  async function swap(
+    { map, key, value, expires }: MapEntry,
+    expected: string | undefined,
+    session: ClientSession,
+  ): Promise<boolean> {
     const _id = { map, key };
     const update = {
       $set: { value, ...(expires === undefined ? {} : { expires: new Date(expires) }) },
       ...(expires === undefined ? { $unset: { expires: '' as const } } : {}),
     };
     if (expected !== undefined) {
-      return (await entries.updateOne({ _id, value: expected, ...alive(now()) }, update)).matchedCount === 1;
+      const filter = { _id, value: expected, ...alive(now()) };
+      return (await entries.updateOne(filter, update, { session })).matchedCount === 1;
     }
     try {
-      await entries.updateOne({ _id, expires: { $lte: new Date(now()) } }, update, { upsert: true });
+      await entries.updateOne({ _id, expires: { $lte: new Date(now()) } }, update, { session, upsert: true });
       return true;
     } catch (error) {
       // One that has not expired is no match, and there can be no second.
@@ -35,25 +44,32 @@ export function openMaps({ map: entries }: Collections, now: () => number, time:
   return {
     async get(map, key) {
       const filter = { _id: { map, key }, ...alive(now()) };
-      return (await answered(time, entries.findOne(filter, { maxTimeMS: time })))?.value;
+      return (await read((session) => entries.findOne(filter, { session, maxTimeMS: time })))?.value;
     },
     async entries(map) {
       const _id = { $gte: { map, key: new MinKey() }, $lte: { map, key: new MaxKey() } } as object;
-      const found = entries.find({ _id, ...alive(now()) } as object, { maxTimeMS: time }).sort({ _id: 1 });
-      return new Map((await answered(time, found.toArray())).map((entry) => [entry._id.key, entry.value]));
+      const found = await read((session) =>
+        entries
+          .find({ _id, ...alive(now()) } as object, { session, maxTimeMS: time })
+          .sort({ _id: 1 })
+          .toArray(),
+      );
+      return new Map(found.map((entry) => [entry._id.key, entry.value]));
     },
     swap: (map, key, expected, value, expires) =>
-      answered(time, swap({ map, key, value, ...(expires === undefined ? {} : { expires }) }, expected)),
+      write((session) => swap({ map, key, value, ...(expires === undefined ? {} : { expires }) }, expected, session)),
     async delete(map, key) {
-      await answered(time, entries.deleteOne({ _id: { map, key } }));
+      await write((session) => entries.deleteOne({ _id: { map, key } }, { session }));
     },
     async scan(after, limit) {
       const beyond = after === undefined ? {} : { _id: { $gt: readPlace(after) } };
-      const found = entries
-        .find({ ...beyond, ...alive(now()) } as object, { maxTimeMS: time })
-        .sort({ _id: 1 })
-        .limit(limit);
-      const documents = await answered(time, found.toArray());
+      const documents = await read((session) =>
+        entries
+          .find({ ...beyond, ...alive(now()) } as object, { session, maxTimeMS: time })
+          .sort({ _id: 1 })
+          .limit(limit)
+          .toArray(),
+      );
       const last = documents.at(-1);
       return {
         entries: documents.map(toEntry),

@@ -3,6 +3,7 @@ import { Timestamp } from 'mongodb';
 import { FhirError } from '../../fhir/errors.js';
 import type { Store } from '../store.js';
 import { openBlobs } from './blobs.js';
+import { openCausal } from './causal.js';
 import { openServerClock, type ServerClock } from './clock.js';
 import { connect, type Connected } from './connect.js';
 import { openRestore, openScan } from './copy.js';
@@ -13,7 +14,7 @@ import { openMaps } from './maps.js';
 import { prepare } from './prepare.js';
 import { openReader } from './read.js';
 import { toSettings, type MongoOptions, type MongoSettings } from './settings.js';
-import { openSnapshots } from './snapshot.js';
+import { openSnapshots, type ClusterTime } from './snapshot.js';
 import { openStaleTransactions } from './stale-transactions.js';
 import { openStamps } from './stamps.js';
 import { openTransactions } from './transaction.js';
@@ -54,17 +55,20 @@ async function openStore({ client, db }: Connected, clock: ServerClock, settings
   const collections = await prepare(db, settings.existing);
   const now = settings.now ?? (() => clock.now());
   const fault = openFault(settings.faultAt);
-  const transactions = openTransactions(client, fault);
-  const snapshots = openSnapshots(db, ({ seconds, increment }) => new Timestamp({ t: seconds, i: increment }));
-  const reader = openReader(collections, time);
+  const causal = openCausal(client);
+  const transactions = openTransactions(causal, fault);
+  const toTimestamp = ({ seconds, increment }: ClusterTime): Timestamp => new Timestamp({ t: seconds, i: increment });
+  const snapshots = openSnapshots(db, causal, toTimestamp);
+  const reader = openReader(collections, causal, time);
   const history = openHistory(snapshots, now);
   const scan = openScan(snapshots);
   const counts = openCounts(snapshots);
-  const blobs = openBlobs({ client, collections, transactions, now, time, grace: settings.blobGrace, fault });
+  const blobs = openBlobs({ collections, causal, transactions, now, time, grace: settings.blobGrace, fault });
   const stale = openStaleTransactions(client, db);
   const restore = openRestore(collections, transactions, RESTORE_TIME, settings.slotOf);
   const write = openWriter({
     collections,
+    causal,
     transactions,
     stale,
     slotOf: settings.slotOf,
@@ -83,13 +87,16 @@ async function openStore({ client, db }: Connected, clock: ServerClock, settings
     read: (type, id) => reader.current(type, id),
     readMany: (keys) => reader.many(keys),
     readVersion: (type, id, version) => reader.version(type, id, version),
+    find: () => Promise.reject(new Error('no search yet')),
+    explain: () => Promise.reject(new Error('no search yet')),
+    reindex: () => Promise.reject(new Error('no search yet')),
     history: (query, signal) => history(query, { budget: queryBudget, signal }),
     scan: (after, limit) => scan(after, limit, { budget: queryBudget, signal: undefined }),
     write,
     restore: (versions) => stale.watch(restore(versions)),
     counts: () => counts({ budget: queryBudget, signal: undefined }),
     blobs,
-    maps: openMaps(collections, now, time),
+    maps: openMaps(collections, causal, now, time),
     async check() {
       try {
         await reader.look(CHECK_TIME);

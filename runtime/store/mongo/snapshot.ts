@@ -1,5 +1,6 @@
-import type { Db, Document, Timestamp } from 'mongodb';
+import type { ClientSession, Db, Document, Timestamp } from 'mongodb';
 
+import type { Causal } from './causal.js';
 import { fieldsOf, readValue, skipName, type Raw } from './bson.js';
 import { isTimeUp, storeBusy, tooCostly } from './mongo-errors.js';
 
@@ -59,7 +60,7 @@ export interface Snapshots {
 }
 
 /** @param makeTimestamp the driver's, which is loaded when there is a database */
-export function openSnapshots(db: Db, makeTimestamp: (time: ClusterTime) => Timestamp): Snapshots {
+export function openSnapshots(db: Db, causal: Causal, makeTimestamp: (time: ClusterTime) => Timestamp): Snapshots {
   return {
     async run({ budget, signal }, work, at) {
       if (budget <= 0) throw tooCostly();
@@ -74,7 +75,7 @@ export function openSnapshots(db: Db, makeTimestamp: (time: ClusterTime) => Time
       async function command(
         what: Document,
         time: ClusterTime | undefined,
-        options: { readonly raw?: boolean },
+        options: { readonly raw?: boolean; readonly session?: ClientSession },
       ): Promise<Document> {
         const atClusterTime = time === undefined ? {} : { atClusterTime: makeTimestamp(time) };
         const readConcern = { level: 'snapshot', ...atClusterTime };
@@ -83,7 +84,7 @@ export function openSnapshots(db: Db, makeTimestamp: (time: ClusterTime) => Time
       }
 
       try {
-        const time = at ?? (await presentTime(command));
+        const time = at ?? (await causal.read((session) => presentTime(command, session)));
         return await work({
           time,
           async find({ collection, limit, ...query }) {
@@ -110,9 +111,10 @@ export function openSnapshots(db: Db, makeTimestamp: (time: ClusterTime) => Time
 
 /** The moment of the newest snapshot; it holds all that was answered before. */
 async function presentTime(
-  command: (what: Document, time: undefined, options: object) => Promise<Document>,
+  command: (what: Document, time: undefined, options: { readonly session: ClientSession }) => Promise<Document>,
+  session: ClientSession,
 ): Promise<ClusterTime> {
-  const answer = await command({ find: 'setting', limit: 1, singleBatch: true }, undefined, {});
+  const answer = await command({ find: 'setting', limit: 1, singleBatch: true }, undefined, { session });
   const { atClusterTime } = answer['cursor'] as { atClusterTime: Timestamp };
   return { seconds: atClusterTime.t, increment: atClusterTime.i };
 }

@@ -1,6 +1,7 @@
-import { MongoError, type ClientSession, type MongoClient } from 'mongodb';
+import { MongoError, type ClientSession } from 'mongodb';
 import { setTimeout as sleep } from 'node:timers/promises';
 
+import type { Causal } from './causal.js';
 import type { Fault } from './fault.js';
 import {
   isConnectionLost,
@@ -40,7 +41,7 @@ export interface Transactions {
 const AFTERMATH = 30_000;
 
 /** Opens no connection. */
-export function openTransactions(client: MongoClient, fault: Fault): Transactions {
+export function openTransactions(causal: Causal, fault: Fault): Transactions {
   async function attempt<T>(session: ClientSession, work: (session: ClientSession) => Promise<T>, deadline: number) {
     session.startTransaction({ readConcern: { level: 'snapshot' }, writeConcern: { w: 'majority', journal: true } });
     try {
@@ -58,24 +59,20 @@ export function openTransactions(client: MongoClient, fault: Fault): Transaction
 
   return {
     async run(work, deadline, look) {
-      const session = client.startSession({ causalConsistency: false });
-      try {
-        for (let tries = 1; ; tries++) {
-          const begun = performance.now();
-          try {
-            return await attempt(session, work, deadline);
-          } catch (error) {
-            if (!isWorthAnother(error)) throw translateMongoError(error);
-            // The other one is about as far as this one was.
-            const greatest = Math.min(GREATEST_PAUSE, (FIRST_PAUSE + performance.now() - begun) * 2 ** (tries - 1));
-            const pause = (0.5 + Math.random() / 2) * greatest;
-            if (tries >= MAX_ATTEMPTS || performance.now() + pause > deadline) throw storeBusy();
-            await sleep(pause);
-            await look?.();
-          }
+      for (let tries = 1; ; tries++) {
+        const begun = performance.now();
+        try {
+          // A session of its own: what a failed try saw last may be rolled back, and need not be waited for.
+          return await causal.transact((session) => attempt(session, work, deadline));
+        } catch (error) {
+          if (!isWorthAnother(error)) throw translateMongoError(error);
+          // The other one is about as far as this one was.
+          const greatest = Math.min(GREATEST_PAUSE, (FIRST_PAUSE + performance.now() - begun) * 2 ** (tries - 1));
+          const pause = (0.5 + Math.random() / 2) * greatest;
+          if (tries >= MAX_ATTEMPTS || performance.now() + pause > deadline) throw storeBusy();
+          await sleep(pause);
+          await look?.();
         }
-      } finally {
-        await session.endSession();
       }
     },
   };

@@ -31,7 +31,7 @@ const SLACK = 100;
 
 /** The writer: all changes or none. A creation is one insert; everything else is one transaction. */
 export function openWriter(parts: WriterParts): (changes: readonly Change[]) => Promise<StoredVersion[]> {
-  const { collections, transactions, stale, stamps, slotOf, settle, time, fault } = parts;
+  const { collections, causal, transactions, stale, stamps, slotOf, settle, time, fault } = parts;
   const { resource, history } = collections;
   const queue = openKeyQueue();
   const restamp = openRestamper(parts);
@@ -42,7 +42,7 @@ export function openWriter(parts: WriterParts): (changes: readonly Change[]) => 
     const { document, stored } = toDocument(change, 1, stamps.begin().next(undefined), slotOf);
     try {
       // The driver repeats it after a lost connection, and the server knows it then: so a duplicate is somebody else's.
-      await resource.insertOne(document);
+      await causal.write((session) => resource.insertOne(document, { session }));
     } catch (error) {
       if (isDuplicate(error)) throw await conflictOf(change);
       // It may have been sent before the connection broke, and the repetition have found no server.
@@ -53,7 +53,9 @@ export function openWriter(parts: WriterParts): (changes: readonly Change[]) => 
   }
 
   async function conflictOf({ type, id, expected }: Change): Promise<Error> {
-    const found = await resource.findOne({ _id: keyOf({ type, id }) }, { projection: { version: 1 } });
+    const found = await causal.read((session) =>
+      resource.findOne({ _id: keyOf({ type, id }) }, { session, projection: { version: 1 } }),
+    );
     return found === null ? storeBusy() : new VersionConflict(type, id, expected, found.version);
   }
 
@@ -76,12 +78,14 @@ export function openWriter(parts: WriterParts): (changes: readonly Change[]) => 
 
     /** Those who were in the way have mostly written what was to be written here, and no transaction is needed to see that. */
     async function look(): Promise<void> {
-      const found = await resource.find({ _id: { $in: keys } }, { projection: { version: 1 } }).toArray();
+      const found = await causal.read((session) =>
+        resource.find({ _id: { $in: keys } }, { session, projection: { version: 1 } }).toArray(),
+      );
       const versions = new Map(found.map(({ _id, version }) => [_id, version]));
       const firsts = new Map([...changes].reverse().map((each) => [keyOf(each), each]));
       for (const [key, { type, id, expected }] of firsts) {
         const actual = versions.get(key) ?? 0;
-        // After a change of the primary a read may show less than is there.
+        // After a change of the primary a read may show less of what other processes wrote than is there.
         if (actual > expected) throw new VersionConflict(type, id, expected, actual);
       }
     }

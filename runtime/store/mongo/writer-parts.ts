@@ -1,3 +1,4 @@
+import type { Causal } from './causal.js';
 import type { Collections } from './documents.js';
 import type { Fault } from './fault.js';
 import type { SlotOf } from './sort-slots.js';
@@ -8,6 +9,7 @@ import type { Transactions } from './transaction.js';
 /** What a writer is made of. */
 export interface WriterParts {
   readonly collections: Collections;
+  readonly causal: Causal;
   readonly transactions: Transactions;
   readonly stale: StaleTransactions;
   readonly stamps: Stamps;
