@@ -88,16 +88,26 @@ function ratioOf({ measured, floor }) {
 }
 
 function missedGoals(row) {
-  const { rate, ratio } = row.goal ?? {};
+  const { rate, ratio, times } = row.goal ?? {};
   const missed = [];
   if (rate !== undefined && perCpuSecond(row.measured) < rate) missed.push(`below ${amount(rate)} ${row.unit}/CPU-s`);
   if (ratio !== undefined && !(ratioOf(row) >= ratio))
     missed.push(`below ${ratio} times ${row.floor?.name ?? 'its floor'}`);
+  for (const [name, factor] of Object.entries(times === undefined ? {} : timesOf(row))) {
+    if (!(factor <= times))
+      missed.push(`${name} is ${factor.toFixed(2)} times that of ${row.floor.name}, not ${times}`);
+  }
   return missed;
 }
 
+/** How many times as long as the floor's a piece takes, in the middle and at worst. */
+function timesOf({ measured, floor }) {
+  const [ours, base] = [measured.times, floor?.measured.times];
+  return ours && base ? { p50: ours.p50 / base.p50, p99: ours.p99 / base.p99 } : {};
+}
+
 function print(rows) {
-  const head = ['bench', 'unit', 'per s', 'per CPU-s', 'floor', 'its per CPU-s', 'ratio'];
+  const head = ['bench', 'unit', 'per s', 'per CPU-s', 'floor', 'its per CPU-s', 'ratio', 'p50', 'p99'];
   const lines = rows.map((row) => [
     row.name,
     row.unit,
@@ -106,6 +116,7 @@ function print(rows) {
     row.floor?.name ?? '',
     row.floor ? amount(perCpuSecond(row.floor.measured)) : '',
     row.floor ? ratioOf(row).toFixed(2) : '',
+    ...['p50', 'p99'].map((name) => printTime(row, name)),
   ]);
   const widths = head.map((_, i) => Math.max(...[head, ...lines].map((line) => line[i].length)));
   const isText = (i) => i === 0 || i === 1 || i === 4;
@@ -113,6 +124,13 @@ function print(rows) {
     const cells = line.map((cell, i) => (isText(i) ? cell.padEnd(widths[i]) : cell.padStart(widths[i])));
     process.stdout.write(`${cells.join('  ').trimEnd()}\n`);
   }
+}
+
+/** Milliseconds, and how many times as long as the floor's. */
+function printTime(row, name) {
+  const time = row.measured.times?.[name];
+  const factor = timesOf(row)[name];
+  return time === undefined ? '' : `${time.toFixed(2)} ms${factor === undefined ? '' : `, ${factor.toFixed(2)} x`}`;
 }
 
 function amount(number) {

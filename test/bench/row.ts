@@ -4,6 +4,8 @@ export interface Measured {
   readonly wallMs: number;
   /** User and system time of the whole process, so work moved to another thread is not free. */
   readonly cpuMs: number;
+  /** How long one piece took, in milliseconds, where they were done one at a time. */
+  readonly times?: { readonly p50: number; readonly p99: number };
 }
 
 /** One line of `npm run bench`. The floor is measured in the same run, so the ratio holds on any machine. */
@@ -14,8 +16,11 @@ export interface Row {
   readonly unit: string;
   readonly measured: Measured;
   readonly floor?: { readonly name: string; readonly measured: Measured };
-  /** The bench fails below these. Both are of pieces per CPU-second. */
-  readonly goal?: { readonly rate?: number; readonly ratio?: number };
+  /**
+   * The bench fails below these, of pieces per CPU-second; or where one piece takes more than so many `times` as long as
+   * that of the floor.
+   */
+  readonly goal?: { readonly rate?: number; readonly ratio?: number; readonly times?: number };
 }
 
 /** What a file of `test/bench` exports under the name `bench`. It runs in a process of its own, in the repository's root. */

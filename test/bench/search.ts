@@ -1,0 +1,169 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+import { tables } from '../../generated/tables.js';
+import type { Resource } from '../../runtime/fhir/resource.js';
+import { createExtractor } from '../../runtime/search/extract.js';
+import { parametersOf } from '../../runtime/search/parameters-of.js';
+import { parseCriterion } from '../../runtime/search/query/parse-criterion.js';
+import { createZone } from '../../runtime/search/values/zone.js';
+import { openSqliteStore } from '../../runtime/store/sqlite/sqlite-store.js';
+import type { FindQuery, Put, Store } from '../../runtime/store/store.js';
+import { openBareSearch, type BareRequest } from './bare-search.js';
+import { clinic, createRandom, type Clinic } from './clinic.js';
+import type { Bench, Measured, Row } from './row.js';
+import { CASES, type CaseKind, type SearchCase } from './search-cases.js';
+
+const PAGE = 20;
+const LARGE = 100_000;
+const SMALL = 10_000;
+const ROUNDS = 200;
+const DEEP = 1000;
+
+/**
+ * Searches over 100,000 resources through the store, each against a query written by hand on a table and an index made for
+ * it alone; the 1,000th page against the first; and 100,000 resources against 10,000.
+ */
+export const bench: Bench = async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'kiln-bench-'));
+  const records = clinic(LARGE);
+  const few = clinic(SMALL);
+  const store = openSqliteStore(`sqlite:${join(folder, 'large.db')}`);
+  const small = openSqliteStore(`sqlite:${join(folder, 'small.db')}`);
+  try {
+    await load(store, records.resources);
+    await load(small, few.resources);
+    const bare = await openBareSearch(join(folder, 'bare.db'), clinic(LARGE).resources);
+    try {
+      const rows: Row[] = [];
+      for (const kind of CASES) {
+        const random = createRandom(7);
+        const drawn = Array.from({ length: ROUNDS }, () => kind.draw(random, records));
+        const { measured, floor } = await inTurn(
+          drawn.map((each) => () => store.find(toQuery(each))),
+          drawn.map((each) => () => bare.run(byHand(each))),
+        );
+        rows.push(rowOf(`search: ${kind.name}`, measured, 'by hand', floor, { times: 2 }));
+        rows.push(await growth(kind, [store, records], [small, few]));
+      }
+      rows.push(await deepPage(store));
+      return rows;
+    } finally {
+      await bare.close();
+    }
+  } finally {
+    await store.close();
+    await small.close();
+    rmSync(folder, { recursive: true });
+  }
+};
+
+function rowOf(name: string, measured: Measured, floorName: string, floor: Measured, goal: Row['goal']): Row {
+  return { name, unit: 'pages', measured, floor: { name: floorName, measured: floor }, ...(goal && { goal }) };
+}
+
+async function growth(kind: CaseKind, large: [Store, Clinic], small: [Store, Clinic]): Promise<Row> {
+  const works = ([store, records]: [Store, Clinic]) => {
+    const random = createRandom(11);
+    return Array.from({ length: ROUNDS }, () => {
+      const query = toQuery(kind.draw(random, records));
+      return () => store.find(query);
+    });
+  };
+  const { measured, floor } = await inTurn(works(large), works(small));
+  return rowOf(`search: ${kind.name}, growth`, measured, 'a tenth of the data', floor, { times: 1.5 });
+}
+
+/** The 1,000th page of a search that finds most of all Observations, against its first. */
+async function deepPage(store: Store): Promise<Row> {
+  const first: FindQuery = toQuery({ type: 'Observation', query: [['status', 'final']], where: '', args: [] });
+  let query = first;
+  for (let page = 1; page < DEEP; page++) {
+    const { next } = await store.find({ ...query, total: 'none' });
+    if (next === undefined) throw new Error(`there are only ${page} pages`);
+    query = { ...first, after: next };
+  }
+  const works = (each: FindQuery) => Array.from({ length: ROUNDS }, () => () => store.find({ ...each, total: 'none' }));
+  const { measured, floor } = await inTurn(works(query), works(first));
+  return rowOf(`search: page ${DEEP}`, measured, 'page 1', floor, { times: 1.5 });
+}
+
+/** Runs pieces of work and those of the floor in turn, one at a time, after a round to warm up. */
+async function inTurn(
+  works: readonly Work[],
+  floors: readonly Work[],
+): Promise<{ measured: Measured; floor: Measured }> {
+  const sides = [works, floors].map((list) => ({ list, times: [] as number[], cpuMs: 0 }));
+  for (let round = 0; round < 4; round++) {
+    for (const side of sides) {
+      const cpu = process.cpuUsage();
+      for (const work of side.list) {
+        const start = performance.now();
+        await work();
+        if (round > 0) side.times.push(performance.now() - start);
+      }
+      const { user, system } = process.cpuUsage(cpu);
+      if (round > 0) side.cpuMs += (user + system) / 1000;
+    }
+  }
+  const [measured, floor] = sides.map(({ times, cpuMs }): Measured => {
+    const sorted = times.toSorted((a, b) => a - b);
+    const wallMs = sorted.reduce((sum, time) => sum + time, 0);
+    const at = (share: number): number => sorted[Math.floor(sorted.length * share)]!;
+    return { count: sorted.length, wallMs, cpuMs, times: { p50: at(0.5), p99: at(0.99) } };
+  });
+  return { measured: measured!, floor: floor! };
+}
+
+type Work = () => Promise<unknown>;
+
+const search = new Map(tables.search.map((table) => [table.type, table]));
+const context = {
+  isResourceType: (name: string) => tables.resourceTypes.includes(name),
+  zone: createZone('UTC'),
+  now: Date.UTC(2025, 0, 1),
+  maxAlternatives: 1000,
+};
+
+function toQuery({ type, query, sort }: SearchCase): FindQuery {
+  const rows = parametersOf(type, search);
+  const code = sort?.replace('-', '');
+  const row = code === undefined ? undefined : rows.get(code);
+  return {
+    type,
+    where: { all: query.map(([name, value]) => parseCriterion(name, value, { ...context, rows })) },
+    sort: row === undefined ? [] : [{ param: row.code, by: row.type as 'date', isDescending: sort!.startsWith('-') }],
+    count: PAGE,
+    total: 'cheap',
+  };
+}
+
+function byHand({ type, where, order = 'id', args }: SearchCase): BareRequest {
+  return {
+    page: `SELECT id, body FROM ${type} WHERE ${where} ORDER BY ${order} LIMIT ${PAGE + 1}`,
+    count: `SELECT count(*) FROM (SELECT 1 FROM ${type} WHERE ${where} LIMIT 1001)`,
+    args,
+  };
+}
+
+const extract = createExtractor(tables);
+
+async function load(store: Store, resources: Iterable<Resource>): Promise<void> {
+  let batch: Put[] = [];
+  for (const content of resources) {
+    batch.push(toPut(content));
+    if (batch.length < 200) continue;
+    await store.write(batch);
+    batch = [];
+  }
+  await store.write(batch);
+}
+
+function toPut(content: Resource): Put {
+  const { resourceType: type, id: given, ...rest } = content;
+  const id = String(given);
+  const head = `${JSON.stringify({ resourceType: type, id }).slice(0, -1)},"meta":{`;
+  const body = { head, tail: `},${JSON.stringify(rest).slice(1)}` };
+  return { type, id, expected: 0, body, content, entries: extract(content) };
+}
