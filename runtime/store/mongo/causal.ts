@@ -41,7 +41,7 @@ export function openCausal(client: MongoClient): Causal {
     return session;
   }
 
-  async function within<T>(session: ClientSession, work: (session: ClientSession) => Promise<T>): Promise<T> {
+  async function inSession<T>(session: ClientSession, work: (session: ClientSession) => Promise<T>): Promise<T> {
     try {
       return await work(session);
     } finally {
@@ -50,7 +50,7 @@ export function openCausal(client: MongoClient): Causal {
   }
 
   async function noted<T>(session: ClientSession, work: (session: ClientSession) => Promise<T>): Promise<T> {
-    return within(session, async () => {
+    return inSession(session, async () => {
       const result = await work(session);
       note(session);
       return result;
@@ -58,7 +58,7 @@ export function openCausal(client: MongoClient): Causal {
   }
 
   return {
-    read: (work) => within(begin(), work),
+    read: (work) => inSession(begin(), work),
     // It waits for nothing: a session that is new knows no time, and a write needs none.
     write: (work) => noted(client.startSession({ causalConsistency: true }), work),
     transact: (work) => noted(begin(), work),

@@ -56,7 +56,8 @@ function createClient(url: string, settings: MongoSettings): MongoClient {
       socketTimeoutMS: Math.max(queryBudget, operationTime) + SOCKET_SLACK,
       monitorCommands: onCommand !== undefined,
     });
-    if (onCommand !== undefined) client.on('commandStarted', ({ commandName }) => onCommand(commandName));
+    if (onCommand !== undefined)
+      client.on('commandStarted', ({ commandName, command }) => onCommand(commandName, command));
     return client;
   } catch (error) {
     throw new Error(`the connection string of MongoDB is wrong: ${withoutUrl(error)}`, { cause: error });

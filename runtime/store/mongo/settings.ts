@@ -1,3 +1,5 @@
+import type { Document } from 'mongodb';
+
 import type { SlotOf } from './sort-slots.js';
 
 /** Where a test ends the process by SIGKILL, in the order of a write. */
@@ -27,7 +29,7 @@ export interface MongoOptions {
   /** The sort slot of a parameter, as the tables have it. Absent: nothing can be sorted. */
   readonly slotOf?: SlotOf;
   /** For tests: sees each command that is sent. */
-  readonly onCommand?: (name: string) => void;
+  readonly onCommand?: (name: string, command: Document) => void;
   /** For tests of crashes: the process kills itself at this step. */
   readonly faultAt?: FaultStep;
 }

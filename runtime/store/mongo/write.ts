@@ -54,7 +54,7 @@ export function openWriter(parts: WriterParts): (changes: readonly Change[]) => 
 
   async function conflictOf({ type, id, expected }: Change): Promise<Error> {
     const found = await causal.read((session) =>
-      resource.findOne({ _id: keyOf({ type, id }) }, { session, projection: { version: 1 } }),
+      resource.findOne({ _id: keyOf({ type, id }) }, { session, maxTimeMS: time, projection: { version: 1 } }),
     );
     return found === null ? storeBusy() : new VersionConflict(type, id, expected, found.version);
   }
@@ -79,7 +79,7 @@ export function openWriter(parts: WriterParts): (changes: readonly Change[]) => 
     /** Those who were in the way have mostly written what was to be written here, and no transaction is needed to see that. */
     async function look(): Promise<void> {
       const found = await causal.read((session) =>
-        resource.find({ _id: { $in: keys } }, { session, projection: { version: 1 } }).toArray(),
+        resource.find({ _id: { $in: keys } }, { session, maxTimeMS: time, projection: { version: 1 } }).toArray(),
       );
       const versions = new Map(found.map(({ _id, version }) => [_id, version]));
       const firsts = new Map([...changes].reverse().map((each) => [keyOf(each), each]));
