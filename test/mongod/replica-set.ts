@@ -8,7 +8,7 @@ import { freePort } from './free-port.js';
 import { createMember, type Member } from './member.js';
 import { hireUndertaker } from './undertaker.js';
 
-const READY_MS = 30_000;
+const READY_MS = 60_000;
 const LOOK_MS = 20;
 
 /** A replica set on loopback, on temporary data. */
@@ -21,7 +21,7 @@ export interface ReplicaSet {
   /**
    * Waits until all members are up, one the primary, the others following it. Before that one more failure leaves no majority:
    * what was killed and started again calls itself a secondary at once, and then rolls back what only it had. While it does
-   * so, which takes up to 20 s, it cannot vote.
+   * so, for a second or for twenty, it cannot vote.
    */
   ready(): Promise<void>;
   /** Kills all members and removes their data. */
@@ -81,16 +81,22 @@ async function untilReady(members: readonly Member[]): Promise<void> {
   await onMember(members[0]!, async (client) => {
     for (const end = Date.now() + READY_MS; seen !== wanted; await sleep(LOOK_MS)) {
       if (Date.now() > end) throw new Error(`the replica set is ${seen} after ${READY_MS} ms, not ${wanted}`);
-      const status = await client.db('admin').command({ replSetGetStatus: 1 });
-      const states = (status['members'] as MemberStatus[]).map(({ stateStr, optime }) =>
-        // What it has from this primary it got after whatever it had to roll back.
-        Number(optime?.t) === Number(status['term']) ? stateStr : `${stateStr} behind`,
-      );
-      seen = states.sort().join();
+      // It closes its connections when it begins to roll back.
+      seen = await statesOf(client).catch(String);
     }
   });
   // It takes writes a little after it calls itself the primary.
   await findPrimary(members);
+}
+
+/** What a member thinks of all of them, sorted. */
+async function statesOf(client: MongoClient): Promise<string> {
+  const { members, term } = await client.db('admin').command({ replSetGetStatus: 1 });
+  const states = (members as MemberStatus[]).map(({ stateStr, optime }) =>
+    // What it has from this primary it got after whatever it had to roll back.
+    Number(optime?.t) === Number(term) ? stateStr : `${stateStr} behind`,
+  );
+  return states.sort().join();
 }
 
 async function findPrimary(members: readonly Member[]): Promise<Member> {
