@@ -4,7 +4,8 @@ import { Worker } from 'node:worker_threads';
 import Database from 'better-sqlite3';
 
 import type { Resource } from '../../runtime/fhir/resource.js';
-import { fold } from '../../runtime/search/values/fold.js';
+import { BARE_COLUMNS, BARE_INDEXES } from './bare-columns.js';
+import type { ColumnTest, SearchCase } from './search-cases.js';
 
 /** A query written by hand: a page, and the total where it is at most 1,000. */
 export interface BareRequest {
@@ -19,54 +20,21 @@ export interface BareAnswer {
   readonly total: number;
 }
 
-/** Reads a column's value off a resource. */
-type Read = (resource: Resource) => string | number;
-
-/** The value at a path of names and positions, converted. */
-function at(path: string, convert: (value: string) => string | number = (value) => value): Read {
-  return (resource) => {
-    let value: unknown = resource;
-    for (const step of path.split('.')) value = (value as Record<string, unknown>)[step];
-    return convert(value as string);
-  };
+/** Searches on tables made for them. */
+export interface BareSearch {
+  /** A page of so many, and the total where it is at most 1,000. */
+  run(search: SearchCase, count: number): Promise<unknown>;
+  close(): Promise<void>;
 }
 
-/** Columns of each type that queries need. */
-const COLUMNS: Readonly<Record<string, Readonly<Record<string, Read>>>> = {
-  Patient: { mrn: at('identifier.0.value'), family: at('name.0.family', fold), birth: at('birthDate') },
-  Observation: {
-    code: at('code.coding.0.code'),
-    status: at('status'),
-    patient: at('subject.reference'),
-    effective: at('effectiveDateTime', Date.parse),
-    unit: at('valueQuantity.code'),
-    value: at('valueQuantity.value'),
-  },
-};
-
-/** Indexes, each for one of the queries. */
-const INDEXES: Readonly<Record<string, readonly string[]>> = {
-  Patient: ['mrn, id', 'family, id', 'birth, id'],
-  Observation: [
-    'code, id',
-    'status, id',
-    'patient, id',
-    'patient, code, id',
-    'patient, effective DESC, id',
-    'effective, id',
-    'code, unit, value, id',
-    'unit, value, id',
-  ],
-};
-
 /** A file with a table for each type, its columns what queries ask for, and the thread that runs them. */
-export async function openBareSearch(file: string, resources: Iterable<Resource>) {
+export async function openBareSqlite(file: string, resources: Iterable<Resource>): Promise<BareSearch> {
   fill(file, resources);
   const worker = new Worker(new URL('./bare-search-worker.js', import.meta.url), { workerData: { file } });
   return {
-    async run(request: BareRequest): Promise<BareAnswer> {
+    async run(search, count) {
       const answer = once(worker, 'message');
-      worker.postMessage(request);
+      worker.postMessage(toRequest(search, count));
       return ((await answer) as [BareAnswer])[0];
     },
     close: async () => void (await worker.terminate()),
@@ -78,11 +46,13 @@ function fill(file: string, resources: Iterable<Resource>): void {
   db.pragma('journal_mode = WAL');
   db.pragma('synchronous = OFF');
   const inserts = new Map<string, (resource: Resource) => void>();
-  for (const [type, columns] of Object.entries(COLUMNS)) {
+  for (const [type, columns] of Object.entries(BARE_COLUMNS)) {
     const names = Object.keys(columns);
     db.exec(`CREATE TABLE ${type} (id TEXT PRIMARY KEY, body TEXT, ${names.join(', ')})`);
-    for (const [n, index] of (INDEXES[type] ?? []).entries())
-      db.exec(`CREATE INDEX ${type}_${n} ON ${type} (${index})`);
+    for (const [n, index] of (BARE_INDEXES[type] ?? []).entries())
+      db.exec(
+        `CREATE INDEX ${type}_${n} ON ${type} (${index.map(([column, direction]) => `${column} ${direction}`).join()})`,
+      );
     const insert = db.prepare(`INSERT INTO ${type} VALUES (?, ?${', ?'.repeat(names.length)})`);
     inserts.set(type, (resource) => {
       insert.run(resource['id'], JSON.stringify(resource), ...Object.values(columns).map((read) => read(resource)));
@@ -94,4 +64,22 @@ function fill(file: string, resources: Iterable<Resource>): void {
   db.exec('ANALYZE');
   db.pragma('wal_checkpoint(TRUNCATE)');
   db.close();
+}
+
+const SIGNS = { gt: '>', gte: '>=', lt: '<' } as const;
+
+function toRequest({ type, columns, order }: SearchCase, count: number): BareRequest {
+  const tests = Object.entries(columns).flatMap(([column, test]) => toTests(column, test));
+  const where = ['1', ...tests.map(([text]) => text)].join(' AND ');
+  const by = [...(order === undefined ? [] : [order.join(' ')]), 'id'].join();
+  return {
+    page: `SELECT id, body FROM ${type} WHERE ${where} ORDER BY ${by} LIMIT ${count + 1}`,
+    count: `SELECT count(*) FROM (SELECT 1 FROM ${type} WHERE ${where} LIMIT 1001)`,
+    args: tests.map(([, value]) => value),
+  };
+}
+
+function toTests(column: string, test: ColumnTest): [string, string | number][] {
+  if (typeof test !== 'object') return [[`${column} = ?`, test]];
+  return Object.entries(test).map(([sign, value]) => [`${column} ${SIGNS[sign as keyof typeof SIGNS]} ?`, value]);
 }

@@ -16,6 +16,7 @@ import { openMongoStore } from '../../runtime/store/mongo/mongo-store.js';
 import { prepare } from '../../runtime/store/mongo/prepare.js';
 import type { Put, Store } from '../../runtime/store/store.js';
 import { createValidator } from '../../runtime/validate/create-validator.js';
+import { withDatabase } from './bare-search-mongo.js';
 import { compare } from './measure.js';
 import { patients } from './patients.js';
 import type { Bench, Row } from './row.js';
@@ -245,9 +246,4 @@ function load(child: ChildProcess, port: number, method: string, path: string, b
     if (typeof count !== 'number') throw new Error(String(count));
     return count;
   };
-}
-
-function withDatabase(url: string, name: string): string {
-  const [, server = '', , query = ''] = /^(mongodb(?:\+srv)?:\/\/[^/?]+)(\/[^?]*)?(\?.*)?$/.exec(url) ?? [];
-  return `${server}/${name}${query}`;
 }

@@ -2,18 +2,22 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
+import { MongoClient } from 'mongodb';
+
 import { tables } from '../../generated/tables.js';
 import type { Resource } from '../../runtime/fhir/resource.js';
 import { createExtractor } from '../../runtime/search/extract.js';
 import { parametersOf } from '../../runtime/search/parameters-of.js';
 import { parseCriterion } from '../../runtime/search/query/parse-criterion.js';
 import { createZone } from '../../runtime/search/values/zone.js';
+import { openMongoStore } from '../../runtime/store/mongo/mongo-store.js';
 import { openSqliteStore } from '../../runtime/store/sqlite/sqlite-store.js';
 import type { FindQuery, Put, Store } from '../../runtime/store/store.js';
-import { openBareSearch, type BareRequest } from './bare-search.js';
+import { openBareMongo, withDatabase } from './bare-search-mongo.js';
+import { openBareSqlite, type BareSearch } from './bare-search.js';
 import { clinic, createRandom, type Clinic } from './clinic.js';
 import type { Bench, Measured, Row } from './row.js';
-import { CASES, type CaseKind, type SearchCase } from './search-cases.js';
+import { CASES, MOST, type CaseKind, type SearchCase } from './search-cases.js';
 
 const PAGE = 20;
 const LARGE = 100_000;
@@ -21,43 +25,87 @@ const SMALL = 10_000;
 const ROUNDS = 200;
 const DEEP = 1000;
 
+/** The stores that are measured, and what they are held against. */
+interface Subjects {
+  readonly large: Store;
+  readonly small: Store;
+  /** Loads the data that it searches. */
+  readonly openBare: (resources: Iterable<Resource>) => Promise<BareSearch>;
+  readonly close: () => Promise<void>;
+}
+
 /**
  * Searches over 100,000 resources through the store, each against a query written by hand on a table and an index made for
- * it alone; the 1,000th page against the first; and 100,000 resources against 10,000.
+ * it alone; the 1,000th page against the first; and 100,000 resources against 10,000. With `--store=mongodb://…` on
+ * databases of its own there.
  */
 export const bench: Bench = async () => {
-  const folder = mkdtempSync(join(tmpdir(), 'kiln-bench-'));
+  const url = process.env['KILN_BENCH_STORE'];
+  const name = url === undefined ? 'SQLite' : 'MongoDB';
+  const subjects = url === undefined ? openSqlite() : await openMongo(url);
   const records = clinic(LARGE);
   const few = clinic(SMALL);
-  const store = openSqliteStore(`sqlite:${join(folder, 'large.db')}`);
-  const small = openSqliteStore(`sqlite:${join(folder, 'small.db')}`);
   try {
-    await load(store, records.resources);
-    await load(small, few.resources);
-    const bare = await openBareSearch(join(folder, 'bare.db'), clinic(LARGE).resources);
+    await load(subjects.large, records.resources);
+    await load(subjects.small, few.resources);
+    const bare = await subjects.openBare(clinic(LARGE).resources);
     try {
       const rows: Row[] = [];
       for (const kind of CASES) {
         const random = createRandom(7);
         const drawn = Array.from({ length: ROUNDS }, () => kind.draw(random, records));
         const { measured, floor } = await inTurn(
-          drawn.map((each) => () => store.find(toQuery(each))),
-          drawn.map((each) => () => bare.run(byHand(each))),
+          drawn.map((each) => () => subjects.large.find(toQuery(each))),
+          drawn.map((each) => () => bare.run(each, PAGE)),
         );
-        rows.push(rowOf(`search: ${kind.name}`, measured, 'by hand', floor, { times: 2 }));
-        rows.push(await growth(kind, [store, records], [small, few]));
+        rows.push(rowOf(`search on ${name}: ${kind.name}`, measured, 'by hand', floor, { times: 2 }));
+        rows.push(await growth(kind, [subjects.large, records], [subjects.small, few]));
       }
-      rows.push(await deepPage(store));
+      rows.push(await deepPage(subjects.large));
       return rows;
     } finally {
       await bare.close();
     }
   } finally {
-    await store.close();
-    await small.close();
-    rmSync(folder, { recursive: true });
+    await subjects.close();
   }
 };
+
+function openSqlite(): Subjects {
+  const folder = mkdtempSync(join(tmpdir(), 'kiln-bench-'));
+  const large = openSqliteStore(`sqlite:${join(folder, 'large.db')}`);
+  const small = openSqliteStore(`sqlite:${join(folder, 'small.db')}`);
+  return {
+    large,
+    small,
+    openBare: (resources) => openBareSqlite(join(folder, 'bare.db'), resources),
+    async close() {
+      await large.close();
+      await small.close();
+      rmSync(folder, { recursive: true });
+    },
+  };
+}
+
+async function openMongo(url: string): Promise<Subjects> {
+  const names = ['large', 'small'].map((size) => `kiln_bench_${size}_${process.pid}`) as [string, string];
+  const slotOf = (type: string, code: string): number | undefined => parametersOf(type, search).get(code)?.slot;
+  const [large, small] = (await Promise.all(
+    names.map((database) => openMongoStore(withDatabase(url, database), { slotOf })),
+  )) as [Store, Store];
+  return {
+    large,
+    small,
+    openBare: (resources) => openBareMongo(url, `kiln_bench_bare_${process.pid}`, resources),
+    async close() {
+      await large.close();
+      await small.close();
+      const client = new MongoClient(url);
+      for (const name of names) await client.db(name).dropDatabase();
+      await client.close();
+    },
+  };
+}
 
 function rowOf(name: string, measured: Measured, floorName: string, floor: Measured, goal: Row['goal']): Row {
   return { name, unit: 'pages', measured, floor: { name: floorName, measured: floor }, ...(goal && { goal }) };
@@ -77,7 +125,7 @@ async function growth(kind: CaseKind, large: [Store, Clinic], small: [Store, Cli
 
 /** The 1,000th page of a search that finds most of all Observations, against its first. */
 async function deepPage(store: Store): Promise<Row> {
-  const first: FindQuery = toQuery({ type: 'Observation', query: [['status', 'final']], where: '', args: [] });
+  const first: FindQuery = toQuery(MOST);
   let query = first;
   for (let page = 1; page < DEEP; page++) {
     const { next } = await store.find({ ...query, total: 'none' });
@@ -136,14 +184,6 @@ function toQuery({ type, query, sort }: SearchCase): FindQuery {
     sort: row === undefined ? [] : [{ param: row.code, by: row.type as 'date', isDescending: sort!.startsWith('-') }],
     count: PAGE,
     total: 'cheap',
-  };
-}
-
-function byHand({ type, where, order = 'id', args }: SearchCase): BareRequest {
-  return {
-    page: `SELECT id, body FROM ${type} WHERE ${where} ORDER BY ${order} LIMIT ${PAGE + 1}`,
-    count: `SELECT count(*) FROM (SELECT 1 FROM ${type} WHERE ${where} LIMIT 1001)`,
-    args,
   };
 }
 
