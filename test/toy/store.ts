@@ -4,7 +4,7 @@ import { FhirError } from '../../runtime/fhir/errors.js';
 import type { IndexEntry } from '../../runtime/search/entry.js';
 import { matches } from '../../runtime/search/query/match.js';
 import { printCondition } from '../../runtime/search/query/print.js';
-import { compareBy } from '../../runtime/search/query/sort.js';
+import { compareBy, type Sortable } from '../../runtime/search/query/sort.js';
 import { stampBody } from '../../runtime/store/body.js';
 import {
   VersionConflict,
@@ -54,18 +54,28 @@ export function createToyStore(now: () => number = Date.now): ToyStore {
     return stored;
   }
 
-  /** Every resource is looked at, and the total is always found. `next` is the number shown so far. */
-  function find({ type, where, sort, after = '0', count, total }: FindQuery): FindPage {
+  /** What `find` goes on after: the last resource of a page as it was then, and the total of the first page. */
+  const cursors = new Map<string, { readonly sort: string; readonly last: Sortable; readonly total: number }>();
+
+  /** Every resource is looked at, and the total is always found. */
+  function find({ type, where, sort, after, count, total }: FindQuery): FindPage {
+    const from = after === undefined ? undefined : cursors.get(after);
+    const order = compareBy(sort);
+    if (after !== undefined && from?.sort !== JSON.stringify(sort)) throw new FhirError('page-invalid');
     const found = [...entriesOf]
       .map(([key, entries]) => ({ ...current.get(key)!, entries }))
       .filter((resource) => resource.type === type && matches(where, resource))
-      .sort(compareBy(sort));
-    const page = found.slice(Number(after), Number(after) + count);
-    const next = Number(after) + page.length;
+      .sort(order);
+    const rest = from === undefined ? found : found.filter((resource) => order(resource, from.last) > 0);
+    const page = rest.slice(0, count);
+    const last = page.at(-1);
+    const next = last !== undefined && rest.length > page.length ? `after-${cursors.size}` : undefined;
+    const counted = from?.total ?? found.length;
+    if (next !== undefined) cursors.set(next, { sort: JSON.stringify(sort), last: last!, total: counted });
     return {
       versions: page.map(({ entries: _entries, ...stored }) => stored),
-      ...(total === 'none' ? {} : { total: found.length }),
-      ...(count > 0 && next < found.length ? { next: String(next) } : {}),
+      ...(total === 'none' ? {} : { total: counted }),
+      ...(next !== undefined && { next }),
       complete: Math.max(now(), clock),
     };
   }
