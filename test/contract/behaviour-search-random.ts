@@ -1,13 +1,22 @@
-import { expect } from 'vitest';
+import { expect, it } from 'vitest';
 
 import { matches, type Candidate } from '../../runtime/search/query/match.js';
 import { printCondition, printSort } from '../../runtime/search/query/print.js';
 import { compareBy } from '../../runtime/search/query/sort.js';
 import type { Store } from '../../runtime/store/store.js';
 import { createGenerator } from './behaviour-search-generator.js';
-import { walk } from './behaviour-search-helpers.js';
-import { createRandom } from './random.js';
-import { deletion, put } from './subject.js';
+import { sharedStore, walk } from './behaviour-search-helpers.js';
+import { createRandom, seedOfRun } from './random.js';
+import { deletion, put, type Subject } from './subject.js';
+
+/** Random queries, the same number on each store. */
+export function searchRandomBehaviour(on: Subject): void {
+  const subject = sharedStore(on);
+
+  it.each([0, 1])('find what matches says, in that order, on whatever pages (%i)', async (n) => {
+    await randomQueries(subject.store, `Random${n}`, seedOfRun() + n, 250);
+  });
+}
 
 /** Resources that each seed has. */
 const RESOURCES = 200;

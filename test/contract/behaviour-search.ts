@@ -19,8 +19,6 @@ import {
   token,
   uri,
 } from './behaviour-search-helpers.js';
-import { randomQueries } from './behaviour-search-random.js';
-import { seedOfRun } from './random.js';
 import { put, type Subject } from './subject.js';
 
 /** What conditions find, and in which order. https://hl7.org/fhir/R5/search.html */
@@ -200,10 +198,6 @@ export function searchBehaviour(on: Subject): void {
         expect(idsOf(await store.find(query('Times', { where: { not: where } })))).not.toContain(id);
       }
     });
-  });
-
-  it.each([0, 1])('random queries find what matches says, in that order, on whatever pages (%i)', async (n) => {
-    await randomQueries(store, `Random${n}`, seedOfRun() + n, 250);
   });
 
   it('types are told apart, though ids and parameters are alike', async () => {

@@ -6,6 +6,10 @@ import { copyBehaviour } from './behaviour-copy.js';
 import { historyBehaviour } from './behaviour-history.js';
 import { mapBehaviour } from './behaviour-maps.js';
 import { resourceBehaviour } from './behaviour-resources.js';
+import { searchLimitBehaviour } from './behaviour-search-limits.js';
+import { searchPageBehaviour } from './behaviour-search-pages.js';
+import { searchRandomBehaviour } from './behaviour-search-random.js';
+import { searchUpkeepBehaviour } from './behaviour-search-upkeep.js';
 import { searchBehaviour } from './behaviour-search.js';
 import type { Subject } from './subject.js';
 
@@ -16,6 +20,10 @@ export function behaviour(on: Subject): void {
     describe('writes at once', () => concurrencyBehaviour(on));
     describe('history', () => historyBehaviour(on));
     describe('search', () => searchBehaviour(on));
+    describe('pages of a search', () => searchPageBehaviour(on));
+    describe('what searches find it by', () => searchUpkeepBehaviour(on));
+    describe('limits of a search', () => searchLimitBehaviour(on));
+    describe('random searches', () => searchRandomBehaviour(on));
     describe('blobs', () => blobBehaviour(on));
     describe('maps', () => mapBehaviour(on));
     describe('scan and restore', () => copyBehaviour(on));

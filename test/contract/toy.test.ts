@@ -1,7 +1,11 @@
+import { searchPageBehaviour } from './behaviour-search-pages.js';
+import { searchUpkeepBehaviour } from './behaviour-search-upkeep.js';
 import { searchBehaviour } from './behaviour-search.js';
 import type { Subject } from './subject.js';
 
-/** The store that other tests take for a real one, and what `match` and `compareBy` say by themselves. */
+/** The store that other tests take for a real one: what `matches` and `compareBy` say by themselves. */
 const toy: Subject = { name: 'the toy store', url: () => 'toy:', isShared: false };
 
 searchBehaviour(toy);
+searchPageBehaviour(toy);
+searchUpkeepBehaviour(toy);

@@ -39,12 +39,20 @@ export function createToyStore(now: () => number = Date.now): ToyStore {
     return map;
   };
 
+  /** Throws where a change does not fit what is there, or what those before it make. */
+  function check(changes: readonly Change[]): void {
+    const made = new Map<string, number>();
+    for (const { type, id, expected } of changes) {
+      const actual = made.get(`${type}/${id}`) ?? current.get(`${type}/${id}`)?.version ?? 0;
+      if (actual !== expected) throw new VersionConflict(type, id, expected, actual);
+      made.set(`${type}/${id}`, expected + 1);
+    }
+  }
+
   function apply(change: Change): StoredVersion {
     const before = current.get(`${change.type}/${change.id}`);
-    const actual = before?.version ?? 0;
-    if (actual !== change.expected) throw new VersionConflict(change.type, change.id, change.expected, actual);
     clock = Math.max(now(), clock, (before?.lastUpdated ?? 0) + 1);
-    const head = { type: change.type, id: change.id, version: actual + 1, lastUpdated: clock };
+    const head = { type: change.type, id: change.id, version: change.expected + 1, lastUpdated: clock };
     const json = change.body === undefined ? undefined : stampBody(change.body, head.version, clock);
     const stored = json === undefined ? head : { ...head, json };
     versions.push(stored);
@@ -131,7 +139,10 @@ export function createToyStore(now: () => number = Date.now): ToyStore {
       for (const { type, id, entries } of present) entriesOf.set(`${type}/${id}`, entries);
       return present.length;
     },
-    write: async (changes) => changes.map(apply),
+    async write(changes) {
+      check(changes);
+      return changes.map(apply);
+    },
     async scan(after = '0', limit) {
       const page = versions.slice(Number(after), Number(after) + limit).map((stored) => ({
         ...stored,
