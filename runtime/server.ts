@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs';
 
 import { tables } from '../generated/tables.js';
-import { limitsOf } from './config/limits.js';
+import { limitsOf, searchSettingsOf } from './config/limits.js';
 import { isMongoUrl } from './config/mongo-url.js';
 import type { Config } from './config/settings.js';
 import { CONTRACT_VERSION } from './contract/index.js';
@@ -9,7 +9,13 @@ import type { Resource } from './fhir/resource.js';
 import { parseElements, selectElements } from './format/summary-elements.js';
 import { summarize } from './format/summary.js';
 import type { Codec } from './http/codecs.js';
-import { checkIndexCurrency, describeCurrency } from './interactions/index-currency.js';
+import {
+  checkIndexCurrency,
+  describeCurrency,
+  watchIndexCurrency,
+  type IndexCurrency,
+} from './interactions/index-currency.js';
+import type { SearchSettings } from './interactions/search-settings.js';
 import type { Services, View } from './interactions/services.js';
 import { collectWhenIdle } from './observe/collect-when-idle.js';
 import { createHealth } from './observe/health.js';
@@ -17,15 +23,18 @@ import type { Log } from './observe/log.js';
 import { repeat } from './observe/repeat.js';
 import { createExtractor } from './search/extract.js';
 import { parametersOf } from './search/parameters-of.js';
-import { describeIndex } from './search/index-record.js';
+import { describeIndex, type IndexMaker } from './search/index-record.js';
 import { createValidator } from './validate/create-validator.js';
 import type { Store } from './store/store.js';
 
 /** What works with data, with or without HTTP around it. */
 export interface Core extends Pick<Services, 'tables' | 'store' | 'extract' | 'validate'> {
   readonly limits: ReturnType<typeof limitsOf>;
-  /** Search rows whose index entries in the store were made by other definitions. */
-  readonly notCurrent: readonly string[];
+  readonly search: SearchSettings;
+  /** By what index entries are made. */
+  readonly maker: IndexMaker;
+  /** Whether those in the store are of these definitions. */
+  readonly currency: IndexCurrency;
 }
 
 /** Zone of dates without an offset. */
@@ -51,9 +60,18 @@ export async function openCore(config: Config, options: OpenOptions = {}): Promi
   const store = await openStore(config, options);
   try {
     // One that has to be there already is only read.
-    const notCurrent = options.existing ? [] : await checkIndexCurrency(store, describeIndex(tables.search, ZONE));
-    const extract = createExtractor(tables, { zone: ZONE });
-    return { tables, store, extract, validate: createValidator(tables), limits: limitsOf(config), notCurrent };
+    const maker = describeIndex(tables.search, ZONE);
+    const found = options.existing ? [] : await checkIndexCurrency(store, maker);
+    return {
+      tables,
+      store,
+      extract: createExtractor(tables, { zone: ZONE }),
+      validate: createValidator(tables),
+      limits: limitsOf(config),
+      search: searchSettingsOf(config),
+      maker,
+      currency: watchIndexCurrency(store, maker, found),
+    };
   } catch (error) {
     await store.close();
     throw error;
@@ -140,7 +158,7 @@ function subset(resource: Resource, { summary, elements }: View): Resource {
 }
 
 /** Methods of the store whose times are measured. */
-const TIMED = ['read', 'readMany', 'readVersion', 'history', 'write', 'counts'] as const;
+const TIMED = ['read', 'readMany', 'readVersion', 'history', 'find', 'write', 'counts'] as const;
 
 /**
  * Starts a server.
@@ -155,11 +173,13 @@ export async function startServer(config: Config, log: Log): Promise<RunningServ
     const { listen } = await import('./http/listen.js');
     const metrics = await startMetrics(config, closers);
     const store = metrics === undefined ? core.store : metrics.timeStore(core.store);
-    const currency = describeCurrency(core.notCurrent);
-    if (currency !== undefined) log.info(currency);
+    const currency = async (): Promise<string | undefined> => describeCurrency(await core.currency.notCurrent());
+    const first = await currency();
+    if (first !== undefined) log.info(`${first}; kiln reindex makes them anew`);
     const health = createHealth(async () => {
       const check = await core.store.check();
-      return check.ok && currency !== undefined ? { ok: true, detail: currency } : check;
+      const detail = check.ok ? await currency() : undefined;
+      return detail === undefined ? check : { ok: true, detail };
     });
     const codecs = { xml: XML };
     const options = { ...core, codecs, subset, store, log: metrics === undefined ? log : metrics.watch(log) };

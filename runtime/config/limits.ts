@@ -1,4 +1,5 @@
 import type { Limits } from '../fhir/limits.js';
+import type { SearchSettings } from '../interactions/search-settings.js';
 import type { Config } from './settings.js';
 
 /** The limits of a configuration; `queryTime` is for the store. */
@@ -15,5 +16,16 @@ export function limitsOf(config: Config): Limits & { readonly queryTime: number 
     requestTime: config['limits.requestTime'],
     bodyIdleTime: config['limits.bodyIdleTime'],
     connectionIdleTime: config['limits.connectionIdleTime'],
+  };
+}
+
+/** What a configuration says of searches. */
+export function searchSettingsOf(config: Config): SearchSettings {
+  return {
+    handling: config['search.handling'],
+    count: config['search.count'],
+    maxCount: config['search.maxCount'],
+    values: config['limits.search.values'],
+    postValues: config['limits.search.postValues'],
   };
 }

@@ -1,4 +1,5 @@
 import { DEFAULT_LIMITS } from '../fhir/limits.js';
+import { DEFAULT_SEARCH } from '../interactions/search-settings.js';
 import { whyNoSqlitePath } from '../store/sqlite-path.js';
 import { maskPassword } from './mongo-url.js';
 import { address, choice, duration, integer, size, type Setting } from './setting.js';
@@ -87,6 +88,20 @@ export const SETTINGS = {
     help: 'versions on a page of history',
     initial: DEFAULT_LIMITS.historyPage,
   }),
+  'limits.search.values': integer(1, 100_000, {
+    help: 'values in one parameter of a search by GET',
+    initial: DEFAULT_SEARCH.values,
+  }),
+  'limits.search.postValues': integer(1, 100_000, {
+    help: 'values in one parameter of a search by POST',
+    initial: DEFAULT_SEARCH.postValues,
+  }),
+  'search.handling': choice(['strict', 'lenient'], {
+    help: 'what nobody knows in a search is refused (strict) or ignored, where Prefer does not say',
+    initial: DEFAULT_SEARCH.handling,
+  }),
+  'search.count': integer(1, 10_000, { help: 'matches on a page of a search', initial: DEFAULT_SEARCH.count }),
+  'search.maxCount': integer(1, 10_000, { help: 'matches on a page at most', initial: DEFAULT_SEARCH.maxCount }),
   'limits.query.time': duration(10, HOUR, { help: 'time of a query', initial: 10_000 }),
   'limits.headersTime': duration(1000, HOUR, {
     help: 'time for headers to arrive',
@@ -137,9 +152,9 @@ export const LATER: readonly string[] = [
   'proxy.trust',
   'cors.origins',
   'limits.bundle.entries',
-  'limits.search.',
+  'limits.search.chain',
+  'limits.search.includes',
   'limits.auth.',
-  'search.',
   'audit.',
   'auth.',
 ];

@@ -37,6 +37,8 @@ export const ERRORS = {
   'header-invalid': { status: 400, issue: 'invalid', text: 'A header cannot be read' },
   'condition-unsupported': { status: 400, issue: 'not-supported', text: 'The condition is not supported' },
   'parameter-unknown': { status: 400, issue: 'not-supported', text: 'Unknown parameter' },
+  'modifier-unknown': { status: 400, issue: 'not-supported', text: 'Unknown modifier of a parameter' },
+  'prefix-unknown': { status: 400, issue: 'not-supported', text: 'Unknown prefix of a value' },
   'parameter-invalid': { status: 400, issue: 'value', text: 'A parameter has a value that it cannot have' },
   'page-invalid': {
     status: 400,

@@ -18,7 +18,7 @@ import { createRouter, type Destination, type Router } from './router.js';
 /** What a FHIR handler is made of. */
 export interface KilnOptions extends Pick<
   Services,
-  'tables' | 'store' | 'extract' | 'validate' | 'subset' | 'zone' | 'notCurrent'
+  'tables' | 'store' | 'extract' | 'validate' | 'subset' | 'zone' | 'currency' | 'search'
 > {
   /** Absolute URL of the FHIR base; absent: taken from each request's `Host`. */
   readonly baseUrl?: string;
@@ -50,7 +50,7 @@ export function kiln(options: KilnOptions): FhirHandler {
 
 /** The FHIR interface. Until authorization exists it serves this machine only (`guardOpenMode`). */
 export function createFhirServer(options: KilnOptions): FhirServer {
-  const { tables, store, extract, validate, subset, zone, notCurrent, baseUrl, log = SILENT } = options;
+  const { tables, store, extract, validate, subset, zone, currency, search, baseUrl, log = SILENT } = options;
   const limits = { ...DEFAULT_LIMITS, ...options.limits };
   const codecs = createCodecs(limits.nesting, options.codecs);
   const services: Services = {
@@ -60,7 +60,8 @@ export function createFhirServer(options: KilnOptions): FhirServer {
     ...(validate === undefined ? {} : { validate }),
     ...(subset === undefined ? {} : { subset }),
     ...(zone === undefined ? {} : { zone }),
-    ...(notCurrent === undefined ? {} : { notCurrent }),
+    ...(currency === undefined ? {} : { currency }),
+    ...(search === undefined ? {} : { search }),
     pages: createPageLinks(store.maps),
     limits,
     wired: new Set(INTERACTIONS.keys()),
@@ -160,6 +161,7 @@ async function answer(exchange: Exchange, { services, codecs, router }: Context)
   const base = services.baseUrl ?? requestBase(req, exchange.mount);
   const { params } = exchange;
   const call = await readCall({ req, res, destination, params, base, wantsContent }, codecs, services.limits);
+  if (call.form !== undefined) takeForm(exchange, call.form, services.formats);
   const reply = await findInteraction(call.interaction, call.type)(call, services);
   const writing = { codecs, resourceLimit: services.limits.resource };
   await sendReply(req, res, reply, exchange.look, base, writing);
@@ -174,6 +176,12 @@ function negotiated({ req, params }: Exchange, formats: readonly FormatName[]): 
   const { accept } = req.headers;
   const format = params.size === 0 ? undefined : (params.get('_format') ?? undefined);
   return accept === undefined && format === undefined ? PLAIN : negotiate(accept, format, formats);
+}
+
+/** A search that is posted may say in its body how to write the answer. */
+function takeForm(exchange: Exchange, form: URLSearchParams, formats: readonly FormatName[]): void {
+  exchange.params = new URLSearchParams([...exchange.params, ...form]);
+  if (form.has('_format')) exchange.form = negotiated(exchange, formats);
 }
 
 /** A failure is told in the form that the client wants, if it can be had. */
@@ -203,5 +211,6 @@ function requestBase(req: IncomingMessage, mount: string): string {
 
 /** Whether an answer was not taken to its end: that is the client's affair, and no defect. */
 function isCutOff(error: unknown, res: ServerResponse): boolean {
-  return res.destroyed && (error as { code?: string }).code === 'ERR_STREAM_PREMATURE_CLOSE';
+  const { code, name } = error as { code?: string; name?: string };
+  return res.destroyed && (code === 'ERR_STREAM_PREMATURE_CLOSE' || name === 'AbortError');
 }

@@ -8,6 +8,7 @@ import { hasContent } from '../interactions/registry.js';
 import type { Codecs } from './codecs.js';
 import { readConditions, readPreferences } from './headers.js';
 import { hasBody, openBody, readBody, type BodyLimits } from './read-body.js';
+import { readForm } from './read-form.js';
 import { checkUrlId, type Destination } from './router.js';
 
 /** A request on its way to become a call. */
@@ -29,7 +30,11 @@ export async function readCall(incoming: Incoming, codecs: Codecs, limits: BodyL
   let content: SentContent | undefined;
   let body: JsonValue | undefined;
   let text: (() => string) | undefined;
-  if (row.method === 'GET' || row.method === 'DELETE') {
+  let form: URLSearchParams | undefined;
+  if (row.method === 'POST' && row.path.endsWith('/_search')) {
+    checkUrlId(row.interaction, id);
+    form = await readForm(req, res, limits);
+  } else if (row.method === 'GET' || row.method === 'DELETE') {
     checkUrlId(row.interaction, id);
   } else if (isForeign(headers['content-type']) && hasContent(row.interaction, type)) {
     checkUrlId(row.interaction, id);
@@ -48,6 +53,7 @@ export async function readCall(incoming: Incoming, codecs: Codecs, limits: BodyL
     ...(id === undefined ? {} : { id }),
     ...(versionId === undefined ? {} : { versionId }),
     params,
+    ...(form === undefined ? {} : { form }),
     ...(body === undefined ? {} : { body }),
     ...(text === undefined ? {} : { text }),
     ...(content === undefined ? {} : { content }),
@@ -55,7 +61,20 @@ export async function readCall(incoming: Incoming, codecs: Codecs, limits: BodyL
     conditions: readConditions(headers),
     prefer: readPreferences(headers),
     base,
+    ...(LONG.test(row.interaction) ? { signal: abortedWith(res) } : {}),
   };
+}
+
+/** Interactions that may take long enough for a client to leave before the answer comes. */
+const LONG = /^(?:search|history)-/;
+
+/** Aborts when the connection ends before the answer is out. */
+function abortedWith(res: ServerResponse): AbortSignal {
+  const controller = new AbortController();
+  res.once('close', () => {
+    if (!res.writableFinished) controller.abort();
+  });
+  return controller.signal;
 }
 
 /** Of a Binary any type is taken, but it has to be told. */

@@ -138,9 +138,11 @@ export function createRouter(
 /** What is said of interactions whose names say too little: other words for them, and what can be done instead. */
 const WORDS: Readonly<Partial<Record<Interaction, readonly [string | undefined, string?]>>> = {
   bundle: ['batch and transaction', 'a Bundle of any type is stored as it is by POST to /Bundle'],
-  'search-type': ['search (the interaction search-type)'],
-  'search-system': ['search (the interaction search-system)'],
-  'search-compartment': ['search (the interaction search-compartment)'],
+  'search-system': ['search over all types (the interaction search-system)', 'search one type: [base]/[type]?…'],
+  'search-compartment': [
+    'search in a compartment (the interaction search-compartment)',
+    'search the type by the parameter that refers to the compartment: [base]/[type]?…',
+  ],
   'conditional-update': [undefined, 'an update names the id in its URL'],
   'conditional-delete': [undefined, 'a deletion names type and id in its URL'],
 };

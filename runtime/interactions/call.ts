@@ -33,7 +33,10 @@ export interface Call {
   readonly type?: string;
   readonly id?: string;
   readonly versionId?: string;
+  /** Those of the URL. */
   readonly params: URLSearchParams;
+  /** Those of the body of a search that was posted, which count beside those of the URL. */
+  readonly form?: URLSearchParams;
   /** The parsed body; absent: there is none. */
   readonly body?: JsonValue;
   /** The JSON text that the body was read from; absent: it came in another form. */
@@ -46,6 +49,8 @@ export interface Call {
   readonly prefer: Preferences;
   /** Absolute URL of the FHIR base as the client sees it, without a trailing slash. */
   readonly base: string;
+  /** Aborts when nobody waits for the answer any more. */
+  readonly signal?: AbortSignal;
 }
 
 /** Content of a Binary on its way out. */

@@ -8,6 +8,7 @@ import type { JsonObject, Resource } from '../fhir/resource.js';
 import { MEDIA_TYPES } from '../format/negotiate.js';
 import { writeJson } from '../format/write-json.js';
 import type { Call, Reply } from './call.js';
+import { describeResults, describeSearch } from './describe-search.js';
 import { describeCurrency } from './index-currency.js';
 import { checkParameters, singleParameter } from './parameters.js';
 import { isKnown } from './preconditions.js';
@@ -33,8 +34,14 @@ const SYSTEM_INTERACTIONS: readonly Interaction[] = ['search-system', 'history-s
 /** Values of `mode`. https://hl7.org/fhir/R5/http.html#capabilities */
 const MODES = ['full', 'normative', 'terminology'] as const;
 
-/** Statements do not change while a server runs. */
-const cache = new WeakMap<Services, { readonly statement: Reply; readonly terminology: Reply }>();
+/** What was composed. It changes only where index entries become current while the server runs. */
+interface Composed {
+  readonly currency: string | undefined;
+  readonly statement: Reply;
+  readonly terminology: Reply;
+}
+
+const cache = new WeakMap<Services, Composed>();
 
 /**
  * `GET [base]/metadata`. All that is claimed is claimed of every type alike, so `mode=normative` has nothing to leave
@@ -48,11 +55,13 @@ export async function capabilities(call: Call, services: Services): Promise<Repl
   if (mode === undefined) {
     throw new FhirError('parameter-invalid', `mode is ${MODES.join(', ')}, not ${JSON.stringify(asked.slice(0, 32))}`);
   }
+  const currency = describeCurrency((await services.currency?.notCurrent()) ?? []);
   let replies = cache.get(services);
-  if (replies === undefined) {
+  if (replies === undefined || replies.currency !== currency) {
     const now = new Date();
     replies = {
-      statement: lastingReply(composeStatement(services, now)),
+      currency,
+      statement: lastingReply(composeStatement(services, currency, now)),
       terminology: lastingReply(composeTerminology(services, now)),
     };
     cache.set(services, replies);
@@ -91,7 +100,8 @@ function composeTerminology({ baseUrl }: Services, now: Date): Resource {
  * The CapabilityStatement: types from the tables, interactions that have a route and are wired, and nothing else.
  * https://hl7.org/fhir/R5/capabilitystatement.html
  */
-function composeStatement({ tables, wired, formats, baseUrl, notCurrent = [] }: Services, now: Date): Resource {
+function composeStatement(services: Services, currency: string | undefined, now: Date): Resource {
+  const { tables, wired, formats, baseUrl } = services;
   const routed = new Set(tables.routes.filter(({ interaction }) => wired.has(interaction)).map(routeKey));
   const profiles = new Map(tables.capabilities.map((row) => [row.type, row.profile]));
   const resources = tables.resourceTypes.map((type): JsonObject => {
@@ -100,17 +110,17 @@ function composeStatement({ tables, wired, formats, baseUrl, notCurrent = [] }: 
     return {
       type,
       ...(profile === undefined ? {} : { profile }),
-      ...(codes.length > 0 ? { interaction: codes.map((code) => ({ code })) } : {}),
+      ...(codes.length > 0 ? { interaction: codes.map((code) => describeInteraction(code, services)) } : {}),
       versioning: codes.includes('update') ? 'versioned-update' : 'versioned',
       ...(codes.includes('vread') ? { readHistory: true } : {}),
       ...(codes.includes('read') ? { conditionalRead: 'full-support' } : {}),
       ...(codes.includes('update') ? { updateCreate: true } : {}),
+      ...(codes.includes('search-type') ? describeSearch(type, services) : {}),
     };
   });
   const system = SYSTEM_INTERACTIONS.filter((code) =>
     tables.routes.some((row) => row.interaction === code && wired.has(code)),
   );
-  const currency = describeCurrency(notCurrent);
   return {
     resourceType: 'CapabilityStatement',
     name: 'Kiln',
@@ -132,6 +142,10 @@ function composeStatement({ tables, wired, formats, baseUrl, notCurrent = [] }: 
       },
     ],
   };
+}
+
+function describeInteraction(code: Interaction, services: Services): JsonObject {
+  return code === 'search-type' ? { code, documentation: describeResults(services) } : { code };
 }
 
 /** Interaction and the type at the start of the path: `read [type]`. */

@@ -3,17 +3,12 @@ import type { HistoryPage } from '../store/store.js';
 import type { Call, Reply } from './call.js';
 import { writeHistoryBundle } from './history-bundle.js';
 import { HISTORY_PARAMETERS, readHistoryQuery } from './history-query.js';
+import { checkForm, FORM, writeLink } from './page-form.js';
 import { PAGE_PARAMETER, type PageState } from './page-link.js';
 import { checkParameters, singleParameter } from './parameters.js';
 import type { Services } from './services.js';
 import { showPage } from './show-page.js';
 import { readView } from './view.js';
-
-/** Parameters that a link repeats as they are: they say how to write, not what. Of several the first is in force. */
-const FORM = new Set(['_format', '_pretty']);
-
-/** Longest value of such a parameter, so that links stay short. */
-const MAX_FORM = 256;
 
 /** What a token carries: all that decides on the content of a walk. */
 const CARRIED = ['_since', '_at', '_count', '_summary', '_elements'];
@@ -32,12 +27,13 @@ export async function history(call: Call, services: Services): Promise<Reply> {
   const isTotalOnly = selection.count === 0;
   const view = isTotalOnly ? undefined : readView(asked, services);
   const { type, id } = call;
-  const page = await services.store.history({
+  const query = {
     ...selection,
     ...(type === undefined ? {} : { type }),
     ...(id === undefined ? {} : { id }),
     ...(state === undefined ? {} : { after: state.after }),
-  });
+  };
+  const page = await services.store.history(query, call.signal);
   if (page.total === 0) await checkExists(call, services);
   const next = isTotalOnly ? undefined : await nextLink(call, asked, page, services);
   const json = writeHistoryBundle({
@@ -52,14 +48,6 @@ export async function history(call: Call, services: Services): Promise<Reply> {
     texts: await showPage(page.versions, view, services),
   });
   return { status: 200, json };
-}
-
-/** @throws FhirError `parameter-invalid` */
-function checkForm({ params }: Call): void {
-  for (const name of FORM) {
-    if ((params.get(name)?.length ?? 0) <= MAX_FORM) continue;
-    throw new FhirError('parameter-invalid', `The parameter ${name} may have ${MAX_FORM} characters`);
-  }
 }
 
 async function openPage(call: Call, { pages }: Services): Promise<PageState | undefined> {
@@ -85,11 +73,5 @@ async function nextLink(call: Call, asked: Call, page: HistoryPage, { pages }: S
 }
 
 function link(call: Call, params: readonly (readonly [string, string])[]): string {
-  const path = [call.type, call.id, '_history'].filter((part) => part !== undefined).join('/');
-  const form = [...FORM].flatMap((name) => {
-    const value = call.params.get(name);
-    return value === null ? [] : [[name, value] as const];
-  });
-  const query = new URLSearchParams([...params, ...form] as [string, string][]).toString();
-  return `${call.base}/${path}${query === '' ? '' : `?${query}`}`;
+  return writeLink(call, [call.type, call.id, '_history'].filter((part) => part !== undefined).join('/'), params);
 }

@@ -20,6 +20,47 @@ export async function checkIndexCurrency(store: Pick<Store, 'maps' | 'counts'>, 
   return isSet ? [] : checkIndexCurrency(store, maker);
 }
 
+/** Says which search rows have index entries that were made by other definitions. */
+export interface IndexCurrency {
+  /** Names of the rows: `Patient.name`. */
+  notCurrent(): Promise<readonly string[]>;
+}
+
+/** How long what was found is believed, in milliseconds: `kiln reindex` may mend it at any time. */
+const BELIEVED = 2000;
+
+/**
+ * Goes on to look until all are current, which then stays so.
+ *
+ * @param found names of the rows, as found just now
+ * @param now the clock, in milliseconds
+ */
+export function watchIndexCurrency(
+  store: Pick<Store, 'maps' | 'counts'>,
+  maker: IndexMaker,
+  found: readonly string[],
+  now: () => number = Date.now,
+): IndexCurrency {
+  let rows = found;
+  let looked = now();
+  let looking: Promise<void> | undefined;
+  const look = async (): Promise<void> => {
+    try {
+      rows = await checkIndexCurrency(store, maker);
+    } catch {
+      // A store that does not work for a moment says nothing new.
+    }
+    looked = now();
+    looking = undefined;
+  };
+  return {
+    async notCurrent() {
+      if (rows.length > 0 && now() - looked >= BELIEVED) await (looking ??= look());
+      return rows;
+    },
+  };
+}
+
 /** What an operator and a client should know about them; undefined: all are current. */
 export function describeCurrency(rows: readonly string[]): string | undefined {
   if (rows.length === 0) return undefined;

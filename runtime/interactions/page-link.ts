@@ -26,7 +26,7 @@ export const PAGE_PARAMETER = '_page';
  * Makes and reads the tokens of page links: opaque, encrypted and authenticated, and all that is known of a walk, so
  * that any process that shares the store can go on with it. A token lives at least 24 h, and less than 48.
  *
- * A query of more than 2 kB has to be put into the store first, and its id be the state's query: links stay short.
+ * A query of more than 2 kB is kept in the store, and so is a place of more than 512 bytes: links stay below 4 kB.
  */
 export interface PageLinks {
   seal(binding: PageBinding, state: PageState): Promise<string>;
@@ -35,10 +35,11 @@ export interface PageLinks {
 }
 
 const MAP = 'page-keys';
-/** Long queries by their ids. */
+/** What is too long for a token, by its id: queries, and places of walks. */
 const QUERIES = 'page-queries';
-/** Longest query in a token, in characters; as part of a URL they are ASCII. */
+/** Longest query and longest place in a token, in bytes. */
 const MAX_QUERY = 2048;
+const MAX_AFTER = 512;
 /** A key seals for one period, and opens for one more. In milliseconds. */
 const PERIOD = 24 * 3600_000;
 /** First byte of a token: what follows is laid out as here. */
@@ -90,8 +91,12 @@ export function createPageLinks(maps: AtomicMaps, now: () => number = Date.now):
       const nonce = randomBytes(NONCE);
       const cipher = createCipheriv(CIPHER, key, nonce);
       cipher.setAAD(bindingBytes(header, binding));
-      const content =
-        query.length <= MAX_QUERY ? [query, after] : ['', after, await keepQuery(maps, key, query, expiryOf(period))];
+      const keep = (text: string): Promise<string> => keepText(maps, key, text, expiryOf(period));
+      const content: Content = ['', ''];
+      if (sizeOf(query) <= MAX_QUERY) content[0] = query;
+      else content[2] = await keep(query);
+      if (sizeOf(after) <= MAX_AFTER) content[1] = after;
+      else content.splice(2, 2, content[2] ?? '', await keep(after));
       const sealed = [cipher.update(JSON.stringify(content)), cipher.final()];
       return Buffer.concat([header, nonce, ...sealed, cipher.getAuthTag()]).toString('base64url');
     },
@@ -109,11 +114,14 @@ export function createPageLinks(maps: AtomicMaps, now: () => number = Date.now):
       const decipher = createDecipheriv(CIPHER, key, bytes.subarray(HEADER, HEADER + NONCE), { authTagLength: TAG });
       decipher.setAAD(bindingBytes(header, binding));
       decipher.setAuthTag(bytes.subarray(bytes.length - TAG));
-      const [query, after, kept] = readContent(decipher, bytes.subarray(HEADER + NONCE, bytes.length - TAG));
-      if (kept === undefined) return { query, after };
-      const whole = await maps.get(QUERIES, kept);
-      if (whole === undefined) throw invalid();
-      return { query: whole, after };
+      const [query, after, keptQuery = '', keptAfter = ''] = readContent(
+        decipher,
+        bytes.subarray(HEADER + NONCE, bytes.length - TAG),
+      );
+      return {
+        query: keptQuery === '' ? query : await findText(maps, keptQuery),
+        after: keptAfter === '' ? after : await findText(maps, keptAfter),
+      };
     },
   };
 }
@@ -123,22 +131,38 @@ function expiryOf(period: number): number {
   return (period + 2) * PERIOD;
 }
 
+/** Query and place, and where they are too long instead of each its id in the store. */
+type Content = [query: string, after: string, keptQuery?: string, keptAfter?: string];
+
+/** As part of JSON text, in bytes. */
+function sizeOf(text: string): number {
+  return Buffer.byteLength(JSON.stringify(text)) - 2;
+}
+
 /**
- * Puts a query into the store. Its id can only be told with the key of the period; the pages of one walk share it.
+ * Puts a text into the store. Its id can only be told with the key of the period; the pages of one walk share that of
+ * their query.
  *
  * @returns its id
  */
-async function keepQuery(maps: AtomicMaps, key: Buffer, query: string, expires: number): Promise<string> {
-  const id = createHmac('sha256', key).update(query).digest('base64url');
-  await maps.swap(QUERIES, id, undefined, query, expires);
+async function keepText(maps: AtomicMaps, key: Buffer, text: string, expires: number): Promise<string> {
+  const id = createHmac('sha256', key).update(text).digest('base64url');
+  await maps.swap(QUERIES, id, undefined, text, expires);
   return id;
 }
 
-/** Query, place, and of a long query the id. @throws FhirError `page-invalid` */
-function readContent(decipher: DecipherGCM, sealed: Buffer): readonly [string, string, string?] {
+/** @throws FhirError `page-invalid` */
+async function findText(maps: AtomicMaps, id: string): Promise<string> {
+  const text = await maps.get(QUERIES, id);
+  if (text === undefined) throw invalid();
+  return text;
+}
+
+/** @throws FhirError `page-invalid` */
+function readContent(decipher: DecipherGCM, sealed: Buffer): Content {
   try {
     const text = decipher.update(sealed, undefined, 'utf8');
-    return JSON.parse(text + decipher.final('utf8')) as [string, string, string?];
+    return JSON.parse(text + decipher.final('utf8')) as Content;
   } catch {
     throw invalid();
   }

@@ -7,6 +7,7 @@ import { create } from './create.js';
 import { deleteInstance } from './delete-instance.js';
 import { history } from './history.js';
 import { read } from './read.js';
+import { searchType } from './search.js';
 import type { InteractionHandler } from './services.js';
 import { update } from './update.js';
 import { vread } from './vread.js';
@@ -23,6 +24,7 @@ export const INTERACTIONS: Handlers = new Map<Interaction, InteractionHandler>([
   ['history-instance', history],
   ['history-type', history],
   ['history-system', history],
+  ['search-type', searchType],
   ['capabilities', capabilities],
 ]);
 

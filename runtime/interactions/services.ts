@@ -7,10 +7,12 @@ import type { Zone } from '../search/values/zone.js';
 import type { Store } from '../store/store.js';
 import type { Fault } from '../validate/fault.js';
 import type { Call, Reply } from './call.js';
+import type { IndexCurrency } from './index-currency.js';
 import type { PageLinks } from './page-link.js';
+import type { SearchSettings } from './search-settings.js';
 
 /** The tables that interactions read. */
-export type ServiceTables = Pick<Tables, 'origin' | 'resourceTypes' | 'routes' | 'capabilities'>;
+export type ServiceTables = Pick<Tables, 'origin' | 'resourceTypes' | 'routes' | 'capabilities' | 'search'>;
 
 /** The part of a resource that a client wants. https://hl7.org/fhir/R5/search.html#summary */
 export interface View {
@@ -39,8 +41,10 @@ export interface Services {
   readonly formats: readonly FormatName[];
   /** URL of the FHIR base, for the CapabilityStatement, where it is configured. */
   readonly baseUrl?: string;
-  /** Search rows whose index entries were made by other definitions; absent: none. */
-  readonly notCurrent?: readonly string[];
+  /** Whether the index entries in the store are those of today's definitions; absent: they are. */
+  readonly currency?: IndexCurrency;
+  /** What searches do where the client does not say; absent: as `DEFAULT_SEARCH` has it. */
+  readonly search?: Partial<SearchSettings>;
 }
 
 /** One interaction. @throws FhirError for every failure that a client has to be told */

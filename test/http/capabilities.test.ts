@@ -26,11 +26,39 @@ describe('capabilities: GET [base]/metadata (http.html#capabilities)', () => {
     ]);
     for (const row of rest.resource) {
       const codes = row.interaction.map(({ code }: { code: string }) => code);
-      expect(codes).toEqual(['read', 'vread', 'update', 'delete', 'history-instance', 'history-type', 'create']);
-      expect(row.searchParam ?? row.operation).toBeUndefined();
+      expect(codes).toEqual([
+        'read',
+        'vread',
+        'update',
+        'delete',
+        'history-instance',
+        'history-type',
+        'create',
+        'search-type',
+      ]);
+      expect(row.searchInclude ?? row.searchRevInclude ?? row.operation).toBeUndefined();
     }
     expect(rest.interaction).toEqual([{ code: 'history-system' }]);
     expect(rest.operation ?? rest.searchParam).toBeUndefined();
+  });
+
+  it('names the search parameters that work, with what works of them', async () => {
+    const { rest } = (await server.send('GET', '/metadata')).json();
+    const patient = rest[0].resource.find(({ type }: { type: string }) => type === 'Patient');
+    expect(patient.searchParam.map(({ name }: { name: string }) => name)).toEqual([
+      '_id',
+      '_lastUpdated',
+      'family',
+      'identifier',
+    ]);
+    expect(patient.searchParam[2]).toEqual({
+      name: 'family',
+      definition: 'http://example.org/SearchParameter/family',
+      type: 'string',
+      documentation: 'Modifiers: :missing, :exact, :contains.',
+    });
+    const search = patient.interaction.find(({ code }: { code: string }) => code === 'search-type');
+    expect(search.documentation).toContain('_count up to 1000 (default 20)');
   });
 
   it('has what a CapabilityStatement of R5 requires (capabilitystatement.html)', async () => {

@@ -9,16 +9,14 @@ describe('what has no route, or no interaction behind it yet (http.html)', () =>
   const server = useToyServer();
 
   it.each([
-    ['GET', '/Patient?name=x', 404, 'not-wired', undefined],
-    ['HEAD', '/Patient', 404, undefined, undefined],
     ['PUT', '/Patient?identifier=x', 404, 'not-wired', undefined],
-    ['DELETE', '/Patient', 405, 'method-not-allowed', 'POST'],
+    ['DELETE', '/Patient', 405, 'method-not-allowed', 'GET, HEAD, POST'],
     ['POST', '/Patient/1', 405, 'method-not-allowed', 'GET, HEAD, PUT, DELETE'],
     ['PATCH', '/Patient/1', 404, 'not-wired', undefined],
     ['DELETE', '/Patient/1/_history/1', 405, 'method-not-allowed', 'GET, HEAD'],
     ['POST', '/Patient/_history', 405, 'method-not-allowed', 'GET, HEAD'],
     ['DELETE', '/_history', 405, 'method-not-allowed', 'GET, HEAD'],
-    ['POST', '/Patient/_search', 404, 'not-wired', undefined],
+    ['GET', '/Patient/_search', 405, 'method-not-allowed', 'POST'],
     ['GET', '/Patient/1/Observation', 404, 'not-wired', undefined],
     ['POST', '/', 404, 'not-wired', undefined],
     ['GET', '/', 404, 'not-wired', undefined],
@@ -42,7 +40,7 @@ describe('what has no route, or no interaction behind it yet (http.html)', () =>
 
   it.each([
     ['POST', '/', 'batch and transaction yet; a Bundle of any type is stored as it is by POST to /Bundle'],
-    ['GET', '/Patient?name=x', 'search (the interaction search-type) yet'],
+    ['GET', '/Patient/1/Observation', 'search in a compartment (the interaction search-compartment) yet; search the'],
     ['PUT', '/Patient?identifier=x', 'the interaction conditional-update yet; an update names the id in its URL'],
     ['PATCH', '/Patient/1', 'the interaction patch yet'],
     ['GET', '/Pateint/1', 'Unknown resource type "Pateint"; did you mean Patient?'],
@@ -171,7 +169,7 @@ describe('limits', () => {
   it('a URL above 8 kB is 414', async () => {
     const answer = await server.send('GET', `/metadata?x=${'y'.repeat(8192)}`);
     expect([answer.status, codeOf(answer)]).toEqual([414, 'url-too-long']);
-    expect((await server.send('GET', `/Patient?x=${'y'.repeat(8000)}`)).status).toBe(404);
+    expect((await server.send('GET', `/Patient?x=${'y'.repeat(8000)}`)).status).toBe(400);
   });
 
   it('headers above 64 kB are 431', async () => {

@@ -1,7 +1,30 @@
+import type { SearchRow, SearchTable } from '../../runtime/contract/search.js';
 import type { ServiceTables } from '../../runtime/interactions/services.js';
 
 /** Four types, so that tests of the runtime need no generated tables. */
 const types = ['Basic', 'Binary', 'Observation', 'Patient'];
+
+const row = (type: SearchRow['type'], code: string, get: string, types: string[]): SearchRow => ({
+  code,
+  type,
+  url: `http://example.org/SearchParameter/${code}`,
+  paths: [{ text: get, steps: [{ get }], types }],
+});
+
+/** What all types inherit, and what `toyExtract` finds. */
+const search: readonly SearchTable[] = [
+  {
+    type: 'Resource',
+    parameters: [row('token', '_id', 'id', ['id']), row('date', '_lastUpdated', 'meta', ['instant'])],
+  },
+  ...types.map((type): SearchTable => {
+    const own = [
+      row('string', 'family', 'name', ['HumanName']),
+      row('token', 'identifier', 'identifier', ['Identifier']),
+    ];
+    return { type, base: 'Resource', parameters: type === 'Binary' ? [] : own };
+  }),
+];
 
 /** Tables of the toy server, with routes that nothing is wired for, as the generated ones have them. */
 export const toyTables: ServiceTables = {
@@ -26,5 +49,6 @@ export const toyTables: ServiceTables = {
     { method: 'GET', path: '[type]/[id]/$meta', interaction: 'operation', operation: 'Resource-meta' },
     { method: 'GET', path: 'Patient/[id]/Observation', interaction: 'search-compartment' },
   ],
+  search,
   capabilities: types.map((type) => ({ type, profile: `http://hl7.org/fhir/StructureDefinition/${type}` })),
 };

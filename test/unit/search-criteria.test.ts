@@ -268,12 +268,17 @@ describe('criteria of a search (search.html)', () => {
     ['gender:in', 'x', 'takes no :in: there is no terminology service yet'],
     ['name:missing', 'yes', 'is true or false, not "yes"'],
     ['birthdate', '2013-02-30', 'is no date'],
-    ['birthdate', 'xx2013', 'is no date'],
+    ['birthdate', 'xx2013', 'takes the prefixes eq, ne, gt, lt, ge, le, sa, eb, ap, not "xx"'],
     ['identifier', '|', 'has neither a system nor a code'],
     ['identifier', 'a|b|c', 'is a code, or system|code'],
     ['identifier:of-type', 'a|b', 'is system|code|value'],
     ['general-practitioner:Patient', '1', 'never refers to Patient, but to'],
-    ['_filter', 'x', 'is not supported yet'],
+    ['_filter', 'x', 'is not supported yet; meanwhile say it with several parameters'],
+    ['_text', 'x', 'is not supported yet'],
+    ['_has:Observation:patient:code', 'x', 'The parameter "_has" is not supported yet'],
+    ['_include', 'x', 'The parameter "_include" is not supported yet'],
+    ['general-practitioner:Practitioner.name', 'x', 'Chained parameters'],
+    ['_id:code-text', 'x', 'takes :missing, :not, not :code-text'],
   ])('%s=%s is refused with a reason', (name, value, message) => {
     expect(() => parse('Patient', name, value)).toThrow(message);
   });

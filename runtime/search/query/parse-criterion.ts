@@ -1,7 +1,16 @@
-import type { SearchRow, SearchType } from '../../contract/search.js';
+import type { SearchRow } from '../../contract/search.js';
 import { FhirError } from '../../fhir/errors.js';
 import type { IndexEntry } from '../entry.js';
-import { LATER, VALUE_PARSERS, ValueError, type ValueContext, type ValueParser, type ValueRow } from './parse-value.js';
+import { isSearchable, LATER_PARAMETERS } from './later-parameters.js';
+import {
+  LATER,
+  PrefixError,
+  VALUE_PARSERS,
+  ValueError,
+  type ValueContext,
+  type ValueParser,
+  type ValueRow,
+} from './parse-value.js';
 import { EVERYTHING, NOTHING, type Condition, type Ends, type ValueTest } from './query.js';
 import { splitAt } from './split.js';
 
@@ -16,12 +25,13 @@ export interface CriterionContext extends ValueContext {
 /**
  * Reads one criterion: `code[:modifier]` and its value, alternatives separated by commas.
  *
- * @throws FhirError `parameter-unknown`, `parameter-invalid`: which parameter, what is wrong, what would be right
+ * @throws FhirError `parameter-unknown`, `modifier-unknown`, `prefix-unknown` for what does not exist, or not yet, and
+ * `parameter-invalid`: which parameter, what is wrong, what would be right
  */
 export function parseCriterion(name: string, value: string, context: CriterionContext): Condition {
-  const { code, modifier } = splitName(name);
-  const row = context.rows.get(code);
-  if (row === undefined) throw unknownParameter(name, code, context.rows);
+  const { modifier } = splitName(name);
+  const row = findRow(name, context.rows);
+  const { code } = row;
   if (value === '') throw invalid(name, 'has no value');
   if (modifier === 'missing') return missing(name, value, row);
   const parts = splitAt(value, ',');
@@ -40,6 +50,19 @@ export function parseCriterion(name: string, value: string, context: CriterionCo
   return modifier === 'not' ? { not: condition } : condition;
 }
 
+/**
+ * The parameter that a name with or without a modifier is about.
+ *
+ * @throws FhirError `parameter-unknown`
+ */
+export function findRow(name: string, rows: ReadonlyMap<string, SearchRow>): SearchRow {
+  const { code, modifier } = splitName(name);
+  const row = rows.get(code);
+  if (row === undefined || modifier.includes('.')) throw unknownParameter(name, code, rows);
+  if (!isSearchable(row)) throw notYet(code);
+  return row;
+}
+
 /** `code:modifier`; only the first colon counts. */
 function splitName(name: string): { readonly code: string; readonly modifier: string } {
   const colon = name.indexOf(':');
@@ -49,7 +72,10 @@ function splitName(name: string): { readonly code: string; readonly modifier: st
 /** Two parameters are no index entries but the head of the resource itself. */
 function toCondition(code: string, tests: readonly ValueTest[]): Condition {
   if (code === '_id') {
-    const ids = tests.flatMap((test) => (test.is === 'token' && test.code !== undefined ? [test.code] : []));
+    // Ids have no system.
+    const ids = tests.flatMap((test) =>
+      test.is === 'token' && test.code !== undefined && typeof test.system !== 'string' ? [test.code] : [],
+    );
     return ids.length === 0 ? NOTHING : { ids };
   }
   if (code === '_lastUpdated') {
@@ -67,7 +93,7 @@ function missing(name: string, value: string, row: SearchRow): Condition {
   if (value !== 'true' && value !== 'false') throw invalid(name, `is true or false, not ${quote(value)}`);
   const isMissing = value === 'true';
   if (row.code === '_id' || row.code === '_lastUpdated') return isMissing ? NOTHING : EVERYTHING;
-  if (row.type === 'special') throw wrongModifier(name, 'missing', row);
+  if (row.type === 'special') throw notYet(row.code);
   const present: IndexEntry['kind'] = row.type;
   const there: Condition = { param: row.code, present };
   return isMissing ? { not: there } : there;
@@ -80,9 +106,9 @@ interface FoundParser {
 
 function findParser(name: string, modifier: string, row: SearchRow, context: ValueContext): FoundParser {
   const parsers = VALUE_PARSERS[row.type];
-  if (parsers === undefined) {
-    throw new FhirError('parameter-unknown', `The parameter ${quote(row.code)} is not supported yet`);
-  }
+  if (parsers === undefined) throw notYet(row.code);
+  if (modifier !== '' && HEAD_MODIFIERS[row.code]?.includes(modifier) === false)
+    throw wrongModifier(name, modifier, row);
   const parse = Object.hasOwn(parsers, modifier) && modifier !== '[type]' ? parsers[modifier] : undefined;
   if (parse !== undefined) return { parse, target: row };
   const typed = parsers['[type]'];
@@ -106,7 +132,7 @@ function compositeTests(
   }
   return components.map((component, i) => {
     const parse = VALUE_PARSERS[component.type]?.[''];
-    if (parse === undefined) throw invalid(name, 'is not supported yet');
+    if (parse === undefined) throw notYet(name);
     const part = parts[i] ?? '';
     if (part === '') throw invalid(name, `has no value for its part ${component.code}`);
     return [...readValue(name, part, () => parse(part, component, context))];
@@ -118,30 +144,50 @@ function readValue(name: string, text: string, read: () => readonly ValueTest[])
   try {
     return read();
   } catch (error) {
+    if (error instanceof PrefixError) {
+      throw new FhirError('prefix-unknown', `The parameter ${quote(name)} ${error.message}; it has ${quote(text)}`);
+    }
     if (error instanceof ValueError) throw invalid(name, `${error.message}; it has ${quote(text)}`);
     throw error;
   }
 }
 
 function unknownParameter(name: string, code: string, rows: ReadonlyMap<string, SearchRow>): FhirError {
-  if (code.includes('.')) {
-    return new FhirError('parameter-unknown', `Chained parameters such as ${quote(name)} are not supported yet`);
+  if (Object.hasOwn(LATER_PARAMETERS, code)) return notYet(code);
+  if (name.includes('.')) {
+    const text = `Chained parameters such as ${quote(name)} are not supported yet; search the other type, then this one by its ids`;
+    return new FhirError('parameter-unknown', text);
   }
-  const known = [...rows.keys()].sort().join(', ');
-  return new FhirError('parameter-unknown', `Unknown parameter ${quote(name)}; valid here: ${known}`);
+  const known = [...rows.values()].filter(isSearchable).map((row) => row.code);
+  return new FhirError('parameter-unknown', `Unknown parameter ${quote(name)}; valid here: ${known.sort().join(', ')}`);
+}
+
+function notYet(code: string): FhirError {
+  const instead = Object.hasOwn(LATER_PARAMETERS, code) ? `; meanwhile ${LATER_PARAMETERS[code]}` : '';
+  return new FhirError('parameter-unknown', `The parameter ${quote(code)} is not supported yet${instead}`);
 }
 
 function wrongModifier(name: string, modifier: string, row: SearchRow): FhirError {
   const reason = LATER[row.type]?.[modifier];
-  if (reason !== undefined) return invalid(name, `takes no :${modifier}: ${reason}`);
-  const valid = modifiersOf(row.type).map((each) => `:${each}`);
-  return invalid(name, `is of type ${row.type} and takes ${valid.join(', ') || 'no modifier'}, not :${clip(modifier)}`);
+  const valid = modifiersOf(row).map((each) => `:${each}`);
+  const what =
+    reason === undefined
+      ? `is of type ${row.type} and takes ${valid.join(', ') || 'no modifier'}, not :${clip(modifier)}`
+      : `takes no :${modifier}: ${reason}; it takes ${valid.join(', ')}`;
+  return new FhirError('modifier-unknown', `The parameter ${quote(name)} ${what}`);
 }
 
-/** Modifiers that work with a type of parameter, `[type]` standing for the names of resource types. */
-export function modifiersOf(type: SearchType): readonly string[] {
+/** Modifiers of what is no index entry but the head of the resource itself. */
+const HEAD_MODIFIERS: Readonly<Record<string, readonly string[]>> = {
+  _id: ['missing', 'not'],
+  _lastUpdated: ['missing'],
+};
+
+/** Modifiers that work with a parameter, `[type]` standing for the names of resource types. */
+export function modifiersOf({ code, type }: Pick<SearchRow, 'code' | 'type'>): readonly string[] {
   if (type === 'special') return [];
-  return ['missing', ...Object.keys(VALUE_PARSERS[type] ?? {}).filter((modifier) => modifier !== '')];
+  const own = HEAD_MODIFIERS[code];
+  return own ?? ['missing', ...Object.keys(VALUE_PARSERS[type] ?? {}).filter((modifier) => modifier !== '')];
 }
 
 function invalid(name: string, what: string): FhirError {

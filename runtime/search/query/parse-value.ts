@@ -7,7 +7,7 @@ import { canonicalUnit, toCanonical } from '../values/ucum/canonical.js';
 import { UCUM } from '../values/quantity.js';
 import type { Zone } from '../values/zone.js';
 import { asciiLower } from './ascii-lower.js';
-import { dateEnds, mapEnds, numberEnds, readPrecise, splitPrefix, type Precise } from './intervals.js';
+import { dateEnds, mapEnds, numberEnds, PREFIXES, readPrecise, splitPrefix, type Precise } from './intervals.js';
 import type { SystemTest, ValueTest } from './query.js';
 import { splitAt, unescape } from './split.js';
 
@@ -24,6 +24,19 @@ export interface ValueContext {
 
 /** A value that cannot be one; says what would be. */
 export class ValueError extends Error {}
+
+/** A value that begins with what looks like a prefix, and is none. */
+export class PrefixError extends ValueError {
+  constructor(prefix: string) {
+    super(`takes the prefixes ${PREFIXES.join(', ')}, not ${JSON.stringify(prefix)}`);
+  }
+}
+
+/** @throws PrefixError where two letters stand before what could be a value */
+function checkPrefix(text: string): void {
+  const [, prefix] = /^([A-Za-z]{2})[0-9+.-]/.exec(text) ?? [];
+  if (prefix !== undefined) throw new PrefixError(prefix);
+}
 
 /** The parameter, or the part of a composite, that a value is for. */
 export type ValueRow = Pick<SearchRow, 'type' | 'targets'> | ComponentRow;
@@ -122,6 +135,7 @@ function dateTests(text: string, _row: ValueRow, { zone, now }: ValueContext): r
   // A plus that was not escaped in the URL arrives as a space.
   const interval = dateInterval(rest.replace(/ (\d\d:\d\d)$/, '+$1'), zone);
   if (interval === undefined) {
+    checkPrefix(rest);
     throw new ValueError('is no date: YYYY, YYYY-MM, YYYY-MM-DD, or that with Thh:mm[:ss[.fff]] and Z or +hh:mm');
   }
   return dateEnds(prefix, interval, now).map((ends) => ({ is: 'date' as const, ...ends }));
@@ -134,7 +148,10 @@ function numberTests(text: string): readonly ValueTest[] {
 
 function precise(text: string): Precise {
   const read = readPrecise(text);
-  if (read === undefined) throw new ValueError('is no number');
+  if (read === undefined) {
+    checkPrefix(text);
+    throw new ValueError('is no number');
+  }
   return read;
 }
 

@@ -1,0 +1,24 @@
+import { ERROR_SYSTEM } from './operation-outcome.js';
+import type { Resource } from './resource.js';
+
+/** Something that a client should know of an answer that is none the less good. */
+export interface Note {
+  readonly severity: 'warning' | 'information';
+  /** https://hl7.org/fhir/R5/valueset-issue-type.html */
+  readonly issue: string;
+  /** Our stable code. */
+  readonly code: 'parameter-ignored' | 'parameter-empty' | 'index-not-current';
+  readonly text: string;
+}
+
+/** Notes as an OperationOutcome. https://hl7.org/fhir/R5/operationoutcome.html */
+export function noteOutcome(notes: readonly Note[]): Resource {
+  return {
+    resourceType: 'OperationOutcome',
+    issue: notes.map(({ severity, issue, code, text }) => ({
+      severity,
+      code: issue,
+      details: { coding: [{ system: ERROR_SYSTEM, code }], text },
+    })),
+  };
+}
