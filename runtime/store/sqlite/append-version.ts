@@ -4,6 +4,7 @@ import type { IndexEntry } from '../../search/entry.js';
 import type { Dictionary } from './dictionary.js';
 import type { Fault } from './fault.js';
 import { openIndexWriter } from './index-entries.js';
+import { openKeyGiver } from './resource-keys.js';
 
 /** What the table `resource` has of a resource. */
 export interface ResourceRow {
@@ -38,6 +39,7 @@ export interface VersionAppender {
 /** Prepares the statements that append versions with their index entries. */
 export function openVersionAppender(db: Database, dictionary: Dictionary, fault: Fault): VersionAppender {
   const index = openIndexWriter(db, dictionary);
+  const giveKey = openKeyGiver(db);
   const selectResource = db.prepare<[number, string], ResourceRow>(
     'SELECT key, version, updated FROM resource WHERE type = ? AND id = ?',
   );
@@ -54,8 +56,7 @@ export function openVersionAppender(db: Database, dictionary: Dictionary, fault:
     find: (type, id) => selectResource.get(type, id),
     append({ type, id, before, seq, version, updated, body, entries }) {
       const deleted = body === null ? 1 : 0;
-      // No key is met twice: the clock never gives a seq again.
-      const key = before?.key ?? seq;
+      const key = before?.key ?? giveKey(type, id);
       insertVersion.run(seq, type, key, version, updated, body);
       fault('version');
       if (before === undefined) insertResource.run(key, type, id, seq, version, updated, deleted);

@@ -11,6 +11,10 @@ export interface Dictionary {
   findTerm(text: string): number | undefined;
   /** The number of a parameter of a type; `part` counts the parts of a composite from 1, 0: the parameter itself. */
   param(type: number, code: string, part: number): number;
+  /** The same, or undefined where it has none. */
+  findParam(type: number, code: string, part: number): number | undefined;
+  /** All of a type whose codes lie between these; not kept, for there may be more at any time. */
+  paramsBetween(type: number, above: string, below: string): number[];
   /** Forgets what was cached: after a rollback the numbers given in it are void. */
   reset(): void;
 }
@@ -40,20 +44,36 @@ export function openDictionary(db: Database): Dictionary {
     return id === undefined ? undefined : remember(terms, text, id);
   }
 
+  const selectParams = db
+    .prepare<[number, string, string], number>(
+      'SELECT id FROM param WHERE type = ? AND code > ? AND code < ? AND part = 0',
+    )
+    .pluck();
+
+  function findParam(type: number, code: string, part: number): number | undefined {
+    const key = `${type} ${part} ${code}`;
+    const id = params.get(key) ?? selectParam.get(type, code, part);
+    return id === undefined ? undefined : remember(params, key, id);
+  }
+
   return {
     findTerm,
+    findParam,
+    paramsBetween: (type, above, below) => selectParams.all(type, above, below),
     term: (text) =>
       text === undefined ? 0 : (findTerm(text) ?? remember(terms, text, Number(insertTerm.run(text).lastInsertRowid))),
     param(type, code, part) {
-      const key = `${type} ${part} ${code}`;
-      const known = params.get(key);
-      if (known !== undefined) return known;
-      const id = selectParam.get(type, code, part) ?? Number(insertParam.run(type, code, part).lastInsertRowid);
-      return remember(params, key, id);
+      const id = findParam(type, code, part) ?? Number(insertParam.run(type, code, part).lastInsertRowid);
+      return remember(params, `${type} ${part} ${code}`, id);
     },
     reset() {
       terms.clear();
       params.clear();
     },
   };
+}
+
+/** The code of the parameter under which canonical values in a unit are kept. */
+export function canonicalCode(code: string, unit: string): string {
+  return `${code}{${unit}}`;
 }

@@ -3,6 +3,9 @@ import type { Database } from 'better-sqlite3';
 import { FhirError } from '../../fhir/errors.js';
 import { tooCostly } from './too-costly.js';
 
+/** Thrown where a limit of `within` is met. */
+const ENOUGH = new Error('enough');
+
 /** Rows between two looks at the clock. */
 const STRIDE = 256;
 
@@ -13,6 +16,18 @@ const STRIDE = 256;
 export interface Guard {
   /** A condition that is always true, for the leaf that drives a query; `column` is one of its. */
   sql(column: string): string;
+  /** The same for rows that checks look at: it counts them, for whoever explains a query. */
+  look(column: string): string;
+  /** Says that work is done that SQLite does not see. @throws where the query is stopped */
+  step(): void;
+  /** How many rows have driven queries, and how many have been looked at, since the beginning. */
+  readonly counts: { readonly driven: number; readonly looked: number };
+  /**
+   * Does something that may be driven by so many rows more, and go on for so many milliseconds.
+   *
+   * @returns undefined where that did not suffice
+   */
+  within<T>(limits: { readonly rows?: number; readonly time?: number }, action: () => T): T | undefined;
   /** From here on there are `budget` milliseconds, and `id` is what may be stopped. @throws where it is stopped already */
   begin(id: number, budget: number): void;
 }
@@ -20,19 +35,52 @@ export interface Guard {
 /** @param stop its only number is the id of the request that nobody wants any more; shared with the main thread */
 export function openGuard(db: Database, stop: Int32Array): Guard {
   let calls = 0;
+  let driven = 0;
+  let looked = 0;
+  let rowLimit = Infinity;
+  let timeLimit = Infinity;
   let current = 0;
   let deadline = Infinity;
   function look(): void {
     if (Atomics.load(stop, 0) === current) throw new FhirError('store-busy', 'The query was stopped');
     if (performance.now() > deadline) throw tooCostly();
   }
+  function step(): void {
+    if (++calls % STRIDE !== 0) return;
+    look();
+    if (performance.now() > timeLimit) throw ENOUGH;
+  }
   // It gets a column, so that it is asked for each row, not once before.
   db.function('kiln_go_on', { deterministic: false }, (_column: unknown) => {
-    if (++calls % STRIDE === 0) look();
+    if (++driven > rowLimit) throw ENOUGH;
+    step();
+    return 1;
+  });
+  db.function('kiln_look', { deterministic: false }, (_column: unknown) => {
+    looked++;
+    step();
     return 1;
   });
   return {
     sql: (column) => `kiln_go_on(${column})`,
+    look: (column) => `kiln_look(${column})`,
+    step,
+    get counts() {
+      return { driven, looked };
+    },
+    within({ rows = Infinity, time = Infinity }, action) {
+      rowLimit = driven + rows;
+      timeLimit = performance.now() + time;
+      try {
+        return action();
+      } catch (error) {
+        if (error === ENOUGH) return undefined;
+        throw error;
+      } finally {
+        rowLimit = Infinity;
+        timeLimit = Infinity;
+      }
+    },
     begin(id, budget) {
       current = id;
       deadline = performance.now() + budget;

@@ -1,7 +1,8 @@
 import type { Database } from 'better-sqlite3';
 
 import type { IndexEntry, QuantityEntry, SimpleEntry } from '../../search/entry.js';
-import type { Dictionary } from './dictionary.js';
+import { targetText } from '../../search/query/sort.js';
+import { canonicalCode, type Dictionary } from './dictionary.js';
 import { INDEX_TABLES } from './schema.js';
 
 /** Low end of an interval that is open there: before every instant that FHIR can write. */
@@ -24,6 +25,17 @@ export interface IndexWriter {
 /** Where a row belongs: resource, param, part_group, n. */
 type Place = readonly [number, number, number, number];
 
+/** What an entry is of. */
+interface Owner {
+  readonly resource: number;
+  readonly type: number;
+  readonly code: string;
+  /** As the dictionary counts them. */
+  readonly part: number;
+  readonly group: number;
+  readonly n: number;
+}
+
 /** Prepares the statements that write index entries. */
 export function openIndexWriter(db: Database, dictionary: Dictionary): IndexWriter {
   const deletions = INDEX_TABLES.map((table) => db.prepare<[number]>(`DELETE FROM ${table} WHERE resource = ?`));
@@ -40,10 +52,18 @@ export function openIndexWriter(db: Database, dictionary: Dictionary): IndexWrit
   const number = insert('number', 'value, low, high, system, code, unit');
   const reference = insert(
     'reference',
-    'target_type, target_id, target_version, base, url, fragment, identifier_system, identifier',
+    'target_type, target_id, target_version, base, url, fragment, identifier_system, identifier, target',
   );
   const uri = insert('uri', 'value');
   const term = dictionary.term;
+
+  function addOne(entry: SimpleEntry, { resource, type, code, part, group, n }: Owner): void {
+    addSimple([resource, dictionary.param(type, code, part), group, n], entry);
+    if (entry.kind !== 'quantity' || entry.canonical === undefined) return;
+    const { unit, ...canonical } = entry.canonical;
+    const param = dictionary.param(type, canonicalCode(code, unit), part);
+    number.run(resource, param, group, n, canonical.value, ...ends(canonical), 0, '', '');
+  }
 
   function addSimple(place: Place, entry: SimpleEntry): void {
     switch (entry.kind) {
@@ -74,6 +94,7 @@ export function openIndexWriter(db: Database, dictionary: Dictionary): IndexWrit
           entry.fragment ?? '',
           term(entry.identifier?.system),
           entry.identifier?.value ?? '',
+          targetText(entry),
         );
         break;
       case 'uri':
@@ -92,13 +113,15 @@ export function openIndexWriter(db: Database, dictionary: Dictionary): IndexWrit
       for (const entry of entries) {
         if (KEPT_ELSEWHERE.has(entry.param)) continue;
         if (entry.kind !== 'composite') {
-          addSimple([resource, dictionary.param(type, entry.param, 0), 0, n++], entry);
+          addOne(entry, { resource, type, code: entry.param, part: 0, group: 0, n: n++ });
           continue;
         }
         group++;
         for (const [i, part] of entry.parts.entries()) {
-          const param = dictionary.param(type, entry.param, i + 1);
-          for (const value of part) addSimple([resource, param, group, n++], value);
+          const owner = { resource, type, code: entry.param, part: i + 1, group };
+          // Known though there is no value yet: so the parts of a composite can be counted.
+          dictionary.param(type, entry.param, i + 1);
+          for (const value of part) addOne(value, { ...owner, n: n++ });
         }
       }
     },
@@ -106,6 +129,6 @@ export function openIndexWriter(db: Database, dictionary: Dictionary): IndexWrit
 }
 
 /** Both ends of a quantity: of a point the value itself, of an interval that is open infinity. */
-function ends({ value, low, high }: QuantityEntry): readonly [number, number] {
+function ends({ value, low, high }: Pick<QuantityEntry, 'value' | 'low' | 'high'>): readonly [number, number] {
   return low === undefined && high === undefined ? [value, value] : [low ?? -Infinity, high ?? Infinity];
 }

@@ -1,4 +1,6 @@
 import type {
+  FindPage,
+  FindQuery,
   HistoryPage,
   HistoryQuery,
   ListedBlob,
@@ -11,6 +13,7 @@ import type {
 /** What reader threads do, each on one snapshot. */
 export interface ReaderOperations {
   history(query: HistoryQuery): HistoryPage;
+  find(query: FindQuery): FindPage;
   scan(after: string | undefined, limit: number): VersionScan;
   counts(): Map<string, number>;
   readMany(keys: readonly ResourceKey[]): (StoredVersion | undefined)[];

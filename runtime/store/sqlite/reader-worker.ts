@@ -3,6 +3,7 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { openBlobReader } from './blob-tables.js';
 import { connect } from './connect.js';
 import { openDictionary } from './dictionary.js';
+import { openFind } from './find/find.js';
 import { openGuard } from './guard.js';
 import { openHistory } from './history.js';
 import { openMapReader } from './maps.js';
@@ -30,6 +31,7 @@ function open() {
   const blobs = openBlobReader(db);
   const operations: Omit<ReaderOperations, 'checkpoint' | 'reopen'> = {
     history,
+    find: openFind(db, dictionary, guard),
     scan: openScan(db, guard),
     counts: () => reader.counts(),
     readMany: (keys) => keys.map(({ type, id }) => reader.current(type, id)),

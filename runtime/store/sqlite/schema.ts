@@ -6,12 +6,15 @@ export const APPLICATION_ID = 0x4b494c4e;
  * remembers how many it has had (`user_version`). Steps that have shipped never change.
  *
  * `version` holds every version of every resource once, the current one too; nothing in it ever changes, and its rowid
- * orders all of them by time. `resource` is small and says which version is current; its key is the `seq` of its first.
+ * orders all of them by time. `resource` is small and says which version is current. Within a type the order of keys is that
+ * of ids (`key-order.ts`), unless the type stands in `unordered_type`: an index by value that ends in `resource` gives pages.
  *
  * Index entries lie in one table for each way of comparing, clustered by resource (replacing them touches one place, and
  * a candidate that another criterion found is checked by `resource, param`), with an index by value to find resources
  * by. `param` stands for a parameter of a type, or for one part of a composite; parts of one value share `part_group`,
- * which is 0 outside composites. `n` only makes rows distinct. Absent systems, codes and types are 0 or ''.
+ * which is 0 outside composites. `n` only makes rows distinct; a quantity that has a canonical value has a second row of the
+ * same `n`, under a parameter that names the canonical unit (`value-quantity{g}`), so that ranges hold one unit only. Absent
+ * systems, codes and types are 0 or ''. `target` of a reference is what it is sorted by.
  *
  * `clock` holds the highest `seq` and `updated` ever given, which an expunge does not turn back. A `blob` without a key is
  * not whole yet or not wanted any more; `touched` says since when, so that dead uploads are found and live readers of a
@@ -124,6 +127,39 @@ export const SCHEMA_STEPS: readonly string[] = [
     PRIMARY KEY (map, key)
   ) WITHOUT ROWID;
   CREATE INDEX map_entry_by_expiry ON map_entry (expires) WHERE expires IS NOT NULL;
+  `,
+  `
+  ALTER TABLE reference ADD COLUMN target TEXT NOT NULL DEFAULT '';
+  UPDATE reference SET target = CASE
+    WHEN target_type <> 0 AND target_id <> '' THEN
+      CASE base WHEN 0 THEN '' ELSE (SELECT text FROM term WHERE id = base) || '/' END
+      || (SELECT text FROM term WHERE id = target_type) || '/' || target_id
+    WHEN url <> '' THEN url
+    ELSE identifier
+  END;
+  DROP INDEX reference_by_target;
+  DROP INDEX reference_by_identifier;
+  CREATE INDEX reference_by_target ON reference (target_id, param, resource, target_type, base) WHERE target_id <> '';
+  CREATE INDEX reference_by_identifier ON reference (identifier, param, resource, identifier_system)
+    WHERE identifier <> '';
+  CREATE INDEX reference_by_text ON reference (param, target, resource);
+
+  CREATE TABLE unordered_type (type INTEGER PRIMARY KEY);
+  CREATE TABLE new_key (old INTEGER PRIMARY KEY, key INTEGER NOT NULL);
+  INSERT INTO new_key
+    SELECT key, 2251799813685248
+      + row_number() OVER (ORDER BY type, id) * (4503599627370496 / ((SELECT count(*) FROM resource) + 1))
+    FROM resource;
+  UPDATE version SET resource = (SELECT key FROM new_key WHERE old = resource);
+  UPDATE token SET resource = (SELECT key FROM new_key WHERE old = resource);
+  UPDATE token_of_type SET resource = (SELECT key FROM new_key WHERE old = resource);
+  UPDATE string SET resource = (SELECT key FROM new_key WHERE old = resource);
+  UPDATE date SET resource = (SELECT key FROM new_key WHERE old = resource);
+  UPDATE number SET resource = (SELECT key FROM new_key WHERE old = resource);
+  UPDATE reference SET resource = (SELECT key FROM new_key WHERE old = resource);
+  UPDATE uri SET resource = (SELECT key FROM new_key WHERE old = resource);
+  UPDATE resource SET key = (SELECT n.key FROM new_key n WHERE n.old = resource.key);
+  DROP TABLE new_key;
   `,
 ];
 

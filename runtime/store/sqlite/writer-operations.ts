@@ -1,3 +1,4 @@
+import type { Reindexed } from '../store.js';
 import type { PlainRestoredVersion } from './restore.js';
 import type { PlainChange, Stamp } from './write.js';
 
@@ -5,6 +6,7 @@ import type { PlainChange, Stamp } from './write.js';
 export interface WriterOperations {
   write(changes: readonly PlainChange[], now?: number): { readonly stamps: readonly Stamp[] };
   restore(versions: readonly PlainRestoredVersion[]): number;
+  reindex(items: readonly Reindexed[]): number;
   swap(
     map: string,
     key: string,

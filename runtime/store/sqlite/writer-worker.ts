@@ -12,6 +12,7 @@ import { openGroups } from './group.js';
 import { openLogKeeper } from './log-keeper.js';
 import { openMapWriter } from './maps.js';
 import type { Answer, Request } from './messages.js';
+import { openReindexer } from './reindex.js';
 import { openRestorer } from './restore.js';
 import type { ThreadSettings } from './settings.js';
 import { openStatistics } from './statistics.js';
@@ -47,6 +48,7 @@ const statistics = openStatistics(db);
 const operations: WriterOperations & { clean(): boolean } = {
   write: (changes) => ({ stamps: write(changes) }),
   restore,
+  reindex: openReindexer(db, dictionary),
   swap: (map, key, expected, value, expires, now = Date.now()) => maps.swap(map, key, expected, value, expires, now),
   deleteEntry: (map, key) => maps.delete(map, key),
   beginBlob: () => blobs.begin(Date.now()),

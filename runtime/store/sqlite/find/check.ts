@@ -1,0 +1,109 @@
+import type { Condition, Leaf } from '../../../search/query/query.js';
+import type { LeafGroup } from './leaf.js';
+import { boundValues, from, fromList, listValues } from './lists.js';
+import { column, ofParam, type Values } from './shape.js';
+import { and, join, or, raw, sql, type Sql, type Value } from './sql.js';
+
+/** What conditions are compiled with. */
+export interface CompileContext {
+  groups(leaf: Leaf): readonly LeafGroup[];
+  /** Keeps a long list of values. @returns its number */
+  list(rows: readonly (readonly Value[])[]): number;
+  /** Counts a row that is looked at; it is always true. */
+  look(row: Sql, column: string): Sql;
+}
+
+/** More alternatives than this go as a list. */
+export const MAX_INLINE = 8;
+
+/** A condition on the resource with this key, answered by its own rows: found by their primary keys. */
+export function check(condition: Condition, key: Sql, context: CompileContext): Sql {
+  if ('all' in condition) return and(condition.all.map((each) => check(each, key, context)));
+  if ('some' in condition) return or(condition.some.map((each) => check(each, key, context)));
+  if ('not' in condition) return sql`NOT ${check(condition.not, key, context)}`;
+  return or(context.groups(condition).map((group) => checkGroup(group, key, context)));
+}
+
+function checkGroup(group: LeafGroup, key: Sql, context: CompileContext): Sql {
+  const { alternatives, shapes } = group;
+  const [shape] = shapes;
+  if (shape === undefined) return raw('0');
+  if (alternatives.length <= MAX_INLINE) {
+    const param = alternatives[0]?.[0];
+    if (shapes.length > 1 || shape.predicate === undefined || !alternatives.every((values) => values[0] === param)) {
+      return or(alternatives.map((values) => checkParts(group, boundValues(values), { key }, context)));
+    }
+    const predicates = alternatives.map((values) => shape.predicate!(ROWS[0]!, boundValues(values)));
+    return exists(shape.table, 0, { key }, boundValues(alternatives[0]!), [or(predicates)], context);
+  }
+  const list = context.list(alternatives);
+  if (shapes.length > 1 || shape.equal === undefined) {
+    const parts = checkParts(group, listValues('v'), { key }, context);
+    return sql`EXISTS (SELECT 1 FROM ${fromList(list, 'v')} WHERE ${parts})`;
+  }
+  const row = ROWS[0]!;
+  const own = shape.equal.map((name) => column(row, name));
+  const theirs = shape.equal.map((_, i) => listValues('v')(i + 1));
+  const isListed = sql`(${join(own, ', ')}) IN (SELECT ${join(theirs, ', ')} FROM ${fromList(list, 'v')})`;
+  // All are of one parameter: several there are only of canonical quantities, and those are no equalities.
+  return exists(shape.table, 0, { key }, boundValues(alternatives[0]!), [isListed], context);
+}
+
+/** Names of the rows of each part. */
+const ROWS = Array.from({ length: 12 }, (_, i) => raw(`t${i}`));
+
+/** Whose rows are asked for: of a resource, and of a group of its rows where the first part has been found. */
+interface Owner {
+  readonly key: Sql;
+  readonly group?: Sql;
+}
+
+/** There are rows for all parts, of one group. @param done parts that are known to be fulfilled */
+export function checkParts(
+  { shapes, places }: LeafGroup,
+  values: Values,
+  owner: Owner,
+  context: CompileContext,
+  done: readonly number[] = [],
+): Sql {
+  const [first, ...others] = shapes.map((_, i) => i).filter((i) => !done.includes(i));
+  if (first === undefined) return raw('1');
+  const { table, predicate } = shapes[first]!;
+  const row = ROWS[first]!;
+  const own = from(values, places[first]!);
+  const group = owner.group ?? column(row, 'part_group');
+  const more = others.map((i) =>
+    checkParts({ shapes, places, alternatives: [] }, values, { key: owner.key, group }, context, without(shapes, i)),
+  );
+  return exists(
+    table,
+    first,
+    owner,
+    own,
+    [...(predicate === undefined ? [] : [predicate(row, own)]), ...more],
+    context,
+  );
+}
+
+function without(shapes: readonly unknown[], kept: number): readonly number[] {
+  return shapes.map((_, i) => i).filter((i) => i !== kept);
+}
+
+function exists(
+  table: LeafGroup['shapes'][number]['table'],
+  part: number,
+  { key, group }: Owner,
+  values: Values,
+  conditions: readonly Sql[],
+  { look }: CompileContext,
+): Sql {
+  const row = ROWS[part]!;
+  const where = [
+    sql`${column(row, table.key)} = ${key}`,
+    ofParam(table, row, values),
+    ...(group === undefined ? [] : [sql`${column(row, 'part_group')} = ${group}`]),
+    look(row, table.key),
+    ...conditions,
+  ];
+  return sql`EXISTS (SELECT 1 FROM ${raw(table.name)} ${row} ${table.byKey} WHERE ${and(where)})`;
+}

@@ -1,0 +1,26 @@
+import { compareText } from '../../../search/query/compare-text.js';
+import type { SortKey } from '../../../search/query/query.js';
+import { compareValues, type SortValue } from '../../../search/query/sort.js';
+
+/** A resource that was found. */
+export interface Hit {
+  readonly key: number;
+  readonly id: string;
+  /** What it is sorted by; null: it has no value. */
+  readonly values: readonly (SortValue | null)[];
+}
+
+/** Compares what was found as `compareBy` does. */
+export function compareHits(sort: readonly SortKey[]): (a: Omit<Hit, 'key'>, b: Omit<Hit, 'key'>) => number {
+  return (a, b) => {
+    for (const [i, { isDescending }] of sort.entries()) {
+      const [left, right] = [a.values[i] ?? null, b.values[i] ?? null];
+      if (left === null && right === null) continue;
+      if (left === null) return 1;
+      if (right === null) return -1;
+      const order = compareValues(left, right);
+      if (order !== 0) return isDescending ? -order : order;
+    }
+    return compareText(a.id, b.id);
+  };
+}

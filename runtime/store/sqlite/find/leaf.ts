@@ -1,0 +1,99 @@
+import type { IndexEntry } from '../../../search/entry.js';
+import type { Leaf } from '../../../search/query/query.js';
+import { canonicalCode } from '../dictionary.js';
+import { tooCostly } from '../too-costly.js';
+import { toRowTests, updatedTest, type Names } from './row-tests.js';
+import { PRESENT, RESOURCE_ID } from './shapes.js';
+import type { RowTest, Shape } from './shape.js';
+import type { Value } from './sql.js';
+
+/** The dictionary as a search sees it: of one type. */
+export interface TypeNames {
+  /** The type's own number. */
+  readonly type: number;
+  param(code: string, part: number): number | undefined;
+  term(text: string): number | undefined;
+}
+
+/**
+ * Alternatives of a leaf that have the same shape, one for each part of a composite (any other has one part): rows of the
+ * same group of a resource have to fulfil all parts of one alternative. The values of the parts stand one after the other.
+ */
+export interface LeafGroup {
+  readonly shapes: readonly Shape[];
+  /** Place of each part's first value. */
+  readonly places: readonly number[];
+  readonly alternatives: readonly (readonly Value[])[];
+}
+
+/** A leaf as alternatives by shape; none: nothing can fulfil it. */
+export function toGroups(leaf: Leaf, names: TypeNames): readonly LeafGroup[] {
+  return grouped(alternativesOf(leaf, names));
+}
+
+/** Most alternatives of a leaf, the parts of composites combined. */
+const MOST = 200_000;
+
+function alternativesOf(leaf: Leaf, names: TypeNames): readonly (readonly RowTest[])[] {
+  if ('ids' in leaf) {
+    return [...new Set(leaf.ids)].map((id) => [{ shape: RESOURCE_ID, values: [names.type, id] }]);
+  }
+  if ('updated' in leaf) return leaf.updated.map((ends) => [updatedTest(ends, names.type)]);
+  if ('present' in leaf) return presence(leaf.param, leaf.present, names).map((test) => [test]);
+  if ('any' in leaf) {
+    const part = namesOf(leaf.param, 0, names);
+    return leaf.any.flatMap((test) => toRowTests(test, part)).map((test) => [test]);
+  }
+  const parts = leaf.composite[0]?.map((_, i) => namesOf(leaf.param, i + 1, names)) ?? [];
+  return leaf.composite.flatMap((alternative) =>
+    alternative.reduce<readonly (readonly RowTest[])[]>(
+      (before, tests, i) => {
+        const here = tests.flatMap((test) => toRowTests(test, parts[i] ?? NOBODY));
+        if (before.length * here.length > MOST) throw tooCostly();
+        return before.flatMap((row) => here.map((test) => [...row, test]));
+      },
+      [[]],
+    ),
+  );
+}
+
+const NOBODY: Names = { param: () => undefined, term: () => undefined };
+
+function namesOf(code: string, part: number, { param, term }: TypeNames): Names {
+  return { param: (unit) => param(unit === undefined ? code : canonicalCode(code, unit), part), term };
+}
+
+function presence(code: string, kind: IndexEntry['kind'], names: TypeNames): readonly RowTest[] {
+  if (kind !== 'composite') {
+    const param = names.param(code, 0);
+    return param === undefined ? [] : [{ shape: PRESENT[kind], values: [param] }];
+  }
+  const parts: number[] = [];
+  for (let param = names.param(code, 1); param !== undefined; param = names.param(code, parts.length + 1)) {
+    parts.push(param);
+  }
+  const shapes = new Set(
+    Object.values(PRESENT).filter(({ name }, i, all) => all.findIndex((each) => each.name === name) === i),
+  );
+  return parts.flatMap((param) => [...shapes].map((shape) => ({ shape, values: [param] })));
+}
+
+function grouped(alternatives: readonly (readonly RowTest[])[]): readonly LeafGroup[] {
+  const groups = new Map<string, { shapes: Shape[]; places: number[]; alternatives: Value[][]; seen: Set<string> }>();
+  for (const tests of alternatives) {
+    const name = tests.map(({ shape }) => shape.name).join(' & ');
+    let group = groups.get(name);
+    if (group === undefined) {
+      let next = 0;
+      const places = tests.map(({ values }) => (next += values.length) - values.length);
+      group = { shapes: tests.map(({ shape }) => shape), places, alternatives: [], seen: new Set() };
+      groups.set(name, group);
+    }
+    const values = tests.flatMap((test) => test.values);
+    const key = JSON.stringify(values);
+    if (group.seen.has(key)) continue;
+    group.seen.add(key);
+    group.alternatives.push(values);
+  }
+  return [...groups.values()].map(({ seen: _seen, ...group }) => group);
+}

@@ -1,0 +1,77 @@
+import { raw, sql, type Sql, type Value } from './sql.js';
+
+/** The value at a place of a test: bound to the statement, or a column of a list that is. */
+export type Values = (place: number) => Sql;
+
+/** A table that conditions are about. */
+export interface Table {
+  readonly name: string;
+  /** Column of the resource's key. */
+  readonly key: 'resource' | 'key';
+  /** Column that the first value of each test is compared with: the parameter, or the type. */
+  readonly param: 'param' | 'type';
+  /** Makes a row be found by its resource, whatever the planner thinks. */
+  readonly byKey: Sql;
+}
+
+/** A range of an index that holds all rows that fulfil a test. */
+export interface Access {
+  readonly index: string;
+  /** Whether within the range rows come in the order of `resource`. */
+  readonly isOrdered: boolean;
+  /** The range itself, the parameter included. */
+  readonly seek: (row: Sql, values: Values) => Sql;
+  /** What is to be asked of a row of the range besides; absent: nothing. */
+  readonly rest?: (row: Sql, values: Values) => Sql;
+}
+
+/**
+ * A test without its values. Tests of one shape differ in values alone, so that one statement serves many of them. The
+ * value at place 0 is the number of the parameter.
+ */
+export interface Shape {
+  /** No two shapes have the same. */
+  readonly name: string;
+  readonly table: Table;
+  /** What a row has to fulfil that is of the parameter already; absent: nothing. */
+  readonly predicate?: (row: Sql, values: Values) => Sql;
+  /** Columns that have to equal the values from place 1 on, and nothing else has to be; absent: it is not so simple. */
+  readonly equal?: readonly string[];
+  readonly accesses: readonly Access[];
+}
+
+/** A test of one row. */
+export interface RowTest {
+  readonly shape: Shape;
+  readonly values: readonly Value[];
+}
+
+function table(name: string): Table {
+  return { name, key: 'resource', param: 'param', byKey: raw(`INDEXED BY sqlite_autoindex_${name}_1`) };
+}
+
+/** The tables of index entries, and the resources themselves. */
+export const TABLES = {
+  token: table('token'),
+  string: table('string'),
+  date: table('date'),
+  number: table('number'),
+  reference: table('reference'),
+  uri: table('uri'),
+  resource: { name: 'resource', key: 'key', param: 'type', byKey: raw('NOT INDEXED') } satisfies Table,
+} as const;
+
+/** A column of a row. */
+export function column(row: Sql, name: string): Sql {
+  return raw(`${row.text}.${name}`);
+}
+
+/** The columns of a row equal the values from `first` on. */
+export function equals(row: Sql, names: readonly string[], values: Values, first = 1): Sql[] {
+  return names.map((name, i) => sql`${column(row, name)} = ${values(first + i)}`);
+}
+
+/** The row is of the parameter. */
+export function ofParam({ param }: Table, row: Sql, values: Values): Sql {
+  return sql`${column(row, param)} = ${values(0)}`;
+}

@@ -1,0 +1,214 @@
+import { and, sql, type Sql } from './sql.js';
+import { column, equals, ofParam, TABLES, type Access, type Shape, type Table, type Values } from './shape.js';
+
+/** Columns that equal the values, in an index of parameter, these and the resource. */
+function equality(table: Table, columns: readonly string[], index: string): Shape {
+  return {
+    name: `${table.name} ${columns.join()}`,
+    table,
+    predicate: (row, values) => and(equals(row, columns, values)),
+    equal: columns,
+    accesses: [
+      {
+        index,
+        isOrdered: true,
+        seek: (row, values) => and([ofParam(table, row, values), ...equals(row, columns, values)]),
+      },
+    ],
+  };
+}
+
+/** Some row of the parameter is there, found by an index that begins with it. */
+function presence(table: Table, index: string): Shape {
+  return {
+    name: `${table.name} present`,
+    table,
+    accesses: [{ index, isOrdered: false, seek: (row, values) => ofParam(table, row, values) }],
+  };
+}
+
+/** A text from value 1 on, and below value 2 where it has one. */
+function textRange(table: Table, name: string, index: string, isBounded: boolean): Shape {
+  const range = (row: Sql, values: Values): Sql => {
+    const text = column(row, name);
+    return isBounded ? sql`${text} >= ${values(1)} AND ${text} < ${values(2)}` : sql`${text} >= ${values(1)}`;
+  };
+  return {
+    name: `${table.name} ${name} range ${isBounded}`,
+    table,
+    predicate: range,
+    accesses: [
+      {
+        index,
+        isOrdered: false,
+        seek: (row, values) => sql`${ofParam(table, row, values)} AND ${range(row, values)}`,
+      },
+    ],
+  };
+}
+
+/** By an index of nothing but the parameter, all else asked of each row. */
+function wholeParam(table: Table, index: string, rest: NonNullable<Access['rest']>): Access {
+  return { index, isOrdered: false, seek: (row, values) => ofParam(table, row, values), rest };
+}
+
+const { token, string, date, number, reference, uri, resource } = TABLES;
+
+/** Shapes that need no more than a name. */
+export const PRESENT = {
+  token: presence(token, 'token_by_value'),
+  string: presence(string, 'string_by_value'),
+  date: presence(date, 'date_by_low'),
+  number: presence(number, 'number_by_low'),
+  quantity: presence(number, 'number_by_low'),
+  reference: presence(reference, 'reference_by_text'),
+  uri: presence(uri, 'uri_by_value'),
+} as const;
+
+/** A code, with whatever system. The index has the rows of each system in the order of `resource`. */
+export const TOKEN_CODE: Shape = (() => {
+  const { accesses, ...shape } = equality(token, ['code'], 'token_by_value');
+  return { ...shape, accesses: accesses.map((access) => ({ ...access, isOrdered: false })) };
+})();
+
+export const TOKEN_BOTH = equality(token, ['code', 'system'], 'token_by_value');
+
+export const TOKEN_SYSTEM: Shape = (() => {
+  const predicate = (row: Sql, values: Values): Sql => and(equals(row, ['system'], values));
+  const access = wholeParam(token, 'token_by_value', predicate);
+  return { name: 'token system', table: token, predicate, equal: ['system'], accesses: [access] };
+})();
+
+/** A code from value 1 on and below value 2 that begins with value 3 when A to Z are in lower case. */
+export const TOKEN_BEGINS: Shape = (() => {
+  const range = textRange(token, 'code', 'token_by_value', true);
+  const begins = (row: Sql, values: Values): Sql => sql`instr(lower(${column(row, 'code')}), ${values(3)}) = 1`;
+  return {
+    name: 'token begins',
+    table: token,
+    predicate: (row, values) => and([range.predicate!(row, values), begins(row, values)]),
+    accesses: range.accesses.map((access) => ({ ...access, rest: begins })),
+  };
+})();
+
+/** A value, of an identifier whose type is a code (value 2) and, where it is given, a system (value 3). */
+export function ofType(hasSystem: boolean): Shape {
+  const typed = (row: Sql, values: Values): Sql =>
+    sql`EXISTS (SELECT 1 FROM token_of_type o WHERE o.resource = ${column(row, 'resource')}
+      AND o.param = ${column(row, 'param')} AND o.part_group = ${column(row, 'part_group')} AND o.n = ${column(row, 'n')}
+      AND o.code = ${values(2)}${hasSystem ? sql` AND o.system = ${values(3)}` : sql``})`;
+  return {
+    name: `of type ${hasSystem}`,
+    table: token,
+    predicate: (row, values) => and([...equals(row, ['code'], values), typed(row, values)]),
+    accesses: TOKEN_CODE.accesses.map((access) => ({ ...access, rest: typed })),
+  };
+}
+
+export const STRING_BEGINS = textRange(string, 'folded', 'string_by_value', true);
+export const STRING_FROM = textRange(string, 'folded', 'string_by_value', false);
+
+export const STRING_CONTAINS: Shape = (() => {
+  const contains = (row: Sql, values: Values): Sql => sql`instr(${column(row, 'folded')}, ${values(1)}) > 0`;
+  const access = wholeParam(string, 'string_by_value', contains);
+  return { name: 'string contains', table: string, predicate: contains, accesses: [access] };
+})();
+
+/** The text is value 1; its folded form, value 2, finds it. */
+export const STRING_EQUALS: Shape = (() => {
+  const isText = (row: Sql, values: Values): Sql => and(equals(row, ['text'], values));
+  const seek = (row: Sql, values: Values): Sql =>
+    and([ofParam(string, row, values), ...equals(row, ['folded'], values, 2)]);
+  return {
+    name: 'string equals',
+    table: string,
+    predicate: isText,
+    accesses: [{ index: 'string_by_value', isOrdered: true, seek, rest: isText }],
+  };
+})();
+
+export const URI_EQUALS = equality(uri, ['value'], 'uri_by_value');
+export const URI_BEGINS = textRange(uri, 'value', 'uri_by_value', true);
+export const URI_FROM = textRange(uri, 'value', 'uri_by_value', false);
+
+/** The id of a resource that is there. */
+export const RESOURCE_ID: Shape = {
+  name: 'id',
+  table: resource,
+  predicate: (row, values) => and(equals(row, ['id'], values)),
+  equal: ['id'],
+  accesses: [
+    {
+      index: 'resource_by_id',
+      isOrdered: false,
+      seek: (row, values) => and([ofParam(resource, row, values), ...equals(row, ['id'], values)]),
+      rest: (row) => sql`${column(row, 'deleted')} = 0`,
+    },
+  ],
+};
+
+/** Bounds of columns. */
+export interface Bound {
+  readonly column: 'low' | 'high' | 'updated';
+  readonly sign: '<' | '<=' | '>' | '>=';
+}
+
+/** Two tables have intervals. */
+export function interval(table: Table, bounds: readonly Bound[], also: Also = NOTHING_ELSE): Shape {
+  const within = (row: Sql, values: Values, end?: 'low' | 'high'): Sql[] =>
+    bounds.flatMap(({ column: name, sign }, i) => {
+      // The low end is never above the high one: a bound from above of the high end is one of the low end too.
+      const isImplied = end === 'low' ? sign.startsWith('<') : sign.startsWith('>');
+      if (end !== undefined && name !== end && !isImplied) return [];
+      return [sql`${column(row, end ?? name)} ${SIGNS[sign]} ${values(i + 1)}`];
+    });
+  const asked = (row: Sql, values: Values): Sql =>
+    and([...within(row, values), ...also.test(row, (i) => values(i + 1 + bounds.length))]);
+  const ends = (['low', 'high'] as const).filter((end) => bounds.some((bound) => isUsable(bound, end)));
+  return {
+    name: `${table.name} ${bounds.map(({ column: name, sign }) => name + sign).join()} ${also.name}`,
+    table,
+    predicate: asked,
+    accesses: (ends.length === 0 ? ['low' as const] : ends).map((end) => ({
+      index: `${table.name}_by_${end}`,
+      isOrdered: false,
+      seek: (row, values) => and([ofParam(table, row, values), ...within(row, values, end)]),
+      rest: asked,
+    })),
+  };
+}
+
+/** What is asked besides the interval: of a quantity its unit. */
+export interface Also {
+  readonly name: string;
+  readonly test: (row: Sql, values: Values) => readonly Sql[];
+}
+
+export const NOTHING_ELSE: Also = { name: '', test: () => [] };
+
+const SIGNS = { '<': sql`<`, '<=': sql`<=`, '>': sql`>`, '>=': sql`>=` } as const;
+
+function isUsable({ column: name, sign }: Bound, end: 'low' | 'high'): boolean {
+  return name === end || (end === 'low' ? sign.startsWith('<') : sign.startsWith('>'));
+}
+
+/** `meta.lastUpdated` of a resource that is there. */
+export function updatedShape(bounds: readonly Bound[]): Shape {
+  const within = (row: Sql, values: Values): Sql =>
+    and(bounds.map(({ column: name, sign }, i) => sql`${column(row, name)} ${SIGNS[sign]} ${values(i + 1)}`));
+  return {
+    name: `updated ${bounds.map(({ sign }) => sign).join()}`,
+    table: resource,
+    predicate: within,
+    accesses: [
+      {
+        index: 'resource_by_time',
+        isOrdered: false,
+        seek: (row, values) => and([ofParam(resource, row, values), within(row, values)]),
+        rest: (row) => sql`${column(row, 'deleted')} = 0`,
+      },
+    ],
+  };
+}
+
+export { date as DATE, number as NUMBER, reference as REFERENCE };

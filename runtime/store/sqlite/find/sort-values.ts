@@ -1,0 +1,76 @@
+import type { SortKey } from '../../../search/query/query.js';
+import type { SortValue } from '../../../search/query/sort.js';
+import type { Statements } from './statements.js';
+
+/** Reads what a key sorts a resource by; undefined: it has no value. */
+export type SortReader = (key: number, id: string) => SortValue | undefined;
+
+/** What sort values are read with. */
+export interface SortContext {
+  readonly db: Statements;
+  /** The parameter of a key, and those of its canonical quantities. Undefined: nothing has a value. */
+  param(code: string): number | undefined;
+  canonical(code: string): readonly number[];
+  look(column: string): string;
+}
+
+interface ValueRow {
+  readonly a: string | number;
+  readonly b?: string;
+}
+
+/** Best value of a resource, ascending and descending: columns `a` and, of tokens, `b`. */
+function bestOf(by: SortKey['by'], isDescending: boolean, look: string, canonical: number): string {
+  const order = isDescending ? 'DESC' : 'ASC';
+  const plain = (table: string, column: string): string =>
+    `SELECT ${column} AS a FROM ${table} t INDEXED BY sqlite_autoindex_${table}_1
+     WHERE resource = ? AND param = ? AND ${look} ORDER BY 1 ${order} LIMIT 1`;
+  switch (by) {
+    case 'token':
+      return `SELECT t.code AS a, coalesce(s.text, '') AS b
+        FROM token t INDEXED BY sqlite_autoindex_token_1 LEFT JOIN term s ON s.id = t.system
+        WHERE resource = ? AND param = ? AND ${look} ORDER BY 1 ${order}, 2 ${order} LIMIT 1`;
+    case 'string':
+      return plain('string', 'folded');
+    case 'date':
+      return plain('date', isDescending ? 'high' : 'low');
+    case 'number':
+      return plain('number', 'value');
+    case 'quantity': {
+      const value = isDescending
+        ? 'CASE high WHEN 9e999 THEN value ELSE high END'
+        : 'CASE low WHEN -9e999 THEN value ELSE low END';
+      const numbers = Array.from({ length: canonical }, () => '?').join();
+      // Of an entry that has a canonical value only that one counts.
+      return `SELECT ${value} AS a FROM number t INDEXED BY sqlite_autoindex_number_1
+        WHERE resource = ? AND (param IN (${numbers}) OR param = ? AND NOT EXISTS (
+          SELECT 1 FROM number c INDEXED BY sqlite_autoindex_number_1
+          WHERE c.resource = t.resource AND c.param IN (${numbers}) AND c.part_group = 0 AND c.n = t.n))
+        AND ${look} ORDER BY 1 ${order} LIMIT 1`;
+    }
+    case 'reference':
+      return plain('reference', 'target');
+    case 'uri':
+      return plain('uri', 'value');
+    case 'id':
+      return 'SELECT id AS a FROM resource WHERE key = ?';
+    case 'updated':
+      return 'SELECT updated AS a FROM resource WHERE key = ?';
+  }
+}
+
+/** The reader of one key. */
+export function openSortReader({ param: code, by, isDescending }: SortKey, context: SortContext): SortReader {
+  if (by === 'id') return (_key, id) => [id];
+  const isHead = by === 'updated';
+  const param = isHead ? undefined : context.param(code);
+  if (!isHead && param === undefined) return () => undefined;
+  const canonical = by === 'quantity' ? context.canonical(code) : [];
+  const statement = context.db.prepare<ValueRow>(bestOf(by, isDescending, context.look('t.param'), canonical.length));
+  const values = param === undefined ? [] : [...canonical, param, ...canonical];
+  return (key) => {
+    const row = statement.get(key, ...values);
+    if (row === undefined) return undefined;
+    return row.b === undefined ? [row.a] : [row.a, row.b];
+  };
+}

@@ -1,0 +1,62 @@
+/** What is bound to a place in a statement. */
+export type Value = string | number;
+
+/** A piece of SQL and what is bound to its places, in order. */
+export interface Sql {
+  readonly text: string;
+  readonly values: readonly Value[];
+}
+
+/** SQL that is part of this program: names of tables, columns and functions. */
+export function raw(text: string): Sql {
+  return { text, values: [] };
+}
+
+/** A template of SQL: pieces of it go in as they are, all else is bound. */
+export function sql(strings: TemplateStringsArray, ...parts: readonly (Sql | Value)[]): Sql {
+  let text = strings[0] ?? '';
+  const values: Value[] = [];
+  for (const [i, part] of parts.entries()) {
+    if (typeof part === 'object') {
+      text += part.text;
+      for (const value of part.values) values.push(value);
+    } else {
+      text += '?';
+      values.push(part);
+    }
+    text += strings[i + 1] ?? '';
+  }
+  return { text, values };
+}
+
+/** All of them one after the other. */
+export function join(pieces: readonly Sql[], separator: string): Sql {
+  return { text: pieces.map(({ text }) => text).join(separator), values: pieces.flatMap(({ values }) => values) };
+}
+
+/** True where all are; without any it is true. */
+export function and(conditions: readonly Sql[]): Sql {
+  return balanced(conditions, ' AND ', '1');
+}
+
+/** True where one is; without any it is false. */
+export function or(conditions: readonly Sql[]): Sql {
+  return balanced(conditions, ' OR ', '0');
+}
+
+/** SQLite takes expressions of a bounded depth only, and a chain is as deep as it is long. */
+function balanced(conditions: readonly Sql[], operator: string, none: string): Sql {
+  if (conditions.length <= 8) return conditions.length === 0 ? raw(none) : bracketed(join(conditions, operator));
+  const middle = conditions.length >> 1;
+  const halves = [conditions.slice(0, middle), conditions.slice(middle)];
+  return bracketed(
+    join(
+      halves.map((half) => balanced(half, operator, none)),
+      operator,
+    ),
+  );
+}
+
+function bracketed({ text, values }: Sql): Sql {
+  return { text: `(${text})`, values };
+}
