@@ -211,18 +211,32 @@ describe('number (https://hl7.org/fhir/R5/search.html#number)', () => {
 describe('quantity (https://hl7.org/fhir/R5/search.html#quantity)', () => {
   const ucum = 'http://unitsofmeasure.org';
   const mg = { system: ucum, code: 'mg', unit: 'milligram' };
+  /** Ends in milligrams, and the same in grams. */
+  const inMg = (ends: { value: number; low?: number; high?: number }): object => ({
+    ...ends,
+    ...mg,
+    canonical: { unit: 'g', ...Object.fromEntries(Object.entries(ends).map(([name, end]) => [name, end / 1000])) },
+  });
   it.each<[string, unknown, object[]]>([
-    ['Quantity', { value: 5, ...mg }, [{ value: 5, ...mg }]],
+    ['Quantity', { value: 5, ...mg }, [inMg({ value: 5 })]],
     ['Age', { value: 5, unit: 'a' }, [{ value: 5, code: 'a', unit: 'a' }]],
     ['Quantity', { value: new Decimal('5.40') }, [{ value: 5.4 }]],
     ['Quantity', { ...mg }, []],
-    ['Quantity', { value: 5, comparator: '<', ...mg }, [{ value: 5, high: 5, ...mg }]],
+    [
+      'Quantity',
+      { value: 4, comparator: '<', ...mg },
+      [{ ...inMg({ value: 4 }), high: 4 - 2 ** -51, canonical: { unit: 'g', value: 0.004, high: 0.004 - 2 ** -60 } }],
+    ],
+    ['Quantity', { value: 4, comparator: '>' }, [{ value: 4, low: 4 + 2 ** -50 }]],
+    ['Quantity', { value: 0, comparator: '<' }, [{ value: 0, high: -Number.MIN_VALUE }]],
+    ['Quantity', { value: -4, comparator: '>' }, [{ value: -4, low: -4 + 2 ** -51 }]],
+    ['Quantity', { value: 5, comparator: '<=', ...mg }, [inMg({ value: 5, high: 5 })]],
     ['Quantity', { value: 5, comparator: '>=' }, [{ value: 5, low: 5 }]],
     ['Quantity', { value: 5, comparator: 'ad' }, [{ value: 5 }]],
     ['Money', { value: 5, currency: 'EUR' }, [{ value: 5, system: 'urn:iso:std:iso:4217', code: 'EUR' }]],
-    ['Range', { low: { value: 1, ...mg }, high: { value: 2, ...mg } }, [{ value: 1, low: 1, high: 2, ...mg }]],
-    ['Range', { low: { value: 1, ...mg } }, [{ value: 1, low: 1, ...mg }]],
-    ['Range', { high: { value: 2, ...mg } }, [{ value: 2, high: 2, ...mg }]],
+    ['Range', { low: { value: 1, ...mg }, high: { value: 2, ...mg } }, [inMg({ value: 1, low: 1, high: 2 })]],
+    ['Range', { low: { value: 1, ...mg } }, [inMg({ value: 1, low: 1 })]],
+    ['Range', { high: { value: 2, ...mg } }, [inMg({ value: 2, high: 2 })]],
     ['Range', { low: { value: 2, ...mg }, high: { value: 1, ...mg } }, []],
     [
       'Range',
@@ -236,7 +250,7 @@ describe('quantity (https://hl7.org/fhir/R5/search.html#quantity)', () => {
     [
       'SampledData',
       { origin: { value: 10, ...mg }, factor: 2, data: '1 -3 E 4 x', dimensions: 1 },
-      [{ value: 4, low: 4, high: 18, ...mg }],
+      [inMg({ value: 4, low: 4, high: 18 })],
     ],
     [
       'SampledData',

@@ -2,6 +2,7 @@ import type { IndexEntry, QuantityEntry } from '../entry.js';
 import type { Converters } from './converter.js';
 import { numberOf, objectOf, textOf } from './json.js';
 import { canonicalUnit, toCanonical } from './ucum/canonical.js';
+import { nextAbove, nextBelow } from './next-double.js';
 import { sampledSpan } from './sampled-data.js';
 
 /** What currencies are codes of. https://hl7.org/fhir/R5/datatypes.html#Money */
@@ -14,7 +15,7 @@ export const UCUM = 'http://unitsofmeasure.org';
  * Entries of quantity parameters. https://hl7.org/fhir/R5/search.html#quantity
  *
  * A Range is one interval; with ends in different units, the two ends. A comparator in the value makes it an
- * interval open at one side (`ad` does not). SampledData is the interval between its lowest and highest point, as
+ * interval open at one side, without the value itself for `<` and `>` (`ad` does not). SampledData is the interval between its lowest and highest point, as
  * the descriptions of its parameters ask.
  */
 export const quantityConverters: Converters = {
@@ -55,6 +56,7 @@ export const quantityConverters: Converters = {
 
 type Json = Readonly<Record<string, unknown>>;
 type Unit = Pick<QuantityEntry, 'system' | 'code' | 'unit'>;
+type Ends = Pick<QuantityEntry, 'low' | 'high'>;
 
 function unitOf(quantity: Json | undefined): Unit {
   const system = textOf(quantity?.['system']);
@@ -72,35 +74,44 @@ function pushQuantity(out: IndexEntry[], param: string, value: unknown): void {
   const amount = numberOf(quantity?.['value']);
   if (quantity === undefined || amount === undefined) return;
   const comparator = textOf(quantity['comparator']);
-  push(out, {
-    kind: 'quantity',
-    param,
-    value: amount,
-    ...(comparator !== undefined && openInterval(comparator, amount)),
-    ...unitOf(quantity),
-  });
+  const ends = (point: number): Ends => (comparator === undefined ? {} : openInterval(comparator, point));
+  push(out, { kind: 'quantity', param, value: amount, ...ends(amount), ...unitOf(quantity) }, ends);
 }
 
-/** Adds an entry, with the same in the canonical unit where there is one. */
-function push(out: IndexEntry[], entry: QuantityEntry): void {
+/**
+ * Adds an entry, with the same in the canonical unit where there is one.
+ *
+ * @param endsOf the ends around a value; absent: they are converted as the value is
+ */
+function push(out: IndexEntry[], entry: QuantityEntry, endsOf?: (point: number) => Ends): void {
   const unit = entry.system === UCUM && entry.code !== undefined ? canonicalUnit(entry.code) : undefined;
   if (unit === undefined) {
     out.push(entry);
     return;
   }
-  const { value, low, high } = entry;
-  const canonical = {
-    unit: unit.unit,
-    value: toCanonical(value, unit),
+  const { low, high } = entry;
+  const value = toCanonical(entry.value, unit);
+  const ends = endsOf?.(value) ?? {
     ...(low !== undefined && { low: toCanonical(low, unit) }),
     ...(high !== undefined && { high: toCanonical(high, unit) }),
   };
-  out.push({ ...entry, canonical });
+  out.push({ ...entry, canonical: { unit: unit.unit, value, ...ends } });
 }
 
-function openInterval(comparator: string, amount: number): { low?: number; high?: number } {
-  if (comparator.startsWith('<')) return { high: amount };
-  return comparator.startsWith('>') ? { low: amount } : {};
+/** What a comparator says. Ends lie within, so those of `<` and `>` are the numbers next to the value. */
+function openInterval(comparator: string, point: number): Ends {
+  switch (comparator) {
+    case '<':
+      return { high: nextBelow(point) };
+    case '<=':
+      return { high: point };
+    case '>':
+      return { low: nextAbove(point) };
+    case '>=':
+      return { low: point };
+    default:
+      return {};
+  }
 }
 
 function pushRange(out: IndexEntry[], param: string, value: unknown): void {
