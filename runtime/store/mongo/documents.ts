@@ -46,17 +46,24 @@ export interface NumberRow extends Row {
   readonly system?: string | undefined;
   readonly code?: string | undefined;
   readonly unit?: string | undefined;
+  /** The canonical unit, where the same value in it has a row of its own. */
+  readonly canonical?: string | undefined;
 }
 
-/** A reference: one row for what it points to, one more for a logical reference. */
+/** A reference: one row for each way in which what it points to is known. */
 export interface ReferenceRow extends Row {
   /** `Patient/1`, with the base URL before it where that is another server; or a URL; or the value of an identifier. */
   readonly to?: string | undefined;
+  /** What `to` is; absent: the place of a resource. */
+  readonly by?: 'url' | 'identifier' | undefined;
+  /** The type that is told beside a URL. */
+  readonly type?: string | undefined;
   readonly version?: string | undefined;
   readonly fragment?: string | undefined;
-  /** `to` is the value of an identifier. */
-  readonly logical?: true | undefined;
+  /** The system of an identifier. */
   readonly system?: string | undefined;
+  /** The row before is of the same reference; sorting goes by that. */
+  readonly also?: true | undefined;
 }
 
 /** A URI. */

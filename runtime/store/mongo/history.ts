@@ -1,16 +1,11 @@
 import type { Document } from 'mongodb';
 
 import type { HistoryPage, HistoryQuery } from '../store.js';
+import { completeOf } from './complete.js';
 import { readHistoryCursor, writeHistoryCursor } from './history-cursor.js';
 import { isSnapshotGone, translateMongoError } from './mongo-errors.js';
 import type { QueryLimits, Snapshot, Snapshots } from './snapshot.js';
 import { countWalk, walk, type Walk } from './walk.js';
-
-/**
- * A write is committed within this time after its stamp (`MAX_AGE` of the writer, and something for the commit itself and for
- * clocks that differ), in milliseconds. So all that was stamped that long before a snapshot is in it.
- */
-const COMMITTED_WITHIN = 5000;
 
 /** Reads pages of history. @param now the server's time */
 export function openHistory(
@@ -20,8 +15,7 @@ export function openHistory(
   async function firstPage(query: HistoryQuery, snapshot: Snapshot): Promise<HistoryPage> {
     const selection = toWalk(query);
     const total = await countWalk(snapshot, selection);
-    // The cluster's time may run ahead of the clock after a change of the primary.
-    const complete = Math.floor(Math.min(snapshot.time.seconds * 1000, now())) - COMMITTED_WITHIN;
+    const complete = completeOf(snapshot, now);
     if (query.count === 0 || total === 0) return { versions: [], total, complete };
     return page(query.count, selection, snapshot, { total, complete });
   }

@@ -1,4 +1,4 @@
-import type { IndexEntry, ReferenceEntry, SimpleEntry } from '../../search/entry.js';
+import type { IndexEntry, QuantityEntry, ReferenceEntry, SimpleEntry } from '../../search/entry.js';
 import type { DateRow, IndexRows, NumberRow, ReferenceRow, StringRow, TokenRow, UriRow } from './documents.js';
 
 /** Parameters that fields of the document answer. */
@@ -64,17 +64,13 @@ function add(rows: Collected, p: string, g: number | undefined, entry: SimpleEnt
         system: unknown,
         code: unknown,
         unit: unknown,
+        canonical: unknown,
       });
       break;
     }
-    case 'quantity': {
-      const { value, system, code, unit } = entry;
-      const isPoint = entry.low === undefined && entry.high === undefined;
-      // Of a point both ends are the value, of an interval that is open one is infinite.
-      const [low, high] = isPoint ? [value, value] : [entry.low ?? -Infinity, entry.high ?? Infinity];
-      (rows.number ??= []).push({ p, g, value, low, high, system, code, unit });
+    case 'quantity':
+      addQuantity((rows.number ??= []), p, g, entry);
       break;
-    }
     case 'reference':
       addReference((rows.reference ??= []), p, g, entry);
       break;
@@ -84,15 +80,45 @@ function add(rows: Collected, p: string, g: number | undefined, entry: SimpleEnt
   }
 }
 
+/** One row for the value as it is recorded, one more for the same in the canonical unit. */
+function addQuantity(rows: NumberRow[], p: string, g: number | undefined, entry: QuantityEntry): void {
+  const { system, code, unit, canonical } = entry;
+  rows.push({ p, g, ...spanOf(entry), system, code, unit, canonical: canonical?.unit });
+  if (canonical === undefined) return;
+  const unknown = undefined;
+  const units = { system: unknown, code: unknown, unit: unknown, canonical: unknown };
+  rows.push({ p: canonicalParam(p, canonical.unit), g, ...spanOf(canonical), ...units });
+}
+
+/** The parameter of canonical values in a unit: with the unit in it, so that a range of the index holds one unit only. */
+export function canonicalParam(p: string, unit: string): string {
+  return `${p}{${unit}}`;
+}
+
+/** Of a point both ends are the value, of an interval that is open one is infinite. */
+function spanOf({ value, low, high }: Pick<QuantityEntry, 'value' | 'low' | 'high'>) {
+  const isPoint = low === undefined && high === undefined;
+  return { value, low: isPoint ? value : (low ?? -Infinity), high: isPoint ? value : (high ?? Infinity) };
+}
+
+/** A row for each way of finding what it refers to: by its place, its URL, its identifier. */
 function addReference(rows: ReferenceRow[], p: string, g: number | undefined, entry: ReferenceEntry): void {
   const { type, id, version, base, url, fragment, identifier } = entry;
   const before = rows.length;
   const push = (to: string | undefined, more: Partial<ReferenceRow>): void => {
-    rows.push({ p, g, to, version: more.version, fragment: more.fragment, logical: more.logical, system: more.system });
+    const also = rows.length === before ? undefined : true;
+    const { by, type: named, system } = more;
+    const told = by === 'identifier' ? { version: undefined, fragment: undefined } : { version, fragment };
+    rows.push({ p, g, to, by, type: named, ...told, system, also });
   };
-  if (type !== undefined && id !== undefined) push(`${base === undefined ? '' : `${base}/`}${type}/${id}`, { version });
-  if (url !== undefined) push(url, { fragment });
-  if (identifier !== undefined) push(identifier.value, { logical: true, system: identifier.system });
+  if (type !== undefined && id !== undefined) push(placeOf(type, id, base), {});
+  if (url !== undefined) push(url, { by: 'url', type });
+  if (identifier !== undefined) push(identifier.value, { by: 'identifier', system: identifier.system });
   // A reference of which nothing is known is one all the same, to those who ask whether there is any.
   if (rows.length === before) push(undefined, {});
+}
+
+/** What a reference to a resource is found by: `Patient/1`, with the base URL before it where that is another server. */
+export function placeOf(type: string, id: string, base: string | undefined): string {
+  return `${base === undefined ? '' : `${base}/`}${type}/${id}`;
 }

@@ -17,6 +17,21 @@ export const DELETED = { type: 1 } as const;
 export const BY_VERSION = { type: 1, id: 1, version: 1 } as const;
 
 /**
+ * Index entries, by kind. Intervals have two: a range can bound one end only, and what ends after an instant may have
+ * begun at any time.
+ */
+export const BY_ENTRY = {
+  token: { type: 1, 'token.p': 1, 'token.code': 1, _id: 1 },
+  string: { type: 1, 'string.p': 1, 'string.folded': 1, _id: 1 },
+  date: { type: 1, 'date.p': 1, 'date.low': 1, 'date.high': 1, _id: 1 },
+  date_high: { type: 1, 'date.p': 1, 'date.high': 1, _id: 1 },
+  number: { type: 1, 'number.p': 1, 'number.low': 1, 'number.high': 1, _id: 1 },
+  number_high: { type: 1, 'number.p': 1, 'number.high': 1, _id: 1 },
+  reference: { type: 1, 'reference.p': 1, 'reference.to': 1, _id: 1 },
+  uri: { type: 1, 'uri.p': 1, 'uri.value': 1, _id: 1 },
+} as const;
+
+/**
  * What each collection is found by. One index for each kind of entries, whatever the number of parameters; `_id` comes last,
  * so that matches of one value are in the order of pages.
  */
@@ -25,12 +40,7 @@ export const INDEXES: Readonly<Partial<Record<keyof Collections, readonly IndexD
     { name: 'by_time', key: BY_TIME },
     { name: 'by_type_and_time', key: BY_TYPE_AND_TIME },
     { name: 'deleted', key: DELETED, partialFilterExpression: { deleted: true } },
-    { name: 'token', key: { type: 1, 'token.p': 1, 'token.code': 1, _id: 1 } },
-    { name: 'string', key: { type: 1, 'string.p': 1, 'string.folded': 1, _id: 1 } },
-    { name: 'date', key: { type: 1, 'date.p': 1, 'date.low': 1, 'date.high': 1, _id: 1 } },
-    { name: 'number', key: { type: 1, 'number.p': 1, 'number.low': 1, 'number.high': 1, _id: 1 } },
-    { name: 'reference', key: { type: 1, 'reference.p': 1, 'reference.to': 1, _id: 1 } },
-    { name: 'uri', key: { type: 1, 'uri.p': 1, 'uri.value': 1, _id: 1 } },
+    ...Object.entries(BY_ENTRY).map(([name, key]) => ({ name, key })),
     ...sortIndexes(),
   ],
   history: [

@@ -9,6 +9,8 @@ import { connect, type Connected } from './connect.js';
 import { openRestore, openScan } from './copy.js';
 import { openCounts } from './counts.js';
 import { openFault } from './fault.js';
+import { openFind } from './find/find.js';
+import { openProbes } from './find/probe.js';
 import { openHistory } from './history.js';
 import { openMaps } from './maps.js';
 import { prepare } from './prepare.js';
@@ -61,6 +63,7 @@ async function openStore({ client, db }: Connected, clock: ServerClock, settings
   const snapshots = openSnapshots(db, causal, toTimestamp);
   const reader = openReader(collections, causal, time);
   const history = openHistory(snapshots, now);
+  const find = openFind({ snapshots, probes: openProbes(), slotOf: settings.slotOf, now });
   const scan = openScan(snapshots);
   const counts = openCounts(snapshots);
   const blobs = openBlobs({ collections, causal, transactions, now, time, grace: settings.blobGrace, fault });
@@ -87,7 +90,7 @@ async function openStore({ client, db }: Connected, clock: ServerClock, settings
     read: (type, id) => reader.current(type, id),
     readMany: (keys) => reader.many(keys),
     readVersion: (type, id, version) => reader.version(type, id, version),
-    find: () => Promise.reject(new Error('no search yet')),
+    find: (query, signal) => find(query, { budget: queryBudget, signal }),
     explain: () => Promise.reject(new Error('no search yet')),
     reindex: () => Promise.reject(new Error('no search yet')),
     history: (query, signal) => history(query, { budget: queryBudget, signal }),

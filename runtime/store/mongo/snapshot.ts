@@ -14,10 +14,27 @@ export interface ClusterTime {
 export interface FindQuery {
   readonly collection: string;
   readonly filter: Document;
-  readonly sort: Document;
-  readonly hint: Document;
+  readonly sort?: Document;
+  /** Absent: the server chooses. */
+  readonly hint?: Document;
   readonly limit: number;
   readonly projection?: Document;
+  /** Bounds of the walk through the index, the first within, the second without. */
+  readonly min?: Document;
+  readonly max?: Document;
+  /** Answers keys of the index in place of documents, without reading these. */
+  readonly returnKey?: true;
+  readonly skip?: number;
+}
+
+/** An aggregation whose rows are documents. */
+export interface Pipeline {
+  readonly collection: string;
+  readonly pipeline: readonly Document[];
+  /** Absent: the server chooses. */
+  readonly hint?: Document;
+  /** Not more come, for `pipeline` says so. */
+  readonly limit: number;
 }
 
 /** What one answer of the server held. */
@@ -31,8 +48,14 @@ export interface Batch {
 export interface Snapshot {
   readonly time: ClusterTime;
   find(query: FindQuery): Promise<Batch>;
-  /** Few rows: not more than 1,000. */
-  aggregate(collection: string, pipeline: readonly Document[], hint: Document): Promise<Document[]>;
+  pipeline(query: Pipeline): Promise<Batch>;
+  /**
+   * Few rows: not more than 1,000.
+   *
+   * @param hint absent: the server chooses
+   * @param time how long it may take, in milliseconds, where that is less than the budget; past it rejects (`isTimeUp`)
+   */
+  aggregate(collection: string, pipeline: readonly Document[], hint?: Document, time?: number): Promise<Document[]>;
 }
 
 /** Rows of an aggregation that one answer may hold: more than there are types. */
@@ -76,10 +99,11 @@ export function openSnapshots(db: Db, causal: Causal, makeTimestamp: (time: Clus
         what: Document,
         time: ClusterTime | undefined,
         options: { readonly raw?: boolean; readonly session?: ClientSession },
+        atMost = Infinity,
       ): Promise<Document> {
         const atClusterTime = time === undefined ? {} : { atClusterTime: makeTimestamp(time) };
         const readConcern = { level: 'snapshot', ...atClusterTime };
-        const maxTimeMS = Math.max(1, Math.ceil(deadline - performance.now()));
+        const maxTimeMS = Math.max(1, Math.ceil(Math.min(atMost, deadline - performance.now())));
         return db.command({ ...what, readConcern, maxTimeMS }, { ...options, signal: stop.signal });
       }
 
@@ -91,9 +115,14 @@ export function openSnapshots(db: Db, causal: Causal, makeTimestamp: (time: Clus
             const answer = await command({ find: collection, ...query, limit, batchSize: limit }, time, { raw: true });
             return readBatch(db, collection, answer['cursor'] as Raw);
           },
-          async aggregate(collection, pipeline, hint) {
+          async pipeline({ collection, limit, ...query }) {
+            const cursor = { batchSize: limit };
+            const answer = await command({ aggregate: collection, ...query, cursor }, time, { raw: true });
+            return readBatch(db, collection, answer['cursor'] as Raw);
+          },
+          async aggregate(collection, pipeline, hint, atMost) {
             const cursor = { batchSize: MAX_ROWS };
-            const answer = await command({ aggregate: collection, pipeline, cursor, hint }, time, {});
+            const answer = await command({ aggregate: collection, pipeline, cursor, hint }, time, {}, atMost);
             return (answer['cursor'] as { firstBatch: Document[] }).firstBatch;
           },
         });

@@ -46,8 +46,10 @@ function endsOf(entry: IndexEntry): { readonly low: SortValue; readonly high: So
     }
     case 'number':
       return { low: entry.value, high: entry.value };
-    case 'quantity':
-      return { low: entry.low ?? entry.value, high: entry.high ?? entry.value };
+    case 'quantity': {
+      const { value, low = value, high = value } = entry.canonical ?? entry;
+      return { low, high };
+    }
     default:
       return undefined;
   }

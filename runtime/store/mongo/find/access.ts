@@ -1,0 +1,85 @@
+import { MaxKey, MinKey, type Document } from 'mongodb';
+
+import { BY_ENTRY, BY_TYPE_AND_TIME } from '../indexes.js';
+import { isEmpty } from './hull.js';
+import type { Range, Value } from './row-test.js';
+
+/** A stretch of an index: from `min`, within, to `max`, without. */
+export interface Stretch {
+  readonly min: Document;
+  readonly max: Document;
+}
+
+/** A way to what fulfils a condition: by the stretches of an index in which all of it lies. */
+export interface Access {
+  /** Name of the index. */
+  readonly index: string;
+  readonly hint: Document;
+  readonly stretches: readonly Stretch[];
+  /** Whether what comes by it is in the order of ids. */
+  readonly isOrdered: boolean;
+}
+
+type EntryIndex = keyof typeof BY_ENTRY;
+
+/** More lists of one value each are not merged in order by the server. */
+const MAX_MERGED = 100;
+
+/** Way by an index of entries: of a parameter, with a field that is one of some values, or in some ranges. */
+export function entryAccess(
+  type: string,
+  index: EntryIndex,
+  p: string,
+  keys: { readonly values: readonly Value[] } | { readonly ranges: readonly Range[] },
+): Access {
+  const hint = BY_ENTRY[index];
+  const [, paramField = '', keyField = '', ...rest] = Object.keys(hint);
+  const at = (key: unknown, others: MinKey | MaxKey): Document => ({
+    type,
+    [paramField]: p,
+    [keyField]: key,
+    ...Object.fromEntries(rest.map((name) => [name, others])),
+  });
+  if ('values' in keys) {
+    const stretches = keys.values.map((value) => ({ min: at(value, new MinKey()), max: at(value, new MaxKey()) }));
+    return { index, hint, stretches, isOrdered: keys.values.length <= MAX_MERGED };
+  }
+  const stretches = keys.ranges
+    .filter((range) => !isEmpty(range))
+    .map(({ gt, gte, lt, lte }) => ({
+      min: gt !== undefined ? at(gt, new MaxKey()) : at(gte ?? new MinKey(), new MinKey()),
+      max: lte !== undefined ? at(lte, new MaxKey()) : lt !== undefined ? at(lt, new MinKey()) : at(new MaxKey(), new MaxKey()), // prettier-ignore
+    }));
+  return { index, hint, stretches, isOrdered: false };
+}
+
+/** Way by ids. */
+export function idAccess(type: string, ids: readonly string[]): Access {
+  const keys = [...new Set(ids)].map((id) => `${type}/${id}`);
+  // Nothing is counted that is known.
+  return { index: '_id_', hint: { _id: 1 }, stretches: keys.map((_id) => point(_id)), isOrdered: true };
+}
+
+function point(_id: string): Stretch {
+  return { min: { _id }, max: { _id: `${_id}\0` } };
+}
+
+/** Way by the time of the last update. */
+export function timeAccess(type: string, range: Range): Access {
+  const { gt, gte, lt, lte } = range;
+  const at = (updated: unknown, others: MinKey | MaxKey): Document => ({ type, updated, n: others, id: others });
+  const min = gt !== undefined ? at(gt, new MaxKey()) : at(gte ?? new MinKey(), new MinKey());
+  const max = lte !== undefined ? at(lte, new MaxKey()) : at(lt ?? new MaxKey(), new MinKey());
+  return {
+    index: 'by_type_and_time',
+    hint: BY_TYPE_AND_TIME,
+    stretches: isEmpty(range) ? [] : [{ min, max }],
+    isOrdered: false,
+  };
+}
+
+/** Way through all of a type. What follows the slash of its ids is the zero. */
+export function typeAccess(type: string): Access {
+  const [min, max] = [{ _id: `${type}/` }, { _id: `${type}0` }];
+  return { index: '_id_', hint: { _id: 1 }, stretches: [{ min, max }], isOrdered: true };
+}

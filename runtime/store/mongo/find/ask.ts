@@ -1,0 +1,48 @@
+import type { Document } from 'mongodb';
+
+import type { Batch, Snapshot } from '../snapshot.js';
+import { VERSION_ONLY } from '../stored-version.js';
+
+/** A command that was sent for a page, to be explained. */
+export type Sent =
+  | {
+      readonly find: string;
+      readonly filter: Document;
+      readonly sort: Document;
+      readonly hint?: Document;
+      readonly limit: number;
+    }
+  | { readonly aggregate: string; readonly pipeline: readonly Document[]; readonly hint?: Document };
+
+/** Asks the collection of current versions, and notes down what for. */
+export interface Ask {
+  /** @param hint absent: the server chooses the index */
+  find(filter: Document, sort: Document, hint: Document | undefined, limit: number): Promise<Batch>;
+  pipeline(pipeline: readonly Document[], hint: Document | undefined, limit: number): Promise<Batch>;
+  /** Whether more than so many documents fulfil a filter that an index answers. */
+  isLonger(filter: Document, hint: Document, than: number): Promise<boolean>;
+  readonly sent: readonly Sent[];
+}
+
+/** Nothing is sent yet. */
+export function openAsk(snapshot: Snapshot): Ask {
+  const collection = 'resource';
+  const sent: Sent[] = [];
+  return {
+    sent,
+    find(filter, sort, hint, limit) {
+      const query = { filter, sort, limit, ...(hint !== undefined && { hint }) };
+      sent.push({ find: collection, ...query });
+      return snapshot.find({ collection, ...query, projection: VERSION_ONLY });
+    },
+    async isLonger(filter, hint, skip) {
+      const projection = { _id: 1 };
+      const { documents } = await snapshot.find({ collection, filter, hint, skip, limit: 1, projection });
+      return documents.length > 0;
+    },
+    pipeline(pipeline, hint, limit) {
+      sent.push({ aggregate: collection, pipeline, ...(hint !== undefined && { hint }) });
+      return snapshot.pipeline({ collection, pipeline, limit, ...(hint !== undefined && { hint }) });
+    },
+  };
+}

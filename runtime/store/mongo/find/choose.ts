@@ -1,0 +1,76 @@
+import type { Snapshot } from '../snapshot.js';
+import { waysInto, type Conjunct, type Way } from './compile.js';
+import type { Probed, Probes } from './probe.js';
+
+/** Few enough that looking further for fewer does not pay. */
+const FEW = 100;
+
+/** Up to so many are simply collected. */
+export const COLLECTED = 1000;
+
+/** Where all ways are longer, they are told apart by powers of ten: the best is at most ten times as long as the shortest. */
+const FURTHER = [10_000, 100_000, 1_000_000];
+
+/** What was found out about a way. */
+export interface ProbedWay extends Probed {
+  readonly way: Way;
+}
+
+/** The best way into a query. */
+export interface Choice {
+  /** Absent: there is none but through all of the type. */
+  readonly best?: ProbedWay;
+  /** Whether the best way is known to be short: at most `COLLECTED`. */
+  readonly isShort: boolean;
+  readonly probed: readonly ProbedWay[];
+}
+
+/** Chooses by counting what lies on each way; however the conditions are written. */
+export async function choose(snapshot: Snapshot, probes: Probes, conjuncts: readonly Conjunct[]): Promise<Choice> {
+  const ways = waysInto(conjuncts);
+  if (ways.length === 0) return { isShort: false, probed: [] };
+  const quick = await probeAll(snapshot, probes, ways, FEW);
+  const probed = quick.some(({ isMore }) => !isMore) ? quick : await probeAll(snapshot, probes, ways, COLLECTED);
+  const best = shortest(probed);
+  return { best, isShort: !best.isMore, probed };
+}
+
+/** The best of several long ways, looked at further; where there is one only, that one. */
+export async function chooseFurther(
+  snapshot: Snapshot,
+  probes: Probes,
+  { best, isShort, probed }: Choice,
+): Promise<ProbedWay | undefined> {
+  if (best === undefined || isShort || probed.length <= 1) return best;
+  let last = best;
+  for (const limit of FURTHER) {
+    last = shortest(
+      await probeAll(
+        snapshot,
+        probes,
+        probed.map(({ way }) => way),
+        limit,
+      ),
+    );
+    if (!last.isMore) break;
+  }
+  return last;
+}
+
+async function probeAll(snapshot: Snapshot, probes: Probes, ways: readonly Way[], limit: number): Promise<ProbedWay[]> {
+  return Promise.all(ways.map(async (way) => ({ way, ...(await probes.count(snapshot, way.access, limit)) })));
+}
+
+/** Of equally long ones those in the order of ids, then by name, so that the order of writing does not matter. */
+function shortest(probed: readonly ProbedWay[]): ProbedWay {
+  return probed.reduce((a, b) => (compare(b, a) < 0 ? b : a));
+}
+
+function compare(a: ProbedWay, b: ProbedWay): number {
+  return (
+    Number(a.isMore) - Number(b.isMore) ||
+    a.matches - b.matches ||
+    Number(b.way.access.isOrdered) - Number(a.way.access.isOrdered) ||
+    (a.way.conjunct.name < b.way.conjunct.name ? -1 : 1)
+  );
+}

@@ -1,0 +1,13 @@
+import type { Document } from 'mongodb';
+
+import type { Access } from './access.js';
+
+/** A condition as a filter, and the ways to what fulfils it. */
+export interface Compiled {
+  readonly filter: Document;
+  /** Each finds all that fulfils the condition; none: only a walk through all resources does. */
+  readonly accesses: readonly Access[];
+}
+
+/** The filter that nothing fulfils. */
+export const NONE: Document = { _id: { $in: [] } };

@@ -1,0 +1,33 @@
+import { BSONRegExp, type Document } from 'mongodb';
+
+import type { FieldTest, FieldTests, Range } from './row-test.js';
+import { anyCasePatterns, escapeRegex, fitsRegex } from './text.js';
+
+/** Whether tests can be written in the language of filters; else they are written as expressions. */
+export function isMatchable(tests: FieldTests): boolean {
+  return Object.values(tests).every((test) => {
+    if ('contains' in test) return fitsRegex(test.contains);
+    return !('beginsAnyCase' in test) || fitsRegex(test.beginsAnyCase);
+  });
+}
+
+/** Tests as the filter of an element. Values stand behind operators only, so that none can be taken for one. */
+export function toMatch(tests: FieldTests): Document {
+  return Object.fromEntries(Object.entries(tests).map(([name, test]) => [name, fieldMatch(test)]));
+}
+
+function fieldMatch(test: FieldTest): Document {
+  if ('in' in test) return test.in.length === 1 ? { $eq: test.in[0] } : { $in: [...test.in] };
+  if ('range' in test) return rangeMatch(test.range);
+  if ('isAbsent' in test) return { $exists: false };
+  if ('contains' in test) return { $regex: escapeRegex(test.contains) };
+  if ('pattern' in test) return { $regex: test.pattern };
+  if ('some' in test) return { $elemMatch: toMatch(test.some) };
+  return { $in: anyCasePatterns(test.beginsAnyCase).map((pattern) => new BSONRegExp(pattern)) };
+}
+
+/** A range as operators. One without bounds is fulfilled by what is there. */
+export function rangeMatch(range: Range): Document {
+  const bounds = Object.entries(range).map(([name, value]) => [`$${name}`, value as unknown]);
+  return bounds.length === 0 ? { $exists: true } : Object.fromEntries(bounds);
+}

@@ -1,0 +1,128 @@
+import { separatorsOf } from '../../../search/query/uri.js';
+import type { Bounds, Ends, QuantityTest, ReferenceTest, SystemTest, ValueTest } from '../../../search/query/query.js';
+import { FhirError } from '../../../fhir/errors.js';
+import { canonicalParam, placeOf } from '../index-rows.js';
+import { dateRange } from './date-range.js';
+import type { FieldTest, FieldTests, Kind, Range, RowTest } from './row-test.js';
+import { escapeRegex, prefixRange } from './text.js';
+
+/** Greatest size of all URIs that one may lie below, in characters. */
+const MAX_ABOVE = 1_000_000;
+
+/**
+ * What a test comes to on the rows of a parameter, some of which have to be fulfilled by some row. No rows: no entry can
+ * fulfil it.
+ *
+ * @throws FhirError for a URI of far too many parts
+ */
+export function toRowTests(p: string, test: ValueTest): readonly RowTest[] {
+  const one = (kind: Kind, fields: FieldTests): RowTest[] => [{ kind, p, fields }];
+  switch (test.is) {
+    case 'token':
+      return one('token', { ...equal('code', test.code), ...systemTest(test.system) });
+    case 'token-code-begins':
+      return one('token', { code: { beginsAnyCase: test.lower } });
+    case 'of-type': {
+      const type = { ...equal('code', test.code), ...systemTest(test.system) };
+      return one('token', { ...equal('code', test.value), ofType: { some: type } });
+    }
+    case 'string-begins':
+      return one('string', { folded: { range: prefixRange(test.folded) } });
+    case 'string-contains':
+      return one('string', { folded: { contains: test.folded } });
+    case 'string-equals':
+      return one('string', equal('text', test.text));
+    case 'date':
+      return one('date', endTests(test, dateRange));
+    case 'number':
+      return one(
+        'number',
+        endTests(test, (bounds) => bounds),
+      );
+    case 'quantity':
+      return quantityTests(p, test);
+    case 'reference':
+      return one('reference', referenceTest(test));
+    case 'identifier':
+      return one('reference', {
+        by: { in: ['identifier'] },
+        ...equal('to', test.value),
+        ...systemTest(test.system),
+      });
+    case 'uri-equals':
+      return one('uri', equal('value', test.value));
+    case 'uri-below':
+      return belowRanges(test.value).map((field) => ({ kind: 'uri', p, fields: { value: field } }));
+    case 'uri-above':
+      return one('uri', { value: { in: urisAbove(test.value) } });
+  }
+}
+
+/** No test where there is nothing to compare with. */
+function equal(name: string, value: string | undefined): FieldTests {
+  return value === undefined ? {} : { [name]: { in: [value] } };
+}
+
+function systemTest(system: SystemTest | undefined): FieldTests {
+  return system === null ? { system: { isAbsent: true } } : equal('system', system);
+}
+
+function endTests({ low, high }: Ends, toRange: (bounds: Bounds, end: 'low' | 'high') => Range): FieldTests {
+  return {
+    ...(low !== undefined && { low: { range: toRange(low, 'low') } }),
+    ...(high !== undefined && { high: { range: toRange(high, 'high') } }),
+  };
+}
+
+function quantityTests(p: string, test: QuantityTest): readonly RowTest[] {
+  const kind = 'number';
+  const { canonical, system, unit } = test;
+  const ends = endTests(test, (bounds) => bounds);
+  if (canonical !== undefined) return [{ kind, p: canonicalParam(p, canonical), fields: ends }];
+  const fields = { ...ends, ...equal('system', system) };
+  if (unit === undefined) return [{ kind, p, fields }];
+  const names = system === undefined ? ['code', 'unit'] : ['code'];
+  return names.map((name) => ({ kind, p, fields: { ...fields, ...equal(name, unit) } }));
+}
+
+function referenceTest({ types, id, base, version, url, fragment }: ReferenceTest): FieldTests {
+  const more = { ...equal('version', version), ...equal('fragment', fragment) };
+  if (url !== undefined) {
+    // What has a URL here has no place.
+    if (id !== undefined) return { to: { in: [] } };
+    const ofTypes: FieldTests = types === undefined ? {} : { type: { in: types } };
+    return { to: { in: [url] }, by: { in: ['url'] }, ...ofTypes, ...more };
+  }
+  if (id === undefined) throw new Error('a reference is looked for by an id or a URL');
+  const by: FieldTest = { isAbsent: true };
+  if (types !== undefined) return { to: { in: types.map((type) => placeOf(type, id, base)) }, by, ...more };
+  // Ids hold no null character, and regular expressions cannot.
+  if (`${base}${id}`.includes('\0')) return { to: { in: [] } };
+  return {
+    to: { pattern: `^${base === undefined ? '' : `${escapeRegex(base)}/`}[^/]+/${escapeRegex(id)}$` },
+    by,
+    ...more,
+  };
+}
+
+/** The URI itself, and what follows it after a separator. */
+function belowRanges(uri: string): FieldTest[] {
+  if (uri.endsWith('/')) return [{ range: prefixRange(uri) }];
+  return [{ in: [uri] }, ...[...separatorsOf(uri)].map((separator) => ({ range: prefixRange(uri + separator) }))];
+}
+
+/** All that a URI lies below, itself included. Every beginning of it can be one that ends before a separator or after a slash. */
+function urisAbove(uri: string): string[] {
+  const found: string[] = [];
+  let size = 0;
+  for (let end = 0; end <= uri.length; end++) {
+    if (end < uri.length && !'./:'.includes(uri.charAt(end)) && uri.charAt(end - 1) !== '/') continue;
+    const above = uri.slice(0, end);
+    const isAbove = end === uri.length || above.endsWith('/') || separatorsOf(above).includes(uri.charAt(end));
+    if (!isAbove) continue;
+    size += end;
+    if (size > MAX_ABOVE) throw new FhirError('parameter-invalid', 'A URI with so many parts cannot be searched for');
+    found.push(above);
+  }
+  return found;
+}

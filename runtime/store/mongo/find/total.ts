@@ -1,0 +1,79 @@
+import type { Document } from 'mongodb';
+
+import { CHEAP_TOTAL } from '../../store.js';
+import { BY_TYPE_AND_TIME, DELETED } from '../indexes.js';
+import { isTimeUp } from '../mongo-errors.js';
+import { typeAccess } from './access.js';
+import { chooseFurther, COLLECTED } from './choose.js';
+import { everyOf } from './compile.js';
+import { LIVING, type Search } from './page.js';
+
+/** How many resources match. */
+export async function countAll(search: Search): Promise<number> {
+  const { snapshot, type, conjuncts, choice, probes } = search;
+  if (conjuncts.length === 0) return countType(search);
+  const best = await chooseFurther(snapshot, probes, choice);
+  const hint = best?.way.access.hint ?? { _id: 1 };
+  const { min, max } = typeAccess(type).stretches[0]!;
+  const all = [
+    { type, _id: { $gte: min['_id'] as string, $lt: max['_id'] as string } },
+    ...filtersOf(search, best?.way.conjunct.filter),
+  ];
+  return count(search, all, hint);
+}
+
+/** The same where it is cheap; undefined: it is not. */
+export async function countCheaply(search: Search): Promise<number | undefined> {
+  const { snapshot, type, choice, probes } = search;
+  const { best } = choice;
+  const few = choice.isShort || (await isShort(search));
+  const hint = best?.way.access.hint ?? { _id: 1 };
+  const limit = CHEAP_TOTAL.matches + 1;
+  const { min, max } = typeAccess(type).stretches[0]!;
+  const all = [
+    { type, _id: { $gte: min['_id'] as string, $lt: max['_id'] as string } },
+    ...filtersOf(search, best?.way.conjunct.filter),
+  ];
+  try {
+    const total = await count(search, all, hint, limit, few ? undefined : CHEAP_TOTAL.time);
+    return total < limit ? total : undefined;
+  } catch (error) {
+    if (!few && isTimeUp(error)) return undefined;
+    throw error;
+  }
+
+  async function isShort({ conjuncts }: Search): Promise<boolean> {
+    // A single value was not counted yet.
+    const way = conjuncts.length === 0 || best === undefined ? typeAccess(type) : best.way.access;
+    const { isMore } = await probes.count(snapshot, way, COLLECTED);
+    return !isMore;
+  }
+}
+
+function filtersOf({ conjuncts }: Search, driving: Document | undefined): Document[] {
+  const filters = conjuncts.map(({ filter }) => filter);
+  const others = filters.filter((filter) => filter !== driving);
+  return [...(driving === undefined ? [] : [driving]), ...others, LIVING];
+}
+
+async function count(
+  { snapshot }: Search,
+  filters: readonly Document[],
+  hint: Document,
+  limit?: number,
+  time?: number,
+): Promise<number> {
+  const pipeline = [{ $match: everyOf(filters) }, ...(limit === undefined ? [] : [{ $limit: limit }]), { $count: 'n' }];
+  const [row] = await snapshot.aggregate('resource', pipeline, hint, time);
+  return Number(row?.['n'] ?? 0);
+}
+
+/** All of a type, less the deletions, both by an index alone. */
+async function countType({ snapshot, type }: Search): Promise<number> {
+  const group = { $count: 'n' };
+  const [[all], [deleted]] = await Promise.all([
+    snapshot.aggregate('resource', [{ $match: { type } }, group], BY_TYPE_AND_TIME),
+    snapshot.aggregate('resource', [{ $match: { type, deleted: true } }, group], DELETED),
+  ]);
+  return Number(all?.['n'] ?? 0) - Number(deleted?.['n'] ?? 0);
+}
