@@ -146,14 +146,13 @@ export function searchPageBehaviour(on: Subject): void {
       for (const { next } of pages) expect(next?.length).toBeLessThan(1000);
     });
 
-    it('of long texts are not too long for a link', async () => {
+    it('of long texts that differ at their ends alone', async () => {
       const long = Array.from({ length: 4 }, (_, n) =>
         put(`l${n}`, 0, 'x', [of('name', text(`${'ä'.repeat(20_000)}${n % 2}`))], 'Long'),
       );
       await store.write(long);
       const asked = query('Long', { sort: [key('string', true, 'name')], count: 1 });
       expect(await walk(store, asked)).toEqual(['l1', 'l3', 'l0', 'l2']);
-      expect((await store.find(asked)).next?.length).toBeLessThan(2000);
     });
 
     it.each([

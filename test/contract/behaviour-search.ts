@@ -55,9 +55,16 @@ export function searchBehaviour(on: Subject): void {
       ],
       [
         'strings by code point',
-        { a: [text('\u{1f525}')], b: [text('\uff5e')], c: [text('z')], d: [text('\ue000')], e: [text('ä')] },
-        'cedba',
-        'abdec',
+        {
+          a: [text('\u{1f525}')],
+          b: [text('\uff5e')],
+          c: [text('z')],
+          d: [text('\ue000')],
+          e: [text('ä')],
+          f: [text('\u{1f525}'), text('\uff5e')],
+        },
+        'cedbfa',
+        'afbdec',
       ],
       [
         'dates, the low end ascending and the high end descending',

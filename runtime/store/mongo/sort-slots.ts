@@ -1,4 +1,5 @@
 import type { IndexEntry } from '../../search/entry.js';
+import { compareText } from '../../search/query/compare-text.js';
 import { EARLIEST, LATEST } from './index-rows.js';
 
 /** The slot of a parameter by which a type can be sorted; undefined: it has none. */
@@ -27,10 +28,15 @@ export function toSortSlots(type: string, entries: readonly IndexEntry[], slotOf
     if (ends === undefined || slot === undefined) continue;
     const { least, greatest } = slotFields(slot);
     const [low, high] = [slots[least], slots[greatest]];
-    if (low === undefined || ends.low < low) slots[least] = ends.low;
-    if (high === undefined || ends.high > high) slots[greatest] = ends.high;
+    if (low === undefined || isBefore(ends.low, low)) slots[least] = ends.low;
+    if (high === undefined || isBefore(high, ends.high)) slots[greatest] = ends.high;
   }
   return slots;
+}
+
+/** Texts by their code points, as the server compares them. */
+function isBefore(a: SortValue, b: SortValue): boolean {
+  return typeof a === 'string' && typeof b === 'string' ? compareText(a, b) < 0 : a < b;
 }
 
 function endsOf(entry: IndexEntry): { readonly low: SortValue; readonly high: SortValue } | undefined {
