@@ -9,13 +9,7 @@ const KILLS = 10;
 const CLIENTS = 16;
 /** In which writes go on. */
 const RESUME_MS = 15_000;
-/**
- * Rounds that may take longer: elections among members that were killed and started again just before sometimes fail and
- * are repeated, which is MongoDB's affair, and seen here by `elected`.
- */
-const MAY_BE_LATE = 1;
-/** In which writes go on after there is a primary; and in which everybody has got through who was given up in between. */
-const FOLLOW_MS = 15_000;
+/** In which everybody has got through: who was given up in between waits for an answer that says nothing, and asks again. */
 const ALL_MS = 40_000;
 const STOPPED_MS = 20_000;
 
@@ -48,11 +42,7 @@ describeOnMongod('a server on a replica set of three members, under write load',
     await set?.stop();
   });
 
-  /** What was lost or doubled, in all tries. */
-  const faults: string[] = [];
-
-  // Once more where an election took its time; what is lost or doubled counts in any case, below.
-  it(`its primary killed ${KILLS} times: writes resume by themselves`, { retry: 1 }, async () => {
+  it(`its primary killed ${KILLS} times: writes resume by themselves, none is lost or doubled`, async () => {
     onTestFailed(() => console.info(server.log()));
     const load = startWriteLoad([server], CLIENTS);
     const gaps: number[] = [];
@@ -68,24 +58,21 @@ describeOnMongod('a server on a replica set of three members, under write load',
       gaps.push(served);
       all.push(resumed);
       await primary.start();
+      // The next kill is one failure again, not the second at once, which three members cannot bear.
       await set.ready();
     }
     await load.stop();
-    faults.push(...(await load.audit(server)));
+    const faults = await load.audit(server);
     console.info(
       `elected after ${seconds(elections)} s, served after ${seconds(gaps)} s, everybody after ${seconds(all)} s; ${load.acknowledged.length} acknowledged; ` +
         `${JSON.stringify([...load.statuses])}; slowest answer ${(load.slowest / 1000).toFixed(1)} s`,
     );
     expect(load.wrong).toEqual([]);
-    expect(gaps.filter((gap) => gap > RESUME_MS).length).toBeLessThanOrEqual(MAY_BE_LATE);
-    expect(gaps.filter((gap, n) => gap - elections[n]! > FOLLOW_MS).length).toBeLessThanOrEqual(MAY_BE_LATE);
-    expect(all.filter((ms, n) => ms - elections[n]! > ALL_MS).length).toBeLessThanOrEqual(MAY_BE_LATE);
+    expect(faults).toEqual([]);
+    expect(gaps.filter((gap) => gap > RESUME_MS)).toEqual([]);
+    expect(all.filter((ms) => ms > ALL_MS)).toEqual([]);
     expect(load.statuses.get(0)).toBeUndefined();
     expect(load.acknowledged.length).toBeGreaterThan(KILLS * CLIENTS);
-  });
-
-  it('none of these writes is lost or doubled', () => {
-    expect(faults).toEqual([]);
   });
 
   it('its primary stopped in its tracks for 20 s: another takes over, and none is lost or doubled', async () => {

@@ -8,7 +8,9 @@ import { freePort } from './free-port.js';
 import { createMember, type Member } from './member.js';
 import { hireUndertaker } from './undertaker.js';
 
-const READY_MS = 60_000;
+const READY_MS = 30_000;
+/** A rollback takes a second as a rule, now and then twenty, and was seen to take more than sixty. */
+const ROLLED_BACK_MS = 180_000;
 const LOOK_MS = 20;
 
 /** A replica set on loopback, on temporary data. */
@@ -21,7 +23,7 @@ export interface ReplicaSet {
   /**
    * Waits until all members are up, one the primary, the others following it. Before that one more failure leaves no majority:
    * what was killed and started again calls itself a secondary at once, and then rolls back what only it had. While it does
-   * so, for a second or for twenty, it cannot vote.
+   * so it cannot vote.
    */
   ready(): Promise<void>;
   /** Kills all members and removes their data. */
@@ -44,7 +46,7 @@ export async function startReplicaSet(mongod: string, size = 1): Promise<Replica
     for (let n = 0; n < size; n++) members.push(createMember(mongod, folder, await freePort(), changed));
     await Promise.all(members.map((member) => member.start()));
     await initiate(members);
-    await untilReady(members);
+    await untilReady(members, READY_MS);
   } catch (error) {
     await undertaker.bury();
     throw error;
@@ -53,7 +55,7 @@ export async function startReplicaSet(mongod: string, size = 1): Promise<Replica
     url: `mongodb://${members.map(({ host }) => host).join(',')}/?replicaSet=kiln`,
     members,
     primary: () => findPrimary(members),
-    ready: () => untilReady(members),
+    ready: () => untilReady(members, ROLLED_BACK_MS),
     stop: () => undertaker.bury(),
   };
 }
@@ -75,12 +77,13 @@ interface MemberStatus {
   readonly optime?: { readonly t: unknown };
 }
 
-async function untilReady(members: readonly Member[]): Promise<void> {
+/** @param patience milliseconds after which it is given up */
+async function untilReady(members: readonly Member[], patience: number): Promise<void> {
   const wanted = members.map((_, n) => (n === 0 ? 'PRIMARY' : 'SECONDARY')).join();
   let seen = '';
   await onMember(members[0]!, async (client) => {
-    for (const end = Date.now() + READY_MS; seen !== wanted; await sleep(LOOK_MS)) {
-      if (Date.now() > end) throw new Error(`the replica set is ${seen} after ${READY_MS} ms, not ${wanted}`);
+    for (const end = Date.now() + patience; seen !== wanted; await sleep(LOOK_MS)) {
+      if (Date.now() > end) throw new Error(`the replica set is ${seen} after ${patience} ms, not ${wanted}`);
       // It closes its connections when it begins to roll back.
       seen = await statesOf(client).catch(String);
     }
