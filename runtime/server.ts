@@ -12,6 +12,8 @@ import type { Codec } from './http/codecs.js';
 import {
   checkIndexCurrency,
   describeCurrency,
+  markWriter,
+  readIndexRecord,
   watchIndexCurrency,
   type IndexCurrency,
 } from './interactions/index-currency.js';
@@ -23,7 +25,7 @@ import type { Log } from './observe/log.js';
 import { repeat } from './observe/repeat.js';
 import { createExtractor } from './search/extract.js';
 import { parametersOf } from './search/parameters-of.js';
-import { describeIndex, type IndexMaker } from './search/index-record.js';
+import { describeIndex, notCurrent, type IndexMaker } from './search/index-record.js';
 import { createValidator } from './validate/create-validator.js';
 import type { Store } from './store/store.js';
 
@@ -42,7 +44,7 @@ const ZONE = 'UTC';
 
 /** How a store is opened. */
 export interface OpenOptions {
-  /** It has to be there already; where it is not, none is made. */
+  /** It has to be there already, and is only read; where it is not, none is made. */
   readonly existing?: boolean;
 }
 
@@ -61,7 +63,10 @@ export async function openCore(config: Config, options: OpenOptions = {}): Promi
   try {
     // One that has to be there already is only read.
     const maker = describeIndex(tables.search, ZONE);
-    const found = options.existing ? [] : await checkIndexCurrency(store, maker);
+    const found = options.existing
+      ? notCurrent((await readIndexRecord(store)).record, maker)
+      : await checkIndexCurrency(store, maker);
+    if (!options.existing) await markWriter(store, maker);
     return {
       tables,
       store,
@@ -78,12 +83,16 @@ export async function openCore(config: Config, options: OpenOptions = {}): Promi
   }
 }
 
+/** Whether there is a SQLite file behind a URL; an empty one would become one. */
+export function storeExists(store: string): boolean {
+  return (statSync(store.replace(/^sqlite:/, ''), { throwIfNoEntry: false })?.size ?? 0) > 0;
+}
+
 /** The store that the URL names; what only the other one needs is not loaded. */
 async function openStore(config: Config, { existing = false }: OpenOptions): Promise<Store> {
   const options = { queryBudget: config['limits.query.time'] };
   if (!isMongoUrl(config.store)) {
-    // An empty file would become one.
-    if (existing && !statSync(config.store.replace(/^sqlite:/, ''), { throwIfNoEntry: false })?.size) {
+    if (existing && !storeExists(config.store)) {
       throw new Error(`there is no store at ${config.store}`);
     }
     const { openSqliteStore } = await import('./store/sqlite/sqlite-store.js');
@@ -264,6 +273,11 @@ async function startMetrics(config: Config, closers: (() => Promise<void>)[]) {
 
 function sleep(milliseconds: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, milliseconds));
+}
+
+/** Tables and settings that searches are read with, as the server has them. */
+export function searchServices(core: Core): Pick<Services, 'tables' | 'search' | 'subset'> {
+  return { tables: core.tables, search: core.search, subset };
 }
 
 /** Types that a resource can have. */

@@ -11,6 +11,7 @@ import { copyVersions } from './copy/copy-versions.js';
 import { describeComparison, describeDifferences, type Comparison } from './copy/describe-comparison.js';
 import { identify, isSameStore } from './copy/identify.js';
 import { showProgress, type Progress } from './load/progress.js';
+import { STOPPED, stopOnSignal, type StopSignal } from './stop-on-signal.js';
 import { EXIT, messageOf, type Terminal } from './terminal.js';
 
 /** Options of `kiln copy` besides the settings. */
@@ -18,9 +19,6 @@ export interface CopyFlags {
   readonly from: string;
   readonly to: string;
 }
-
-/** Exit codes of a copy that was stopped, as shells have them. */
-const STOPPED = { SIGINT: 130, SIGTERM: 143 } as const;
 
 /** To count the versions of the largest store; in milliseconds. */
 const QUERY_TIME = 600_000;
@@ -74,7 +72,7 @@ export async function runCopy(options: CopyFlags, flags: Flags, terminal: Termin
     );
   } catch (error) {
     if (stop.signal.aborted && error === stop.signal.reason) {
-      const name = error as keyof typeof STOPPED;
+      const name = error as StopSignal;
       terminal.err(`kiln: stopped by ${name}; the same command goes on from here`);
       return STOPPED[name];
     }
@@ -167,19 +165,4 @@ function readStore(option: string, url: string): string {
   }
   if (store !== 'sqlite::memory:') return store;
   throw new ConfigError(`${option}: a memory store ends with this command; name a file with sqlite:PATH`);
-}
-
-/** The first signal aborts, its name being the reason; a second ends the process at once. */
-function stopOnSignal(): { readonly signal: AbortSignal; forget(): void } {
-  const controller = new AbortController();
-  const onSignal = (name: NodeJS.Signals): void => {
-    if (controller.signal.aborted) process.exit(STOPPED[name as keyof typeof STOPPED]);
-    controller.abort(name);
-  };
-  const names = Object.keys(STOPPED) as (keyof typeof STOPPED)[];
-  for (const name of names) process.on(name, onSignal);
-  return {
-    signal: controller.signal,
-    forget: () => names.forEach((name) => void process.off(name, onSignal)),
-  };
 }

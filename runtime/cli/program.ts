@@ -7,10 +7,16 @@ import { ALL_SETTINGS, LATER, optionOf, variableOf } from '../config/settings.js
 import type { CopyFlags } from './copy.js';
 import type { GenerateOptions } from './development.js';
 import type { LoadFlags } from './load.js';
+import type { ReindexFlags } from './reindex.js';
 import { EXIT, messageOf, printable, type Terminal } from './terminal.js';
 
 /** Settings that commands other than serve have a use for. */
 const STORE_SETTINGS = ['store', 'limits.body', 'limits.resource', 'limits.nesting'];
+
+const STORE_ONLY = ['store'];
+
+/** Those that searches depend on. */
+const EXPLAIN_SETTINGS = ['store', 'limits.query.time', 'limits.search.values', 'search.count', 'search.maxCount'];
 
 /**
  * Runs a command line. Each command is loaded when it is called.
@@ -57,7 +63,7 @@ export async function runProgram(args: readonly string[], terminal: Terminal): P
       await run(runLoad(paths, options, flagsOf(options), terminal));
     });
 
-  withSettings(program.command('backup'), ['store'])
+  withSettings(program.command('backup'), STORE_ONLY)
     .description('copy a store into a new file, while servers may use it')
     .argument('<file>', 'the file to make')
     .action(async (file: string, options: object) => {
@@ -75,6 +81,25 @@ export async function runProgram(args: readonly string[], terminal: Terminal): P
     .action(async ({ from, to, ...settings }: CopyFlags) => {
       const { runCopy } = await import('./copy.js');
       await run(runCopy({ from, to }, flagsOf(settings), terminal));
+    });
+
+  withSettings(program.command('reindex'), STORE_ONLY)
+    .description(
+      'make the index entries of searches anew, while servers may run; needed where definitions have changed. Stopped, it ' +
+        'goes on where it was when it is run again',
+    )
+    .option('--type <TYPE>', 'only resources of this type')
+    .action(async ({ type, ...settings }: ReindexFlags) => {
+      const { runReindex } = await import('./reindex.js');
+      await run(runReindex(type === undefined ? {} : { type }, flagsOf(settings), terminal));
+    });
+
+  withSettings(program.command('explain-search'), EXPLAIN_SETTINGS)
+    .description('print how a search is understood, how the store does it, and what that costs')
+    .argument('<search>', "'Patient?name=x&_sort=-birthdate', or a whole URL")
+    .action(async (search: string, options: object) => {
+      const { runExplainSearch } = await import('./explain-search.js');
+      await run(runExplainSearch(search, flagsOf(options), terminal));
     });
 
   withSettings(

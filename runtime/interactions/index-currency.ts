@@ -1,8 +1,25 @@
-import { notCurrent, type IndexMaker, type IndexRecord } from '../search/index-record.js';
+import { notCurrent, withWriter, type IndexMaker, type IndexRecord } from '../search/index-record.js';
 import { OWN_MAPS } from '../store/own-maps.js';
 import type { Store } from '../store/store.js';
 
 const KEY = 'record';
+
+/** The record of a store, as text too, by which it can be replaced; undefined: there is none. */
+export async function readIndexRecord(
+  store: Pick<Store, 'maps'>,
+): Promise<{ readonly text: string | undefined; readonly record: IndexRecord | undefined }> {
+  const text = await store.maps.get(OWN_MAPS.index, KEY);
+  return { text, record: text === undefined ? undefined : (JSON.parse(text) as IndexRecord) };
+}
+
+/** @param text the present one @returns whether it was that still */
+export function swapIndexRecord(
+  store: Pick<Store, 'maps'>,
+  text: string | undefined,
+  record: IndexRecord,
+): Promise<boolean> {
+  return store.maps.swap(OWN_MAPS.index, KEY, text, JSON.stringify(record));
+}
 
 /**
  * Finds out which search rows have index entries that were made by other definitions. A store without resources has
@@ -11,13 +28,20 @@ const KEY = 'record';
  * @returns names of the rows: `Patient.name`
  */
 export async function checkIndexCurrency(store: Pick<Store, 'maps' | 'counts'>, maker: IndexMaker): Promise<string[]> {
-  const text = await store.maps.get(OWN_MAPS.index, KEY);
-  const made = text === undefined ? undefined : (JSON.parse(text) as IndexRecord);
-  if (made?.whole === maker.whole) return [];
-  if ((await store.counts()).size > 0) return notCurrent(made, maker);
-  const isSet = await store.maps.swap(OWN_MAPS.index, KEY, text, JSON.stringify(maker.record()));
-  // Another process has just done the same.
-  return isSet ? [] : checkIndexCurrency(store, maker);
+  const { text, record } = await readIndexRecord(store);
+  if (record?.whole === maker.whole) return [];
+  if ((await store.counts()).size > 0) return notCurrent(record, maker);
+  // Another process may just have done the same.
+  return (await swapIndexRecord(store, text, maker.record())) ? [] : checkIndexCurrency(store, maker);
+}
+
+/** Remembers that entries are made by these definitions from now on, beside those that are there. */
+export async function markWriter(store: Pick<Store, 'maps'>, maker: IndexMaker): Promise<void> {
+  for (;;) {
+    const { text, record } = await readIndexRecord(store);
+    const marked = withWriter(record, maker);
+    if (marked === undefined || (await swapIndexRecord(store, text, marked))) return;
+  }
 }
 
 /** Says which search rows have index entries that were made by other definitions. */
@@ -36,7 +60,7 @@ const BELIEVED = 2000;
  * @param now the clock, in milliseconds
  */
 export function watchIndexCurrency(
-  store: Pick<Store, 'maps' | 'counts'>,
+  store: Pick<Store, 'maps'>,
   maker: IndexMaker,
   found: readonly string[],
   now: () => number = Date.now,
@@ -46,7 +70,7 @@ export function watchIndexCurrency(
   let looking: Promise<void> | undefined;
   const look = async (): Promise<void> => {
     try {
-      rows = await checkIndexCurrency(store, maker);
+      rows = notCurrent((await readIndexRecord(store)).record, maker);
     } catch {
       // A store that does not work for a moment says nothing new.
     }

@@ -28,7 +28,7 @@ export interface SearchInput {
   readonly isPosted: boolean;
   /** Milliseconds since the epoch, for `ap` of dates. */
   readonly now: number;
-  /** URL of the FHIR base. */
+  /** URL of the FHIR base; empty: nobody knows. */
   readonly base: string;
 }
 
@@ -61,7 +61,7 @@ export function readSearchRequest(input: SearchInput, services: SearchServices):
     isResourceType: definitions.isResourceType,
     zone: services.zone ?? utc,
     now: input.now,
-    baseUrl: input.base,
+    ...(input.base !== '' && { baseUrl: input.base }),
     maxAlternatives: input.isPosted ? settings.postValues : settings.values,
   };
   const notes: Note[] = [];

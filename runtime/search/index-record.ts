@@ -14,7 +14,14 @@ export interface IndexRecord {
   readonly whole: string;
   /** A hash for each search row: `Patient.name`, `Resource._id`. */
   readonly rows: Readonly<Record<string, string>>;
+  /** `whole` of those who write since entries of other definitions are among these. */
+  readonly writer?: string;
+  /** How often the writer changed: what was made anew before that counts no more. */
+  readonly epoch?: number;
 }
+
+/** In place of the hash of a row: entries of several definitions are there. */
+const MIXED = 'mixed';
 
 /** What says by which rows, read in which zone, entries are made now; the rows one by one only when asked for. */
 export interface IndexMaker {
@@ -27,20 +34,14 @@ export interface IndexMaker {
  */
 export function describeIndex(tables: readonly SearchTable[], zone: string): IndexMaker {
   const whole = hash([EXTRACTION, zone, tables.map((table) => [table.type, table.parameters.map(essence)])]);
-  return {
-    whole,
-    record: () => ({
-      whole,
-      rows: Object.fromEntries(
-        tables.flatMap(({ type, parameters }) =>
-          parameters.map((row) => [
-            `${type}.${row.code}`,
-            hash([EXTRACTION, row.type === 'date' && zone, essence(row)]),
-          ]),
-        ),
+  let record: IndexRecord | undefined;
+  const makeRows = (): IndexRecord['rows'] =>
+    Object.fromEntries(
+      tables.flatMap(({ type, parameters }) =>
+        parameters.map((row) => [`${type}.${row.code}`, hash([EXTRACTION, row.type === 'date' && zone, essence(row)])]),
       ),
-    }),
-  };
+    );
+  return { whole, record: () => (record ??= { whole, rows: makeRows() }) };
 }
 
 /**
@@ -53,6 +54,37 @@ export function notCurrent(made: IndexRecord | undefined, maker: IndexMaker): st
   return Object.entries(maker.record().rows)
     .filter(([name, is]) => made?.rows[name] !== is)
     .map(([name]) => name);
+}
+
+/**
+ * The record when somebody begins to write by other definitions: rows that differ have entries of both from then on, so
+ * that those from before are not current either, should they come back.
+ *
+ * @param made absent: nobody knows
+ * @returns undefined: it stays as it is
+ */
+export function withWriter(made: IndexRecord | undefined, maker: IndexMaker): IndexRecord | undefined {
+  if (made?.whole === maker.whole || made?.writer === maker.whole) return undefined;
+  const { rows } = maker.record();
+  const before = made?.rows ?? {};
+  const names = Object.keys({ ...before, ...rows });
+  const mixed = names.map((name) => [name, before[name] === rows[name] ? rows[name] : MIXED]);
+  return { whole: MIXED, rows: Object.fromEntries(mixed), writer: maker.whole, epoch: (made?.epoch ?? 0) + 1 };
+}
+
+/** The record when all entries of these rows were made anew. */
+export function withRows(
+  made: IndexRecord | undefined,
+  maker: IndexMaker,
+  isAnew: (name: string) => boolean,
+): IndexRecord {
+  const now = maker.record();
+  const rows = { ...made?.rows };
+  for (const [name, is] of Object.entries(now.rows)) if (isAnew(name)) rows[name] = is;
+  const isWhole = Object.entries(now.rows).every(([name, is]) => rows[name] === is);
+  const { epoch } = made ?? {};
+  // What only others know is of no use when all is anew.
+  return { ...made, ...(isWhole ? now : { whole: MIXED, rows }), ...(epoch !== undefined && { epoch }) };
 }
 
 /** What of a row decides on the entries. */

@@ -4,6 +4,8 @@ export const OWN_MAPS = {
   copy: 'copy',
   /** By which search rows its index entries were made. */
   index: 'index',
+  /** How far these are made anew, by type. */
+  reindex: 'reindex',
 } as const;
 
 const NAMES: ReadonlySet<string> = new Set(Object.values(OWN_MAPS));

@@ -1,0 +1,84 @@
+import { ConfigError } from '../config/config-error.js';
+import { readConfig, type Flags } from '../config/read-config.js';
+import type { Config } from '../config/settings.js';
+import { describeCurrency } from '../interactions/index-currency.js';
+import { openReindexRecord } from '../interactions/reindex-record.js';
+import { reindexType } from '../interactions/reindex.js';
+import { isMongoUrl } from '../config/mongo-url.js';
+import { persist } from './copy/persist.js';
+import { showProgress } from './load/progress.js';
+import { STOPPED, stopOnSignal, type StopSignal } from './stop-on-signal.js';
+import { EXIT, messageOf, type Terminal } from './terminal.js';
+
+/** Options of `kiln reindex` besides the settings. */
+export interface ReindexFlags {
+  readonly type?: string;
+}
+
+/** To find a page of the largest store; in milliseconds. */
+const QUERY_TIME = 600_000;
+
+/**
+ * `kiln reindex`: makes the index entries of all resources, or of one type, anew by the definitions of this program, while
+ * servers run. What was stopped goes on where it was when it is run again; two at once do no harm.
+ *
+ * @returns the exit code: 1 where it failed, 130 or 143 where a signal stopped it
+ * @throws ConfigError
+ */
+export async function runReindex({ type }: ReindexFlags, flags: Flags, terminal: Terminal): Promise<number> {
+  const { config } = readConfig(flags, terminal.env);
+  if (config.store === 'sqlite::memory:') {
+    throw new ConfigError('a memory store ends with this command; name a file with --store sqlite:PATH');
+  }
+  const stop = stopOnSignal();
+  let close = (): Promise<void> => Promise.resolve();
+  try {
+    const { openCore, RESOURCE_TYPES, storeExists } = await import('../server.js');
+    if (type !== undefined && !RESOURCE_TYPES.includes(type)) {
+      throw new ConfigError(`--type ${JSON.stringify(type)}: there is no such resource type`);
+    }
+    if (!isMongoUrl(config.store) && !storeExists(config.store))
+      throw new Error(`there is no store at ${config.store}`);
+    const core = await openCore({ ...config, 'limits.query.time': QUERY_TIME } satisfies Config);
+    close = () => core.store.close();
+    const before = describeCurrency(await core.currency.notCurrent());
+    terminal.err(before ?? 'All index entries are current; they are made anew all the same');
+    const counts = await core.store.counts();
+    const record = await openReindexRecord(core.store, core.maker);
+    const types = type === undefined ? [...counts.keys()].sort() : [type];
+    const total = types.reduce((sum, each) => sum + (counts.get(each) ?? 0), 0);
+    const start = performance.now();
+    let looked = 0;
+    let replaced = 0;
+    const progress = showProgress(terminal, () => ({ read: looked, total, resources: looked }));
+    try {
+      for (const each of types) {
+        replaced += await reindexType(each, {
+          ...core,
+          record,
+          signal: stop.signal,
+          onStep: (count) => (looked += count),
+          persist: (action) => persist(action, stop.signal),
+        });
+      }
+      await record.settle(types, [...counts.keys()]);
+    } finally {
+      progress.end();
+    }
+    const seconds = (performance.now() - start) / 1000;
+    terminal.out(`${replaced} resources indexed anew in ${seconds.toFixed(1)} s`);
+    return EXIT.done;
+  } catch (error) {
+    if (stop.signal.aborted && error === stop.signal.reason) {
+      const name = error as StopSignal;
+      terminal.err(`kiln: stopped by ${name}; the same command goes on from here`);
+      return STOPPED[name];
+    }
+    if (error instanceof ConfigError) throw error;
+    terminal.err(`kiln: ${messageOf(error)}`);
+    return EXIT.failed;
+  } finally {
+    stop.forget();
+    await close();
+  }
+}

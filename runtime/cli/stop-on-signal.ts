@@ -1,0 +1,20 @@
+/** Exit codes of what a signal stopped, as shells have them. */
+export const STOPPED = { SIGINT: 130, SIGTERM: 143 } as const;
+
+/** A signal that ends a command. */
+export type StopSignal = keyof typeof STOPPED;
+
+/** The first signal aborts, its name being the reason; a second ends the process at once. */
+export function stopOnSignal(): { readonly signal: AbortSignal; forget(): void } {
+  const controller = new AbortController();
+  const onSignal = (name: NodeJS.Signals): void => {
+    if (controller.signal.aborted) process.exit(STOPPED[name as StopSignal]);
+    controller.abort(name);
+  };
+  const names = Object.keys(STOPPED) as StopSignal[];
+  for (const name of names) process.on(name, onSignal);
+  return {
+    signal: controller.signal,
+    forget: () => names.forEach((name) => void process.off(name, onSignal)),
+  };
+}

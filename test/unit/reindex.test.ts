@@ -1,0 +1,181 @@
+import { describe, expect, it } from 'vitest';
+
+import type { SearchRow, SearchTable } from '../../runtime/contract/search.js';
+import type { Resource } from '../../runtime/fhir/resource.js';
+import { checkIndexCurrency, markWriter, watchIndexCurrency } from '../../runtime/interactions/index-currency.js';
+import { openReindexRecord } from '../../runtime/interactions/reindex-record.js';
+import { reindexType, type ReindexJob } from '../../runtime/interactions/reindex.js';
+import type { IndexEntry } from '../../runtime/search/entry.js';
+import { describeIndex } from '../../runtime/search/index-record.js';
+import { put } from '../contract/subject.js';
+import { createToyStore } from '../toy/store.js';
+
+const row = (code: string, path = code): SearchRow => ({
+  code,
+  type: 'token',
+  url: `urn:${code}`,
+  paths: [{ text: path, steps: [{ get: path }], types: ['code'] }],
+});
+const tables = (path: string, tag = 'tag'): SearchTable[] => [
+  { type: 'Resource', parameters: [row('_tag', tag)] },
+  { type: 'Basic', base: 'Resource', parameters: [row('code', path)] },
+  { type: 'Patient', base: 'Resource', parameters: [row('gender', path)] },
+];
+const [before, after, third] = ['one', 'two', 'three'].map((path) => describeIndex(tables(path), 'UTC')) as [
+  ReturnType<typeof describeIndex>,
+  ReturnType<typeof describeIndex>,
+  ReturnType<typeof describeIndex>,
+];
+
+/** Entries that tell by what they were made. */
+const madeBy =
+  (name: string) =>
+  ({ id = '', resourceType }: Resource): IndexEntry[] => [
+    { kind: 'token', param: resourceType === 'Basic' ? 'code' : 'gender', code: `${name} ${String(id)}` },
+  ];
+
+async function filledStore(count: number) {
+  const store = createToyStore();
+  await checkIndexCurrency(store, before);
+  for (let n = 0; n < count; n++) await store.write([put(`b${n}`, 0, 'x', [], 'Basic')]);
+  await store.write([put('p', 0)]);
+  return store;
+}
+
+async function jobOn(store: ReturnType<typeof createToyStore>, more: Partial<ReindexJob> = {}): Promise<ReindexJob> {
+  const record = await openReindexRecord(store, after);
+  return { store, record, extract: madeBy('new'), signal: new AbortController().signal, onStep: () => {}, ...more };
+}
+
+async function foundBy(store: ReturnType<typeof createToyStore>, type: string, param: string, code: string) {
+  const where = { param, any: [{ is: 'token' as const, code }] };
+  return (await store.find({ type, where, sort: [], count: 1000, total: 'none' })).versions.length;
+}
+
+describe('kiln reindex (decisions.md, index currency)', () => {
+  it('all types: entries are new, the record says so, the warnings end', async () => {
+    const store = await filledStore(30);
+    await markWriter(store, after);
+    const currency = watchIndexCurrency(store, after, await checkIndexCurrency(store, after), clock());
+    expect(await currency.notCurrent()).toEqual(['Basic.code', 'Patient.gender']);
+    const job = await jobOn(store);
+    expect(await reindexType('Basic', job)).toBe(30);
+    expect(await reindexType('Patient', job)).toBe(1);
+    await job.record.settle(['Basic', 'Patient'], ['Basic', 'Patient']);
+    expect([
+      await foundBy(store, 'Basic', 'code', 'new b7'),
+      await foundBy(store, 'Patient', 'gender', 'new p'),
+    ]).toEqual([1, 1]);
+    expect(await currency.notCurrent()).toEqual([]);
+    expect(await checkIndexCurrency(store, after)).toEqual([]);
+    expect((await store.maps.entries('reindex')).size).toBe(0);
+  });
+
+  it('one type settles its own rows; what it inherits is settled with the last type', async () => {
+    const store = await filledStore(2);
+    const changed = describeIndex(tables('two', 'other'), 'UTC');
+    const record = await openReindexRecord(store, changed);
+    const job = { ...(await jobOn(store)), record };
+    await reindexType('Patient', job);
+    await record.settle(['Patient'], ['Basic', 'Patient']);
+    expect(await checkIndexCurrency(store, changed)).toEqual(['Resource._tag', 'Basic.code']);
+    await reindexType('Basic', job);
+    await record.settle(['Basic'], ['Basic', 'Patient']);
+    expect(await checkIndexCurrency(store, changed)).toEqual([]);
+  });
+
+  it('what was stopped goes on where it was', async () => {
+    const store = await filledStore(60);
+    const stop = new AbortController();
+    const seen: string[] = [];
+    const extract = (resource: Resource): IndexEntry[] => {
+      seen.push(String(resource['id']));
+      if (seen.length === 5) stop.abort('SIGINT');
+      return madeBy('new')(resource);
+    };
+    await expect(reindexType('Basic', await jobOn(store, { extract, signal: stop.signal }))).rejects.toBe('SIGINT');
+    expect(seen).toHaveLength(20);
+    expect(await reindexType('Basic', await jobOn(store, { extract }))).toBe(40);
+    expect(new Set(seen).size).toBe(60);
+    expect(seen).toHaveLength(60);
+    // Done is done, until all is.
+    expect(await reindexType('Basic', await jobOn(store, { extract }))).toBe(0);
+  });
+
+  it('two at once do no harm', async () => {
+    const store = await filledStore(50);
+    const [one, two] = await Promise.all([jobOn(store), jobOn(store)]);
+    await Promise.all(
+      [one, two].map(async (job) => {
+        for (const type of ['Basic', 'Patient']) await reindexType(type, job);
+        await job.record.settle(['Basic', 'Patient'], ['Basic', 'Patient']);
+      }),
+    );
+    expect(await checkIndexCurrency(store, after)).toEqual([]);
+    expect(await foundBy(store, 'Basic', 'code', 'new b49')).toBe(1);
+  });
+
+  it('what somebody writes meanwhile keeps the entries of that write', async () => {
+    const store = await filledStore(3);
+    const reindex: typeof store.reindex = async (items) => {
+      await store.write([
+        { ...put('b1', 1, 'y', [], 'Basic'), entries: madeBy('written')({ resourceType: 'Basic', id: 'b1' }) },
+      ]);
+      return store.reindex(items);
+    };
+    expect(await reindexType('Basic', await jobOn(store, { store: { find: store.find, reindex } }))).toBe(2);
+    expect(await foundBy(store, 'Basic', 'code', 'written b1')).toBe(1);
+  });
+
+  it('a server with other definitions that begins to write meanwhile ends it', async () => {
+    const store = await filledStore(3);
+    await markWriter(store, after);
+    const job = await jobOn(store);
+    await reindexType('Basic', job);
+    await markWriter(store, third);
+    await expect(job.record.settle(['Basic'], ['Basic', 'Patient'])).rejects.toThrow('has begun to write meanwhile');
+    // And what was done before counts no more.
+    expect(await (await openReindexRecord(store, after)).read('Basic')).toMatchObject({ isDone: false });
+  });
+});
+
+describe('definitions that come and go', () => {
+  it('those of before were taken for current, whatever had been written by others: they are mixed', async () => {
+    const store = await filledStore(1);
+    await markWriter(store, before);
+    expect(await checkIndexCurrency(store, before)).toEqual([]);
+    await markWriter(store, after);
+    await markWriter(store, after);
+    expect(await checkIndexCurrency(store, after)).toEqual(['Basic.code', 'Patient.gender']);
+    await markWriter(store, before);
+    expect(await checkIndexCurrency(store, before)).toEqual(['Basic.code', 'Patient.gender']);
+  });
+
+  it('a row that is gone and comes back is not current', async () => {
+    const store = await filledStore(1);
+    const fewer = describeIndex(tables('one').slice(0, 2), 'UTC');
+    expect(await checkIndexCurrency(store, fewer)).toEqual([]);
+    await markWriter(store, fewer);
+    expect(await checkIndexCurrency(store, before)).toEqual(['Patient.gender']);
+  });
+
+  it('looks again after two seconds, not before', async () => {
+    const store = await filledStore(1);
+    let now = 0;
+    const currency = watchIndexCurrency(store, after, ['Basic.code'], () => now);
+    const { record } = await jobOn(store);
+    await record.finish('Basic');
+    await record.finish('Patient');
+    await record.settle([], ['Basic', 'Patient']);
+    now = 1999;
+    expect(await currency.notCurrent()).toEqual(['Basic.code']);
+    now = 2000;
+    expect(await currency.notCurrent()).toEqual([]);
+  });
+});
+
+/** A clock that goes on by two seconds each time. */
+function clock(): () => number {
+  let now = 0;
+  return () => (now += 2000);
+}
