@@ -1,4 +1,5 @@
 import type {
+  Explanation,
   FindPage,
   FindQuery,
   HistoryPage,
@@ -14,6 +15,7 @@ import type {
 export interface ReaderOperations {
   history(query: HistoryQuery): HistoryPage;
   find(query: FindQuery): FindPage;
+  explain(query: FindQuery): Explanation;
   scan(after: string | undefined, limit: number): VersionScan;
   counts(): Map<string, number>;
   readMany(keys: readonly ResourceKey[]): (StoredVersion | undefined)[];

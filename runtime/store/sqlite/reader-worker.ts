@@ -3,6 +3,7 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { openBlobReader } from './blob-tables.js';
 import { connect } from './connect.js';
 import { openDictionary } from './dictionary.js';
+import { openExplain } from './find/explain.js';
 import { openFind } from './find/find.js';
 import { openGuard } from './guard.js';
 import { openHistory } from './history.js';
@@ -27,11 +28,13 @@ function open() {
   const guard = openGuard(db, stop);
   const reader = openReader(db, dictionary, guard);
   const history = openHistory(db, dictionary, guard);
+  const find = openFind(db, dictionary, guard);
   const maps = openMapReader(db);
   const blobs = openBlobReader(db);
   const operations: Omit<ReaderOperations, 'checkpoint' | 'reopen'> = {
     history,
-    find: openFind(db, dictionary, guard),
+    find: (query) => find(query),
+    explain: openExplain(db, guard, find),
     scan: openScan(db, guard),
     counts: () => reader.counts(),
     readMany: (keys) => keys.map(({ type, id }) => reader.current(type, id)),

@@ -142,8 +142,11 @@ export const SCHEMA_STEPS: readonly string[] = [
   CREATE INDEX reference_by_target ON reference (target_id, param, resource, target_type, base) WHERE target_id <> '';
   CREATE INDEX reference_by_identifier ON reference (identifier, param, resource, identifier_system)
     WHERE identifier <> '';
+  CREATE INDEX string_by_text ON string (param, text, resource);
   CREATE INDEX reference_by_text ON reference (param, target, resource);
 
+  DROP INDEX resource_by_time;
+  CREATE INDEX resource_by_time ON resource (type, updated) WHERE deleted = 0;
   CREATE TABLE unordered_type (type INTEGER PRIMARY KEY);
   CREATE TABLE new_key (old INTEGER PRIMARY KEY, key INTEGER NOT NULL);
   INSERT INTO new_key

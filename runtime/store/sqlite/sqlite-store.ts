@@ -124,7 +124,7 @@ export function openSqliteStore(url: string, options: SqliteOptions = {}): Store
       ),
     scan: (after, limit) => queries.run('scan', [after, limit]),
     find: (query, signal) => queries.run('find', [query], { signal }),
-    explain: () => Promise.reject(new Error('no search yet')),
+    explain: (query, signal) => queries.run('explain', [query], { signal }),
     reindex: (items) => (items.length === 0 ? Promise.resolve(0) : writer.request('reindex', [items])),
     history: (query, signal) => queries.run('history', [query], { signal }),
     write,

@@ -1,14 +1,14 @@
 import type { Condition, Leaf } from '../../../search/query/query.js';
 import type { LeafGroup } from './leaf.js';
-import { boundValues, from, fromList, listValues } from './lists.js';
+import { boundValues, from, listValues } from './lists.js';
 import { column, ofParam, type Values } from './shape.js';
 import { and, join, or, raw, sql, type Sql, type Value } from './sql.js';
 
 /** What conditions are compiled with. */
 export interface CompileContext {
   groups(leaf: Leaf): readonly LeafGroup[];
-  /** Keeps a long list of values. @returns its number */
-  list(rows: readonly (readonly Value[])[]): number;
+  /** Keeps a long list of values. @returns the table that it is in a statement */
+  list(rows: readonly (readonly Value[])[]): Sql;
   /** Counts a row that is looked at; it is always true. */
   look(row: Sql, column: string): Sql;
 }
@@ -39,12 +39,12 @@ function checkGroup(group: LeafGroup, key: Sql, context: CompileContext): Sql {
   const list = context.list(alternatives);
   if (shapes.length > 1 || shape.equal === undefined) {
     const parts = checkParts(group, listValues('v'), { key }, context);
-    return sql`EXISTS (SELECT 1 FROM ${fromList(list, 'v')} WHERE ${parts})`;
+    return sql`EXISTS (SELECT 1 FROM ${list} v WHERE ${parts})`;
   }
   const row = ROWS[0]!;
   const own = shape.equal.map((name) => column(row, name));
   const theirs = shape.equal.map((_, i) => listValues('v')(i + 1));
-  const isListed = sql`(${join(own, ', ')}) IN (SELECT ${join(theirs, ', ')} FROM ${fromList(list, 'v')})`;
+  const isListed = sql`(${join(own, ', ')}) IN (SELECT ${join(theirs, ', ')} FROM ${list} v)`;
   // All are of one parameter: several there are only of canonical quantities, and those are no equalities.
   return exists(shape.table, 0, { key }, boundValues(alternatives[0]!), [isListed], context);
 }

@@ -1,70 +1,88 @@
 import type { Database } from 'better-sqlite3';
 
-import { compareText } from '../../../search/query/compare-text.js';
 import type { FindPage, FindQuery, StoredVersion } from '../../store.js';
 import type { Dictionary } from '../dictionary.js';
 import type { Guard } from '../guard.js';
 import { MAX_PAGE } from '../history.js';
 import { openKeyOrder } from '../resource-keys.js';
-import { collect, walk } from './collect.js';
 import { readCursor, writeCursor } from './cursor.js';
-import { compareHits, type Hit } from './hit.js';
+import type { Hit } from './hit.js';
 import { openLists } from './lists.js';
-import { beginRun, type FindParts } from './run.js';
+import { findPlace } from './place.js';
+import { openProbeCache } from './probes.js';
+import { beginRun, FIND_LIMITS, orderOf, type FindParts, type Run, type Trace } from './run.js';
+import { simplify } from './simplify.js';
 import { openStatements } from './statements.js';
+import { findHits } from './strategy.js';
+import { countMatches } from './total.js';
 
-interface BodyRow {
+interface ContentRow {
+  readonly id: string;
   readonly version: number;
   readonly updated: number;
   readonly body: string;
 }
 
-/** Searches. Inside a transaction. */
-export function openFind(db: Database, dictionary: Dictionary, guard: Guard): (query: FindQuery) => FindPage {
+/** Does a search. Inside a transaction. */
+export type Finder = (query: FindQuery, trace?: Trace) => FindPage;
+
+/** Searches of a connection. */
+export function openFind(db: Database, dictionary: Dictionary, guard: Guard, limits = FIND_LIMITS): Finder {
   const parts: FindParts = {
     statements: openStatements(db),
     dictionary,
     guard,
     lists: openLists(db, guard),
+    probes: openProbeCache(),
+    limits,
     isUnordered: openKeyOrder(db),
   };
   const clock = db.prepare<[], number>('SELECT updated FROM clock').pluck();
-  const select = db.prepare<[number], BodyRow>(
-    'SELECT r.version, r.updated, v.body FROM resource r CROSS JOIN version v ON v.seq = r.seq WHERE r.key = ?',
+  const select = db.prepare<[number], ContentRow>(
+    'SELECT r.id, r.version, r.updated, v.body FROM resource r CROSS JOIN version v ON v.seq = r.seq WHERE r.key = ?',
   );
 
-  function find(query: FindQuery): FindPage {
-    const complete = (clock.get() ?? 0) + 1;
-    const cursor = query.after === undefined ? undefined : readCursor(query.after, query.sort);
-    const run = beginRun(parts, query);
-    if (run === undefined) return { versions: [], complete, ...(query.total !== 'none' && { total: 0 }) };
-    const hits = collect(run, walk(run, query.where, undefined));
-    const total = query.total === 'none' ? undefined : (cursor?.total ?? hits.length);
-    const known = total === undefined ? {} : { total };
-    const compare =
-      query.sort.length === 0
-        ? (a: { id: string }, b: { id: string }) => compareText(a.id, b.id)
-        : compareHits(query.sort);
-    const left = cursor === undefined ? hits : hits.filter((hit) => compare(hit, cursor) > 0);
+  /** A page of what was found, one more than fits where there is more. */
+  function toPage(run: Run, hits: readonly Hit[], total: number | undefined): Omit<FindPage, 'complete'> {
+    const { type, count } = run.query;
     const versions: StoredVersion[] = [];
+    const known = total === undefined ? {} : { total };
     let size = 0;
     let last: Hit | undefined;
-    if (query.count === 0) return { versions, complete, ...known };
-    for (const hit of left) {
-      if (versions.length === query.count || size >= MAX_PAGE) {
-        return { versions, complete, ...known, next: writeCursor({ ...last!, ...known }) };
+    for (const hit of count === 0 ? [] : hits) {
+      if (versions.length === count || size >= MAX_PAGE) {
+        const next = writeCursor({ id: versions.at(-1)!.id, values: last!.values, ...known });
+        return { versions, ...known, next };
       }
-      const { version, updated, body } = select.get(hit.key)!;
-      versions.push({ type: query.type, id: hit.id, version, lastUpdated: updated, json: body });
+      run.trace?.read(2);
+      const { id, version, updated, body } = select.get(hit.key)!;
+      versions.push({ type, id, version, lastUpdated: updated, json: body });
       size += body.length;
       last = hit;
     }
-    return { versions, complete, ...known };
+    return { versions, ...known };
   }
 
-  return (query) => {
+  function find(query: FindQuery, trace: Trace | undefined): FindPage {
+    const complete = (clock.get() ?? 0) + 1;
+    const cursor = query.after === undefined ? undefined : readCursor(query.after, orderOf(query.sort).sort);
+    const run = beginRun(parts, query, trace);
+    if (run === undefined) return { versions: [], complete, ...(query.total !== 'none' && { total: 0 }) };
+    const where = simplify(query.where);
+    const after = cursor === undefined ? undefined : findPlace(run, cursor);
+    const wanted = query.count === 0 ? 0 : query.count + 1;
+    const found = findHits(run, where, after, wanted);
+    let total = cursor?.total;
+    if (cursor === undefined && query.total !== 'none') {
+      const isAll = wanted > 0 && found.hits.length < wanted;
+      total = found.total ?? (isAll ? found.hits.length : countMatches(run, where, found.best));
+    }
+    return { ...toPage(run, found.hits, total), complete };
+  }
+
+  return (query, trace) => {
     try {
-      return find(query);
+      return find(query, trace);
     } finally {
       parts.lists.clear();
     }

@@ -5,13 +5,14 @@ import { compareValues, type SortValue } from '../../../search/query/sort.js';
 /** A resource that was found. */
 export interface Hit {
   readonly key: number;
-  readonly id: string;
+  /** Absent: keys are in the order of ids, and nobody has asked for it. */
+  readonly id?: string;
   /** What it is sorted by; null: it has no value. */
   readonly values: readonly (SortValue | null)[];
 }
 
 /** Compares what was found as `compareBy` does. */
-export function compareHits(sort: readonly SortKey[]): (a: Omit<Hit, 'key'>, b: Omit<Hit, 'key'>) => number {
+export function compareHits(sort: readonly SortKey[]): (a: Hit, b: Hit) => number {
   return (a, b) => {
     for (const [i, { isDescending }] of sort.entries()) {
       const [left, right] = [a.values[i] ?? null, b.values[i] ?? null];
@@ -21,6 +22,6 @@ export function compareHits(sort: readonly SortKey[]): (a: Omit<Hit, 'key'>, b: 
       const order = compareValues(left, right);
       if (order !== 0) return isDescending ? -order : order;
     }
-    return compareText(a.id, b.id);
+    return a.id === undefined || b.id === undefined ? a.key - b.key : compareText(a.id, b.id);
   };
 }

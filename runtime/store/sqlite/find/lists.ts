@@ -1,42 +1,44 @@
 import type { Database } from 'better-sqlite3';
 
 import type { Guard } from '../guard.js';
+import { tooCostly } from '../too-costly.js';
 import { raw, sql, type Sql, type Value } from './sql.js';
 import type { Values } from './shape.js';
 
-/** Most values of one row of a list: a composite of a few parts. */
-const WIDTH = 24;
+/** Values of one row of a list: mostly few, many where a reference may have many types of target. */
+const WIDTHS = [8, 32, 256] as const;
 
-/** Long lists of values as tables: each has a number as long as the query runs that needs it. */
+/** Long lists of values as tables, as long as the query runs that needs them. */
 export interface Lists {
-  add(rows: readonly (readonly Value[])[]): number;
+  /** @returns the table in a statement */
+  add(rows: readonly (readonly Value[])[]): Sql;
   clear(): void;
 }
 
-/** Opens the function `kiln_list(number)`, whose rows have the columns `c0`, `c1`… */
+/** Opens functions such as `kiln_list_8(number)`, whose rows have the columns `c0`, `c1`… */
 export function openLists(db: Database, guard: Guard): Lists {
   let lists: (readonly (readonly Value[])[])[] = [];
-  const columns = Array.from({ length: WIDTH }, (_, i) => `c${i}`);
-  const padding: null[] = columns.map(() => null);
-  db.table('kiln_list', {
-    columns,
-    parameters: ['list'],
-    *rows(list: unknown) {
-      for (const row of lists[Number(list)] ?? []) {
-        guard.step();
-        yield [...row, ...padding.slice(row.length)];
-      }
-    },
-  });
+  for (const width of WIDTHS) {
+    const padding = Array.from({ length: width }, () => null);
+    db.table(`kiln_list_${width}`, {
+      columns: padding.map((_, i) => `c${i}`),
+      parameters: ['list'],
+      *rows(list: unknown) {
+        for (const row of lists[Number(list)] ?? []) {
+          guard.step();
+          yield [...row, ...padding.slice(row.length)];
+        }
+      },
+    });
+  }
   return {
-    add: (rows) => lists.push(rows) - 1,
+    add(rows) {
+      const width = WIDTHS.find((each) => each >= (rows[0]?.length ?? 0));
+      if (width === undefined) throw tooCostly();
+      return sql`${raw(`kiln_list_${width}`)}(${lists.push(rows) - 1})`;
+    },
     clear: () => void (lists = []),
   };
-}
-
-/** A list in a statement, its rows named so. */
-export function fromList(list: number, name: string): Sql {
-  return sql`kiln_list(${list}) ${raw(name)}`;
 }
 
 /** The values of a row of a list. */

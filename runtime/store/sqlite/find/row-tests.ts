@@ -1,4 +1,3 @@
-import { fold } from '../../../search/values/fold.js';
 import type { Bounds, Ends, QuantityTest, ReferenceTest, SystemTest, ValueTest } from '../../../search/query/query.js';
 import { isUriBelow, separatorsOf } from '../../../search/query/uri.js';
 import { identifierShape, referenceShape } from './reference-shape.js';
@@ -35,9 +34,14 @@ export function toRowTests(test: ValueTest, names: Names): readonly RowTest[] {
       return test.code === undefined ? one(shapes.TOKEN_SYSTEM, system) : one(shapes.TOKEN_BOTH, test.code, system);
     }
     case 'token-code-begins':
-      return spellings(test.lower).flatMap((begin) =>
-        one(shapes.TOKEN_BEGINS, begin, afterPrefix(begin) ?? LAST_TEXT, test.lower),
-      );
+      // An absent code is stored as an empty text, and begins with nothing.
+      if (test.lower === '') return one(shapes.tokenBegins(false), FIRST_TEXT, '');
+      return spellings(test.lower).flatMap((begin) => {
+        const after = afterPrefix(begin);
+        return after === undefined
+          ? one(shapes.tokenBegins(false), begin, test.lower)
+          : one(shapes.tokenBegins(true), begin, after, test.lower);
+      });
     case 'of-type': {
       const system = test.system === undefined ? [] : [systemNumber(test.system, names)];
       if (!system.every((each) => each !== undefined) || test.value === '') return [];
@@ -50,7 +54,7 @@ export function toRowTests(test: ValueTest, names: Names): readonly RowTest[] {
     case 'string-contains':
       return test.folded === '' ? one(shapes.PRESENT.string) : one(shapes.STRING_CONTAINS, test.folded);
     case 'string-equals':
-      return one(shapes.STRING_EQUALS, test.text, fold(test.text));
+      return one(shapes.STRING_EQUALS, test.text);
     case 'date':
     case 'number': {
       const { bounds, values } = boundsOf(test);
@@ -101,12 +105,11 @@ function spellings(lower: string): readonly string[] {
     if (isLetter && ++letters > SPELT) break;
     begins = begins.flatMap((begin) => (isLetter ? [begin + point.toUpperCase(), begin + point] : [begin + point]));
   }
-  // An absent code is stored as an empty one, and begins with nothing.
-  return lower === '' ? [FIRST_TEXT] : begins;
+  return begins;
 }
 
-const FIRST_TEXT = '\u0001';
-const LAST_TEXT = '\u{10ffff}';
+/** The least text that is not empty. */
+const FIRST_TEXT = '\u0000';
 
 const BOUND_SIGNS = { gt: '>', gte: '>=', lt: '<', lte: '<=' } as const;
 

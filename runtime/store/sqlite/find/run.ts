@@ -1,12 +1,27 @@
-import type { Condition, Leaf } from '../../../search/query/query.js';
+import type { Condition, Leaf, SortKey } from '../../../search/query/query.js';
 import type { FindQuery } from '../../store.js';
 import type { Dictionary } from '../dictionary.js';
 import type { Guard } from '../guard.js';
+import { tooCostly } from '../too-costly.js';
 import { check, type CompileContext } from './check.js';
 import { toGroups, type LeafGroup, type TypeNames } from './leaf.js';
 import type { Lists } from './lists.js';
+import type { ProbeCache } from './probes.js';
 import { raw, type Sql } from './sql.js';
 import type { Statements } from './statements.js';
+
+/** Where one way of finding gives way to another; tests have other numbers. */
+export interface FindLimits {
+  /** So many rows of an index are collected rather than anything walked. */
+  readonly few: number;
+  /** Rows that a walk may look at, and a few for each resource wanted, before something else is tried. */
+  readonly patience: number;
+  /** What is found by so many rows is then collected at once; more make it worth while to walk on for a while. */
+  readonly small: number;
+}
+
+/** Those of every store. */
+export const FIND_LIMITS: FindLimits = { few: 1000, patience: 3000, small: 5000 };
 
 /** What searches of a connection share. */
 export interface FindParts {
@@ -14,18 +29,27 @@ export interface FindParts {
   readonly dictionary: Dictionary;
   readonly guard: Guard;
   readonly lists: Lists;
+  readonly probes: ProbeCache;
+  readonly limits: FindLimits;
   /** Whether the keys of a type are not in the order of ids. */
   readonly isUnordered: (type: number) => boolean;
 }
 
-/** Sees what is run, for an explanation. */
+/** Sees what is done, for an explanation. */
 export interface Trace {
-  ran(statement: string): void;
+  drivenBy(what: string): void;
+  probed(condition: Condition, count: number, limit: number): void;
+  ran(statement: Sql): void;
+  /** Rows that were read beside those that statements look at. */
+  read(rows: number): void;
 }
 
 /** One search that is being done. */
 export interface Run extends FindParts, CompileContext {
   readonly query: FindQuery;
+  /** The keys of its order; without any it is that of ids, in this direction. */
+  readonly sort: readonly SortKey[];
+  readonly isDescending: boolean;
   /** The type's number. */
   readonly type: number;
   /** The order of keys is that of ids. */
@@ -38,6 +62,10 @@ export interface Run extends FindParts, CompileContext {
   check(condition: Condition, key: Sql): Sql;
   readonly trace: Trace | undefined;
 }
+
+/** Bounds of a statement, below those of SQLite. */
+const MAX_VALUES = 30_000;
+const MAX_LENGTH = 900_000;
 
 /** Prepares a search; undefined: there never was a resource of the type. */
 export function beginRun(parts: FindParts, query: FindQuery, trace?: Trace): Run | undefined {
@@ -53,6 +81,7 @@ export function beginRun(parts: FindParts, query: FindQuery, trace?: Trace): Run
   const run: Run = {
     ...parts,
     query,
+    ...orderOf(query.sort),
     type,
     isOrdered: !parts.isUnordered(type),
     trace,
@@ -63,13 +92,23 @@ export function beginRun(parts: FindParts, query: FindQuery, trace?: Trace): Run
     },
     list: lists.add,
     look: (row, column) => raw(trace === undefined ? '1' : guard.look(`${row.text}.${column}`)),
-    go: (column) =>
-      raw(trace === undefined ? guard.sql(column.text) : `${guard.look(column.text)} AND ${guard.sql(column.text)}`),
-    rows<Row>({ text, values }: Sql) {
-      trace?.ran(text);
+    go: ({ text }) => raw(trace === undefined ? guard.sql(text) : `${guard.look(text)} AND ${guard.sql(text)}`),
+    rows<Row>(statement: Sql) {
+      const { text, values } = statement;
+      if (values.length > MAX_VALUES || text.length > MAX_LENGTH) throw tooCostly();
+      trace?.ran(statement);
       return statements.prepare<Row>(text).iterate(...values);
     },
     check: (condition, key) => check(condition, key, run),
   };
   return run;
+}
+
+/** What comes after `_id` sorts nothing any more, and `_id` ascending is what comes last anyway. */
+export function orderOf(sort: readonly SortKey[]): Pick<Run, 'sort' | 'isDescending'> {
+  const byId = sort.findIndex(({ by }) => by === 'id');
+  if (byId < 0) return { sort, isDescending: false };
+  const { isDescending } = sort[byId]!;
+  if (byId === 0) return { sort: [], isDescending };
+  return { sort: sort.slice(0, isDescending ? byId + 1 : byId), isDescending: false };
 }

@@ -71,25 +71,31 @@ export const TOKEN_CODE: Shape = (() => {
   return { ...shape, accesses: accesses.map((access) => ({ ...access, isOrdered: false })) };
 })();
 
+/** A code and its system, or that it has none (0). */
 export const TOKEN_BOTH = equality(token, ['code', 'system'], 'token_by_value');
 
+/** Any code of a system. */
 export const TOKEN_SYSTEM: Shape = (() => {
   const predicate = (row: Sql, values: Values): Sql => and(equals(row, ['system'], values));
   const access = wholeParam(token, 'token_by_value', predicate);
   return { name: 'token system', table: token, predicate, equal: ['system'], accesses: [access] };
 })();
 
-/** A code from value 1 on and below value 2 that begins with value 3 when A to Z are in lower case. */
-export const TOKEN_BEGINS: Shape = (() => {
-  const range = textRange(token, 'code', 'token_by_value', true);
-  const begins = (row: Sql, values: Values): Sql => sql`instr(lower(${column(row, 'code')}), ${values(3)}) = 1`;
+/**
+ * A code that begins with the last value when A to Z are in lower case: it is found from value 1 on and, where that is
+ * bounded, below value 2.
+ */
+export function tokenBegins(isBounded: boolean): Shape {
+  const range = textRange(token, 'code', 'token_by_value', isBounded);
+  const begins = (row: Sql, values: Values): Sql =>
+    sql`instr(lower(${column(row, 'code')}), ${values(isBounded ? 3 : 2)}) = 1`;
   return {
-    name: 'token begins',
+    name: `token begins ${isBounded}`,
     table: token,
     predicate: (row, values) => and([range.predicate!(row, values), begins(row, values)]),
     accesses: range.accesses.map((access) => ({ ...access, rest: begins })),
   };
-})();
+}
 
 /** A value, of an identifier whose type is a code (value 2) and, where it is given, a system (value 3). */
 export function ofType(hasSystem: boolean): Shape {
@@ -105,30 +111,26 @@ export function ofType(hasSystem: boolean): Shape {
   };
 }
 
+/** What begins with value 1: all up to value 2. */
 export const STRING_BEGINS = textRange(string, 'folded', 'string_by_value', true);
+/** The same where nothing follows what begins so. */
 export const STRING_FROM = textRange(string, 'folded', 'string_by_value', false);
 
+/** Value 1 is a part of the folded text. */
 export const STRING_CONTAINS: Shape = (() => {
   const contains = (row: Sql, values: Values): Sql => sql`instr(${column(row, 'folded')}, ${values(1)}) > 0`;
   const access = wholeParam(string, 'string_by_value', contains);
   return { name: 'string contains', table: string, predicate: contains, accesses: [access] };
 })();
 
-/** The text is value 1; its folded form, value 2, finds it. */
-export const STRING_EQUALS: Shape = (() => {
-  const isText = (row: Sql, values: Values): Sql => and(equals(row, ['text'], values));
-  const seek = (row: Sql, values: Values): Sql =>
-    and([ofParam(string, row, values), ...equals(row, ['folded'], values, 2)]);
-  return {
-    name: 'string equals',
-    table: string,
-    predicate: isText,
-    accesses: [{ index: 'string_by_value', isOrdered: true, seek, rest: isText }],
-  };
-})();
+/** The very text. */
+export const STRING_EQUALS = equality(string, ['text'], 'string_by_text');
 
+/** The very URI. */
 export const URI_EQUALS = equality(uri, ['value'], 'uri_by_value');
+/** What begins with value 1: all up to value 2. */
 export const URI_BEGINS = textRange(uri, 'value', 'uri_by_value', true);
+/** The same where nothing follows what begins so. */
 export const URI_FROM = textRange(uri, 'value', 'uri_by_value', false);
 
 /** The id of a resource that is there. */
@@ -184,6 +186,7 @@ export interface Also {
   readonly test: (row: Sql, values: Values) => readonly Sql[];
 }
 
+/** Only the interval is asked for. */
 export const NOTHING_ELSE: Also = { name: '', test: () => [] };
 
 const SIGNS = { '<': sql`<`, '<=': sql`<=`, '>': sql`>`, '>=': sql`>=` } as const;
@@ -204,8 +207,9 @@ export function updatedShape(bounds: readonly Bound[]): Shape {
       {
         index: 'resource_by_time',
         isOrdered: false,
-        seek: (row, values) => and([ofParam(resource, row, values), within(row, values)]),
-        rest: (row) => sql`${column(row, 'deleted')} = 0`,
+        // The index is a partial one.
+        seek: (row, values) =>
+          and([ofParam(resource, row, values), sql`${column(row, 'deleted')} = 0`, within(row, values)]),
       },
     ],
   };

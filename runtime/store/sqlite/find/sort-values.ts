@@ -1,18 +1,9 @@
 import type { SortKey } from '../../../search/query/query.js';
 import type { SortValue } from '../../../search/query/sort.js';
-import type { Statements } from './statements.js';
+import type { Run } from './run.js';
 
-/** Reads what a key sorts a resource by; undefined: it has no value. */
-export type SortReader = (key: number, id: string) => SortValue | undefined;
-
-/** What sort values are read with. */
-export interface SortContext {
-  readonly db: Statements;
-  /** The parameter of a key, and those of its canonical quantities. Undefined: nothing has a value. */
-  param(code: string): number | undefined;
-  canonical(code: string): readonly number[];
-  look(column: string): string;
-}
+/** Reads what a key sorts a resource by; undefined: it has no value. The id may be absent but where it is the key. */
+export type SortReader = (key: number, id: string | undefined) => SortValue | undefined;
 
 interface ValueRow {
   readonly a: string | number;
@@ -59,16 +50,22 @@ function bestOf(by: SortKey['by'], isDescending: boolean, look: string, canonica
   }
 }
 
-/** The reader of one key. */
-export function openSortReader({ param: code, by, isDescending }: SortKey, context: SortContext): SortReader {
-  if (by === 'id') return (_key, id) => [id];
-  const isHead = by === 'updated';
-  const param = isHead ? undefined : context.param(code);
-  if (!isHead && param === undefined) return () => undefined;
-  const canonical = by === 'quantity' ? context.canonical(code) : [];
-  const statement = context.db.prepare<ValueRow>(bestOf(by, isDescending, context.look('t.param'), canonical.length));
-  const values = param === undefined ? [] : [...canonical, param, ...canonical];
-  return (key) => {
+/** The readers of all keys of a search. */
+export function sortReaders(run: Run): readonly SortReader[] {
+  return run.sort.map((key) => openSortReader(run, key));
+}
+
+function openSortReader(run: Run, { param: code, by, isDescending }: SortKey): SortReader {
+  const { dictionary, statements, guard, trace, type } = run;
+  const param = by === 'updated' || by === 'id' ? 0 : dictionary.findParam(type, code, 0);
+  if (param === undefined) return () => undefined;
+  const canonical = by === 'quantity' ? dictionary.paramsBetween(type, `${code}{`, `${code}|`) : [];
+  const look = trace === undefined ? '1' : guard.look('t.param');
+  const statement = statements.prepare<ValueRow>(bestOf(by, isDescending, look, canonical.length));
+  const values = param === 0 ? [] : [...canonical, param, ...canonical];
+  return (key, id) => {
+    if (by === 'id' && id !== undefined) return [id];
+    if (param === 0) trace?.read(1);
     const row = statement.get(key, ...values);
     if (row === undefined) return undefined;
     return row.b === undefined ? [row.a] : [row.a, row.b];

@@ -8,6 +8,7 @@ export interface Statements {
 /** Statements kept; beyond that those go that were used longest ago. */
 const MOST = 500;
 
+/** None is prepared yet. */
 export function openStatements(db: Database): Statements {
   const kept = new Map<string, Statement<unknown[]>>();
   return {

@@ -1,0 +1,84 @@
+import type { Condition } from '../../../search/query/query.js';
+import type { Arm, Driver } from './driver.js';
+import { compareHits, type Hit } from './hit.js';
+import type { Run } from './run.js';
+import { sortReaders } from './sort-values.js';
+import { join, raw, sql, type Sql } from './sql.js';
+
+interface KeyRow {
+  readonly key: number;
+  readonly id?: string;
+}
+
+/** A direction of ids, and where to begin. */
+export interface Direction {
+  readonly isDescending: boolean;
+  readonly after: Hit | undefined;
+}
+
+/** All resources of the type that fulfil a condition, in the order of ids. */
+export function* walk(run: Run, where: Condition, { isDescending, after }: Direction): Generator<Hit> {
+  const later = after === undefined ? sql`` : sql`AND r.id ${raw(isDescending ? '<' : '>')} ${after.id ?? ''}`;
+  const key = raw('r.key');
+  const statement = sql`SELECT r.key, r.id FROM resource r INDEXED BY resource_by_id
+    WHERE r.type = ${run.type} ${later} AND ${run.go(key)} AND r.deleted = 0
+    AND ${run.check(where, key)} ORDER BY r.id ${raw(isDescending ? 'DESC' : 'ASC')}`;
+  for (const row of run.rows<KeyRow>(statement)) yield { ...row, values: [] };
+}
+
+/** What is in ranges of keys in order, and fulfils a condition. */
+export function* walkArms(
+  run: Run,
+  arms: readonly Arm[],
+  where: Condition,
+  { isDescending, after }: Direction,
+): Generator<Hit> {
+  if (arms.length === 0) return;
+  const later = ({ key }: Arm): Sql =>
+    after === undefined ? sql`` : sql`AND ${key} ${raw(isDescending ? '<' : '>')} ${after.key}`;
+  const pieces = arms.map((arm) => sql`${selectKey(run, arm, where)} ${later(arm)}`);
+  const statement = sql`${join(pieces, ' UNION ALL ')} ORDER BY 1 ${raw(isDescending ? 'DESC' : 'ASC')}`;
+  let last: number | undefined;
+  for (const { key } of run.rows<KeyRow>(statement)) {
+    // A resource may have the value twice.
+    if (key !== last) yield { key, values: [] };
+    last = key;
+  }
+}
+
+/** The keys in a range of resources that fulfil a condition. */
+function selectKey(run: Run, { key, rows }: Arm, where: Condition): Sql {
+  return sql`SELECT ${key} AS key ${rows} AND ${run.check(where, key)}`;
+}
+
+/** Most pieces of a statement that are put together at a time. */
+const MAX_PIECES = 100;
+
+/** The keys of all that a driver finds and that fulfil a condition besides: each once, in no order. */
+export function* driven(run: Run, { arms }: Driver, where: Condition): Generator<number> {
+  const seen = new Set<number>();
+  for (let at = 0; at < arms.length; at += MAX_PIECES) {
+    const pieces = arms.slice(at, at + MAX_PIECES).map((arm) => selectKey(run, arm, where));
+    for (const { key } of run.rows<KeyRow>(join(pieces, ' UNION ALL '))) {
+      if (seen.has(key)) continue;
+      seen.add(key);
+      yield key;
+    }
+  }
+}
+
+/** Everything with these keys, in the order of the search. */
+export function sorted(run: Run, keys: Iterable<number>): readonly Hit[] {
+  const readers = sortReaders(run);
+  const needsIds = !run.isOrdered || run.sort.some(({ by }) => by === 'id');
+  const selectId = run.statements.prepare<{ readonly id: string }>('SELECT id FROM resource WHERE key = ?');
+  const hits: Hit[] = [];
+  for (const key of keys) {
+    run.guard.step();
+    if (needsIds) run.trace?.read(1);
+    const id = needsIds ? selectId.get(key)!.id : undefined;
+    hits.push({ key, ...(id !== undefined && { id }), values: readers.map((read) => read(key, id) ?? null) });
+  }
+  const order = compareHits(run.sort);
+  return hits.sort(run.isDescending ? (a, b) => order(b, a) : order);
+}

@@ -1,0 +1,172 @@
+import type { Condition, Leaf } from '../../../search/query/query.js';
+import { checkParts, MAX_INLINE } from './check.js';
+import type { LeafGroup } from './leaf.js';
+import { boundValues, from, listValues } from './lists.js';
+import { probe } from './probes.js';
+import type { Run } from './run.js';
+import { column, type Access, type Values } from './shape.js';
+import { TOKEN_BOTH, TOKEN_CODE } from './shapes.js';
+import { and, raw, sql, type Sql } from './sql.js';
+
+/** One range of an index, or a range for each row of a list, and what is asked of its rows. */
+export interface Arm {
+  /** Column of the resource's key. */
+  readonly key: Sql;
+  /** `FROM … WHERE …`, all that the rows have to fulfil. */
+  readonly rows: Sql;
+  /** The same without what the index does not answer. */
+  readonly range: Sql;
+  /** Whether the rows come in the order of keys. */
+  readonly isOrdered: boolean;
+}
+
+/** A condition as ranges of indexes: what fulfils it is in some of them. */
+export interface Driver {
+  readonly condition: Condition;
+  readonly arms: readonly Arm[];
+  /** Rows of the ranges; one above the limit of probes: more. */
+  readonly count: number;
+  /** Whether all that is in them fulfils it. */
+  readonly isExact: boolean;
+}
+
+const ROW = raw('d');
+
+/**
+ * The ranges by which a condition is found with the fewest rows. Undefined: by none, all resources have to be looked at.
+ *
+ * @param limit how far rows are counted
+ */
+export function findDriver(run: Run, condition: Condition, limit: number): Driver | undefined {
+  if ('not' in condition) return undefined;
+  if ('all' in condition) {
+    const best = findBest(run, condition.all, limit);
+    return best === undefined ? undefined : { ...best, condition, isExact: condition.all.length === 1 && best.isExact };
+  }
+  if ('some' in condition) {
+    const drivers = condition.some.map((each) => findDriver(run, each, limit));
+    if (drivers.includes(undefined)) return undefined;
+    const known = drivers.filter((driver) => driver !== undefined);
+    const count = known.reduce((sum, driver) => sum + driver.count, 0);
+    const arms = known.flatMap((driver) => driver.arms);
+    return { condition, arms, count, isExact: known.every((driver) => driver.isExact) };
+  }
+  const options = run.groups(condition).map((group) => cheapest(run, group, limit));
+  const count = options.reduce((sum, option) => sum + option.count, 0);
+  return { condition, arms: options.flatMap(({ arms }) => arms), count, isExact: true };
+}
+
+/** Few enough that nothing can be gained by counting more. */
+const FEW = 20;
+
+/** The driver of the conjunct that has the fewest rows. */
+export function findBest(run: Run, conditions: readonly Condition[], limit: number): Driver | undefined {
+  let best: Driver | undefined;
+  for (const condition of conditions) {
+    const driver = findDriver(run, condition, limit);
+    if (driver === undefined) continue;
+    if ('param' in condition || 'updated' in condition || 'ids' in condition) {
+      run.trace?.probed(condition, driver.count, limit);
+    }
+    if (best === undefined || driver.count < best.count) best = driver;
+    if (best.count <= FEW) break;
+  }
+  return best;
+}
+
+interface Option {
+  readonly arms: readonly Arm[];
+  readonly count: number;
+}
+
+/** Of a composite by the part, of an interval by the end that has the fewest rows. */
+function cheapest(run: Run, group: LeafGroup, limit: number): Option {
+  let best: Option | undefined;
+  for (const [part, { accesses }] of group.shapes.entries()) {
+    for (const access of accesses) {
+      const arms = armsOf(run, group, part, access);
+      const count = probe(run, arms.map(({ range }) => range), limit); // prettier-ignore
+      if (best === undefined || count < best.count) best = { arms, count };
+    }
+  }
+  return best ?? { arms: [], count: 0 };
+}
+
+function armsOf(run: Run, group: LeafGroup, part: number, access: Access): readonly Arm[] {
+  const { alternatives } = group;
+  if (alternatives.length <= MAX_INLINE) {
+    return alternatives.map((values) => armOf(run, group, part, access, boundValues(values)));
+  }
+  return [armOf(run, group, part, access, listValues('v'), run.list(alternatives))];
+}
+
+function armOf(run: Run, group: LeafGroup, part: number, access: Access, values: Values, list?: Sql): Arm {
+  const { table } = group.shapes[part]!;
+  const own = from(values, group.places[part]!);
+  const key = column(ROW, table.key);
+  const source = sql`FROM ${list === undefined ? sql`` : sql`${list} v CROSS JOIN `}${raw(table.name)} d
+    INDEXED BY ${raw(access.index)}`;
+  const seek = access.seek(ROW, own);
+  const rest = access.rest === undefined ? [] : [access.rest(ROW, own)];
+  const others =
+    group.shapes.length === 1
+      ? []
+      : [checkParts(group, values, { key, group: column(ROW, 'part_group') }, run, [part])];
+  return {
+    key,
+    rows: sql`${source} WHERE ${seek} AND ${run.go(key)} AND ${and([...rest, ...others])}`,
+    range: sql`${source} WHERE ${seek}`,
+    isOrdered: access.isOrdered && list === undefined,
+  };
+}
+
+/** A leaf as few ranges in which rows come in the order of keys; undefined: it is found by none such. */
+export function orderedArms(run: Run, leaf: Leaf): readonly Arm[] | undefined {
+  const arms: Arm[] = [];
+  for (const group of run.groups(leaf)) {
+    const split = bySystem(run, group);
+    if (split === undefined) return undefined;
+    const part = split.shapes.findIndex(({ accesses }) => accesses.some(({ isOrdered }) => isOrdered));
+    const access = split.shapes[part]?.accesses.find(({ isOrdered }) => isOrdered);
+    if (access === undefined) return undefined;
+    arms.push(...armsOf(run, split, part, access));
+    if (arms.length > MAX_INLINE || !arms.every(({ isOrdered }) => isOrdered)) return undefined;
+  }
+  return arms;
+}
+
+/** Codes without a system as codes with each system that they have here: mostly that is one. */
+function bySystem(run: Run, group: LeafGroup): LeafGroup | undefined {
+  const { shapes, places, alternatives } = group;
+  const part = shapes.indexOf(TOKEN_CODE);
+  if (part < 0 || shapes.some(({ accesses }) => accesses.some(({ isOrdered }) => isOrdered))) return group;
+  if (alternatives.length > MAX_INLINE) return undefined;
+  const place = places[part]!;
+  const after = place + 2;
+  const split = alternatives.flatMap((values) =>
+    systemsOf(run, Number(values[place]), String(values[place + 1])).map((system) => [
+      ...values.slice(0, after),
+      system,
+      ...values.slice(after),
+    ]),
+  );
+  if (split.length > MAX_INLINE) return undefined;
+  return {
+    shapes: shapes.map((shape, i) => (i === part ? TOKEN_BOTH : shape)),
+    places: places.map((each) => (each >= after ? each + 1 : each)),
+    alternatives: split,
+  };
+}
+
+/** The systems that a code has under a parameter; a few more than are of use. */
+export function systemsOf(run: Run, param: number, code: string, limit = MAX_INLINE + 1): readonly number[] {
+  const next = run.statements.prepare<{ readonly system: number }>(
+    `SELECT system FROM token INDEXED BY token_by_value WHERE param = ? AND code = ? AND system > ? ORDER BY system LIMIT 1`,
+  );
+  const systems: number[] = [];
+  for (let row = next.get(param, code, -1); row !== undefined && systems.length < limit;) {
+    systems.push(row.system);
+    row = next.get(param, code, row.system);
+  }
+  return systems;
+}

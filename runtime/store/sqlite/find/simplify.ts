@@ -1,0 +1,32 @@
+import type { Condition } from '../../../search/query/query.js';
+
+/**
+ * The same condition without needless nesting, and without what is there twice: as an object, for a deep condition may hold
+ * the same one at many places.
+ */
+export function simplify(condition: Condition, done = new Map<Condition, Condition>()): Condition {
+  const known = done.get(condition);
+  if (known !== undefined) return known;
+  const simple = simplifyOne(condition, done);
+  done.set(condition, simple);
+  done.set(simple, simple);
+  return simple;
+}
+
+function simplifyOne(condition: Condition, done: Map<Condition, Condition>): Condition {
+  if ('not' in condition) {
+    const inner = simplify(condition.not, done);
+    return 'not' in inner ? inner.not : { not: inner };
+  }
+  if ('all' in condition) {
+    const parts = condition.all.map((each) => simplify(each, done));
+    const all = new Set(parts.flatMap((each) => ('all' in each ? each.all : [each])));
+    return all.size === 1 ? [...all][0]! : { all: [...all] };
+  }
+  if ('some' in condition) {
+    const parts = condition.some.map((each) => simplify(each, done));
+    const some = new Set(parts.flatMap((each) => ('some' in each ? each.some : [each])));
+    return some.size === 1 ? [...some][0]! : { some: [...some] };
+  }
+  return condition;
+}

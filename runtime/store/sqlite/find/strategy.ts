@@ -1,0 +1,145 @@
+import { EVERYTHING, type Condition } from '../../../search/query/query.js';
+import { printCondition, printSort } from '../../../search/query/print.js';
+import { driven, sorted, walk, walkArms } from './by-key.js';
+import { findBest, orderedArms, type Driver } from './driver.js';
+import { compareHits, type Hit } from './hit.js';
+import type { Run } from './run.js';
+import { isSortable, sortedWalk } from './sorted-walk.js';
+
+/** What was found for a page. */
+export interface Found {
+  /** From the place on, as many as were wanted. */
+  readonly hits: readonly Hit[];
+  /** All that match, from the beginning, where that came to light. */
+  readonly total: number | undefined;
+  /** What finds the matches with the fewest rows, if that is known. */
+  readonly best: Driver | undefined;
+}
+
+/** How many rows more a walk may look at for each resource wanted. */
+const PATIENCE_PER_HIT = 3;
+
+/** How far rows are counted when a walk meets too few matches. */
+const DEEP_PROBE = 1_000_000;
+
+/**
+ * Finds a page in one of four ways: what an index finds few of is collected and sorted; an index that has the matches of one
+ * condition in the order of ids is walked; or one that has the values of the first sort key; or all resources of the type. A
+ * walk that meets too few matches is given up for collecting.
+ *
+ * @param where as `simplify` made it
+ */
+export function findHits(run: Run, where: Condition, after: Hit | undefined, wanted: number): Found {
+  const { limits } = run;
+  const conjuncts = 'all' in where ? where.all : [where];
+  const direction = { isDescending: run.isDescending, after };
+  const isById = run.sort.length === 0;
+
+  const [only] = conjuncts;
+  if (isById && run.isOrdered && conjuncts.length === 1 && only !== undefined && isLeaf(only)) {
+    const arms = orderedArms(run, only);
+    if (arms !== undefined) {
+      run.trace?.drivenBy(printCondition(only));
+      const hits = take(walkArms(run, arms, EVERYTHING, direction), wanted);
+      return { hits, total: undefined, best: { condition: only, arms, count: Infinity, isExact: true } };
+    }
+  }
+
+  const best = findBest(run, conjuncts, limits.few);
+  if (best !== undefined && best.count <= limits.few) return collected(run, conjuncts, best, after, wanted);
+
+  const source = isById ? byId(run, conjuncts, where, direction) : bySort(run, where, after);
+  const walked = (rows: number): readonly Hit[] | undefined =>
+    source === undefined ? undefined : run.guard.within({ rows }, () => take(source(), wanted));
+  let hits = walked(limits.patience + PATIENCE_PER_HIT * wanted);
+  if (hits !== undefined) return { hits, total: undefined, best };
+
+  const deep = best === undefined ? undefined : findBest(run, conjuncts, DEEP_PROBE);
+  if (deep === undefined) {
+    hits = walked(Infinity);
+    if (hits !== undefined) return { hits, total: undefined, best };
+    run.trace?.drivenBy(`every ${run.query.type}`);
+    const all = walk(run, where, { isDescending: false, after: undefined });
+    return page(run, sorted(run, keysOf(all)), after, wanted, undefined);
+  }
+  if (deep.count > limits.small) hits = walked(deep.count);
+  return hits === undefined ? collected(run, conjuncts, deep, after, wanted) : { hits, total: undefined, best: deep };
+}
+
+function isLeaf(
+  condition: Condition,
+): condition is Exclude<Condition, { all: unknown } | { some: unknown } | { not: unknown }> {
+  return !('all' in condition || 'some' in condition || 'not' in condition);
+}
+
+/** A walk in the order of ids: by a condition that has its matches in that order, or through all. */
+function byId(
+  run: Run,
+  conjuncts: readonly Condition[],
+  where: Condition,
+  direction: Parameters<typeof walk>[2],
+): () => Iterable<Hit> {
+  for (const condition of run.isOrdered ? conjuncts : []) {
+    const arms = isLeaf(condition) ? orderedArms(run, condition) : undefined;
+    if (arms === undefined) continue;
+    const rest = without(conjuncts, condition);
+    return () => {
+      run.trace?.drivenBy(printCondition(condition));
+      return walkArms(run, arms, rest, direction);
+    };
+  }
+  return () => {
+    run.trace?.drivenBy(`every ${run.query.type}`);
+    return walk(run, where, direction);
+  };
+}
+
+/** A walk by the index of the first sort key, where there is one. */
+function bySort(run: Run, where: Condition, after: Hit | undefined): (() => Iterable<Hit>) | undefined {
+  if (!isSortable(run)) return undefined;
+  return () => {
+    run.trace?.drivenBy(`the order ${printSort(run.sort)}`);
+    return sortedWalk(run, where, after);
+  };
+}
+
+/** What is left to be asked of that which a driver has found. */
+export function leftOf(conjuncts: readonly Condition[], { condition, isExact }: Driver): Condition {
+  return isExact ? without(conjuncts, condition) : { all: conjuncts };
+}
+
+function without(conjuncts: readonly Condition[], condition: Condition): Condition {
+  return { all: conjuncts.filter((each) => each !== condition) };
+}
+
+function collected(
+  run: Run,
+  conjuncts: readonly Condition[],
+  best: Driver,
+  after: Hit | undefined,
+  wanted: number,
+): Found {
+  run.trace?.drivenBy(printCondition(best.condition));
+  return page(run, sorted(run, driven(run, best, leftOf(conjuncts, best))), after, wanted, best);
+}
+
+function page(run: Run, all: readonly Hit[], after: Hit | undefined, wanted: number, best: Driver | undefined): Found {
+  const order = compareHits(run.sort);
+  const sign = run.isDescending ? -1 : 1;
+  const left = after === undefined ? all : all.filter((hit) => order(hit, after) * sign > 0);
+  return { hits: left.slice(0, wanted), total: all.length, best };
+}
+
+function* keysOf(hits: Iterable<Hit>): Generator<number> {
+  for (const { key } of hits) yield key;
+}
+
+function take(hits: Iterable<Hit>, count: number): readonly Hit[] {
+  const taken: Hit[] = [];
+  if (count === 0) return taken;
+  for (const hit of hits) {
+    taken.push(hit);
+    if (taken.length === count) break;
+  }
+  return taken;
+}
