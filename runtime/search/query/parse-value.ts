@@ -77,24 +77,32 @@ export const VALUE_PARSERS: Readonly<Partial<Record<SearchType, Readonly<Record<
   },
 };
 
+const TERMINOLOGY = 'there is no terminology service yet';
+const FULL_TEXT = 'there is no full text index yet';
+const HIERARCHIES = 'hierarchies of resources are not followed yet';
+
 /** Modifiers that the specification has, and why they are refused here. */
 export const LATER: Readonly<Partial<Record<SearchType, Readonly<Record<string, string>>>>> = {
   token: {
-    in: 'there is no terminology service yet',
-    'not-in': 'there is no terminology service yet',
-    above: 'there is no terminology service yet',
-    below: 'there is no terminology service yet',
-    text: 'there is no full text index yet',
-    'text-advanced': 'there is no full text index yet',
+    in: TERMINOLOGY,
+    'not-in': TERMINOLOGY,
+    above: TERMINOLOGY,
+    below: TERMINOLOGY,
+    text: FULL_TEXT,
+    'text-advanced': FULL_TEXT,
   },
   reference: {
-    text: 'there is no full text index yet',
-    'text-advanced': 'there is no full text index yet',
-    'code-text': 'there is no full text index yet',
-    in: 'there is no terminology service yet',
-    'not-in': 'there is no terminology service yet',
+    text: FULL_TEXT,
+    'text-advanced': FULL_TEXT,
+    'code-text': FULL_TEXT,
+    in: TERMINOLOGY,
+    'not-in': TERMINOLOGY,
+    above: HIERARCHIES,
+    below: HIERARCHIES,
+    contains: HIERARCHIES,
   },
-  string: { text: 'there is no full text index yet' },
+  string: { text: FULL_TEXT },
+  uri: { contains: 'URIs are found by whole segments alone' },
 };
 
 function folded(text: string): string {

@@ -1,0 +1,102 @@
+import { tables } from '../../generated/tables.js';
+import type { SearchRow, SearchType } from '../../runtime/contract/search.js';
+import { RESULT_PARAMETERS } from '../../runtime/interactions/result-parameters.js';
+import { PREFIXES } from '../../runtime/search/query/intervals.js';
+import { isSearchable, LATER_PARAMETERS } from '../../runtime/search/query/later-parameters.js';
+import { modifiersOf } from '../../runtime/search/query/parse-criterion.js';
+import { LATER } from '../../runtime/search/query/parse-value.js';
+
+/** Types of parameters, in the order of the page. */
+export const TYPES = ['string', 'token', 'reference', 'date', 'number', 'quantity', 'uri', 'composite'] as const;
+
+/** Every modifier that the specification has for parameters. https://hl7.org/fhir/R5/search.html#modifiers */
+export const MODIFIERS = [
+  'missing',
+  'exact',
+  'contains',
+  'text',
+  'text-advanced',
+  'code-text',
+  'not',
+  'in',
+  'not-in',
+  'of-type',
+  'identifier',
+  'above',
+  'below',
+  '[type]',
+] as const;
+
+const PREFIXED: ReadonlySet<SearchType> = new Set(['date', 'number', 'quantity']);
+
+/** What a cell of the table says. */
+export function cellOf(modifier: string, type: SearchType): 'yes' | 'later' | '' {
+  if (modifiersOf({ code: 'any', type }).includes(modifier)) return 'yes';
+  return LATER[type]?.[modifier] === undefined ? '' : 'later';
+}
+
+/** Parameters of the tables that no search works by, each with its type: `Location.near`. */
+export function unsearchable(): string[] {
+  const names = tables.search.flatMap(({ type, parameters }) =>
+    parameters.filter((row: SearchRow) => !isSearchable(row)).map(({ code }) => ({ type, code })),
+  );
+  const own = names.filter(({ code }) => !Object.hasOwn(LATER_PARAMETERS, code));
+  return own.map(({ type, code }) => `\`${type}.${code}\``);
+}
+
+/** The page `docs/search-parameters.md`. */
+export function searchDocs(): string {
+  const reasons = TYPES.flatMap((type) =>
+    Object.entries(LATER[type] ?? {}).map(([modifier, reason]) => [`\`:${modifier}\` on ${type}`, reason] as const),
+  );
+  return [
+    '# Search: what works',
+    '',
+    'Made from the tables that the server reads; `npx vitest run --project fast search-docs -u` writes it anew.',
+    '',
+    '## Modifiers',
+    '',
+    '**yes**: it works. **later**: refused by name until what it needs exists. Empty: the specification has none, 400.',
+    'What holds for each parameter of each type is in `/metadata`.',
+    '',
+    ...table(
+      ['', ...TYPES],
+      MODIFIERS.map((modifier) => [`\`:${modifier}\``, ...TYPES.map((type) => cellOf(modifier, type))]),
+    ),
+    '',
+    '`_id` takes `:missing` and `:not`, `_lastUpdated` takes `:missing` alone.',
+    '',
+    ...table(['later', 'why'], reasons),
+    '',
+    '## Prefixes',
+    '',
+    `${PREFIXES.map((prefix) => `\`${prefix}\``).join(' ')} on ${TYPES.filter((type) => PREFIXED.has(type)).join(', ')}.`,
+    '',
+    '## Parameters of results',
+    '',
+    `${Object.keys(RESULT_PARAMETERS)
+      .map((name) => `\`${name}\``)
+      .join(' ')}, and \`_format\`, \`_pretty\`.`,
+    '`_sort` goes by every parameter but composite ones.',
+    '',
+    '## Parameters that come later',
+    '',
+    'Each is refused by name:',
+    '',
+    ...table(
+      ['', 'meanwhile'],
+      Object.entries(LATER_PARAMETERS).map(([name, instead]) => [`\`${name}\``, instead]),
+    ),
+    '',
+    `Of single types: ${unsearchable().join(', ')}.`,
+    '',
+  ].join('\n');
+}
+
+/** A table of Markdown, its columns aligned. */
+function table(head: readonly string[], rows: readonly (readonly string[])[]): string[] {
+  const widths = head.map((_, at) => Math.max(3, ...[head, ...rows].map((row) => row[at]?.length ?? 0)));
+  const line = (cells: readonly string[]): string =>
+    `| ${cells.map((cell, at) => cell.padEnd(widths[at] ?? 0)).join(' | ')} |`;
+  return [line(head), `| ${widths.map((width) => '-'.repeat(width)).join(' | ')} |`, ...rows.map(line)];
+}
