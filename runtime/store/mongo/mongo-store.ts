@@ -9,12 +9,14 @@ import { connect, type Connected } from './connect.js';
 import { openRestore, openScan } from './copy.js';
 import { openCounts } from './counts.js';
 import { openFault } from './fault.js';
+import { openExplain } from './find/explain.js';
 import { openFind } from './find/find.js';
 import { openProbes } from './find/probe.js';
 import { openHistory } from './history.js';
 import { openMaps } from './maps.js';
 import { prepare } from './prepare.js';
 import { openReader } from './read.js';
+import { openReindex } from './reindex.js';
 import { toSettings, type MongoOptions, type MongoSettings } from './settings.js';
 import { openSnapshots, type ClusterTime } from './snapshot.js';
 import { openStaleTransactions } from './stale-transactions.js';
@@ -63,7 +65,9 @@ async function openStore({ client, db }: Connected, clock: ServerClock, settings
   const snapshots = openSnapshots(db, causal, toTimestamp);
   const reader = openReader(collections, causal, time);
   const history = openHistory(snapshots, now);
-  const find = openFind({ snapshots, probes: openProbes(), slotOf: settings.slotOf, now });
+  const findParts = { snapshots, probes: openProbes(), slotOf: settings.slotOf, now };
+  const [find, explain] = [openFind(findParts), openExplain(findParts)];
+  const reindex = openReindex(collections, causal, settings.slotOf, time);
   const scan = openScan(snapshots);
   const counts = openCounts(snapshots);
   const blobs = openBlobs({ collections, causal, transactions, now, time, grace: settings.blobGrace, fault });
@@ -91,8 +95,8 @@ async function openStore({ client, db }: Connected, clock: ServerClock, settings
     readMany: (keys) => reader.many(keys),
     readVersion: (type, id, version) => reader.version(type, id, version),
     find: (query, signal) => find(query, { budget: queryBudget, signal }),
-    explain: () => Promise.reject(new Error('no search yet')),
-    reindex: () => Promise.reject(new Error('no search yet')),
+    explain: (query, signal) => explain(query, { budget: queryBudget, signal }),
+    reindex: (items) => stale.watch(reindex(items)),
     history: (query, signal) => history(query, { budget: queryBudget, signal }),
     scan: (after, limit) => scan(after, limit, { budget: queryBudget, signal: undefined }),
     write,

@@ -1,4 +1,5 @@
 import type { ClientSession, Db, Document, Timestamp } from 'mongodb';
+import { setMaxListeners } from 'node:events';
 
 import type { Causal } from './causal.js';
 import { fieldsOf, readValue, skipName, type Raw } from './bson.js';
@@ -49,6 +50,8 @@ export interface Snapshot {
   readonly time: ClusterTime;
   find(query: FindQuery): Promise<Batch>;
   pipeline(query: Pipeline): Promise<Batch>;
+  /** How the server does a command of one of these: it does it, now. */
+  explain(command: Document): Promise<Document>;
   /**
    * Few rows: not more than 1,000.
    *
@@ -90,6 +93,8 @@ export function openSnapshots(db: Db, causal: Causal, makeTimestamp: (time: Clus
       signal?.throwIfAborted();
       const deadline = performance.now() + budget;
       const stop = new AbortController();
+      // Each command under way listens to it.
+      setMaxListeners(0, stop.signal);
       const onAbort = (): void => stop.abort(signal?.reason);
       signal?.addEventListener('abort', onAbort, { once: true });
       // The server stops by itself at the end of the budget; one that does not say so does not answer at all.
@@ -119,6 +124,11 @@ export function openSnapshots(db: Db, causal: Causal, makeTimestamp: (time: Clus
             const cursor = { batchSize: limit };
             const answer = await command({ aggregate: collection, ...query, cursor }, time, { raw: true });
             return readBatch(db, collection, answer['cursor'] as Raw);
+          },
+          explain(explained) {
+            const maxTimeMS = Math.max(1, Math.ceil(deadline - performance.now()));
+            const what = { explain: { ...explained, maxTimeMS }, verbosity: 'executionStats' };
+            return db.command(what, { signal: stop.signal });
           },
           async aggregate(collection, pipeline, hint, atMost) {
             const cursor = { batchSize: MAX_ROWS };

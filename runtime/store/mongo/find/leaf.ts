@@ -1,5 +1,3 @@
-import type { Document } from 'mongodb';
-
 import type { IndexEntry } from '../../../search/entry.js';
 import type { Leaf, ValueTest } from '../../../search/query/query.js';
 import { entryAccess, idAccess, timeAccess } from './access.js';
@@ -7,9 +5,9 @@ import { timeRanges } from './date-range.js';
 import { NONE, type Compiled } from './compiled.js';
 import { compileRows } from './rows.js';
 import { rangeMatch } from './row-match.js';
-import { groupsWith } from './row-expression.js';
+import { shareGroup } from './row-expression.js';
 import { mergeTests } from './merge.js';
-import type { Kind, Range, RowTest } from './row-test.js';
+import type { Kind, Range } from './row-test.js';
 import { toRowTests } from './row-tests.js';
 
 /** Arrays of rows that entries of a kind are in. */
@@ -83,14 +81,9 @@ function compileComposite(
   const parts = Array.from({ length: count }, (_, i) =>
     compileRows(type, mergeTests(rows.flatMap((tests) => tests[i] ?? []))),
   );
-  const shared = rows.map((tests) => shareGroup(tests));
-  const exact = { $expr: shared.length === 1 ? shared[0]! : { $or: shared } };
+  const exact = { $expr: shareGroup(rows) };
   return {
     filter: { $and: [...parts.map(({ filter }) => filter), exact] },
     accesses: parts.flatMap(({ accesses }) => accesses),
   };
-}
-
-function shareGroup(parts: readonly (readonly RowTest[])[]): Document {
-  return { $gt: [{ $size: { $setIntersection: parts.map(groupsWith) } }, 0] };
 }

@@ -40,7 +40,9 @@ export function toOrder(type: string, sort: readonly SortKey[], slotOf: SlotOf):
   const before = end < 0 ? sort : sort.slice(0, end);
   const idSign = end >= 0 && sort[end]!.isDescending ? -1 : 1;
   // Further keys would decide between what is equal in fifteen.
-  const keys = before.slice(0, MAX_KEYS).map((key, i) => toKey(type, key, i, slotOf));
+  const all = before.slice(0, MAX_KEYS).map((key, i) => toKey(type, key, i, slotOf));
+  // What is equal in a field is so when it is asked for again, in whatever direction.
+  const keys = all.filter(({ field }, i) => all.findIndex((key) => key.field === field) === i);
   const [first] = keys;
   if (first === undefined) return { keys, by: 'id', idSign };
   const isPlain = keys.length === 1 && first.expression === undefined && idSign === 1;

@@ -2,55 +2,87 @@ import type { Document } from 'mongodb';
 
 import type { FieldTest, FieldTests, RowTest } from './row-test.js';
 
+/** Gives the expression of a value: the value itself, or where it is kept. */
+type ToExpression = (value: unknown) => unknown;
+
 /** A value as itself, whatever it looks like. */
 function literal(value: unknown): Document {
   return { $literal: value };
 }
 
-/** Whether a document has a row that fulfils a test, as an expression. */
-export function hasRow(test: RowTest): Document {
-  return { $gt: [{ $size: rowsWith([test]) }, 0] };
+/** Whether a document has a row that fulfils some of these tests, as an expression. */
+export function hasRow(tests: readonly RowTest[]): Document {
+  return someOf(tests, (test, toExpression) => ({ $gt: [{ $size: rowsWith([test], toExpression) }, 0] }));
+}
+
+/** Whether for some of the alternatives there are rows of one group (`g`) that fulfil some test of each part. */
+export function shareGroup(alternatives: readonly (readonly (readonly RowTest[])[])[]): Document {
+  return someOf(alternatives, (parts, toExpression) => {
+    const groups = parts.map((tests) => groupsWith(tests, toExpression));
+    return { $gt: [{ $size: { $setIntersection: groups } }, 0] };
+  });
+}
+
+/**
+ * Whether some of these holds. Those that differ in their values alone are one expression, and the values a list that it is
+ * tried with: thousands of expressions take the server longer to read than to evaluate.
+ */
+function someOf<T>(all: readonly T[], make: (one: T, toExpression: ToExpression) => Document): Document {
+  const byShape = new Map<string, { expression: Document; lists: unknown[][] }>();
+  for (const one of all) {
+    const values: unknown[] = [];
+    const expression = make(one, (value) => `$$tried.v${values.push(value) - 1}`);
+    const shape = JSON.stringify(expression);
+    const same = byShape.get(shape) ?? { expression, lists: [] };
+    same.lists.push(values);
+    byShape.set(shape, same);
+  }
+  const some = [...byShape.values()].map(({ expression, lists }) => {
+    const input = literal(lists.map((values) => Object.fromEntries(values.map((value, i) => [`v${i}`, value]))));
+    return { $anyElementTrue: [{ $map: { input, as: 'tried', in: expression } }] };
+  });
+  return some.length === 1 ? some[0]! : { $or: some };
 }
 
 /** The rows of one array of a document that fulfil some of these tests. */
-function rowsWith(tests: readonly RowTest[]): Document {
+function rowsWith(tests: readonly RowTest[], toExpression: ToExpression): Document {
   const input = { $ifNull: [`$${tests[0]!.kind}`, []] };
-  return { $filter: { input, as: 'row', cond: { $or: tests.map(isRow) } } };
+  return { $filter: { input, as: 'row', cond: { $or: tests.map((test) => isRow(test, toExpression)) } } };
 }
 
-function isRow({ p, fields }: RowTest): Document {
-  return { $and: [{ $eq: ['$$row.p', literal(p)] }, ...fieldExpressions('$$row', fields)] };
+function isRow({ p, fields }: RowTest, toExpression: ToExpression): Document {
+  return { $and: [{ $eq: ['$$row.p', literal(p)] }, ...fieldExpressions('$$row', fields, toExpression)] };
 }
 
-/** The groups (`g`) of all rows that fulfil some of these tests. */
-export function groupsWith(tests: readonly RowTest[]): Document {
+/** The groups of all rows that fulfil some of these tests. */
+function groupsWith(tests: readonly RowTest[], toExpression: ToExpression): Document {
   const byKind = new Map<string, RowTest[]>();
   for (const test of tests) byKind.set(test.kind, [...(byKind.get(test.kind) ?? []), test]);
-  const groups = [...byKind.values()].map((some) => ({ $map: { input: rowsWith(some), as: 'row', in: '$$row.g' } }));
+  const groups = [...byKind.values()].map((some) => ({
+    $map: { input: rowsWith(some, toExpression), as: 'row', in: '$$row.g' },
+  }));
   return groups.length === 1 ? groups[0]! : { $concatArrays: groups };
 }
 
-function fieldExpressions(row: string, fields: FieldTests): Document[] {
-  return Object.entries(fields).map(([name, test]) => fieldExpression(`${row}.${name}`, test));
+function fieldExpressions(row: string, fields: FieldTests, toExpression: ToExpression): Document[] {
+  return Object.entries(fields).map(([name, test]) => fieldExpression(`${row}.${name}`, test, toExpression));
 }
 
-function fieldExpression(path: string, test: FieldTest): Document {
-  if ('in' in test) {
-    return test.in.length === 1 ? { $eq: [path, literal(test.in[0])] } : { $in: [path, literal([...test.in])] };
-  }
+function fieldExpression(path: string, test: FieldTest, toExpression: ToExpression): Document {
+  if ('in' in test) return { $in: [path, toExpression([...test.in])] };
   if ('range' in test) {
-    const bounds = Object.entries(test.range).map(([name, value]) => ({ [`$${name}`]: [path, literal(value)] }));
+    const bounds = Object.entries(test.range).map(([name, value]) => ({ [`$${name}`]: [path, toExpression(value)] }));
     // Below every value there is what is missing.
     return { $and: [{ $gt: [path, null] }, ...bounds] };
   }
   if ('isAbsent' in test) return { $eq: [{ $type: path }, 'missing'] };
-  if ('contains' in test) return { $gte: [{ $indexOfBytes: [path, literal(test.contains)] }, 0] };
-  if ('pattern' in test) return { $regexMatch: { input: path, regex: literal(test.pattern) } };
+  if ('contains' in test) return { $gte: [{ $indexOfBytes: [path, toExpression(test.contains)] }, 0] };
+  if ('pattern' in test) return { $regexMatch: { input: path, regex: toExpression(test.pattern) } };
   if ('beginsAnyCase' in test) {
-    const at = { $indexOfBytes: [{ $toLower: path }, literal(test.beginsAnyCase)] };
+    const at = { $indexOfBytes: [{ $toLower: path }, toExpression(test.beginsAnyCase)] };
     return { $and: [{ $gt: [path, null] }, { $eq: [at, 0] }] };
   }
-  const cond = { $and: fieldExpressions('$$element', test.some) };
+  const cond = { $and: fieldExpressions('$$element', test.some, toExpression) };
   const found = { $filter: { input: { $ifNull: [path, []] }, as: 'element', cond } };
   return { $gt: [{ $size: found }, 0] };
 }

@@ -25,7 +25,7 @@ export function compileRows(type: string, all: readonly RowTests[]): Compiled {
 function compileArray(type: string, tests: RowTests): Compiled {
   const { kind, p, alternatives } = tests;
   if (!alternatives.every(isMatchable)) {
-    const filter = { $expr: { $or: alternatives.map((fields) => hasRow({ kind, p, fields })) } };
+    const filter = { $expr: hasRow(alternatives.map((fields) => ({ kind, p, fields }))) };
     return { filter: { $and: [{ [kind]: { $elemMatch: { p } } }, filter] }, accesses: [wholeOf(type, tests)] };
   }
   return kind === 'date' || kind === 'number' ? compileEnds(type, tests, kind) : compileKeys(type, tests);
