@@ -44,8 +44,9 @@ export function chooseKey(
   const wanted = isEnd && gap > REST ? Math.floor(gap / SHARE) : MARGIN;
   const margin = Math.min(wanted, Math.floor(gap / 2));
   const part = clamp(position(id, before?.id, after?.id), ...partsOf(before, after));
-  const key = low + Math.floor(gap * part) + (salt % Math.max(1, margin >> 2));
-  return clamp(key, low + margin, high - margin);
+  const key = clamp(low + Math.floor(gap * part), low + margin, high - margin);
+  const aside = salt % Math.max(1, Math.floor(margin / 4));
+  return key - low > gap / 2 ? key - aside : key + aside;
 }
 
 /** Nothing takes more than half of what is free at an end. */
