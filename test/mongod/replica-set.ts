@@ -9,8 +9,8 @@ import { createMember, type Member } from './member.js';
 import { hireUndertaker } from './undertaker.js';
 
 const READY_MS = 30_000;
-/** A rollback takes a second as a rule, now and then twenty, and was seen to take more than sixty. */
-const ROLLED_BACK_MS = 180_000;
+/** A rollback takes a second or two as a rule, and now and then twenty. */
+const ROLLED_BACK_MS = 45_000;
 const LOOK_MS = 20;
 
 /** A replica set on loopback, on temporary data. */
