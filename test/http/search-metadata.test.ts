@@ -1,0 +1,116 @@
+import { beforeAll, describe, expect, it } from 'vitest';
+
+import { tables } from '../../generated/tables.js';
+import { readSearchRequest } from '../../runtime/interactions/search-request.js';
+import { createValidator } from '../../runtime/validate/create-validator.js';
+import { useSearchServer } from './search-server.js';
+
+interface Parameter {
+  readonly name: string;
+  readonly definition: string;
+  readonly type: string;
+  readonly documentation: string;
+}
+
+/** A value that a parameter of the type takes, of a composite its parts. */
+const VALUES: Readonly<Record<string, string>> = {
+  string: 'x',
+  token: 'a',
+  reference: '1',
+  date: '2020',
+  number: '1',
+  quantity: '1',
+  uri: 'urn:x',
+};
+
+describe('the search parameters of /metadata, for all types (capabilitystatement.html)', () => {
+  const server = useSearchServer({ tables });
+  let statement: any; // eslint-disable-line @typescript-eslint/no-explicit-any
+  let listed: Map<string, readonly Parameter[]>;
+  beforeAll(async () => {
+    statement = (await server.send('GET', '/metadata')).json();
+    const resources: { type: string; searchParam?: Parameter[] }[] = statement.rest[0].resource;
+    listed = new Map(resources.map(({ type, searchParam = [] }) => [type, searchParam]));
+  });
+
+  const rowOf = (type: string, code: string) => {
+    for (let name: string | undefined = type; name !== undefined;) {
+      const table = tables.search.find((each) => each.type === name);
+      const row = table?.parameters.find((each) => each.code === code);
+      if (row !== undefined) return row;
+      name = table?.base;
+    }
+    return undefined;
+  };
+  const valueOf = (type: string, code: string): string => {
+    const row = rowOf(type, code)!;
+    const parts = row.type === 'composite' ? (row.components ?? []).map((part) => VALUES[part.type]!) : [];
+    return row.type === 'composite' ? parts.join('$') : VALUES[row.type]!;
+  };
+  const take = (type: string, name: string, value: string): void => {
+    const params = [{ name, value, isInUrl: true }];
+    readSearchRequest({ type, params, isLenient: false, isPosted: false, now: 0, base: '' }, { tables });
+  };
+
+  it('is a valid statement, of each type with its own parameters and those of all', () => {
+    expect(createValidator(tables)(statement)).toEqual([]);
+    expect(listed.size).toBe(tables.resourceTypes.length);
+    for (const [type, parameters] of listed) {
+      const names = parameters.map(({ name }) => name);
+      expect([type, new Set(names).size]).toEqual([type, names.length]);
+      expect(names).toEqual(
+        expect.arrayContaining(['_id', '_lastUpdated', '_profile', '_security', '_source', '_tag']),
+      );
+    }
+    const count = [...listed].reduce((sum, [type, parameters]) => {
+      const own = tables.search.find((table) => table.type === type)?.parameters.map(({ code }) => code) ?? [];
+      return sum + parameters.filter(({ name }) => own.includes(name)).length;
+    }, 0);
+    // Four do not work yet.
+    const all = tables.search.filter(({ type }) => tables.resourceTypes.includes(type));
+    expect(count).toBe(all.reduce((sum, { parameters }) => sum + parameters.length, 0) - 4);
+  });
+
+  it('what is claimed works: each parameter, each of its modifiers and prefixes', () => {
+    for (const [type, parameters] of listed) {
+      for (const { name, documentation, ...parameter } of parameters) {
+        const row = rowOf(type, name)!;
+        expect(parameter).toEqual({ definition: row.url, type: row.type });
+        take(type, name, valueOf(type, name));
+        const [, modifiers = '', prefixes = ''] = /^Modifiers: ([^.]+)\.(?: Prefixes: ([^.]+)\.)?$/.exec(
+          documentation,
+        )!;
+        for (const modifier of modifiers.split(', ').map((each) => each.slice(1))) {
+          const value = modifier === 'missing' ? 'true' : modifier === 'of-type' ? 'a|b|c' : valueOf(type, name);
+          const word = modifier === '[type]' ? (row.targets?.[0] ?? 'Patient') : modifier;
+          take(type, `${name}:${word}`, value);
+        }
+        for (const prefix of prefixes.split(', ').filter((each) => each !== '')) {
+          take(type, name, `${prefix}${valueOf(type, name)}`);
+        }
+      }
+    }
+  });
+
+  it('what is not claimed is refused', () => {
+    for (const { type, parameters } of tables.search) {
+      const of = listed.get(type) ?? listed.get('Patient')!;
+      const missing = parameters.filter(({ code }) => !of.some(({ name }) => name === code));
+      for (const { code } of missing) {
+        expect(() => take(listed.has(type) ? type : 'Patient', code, 'x')).toThrow('is not supported yet');
+      }
+    }
+  });
+});
+
+describe('a Bundle of matches (bundle.html#searchset)', () => {
+  const server = useSearchServer();
+
+  it('is a valid one, with matches, notes and links', async () => {
+    for (const id of ['a', 'b']) await server.send('PUT', `/Patient/${id}`, { resourceType: 'Patient', id });
+    const headers = { prefer: 'handling=lenient' };
+    const bundle = (await server.send('GET', '/Patient?_count=1&nmae=x&name=', undefined, headers)).json();
+    expect(bundle.entry).toHaveLength(2);
+    expect(createValidator(tables)(bundle)).toEqual([]);
+  });
+});
