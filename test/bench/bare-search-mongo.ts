@@ -24,7 +24,8 @@ export async function openBareMongo(url: string, database: string, resources: It
         .sort({ ...sort, id: 1 })
         .limit(count + 1)
         .toArray();
-      return { page, total: await collection.countDocuments(filter, { limit: 1001 }) };
+      const rows = page.map(({ body }) => ({ id: String(body.id), body: body as object }));
+      return { rows, total: await collection.countDocuments(filter, { limit: 1001 }) };
     },
     async close() {
       await db.dropDatabase();

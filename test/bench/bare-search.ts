@@ -16,14 +16,15 @@ export interface BareRequest {
 
 /** What it finds. */
 export interface BareAnswer {
-  readonly rows: readonly { readonly id: string; readonly body: string }[];
+  /** A body is text, or a document. */
+  readonly rows: readonly { readonly id: string; readonly body: string | object }[];
   readonly total: number;
 }
 
 /** Searches on tables made for them. */
 export interface BareSearch {
   /** A page of so many, and the total where it is at most 1,000. */
-  run(search: SearchCase, count: number): Promise<unknown>;
+  run(search: SearchCase, count: number): Promise<BareAnswer>;
   close(): Promise<void>;
 }
 

@@ -96,7 +96,7 @@ function load(child: ChildProcess, port: number, body: string): () => Promise<nu
     `POST /fhir/Patient HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\nAccept: application/fhir+json\r\n` +
     `Content-Type: application/fhir+json\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`;
   return async () => {
-    child.send({ port, request, count: COUNT });
+    child.send({ port, requests: [request], count: COUNT });
     const [count] = (await once(child, 'message')) as [unknown];
     if (typeof count !== 'number') throw new Error(String(count));
     return count;

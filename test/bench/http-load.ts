@@ -8,8 +8,8 @@ const CONNECTIONS = 16;
 
 interface Order {
   readonly port: number;
-  /** The request, as it goes over the wire. */
-  readonly request: string;
+  /** Requests, as they go over the wire, that are sent one after the other, again and again. */
+  readonly requests: readonly string[];
   readonly count: number;
 }
 
@@ -20,27 +20,28 @@ process.on('message', (order: Order) => {
   );
 });
 
-async function run({ port, request, count }: Order): Promise<number> {
-  let left = count;
-  await Promise.all(Array.from({ length: CONNECTIONS }, () => keepBusy(port, request, () => left-- > 0)));
+async function run({ port, requests, count }: Order): Promise<number> {
+  let sent = 0;
+  const next = (): string | undefined => (sent < count ? requests[sent++ % requests.length] : undefined);
+  await Promise.all(Array.from({ length: CONNECTIONS }, () => keepBusy(port, next)));
   return count;
 }
 
-function keepBusy(port: number, request: string, more: () => boolean): Promise<void> {
+function keepBusy(port: number, nextRequest: () => string | undefined): Promise<void> {
   return new Promise((resolve, reject) => {
     let length = 0;
     let received = 0;
     const socket: Socket = connect({ port, host: '127.0.0.1', noDelay: true }, next);
     socket.on('error', reject);
     socket.on('data', (chunk) => {
-      // All answers are alike: the first tells how long they are.
-      if (length === 0) length = lengthOf(chunk.toString('latin1'));
+      if (received === 0) length = lengthOf(chunk.toString('latin1'));
       received += chunk.length;
       if (received >= length) next();
     });
     function next(): void {
       received = 0;
-      if (more()) socket.write(request);
+      const request = nextRequest();
+      if (request !== undefined) socket.write(request);
       else {
         socket.end();
         resolve();

@@ -74,7 +74,7 @@ function bareExpress(bytes: Buffer): RequestListener {
 function load(child: ChildProcess, port: number): () => Promise<number> {
   const request = `GET ${PATH} HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\nAccept: application/fhir+json\r\n\r\n`;
   return async () => {
-    child.send({ port, request, count: 3000 });
+    child.send({ port, requests: [request], count: 3000 });
     const [count] = (await once(child, 'message')) as [unknown];
     if (typeof count !== 'number') throw new Error(String(count));
     return count;

@@ -241,7 +241,7 @@ function load(child: ChildProcess, port: number, method: string, path: string, b
   const type = `Content-Type: application/fhir+json\r\nContent-Length: ${Buffer.byteLength(body ?? '')}\r\n`;
   const request = body === undefined ? `${head}\r\n` : `${head}${type}\r\n${body}`;
   return async () => {
-    child.send({ port, request, count: 500 });
+    child.send({ port, requests: [request], count: 500 });
     const [count] = (await once(child, 'message')) as [unknown];
     if (typeof count !== 'number') throw new Error(String(count));
     return count;

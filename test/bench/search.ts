@@ -6,16 +6,16 @@ import { MongoClient } from 'mongodb';
 
 import { tables } from '../../generated/tables.js';
 import type { Resource } from '../../runtime/fhir/resource.js';
-import { createExtractor } from '../../runtime/search/extract.js';
 import { parametersOf } from '../../runtime/search/parameters-of.js';
 import { parseCriterion } from '../../runtime/search/query/parse-criterion.js';
 import { createZone } from '../../runtime/search/values/zone.js';
 import { openMongoStore } from '../../runtime/store/mongo/mongo-store.js';
 import { openSqliteStore } from '../../runtime/store/sqlite/sqlite-store.js';
-import type { FindQuery, Put, Store } from '../../runtime/store/store.js';
+import type { FindQuery, Store } from '../../runtime/store/store.js';
 import { openBareMongo, withDatabase } from './bare-search-mongo.js';
 import { openBareSqlite, type BareSearch } from './bare-search.js';
 import { clinic, createRandom, type Clinic } from './clinic.js';
+import { load } from './load-clinic.js';
 import type { Bench, Measured, Row } from './row.js';
 import { CASES, MOST, type CaseKind, type SearchCase } from './search-cases.js';
 
@@ -185,25 +185,4 @@ function toQuery({ type, query, sort }: SearchCase): FindQuery {
     count: PAGE,
     total: 'cheap',
   };
-}
-
-const extract = createExtractor(tables);
-
-async function load(store: Store, resources: Iterable<Resource>): Promise<void> {
-  let batch: Put[] = [];
-  for (const content of resources) {
-    batch.push(toPut(content));
-    if (batch.length < 200) continue;
-    await store.write(batch);
-    batch = [];
-  }
-  await store.write(batch);
-}
-
-function toPut(content: Resource): Put {
-  const { resourceType: type, id: given, ...rest } = content;
-  const id = String(given);
-  const head = `${JSON.stringify({ resourceType: type, id }).slice(0, -1)},"meta":{`;
-  const body = { head, tail: `},${JSON.stringify(rest).slice(1)}` };
-  return { type, id, expected: 0, body, content, entries: extract(content) };
 }
