@@ -213,8 +213,11 @@ function localTests({ types, ...place }: Place, baseUrl: string | undefined): re
   return baseUrl === undefined ? [test] : [test, { ...test, base: baseUrl }];
 }
 
-function canonicalTest(text: string, version: string | undefined): ValueTest {
-  const [url = '', fragment] = text.split('#', 2);
+/** A fragment stands at the end: behind the version where there is one. */
+function canonicalTest(text: string, versioned: string | undefined): ValueTest {
+  const [url = '', ofUrl] = text.split('#', 2);
+  const [version, ofVersion] = versioned?.split('#', 2) ?? [];
+  const fragment = ofVersion ?? ofUrl;
   if (url === '') throw new ValueError('is an id, Type/id, a URL, or canonical|version');
   return {
     is: 'reference',

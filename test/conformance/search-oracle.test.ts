@@ -1,0 +1,46 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+
+import { tables } from '../../generated/tables.js';
+import { openStore } from '../contract/open-store.js';
+import { onMongo } from '../contract/on-mongo.js';
+import { seedOfRun } from '../contract/random.js';
+import { slotOf } from '../contract/behaviour-search-helpers.js';
+import { describeOnMongod } from '../mongod/for-tests.js';
+import type { Store } from '../../runtime/store/store.js';
+import { readSamples, writeSamples } from './search-matrix-data.js';
+import { createTrials } from './search-oracle-trials.js';
+
+const samples = readSamples(tables);
+const trials = createTrials(tables, samples);
+
+/** 500 random criteria about the examples: 400 on SQLite, 100 of them on MongoDB too. `test:long` has thousands. */
+describe('a criterion finds what the rules of the specification find in the JSON, read by the FHIRPath library', () => {
+  let sqlite: Store;
+  beforeAll(async () => {
+    sqlite = await openStore('sqlite::memory:');
+    await writeSamples(sqlite, samples);
+  }, 120_000);
+  afterAll(() => sqlite.close());
+
+  it('on SQLite, and by matches', async () => {
+    expect(await trials.run([sqlite], seedOfRun(), 400)).toBeGreaterThan(100);
+  }, 60_000);
+
+  describeOnMongod('on MongoDB too', () => {
+    let mongo: Store;
+    let url: string;
+    beforeAll(async () => {
+      url = onMongo.url('');
+      mongo = await openStore(url, { slotOf });
+      await writeSamples(mongo, samples);
+    }, 120_000);
+    afterAll(async () => {
+      await mongo.close();
+      await onMongo.drop?.(url);
+    });
+
+    it('finds the same', async () => {
+      expect(await trials.run([sqlite, mongo], seedOfRun() + 1, 100)).toBeGreaterThan(25);
+    }, 60_000);
+  });
+});

@@ -1,0 +1,34 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+
+import { tables } from '../../generated/tables.js';
+import type { Store } from '../../runtime/store/store.js';
+import { readSamples, writeSamples } from '../conformance/search-matrix-data.js';
+import { createTrials } from '../conformance/search-oracle-trials.js';
+import { slotOf } from '../contract/behaviour-search-helpers.js';
+import { onMongo } from '../contract/on-mongo.js';
+import { openStore } from '../contract/open-store.js';
+import { seedOfRun } from '../contract/random.js';
+import { describeOnMongod } from '../mongod/for-tests.js';
+
+/** 5,000 random criteria about all official examples. */
+describeOnMongod('a criterion finds the same in the JSON, on SQLite, on MongoDB, and by matches', () => {
+  const samples = readSamples(tables, true);
+  const trials = createTrials(tables, samples);
+  const stores: Store[] = [];
+  let url: string;
+  beforeAll(async () => {
+    url = onMongo.url('');
+    stores.push(await openStore('sqlite::memory:'), await openStore(url, { slotOf }));
+    for (const store of stores) await writeSamples(store, samples);
+  });
+  afterAll(async () => {
+    for (const store of stores) await store.close();
+    await onMongo.drop?.(url);
+  });
+
+  describe('ten times 500', () => {
+    it.each(Array.from({ length: 10 }, (_, n) => n))('random criteria (%i)', async (n) => {
+      expect(await trials.run(stores, seedOfRun() + n, 500)).toBeGreaterThan(100);
+    });
+  });
+});
