@@ -90,7 +90,7 @@ describe('keys of resources', () => {
     const between = chooseKey('b', { id: 'a', key: 1 }, { id: 'c', key: 2 ** 40 }, 0)!;
     expect(between).toBeGreaterThan(2 ** 12);
     expect(between).toBeLessThan(2 ** 40 - 2 ** 12);
-    expect(chooseKey('b', { id: 'a', key: 7 }, { id: 'c', key: 9 }, 5)).toBe(8);
+    expect(chooseKey('b', { id: 'a', key: 7 }, { id: 'c', key: 9 }, 0.9)).toBe(8);
     expect(chooseKey('b', { id: 'a', key: 7 }, { id: 'c', key: 8 }, 0)).toBeUndefined();
   });
 

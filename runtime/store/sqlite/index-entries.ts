@@ -11,6 +11,9 @@ export const EARLIEST = -Number.MAX_SAFE_INTEGER;
 /** High end of an interval that is open there. */
 export const LATEST = Number.MAX_SAFE_INTEGER;
 
+/** Width up to which an interval is no irregular one: of dates a day in milliseconds, of numbers they have to be points. */
+export const REGULAR_WIDTH = { date: 86_400_000, number: 0 } as const;
+
 /** Parameters that columns of the table `resource` answer. */
 const KEPT_ELSEWHERE = new Set(['_id', '_lastUpdated']);
 
@@ -55,14 +58,30 @@ export function openIndexWriter(db: Database, dictionary: Dictionary): IndexWrit
     'target_type, target_id, target_version, base, url, fragment, identifier_system, identifier, target',
   );
   const uri = insert('uri', 'value');
+  const irregular = db.prepare<[number, number]>('INSERT INTO irregular (resource, param) VALUES (?, ?)');
   const term = dictionary.term;
+  /** Parameters of the resource that have dates or numbers, and whether they are irregular. */
+  const ranges = new Map<number, boolean>();
 
-  function addOne(entry: SimpleEntry, { resource, type, code, part, group, n }: Owner): void {
-    addSimple([resource, dictionary.param(type, code, part), group, n], entry);
-    if (entry.kind !== 'quantity' || entry.canonical === undefined) return;
+  function noteRange({ group }: Owner, param: number, width: number, regular: number): void {
+    if (group === 0) ranges.set(param, ranges.has(param) || !(width <= regular));
+  }
+
+  function addOne(entry: SimpleEntry, owner: Owner): void {
+    const { resource, type, code, part, group, n } = owner;
+    const param = dictionary.param(type, code, part);
+    addSimple([resource, param, group, n], entry);
+    if (entry.kind === 'number') noteRange(owner, param, 0, REGULAR_WIDTH.number);
+    if (entry.kind === 'date') {
+      noteRange(owner, param, (entry.high ?? LATEST) - (entry.low ?? EARLIEST), REGULAR_WIDTH.date);
+    }
+    if (entry.kind !== 'quantity') return;
+    noteRange(owner, param, widthOf(entry), REGULAR_WIDTH.number);
+    if (entry.canonical === undefined) return;
     const { unit, ...canonical } = entry.canonical;
-    const param = dictionary.param(type, canonicalCode(code, unit), part);
-    number.run(resource, param, group, n, canonical.value, ...ends(canonical), 0, '', '');
+    const own = dictionary.param(type, canonicalCode(code, unit), part);
+    number.run(resource, own, group, n, canonical.value, ...ends(canonical), 0, '', '');
+    noteRange(owner, own, widthOf(canonical), REGULAR_WIDTH.number);
   }
 
   function addSimple(place: Place, entry: SimpleEntry): void {
@@ -110,6 +129,7 @@ export function openIndexWriter(db: Database, dictionary: Dictionary): IndexWrit
     add(resource, type, entries) {
       let n = 0;
       let group = 0;
+      ranges.clear();
       for (const entry of entries) {
         if (KEPT_ELSEWHERE.has(entry.param)) continue;
         if (entry.kind !== 'composite') {
@@ -124,6 +144,7 @@ export function openIndexWriter(db: Database, dictionary: Dictionary): IndexWrit
           for (const value of part) addOne(value, { ...owner, n: n++ });
         }
       }
+      for (const [param, isIrregular] of ranges) if (isIrregular) irregular.run(resource, param);
     },
   };
 }
@@ -131,4 +152,9 @@ export function openIndexWriter(db: Database, dictionary: Dictionary): IndexWrit
 /** Both ends of a quantity: of a point the value itself, of an interval that is open infinity. */
 function ends({ value, low, high }: Pick<QuantityEntry, 'value' | 'low' | 'high'>): readonly [number, number] {
   return low === undefined && high === undefined ? [value, value] : [low ?? -Infinity, high ?? Infinity];
+}
+
+function widthOf(quantity: Pick<QuantityEntry, 'value' | 'low' | 'high'>): number {
+  const [low, high] = ends(quantity);
+  return high - low;
 }

@@ -27,14 +27,14 @@ const REST = 2 ** 48;
 /**
  * A key for an id between its neighbours (absent: there is none on that side).
  *
- * @param salt keeps types apart that have the same ids: any number from 0 on
+ * @param chance from 0 up to 1: keeps types apart that have the same ids
  * @returns undefined where there is no room between them
  */
 export function chooseKey(
   id: string,
   before: Neighbour | undefined,
   after: Neighbour | undefined,
-  salt: number,
+  chance: number,
 ): number | undefined {
   const low = before?.key ?? LEAST;
   const high = after?.key ?? MOST;
@@ -45,7 +45,7 @@ export function chooseKey(
   const margin = Math.min(wanted, Math.floor(gap / 2));
   const part = clamp(position(id, before?.id, after?.id), ...partsOf(before, after));
   const key = clamp(low + Math.floor(gap * part), low + margin, high - margin);
-  const aside = salt % Math.max(1, Math.floor(margin / 4));
+  const aside = Math.floor((chance * margin) / 4);
   return key - low > gap / 2 ? key - aside : key + aside;
 }
 

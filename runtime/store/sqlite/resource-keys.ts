@@ -28,7 +28,7 @@ export function openKeyGiver(db: Database): KeyGiver {
   function ordered(type: number, id: string): number | undefined {
     const before = selectBefore.get(type, id);
     const after = selectAfter.get(type, id);
-    const chosen = chooseKey(id, before, after, type * 29);
+    const chosen = chooseKey(id, before, after, Math.random());
     if (chosen === undefined) return undefined;
     const low = before?.key ?? 0;
     const high = after?.key ?? Number.MAX_SAFE_INTEGER;

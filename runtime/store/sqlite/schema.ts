@@ -14,7 +14,8 @@ export const APPLICATION_ID = 0x4b494c4e;
  * by. `param` stands for a parameter of a type, or for one part of a composite; parts of one value share `part_group`,
  * which is 0 outside composites. `n` only makes rows distinct; a quantity that has a canonical value has a second row of the
  * same `n`, under a parameter that names the canonical unit (`value-quantity{g}`), so that ranges hold one unit only. Absent
- * systems, codes and types are 0 or ''. `target` of a reference is what it is sorted by.
+ * systems, codes and types are 0 or ''. `target` of a reference is what it is sorted by. `irregular` lists resources that have
+ * several dates or numbers of a parameter, or one that is a wide interval: of all others two bounds are one range.
  *
  * `clock` holds the highest `seq` and `updated` ever given, which an expunge does not turn back. A `blob` without a key is
  * not whole yet or not wanted any more; `touched` says since when, so that dead uploads are found and live readers of a
@@ -163,8 +164,27 @@ export const SCHEMA_STEPS: readonly string[] = [
   UPDATE uri SET resource = (SELECT key FROM new_key WHERE old = resource);
   UPDATE resource SET key = (SELECT n.key FROM new_key n WHERE n.old = resource.key);
   DROP TABLE new_key;
+
+  CREATE TABLE irregular (
+    resource INTEGER NOT NULL, param INTEGER NOT NULL,
+    PRIMARY KEY (resource, param)
+  ) WITHOUT ROWID;
+  CREATE INDEX irregular_by_param ON irregular (param, resource);
+  INSERT INTO irregular SELECT resource, param FROM date WHERE part_group = 0
+    GROUP BY 1, 2 HAVING count(*) > 1 OR max(high - low) > 86400000;
+  INSERT INTO irregular SELECT resource, param FROM number WHERE part_group = 0
+    GROUP BY 1, 2 HAVING count(*) > 1 OR max(high <> low);
   `,
 ];
 
 /** Tables that hold index entries, each with a column `resource`. */
-export const INDEX_TABLES = ['token', 'token_of_type', 'string', 'date', 'number', 'reference', 'uri'] as const;
+export const INDEX_TABLES = [
+  'token',
+  'token_of_type',
+  'string',
+  'date',
+  'number',
+  'reference',
+  'uri',
+  'irregular',
+] as const;

@@ -1,4 +1,5 @@
 import type { Condition, Leaf } from '../../../search/query/query.js';
+import { findBetween } from './between.js';
 import { checkParts, MAX_INLINE } from './check.js';
 import type { LeafGroup } from './leaf.js';
 import { boundValues, from, listValues } from './lists.js';
@@ -41,7 +42,8 @@ export function findDriver(run: Run, condition: Condition, limit: number): Drive
   if ('not' in condition) return undefined;
   if ('all' in condition) {
     const best = findBest(run, condition.all, limit);
-    return best === undefined ? undefined : { ...best, condition, isExact: condition.all.length === 1 && best.isExact };
+    const isExact = condition.all.length === 1 && best?.isExact === true;
+    return best === undefined ? undefined : { ...best, condition, isExact };
   }
   if ('some' in condition) {
     const drivers = condition.some.map((each) => findDriver(run, each, limit));
@@ -69,7 +71,13 @@ export function findBest(run: Run, conditions: readonly Condition[], limit: numb
       run.trace?.probed(condition, driver.count, limit);
     }
     if (best === undefined || driver.count < best.count) best = driver;
-    if (best.count <= FEW) break;
+    if (best.count <= FEW) return best;
+  }
+  for (const driver of findBetween(run, conditions, limit)) {
+    if (best === undefined || driver.count < best.count) {
+      best = driver;
+      run.trace?.probed(driver.condition, driver.count, limit);
+    }
   }
   return best;
 }

@@ -1,7 +1,7 @@
 import type { Bounds, Ends, QuantityTest, ReferenceTest, SystemTest, ValueTest } from '../../../search/query/query.js';
 import { isUriBelow, separatorsOf } from '../../../search/query/uri.js';
 import { identifierShape, referenceShape } from './reference-shape.js';
-import type { RowTest, Shape } from './shape.js';
+import type { Bound, RowTest, Shape } from './shape.js';
 import * as shapes from './shapes.js';
 import type { Sql, Value } from './sql.js';
 import { sql } from './sql.js';
@@ -114,14 +114,14 @@ const FIRST_TEXT = '\u0000';
 const BOUND_SIGNS = { gt: '>', gte: '>=', lt: '<', lte: '<=' } as const;
 
 function boundsOf({ low, high }: Ends): {
-  readonly bounds: readonly shapes.Bound[];
+  readonly bounds: readonly Bound[];
   readonly values: readonly number[];
 } {
   const listed = [...listBounds('low', low), ...listBounds('high', high)];
   return { bounds: listed.map(({ bound }) => bound), values: listed.map(({ value }) => value) };
 }
 
-function listBounds(name: shapes.Bound['column'], bounds: Bounds = {}) {
+function listBounds(name: Bound['column'], bounds: Bounds = {}) {
   return (Object.keys(BOUND_SIGNS) as (keyof Bounds)[]).flatMap((key) => {
     const value = bounds[key];
     return value === undefined ? [] : [{ bound: { column: name, sign: BOUND_SIGNS[key] }, value }];

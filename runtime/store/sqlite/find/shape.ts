@@ -37,7 +37,15 @@ export interface Shape {
   readonly predicate?: (row: Sql, values: Values) => Sql;
   /** Columns that have to equal the values from place 1 on, and nothing else has to be; absent: it is not so simple. */
   readonly equal?: readonly string[];
+  /** Bounds of the ends of intervals, by the values from place 1 on. */
+  readonly bounds?: readonly Bound[];
   readonly accesses: readonly Access[];
+}
+
+/** What an end of an interval is compared with. */
+export interface Bound {
+  readonly column: 'low' | 'high' | 'updated';
+  readonly sign: '<' | '<=' | '>' | '>=';
 }
 
 /** A test of one row. */

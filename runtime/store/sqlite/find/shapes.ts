@@ -1,5 +1,15 @@
 import { and, sql, type Sql } from './sql.js';
-import { column, equals, ofParam, TABLES, type Access, type Shape, type Table, type Values } from './shape.js';
+import {
+  column,
+  equals,
+  ofParam,
+  TABLES,
+  type Access,
+  type Bound,
+  type Shape,
+  type Table,
+  type Values,
+} from './shape.js';
 
 /** Columns that equal the values, in an index of parameter, these and the resource. */
 function equality(table: Table, columns: readonly string[], index: string): Shape {
@@ -149,12 +159,6 @@ export const RESOURCE_ID: Shape = {
   ],
 };
 
-/** Bounds of columns. */
-export interface Bound {
-  readonly column: 'low' | 'high' | 'updated';
-  readonly sign: '<' | '<=' | '>' | '>=';
-}
-
 /** Two tables have intervals. */
 export function interval(table: Table, bounds: readonly Bound[], also: Also = NOTHING_ELSE): Shape {
   const within = (row: Sql, values: Values, end?: 'low' | 'high'): Sql[] =>
@@ -170,6 +174,7 @@ export function interval(table: Table, bounds: readonly Bound[], also: Also = NO
   return {
     name: `${table.name} ${bounds.map(({ column: name, sign }) => name + sign).join()} ${also.name}`,
     table,
+    bounds,
     predicate: asked,
     accesses: (ends.length === 0 ? ['low' as const] : ends).map((end) => ({
       index: `${table.name}_by_${end}`,
@@ -202,6 +207,7 @@ export function updatedShape(bounds: readonly Bound[]): Shape {
   return {
     name: `updated ${bounds.map(({ sign }) => sign).join()}`,
     table: resource,
+    bounds,
     predicate: within,
     accesses: [
       {
