@@ -1,4 +1,3 @@
-import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
 
 import Database from 'better-sqlite3';
@@ -32,11 +31,13 @@ export interface BareSearch {
 export async function openBareSqlite(file: string, resources: Iterable<Resource>): Promise<BareSearch> {
   fill(file, resources);
   const worker = new Worker(new URL('./bare-search-worker.js', import.meta.url), { workerData: { file } });
+  // Answers come in the order of the requests.
+  const waiting: ((answer: BareAnswer) => void)[] = [];
+  worker.on('message', (answer: BareAnswer) => waiting.shift()?.(answer));
   return {
-    async run(search, count) {
-      const answer = once(worker, 'message');
+    run(search, count) {
       worker.postMessage(toRequest(search, count));
-      return ((await answer) as [BareAnswer])[0];
+      return new Promise((resolve) => waiting.push(resolve));
     },
     close: async () => void (await worker.terminate()),
   };
