@@ -1,4 +1,5 @@
 import type { IndexEntry, QuantityEntry, ReferenceEntry, SimpleEntry } from '../../search/entry.js';
+import { DATE_WIDTHS, NUMBER_WIDTHS, spans, type Span } from './spans.js';
 import type { DateRow, IndexRows, NumberRow, ReferenceRow, StringRow, TokenRow, UriRow } from './documents.js';
 
 /** Parameters that fields of the document answer. */
@@ -34,6 +35,8 @@ export function toIndexRows(entries: readonly IndexEntry[]): IndexRows {
       for (const value of part) add(rows, `${entry.param}$${i + 1}`, group, value);
     }
   }
+  if (rows.date !== undefined) rows.date.push(...spans(rows.date, DATE_WIDTHS));
+  if (rows.number !== undefined) rows.number.push(...spans(rows.number, NUMBER_WIDTHS).map(toNumberRow));
   return rows;
 }
 
@@ -88,6 +91,11 @@ function addQuantity(rows: NumberRow[], p: string, g: number | undefined, entry:
   const unknown = undefined;
   const units = { system: unknown, code: unknown, unit: unknown, canonical: unknown };
   rows.push({ p: canonicalParam(p, canonical.unit), g, ...spanOf(canonical), ...units });
+}
+
+function toNumberRow({ p, low, high }: Span<number>): NumberRow {
+  const unknown = undefined;
+  return { p, g: unknown, value: low, low, high, system: unknown, code: unknown, unit: unknown, canonical: unknown };
 }
 
 /** The parameter of canonical values in a unit: with the unit in it, so that a range of the index holds one unit only. */

@@ -69,6 +69,11 @@ export interface QueryLimits {
   /** Milliseconds. */
   readonly budget: number;
   readonly signal: AbortSignal | undefined;
+  /**
+   * What a client is told where the server is silent past the end of the budget; absent: that it is busy. It cannot stop
+   * while it reads and plans a query, and those of searches can be large.
+   */
+  readonly late?: () => Error;
 }
 
 /** How long after the end of its budget the server may say so, in milliseconds. */
@@ -88,7 +93,7 @@ export interface Snapshots {
 /** @param makeTimestamp the driver's, which is loaded when there is a database */
 export function openSnapshots(db: Db, causal: Causal, makeTimestamp: (time: ClusterTime) => Timestamp): Snapshots {
   return {
-    async run({ budget, signal }, work, at) {
+    async run({ budget, signal, late = storeBusy }, work, at) {
       if (budget <= 0) throw tooCostly();
       signal?.throwIfAborted();
       const deadline = performance.now() + budget;
@@ -98,7 +103,7 @@ export function openSnapshots(db: Db, causal: Causal, makeTimestamp: (time: Clus
       const onAbort = (): void => stop.abort(signal?.reason);
       signal?.addEventListener('abort', onAbort, { once: true });
       // The server stops by itself at the end of the budget; one that does not say so does not answer at all.
-      const timer = setTimeout(() => stop.abort(storeBusy()), budget + SILENCE);
+      const timer = setTimeout(() => stop.abort(late()), budget + SILENCE);
 
       async function command(
         what: Document,

@@ -8,8 +8,8 @@ const FEW = 100;
 /** Up to so many are simply collected. */
 export const COLLECTED = 1000;
 
-/** Where all ways are longer, they are told apart by powers of ten: the best is at most ten times as long as the shortest. */
-const FURTHER = [10_000, 100_000, 1_000_000];
+/** Where all ways are longer, they are told apart by these: the best is at most a few times as long as the shortest. */
+const FURTHER = [3000, 10_000, 30_000, 100_000, 300_000, 1_000_000];
 
 /** What was found out about a way. */
 export interface ProbedWay extends Probed {

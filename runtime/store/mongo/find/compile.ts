@@ -6,11 +6,14 @@ import type { Condition } from '../../../search/query/query.js';
 import type { Access } from './access.js';
 import { NONE, type Compiled } from './compiled.js';
 import { compileLeaf } from './leaf.js';
+import { overlaps } from './overlap.js';
 
 /** A condition that has to be fulfilled beside others. */
 export interface Conjunct extends Compiled {
   /** As `printCondition` has it. */
   readonly name: string;
+  /** The others imply it: it is a way to them, and need not be asked where another is taken. */
+  readonly isImplied?: boolean;
 }
 
 /** One way into a query. */
@@ -18,6 +21,9 @@ export interface Way {
   readonly access: Access;
   readonly conjunct: Conjunct;
 }
+
+/** Deletions have no entries, but ids and times. */
+export const LIVING: Document = { deleted: { $exists: false } };
 
 /** Greatest size of the filters of a query in bytes: a command holds 16 MB. */
 const MAX_FILTERS = 12 * 1024 * 1024;
@@ -28,10 +34,16 @@ const MAX_FILTERS = 12 * 1024 * 1024;
  * @throws FhirError for what is too large to be asked
  */
 export function compile(type: string, where: Condition): Conjunct[] {
-  const conjuncts = flatten(where).map((condition) => ({
+  const conditions = flatten(where);
+  const single = conditions.map((condition) => ({
     ...compileCondition(type, condition),
     name: printCondition(condition),
   }));
+  const together = overlaps(type, conditions).map(({ filter, access, of }) => {
+    const name = printCondition({ all: of.flatMap((place) => conditions[place] ?? []) });
+    return { filter, accesses: [access], name, isImplied: true };
+  });
+  const conjuncts = [...single, ...together];
   if (BSON.calculateObjectSize(conjuncts.map(({ filter }) => filter)) > MAX_FILTERS) {
     throw new FhirError('parameter-invalid', 'The search has too many values to be done at once');
   }
@@ -63,8 +75,21 @@ export function everyOf(filters: readonly Document[]): Document {
   return filters.length < 2 ? only : { $and: [...filters] };
 }
 
+/**
+ * A filter that no index is chosen for: where several of one kind could use the index that is hinted, the server would take either.
+ */
+export function asRest(filter: Document): Document {
+  return { $nor: [{ $nor: [filter] }] };
+}
+
 function someOf(filters: readonly Document[]): Document {
   return filters.length === 0 ? NONE : { $or: [...filters] };
+}
+
+/** What is asked beside a way into a query; absent: beside none. */
+export function restOf(conjuncts: readonly Conjunct[], driving?: Conjunct): Document[] {
+  const asked = conjuncts.filter((each) => each !== driving && each.isImplied !== true);
+  return [...asked.map(({ filter }) => asRest(filter)), LIVING];
 }
 
 /** All ways into a query. */

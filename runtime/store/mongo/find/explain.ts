@@ -1,7 +1,7 @@
 import { BSON, type Document } from 'mongodb';
 
 import type { Explanation, FindQuery } from '../../store.js';
-import { translateMongoError } from '../mongo-errors.js';
+import { tooCostly, translateMongoError } from '../mongo-errors.js';
 import type { QueryLimits, Snapshot } from '../snapshot.js';
 import type { Sent } from './ask.js';
 import type { FindParts } from './find.js';
@@ -19,7 +19,7 @@ export function openExplain({
     const order = toOrder(query.type, query.sort, slotOf);
     const after = query.after === undefined ? undefined : readFindCursor(query.after, order);
     try {
-      return await snapshots.run(limits, async (snapshot) => {
+      return await snapshots.run({ ...limits, late: tooCostly }, async (snapshot) => {
         const search = await openSearch(snapshot, probes, query, order, after);
         const { batch, ask, driving } = await findPage(search, query.count + 1);
         const told = await Promise.all(ask.sent.map((sent) => explainOne(snapshot, sent)));

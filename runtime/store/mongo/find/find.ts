@@ -1,6 +1,6 @@
 import type { FindPage, FindQuery } from '../../store.js';
 import { completeOf } from '../complete.js';
-import { translateMongoError } from '../mongo-errors.js';
+import { tooCostly, translateMongoError } from '../mongo-errors.js';
 import type { QueryLimits, Snapshot, Snapshots } from '../snapshot.js';
 import type { SlotOf } from '../sort-slots.js';
 import { toStoredVersion } from '../stored-version.js';
@@ -34,9 +34,18 @@ export function openFind({
   ): Promise<FindPage> {
     const search = await openSearch(snapshot, probes, query, order, after);
     const complete = completeOf(snapshot, now);
-    const { versions, last, hasMore } = query.count === 0 ? NO_PAGE : await readPage(search, query.count);
+    // What is known to be on several pages is counted at the same time.
+    const isLong = query.count === 0 || isLongerThan(search, query.count);
+    const [read, counted] = await Promise.all([
+      query.count === 0 ? NO_PAGE : readPage(search, query.count),
+      isLong ? totalOf(search, query, after) : undefined,
+    ]);
+    const { versions, last, hasMore } = read;
     const isAll = query.count > 0 && after === undefined && !hasMore;
-    const total = query.total === 'none' ? undefined : isAll ? versions.length : await totalOf(search, query, after);
+    const total =
+      isAll && query.total !== 'none'
+        ? versions.length
+        : (counted ?? (isLong ? undefined : await totalOf(search, query, after)));
     const shown = { versions, complete, ...(total !== undefined && { total }) };
     return last === undefined || !hasMore
       ? shown
@@ -47,11 +56,16 @@ export function openFind({
     const order = toOrder(query.type, query.sort, slotOf);
     const after = query.after === undefined ? undefined : readFindCursor(query.after, order);
     try {
-      return await snapshots.run(limits, (snapshot) => page(query, order, after, snapshot));
+      return await snapshots.run({ ...limits, late: tooCostly }, (snapshot) => page(query, order, after, snapshot));
     } catch (error) {
       throw translateMongoError(error);
     }
   };
+}
+
+/** Whether more lies on the best way than this, or there is none: what of it matches is mostly more too. */
+function isLongerThan({ choice: { best, isShort } }: Search, count: number): boolean {
+  return !isShort || best === undefined || best.matches > count;
 }
 
 interface Page extends Pick<FindPage, 'versions'> {
@@ -78,5 +92,6 @@ async function totalOf(
   after: FindCursor | undefined,
 ): Promise<number | undefined> {
   if (after !== undefined) return after.total;
+  if (total === 'none') return undefined;
   return total === 'accurate' ? countAll(search) : countCheaply(search);
 }

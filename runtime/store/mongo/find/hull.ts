@@ -56,6 +56,11 @@ function boundOf({ gt, gte, lt, lte }: Range): { readonly value: Value; readonly
   return within === undefined ? undefined : { value: within, isStrict: false };
 }
 
+/** Of two bounds of one side, both lower or both upper ones, the one that allows less. */
+export function tightest(a: Range, b: Range): Range {
+  return tighter(a, b, a.gt !== undefined || a.gte !== undefined ? 1 : -1);
+}
+
 /** Of two bounds of one side the one that allows less; sign 1: lower bounds. */
 function tighter(a: Range, b: Range, sign: 1 | -1): Range {
   const [left, right] = [boundOf(a), boundOf(b)];
@@ -86,4 +91,14 @@ export function isEmpty(range: Range): boolean {
 function compare(a: Value, b: Value): number {
   if (typeof a === 'string' && typeof b === 'string') return compareText(a, b);
   return a < b ? -1 : a > b ? 1 : 0;
+}
+
+/** Whether there is a bound at all. */
+export function hasBound(range: Range): boolean {
+  return Object.keys(range).length > 0;
+}
+
+/** Whether both sides are bounded. */
+export function isClosed(range: Range): boolean {
+  return hasBound(lower(range)) && hasBound(upper(range));
 }

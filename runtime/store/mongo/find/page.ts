@@ -1,19 +1,14 @@
-import type { Document } from 'mongodb';
-
 import type { FindQuery } from '../../store.js';
 import type { Batch, Snapshot } from '../snapshot.js';
 import { openAsk, type Ask } from './ask.js';
 import { choose, chooseFurther, type Choice } from './choose.js';
-import { compile, everyOf, type Conjunct } from './compile.js';
+import { compile, everyOf, restOf, type Conjunct } from './compile.js';
 import { sortComputed } from './computed.js';
 import type { FindCursor } from './cursor.js';
 import type { Order } from './order.js';
 import type { Probes } from './probe.js';
 import { idRange, toSegments, type Segment } from './segments.js';
 import { collect, walkAWhile, walkWhole } from './walk.js';
-
-/** Deletions have no entries, but ids and times. */
-export const LIVING: Document = { deleted: { $exists: false } };
 
 /** A search while it is done. */
 export interface Search {
@@ -68,31 +63,26 @@ function isPlain(conjuncts: readonly Conjunct[], order: Order): boolean {
 export async function findPage(search: Search, limit: number): Promise<Found> {
   const { snapshot, probes, type, order, after, conjuncts, choice } = search;
   const ask = openAsk(snapshot);
-  const found = (batch: Batch, driving: string): Found => ({ batch, ask, driving });
-  const filters = conjuncts.map(({ filter }) => filter);
-  const segments = order.by === 'computed' ? [] : toSegments(type, order, after);
-
-  if (order.by !== 'computed' && !choice.isShort) {
+  const segments = order.by === 'computed' ? undefined : toSegments(type, order, after);
+  if (segments !== undefined && !choice.isShort) {
     const walked = await walk(search, ask, segments, limit);
-    if (walked !== undefined) return found(...walked);
+    if (walked !== undefined) return { ...walked, ask };
   }
   const best = choice.isShort ? choice.best : await chooseFurther(snapshot, probes, choice);
-  const driving = best?.way.conjunct.filter ?? {};
-  const others = conjuncts.filter(({ filter }) => filter !== driving).map(({ filter }) => filter);
-  const hint = best?.way.access.hint;
-  const name = best?.way.conjunct.name ?? `every ${type}`;
-  if (order.by !== 'computed') {
-    const batch = await collect(
-      ask,
-      segments,
-      { driving: everyOf([{ type }, driving]), others: [...others, LIVING] },
-      hint,
-      limit,
-    );
-    return found(batch, name);
-  }
-  const all = [{ type, ...idRange(type, undefined, 1) }, driving, ...(best === undefined ? filters : others), LIVING];
-  return found(await sortComputed(ask, type, order, after, all, hint, limit), name);
+  const { conjunct, access } = best?.way ?? {};
+  const driving = everyOf([{ type, ...idRange(type, undefined, 1) }, conjunct?.filter ?? {}]);
+  const others = restOf(conjuncts, conjunct);
+  const batch =
+    segments === undefined
+      ? await sortComputed(ask, type, order, after, [driving, ...others], access?.hint, limit)
+      : await collect(
+          ask,
+          segments,
+          { driving: everyOf([{ type }, conjunct?.filter ?? {}]), others },
+          access?.hint,
+          limit,
+        );
+  return { batch, ask, driving: conjunct?.name ?? `every ${type}` };
 }
 
 /** By an index that has the order, where that leads to enough before it goes too far. */
@@ -101,24 +91,23 @@ async function walk(
   ask: Ask,
   segments: readonly Segment[],
   limit: number,
-): Promise<readonly [Batch, string] | undefined> {
-  const filters = conjuncts.map(({ filter }) => filter);
-  const [key] = order.keys;
-  const name = key === undefined ? `every ${type}` : `every ${type} by ${key.field}`;
-  const ordered =
-    order.by === 'id' ? [best, ...probed].find((each) => each?.way.access.isOrdered === true)?.way : undefined;
+): Promise<Pick<Found, 'batch' | 'driving'> | undefined> {
+  const ordered = [best, ...probed].find((each) => order.by === 'id' && each?.way.access.isOrdered === true);
   if (ordered !== undefined) {
-    const { access, conjunct } = ordered;
-    const driving = everyOf([{ type }, conjunct.filter]);
-    const others = conjuncts.filter((each) => each !== conjunct).map(({ filter }) => filter);
-    if (others.length === 0) {
-      const batch = await collect(ask, segments, { driving, others: [LIVING] }, access.hint, limit);
-      return [batch, conjunct.name];
-    }
-    const batch = await walkAWhile(ask, segments, { driving, others: [...others, LIVING] }, limit, access.hint);
-    return batch === undefined ? undefined : [batch, conjunct.name];
+    const { access, conjunct } = ordered.way;
+    const filters = { driving: everyOf([{ type }, conjunct.filter]), others: restOf(conjuncts, conjunct) };
+    const batch =
+      conjuncts.length === 1
+        ? await collect(ask, segments, filters, access.hint, limit)
+        : await walkAWhile(ask, segments, filters, limit, access.hint);
+    return batch === undefined ? undefined : { batch, driving: conjunct.name };
   }
-  if (best === undefined) return [await walkWhole(ask, segments, [...filters, LIVING], limit), name];
-  const batch = await walkAWhile(ask, segments, { driving: {}, others: [...filters, LIVING] }, limit);
-  return batch === undefined ? undefined : [batch, name];
+  const others = restOf(conjuncts);
+  const batch =
+    best === undefined
+      ? await walkWhole(ask, segments, others, limit)
+      : await walkAWhile(ask, segments, { driving: {}, others }, limit);
+  const [key] = order.keys;
+  const driving = key === undefined ? `every ${type}` : `every ${type} by ${key.field}`;
+  return batch === undefined ? undefined : { batch, driving };
 }

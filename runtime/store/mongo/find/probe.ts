@@ -45,7 +45,7 @@ export function openProbes(now: () => number = () => performance.now()): Probes 
     }
     const counts = await Promise.all(counted.map((stretch) => length(snapshot, stretch, hint, limit + 1)));
     const sum = counts.reduce((total, count) => total + count, 0);
-    const all = counted.length === 0 ? 0 : Math.ceil((sum / counted.length) * stretches.length);
+    const all = counted.length === stretches.length ? sum : Math.ceil((sum / counted.length) * stretches.length);
     return { matches: Math.min(all, limit), isMore: all > limit };
   }
 

@@ -2,7 +2,7 @@ import type { Document } from 'mongodb';
 
 import { fold } from '../../../search/values/fold.js';
 import { entryAccess, type Access } from './access.js';
-import { endsOf, hullOf, lower, upper, type Hull } from './hull.js';
+import { endsOf, hasBound, hullOf, isClosed, lower, upper, type Hull } from './hull.js';
 import { NONE, type Compiled } from './compiled.js';
 import { KEY_FIELD, type RowTests } from './merge.js';
 import { hasRow } from './row-expression.js';
@@ -124,12 +124,4 @@ function within(kind: string, p: string, { low, high }: Hull, alternatives: read
   if (only !== undefined && alternatives.length === 1)
     return { [kind]: { $elemMatch: { p, ...toMatch(only), ...bounds } } };
   return { [kind]: { $elemMatch: { p, ...bounds, $or: alternatives.map(toMatch) } } };
-}
-
-function hasBound(range: Range): boolean {
-  return Object.keys(range).length > 0;
-}
-
-function isClosed(range: Range): boolean {
-  return hasBound(lower(range)) && hasBound(upper(range));
 }

@@ -5,21 +5,17 @@ import { BY_TYPE_AND_TIME, DELETED } from '../indexes.js';
 import { isTimeUp } from '../mongo-errors.js';
 import { typeAccess } from './access.js';
 import { chooseFurther, COLLECTED } from './choose.js';
-import { everyOf } from './compile.js';
-import { LIVING, type Search } from './page.js';
+import { everyOf, restOf, type Conjunct } from './compile.js';
+import type { Search } from './page.js';
+import { idRange } from './segments.js';
 
 /** How many resources match. */
 export async function countAll(search: Search): Promise<number> {
-  const { snapshot, type, conjuncts, choice, probes } = search;
+  const { snapshot, conjuncts, choice, probes } = search;
   if (conjuncts.length === 0) return countType(search);
   const best = await chooseFurther(snapshot, probes, choice);
   const hint = best?.way.access.hint ?? { _id: 1 };
-  const { min, max } = typeAccess(type).stretches[0]!;
-  const all = [
-    { type, _id: { $gte: min['_id'] as string, $lt: max['_id'] as string } },
-    ...filtersOf(search, best?.way.conjunct.filter),
-  ];
-  return count(search, all, hint);
+  return count(search, filtersOf(search, best?.way.conjunct), hint);
 }
 
 /** The same where it is cheap; undefined: it is not. */
@@ -29,13 +25,14 @@ export async function countCheaply(search: Search): Promise<number | undefined> 
   const few = choice.isShort || (await isShort(search));
   const hint = best?.way.access.hint ?? { _id: 1 };
   const limit = CHEAP_TOTAL.matches + 1;
-  const { min, max } = typeAccess(type).stretches[0]!;
-  const all = [
-    { type, _id: { $gte: min['_id'] as string, $lt: max['_id'] as string } },
-    ...filtersOf(search, best?.way.conjunct.filter),
-  ];
   try {
-    const total = await count(search, all, hint, limit, few ? undefined : CHEAP_TOTAL.time);
+    const total = await count(
+      search,
+      filtersOf(search, best?.way.conjunct),
+      hint,
+      limit,
+      few ? undefined : CHEAP_TOTAL.time,
+    );
     return total < limit ? total : undefined;
   } catch (error) {
     if (!few && isTimeUp(error)) return undefined;
@@ -50,10 +47,10 @@ export async function countCheaply(search: Search): Promise<number | undefined> 
   }
 }
 
-function filtersOf({ conjuncts }: Search, driving: Document | undefined): Document[] {
-  const filters = conjuncts.map(({ filter }) => filter);
-  const others = filters.filter((filter) => filter !== driving);
-  return [...(driving === undefined ? [] : [driving]), ...others, LIVING];
+/** What is counted, what an index is used for first. */
+function filtersOf({ type, conjuncts }: Search, driving: Conjunct | undefined): Document[] {
+  const inType = { type, ...idRange(type, undefined, 1) };
+  return [everyOf([inType, driving?.filter ?? {}]), ...restOf(conjuncts, driving)];
 }
 
 async function count(

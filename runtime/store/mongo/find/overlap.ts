@@ -1,0 +1,70 @@
+import type { Document } from 'mongodb';
+
+import type { Condition } from '../../../search/query/query.js';
+import { DATE_WIDTHS, NUMBER_WIDTHS, spanParam } from '../spans.js';
+import { entryAccess, type Access } from './access.js';
+import { hasBound, hullOf, isClosed, tightest, lower, upper, type Hull } from './hull.js';
+import { mergeTests } from './merge.js';
+import type { Range, Value } from './row-test.js';
+import { rangeMatch } from './row-match.js';
+import { toRowTests } from './row-tests.js';
+
+type Kind = 'date' | 'number';
+
+/** A way to what fulfils several conditions at once, and the filter that goes by it; they are to be asked too. */
+export interface Overlap {
+  readonly filter: Document;
+  readonly access: Access;
+  /** Places of the conditions. */
+  readonly of: readonly number[];
+}
+
+/**
+ * Ways to what ends after one instant and begins before another, as conditions on one parameter ask for together: each of them by
+ * itself may be fulfilled by half of all there is.
+ */
+export function overlaps(type: string, conditions: readonly Condition[]): Overlap[] {
+  const byParam = new Map<string, { kind: Kind; p: string; hulls: Hull[]; of: number[] }>();
+  for (const [place, condition] of conditions.entries()) {
+    if (!('any' in condition)) continue;
+    const [tests, ...more] = mergeTests(condition.any.flatMap((test) => toRowTests(condition.param, test)));
+    if (tests === undefined || more.length > 0) continue;
+    const { kind, p, alternatives } = tests;
+    if (kind !== 'date' && kind !== 'number') continue;
+    const same = byParam.get(p) ?? { kind, p, hulls: [], of: [] };
+    byParam.set(p, same);
+    same.hulls.push(hullOf(alternatives));
+    same.of.push(place);
+  }
+  return [...byParam.values()].flatMap(({ kind, p, hulls, of }) => {
+    // The index has what such a condition asks for in one stretch.
+    if (hulls.some(({ low }) => isClosed(low))) return [];
+    const from = hulls.map(({ high }) => lower(high)).reduce(tightest);
+    const to = hulls.map(({ low }) => upper(low)).reduce(tightest);
+    if (!hasBound(from) || !hasBound(to)) return [];
+    return [toOverlap(type, kind, p, from, to, of)];
+  });
+}
+
+/** Narrow spans by where they begin, wide ones by where theirs can begin, the widest wherever they begin before the end. */
+function toOverlap(type: string, kind: Kind, p: string, from: Range, to: Range, of: readonly number[]): Overlap {
+  const widths = kind === 'date' ? DATE_WIDTHS : NUMBER_WIDTHS;
+  const pieces = [
+    ...widths.map((width, i) => ({ p: i === 0 ? p : spanParam(p, i), low: { ...shifted(from, width), ...to } })),
+    { p: spanParam(p, widths.length), low: to },
+  ];
+  const filters = pieces.map((piece, i) => ({
+    [kind]: { $elemMatch: { p: piece.p, low: rangeMatch(piece.low), ...(i > 0 && { high: rangeMatch(from) }) } },
+  }));
+  const accesses = pieces.map((piece) => entryAccess(type, kind, piece.p, { ranges: [piece.low] }));
+  const [first] = accesses;
+  const stretches = accesses.flatMap((access) => access.stretches);
+  return { filter: { $or: filters }, access: { ...first!, stretches }, of };
+}
+
+/** Bounds that much lower. */
+function shifted(range: Range, width: number): Range {
+  const shift = (value: Value): Value =>
+    value instanceof Date ? new Date(Math.max(value.getTime() - width, -8.64e15)) : Number(value) - width;
+  return Object.fromEntries(Object.entries(range).map(([name, value]) => [name, shift(value as Value)]));
+}
