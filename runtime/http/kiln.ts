@@ -133,9 +133,18 @@ async function handle(exchange: Exchange, context: Context): Promise<void> {
     status: res.statusCode,
     duration: performance.now() - exchange.start,
     ...(failed === undefined ? {} : { failure: failed }),
-    ...(exchange.params.size === 0 ? {} : { params: [...new Set(exchange.params.keys())] }),
+    ...(exchange.params.size === 0 ? {} : { params: namesOf(exchange.params) }),
   });
   if (!req.complete && hasBody(req)) drain(req, 1.25 * context.services.limits.body);
+}
+
+/** What a client makes up is no reason for long lines. */
+const LOGGED_NAMES = 50;
+const LOGGED_LENGTH = 64;
+
+function namesOf(params: URLSearchParams): string[] {
+  const names = [...new Set(params.keys())].slice(0, LOGGED_NAMES);
+  return names.map((name) => (name.length > LOGGED_LENGTH ? `${name.slice(0, LOGGED_LENGTH)}…` : name));
 }
 
 /** An outage floods the log with these, so they are one line each, without a stack. */

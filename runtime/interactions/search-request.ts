@@ -107,7 +107,8 @@ export function readSearchRequest(input: SearchInput, services: SearchServices):
   for (const { param } of options.sort ?? []) used.add(param);
   const [only] = all;
   const where: Condition = all.length === 1 && only !== undefined ? only : { all };
-  return { type, where, ...toQuery(options, settings.count, settings.maxCount), used: [...used], understood, notes };
+  const query = toQuery(options, settings.count, settings.maxCount);
+  return { type, where, ...query, used: [...used], understood, notes: cut(notes) };
 }
 
 /** What a search is read with. */
@@ -135,6 +136,16 @@ function toQuery(
 function viewCheck(type: string, { subset }: SearchServices): { readonly checkView?: (view: View) => void } {
   if (subset === undefined) return {};
   return { checkView: (view) => void subset({ resourceType: type }, view) };
+}
+
+/** The answer must not grow without bounds with what is wrong in the question. */
+const MAX_NOTES = 50;
+
+function cut(notes: readonly Note[]): readonly Note[] {
+  const [first, ...rest] = notes.slice(MAX_NOTES - 1);
+  if (first === undefined || rest.length === 0) return notes;
+  const text = `Ignored: ${rest.length + 1} more parameters`;
+  return [...notes.slice(0, MAX_NOTES - 1), { ...first, severity: 'warning', code: 'parameter-ignored', text }];
 }
 
 function ignored(error: FhirError): Note {

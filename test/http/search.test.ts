@@ -211,6 +211,13 @@ describe('what a search cannot be (search.html#errors)', () => {
     expect(await refused('birthdate=2010-13', { prefer: 'handling=lenient' })).toContain('400 parameter-invalid');
   });
 
+  it('says of what it ignored so much, and no more', async () => {
+    const query = Array.from({ length: 300 }, (_, n) => `x${n}=1`).join('&');
+    const answer = await server.send('GET', `/Patient?${query}`, undefined, { prefer: 'handling=lenient' });
+    const notes = notesOf(answer);
+    expect([notes.length, notes.at(-1)?.text]).toEqual([50, 'Ignored: 251 more parameters']);
+  });
+
   it('URLs of more than 8 kB, lists of more than 1,000 values', async () => {
     expect((await server.send('GET', `/Patient?name=${'x'.repeat(9000)}`)).status).toBe(414);
     const list = (length: number) => `_id=${Array.from({ length }, () => 'a').join(',')}`;
