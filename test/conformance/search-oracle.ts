@@ -1,4 +1,4 @@
-import type { ComponentRow, PathRow, SearchRow, SearchTable } from '../../runtime/contract/index.js';
+import type { ComponentRow, PathRow, SearchRow } from '../../runtime/contract/index.js';
 import { oracle, type Oracle } from './fhirpath-oracle.js';
 import { fulfils, parts, type OracleContext } from './search-oracle-rules.js';
 import { itemsOf, type Item } from './search-oracle-values.js';
@@ -89,10 +89,3 @@ export function createSearchOracle(context: OracleContext): SearchOracle {
 
 /** What the library calls what its model does not know. */
 const VAGUE = new Set(['String', 'Object', 'BackboneElement', 'string']);
-
-/** Rows that nothing is found by: read off no element, or compared with nothing yet. By `Type.code`, and why. */
-export function withoutExpression(tables: readonly SearchTable[]): string[] {
-  return tables.flatMap(({ type, parameters }) =>
-    parameters.filter(({ paths }) => paths.length === 0).map(({ code }) => `${type}.${code}`),
-  );
-}
