@@ -18,6 +18,8 @@ export interface Access {
   readonly stretches: readonly Stretch[];
   /** Whether what comes by it is in the order of ids. */
   readonly isOrdered: boolean;
+  /** The filter that goes by it, where that is a part of the whole condition only. */
+  readonly part?: Document;
 }
 
 type EntryIndex = keyof typeof BY_ENTRY;

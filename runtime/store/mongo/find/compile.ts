@@ -86,9 +86,15 @@ function someOf(filters: readonly Document[]): Document {
   return filters.length === 0 ? NONE : { $or: [...filters] };
 }
 
+/** What goes by a way. */
+export function drivingOf({ access, conjunct }: Way): Document {
+  return access.part ?? conjunct.filter;
+}
+
 /** What is asked beside a way into a query; absent: beside none. */
-export function restOf(conjuncts: readonly Conjunct[], driving?: Conjunct): Document[] {
-  const asked = conjuncts.filter((each) => each !== driving && each.isImplied !== true);
+export function restOf(conjuncts: readonly Conjunct[], way?: Way): Document[] {
+  const isWhole = way !== undefined && way.access.part === undefined;
+  const asked = conjuncts.filter((each) => !(isWhole && each === way.conjunct) && each.isImplied !== true);
   return [...asked.map(({ filter }) => asRest(filter)), LIVING];
 }
 

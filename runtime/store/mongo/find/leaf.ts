@@ -84,6 +84,6 @@ function compileComposite(
   const exact = { $expr: shareGroup(rows) };
   return {
     filter: { $and: [...parts.map(({ filter }) => filter), exact] },
-    accesses: parts.flatMap(({ accesses }) => accesses),
+    accesses: parts.flatMap(({ filter, accesses }) => accesses.map((access) => ({ ...access, part: filter }))),
   };
 }

@@ -2,7 +2,7 @@ import type { FindQuery } from '../../store.js';
 import type { Batch, Snapshot } from '../snapshot.js';
 import { openAsk, type Ask } from './ask.js';
 import { choose, chooseFurther, type Choice } from './choose.js';
-import { compile, everyOf, restOf, type Conjunct } from './compile.js';
+import { compile, drivingOf, everyOf, restOf, type Conjunct } from './compile.js';
 import { sortComputed } from './computed.js';
 import type { FindCursor } from './cursor.js';
 import type { Order } from './order.js';
@@ -69,20 +69,15 @@ export async function findPage(search: Search, limit: number): Promise<Found> {
     if (walked !== undefined) return { ...walked, ask };
   }
   const best = choice.isShort ? choice.best : await chooseFurther(snapshot, probes, choice);
-  const { conjunct, access } = best?.way ?? {};
-  const driving = everyOf([{ type, ...idRange(type, undefined, 1) }, conjunct?.filter ?? {}]);
-  const others = restOf(conjuncts, conjunct);
+  const way = best?.way;
+  const driving = everyOf([{ type, ...idRange(type, undefined, 1) }, way === undefined ? {} : drivingOf(way)]);
+  const others = restOf(conjuncts, way);
+  const hint = way?.access.hint;
   const batch =
     segments === undefined
-      ? await sortComputed(ask, type, order, after, [driving, ...others], access?.hint, limit)
-      : await collect(
-          ask,
-          segments,
-          { driving: everyOf([{ type }, conjunct?.filter ?? {}]), others },
-          access?.hint,
-          limit,
-        );
-  return { batch, ask, driving: conjunct?.name ?? `every ${type}` };
+      ? await sortComputed(ask, type, order, after, [driving, ...others], hint, limit)
+      : await collect(ask, segments, { driving, others }, hint, limit);
+  return { batch, ask, driving: way?.conjunct.name ?? `every ${type}` };
 }
 
 /** By an index that has the order, where that leads to enough before it goes too far. */
@@ -95,11 +90,12 @@ async function walk(
   const ordered = [best, ...probed].find((each) => order.by === 'id' && each?.way.access.isOrdered === true);
   if (ordered !== undefined) {
     const { access, conjunct } = ordered.way;
-    const filters = { driving: everyOf([{ type }, conjunct.filter]), others: restOf(conjuncts, conjunct) };
-    const batch =
-      conjuncts.length === 1
-        ? await collect(ask, segments, filters, access.hint, limit)
-        : await walkAWhile(ask, segments, filters, limit, access.hint);
+    const filters = { driving: everyOf([{ type }, drivingOf(ordered.way)]), others: restOf(conjuncts, ordered.way) };
+    // All that is found there matches.
+    const isAll = conjuncts.length === 1 && access.part === undefined;
+    const batch = isAll
+      ? await collect(ask, segments, filters, access.hint, limit)
+      : await walkAWhile(ask, segments, filters, limit, access.hint);
     return batch === undefined ? undefined : { batch, driving: conjunct.name };
   }
   const others = restOf(conjuncts);

@@ -5,7 +5,7 @@ import { BY_TYPE_AND_TIME, DELETED } from '../indexes.js';
 import { isTimeUp } from '../mongo-errors.js';
 import { typeAccess } from './access.js';
 import { chooseFurther, COLLECTED } from './choose.js';
-import { everyOf, restOf, type Conjunct } from './compile.js';
+import { drivingOf, everyOf, restOf, type Way } from './compile.js';
 import type { Search } from './page.js';
 import { idRange } from './segments.js';
 
@@ -15,7 +15,7 @@ export async function countAll(search: Search): Promise<number> {
   if (conjuncts.length === 0) return countType(search);
   const best = await chooseFurther(snapshot, probes, choice);
   const hint = best?.way.access.hint ?? { _id: 1 };
-  return count(search, filtersOf(search, best?.way.conjunct), hint);
+  return count(search, filtersOf(search, best?.way), hint);
 }
 
 /** The same where it is cheap; undefined: it is not. */
@@ -26,13 +26,7 @@ export async function countCheaply(search: Search): Promise<number | undefined> 
   const hint = best?.way.access.hint ?? { _id: 1 };
   const limit = CHEAP_TOTAL.matches + 1;
   try {
-    const total = await count(
-      search,
-      filtersOf(search, best?.way.conjunct),
-      hint,
-      limit,
-      few ? undefined : CHEAP_TOTAL.time,
-    );
+    const total = await count(search, filtersOf(search, best?.way), hint, limit, few ? undefined : CHEAP_TOTAL.time);
     return total < limit ? total : undefined;
   } catch (error) {
     if (!few && isTimeUp(error)) return undefined;
@@ -48,9 +42,9 @@ export async function countCheaply(search: Search): Promise<number | undefined> 
 }
 
 /** What is counted, what an index is used for first. */
-function filtersOf({ type, conjuncts }: Search, driving: Conjunct | undefined): Document[] {
+function filtersOf({ type, conjuncts }: Search, way: Way | undefined): Document[] {
   const inType = { type, ...idRange(type, undefined, 1) };
-  return [everyOf([inType, driving?.filter ?? {}]), ...restOf(conjuncts, driving)];
+  return [everyOf([inType, way === undefined ? {} : drivingOf(way)]), ...restOf(conjuncts, way)];
 }
 
 async function count(
