@@ -51,24 +51,38 @@ function selectKey(run: Run, { key, rows }: Arm, where: Condition): Sql {
   return sql`SELECT ${key} AS key ${rows} AND ${run.check(where, key)}`;
 }
 
-/** Most pieces of a statement that are put together at a time. */
-const MAX_PIECES = 100;
+/** What is put together in one statement, at most. */
+const MOST = { pieces: 100, values: 10_000, length: 200_000 };
 
-/** The keys of all that a driver finds and that fulfil a condition besides: each once, in no order. */
-export function* driven(run: Run, { arms }: Driver, where: Condition): Generator<number> {
-  const seen = new Set<number>();
-  for (let at = 0; at < arms.length; at += MAX_PIECES) {
-    const pieces = arms.slice(at, at + MAX_PIECES).map((arm) => selectKey(run, arm, where));
-    for (const { key } of run.rows<KeyRow>(join(pieces, ' UNION ALL '))) {
-      if (seen.has(key)) continue;
-      seen.add(key);
-      yield key;
+/** Pieces in lists that are small enough for a statement each. */
+export function inBatches(pieces: readonly Sql[]): readonly (readonly Sql[])[] {
+  const batches: Sql[][] = [];
+  let sum = { pieces: Infinity, values: 0, length: 0 };
+  for (const piece of pieces) {
+    sum = { pieces: sum.pieces + 1, values: sum.values + piece.values.length, length: sum.length + piece.text.length };
+    if (sum.pieces > MOST.pieces || sum.values > MOST.values || sum.length > MOST.length) {
+      batches.push([]);
+      sum = { pieces: 1, values: piece.values.length, length: piece.text.length };
     }
+    batches.at(-1)!.push(piece);
   }
+  return batches;
+}
+
+/** The keys of all that a driver finds and that fulfil a condition besides: each once, in their order. */
+export function driven(run: Run, { arms }: Driver, where: Condition): readonly number[] {
+  const batches = inBatches(arms.map((arm) => selectKey(run, arm, where)));
+  const found = batches.flatMap((batch) => run.column<number>(join(batch, ' UNION ALL ')));
+  const keys = Float64Array.from(found).sort();
+  return Array.from(keys.filter((key, i) => i === 0 || keys[i - 1] !== key));
 }
 
 /** Everything with these keys, in the order of the search. */
-export function sorted(run: Run, keys: Iterable<number>): readonly Hit[] {
+export function sorted(run: Run, keys: readonly number[]): readonly Hit[] {
+  if (run.isOrdered && run.sort.length === 0) {
+    const hits = keys.map((key) => ({ key, values: [] }));
+    return run.isDescending ? hits.reverse() : hits;
+  }
   const readers = sortReaders(run);
   const needsIds = !run.isOrdered || run.sort.some(({ by }) => by === 'id');
   const selectId = run.statements.prepare<{ readonly id: string }>('SELECT id FROM resource WHERE key = ?');

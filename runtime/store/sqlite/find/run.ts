@@ -58,6 +58,8 @@ export interface Run extends FindParts, CompileContext {
   go(column: Sql): Sql;
   /** Rows of a statement. */
   rows<Row>(statement: Sql): IterableIterator<Row>;
+  /** The first column of all rows of a statement. */
+  column<Value>(statement: Sql): Value[];
   /** A condition on the resource whose key is in this column. */
   check(condition: Condition, key: Sql): Sql;
   readonly trace: Trace | undefined;
@@ -94,14 +96,22 @@ export function beginRun(parts: FindParts, query: FindQuery, trace?: Trace): Run
     look: (row, column) => raw(trace === undefined ? '1' : guard.look(`${row.text}.${column}`)),
     go: ({ text }) => raw(trace === undefined ? guard.sql(text) : `${guard.look(text)} AND ${guard.sql(text)}`),
     rows<Row>(statement: Sql) {
-      const { text, values } = statement;
-      if (values.length > MAX_VALUES || text.length > MAX_LENGTH) throw tooCostly();
+      checkSize(statement);
       trace?.ran(statement);
-      return statements.prepare<Row>(text).iterate(...values);
+      return statements.prepare<Row>(statement.text).iterate(...statement.values);
+    },
+    column<Value>(statement: Sql) {
+      checkSize(statement);
+      trace?.ran(statement);
+      return statements.prepareColumn<Value>(statement.text).all(...statement.values);
     },
     check: (condition, key) => check(condition, key, run),
   };
   return run;
+}
+
+function checkSize({ text, values }: Sql): void {
+  if (values.length > MAX_VALUES || text.length > MAX_LENGTH) throw tooCostly();
 }
 
 /** What comes after `_id` sorts nothing any more, and `_id` ascending is what comes last anyway. */

@@ -3,6 +3,8 @@ import type { Database, Statement } from 'better-sqlite3';
 /** Prepared statements by their text. */
 export interface Statements {
   prepare<Row>(text: string): Statement<unknown[], Row>;
+  /** One that gives the first column of its rows alone. */
+  prepareColumn<Value>(text: string): Statement<unknown[], Value>;
 }
 
 /** Statements kept; beyond that those go that were used longest ago. */
@@ -11,16 +13,18 @@ const MOST = 500;
 /** None is prepared yet. */
 export function openStatements(db: Database): Statements {
   const kept = new Map<string, Statement<unknown[]>>();
+
+  function keep(name: string, make: () => Statement<unknown[]>): Statement<unknown[]> {
+    const statement = kept.get(name) ?? make();
+    kept.delete(name);
+    kept.set(name, statement);
+    if (kept.size > MOST) kept.delete(kept.keys().next().value!);
+    return statement;
+  }
+
   return {
-    prepare<Row>(text: string) {
-      const statement = kept.get(text) ?? db.prepare<unknown[]>(text);
-      kept.delete(text);
-      kept.set(text, statement);
-      for (const oldest of kept.keys()) {
-        if (kept.size <= MOST) break;
-        kept.delete(oldest);
-      }
-      return statement as Statement<unknown[], Row>;
-    },
+    prepare: <Row>(text: string) => keep(text, () => db.prepare<unknown[]>(text)) as Statement<unknown[], Row>,
+    prepareColumn: <Value>(text: string) =>
+      keep(`column ${text}`, () => db.prepare<unknown[]>(text).pluck()) as Statement<unknown[], Value>,
   };
 }

@@ -19,6 +19,9 @@ export interface Found {
 /** How many rows more a walk may look at for each resource wanted. */
 const PATIENCE_PER_HIT = 3;
 
+/** How far rows are counted at first. */
+const GLANCE = 200;
+
 /** How far rows are counted when a walk meets too few matches. */
 const DEEP_PROBE = 1_000_000;
 
@@ -36,7 +39,7 @@ export function findHits(run: Run, where: Condition, after: Hit | undefined, wan
   const isById = run.sort.length === 0;
 
   const [only] = conjuncts;
-  if (isById && run.isOrdered && conjuncts.length === 1 && only !== undefined && isLeaf(only)) {
+  if (isById && run.isOrdered && conjuncts.length === 1 && only !== undefined && 'any' in only) {
     const arms = orderedArms(run, only);
     if (arms !== undefined) {
       run.trace?.drivenBy(printCondition(only));
@@ -45,7 +48,9 @@ export function findHits(run: Run, where: Condition, after: Hit | undefined, wan
     }
   }
 
-  const best = findBest(run, conjuncts, limits.few);
+  // What finds very few is mostly told by counting a few.
+  const first = findBest(run, conjuncts, Math.min(limits.few, GLANCE));
+  const best = first === undefined || first.count <= GLANCE ? first : findBest(run, conjuncts, limits.few);
   if (best !== undefined && best.count <= limits.few) return collected(run, conjuncts, best, after, wanted);
 
   const source = isById ? byId(run, conjuncts, where, direction) : bySort(run, where, after);
@@ -60,7 +65,16 @@ export function findHits(run: Run, where: Condition, after: Hit | undefined, wan
     if (hits !== undefined) return { hits, total: undefined, best };
     run.trace?.drivenBy(`every ${run.query.type}`);
     const all = walk(run, where, { isDescending: false, after: undefined });
-    return page(run, sorted(run, keysOf(all)), after, wanted, undefined);
+    return page(
+      run,
+      sorted(
+        run,
+        Array.from(all, ({ key }) => key),
+      ),
+      after,
+      wanted,
+      undefined,
+    );
   }
   if (deep.count > limits.small) hits = walked(deep.count);
   return hits === undefined ? collected(run, conjuncts, deep, after, wanted) : { hits, total: undefined, best: deep };
@@ -128,10 +142,6 @@ function page(run: Run, all: readonly Hit[], after: Hit | undefined, wanted: num
   const sign = run.isDescending ? -1 : 1;
   const left = after === undefined ? all : all.filter((hit) => order(hit, after) * sign > 0);
   return { hits: left.slice(0, wanted), total: all.length, best };
-}
-
-function* keysOf(hits: Iterable<Hit>): Generator<number> {
-  for (const { key } of hits) yield key;
 }
 
 function take(hits: Iterable<Hit>, count: number): readonly Hit[] {
