@@ -20,7 +20,7 @@ const ENOUGH = 80;
 
 /**
  * Resources by type. Official examples: all, or so many that each parameter that examples have entries for has some of
- * two; and made-up ones for the parameters that no example exercises.
+ * two; and made-up ones for the parameters that no example exercises. The whole has some made-up ones of each type.
  */
 export function readSamples(tables: Tables, isWhole = false): ReadonlyMap<string, readonly Sample[]> {
   const extract = createExtractor(tables);
@@ -47,7 +47,8 @@ export function readSamples(tables: Tables, isWhole = false): ReadonlyMap<string
   }
   const fill = createFilledResources(tables);
   for (const type of tables.resourceTypes)
-    for (let variant = 0; variant < 60; variant++) add(fill(type, variant), true, 1);
+    for (let variant = 0; variant < 60; variant++)
+      add(fill(type, variant), true, isWhole && variant % 10 === 0 ? Infinity : 1);
   return samples;
 }
 
