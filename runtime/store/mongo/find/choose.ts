@@ -35,15 +35,16 @@ export async function choose(snapshot: Snapshot, probes: Probes, conjuncts: read
   return { best, isShort: !best.isMore, probed };
 }
 
-/** The best of several long ways, looked at further; where there is one only, that one. */
+/** The best of several long ways, looked at further, but no further than this; where there is one only, that one. */
 export async function chooseFurther(
   snapshot: Snapshot,
   probes: Probes,
   { best, isShort, probed }: Choice,
+  furthest = Infinity,
 ): Promise<ProbedWay | undefined> {
   if (best === undefined || isShort || probed.length <= 1) return best;
   let last = best;
-  for (const limit of FURTHER) {
+  for (const limit of FURTHER.filter((each) => each <= furthest)) {
     last = shortest(
       await probeAll(
         snapshot,

@@ -9,6 +9,9 @@ import { drivingOf, everyOf, restOf, type Way } from './compile.js';
 import type { Search } from './page.js';
 import { idRange } from './segments.js';
 
+/** How far ways are told apart for a cheap total: looking further is not. */
+const NEAR = 3000;
+
 /** How many resources match. */
 export async function countAll(search: Search): Promise<number> {
   const { snapshot, conjuncts, choice, probes } = search;
@@ -21,7 +24,7 @@ export async function countAll(search: Search): Promise<number> {
 /** The same where it is cheap; undefined: it is not. */
 export async function countCheaply(search: Search): Promise<number | undefined> {
   const { snapshot, type, choice, probes } = search;
-  const { best } = choice;
+  const best = await chooseFurther(snapshot, probes, choice, NEAR);
   const few = choice.isShort || (await isShort(search));
   const hint = best?.way.access.hint ?? { _id: 1 };
   const limit = CHEAP_TOTAL.matches + 1;

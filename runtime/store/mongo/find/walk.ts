@@ -6,8 +6,11 @@ import type { Ask } from './ask.js';
 import { everyOf } from './compile.js';
 import type { Segment } from './segments.js';
 
-/** Documents that a walk looks at before it is clear that it is the wrong way. */
-const MAX_WALKED = 5000;
+/**
+ * Documents that a walk looks at before it is clear that it is the wrong way; fewer in a first try, because the server reads
+ * far ahead of what comes out.
+ */
+const WALKED = [300, 5000];
 
 /** What has to be fulfilled beside lying in a segment: what an index is walked through by, and the rest. */
 export interface Filters {
@@ -60,17 +63,21 @@ export async function walkAWhile(
   const found = await each(segments, limit, async (segment, rest) => {
     const { filter, sort, hint, roughly } = segment;
     const walked = everyOf([driving, filter]);
-    const pipeline = [
-      { $match: walked },
-      { $sort: roughly ?? sort },
-      { $limit: MAX_WALKED },
-      { $match: everyOf(others) },
-      { $limit: rest },
-      { $project: VERSION_ONLY },
-    ];
-    const batch = await ask.pipeline(pipeline, by ?? hint, rest);
-    const isFull = batch.documents.length === rest || batch.isCut;
-    isTooFar = !isFull && (await ask.isLonger(walked, by ?? hint, MAX_WALKED));
+    let batch: Batch = { documents: [], isCut: false };
+    for (const most of WALKED) {
+      const pipeline = [
+        { $match: walked },
+        { $sort: roughly ?? sort },
+        { $limit: most },
+        { $match: everyOf(others) },
+        { $limit: rest },
+        { $project: VERSION_ONLY },
+      ];
+      batch = await ask.pipeline(pipeline, by ?? hint, rest);
+      const isFull = batch.documents.length === rest || batch.isCut;
+      isTooFar = !isFull && (await ask.isLonger(walked, by ?? hint, most));
+      if (!isTooFar) break;
+    }
     if (isTooFar) return { documents: [], isCut: true };
     return roughly === undefined ? batch : completeTies(ask, segment, [driving, ...others], batch, rest);
   });
