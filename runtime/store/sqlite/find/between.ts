@@ -1,6 +1,6 @@
 import type { Condition, Leaf } from '../../../search/query/query.js';
 import { REGULAR_WIDTH } from '../index-entries.js';
-import type { Driver } from './driver.js';
+import type { Driver } from './arm.js';
 import { probe } from './probes.js';
 import type { Run } from './run.js';
 import type { Bound } from './shape.js';

@@ -1,5 +1,5 @@
 import type { Condition } from '../../../search/query/query.js';
-import type { Arm, Driver } from './driver.js';
+import type { Arm, Driver } from './arm.js';
 import { compareHits, type Hit } from './hit.js';
 import type { Run } from './run.js';
 import { sortReaders } from './sort-values.js';

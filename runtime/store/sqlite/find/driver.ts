@@ -1,4 +1,5 @@
 import type { Condition, Leaf } from '../../../search/query/query.js';
+import type { Arm, Driver } from './arm.js';
 import { findBetween } from './between.js';
 import { checkParts, MAX_INLINE } from './check.js';
 import type { LeafGroup } from './leaf.js';
@@ -8,28 +9,6 @@ import type { Run } from './run.js';
 import { column, type Access, type Values } from './shape.js';
 import { TOKEN_BOTH, TOKEN_CODE } from './shapes.js';
 import { and, raw, sql, type Sql } from './sql.js';
-
-/** One range of an index, or a range for each row of a list, and what is asked of its rows. */
-export interface Arm {
-  /** Column of the resource's key. */
-  readonly key: Sql;
-  /** `FROM … WHERE …`, all that the rows have to fulfil. */
-  readonly rows: Sql;
-  /** The same without what the index does not answer. */
-  readonly range: Sql;
-  /** Whether the rows come in the order of keys. */
-  readonly isOrdered: boolean;
-}
-
-/** A condition as ranges of indexes: what fulfils it is in some of them. */
-export interface Driver {
-  readonly condition: Condition;
-  readonly arms: readonly Arm[];
-  /** Rows of the ranges; one above the limit of probes: more. */
-  readonly count: number;
-  /** Whether all that is in them fulfils it. */
-  readonly isExact: boolean;
-}
 
 const ROW = raw('d');
 

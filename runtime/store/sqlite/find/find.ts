@@ -9,7 +9,7 @@ import { readCursor, writeCursor } from './cursor.js';
 import type { Hit } from './hit.js';
 import { openLists } from './lists.js';
 import { findPlace } from './place.js';
-import { openProbeCache } from './probes.js';
+import { openProbeCache } from './probe-cache.js';
 import { beginRun, FIND_LIMITS, orderOf, type FindParts, type Run, type Trace } from './run.js';
 import { simplify } from './simplify.js';
 import { openStatements } from './statements.js';

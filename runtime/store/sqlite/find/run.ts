@@ -6,7 +6,7 @@ import { tooCostly } from '../too-costly.js';
 import { check, type CompileContext } from './check.js';
 import { toGroups, type LeafGroup, type TypeNames } from './leaf.js';
 import type { Lists } from './lists.js';
-import type { ProbeCache } from './probes.js';
+import type { ProbeCache } from './probe-cache.js';
 import { raw, type Sql } from './sql.js';
 import type { Statements } from './statements.js';
 

@@ -1,7 +1,8 @@
 import { EVERYTHING, type Condition } from '../../../search/query/query.js';
 import { printCondition, printSort } from '../../../search/query/print.js';
 import { driven, sorted, walk, walkArms } from './by-key.js';
-import { findBest, orderedArms, type Driver } from './driver.js';
+import type { Driver } from './arm.js';
+import { findBest, orderedArms } from './driver.js';
 import { compareHits, type Hit } from './hit.js';
 import type { Run } from './run.js';
 import { isSortable, sortedWalk } from './sorted-walk.js';

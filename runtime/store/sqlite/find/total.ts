@@ -1,7 +1,7 @@
 import type { Condition } from '../../../search/query/query.js';
 import { CHEAP_TOTAL } from '../../store.js';
 import { inBatches } from './by-key.js';
-import type { Driver } from './driver.js';
+import type { Driver } from './arm.js';
 import { probe } from './probes.js';
 import type { Run } from './run.js';
 import { join, raw, sql, type Sql } from './sql.js';
