@@ -71,9 +71,13 @@ const runtimeRules = [
   ),
   forbid(
     'store-knows-search-by-type',
-    'A store compiles the query that search made; it takes the types of search, not its code.',
+    'A store compiles the query that search made. It takes what says how a query compares and prints, and the types of search; how criteria are read and entries made is none of its business.',
     { path: '^runtime/store/', pathNot: worker },
-    { path: '^runtime/search/', dependencyTypesNot: ['type-only'] },
+    {
+      path: '^runtime/search/',
+      pathNot: '^runtime/search/(?:query/(?:compare-text|print|query|sort|uri)|values/fold)\\.ts$',
+      dependencyTypesNot: ['type-only'],
+    },
   ),
   forbid(
     'no-store-imports-the-other',
