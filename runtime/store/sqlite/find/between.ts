@@ -1,10 +1,11 @@
 import type { Condition, Leaf } from '../../../search/query/query.js';
 import { REGULAR_WIDTH } from '../index-entries.js';
-import type { Driver } from './arm.js';
+import type { Arm, Driver } from './arm.js';
+import { boundValues } from './lists.js';
 import { probe } from './probes.js';
 import type { Run } from './run.js';
-import type { Bound } from './shape.js';
-import { raw, sql, type Sql } from './sql.js';
+import type { Bound, RowTest } from './shape.js';
+import { and, raw, sql, type Sql } from './sql.js';
 
 /** Bounds of one parameter that a resource has to fulfil together: one of each leaf's alternatives. */
 interface Bounded {
@@ -12,8 +13,13 @@ interface Bounded {
   /** Of the resources themselves: the type. */
   readonly param: number;
   readonly leaves: readonly Leaf[];
-  /** Each a list of bounds with their values. */
-  readonly alternatives: readonly (readonly Limit[])[];
+  readonly alternatives: readonly Alternative[];
+}
+
+/** What one row may fulfil, all of it, to fulfil all leaves. */
+interface Alternative {
+  readonly limits: readonly Limit[];
+  readonly tests: readonly RowTest[];
 }
 
 type Limit = Bound & { readonly value: number };
@@ -41,51 +47,62 @@ export function findBetween(run: Run, conditions: readonly Condition[], limit: n
 function toBounded(run: Run, condition: Condition): Bounded | undefined {
   if (!('any' in condition || 'updated' in condition)) return undefined;
   const groups = run.groups(condition);
-  const alternatives: Limit[][] = [];
+  const alternatives: Alternative[] = [];
   let found: Pick<Bounded, 'table' | 'param'> | undefined;
   for (const { shapes, alternatives: rows } of groups) {
-    const { bounds, table } = shapes[0]!;
+    const shape = shapes[0]!;
+    const { bounds, table } = shape;
     if (bounds === undefined || rows.length > MOST) return undefined;
     for (const values of rows) {
       const param = Number(values[0]);
       if (found !== undefined && found.param !== param) return undefined;
       found = { table: table.name as Bounded['table'], param };
-      alternatives.push(bounds.map((bound, i) => ({ ...bound, value: Number(values[i + 1]) })));
+      const limits = bounds.map((bound, i) => ({ ...bound, value: Number(values[i + 1]) }));
+      alternatives.push({ limits, tests: [{ shape, values }] });
     }
   }
   return found === undefined ? undefined : { ...found, leaves: [condition], alternatives };
 }
 
 function combine(one: Bounded, other: Bounded): Bounded {
-  const alternatives = one.alternatives.flatMap((left) => other.alternatives.map((right) => [...left, ...right]));
+  const alternatives = one.alternatives.flatMap((left) =>
+    other.alternatives.map((right) => ({
+      limits: [...left.limits, ...right.limits],
+      tests: [...left.tests, ...right.tests],
+    })),
+  );
   return { ...one, leaves: [...one.leaves, ...other.leaves], alternatives };
 }
 
 function toDriver(run: Run, bounded: Bounded, limit: number): Driver | undefined {
   const { table, leaves, alternatives } = bounded;
-  const spans = alternatives.map((limits) => lowEnds(limits, table === 'resource' ? 0 : REGULAR_WIDTH[table]));
+  const spans = alternatives.map(({ limits }) => lowEnds(limits, table === 'resource' ? 0 : REGULAR_WIDTH[table]));
   if (spans.some(({ from, to }) => from === -Infinity || to === Infinity)) return undefined;
   const key = raw(table === 'resource' ? 'd.key' : 'd.resource');
-  const arms = rangesOf(bounded, spans).map((range) => {
-    return { key, range, rows: sql`${range} AND ${run.go(key)}`, isOrdered: false };
-  });
+  const arm = (range: Sql, asked: Sql): Arm => {
+    return { key, range, rows: sql`${range} AND ${run.go(key)} AND ${asked}`, isOrdered: false };
+  };
+  const arms = alternatives.map(({ tests }, i) => arm(rangeOf(bounded, spans[i]!), askRow(tests)));
+  if (table !== 'resource') {
+    const irregular = sql`FROM irregular d INDEXED BY irregular_by_param WHERE d.param = ${bounded.param}`;
+    arms.push(arm(irregular, run.check({ all: leaves }, key)));
+  }
   const count = probe(run, arms.map(({ range }) => range), limit); // prettier-ignore
-  const condition = leaves.length === 1 ? leaves[0]! : { all: leaves };
-  return { condition, arms, count, isExact: false };
+  return { condition: leaves.length === 1 ? leaves[0]! : { all: leaves }, arms, count, isExact: true };
 }
 
-function rangesOf({ table, param }: Bounded, spans: readonly Span[]): readonly Sql[] {
+/** The row itself fulfils the tests. */
+function askRow(tests: readonly RowTest[]): Sql {
+  return and(tests.flatMap(({ shape, values }) => shape.predicate?.(raw('d'), boundValues(values)) ?? []));
+}
+
+function rangeOf({ table, param }: Bounded, { from, to }: Span): Sql {
   if (table === 'resource') {
-    return spans.map(
-      ({ from, to }) => sql`FROM resource d INDEXED BY resource_by_time
-        WHERE d.type = ${param} AND d.deleted = 0 AND d.updated >= ${from} AND d.updated <= ${to}`,
-    );
+    return sql`FROM resource d INDEXED BY resource_by_time
+      WHERE d.type = ${param} AND d.deleted = 0 AND d.updated >= ${from} AND d.updated <= ${to}`;
   }
-  const regular = spans.map(
-    ({ from, to }) => sql`FROM ${raw(table)} d INDEXED BY ${raw(`${table}_by_low`)}
-      WHERE d.param = ${param} AND d.low >= ${from} AND d.low <= ${to}`,
-  );
-  return [...regular, sql`FROM irregular d INDEXED BY irregular_by_param WHERE d.param = ${param}`];
+  return sql`FROM ${raw(table)} d INDEXED BY ${raw(`${table}_by_low`)}
+    WHERE d.param = ${param} AND d.low >= ${from} AND d.low <= ${to}`;
 }
 
 interface Span {

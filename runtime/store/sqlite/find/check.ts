@@ -1,7 +1,7 @@
 import type { Condition, Leaf } from '../../../search/query/query.js';
 import type { LeafGroup } from './leaf.js';
 import { boundValues, from, listValues } from './lists.js';
-import { column, ofParam, type Values } from './shape.js';
+import { column, ofParam, type Access, type Shape, type Values } from './shape.js';
 import { and, join, or, raw, sql, type Sql, type Value } from './sql.js';
 
 /** What conditions are compiled with. */
@@ -15,6 +15,9 @@ export interface CompileContext {
 
 /** More alternatives than this go as a list. */
 export const MAX_INLINE = 8;
+
+/** Up to so many alternatives are looked up one by one. */
+const MAX_SEEKS = 3;
 
 /** A condition on the resource with this key, answered by its own rows: found by their primary keys. */
 export function check(condition: Condition, key: Sql, context: CompileContext): Sql {
@@ -30,11 +33,17 @@ function checkGroup(group: LeafGroup, key: Sql, context: CompileContext): Sql {
   if (shape === undefined) return raw('0');
   if (alternatives.length <= MAX_INLINE) {
     const param = alternatives[0]?.[0];
-    if (shapes.length > 1 || shape.predicate === undefined || !alternatives.every((values) => values[0] === param)) {
+    const isByValue = alternatives.length <= MAX_SEEKS && accessByValue(shape) !== undefined;
+    if (
+      shapes.length > 1 ||
+      isByValue ||
+      shape.predicate === undefined ||
+      !alternatives.every((values) => values[0] === param)
+    ) {
       return or(alternatives.map((values) => checkParts(group, boundValues(values), { key }, context)));
     }
     const predicates = alternatives.map((values) => shape.predicate!(ROWS[0]!, boundValues(values)));
-    return exists(shape.table, 0, { key }, boundValues(alternatives[0]!), [or(predicates)], context);
+    return exists(shape, 0, { key }, boundValues(alternatives[0]!), [or(predicates)], context);
   }
   const list = context.list(alternatives);
   if (shapes.length > 1 || shape.equal === undefined) {
@@ -46,7 +55,7 @@ function checkGroup(group: LeafGroup, key: Sql, context: CompileContext): Sql {
   const theirs = shape.equal.map((_, i) => listValues('v')(i + 1));
   const isListed = sql`(${join(own, ', ')}) IN (SELECT ${join(theirs, ', ')} FROM ${list} v)`;
   // All are of one parameter: several there are only of canonical quantities, and those are no equalities.
-  return exists(shape.table, 0, { key }, boundValues(alternatives[0]!), [isListed], context);
+  return exists(shape, 0, { key }, boundValues(alternatives[0]!), [isListed], context);
 }
 
 /** Names of the rows of each part. */
@@ -68,42 +77,50 @@ export function checkParts(
 ): Sql {
   const [first, ...others] = shapes.map((_, i) => i).filter((i) => !done.includes(i));
   if (first === undefined) return raw('1');
-  const { table, predicate } = shapes[first]!;
+  const shape = shapes[first]!;
   const row = ROWS[first]!;
   const own = from(values, places[first]!);
   const group = owner.group ?? column(row, 'part_group');
   const more = others.map((i) =>
     checkParts({ shapes, places, alternatives: [] }, values, { key: owner.key, group }, context, without(shapes, i)),
   );
-  return exists(
-    table,
-    first,
-    owner,
-    own,
-    [...(predicate === undefined ? [] : [predicate(row, own)]), ...more],
-    context,
-  );
+  const access = accessByValue(shape);
+  if (access !== undefined) return exists(shape, first, owner, own, more, context, access);
+  const predicate = shape.predicate === undefined ? [] : [shape.predicate(row, own)];
+  return exists(shape, first, owner, own, [...predicate, ...more], context);
 }
 
 function without(shapes: readonly unknown[], kept: number): readonly number[] {
   return shapes.map((_, i) => i).filter((i) => i !== kept);
 }
 
+/**
+ * The index that has the rows of one value by their resources. Where a value is known, it is a better way to the row of a
+ * resource than the primary key: all rows of one value lie together, and those of one resource somewhere else each time.
+ */
+function accessByValue({ accesses, table }: Shape): Access | undefined {
+  if (table.key !== 'resource') return undefined;
+  return accesses.find(({ isOrdered, rest }) => isOrdered && rest === undefined);
+}
+
+/** @param access finds the row by its value; absent: by the primary key, and `conditions` have to ask for the value */
 function exists(
-  table: LeafGroup['shapes'][number]['table'],
+  { table }: Shape,
   part: number,
   { key, group }: Owner,
   values: Values,
   conditions: readonly Sql[],
   { look }: CompileContext,
+  access?: Access,
 ): Sql {
   const row = ROWS[part]!;
   const where = [
     sql`${column(row, table.key)} = ${key}`,
-    ofParam(table, row, values),
+    access === undefined ? ofParam(table, row, values) : access.seek(row, values),
     ...(group === undefined ? [] : [sql`${column(row, 'part_group')} = ${group}`]),
     look(row, table.key),
     ...conditions,
   ];
-  return sql`EXISTS (SELECT 1 FROM ${raw(table.name)} ${row} ${table.byKey} WHERE ${and(where)})`;
+  const by = access === undefined ? table.byKey : raw(`INDEXED BY ${access.index}`);
+  return sql`EXISTS (SELECT 1 FROM ${raw(table.name)} ${row} ${by} WHERE ${and(where)})`;
 }

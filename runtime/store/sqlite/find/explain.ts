@@ -40,7 +40,7 @@ export function openExplain(db: Database, guard: Guard, find: Finder): (query: F
 /** Without what only counts rows, on one line. */
 function readable(statement: string): string {
   return statement
-    .replace(/ AND kiln_(?:look|go_on)\([\w.]*\)/g, '')
+    .replace(/ AND (?:kiln_look\([\w.]*\)|\([\w.]+ % \d+ <> 0 OR kiln_go_on\([\w.]*\)\))/g, '')
     .replace(/\s+/g, ' ')
     .trim();
 }

@@ -123,8 +123,10 @@ export function leftOf(conjuncts: readonly Condition[], { condition, isExact }: 
   return isExact ? without(conjuncts, condition) : { all: conjuncts };
 }
 
+/** The others. What drives may be several of them together. */
 function without(conjuncts: readonly Condition[], condition: Condition): Condition {
-  return { all: conjuncts.filter((each) => each !== condition) };
+  const done = 'all' in condition && !conjuncts.includes(condition) ? condition.all : [condition];
+  return { all: conjuncts.filter((each) => !done.includes(each)) };
 }
 
 function collected(
