@@ -94,6 +94,7 @@ function explainElement(model: Model, path: string): string {
       .map(([type, targets]) => `${type} to: ${targets.join(', ')}`),
     bindingLines(model, element),
     element.summary === true ? 'part of the summary' : [],
+    element.hierarchy === true ? 'hierarchy: refers to what this is below' : [],
     element.modifier === true ? 'modifier: may change the meaning of what holds it' : [],
     element.xml === undefined ? [] : `in XML: ${element.xml}`,
     titled('rules:', ruleLines(model, element.rules ?? [])),
@@ -215,6 +216,7 @@ function explainParameter(model: Model, path: string): string {
     titled('targets:', wrapped(parameter.targets ?? [])),
     titled('comparators:', wrapped(parameter.comparators ?? [])),
     titled('modifiers:', wrapped(parameter.modifiers ?? [])),
+    parameter.hierarchy === undefined ? [] : 'hierarchy: its references lead up, level by level',
     parameter.slot === undefined ? [] : `sort slot: ${String(parameter.slot)}`,
   );
 }

@@ -22,6 +22,8 @@ export interface Element extends ElementRow {
   readonly path: string;
   readonly short: string;
   readonly definition: string;
+  /** Marked as a reference that leads up a hierarchy. */
+  readonly hierarchy?: true;
   /** All bindings, `example` ones too. */
   readonly bound?: { readonly strength: string; readonly valueSet: string };
 }

@@ -65,7 +65,9 @@ function buildParameter(
   context: SearchContext,
 ): SearchParameterModel {
   const branches = branchesOf(parameter, all, type, context.types);
-  const paths = branches.map((text) => pathRow(text, compileBranch(text, type, context.types), context));
+  const compiled = branches.map((text) => ({ text, path: compileBranch(text, type, context.types) }));
+  const paths = compiled.map(({ text, path }) => pathRow(text, path, context));
+  const isHierarchy = parameter.type === 'reference' && leadsUp(compiled.map(({ path }) => path));
   const components = (parameter.component ?? []).map((component) =>
     buildComponent(component, byUrl.get(component.definition), paths, context),
   );
@@ -80,6 +82,7 @@ function buildParameter(
     ...(components.length === 0 ? {} : { components }),
     ...(parameter.comparator === undefined ? {} : { comparators: parameter.comparator }),
     ...(parameter.modifier === undefined ? {} : { modifiers: parameter.modifier }),
+    ...(isHierarchy ? { hierarchy: true as const } : {}),
   };
 }
 
@@ -108,6 +111,12 @@ function compiles(text: string, type: string, types: TypeIndex): boolean {
 function pathRow(text: string, path: CompiledPath, context: SearchContext): PathRow {
   const system = systemOf(path, context.codes);
   return { text, steps: path.steps, types: path.types, ...(system === undefined ? {} : { system }) };
+}
+
+/** Whether all that a parameter looks at is one element that is marked as a hierarchy, and the whole of it. */
+function leadsUp(paths: readonly CompiledPath[]): boolean {
+  const [path] = paths;
+  return paths.length === 1 && path?.element?.hierarchy === true && path.steps.every((step) => 'get' in step);
 }
 
 /** A `code` names no system; its required binding does where it draws on one alone. */

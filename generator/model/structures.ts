@@ -8,6 +8,9 @@ import { byCodePoint, tail, unversioned } from './names.js';
 
 const FHIR_TYPE = 'http://hl7.org/fhir/StructureDefinition/structuredefinition-fhir-type';
 
+/** https://hl7.org/fhir/extensions/StructureDefinition-structuredefinition-hierarchy.html */
+const HIERARCHY = 'http://hl7.org/fhir/StructureDefinition/structuredefinition-hierarchy';
+
 /** What an element may be without being a type of its own: these, with children, are backbone types. */
 const INLINE = new Set(['BackboneElement', 'Element']);
 
@@ -89,6 +92,7 @@ function readElement(element: FhirElement, parents: ReadonlySet<string>, rules: 
     path: element.path,
     short: element.short ?? '',
     definition: element.definition ?? '',
+    ...(isHierarchy(element) ? { hierarchy: true as const } : {}),
     ...(strength === undefined || valueSet === undefined
       ? {}
       : { bound: { strength, valueSet: unversioned(valueSet) } }),
@@ -125,6 +129,12 @@ function isXhtml(element: FhirElement): boolean {
   return element.type?.[0]?.code === 'xhtml';
 }
 
+/** The extension may also say that it is none. */
+function isHierarchy({ type = [] }: FhirElement): boolean {
+  const extensions = type.flatMap(({ extension = [] }) => extension);
+  return extensions.some(({ url, valueBoolean }) => url === HIERARCHY && valueBoolean === true);
+}
+
 /** Finds the nearest ancestor whose elements all stand, unaltered, at the front of this type's. */
 function inherit(structure: Structure, byName: ReadonlyMap<string, Structure>): Structure {
   const { base: declared, ...rest } = structure;
@@ -139,6 +149,6 @@ function inherit(structure: Structure, byName: ReadonlyMap<string, Structure>): 
 
 /** The row of an element: what the runtime sees of it. */
 export function rowOf(element: Element): ElementRow {
-  const { path: _path, short: _short, definition: _definition, bound: _bound, ...row } = element;
+  const { path: _path, short: _short, definition: _definition, bound: _bound, hierarchy: _hierarchy, ...row } = element;
   return row;
 }

@@ -64,6 +64,12 @@ export interface SearchRow {
   /** What its definition admits, where that names any; absent: all that its type has. */
   readonly comparators?: readonly string[];
   readonly modifiers?: readonly string[];
+  /**
+   * Of a reference parameter: its one path is an element that the specification marks as a hierarchy: resources refer to
+   * what they are part of, or come from, level by level.
+   * https://hl7.org/fhir/extensions/StructureDefinition-structuredefinition-hierarchy.html
+   */
+  readonly hierarchy?: true;
   /** Number of the scalar sort slot, below `SORT_SLOTS`, for string, date, number and quantity parameters. */
   readonly slot?: number;
 }

@@ -136,6 +136,13 @@ describe('kiln explain of a search parameter', () => {
     expect(explain(model, 'Observation?date')).not.toContain('CarePlan');
   });
 
+  it('says which references lead up a hierarchy', () => {
+    expect(lines('Location?partof')).toContain('hierarchy: its references lead up, level by level');
+    expect(lines('Location.partOf')).toContain('hierarchy: refers to what this is below');
+    expect(explain(model, 'Location?organization')).not.toContain('hierarchy');
+    expect(explain(model, 'Patient.link.other')).not.toContain('hierarchy');
+  });
+
   it('shows components', () => {
     const said = lines('Observation?code-value-quantity');
     expect(said).toEqual(expect.arrayContaining(['components:', 'value-quantity (quantity)']));

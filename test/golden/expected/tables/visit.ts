@@ -11,6 +11,8 @@ export const types: readonly TypeRow[] = [
     base: 'Resource',
     elements: [
       { name: 'subject', types: ['Reference'], min: 1, targets: { Reference: ['Animal', 'Visit'] } },
+      { name: 'partOf', types: ['Reference'], targets: { Reference: ['Visit'] } },
+      { name: 'before', types: ['Reference'], targets: { Reference: ['Visit'] } },
       { name: 'note', types: ['Visit.note'], max: '*' },
     ],
   },
@@ -45,6 +47,13 @@ export const search: SearchTable = {
       targets: ['Animal'],
     },
     {
+      code: 'before',
+      type: 'reference',
+      url: 'http://toy.example/fhir/SearchParameter/Visit-before',
+      paths: [{ text: 'Visit.before', steps: [{ get: 'before' }], types: ['Reference'] }],
+      targets: ['Visit'],
+    },
+    {
       code: 'first',
       type: 'token',
       url: 'http://toy.example/fhir/SearchParameter/Visit-first',
@@ -76,11 +85,32 @@ export const search: SearchTable = {
       ],
     },
     {
+      code: 'part-of',
+      type: 'reference',
+      url: 'http://toy.example/fhir/SearchParameter/Visit-part-of',
+      paths: [{ text: 'Visit.partOf', steps: [{ get: 'partOf' }], types: ['Reference'] }],
+      targets: ['Visit'],
+      hierarchy: true,
+    },
+    {
       code: 'text',
       type: 'string',
       url: 'http://toy.example/fhir/SearchParameter/name-or-note',
       paths: [{ text: 'Visit.note.text', steps: [{ get: 'note' }, { get: 'text' }], types: ['string'] }],
       slot: 0,
+    },
+    {
+      code: 'whole',
+      type: 'reference',
+      url: 'http://toy.example/fhir/SearchParameter/Visit-whole',
+      paths: [
+        {
+          text: 'Visit.partOf.where(resolve() is Visit)',
+          steps: [{ get: 'partOf' }, { refers: 'Visit' }],
+          types: ['Reference'],
+        },
+      ],
+      targets: ['Visit'],
     },
   ],
 };

@@ -13,6 +13,10 @@ export interface Visit extends Resource {
   resourceType: 'Visit';
   /** Who came, or what it follows — 1..1 Reference(Animal | Visit) */
   subject: Reference;
+  /** The visit that this is a part of — 0..1 Reference(Visit) */
+  partOf?: Reference;
+  /** The visit before, which this is no part of — 0..1 Reference(Visit) */
+  before?: Reference;
   /** Remarks — 0..* Visit.note */
   note?: VisitNote[];
 }
