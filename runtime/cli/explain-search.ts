@@ -1,5 +1,6 @@
 import { ConfigError } from '../config/config-error.js';
 import { readConfig, type Flags } from '../config/read-config.js';
+import { resolveCriteria } from '../interactions/resolve-hierarchies.js';
 import { readSearchRequest } from '../interactions/search-request.js';
 import { printCondition, printSort } from '../search/query/print.js';
 import type { Explanation, FindQuery } from '../store/store.js';
@@ -22,7 +23,9 @@ export async function runExplainSearch(search: string, flags: Flags, terminal: T
     const core = await openCore(config, { existing: true });
     close = () => core.store.close();
     const input = { type, params, isLenient: false, isPosted: false, now: Date.now(), base };
-    const { where, sort, count, total, notes } = readSearchRequest(input, searchServices(core));
+    const { criteria, sort, count, total, notes } = readSearchRequest(input, searchServices(core));
+    const find = core.store.find.bind(core.store);
+    const where = await resolveCriteria(criteria, { find, extract: core.extract, base });
     const query: FindQuery = { type, where, sort, count, total };
     const explanation = await core.store.explain(query);
     for (const { text } of notes) terminal.err(printable(text));

@@ -2,7 +2,7 @@ import type { Limits } from '../fhir/limits.js';
 import type { SearchSettings } from '../interactions/search-settings.js';
 import type { Config } from './settings.js';
 
-/** The limits of a configuration; `queryTime` is for the store. */
+/** The limits of a configuration; `queryTime` is for the store too. */
 export function limitsOf(config: Config): Limits & { readonly queryTime: number } {
   return {
     body: config['limits.body'],

@@ -12,6 +12,8 @@ export interface Limits {
   readonly headers: number;
   /** Versions on a page of history; more are cut. */
   readonly historyPage: number;
+  /** All searches that one request needs in the store; absent: what the store gives each. */
+  readonly queryTime?: number;
   /** From the first byte of a request to the end of its headers. */
   readonly headersTime: number;
   /** From the first byte of a request to the end of its body. */

@@ -4,6 +4,7 @@ import { searchDefinitions } from '../search/query/definitions.js';
 import { PREFIXES } from '../search/query/intervals.js';
 import { isSearchable } from '../search/query/later-parameters.js';
 import { modifiersOf } from '../search/query/parse-criterion.js';
+import type { HierarchyContext } from '../search/query/parse-hierarchy.js';
 import { DEFAULT_SEARCH } from './search-settings.js';
 import type { Services } from './services.js';
 
@@ -12,14 +13,16 @@ const PREFIXED: ReadonlySet<string> = new Set(['date', 'number', 'quantity']);
 
 /** Search parameters of a type that work, as a CapabilityStatement has them, those that all types have included. */
 export function describeSearch(type: string, { tables }: Pick<Services, 'tables'>): JsonObject {
-  const rows = [...searchDefinitions(tables).rowsOf(type).values()].filter(isSearchable);
+  const definitions = searchDefinitions(tables);
+  const rows = [...definitions.rowsOf(type).values()].filter(isSearchable);
+  const hierarchy = { type, hierarchies: definitions.hierarchies() };
   if (rows.length === 0) return {};
   const sorted = rows.sort((a, b) => (a.code < b.code ? -1 : 1));
-  return { searchParam: sorted.map(describeParameter) };
+  return { searchParam: sorted.map((row) => describeParameter(row, hierarchy)) };
 }
 
-function describeParameter(row: SearchRow): JsonObject {
-  const modifiers = modifiersOf(row).map((modifier) => `:${modifier}`);
+function describeParameter(row: SearchRow, hierarchy: HierarchyContext): JsonObject {
+  const modifiers = modifiersOf(row, hierarchy).map((modifier) => `:${modifier}`);
   const prefixes = PREFIXED.has(row.type) ? ` Prefixes: ${PREFIXES.join(', ')}.` : '';
   return {
     name: row.code,

@@ -2,7 +2,7 @@ import { FhirError } from '../fhir/errors.js';
 import type { Note } from '../fhir/note.js';
 import { searchDefinitions } from '../search/query/definitions.js';
 import { findRow, parseCriterion, type CriterionContext } from '../search/query/parse-criterion.js';
-import type { Condition } from '../search/query/query.js';
+import type { Criterion } from '../search/query/query.js';
 import { splitAt } from '../search/query/split.js';
 import { utc } from '../search/values/zone.js';
 import type { FindQuery } from '../store/store.js';
@@ -33,7 +33,9 @@ export interface SearchInput {
 }
 
 /** A search as it was understood. */
-export interface SearchRequest extends Pick<FindQuery, 'type' | 'where' | 'sort' | 'count' | 'total'> {
+export interface SearchRequest extends Pick<FindQuery, 'type' | 'sort' | 'count' | 'total'> {
+  /** All of them have to be fulfilled. */
+  readonly criteria: readonly Criterion[];
   readonly maxResults?: number;
   readonly view?: View;
   /** Codes of the parameters that searching and sorting go by. */
@@ -62,12 +64,13 @@ export function readSearchRequest(input: SearchInput, services: SearchServices):
     zone: services.zone ?? utc,
     now: input.now,
     ...(input.base !== '' && { baseUrl: input.base }),
+    hierarchy: { type, hierarchies: definitions.hierarchies() },
     maxAlternatives: input.isPosted ? settings.postValues : settings.values,
   };
   const notes: Note[] = [];
   const ignore = (error: FhirError): void => void notes.push(ignored(error));
   const resultContext = { rows: context.rows, settings, ...(isLenient && { ignore }), ...viewCheck(type, services) };
-  const all: Condition[] = [];
+  const criteria: Criterion[] = [];
   const used = new Set<string>();
   const understood: SentParameter[] = [];
   let options: ResultOptions = {};
@@ -81,8 +84,8 @@ export function readSearchRequest(input: SearchInput, services: SearchServices):
       const { code } = findRow(name, context.rows);
       if (value === '') return void notes.push(empty(name));
       room -= splitAt(value, ',').length;
-      all.push(parseCriterion(name, value, context));
-      if (all.length > MAX_CRITERIA || room < 0) throw tooMany(room < 0 ? 2 * context.maxAlternatives : undefined);
+      criteria.push(parseCriterion(name, value, context));
+      if (criteria.length > MAX_CRITERIA || room < 0) throw tooMany(room < 0 ? 2 * context.maxAlternatives : undefined);
       used.add(code);
       understood.push(sent);
       return;
@@ -105,10 +108,8 @@ export function readSearchRequest(input: SearchInput, services: SearchServices):
     }
   }
   for (const { param } of options.sort ?? []) used.add(param);
-  const [only] = all;
-  const where: Condition = all.length === 1 && only !== undefined ? only : { all };
   const query = toQuery(options, settings.count, settings.maxCount);
-  return { type, where, ...query, used: [...used], understood, notes: cut(notes) };
+  return { type, criteria, ...query, used: [...used], understood, notes: cut(notes) };
 }
 
 /** What a search is read with. */

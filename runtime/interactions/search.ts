@@ -1,11 +1,13 @@
 import { FhirError } from '../fhir/errors.js';
 import type { Note } from '../fhir/note.js';
 import { searchDefinitions } from '../search/query/definitions.js';
-import type { FindPage, FindQuery } from '../store/store.js';
+import type { FindPage, FindQuery, Store } from '../store/store.js';
 import type { Call, Reply } from './call.js';
 import { describeCurrency } from './index-currency.js';
 import { checkForm, writeLink } from './page-form.js';
 import { PAGE_PARAMETER } from './page-link.js';
+import { resolveCriteria } from './resolve-hierarchies.js';
+import { withinBudget } from './search-budget.js';
 import { writeSearchBundle } from './search-bundle.js';
 import { readSearchRequest, type SearchRequest } from './search-request.js';
 import { openWalk, sealWalk, type Walk } from './search-walk.js';
@@ -35,15 +37,14 @@ export async function searchType(call: Call, services: Services): Promise<Reply>
   );
   const { maxResults = Infinity, view } = request;
   const count = Math.min(request.count, maxResults - walk.shown);
-  const query: FindQuery = {
+  const query = {
     type,
-    where: request.where,
     sort: request.sort,
     count,
     total: request.total,
     ...(walk.after !== undefined && { after: walk.after }),
   };
-  const page = await find(query, call, services);
+  const page = await findPage(request, query, call, services);
   const shown = walk.shown + page.versions.length;
   const hasNext = count > 0 && page.next !== undefined && shown < maxResults;
   const next = hasNext ? await nextLink(call, request, { ...walk, shown, after: page.next }, services) : undefined;
@@ -60,8 +61,24 @@ export async function searchType(call: Call, services: Services): Promise<Reply>
   return { status: 200, json };
 }
 
+/** A page of what fulfils all criteria; hierarchies that they name are followed first, within the same time. */
+async function findPage(
+  { criteria }: SearchRequest,
+  query: Omit<FindQuery, 'where'>,
+  { signal, base }: Call,
+  { store, extract, limits }: Services,
+): Promise<FindPage> {
+  const run = async (within: AbortSignal | undefined): Promise<FindPage> => {
+    const source = { find: (each: FindQuery) => store.find(each, within), extract, signal: within, base };
+    const where = await resolveCriteria(criteria, source);
+    return find({ ...query, where }, within, store);
+  };
+  const isOne = !criteria.some((criterion) => 'hierarchies' in criterion);
+  return isOne ? run(signal) : withinBudget(limits.queryTime, signal, run);
+}
+
 /** @throws FhirError `too-costly` with what could be done about it */
-async function find(query: FindQuery, { signal }: Call, { store }: Services): Promise<FindPage> {
+async function find(query: FindQuery, signal: AbortSignal | undefined, store: Pick<Store, 'find'>): Promise<FindPage> {
   try {
     return await store.find(query, signal);
   } catch (error) {
@@ -77,7 +94,10 @@ async function find(query: FindQuery, { signal }: Call, { store }: Services): Pr
 }
 
 /** Nobody has to count what stands on one page. */
-function totalOf({ total, versions, next }: FindPage, { after, total: wanted }: FindQuery): number | undefined {
+function totalOf(
+  { total, versions, next }: FindPage,
+  { after, total: wanted }: Pick<FindQuery, 'after' | 'total'>,
+): number | undefined {
   const isAll = wanted !== 'none' && after === undefined && next === undefined;
   return total ?? (isAll ? versions.length : undefined);
 }
@@ -99,13 +119,16 @@ async function nextLink(call: Call, request: SearchRequest, walk: Walk, { pages 
 }
 
 /** Of the parameters that were used: which of them may miss or add results. */
-async function currencyNotes({ type, used }: SearchRequest, { currency, tables }: Services): Promise<Note[]> {
+async function currencyNotes({ type, used, criteria }: SearchRequest, { currency, tables }: Services): Promise<Note[]> {
   const rows = new Set(await currency?.notCurrent());
   if (rows.size === 0) return [];
   const definitions = searchDefinitions(tables);
   // These two stand in the resource itself.
   const codes = used.filter((code) => code !== '_id' && code !== '_lastUpdated');
-  const names = codes.map((code) => definitions.recordName(type, code) ?? code).filter((name) => rows.has(name));
+  const own = codes.map((code) => definitions.recordName(type, code) ?? code);
+  const hierarchies = criteria.flatMap((criterion) => ('hierarchies' in criterion ? criterion.hierarchies : []));
+  const followed = hierarchies.map((each) => definitions.recordName(each.type, each.by) ?? each.by);
+  const names = [...new Set([...own, ...followed])].filter((name) => rows.has(name));
   const text = describeCurrency(names);
   return text === undefined ? [] : [{ severity: 'warning', issue: 'incomplete', code: 'index-not-current', text }];
 }

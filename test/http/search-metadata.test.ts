@@ -2,6 +2,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 
 import { tables } from '../../generated/tables.js';
 import { readSearchRequest } from '../../runtime/interactions/search-request.js';
+import { searchDefinitions } from '../../runtime/search/query/definitions.js';
 import { createValidator } from '../../runtime/validate/create-validator.js';
 import { useSearchServer } from './search-server.js';
 
@@ -47,6 +48,12 @@ describe('the search parameters of /metadata, for all types (capabilitystatement
     const parts = row.type === 'composite' ? (row.components ?? []).map((part) => VALUES[part.type]!) : [];
     return row.type === 'composite' ? parts.join('$') : VALUES[row.type]!;
   };
+  /** A type that a parameter can refer to, whose hierarchy is followed then. */
+  const followedType = (type: string, code: string): string | undefined => {
+    const codesOf = (target: string) => searchDefinitions(tables).hierarchies().get(target) ?? [];
+    const targets = rowOf(type, code)?.targets ?? [];
+    return targets.find((each) => codesOf(each).length === 1 || (each === type && codesOf(each).includes(code)));
+  };
   const take = (type: string, name: string, value: string): void => {
     const params = [{ name, value, isInUrl: true }];
     readSearchRequest({ type, params, isLenient: false, isPosted: false, now: 0, base: '' }, { tables });
@@ -81,7 +88,9 @@ describe('the search parameters of /metadata, for all types (capabilitystatement
           documentation,
         )!;
         for (const modifier of modifiers.split(', ').map((each) => each.slice(1))) {
-          const value = modifier === 'missing' ? 'true' : modifier === 'of-type' ? 'a|b|c' : valueOf(type, name);
+          const values: Record<string, string> = { missing: 'true', 'of-type': 'a|b|c' };
+          const isFollowed = row.type === 'reference' && (modifier === 'above' || modifier === 'below');
+          const value = isFollowed ? `${followedType(type, name)}/1` : (values[modifier] ?? valueOf(type, name));
           const word = modifier === '[type]' ? (row.targets?.[0] ?? 'Patient') : modifier;
           take(type, `${name}:${word}`, value);
         }

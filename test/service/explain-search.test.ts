@@ -21,6 +21,9 @@ describe('kiln explain-search', () => {
     const lines = Array.from({ length: 30 }, (_, n) =>
       JSON.stringify({ resourceType: 'Patient', id: `p${n}`, name: [{ family: `Love${n}` }], birthDate: '1815-12-10' }),
     );
+    const location = (id: string, partOf: string) =>
+      JSON.stringify({ resourceType: 'Location', id, partOf: { reference: `Location/${partOf}` } });
+    lines.push(location('floor', 'house'), location('room', 'floor'));
     writeFileSync(join(folder, 'patients.ndjson'), lines.join('\n'));
     expect((await kiln('load', join(folder, 'patients.ndjson'), '--store', store)).code).toBe(0);
   }, 60_000);
@@ -37,6 +40,14 @@ describe('kiln explain-search', () => {
     expect(out).toMatch(/\nbegins with \S/);
     expect(out).toMatch(/\nindexes {5}\S/);
     expect(out).toMatch(/\nexamined {4}\d+ for 5 returned$/);
+  });
+
+  it('shows what hierarchies lead to', async () => {
+    const below = await kiln('explain-search', 'Encounter?location:below=house', '--store', store);
+    const to = (id: string): string => `-> Location {"id":"${id}"}`;
+    expect(below.out).toContain(`\nwhere       location (${to('house')} or ${to('floor')} or ${to('room')})\n`);
+    const above = await kiln('explain-search', 'Encounter?location:above=room&status=x', '--store', store);
+    expect(above.out).toContain(`(location (${to('room')} or ${to('floor')} or ${to('house')})) and (status = "x")`);
   });
 
   it.each([

@@ -49,6 +49,7 @@ describe('the page about searches', () => {
         zone: utc,
         now: 0,
         maxAlternatives: 1,
+        hierarchy: { type: 'Basic', hierarchies: new Map([['Patient', ['link']]]) },
       };
       const value = modifier === 'missing' ? 'true' : modifier === 'of-type' ? 'a|b|c' : VALUES[type];
       const name = `p:${modifier === '[type]' ? 'Patient' : modifier}`;

@@ -1,6 +1,8 @@
 import { tables } from '../../generated/tables.js';
 import type { SearchRow, SearchType } from '../../runtime/contract/search.js';
+import { MAX_HIERARCHY } from '../../runtime/interactions/resolve-hierarchies.js';
 import { RESULT_PARAMETERS } from '../../runtime/interactions/result-parameters.js';
+import { searchDefinitions } from '../../runtime/search/query/definitions.js';
 import { PREFIXES } from '../../runtime/search/query/intervals.js';
 import { isSearchable, LATER_PARAMETERS } from '../../runtime/search/query/later-parameters.js';
 import { modifiersOf } from '../../runtime/search/query/parse-criterion.js';
@@ -31,7 +33,8 @@ const PREFIXED: ReadonlySet<SearchType> = new Set(['date', 'number', 'quantity']
 
 /** What a cell of the table says. */
 export function cellOf(modifier: string, type: SearchType): 'yes' | 'later' | '' {
-  if (modifiersOf({ code: 'any', type }).includes(modifier)) return 'yes';
+  const hierarchy = { type: 'any', hierarchies: searchDefinitions(tables).hierarchies() };
+  if (modifiersOf({ code: 'any', type }, hierarchy).includes(modifier)) return 'yes';
   return LATER[type]?.[modifier] === undefined ? '' : 'later';
 }
 
@@ -42,6 +45,12 @@ export function unsearchable(): string[] {
   );
   const own = names.filter(({ code }) => !Object.hasOwn(LATER_PARAMETERS, code));
   return own.map(({ type, code }) => `\`${type}.${code}\``);
+}
+
+/** Parameters that lead up a hierarchy: `Location.partof`. */
+function hierarchyNames(): string {
+  const all = [...searchDefinitions(tables).hierarchies()];
+  return all.flatMap(([type, codes]) => codes.map((code) => `\`${type}.${code}\``)).join(', ');
 }
 
 /** The page `docs/search-parameters.md`. */
@@ -63,6 +72,13 @@ export function searchDocs(): string {
       ['', ...TYPES],
       MODIFIERS.map((modifier) => [`\`:${modifier}\``, ...TYPES.map((type) => cellOf(modifier, type))]),
     ),
+    '',
+    'References take `:above` and `:below` with `Type/id` of a type that has a hierarchy. These parameters lead up it:',
+    '',
+    `${hierarchyNames()}.`,
+    '',
+    'Each of them goes by itself; all other parameters go by that of the type which they refer to, where it has but one.',
+    `A search follows at most ${MAX_HIERARCHY.levels} levels, to ${MAX_HIERARCHY.resources.toLocaleString('en')} resources.`,
     '',
     '`_id` takes `:missing` and `:not`, `_lastUpdated` takes `:missing` alone.',
     '',

@@ -10,6 +10,8 @@ export interface SearchDefinitions {
   readonly isResourceType: (name: string) => boolean;
   /** The parameters of a type with those it inherits, by code. */
   rowsOf(type: string): ReadonlyMap<string, SearchRow>;
+  /** By type, those of its parameters that refer within the type and lead up its hierarchy; types without any are left out. */
+  hierarchies(): ReadonlyMap<string, readonly string[]>;
   /** What the index record calls a parameter of a type: `Patient.name`, `Resource._tag`; undefined: there is none. */
   recordName(type: string, code: string): string | undefined;
 }
@@ -27,6 +29,7 @@ function define({ search, resourceTypes }: SearchTables): SearchDefinitions {
   const types = new Set(resourceTypes);
   const tables = new Map(search.map((table) => [table.type, table]));
   const rows = new Map<string, ReadonlyMap<string, SearchRow>>();
+  let hierarchies: ReadonlyMap<string, readonly string[]> | undefined;
   return {
     isResourceType: (name) => types.has(name),
     rowsOf(type) {
@@ -38,6 +41,7 @@ function define({ search, resourceTypes }: SearchTables): SearchDefinitions {
       }
       return found;
     },
+    hierarchies: () => (hierarchies ??= findHierarchies(search)),
     recordName(type, code) {
       for (let table = tables.get(type); table; table = table.base === undefined ? undefined : tables.get(table.base)) {
         if (table.parameters.some((row) => row.code === code)) return `${table.type}.${code}`;
@@ -45,4 +49,15 @@ function define({ search, resourceTypes }: SearchTables): SearchDefinitions {
       return undefined;
     },
   };
+}
+
+/** Canonicals name no resource by type and id, so that what they lead up to is not found. */
+function findHierarchies(search: SearchTables['search']): ReadonlyMap<string, readonly string[]> {
+  const leadsUp = (type: string, { hierarchy, targets, paths }: SearchRow): boolean =>
+    hierarchy === true && targets?.includes(type) === true && paths.every(({ types }) => types.includes('Reference'));
+  const found = search.map(({ type, parameters }): [string, string[]] => [
+    type,
+    parameters.filter((row) => leadsUp(type, row)).map(({ code }) => code),
+  ]);
+  return new Map(found.filter(([, codes]) => codes.length > 0));
 }

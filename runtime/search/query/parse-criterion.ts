@@ -11,7 +11,15 @@ import {
   type ValueParser,
   type ValueRow,
 } from './parse-value.js';
-import { EVERYTHING, NOTHING, type Condition, type Ends, type ValueTest } from './query.js';
+import {
+  HIERARCHY_MODIFIERS,
+  isDirection,
+  joinHierarchies,
+  parseHierarchy,
+  takesHierarchies,
+  type HierarchyContext,
+} from './parse-hierarchy.js';
+import { EVERYTHING, NOTHING, type Condition, type Criterion, type Ends, type ValueTest } from './query.js';
 import { splitAt } from './split.js';
 
 /** What criteria are read with. */
@@ -20,6 +28,8 @@ export interface CriterionContext extends ValueContext {
   readonly rows: ReadonlyMap<string, SearchRow>;
   /** Greatest number of alternatives in one value. */
   readonly maxAlternatives: number;
+  /** Absent: hierarchies of resources are not followed. */
+  readonly hierarchy?: HierarchyContext;
 }
 
 /**
@@ -28,7 +38,13 @@ export interface CriterionContext extends ValueContext {
  * @throws FhirError `parameter-unknown`, `modifier-unknown`, `prefix-unknown` for what does not exist, or not yet, and
  * `parameter-invalid`: which parameter, what is wrong, what would be right
  */
-export function parseCriterion(name: string, value: string, context: CriterionContext): Condition {
+export function parseCriterion(
+  name: string,
+  value: string,
+  context: CriterionContext & { readonly hierarchy?: never },
+): Condition;
+export function parseCriterion(name: string, value: string, context: CriterionContext): Criterion;
+export function parseCriterion(name: string, value: string, context: CriterionContext): Criterion {
   const { modifier } = splitName(name);
   const row = findRow(name, context.rows);
   const { code } = row;
@@ -39,8 +55,13 @@ export function parseCriterion(name: string, value: string, context: CriterionCo
     throw invalid(name, `has ${parts.length} values, and may have ${context.maxAlternatives}`);
   }
   if (row.type === 'composite') {
-    if (modifier !== '') throw wrongModifier(name, modifier, row);
+    if (modifier !== '') throw wrongModifier(name, modifier, row, context);
     return { param: code, composite: parts.map((part) => compositeTests(name, part, row, context)) };
+  }
+  if (row.type === 'reference' && isDirection(modifier) && context.hierarchy !== undefined) {
+    const all = { ...context, ...context.hierarchy };
+    const hierarchies = parts.map((part) => readValue(name, part, () => parseHierarchy(part, modifier, row, all)));
+    return { param: code, hierarchies: joinHierarchies(hierarchies) };
   }
   const { parse, target } = findParser(name, modifier, row, context);
   const condition = toCondition(
@@ -104,15 +125,15 @@ interface FoundParser {
   readonly target: ValueRow;
 }
 
-function findParser(name: string, modifier: string, row: SearchRow, context: ValueContext): FoundParser {
+function findParser(name: string, modifier: string, row: SearchRow, context: CriterionContext): FoundParser {
   const parsers = VALUE_PARSERS[row.type];
   if (parsers === undefined) throw notYet(row.code);
   if (modifier !== '' && HEAD_MODIFIERS[row.code]?.includes(modifier) === false)
-    throw wrongModifier(name, modifier, row);
+    throw wrongModifier(name, modifier, row, context);
   const parse = Object.hasOwn(parsers, modifier) && modifier !== '[type]' ? parsers[modifier] : undefined;
   if (parse !== undefined) return { parse, target: row };
   const typed = parsers['[type]'];
-  if (typed === undefined || !context.isResourceType(modifier)) throw wrongModifier(name, modifier, row);
+  if (typed === undefined || !context.isResourceType(modifier)) throw wrongModifier(name, modifier, row, context);
   if (row.targets !== undefined && !row.targets.includes(modifier)) {
     throw invalid(name, `never refers to ${modifier}, but to ${row.targets.join(', ')}`);
   }
@@ -139,7 +160,7 @@ function compositeTests(
   });
 }
 
-function readValue(name: string, text: string, read: () => readonly ValueTest[]): readonly ValueTest[] {
+function readValue<T>(name: string, text: string, read: () => T): T {
   if (text === '') throw invalid(name, 'has an empty value between its commas');
   try {
     return read();
@@ -167,9 +188,14 @@ function notYet(code: string): FhirError {
   return new FhirError('parameter-unknown', `The parameter ${quote(code)} is not supported yet${instead}`);
 }
 
-function wrongModifier(name: string, modifier: string, row: SearchRow): FhirError {
+function wrongModifier(
+  name: string,
+  modifier: string,
+  row: SearchRow,
+  { hierarchy }: Pick<CriterionContext, 'hierarchy'>,
+): FhirError {
   const reason = LATER[row.type]?.[modifier];
-  const valid = modifiersOf(row).map((each) => `:${each}`);
+  const valid = modifiersOf(row, hierarchy).map((each) => `:${each}`);
   const what =
     reason === undefined
       ? `is of type ${row.type} and takes ${valid.join(', ') || 'no modifier'}, not :${clip(modifier)}`
@@ -183,11 +209,22 @@ const HEAD_MODIFIERS: Readonly<Record<string, readonly string[]>> = {
   _lastUpdated: ['missing'],
 };
 
-/** Modifiers that work with a parameter, `[type]` standing for the names of resource types. */
-export function modifiersOf({ code, type }: Pick<SearchRow, 'code' | 'type'>): readonly string[] {
+/**
+ * Modifiers that work with a parameter, `[type]` standing for the names of resource types.
+ *
+ * @param hierarchy absent: those that follow hierarchies of resources are left out
+ */
+export function modifiersOf(
+  row: Pick<SearchRow, 'code' | 'type' | 'targets'>,
+  hierarchy?: HierarchyContext,
+): readonly string[] {
+  const { code, type } = row;
   if (type === 'special') return [];
   const own = HEAD_MODIFIERS[code];
-  return own ?? ['missing', ...Object.keys(VALUE_PARSERS[type] ?? {}).filter((modifier) => modifier !== '')];
+  if (own !== undefined) return own;
+  const parsed = Object.keys(VALUE_PARSERS[type] ?? {}).filter((modifier) => modifier !== '');
+  const followed = hierarchy !== undefined && takesHierarchies(row, hierarchy) ? HIERARCHY_MODIFIERS : [];
+  return ['missing', ...parsed, ...followed];
 }
 
 function invalid(name: string, what: string): FhirError {

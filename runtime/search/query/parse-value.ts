@@ -7,7 +7,7 @@ import { canonicalUnit, toCanonical } from '../values/ucum/canonical.js';
 import { UCUM } from '../values/quantity.js';
 import type { Zone } from '../values/zone.js';
 import { asciiLower } from './ascii-lower.js';
-import { dateEnds, mapEnds, numberEnds, PREFIXES, readPrecise, splitPrefix, type Precise } from './intervals.js';
+import { aroundValue, dateEnds, mapEnds, numberEnds, PREFIXES, readPrecise, splitPrefix, type Precise } from './intervals.js';
 import type { SystemTest, ValueTest } from './query.js';
 import { splitAt, unescape } from './split.js';
 
@@ -79,7 +79,6 @@ export const VALUE_PARSERS: Readonly<Partial<Record<SearchType, Readonly<Record<
 
 const TERMINOLOGY = 'there is no terminology service yet';
 const FULL_TEXT = 'there is no full text index yet';
-const HIERARCHIES = 'hierarchies of resources are not followed yet';
 
 /** Modifiers that the specification has, and why they are refused here. */
 export const LATER: Readonly<Partial<Record<SearchType, Readonly<Record<string, string>>>>> = {
@@ -97,9 +96,7 @@ export const LATER: Readonly<Partial<Record<SearchType, Readonly<Record<string, 
     'code-text': FULL_TEXT,
     in: TERMINOLOGY,
     'not-in': TERMINOLOGY,
-    above: HIERARCHIES,
-    below: HIERARCHIES,
-    contains: HIERARCHIES,
+    contains: 'hierarchies are followed by :above and :below, one at a time',
   },
   string: { text: FULL_TEXT },
   uri: { contains: 'URIs are found by whole segments alone' },
@@ -172,13 +169,14 @@ function quantityTests(text: string): readonly ValueTest[] {
   const number = precise(rest);
   const canonical = system === UCUM && unit !== '' ? canonicalUnit(unit) : undefined;
   if (canonical !== undefined) {
-    // Converted when all is reckoned: a tenth of a temperature depends on its scale.
     const convert = (value: number): number => toCanonical(value, canonical);
-    return numberEnds(prefix, number).map((ends) => ({
-      is: 'quantity' as const,
-      canonical: canonical.unit,
-      ...mapEnds(ends, convert),
-    }));
+    const converted = { value: convert(number.value), low: convert(number.low), high: convert(number.high) };
+    // A tenth of a temperature depends on its scale, so it is converted when all is reckoned.
+    const ends =
+      prefix === 'ap'
+        ? numberEnds(prefix, number).map((each) => mapEnds(each, convert))
+        : numberEnds(prefix, aroundValue(converted));
+    return ends.map((each) => ({ is: 'quantity' as const, canonical: canonical.unit, ...each }));
   }
   const units = { ...(system !== '' && { system }), ...(unit !== '' && { unit }) };
   return numberEnds(prefix, number).map((ends) => ({ is: 'quantity' as const, ...units, ...ends }));
@@ -197,18 +195,25 @@ function referenceTests(text: string, row: ValueRow, { isResourceType, baseUrl }
   if (read === undefined || !isResourceType(read.type)) return [canonicalTest(named, canonicalVersion)];
   const { type, base, ...rest } = read;
   const place = { types: [type], ...rest };
-  if (base === undefined || base === baseUrl) return localTests(place, baseUrl);
+  if (base === undefined || base === baseUrl) {
+    if (targets !== undefined && !targets.includes(type)) {
+      throw new ValueError(`refers to ${targets.join(', ')} here, never to ${type}`);
+    }
+    return localTests(place, baseUrl);
+  }
   // A canonical may have the form of an address.
   return [{ is: 'reference', ...place, base }, canonicalTest(named, undefined)];
 }
 
+/** Type, id and version of a resource here. */
 interface Place {
   readonly id: string;
   readonly types?: readonly string[] | undefined;
   readonly version?: string;
 }
 
-function localTests({ types, ...place }: Place, baseUrl: string | undefined): readonly ValueTest[] {
+/** A reference to a resource here, relative or absolute. */
+export function localTests({ types, ...place }: Place, baseUrl: string | undefined): readonly ValueTest[] {
   const test = { is: 'reference' as const, ...place, ...(types !== undefined && { types }) };
   return baseUrl === undefined ? [test] : [test, { ...test, base: baseUrl }];
 }

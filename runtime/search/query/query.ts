@@ -91,6 +91,29 @@ export type Leaf =
   /** `meta.lastUpdated` fulfils some of these; its ends are alike. */
   | { readonly updated: readonly Ends[] };
 
+/**
+ * References to resources of a hierarchy, as they are asked for. Which those are is in the store, so that they are
+ * resolved into tests of references before a store or `matches` sees the condition.
+ * https://hl7.org/fhir/R5/search.html#modifierbelow
+ */
+export interface HierarchyCriterion {
+  readonly param: string;
+  readonly hierarchies: readonly Hierarchy[];
+}
+
+/** Some resources of one type, and what lies above or below them. */
+export interface Hierarchy {
+  readonly direction: 'above' | 'below';
+  readonly type: string;
+  /** Code of the parameter of this type whose references lead up. */
+  readonly by: string;
+  /** Ids of the resources that it begins with; they belong to it, whether they exist or not. */
+  readonly ids: readonly string[];
+}
+
+/** What one parameter of a search asks for. */
+export type Criterion = Condition | HierarchyCriterion;
+
 /** Every resource. */
 export const EVERYTHING: Condition = { all: [] };
 

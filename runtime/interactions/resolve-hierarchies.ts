@@ -1,0 +1,113 @@
+import { FhirError } from '../fhir/errors.js';
+import type { Resource } from '../fhir/resource.js';
+import { readJson } from '../format/read-json.js';
+import { localTests } from '../search/query/parse-value.js';
+import type { Condition, Criterion, Hierarchy } from '../search/query/query.js';
+import type { FindQuery, Store, StoredVersion } from '../store/store.js';
+import type { Services } from './services.js';
+
+/** Where hierarchies are followed. */
+export interface HierarchySource extends Pick<Services, 'extract'> {
+  readonly find: Store['find'];
+  readonly signal?: AbortSignal | undefined;
+  /** URL of the FHIR base, whose absolute references are as good as relative ones; empty: nobody knows. */
+  readonly base: string;
+}
+
+/** What the hierarchies of one search may lead to, beside what it names, and how far. */
+export const MAX_HIERARCHY = { resources: 1000, levels: 50 };
+
+/** Resources that one query asks for. */
+const PAGE = 500;
+
+/** Resources that are deeper than clients may write them now. */
+const DEPTH = 10_000;
+
+/**
+ * One condition of what a search asks for: references into hierarchies become references to each resource there.
+ *
+ * @throws FhirError `too-costly` where there are too many of them, or time is up
+ */
+export async function resolveCriteria(criteria: readonly Criterion[], source: HierarchySource): Promise<Condition> {
+  const budget = { room: MAX_HIERARCHY.resources };
+  const all: Condition[] = [];
+  for (const criterion of criteria) {
+    if (!('hierarchies' in criterion)) {
+      all.push(criterion);
+      continue;
+    }
+    const any = [];
+    for (const hierarchy of criterion.hierarchies) {
+      const ids = await follow(hierarchy, source, budget);
+      any.push(...testsOf(hierarchy.type, ids, source));
+    }
+    all.push({ param: criterion.param, any });
+  }
+  const [only] = all;
+  return all.length === 1 && only !== undefined ? only : { all };
+}
+
+/** Ids of what a search names, and of what lies above or below, level by level; a cycle ends where it is closed. */
+async function follow(
+  hierarchy: Hierarchy,
+  source: HierarchySource,
+  budget: { room: number },
+): Promise<ReadonlySet<string>> {
+  const found = new Set(hierarchy.ids);
+  let level: readonly string[] = hierarchy.ids;
+  for (let depth = 1; level.length > 0; depth++) {
+    const next: string[] = [];
+    for await (const id of neighbours(hierarchy, level, source)) {
+      if (found.has(id)) continue;
+      if (depth > MAX_HIERARCHY.levels) throw tooMuch(hierarchy, `${MAX_HIERARCHY.levels} levels`);
+      if (budget.room-- === 0) throw tooMuch(hierarchy, `${MAX_HIERARCHY.resources} resources`);
+      found.add(id);
+      next.push(id);
+    }
+    level = next;
+  }
+  return found;
+}
+
+/** What lies one level above or below some resources; some of it may come twice. */
+async function* neighbours(
+  { direction, type, by }: Hierarchy,
+  ids: readonly string[],
+  source: HierarchySource,
+): AsyncGenerator<string> {
+  const where: Condition = direction === 'above' ? { ids } : { param: by, any: testsOf(type, ids, source) };
+  for await (const version of findAll({ type, where, sort: [], count: PAGE, total: 'none' }, source)) {
+    if (direction === 'below') yield version.id;
+    else yield* parentsOf(version, by, source);
+  }
+}
+
+async function* findAll(query: FindQuery, { find, signal }: HierarchySource): AsyncGenerator<StoredVersion> {
+  for (let after: string | undefined; ;) {
+    signal?.throwIfAborted();
+    const page = await find(after === undefined ? query : { ...query, after }, signal);
+    yield* page.versions;
+    if (page.next === undefined) return;
+    after = page.next;
+  }
+}
+
+/** Resources of the same type, here, that a resource refers to by a parameter. */
+function parentsOf({ type, json }: StoredVersion, by: string, { extract, base }: HierarchySource): string[] {
+  if (json === undefined) return [];
+  return extract(readJson(json, DEPTH) as Resource).flatMap((entry) => {
+    if (entry.kind !== 'reference' || entry.param !== by || entry.type !== type || entry.id === undefined) return [];
+    return entry.base === undefined || entry.base === base ? [entry.id] : [];
+  });
+}
+
+function testsOf(type: string, ids: Iterable<string>, { base }: HierarchySource) {
+  return [...ids].flatMap((id) => localTests({ types: [type], id }, base === '' ? undefined : base));
+}
+
+function tooMuch({ direction, type, ids }: Hierarchy, what: string): FhirError {
+  const [first = '', ...others] = ids;
+  const names = `${type}/${first}${others.length === 0 ? '' : ` and ${others.length} more`}`;
+  const hint = `name one further ${direction === 'below' ? 'down' : 'up'}, or search level by level`;
+  return new FhirError('too-costly', `Hierarchies lead to more than ${what}, ${direction} ${names}; ${hint}`);
+}
