@@ -164,6 +164,7 @@ export const search: SearchTable = {
       url: 'http://hl7.org/fhir/SearchParameter/CarePlan-based-on',
       paths: [{ text: 'CarePlan.basedOn', steps: [{ get: 'basedOn' }], types: ['Reference'] }],
       targets: ['CarePlan', 'NutritionOrder', 'RequestOrchestration', 'ServiceRequest'],
+      hierarchy: true,
     },
     {
       code: 'care-team',
@@ -260,6 +261,7 @@ export const search: SearchTable = {
       url: 'http://hl7.org/fhir/SearchParameter/CarePlan-part-of',
       paths: [{ text: 'CarePlan.partOf', steps: [{ get: 'partOf' }], types: ['Reference'] }],
       targets: ['CarePlan'],
+      hierarchy: true,
     },
     {
       code: 'patient',
@@ -280,6 +282,7 @@ export const search: SearchTable = {
       url: 'http://hl7.org/fhir/SearchParameter/CarePlan-replaces',
       paths: [{ text: 'CarePlan.replaces', steps: [{ get: 'replaces' }], types: ['Reference'] }],
       targets: ['CarePlan'],
+      hierarchy: true,
     },
     {
       code: 'status',

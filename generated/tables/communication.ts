@@ -476,6 +476,7 @@ export const search: SearchTable = {
         'VerificationResult',
         'VisionPrescription',
       ],
+      hierarchy: true,
     },
     {
       code: 'patient',

@@ -264,6 +264,7 @@ export const search: SearchTable = {
       url: 'http://hl7.org/fhir/SearchParameter/Device-parent',
       paths: [{ text: 'Device.parent', steps: [{ get: 'parent' }], types: ['Reference'] }],
       targets: ['Device'],
+      hierarchy: true,
     },
     {
       code: 'serial-number',

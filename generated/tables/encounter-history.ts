@@ -65,6 +65,7 @@ export const search: SearchTable = {
       url: 'http://hl7.org/fhir/SearchParameter/clinical-encounter',
       paths: [{ text: 'EncounterHistory.encounter', steps: [{ get: 'encounter' }], types: ['Reference'] }],
       targets: ['Encounter'],
+      hierarchy: true,
     },
     {
       code: 'identifier',

@@ -339,6 +339,7 @@ export const search: SearchTable = {
       url: 'http://hl7.org/fhir/SearchParameter/Encounter-part-of',
       paths: [{ text: 'Encounter.partOf', steps: [{ get: 'partOf' }], types: ['Reference'] }],
       targets: ['Encounter'],
+      hierarchy: true,
     },
     {
       code: 'participant',

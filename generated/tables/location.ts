@@ -304,6 +304,7 @@ export const search: SearchTable = {
       url: 'http://hl7.org/fhir/SearchParameter/Location-partof',
       paths: [{ text: 'Location.partOf', steps: [{ get: 'partOf' }], types: ['Reference'] }],
       targets: ['Location'],
+      hierarchy: true,
     },
     {
       code: 'status',

@@ -156,6 +156,7 @@ export const search: SearchTable = {
       url: 'http://hl7.org/fhir/SearchParameter/Organization-partof',
       paths: [{ text: 'Organization.partOf', steps: [{ get: 'partOf' }], types: ['Reference'] }],
       targets: ['Organization'],
+      hierarchy: true,
     },
     {
       code: 'phonetic',

@@ -243,6 +243,7 @@ export const search: SearchTable = {
       url: 'http://hl7.org/fhir/SearchParameter/Procedure-part-of',
       paths: [{ text: 'Procedure.partOf', steps: [{ get: 'partOf' }], types: ['Reference'] }],
       targets: ['MedicationAdministration', 'Observation', 'Procedure'],
+      hierarchy: true,
     },
     {
       code: 'patient',

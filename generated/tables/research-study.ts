@@ -315,6 +315,7 @@ export const search: SearchTable = {
       url: 'http://hl7.org/fhir/SearchParameter/ResearchStudy-part-of',
       paths: [{ text: 'ResearchStudy.partOf', steps: [{ get: 'partOf' }], types: ['Reference'] }],
       targets: ['ResearchStudy'],
+      hierarchy: true,
     },
     {
       code: 'phase',

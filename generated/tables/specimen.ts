@@ -194,6 +194,7 @@ export const search: SearchTable = {
       url: 'http://hl7.org/fhir/SearchParameter/Specimen-parent',
       paths: [{ text: 'Specimen.parent', steps: [{ get: 'parent' }], types: ['Reference'] }],
       targets: ['Specimen'],
+      hierarchy: true,
     },
     {
       code: 'patient',

@@ -168,6 +168,7 @@ export const search: SearchTable = {
       url: 'http://hl7.org/fhir/SearchParameter/StructureDefinition-base',
       paths: [{ text: 'StructureDefinition.baseDefinition', steps: [{ get: 'baseDefinition' }], types: ['canonical'] }],
       targets: ['StructureDefinition'],
+      hierarchy: true,
     },
     {
       code: 'base-path',

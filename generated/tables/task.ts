@@ -854,6 +854,7 @@ export const search: SearchTable = {
       url: 'http://hl7.org/fhir/SearchParameter/Task-part-of',
       paths: [{ text: 'Task.partOf', steps: [{ get: 'partOf' }], types: ['Reference'] }],
       targets: ['Task'],
+      hierarchy: true,
     },
     {
       code: 'patient',
