@@ -123,6 +123,14 @@ export function hierarchySearches(data: Store): void {
     expect(idsOf(answer)).toEqual(['at-floor', 'at-room', 'at-room-too']);
   });
 
+  it.each(['above', 'below'])('take lists of 10,000 values: %s', async (modifier) => {
+    const made = Array.from({ length: 9999 }, (_, n) => `Location/made-up-${n}`);
+    const form = new URLSearchParams({ [`location:${modifier}`]: ['Location/floor', ...made].join(',') }).toString();
+    const headers = { 'content-type': 'application/x-www-form-urlencoded' };
+    const answer = await server.send('POST', '/Encounter/_search', form, headers);
+    expect([answer.status, idsOf(answer)[0]]).toEqual([200, 'at-floor']);
+  });
+
   describe('follow what is written', () => {
     it('what moves, comes and goes', async () => {
       await store(server, location('cell', 'Location/room'));

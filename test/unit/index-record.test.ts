@@ -33,7 +33,11 @@ describe('the record of what made the index entries', () => {
     ['another way to the values', tables(row('gender', { paths: [{ text: 'x', steps: [], types: [] }] })), ['gender']],
     ['another slot', tables(row('gender', { slot: 3 })), ['gender']],
     ['a new one', tables(row('gender'), row('birthdate', { type: 'date' }), row('name')), ['name']],
-    ['fewer of them, and what entries do not depend on', tables(row('gender', { url: 'urn:x', modifiers: [] })), []],
+    [
+      'fewer of them, and what entries do not depend on',
+      tables(row('gender', { url: 'urn:x', modifiers: [], hierarchy: true })),
+      [],
+    ],
   ])('with resources, it names the rows that have changed: %s', async (_, now, names) => {
     const store = await openStore('sqlite::memory:');
     await checkIndexCurrency(store, describeIndex(before, 'UTC'));

@@ -91,7 +91,7 @@ describe(':above and :below on references (search.html#modifierabove, #modifierb
       'Observation',
       'subject:above',
       'Patient/a',
-      'refers to Patient, which has no hierarchy; those of CarePlan, Communication, Device, Encounter, Location, ' +
+      'refers to Patient, which has no hierarchy of references; those of CarePlan, Communication, Device, Encounter, Location, ' +
         'Organization, Procedure, ResearchStudy, Specimen, Task are followed',
     ],
     // Their hierarchy is one of canonicals.

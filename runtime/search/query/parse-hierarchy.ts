@@ -52,7 +52,7 @@ export function parseHierarchy(
   const [by, ...others] = leading(type, row.code, context);
   if (by === undefined) {
     const types = [...context.hierarchies.keys()].sort().join(', ');
-    throw new ValueError(`refers to ${type}, which has no hierarchy; those of ${types} are followed`);
+    throw new ValueError(`refers to ${type}, which has no hierarchy of references; those of ${types} are followed`);
   }
   if (others.length > 0) {
     const codes = [by, ...others].join(', ');
@@ -88,10 +88,12 @@ function readRoot(
 
 /** Those of one direction within one hierarchy are followed together. */
 export function joinHierarchies(hierarchies: readonly Hierarchy[]): Hierarchy[] {
-  const joined = new Map<string, Hierarchy>();
-  for (const each of hierarchies) {
-    const key = `${each.direction} ${each.type} ${each.by}`;
-    joined.set(key, { ...each, ids: [...new Set([...(joined.get(key)?.ids ?? []), ...each.ids])] });
+  const joined = new Map<string, { readonly hierarchy: Hierarchy; readonly ids: Set<string> }>();
+  for (const hierarchy of hierarchies) {
+    const key = `${hierarchy.direction} ${hierarchy.type} ${hierarchy.by}`;
+    const { ids } = joined.get(key) ?? { ids: new Set<string>() };
+    for (const id of hierarchy.ids) ids.add(id);
+    joined.set(key, { hierarchy, ids });
   }
-  return [...joined.values()];
+  return [...joined.values()].map(({ hierarchy, ids }) => ({ ...hierarchy, ids: [...ids] }));
 }
