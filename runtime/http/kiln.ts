@@ -9,6 +9,7 @@ import type { Services } from '../interactions/services.js';
 import { SILENT, type Log } from '../observe/log.js';
 import { createCodecs, type Codec, type Codecs } from './codecs.js';
 import { guardOpenMode } from './open-mode.js';
+import { parseQuery } from './parse-query.js';
 import { drain, hasBody } from './read-body.js';
 import { readCall } from './read-call.js';
 import { requestId } from './request-id.js';
@@ -208,7 +209,7 @@ function splitUrl(exchange: Exchange, limit: number): string {
   if (mount.length + url.length > limit) throw new FhirError('url-too-long', `A URL may have ${limit} characters`);
   const mark = url.indexOf('?');
   if (mark < 0) return url;
-  exchange.params = new URLSearchParams(url.slice(mark + 1));
+  exchange.params = parseQuery(url.slice(mark + 1));
   return url.slice(0, mark);
 }
 

@@ -103,10 +103,19 @@ function answerBroken(error: NodeJS.ErrnoException, socket: Socket): void {
 /** Node takes a method that it does not know for a request that is none. */
 const REQUEST_LINE = /^([A-Z][A-Z-]{0,31}) \S+ HTTP\/1\.[01]\r?\n/;
 
+/** A URL as somebody typed it, with characters that it cannot have. */
+const TYPED_LINE = /^[A-Z][A-Z-]{0,31} (.*[^\x21-\x7e].*) HTTP\/1\.[01]\r?\n/;
+
 function describeBroken({ code = '', rawPacket }: NodeJS.ErrnoException & { readonly rawPacket?: Buffer }): FhirError {
   if (code === 'HPE_INVALID_METHOD') {
     const [, method] = REQUEST_LINE.exec(rawPacket?.toString('latin1', 0, 16_384) ?? '') ?? [];
     if (method !== undefined && !METHODS.includes(method)) return new FhirError('method-unknown');
+  }
+  if (TYPED_LINE.test(rawPacket?.toString('latin1', 0, 16_384) ?? '')) {
+    return new FhirError(
+      'url-invalid',
+      'In a URL a space is written %20, and what is not ASCII percent-encoded as UTF-8: ü is %C3%BC',
+    );
   }
   return new FhirError(BROKEN[code] ?? 'request-invalid');
 }

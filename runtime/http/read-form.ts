@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
 import { FhirError } from '../fhir/errors.js';
+import { parseQuery } from './parse-query.js';
 import { hasBody, readBody, type BodyLimits } from './read-body.js';
 
 /** What a search is posted as. https://hl7.org/fhir/R5/http.html#search */
@@ -25,7 +26,7 @@ export async function readForm(
   if (!hasBody(req)) return new URLSearchParams();
   checkType(req.headers['content-type']);
   const bytes = await readBody(req, res, { ...limits, body: Math.min(limits.body, MAX_FORM) });
-  const form = new URLSearchParams(bytes.toString('utf8'));
+  const form = parseQuery(bytes.toString('utf8'));
   if (form.size > MAX_PARAMETERS) {
     throw new FhirError('parameter-invalid', `A search may have ${MAX_PARAMETERS} parameters, not ${form.size}`);
   }

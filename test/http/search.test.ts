@@ -295,3 +295,27 @@ describe('search-type by POST to _search (http.html#search)', () => {
     expect([long.status, codeOf(long)]).toEqual([400, 'parameter-invalid']);
   });
 });
+
+describe('what cannot be a search (search.html#errors)', () => {
+  const server = useFilledServer();
+
+  it.each(['name=%zz', 'name=%ff', 'name=a%'])('%s is refused: it is not encoded well', async (query) => {
+    const answer = await server.send('GET', `/Patient?${query}`);
+    expect(answer.status).toBe(400);
+    expect(codeOf(answer)).toBe('parameter-invalid');
+    expect(answer.text).toContain('%25');
+  });
+
+  it('a form that is not encoded well is refused too', async () => {
+    const answer = await server.send('POST', '/Patient/_search', 'name=%C3', FORM_TYPE);
+    expect(answer.status).toBe(400);
+    expect(codeOf(answer)).toBe('parameter-invalid');
+  });
+
+  it('the type of a reference is the same in modifier and value', async () => {
+    const answer = await server.send('GET', '/Observation?subject:Patient=Observation/a');
+    expect(answer.status).toBe(400);
+    expect(answer.text).toContain('of type Patient by its modifier, and of type Observation by its value');
+    expect(idsOf(await server.send('GET', '/Observation?subject:Patient=Patient/a'))).toEqual(['x']);
+  });
+});

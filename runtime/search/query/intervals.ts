@@ -1,3 +1,4 @@
+import { nextAbove } from '../values/next-double.js';
 import type { Bounds, Ends } from './query.js';
 
 /** Prefixes of dates, numbers and quantities. https://hl7.org/fhir/R5/search.html#prefix */
@@ -75,7 +76,13 @@ export function readPrecise(text: string): Precise | undefined {
   // From text, so that each bound is the double nearest to it, as the values of entries are.
   const at = (tenths: bigint): number => Number(`${tenths}e${scale}`);
   const value = Number(text);
-  return Number.isFinite(value) ? { value, low: at(digits * 10n - 5n), high: at(digits * 10n + 5n) } : undefined;
+  if (!Number.isFinite(value)) return undefined;
+  return aroundValue({ value, low: at(digits * 10n - 5n), high: at(digits * 10n + 5n) });
+}
+
+/** The same with the value within: numbers so precise that doubles cannot tell their bounds apart stand for themselves. */
+export function aroundValue({ value, low, high }: Precise): Precise {
+  return { value, low: Math.min(low, value), high: high > value ? high : nextAbove(value) };
 }
 
 /**

@@ -7,7 +7,16 @@ import { canonicalUnit, toCanonical } from '../values/ucum/canonical.js';
 import { UCUM } from '../values/quantity.js';
 import type { Zone } from '../values/zone.js';
 import { asciiLower } from './ascii-lower.js';
-import { aroundValue, dateEnds, mapEnds, numberEnds, PREFIXES, readPrecise, splitPrefix, type Precise } from './intervals.js';
+import {
+  aroundValue,
+  dateEnds,
+  mapEnds,
+  numberEnds,
+  PREFIXES,
+  readPrecise,
+  splitPrefix,
+  type Precise,
+} from './intervals.js';
 import type { SystemTest, ValueTest } from './query.js';
 import { splitAt, unescape } from './split.js';
 
@@ -71,7 +80,7 @@ export const VALUE_PARSERS: Readonly<Partial<Record<SearchType, Readonly<Record<
   quantity: { '': quantityTests },
   reference: {
     '': referenceTests,
-    '[type]': referenceTests,
+    '[type]': typedReferenceTests,
     not: referenceTests,
     identifier: (text) => [identifierTest(text)],
   },
@@ -195,14 +204,19 @@ function referenceTests(text: string, row: ValueRow, { isResourceType, baseUrl }
   if (read === undefined || !isResourceType(read.type)) return [canonicalTest(named, canonicalVersion)];
   const { type, base, ...rest } = read;
   const place = { types: [type], ...rest };
-  if (base === undefined || base === baseUrl) {
-    if (targets !== undefined && !targets.includes(type)) {
-      throw new ValueError(`refers to ${targets.join(', ')} here, never to ${type}`);
-    }
-    return localTests(place, baseUrl);
-  }
+  if (base === undefined || base === baseUrl) return localTests(place, baseUrl);
   // A canonical may have the form of an address.
   return [{ is: 'reference', ...place, base }, canonicalTest(named, undefined)];
+}
+
+/** The same with the type as modifier, which the value may repeat. `row.targets` has that type alone. */
+function typedReferenceTests(text: string, row: ValueRow, context: ValueContext): readonly ValueTest[] {
+  const [type] = ('targets' in row ? row.targets : undefined) ?? [];
+  const named = readReference(unescape(text))?.type;
+  if (named !== undefined && named !== type && context.isResourceType(named)) {
+    throw new ValueError(`is of type ${type} by its modifier, and of type ${named} by its value`);
+  }
+  return referenceTests(text, row, context);
 }
 
 /** Type, id and version of a resource here. */
