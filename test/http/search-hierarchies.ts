@@ -81,6 +81,12 @@ export function hierarchySearches(data: Store): void {
     await store(server, plan('new', { replaces: [{ reference: 'CarePlan/old' }] }));
     await store(server, plan('newest', { replaces: [{ reference: 'CarePlan/new' }] }));
     await store(server, plan('sub', { partOf: [{ reference: 'CarePlan/new' }] }));
+    // What leads elsewhere: by another parameter, or to another type.
+    const to = (...texts: string[]) => texts.map((text) => ({ reference: text }));
+    await store(server, plan('twofold', { partOf: to('CarePlan/sub'), replaces: to('CarePlan/past') }));
+    await store(server, plan('past-part', { partOf: to('CarePlan/past') }));
+    await store(server, plan('ordered', { basedOn: to('ServiceRequest/order', 'CarePlan/draft') }));
+    await store(server, plan('same-id', { basedOn: to('CarePlan/order') }));
   }, 60_000);
 
   it.each([
@@ -109,7 +115,9 @@ export function hierarchySearches(data: Store): void {
     ['Encounter?part-of:below=whole', ['bit', 'part', 'piece']],
     ['Encounter?part-of:above=Encounter/part', ['bit', 'part']],
     ['CarePlan?replaces:below=old', ['new', 'newest']],
-    ['CarePlan?part-of:below=new', ['sub']],
+    ['CarePlan?part-of:below=new', ['sub', 'twofold']],
+    ['CarePlan?part-of:above=twofold', ['sub', 'twofold']],
+    ['CarePlan?based-on:above=CarePlan/ordered', ['ordered']],
     ['CarePlan?part-of:below=old', []],
   ])('%s', async (search, ids) => {
     expect(await found(search)).toEqual(ids);
