@@ -2,7 +2,16 @@ import type { ReaderOperations } from './reader-operations.js';
 import type { ThreadSettings } from './settings.js';
 import { startWorker } from './start-thread.js';
 import { openThread, type Thread } from './thread.js';
-import { tooCostly } from './too-costly.js';
+import { isTooCostly, tooCostly } from './too-costly.js';
+
+/**
+ * How long a query may take on the reader that is kept for short ones, in milliseconds; one that takes longer begins anew
+ * on another, when that is free.
+ */
+const SLICE = 100;
+
+/** What may take long. */
+const LONG: ReadonlySet<keyof ReaderOperations> = new Set(['find', 'explain', 'history', 'counts']);
 
 /** How long a query that has to stop may go on before its thread is ended, in milliseconds. */
 const GRACE = 3000;
@@ -14,7 +23,10 @@ export interface QueryLimits {
   readonly budget?: number;
 }
 
-/** Threads that read, each one query at a time; more wait in the order they came. */
+/**
+ * Threads that read, each one query at a time; more wait in the order they came. Where there are several, one is kept for
+ * short queries, so that these do not wait for long ones.
+ */
 export interface ReaderPool {
   run<K extends keyof ReaderOperations>(
     kind: K,
@@ -25,6 +37,9 @@ export interface ReaderPool {
   reopen(): void;
   close(): Promise<void>;
 }
+
+/** Has a query begin on a reader. */
+type Start = (reader: Reader) => void;
 
 interface Reader {
   readonly thread: Thread<ReaderOperations>;
@@ -41,15 +56,19 @@ export function openReaderPool(size: number, settings: ThreadSettings): ReaderPo
     const thread = openThread<ReaderOperations>(() => startWorker('reader-worker', { settings, stop }));
     return { thread, stop, isBusy: false, isStarted: false, isStale: false };
   });
-  const queue: ((reader: Reader) => void)[] = [];
+  const queue: Start[] = [];
+  /** Those that were not short. */
+  const longQueue: Start[] = [];
+  const shortOnly = size > 1 ? readers[0] : undefined;
 
   function take(): void {
-    while (queue.length > 0) {
+    for (;;) {
       // One that runs already is rather taken than one that would have to be started.
-      const idle = readers.filter(({ isBusy }) => !isBusy);
-      const reader = idle.find(({ isStarted }) => isStarted) ?? idle[0];
+      const idle = readers.filter(({ isBusy }) => !isBusy).sort((a, b) => Number(b.isStarted) - Number(a.isStarted));
+      const forLong = longQueue.length > 0 ? idle.find((reader) => reader !== shortOnly) : undefined;
+      const reader = forLong ?? (queue.length > 0 ? idle[0] : undefined);
       if (reader === undefined) return;
-      queue.shift()?.(reader);
+      (forLong === undefined ? queue : longQueue).shift()?.(reader);
     }
   }
 
@@ -64,6 +83,7 @@ export function openReaderPool(size: number, settings: ThreadSettings): ReaderPo
         if (signal?.aborted) return reject(signal.reason);
         let onReader: Reader | undefined;
         let requestId = 0;
+        let isOver = false;
         const deadline = performance.now() + budget;
         const timer = setTimeout(() => giveUp(tooCostly()), budget);
         const onAbort = (): void => giveUp(signal?.reason);
@@ -76,10 +96,13 @@ export function openReaderPool(size: number, settings: ThreadSettings): ReaderPo
 
         /** The client is told at once; the thread stops when it looks next. */
         function giveUp(reason: unknown): void {
+          isOver = true;
           settled();
           reject(reason as Error);
-          const place = queue.indexOf(start);
-          if (place >= 0) queue.splice(place, 1);
+          for (const waiting of [queue, longQueue]) {
+            const place = waiting.indexOf(start);
+            if (place >= 0) waiting.splice(place, 1);
+          }
           const reader = onReader;
           if (reader === undefined) return;
           Atomics.store(reader.stop, 0, requestId);
@@ -93,14 +116,21 @@ export function openReaderPool(size: number, settings: ThreadSettings): ReaderPo
           reader.isStarted = true;
           if (reader.isStale) reader.thread.request('reopen', []).catch(() => {});
           reader.isStale = false;
-          const more = { budget: deadline - performance.now(), onId: (id: number) => (requestId = id) };
+          const left = deadline - performance.now();
+          const isSlice = reader === shortOnly && LONG.has(kind) && left > SLICE;
+          const more = { budget: isSlice ? SLICE : left, onId: (id: number) => (requestId = id) };
+          let goesOn = false;
           reader.thread
             .request(kind, args, more)
-            .then(resolve, reject)
+            .then(resolve, (error: unknown) => {
+              goesOn = isSlice && !isOver && isTooCostly(error);
+              if (!goesOn) reject(error as Error);
+            })
             .finally(() => {
               onReader = undefined;
               clearTimeout(kill);
-              settled();
+              if (goesOn) longQueue.push(start);
+              else settled();
               release(reader);
             });
         }

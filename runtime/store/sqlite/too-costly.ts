@@ -4,3 +4,8 @@ import { FhirError } from '../../fhir/errors.js';
 export function tooCostly(): FhirError {
   return new FhirError('too-costly');
 }
+
+/** Whether that is what went wrong. */
+export function isTooCostly(error: unknown): boolean {
+  return error instanceof FhirError && error.code === 'too-costly';
+}
