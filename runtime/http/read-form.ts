@@ -26,11 +26,20 @@ export async function readForm(
   if (!hasBody(req)) return new URLSearchParams();
   checkType(req.headers['content-type']);
   const bytes = await readBody(req, res, { ...limits, body: Math.min(limits.body, MAX_FORM) });
-  const form = parseQuery(bytes.toString('utf8'));
+  const form = parseQuery(decode(bytes));
   if (form.size > MAX_PARAMETERS) {
     throw new FhirError('parameter-invalid', `A search may have ${MAX_PARAMETERS} parameters, not ${form.size}`);
   }
   return form;
+}
+
+/** @throws FhirError `parameter-invalid` */
+function decode(bytes: Buffer): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  } catch {
+    throw new FhirError('parameter-invalid', 'The form is not UTF-8');
+  }
 }
 
 function checkType(type: string | undefined): void {

@@ -1,8 +1,9 @@
-import { createCipheriv, createDecipheriv, createHmac, randomBytes, type DecipherGCM } from 'node:crypto';
+import { createCipheriv, createDecipheriv, randomBytes, type DecipherGCM } from 'node:crypto';
 
 import type { Interaction } from '../contract/index.js';
 import { FhirError } from '../fhir/errors.js';
 import type { AtomicMaps } from '../store/store.js';
+import { createPageTexts } from './page-texts.js';
 
 /** What a page link is for. A token of one request is none for another. */
 export interface PageBinding {
@@ -35,8 +36,6 @@ export interface PageLinks {
 }
 
 const MAP = 'page-keys';
-/** What is too long for a token, by its id: queries, and places of walks. */
-const QUERIES = 'page-queries';
 /** Longest query and longest place in a token, in bytes. */
 const MAX_QUERY = 2048;
 const MAX_AFTER = 512;
@@ -58,6 +57,7 @@ const CIPHER = 'aes-256-gcm';
  */
 export function createPageLinks(maps: AtomicMaps, now: () => number = Date.now): PageLinks {
   const keys = new Map<number, Buffer>();
+  const texts = createPageTexts(maps, now);
   const periodNow = (): number => Math.floor(now() / PERIOD);
 
   async function findKey(period: number): Promise<Buffer | undefined> {
@@ -81,6 +81,12 @@ export function createPageLinks(maps: AtomicMaps, now: () => number = Date.now):
     return made;
   }
 
+  async function findText(id: string): Promise<string> {
+    const text = await texts.find(id);
+    if (text === undefined) throw invalid();
+    return text;
+  }
+
   return {
     async seal(binding, { query, after }) {
       const period = periodNow();
@@ -91,7 +97,7 @@ export function createPageLinks(maps: AtomicMaps, now: () => number = Date.now):
       const nonce = randomBytes(NONCE);
       const cipher = createCipheriv(CIPHER, key, nonce);
       cipher.setAAD(bindingBytes(header, binding));
-      const keep = (text: string): Promise<string> => keepText(maps, key, text, expiryOf(period));
+      const keep = (text: string): Promise<string> => texts.keep(key, text, expiryOf(period));
       const content: Content = ['', ''];
       if (sizeOf(query) <= MAX_QUERY) content[0] = query;
       else content[2] = await keep(query);
@@ -119,8 +125,8 @@ export function createPageLinks(maps: AtomicMaps, now: () => number = Date.now):
         bytes.subarray(HEADER + NONCE, bytes.length - TAG),
       );
       return {
-        query: keptQuery === '' ? query : await findText(maps, keptQuery),
-        after: keptAfter === '' ? after : await findText(maps, keptAfter),
+        query: keptQuery === '' ? query : await findText(keptQuery),
+        after: keptAfter === '' ? after : await findText(keptAfter),
       };
     },
   };
@@ -137,25 +143,6 @@ type Content = [query: string, after: string, keptQuery?: string, keptAfter?: st
 /** As part of JSON text, in bytes. */
 function sizeOf(text: string): number {
   return Buffer.byteLength(JSON.stringify(text)) - 2;
-}
-
-/**
- * Puts a text into the store. Its id can only be told with the key of the period; the pages of one walk share that of
- * their query.
- *
- * @returns its id
- */
-async function keepText(maps: AtomicMaps, key: Buffer, text: string, expires: number): Promise<string> {
-  const id = createHmac('sha256', key).update(text).digest('base64url');
-  await maps.swap(QUERIES, id, undefined, text, expires);
-  return id;
-}
-
-/** @throws FhirError `page-invalid` */
-async function findText(maps: AtomicMaps, id: string): Promise<string> {
-  const text = await maps.get(QUERIES, id);
-  if (text === undefined) throw invalid();
-  return text;
 }
 
 /** @throws FhirError `page-invalid` */
