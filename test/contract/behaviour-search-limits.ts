@@ -138,6 +138,15 @@ export function searchLimitBehaviour(on: Subject): void {
     });
   });
 
+  describe('URIs of many parts', () => {
+    const above = (value: string): Condition => any({ is: 'uri-above', value });
+    beforeAll(() => store.write([put('u', 0, 'x', [uri('/'.repeat(500))], 'Parts')]));
+
+    it('are found by what lies below them', async () => {
+      expect(idsOf(await store.find(query('Parts', { where: above('/'.repeat(1000)) })))).toEqual(['u']);
+    });
+  });
+
   describe('lists of 10,000', () => {
     const HERE = [3, 5000, 9999];
     beforeAll(async () => {
