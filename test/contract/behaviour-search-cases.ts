@@ -192,6 +192,14 @@ export const SEARCH_CASES: readonly SearchCase[] = [
       g: [number(0)],
     },
     findings: [
+      [
+        'more than nothing or less than all',
+        any(inNumber({ low: { gt: Infinity } }), inNumber({ low: { gt: -Infinity } })),
+        'abcdeg',
+      ],
+      ['nothing, alone', any(inNumber({ low: { gt: Infinity } })), ''],
+      ['all, alone', any(inNumber({ low: { gt: -Infinity } })), 'abcdeg'],
+      ['nothing, alone again', any(inNumber({ low: { gt: Infinity } })), ''],
       ['within a precision', any(inNumber({ low: { gte: 4.95 }, high: { lt: 5.05 } })), 'ab'],
       ['the same', any(inNumber({ low: { gte: 5 }, high: { lte: 5 } })), 'a'],
       ['more', any(inNumber({ high: { gt: 5 } })), 'bcd'],

@@ -5,7 +5,7 @@ import { tooCostly } from '../too-costly.js';
 import { toRowTests, updatedTest, type Names } from './row-tests.js';
 import { PRESENT, RESOURCE_ID } from './shapes.js';
 import type { RowTest, Shape } from './shape.js';
-import type { Value } from './sql.js';
+import { keyOf, type Value } from './sql.js';
 
 /** The dictionary as a search sees it: of one type. */
 export interface TypeNames {
@@ -90,7 +90,7 @@ function grouped(alternatives: readonly (readonly RowTest[])[]): readonly LeafGr
       groups.set(name, group);
     }
     const values = tests.flatMap((test) => test.values);
-    const key = JSON.stringify(values);
+    const key = keyOf(values);
     if (group.seen.has(key)) continue;
     group.seen.add(key);
     group.alternatives.push(values);

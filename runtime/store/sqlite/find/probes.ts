@@ -1,5 +1,5 @@
 import type { Run } from './run.js';
-import { sql, type Sql } from './sql.js';
+import { keyOf, sql, type Sql } from './sql.js';
 
 /**
  * How many rows these ranges have, up to one more than the limit. What is counted are index entries, so a probe costs no
@@ -10,7 +10,7 @@ export function probe(run: Run, ranges: readonly Sql[], limit: number): number {
   for (const range of ranges) {
     if (count > limit) return count;
     const { text, values } = sql`SELECT count(*) AS n FROM (SELECT 1 ${range} LIMIT ${limit + 1 - count})`;
-    const key = JSON.stringify([text, values]);
+    const key = keyOf([text, ...values]);
     // The numbers of lists are given anew to each search.
     const isKept = !text.includes('kiln_list');
     const found =

@@ -60,3 +60,10 @@ function balanced(conditions: readonly Sql[], operator: string, none: string): S
 function bracketed({ text, values }: Sql): Sql {
   return { text: `(${text})`, values };
 }
+
+/** A text by which values are told apart: that of JSON has one for all numbers that are not finite. */
+export function keyOf(values: readonly Value[]): string {
+  return JSON.stringify(
+    values.map((value) => (typeof value === 'string' || Number.isFinite(value) ? value : [String(value)])),
+  );
+}

@@ -4,7 +4,7 @@ import { inBatches } from './by-key.js';
 import type { Driver } from './arm.js';
 import { probe } from './probes.js';
 import type { Run } from './run.js';
-import { join, raw, sql, type Sql } from './sql.js';
+import { join, keyOf, raw, sql, type Sql } from './sql.js';
 import { leftOf } from './strategy.js';
 
 /**
@@ -15,7 +15,7 @@ import { leftOf } from './strategy.js';
 export function countMatches(run: Run, where: Condition, best: Driver | undefined): number | undefined {
   const keys = matches(run, where, best);
   if (run.query.total !== 'cheap') return count(run, keys);
-  const cacheKey = `costly ${JSON.stringify(keys)}`;
+  const cacheKey = keyOf(['costly', keys.text, ...keys.values]);
   if (run.probes.get(cacheKey) !== undefined) return undefined;
   const time = isShort(run, best) ? Infinity : CHEAP_TOTAL.time;
   const some = run.guard.within({ time }, () => count(run, sql`${keys} LIMIT ${CHEAP_TOTAL.matches + 1}`));
