@@ -54,6 +54,8 @@ export interface NumberRow extends Row {
 export interface ReferenceRow extends Row {
   /** `Patient/1`, with the base URL before it where that is another server; or a URL; or the value of an identifier. */
   readonly to?: string | undefined;
+  /** The id in the place of a resource: what references are found by whose type may be one of many. */
+  readonly id?: string | undefined;
   /** What `to` is; absent: the place of a resource. */
   readonly by?: 'url' | 'identifier' | undefined;
   /** The type that is told beside a URL. */

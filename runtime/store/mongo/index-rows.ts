@@ -117,9 +117,9 @@ function addReference(rows: ReferenceRow[], p: string, g: number | undefined, en
     const also = rows.length === before ? undefined : true;
     const { by, type: named, system } = more;
     const told = by === 'identifier' ? { version: undefined, fragment: undefined } : { version, fragment };
-    rows.push({ p, g, to, by, type: named, ...told, system, also });
+    rows.push({ p, g, to, id: more.id, by, type: named, ...told, system, also });
   };
-  if (type !== undefined && id !== undefined) push(placeOf(type, id, base), {});
+  if (type !== undefined && id !== undefined) push(placeOf(type, id, base), { id });
   if (url !== undefined) push(url, { by: 'url', type });
   if (identifier !== undefined) push(identifier.value, { by: 'identifier', system: identifier.system });
   // A reference of which nothing is known is one all the same, to those who ask whether there is any.

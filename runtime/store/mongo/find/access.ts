@@ -15,7 +15,10 @@ export interface Access {
   /** Name of the index. */
   readonly index: string;
   readonly hint: Document;
+  /** The first of them: so many that they can be told from others, and counted. */
   readonly stretches: readonly Stretch[];
+  /** How many there are. */
+  readonly size: number;
   /** Whether what comes by it is in the order of ids. */
   readonly isOrdered: boolean;
   /** The filter that goes by it, where that is a part of the whole condition only. */
@@ -23,6 +26,9 @@ export interface Access {
 }
 
 type EntryIndex = keyof typeof BY_ENTRY;
+
+/** Of longer lists each value is taken to be as frequent as these are in the mean. */
+const MAX_COUNTED = 20;
 
 /** More lists of one value each are not merged in order by the server. */
 const MAX_MERGED = 100;
@@ -43,23 +49,30 @@ export function entryAccess(
     ...Object.fromEntries(rest.map((name) => [name, others])),
   });
   if ('values' in keys) {
-    const stretches = keys.values.map((value) => ({ min: at(value, new MinKey()), max: at(value, new MaxKey()) }));
-    return { index, hint, stretches, isOrdered: keys.values.length <= MAX_MERGED };
+    const first = keys.values.slice(0, MAX_COUNTED);
+    const stretches = first.map((value) => ({ min: at(value, new MinKey()), max: at(value, new MaxKey()) }));
+    return { index, hint, stretches, size: keys.values.length, isOrdered: keys.values.length <= MAX_MERGED };
   }
-  const stretches = keys.ranges
-    .filter((range) => !isEmpty(range))
-    .map(({ gt, gte, lt, lte }) => ({
-      min: gt !== undefined ? at(gt, new MaxKey()) : at(gte ?? new MinKey(), new MinKey()),
-      max: lte !== undefined ? at(lte, new MaxKey()) : lt !== undefined ? at(lt, new MinKey()) : at(new MaxKey(), new MaxKey()), // prettier-ignore
-    }));
-  return { index, hint, stretches, isOrdered: false };
+  const filled = keys.ranges.filter((range) => !isEmpty(range));
+  const stretches = filled.slice(0, MAX_COUNTED).map(({ gt, gte, lt, lte }) => ({
+    min: gt !== undefined ? at(gt, new MaxKey()) : at(gte ?? new MinKey(), new MinKey()),
+    max: lte !== undefined ? at(lte, new MaxKey()) : lt !== undefined ? at(lt, new MinKey()) : at(new MaxKey(), new MaxKey()), // prettier-ignore
+  }));
+  return { index, hint, stretches, size: filled.length, isOrdered: false };
 }
 
 /** Way by ids. */
 export function idAccess(type: string, ids: readonly string[]): Access {
-  const keys = [...new Set(ids)].map((id) => `${type}/${id}`);
+  const all = [...new Set(ids)];
+  const keys = all.slice(0, MAX_COUNTED).map((id) => `${type}/${id}`);
   // Nothing is counted that is known.
-  return { index: '_id_', hint: { _id: 1 }, stretches: keys.map((_id) => point(_id)), isOrdered: true };
+  return {
+    index: '_id_',
+    hint: { _id: 1 },
+    stretches: keys.map((_id) => point(_id)),
+    size: all.length,
+    isOrdered: true,
+  };
 }
 
 function point(_id: string): Stretch {
@@ -72,10 +85,12 @@ export function timeAccess(type: string, range: Range): Access {
   const at = (updated: unknown, others: MinKey | MaxKey): Document => ({ type, updated, n: others, id: others });
   const min = gt !== undefined ? at(gt, new MaxKey()) : at(gte ?? new MinKey(), new MinKey());
   const max = lte !== undefined ? at(lte, new MaxKey()) : at(lt ?? new MaxKey(), new MinKey());
+  const stretches = isEmpty(range) ? [] : [{ min, max }];
   return {
     index: 'by_type_and_time',
     hint: BY_TYPE_AND_TIME,
-    stretches: isEmpty(range) ? [] : [{ min, max }],
+    stretches,
+    size: stretches.length,
     isOrdered: false,
   };
 }
@@ -83,5 +98,5 @@ export function timeAccess(type: string, range: Range): Access {
 /** Way through all of a type. What follows the slash of its ids is the zero. */
 export function typeAccess(type: string): Access {
   const [min, max] = [{ _id: `${type}/` }, { _id: `${type}0` }];
-  return { index: '_id_', hint: { _id: 1 }, stretches: [{ min, max }], isOrdered: true };
+  return { index: '_id_', hint: { _id: 1 }, stretches: [{ min, max }], size: 1, isOrdered: true };
 }

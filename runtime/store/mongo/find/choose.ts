@@ -62,7 +62,7 @@ async function probeAll(snapshot: Snapshot, probes: Probes, ways: readonly Way[]
   return Promise.all(ways.map(async (way) => ({ way, ...(await probes.count(snapshot, way.access, limit)) })));
 }
 
-/** Of equally long ones those in the order of ids, then by name, so that the order of writing does not matter. */
+/** Of equally long ones those in the order of ids, then by where they begin, so that the order of writing does not matter. */
 function shortest(probed: readonly ProbedWay[]): ProbedWay {
   return probed.reduce((a, b) => (compare(b, a) < 0 ? b : a));
 }
@@ -72,6 +72,10 @@ function compare(a: ProbedWay, b: ProbedWay): number {
     Number(a.isMore) - Number(b.isMore) ||
     a.matches - b.matches ||
     Number(b.way.access.isOrdered) - Number(a.way.access.isOrdered) ||
-    (a.way.conjunct.name < b.way.conjunct.name ? -1 : 1)
+    (nameOf(a) < nameOf(b) ? -1 : 1)
   );
+}
+
+function nameOf({ way: { access } }: ProbedWay): string {
+  return `${access.index} ${JSON.stringify(access.stretches)} ${access.size}`;
 }

@@ -6,12 +6,13 @@ import type { Condition } from '../../../search/query/query.js';
 import type { Access } from './access.js';
 import { NONE, type Compiled } from './compiled.js';
 import { compileLeaf } from './leaf.js';
+import { hasManyPlaces } from './many-types.js';
 import { overlaps } from './overlap.js';
 
 /** A condition that has to be fulfilled beside others. */
 export interface Conjunct extends Compiled {
-  /** As `printCondition` has it. */
-  readonly name: string;
+  /** As `printCondition` has it; made when it is asked for, as it can be long. */
+  readonly name: () => string;
   /** The others imply it: it is a way to them, and need not be asked where another is taken. */
   readonly isImplied?: boolean;
 }
@@ -35,12 +36,13 @@ const MAX_FILTERS = 12 * 1024 * 1024;
  */
 export function compile(type: string, where: Condition): Conjunct[] {
   const conditions = flatten(where);
+  const isWide = hasManyPlaces(where);
   const single = conditions.map((condition) => ({
-    ...compileCondition(type, condition),
-    name: printCondition(condition),
+    ...compileCondition(type, condition, isWide),
+    name: () => printCondition(condition),
   }));
   const together = overlaps(type, conditions).map(({ filter, access, of }) => {
-    const name = printCondition({ all: of.flatMap((place) => conditions[place] ?? []) });
+    const name = () => printCondition({ all: of.flatMap((place) => conditions[place] ?? []) });
     return { filter, accesses: [access], name, isImplied: true };
   });
   const conjuncts = [...single, ...together];
@@ -54,18 +56,18 @@ function flatten(where: Condition): Condition[] {
   return 'all' in where ? where.all.flatMap(flatten) : [where];
 }
 
-function compileCondition(type: string, condition: Condition): Compiled {
+function compileCondition(type: string, condition: Condition, isWide: boolean): Compiled {
   if ('all' in condition) return { filter: everyOf(condition.all.map(filterOf)), accesses: [] };
   if ('some' in condition) {
     const [only] = condition.some;
-    if (only !== undefined && condition.some.length === 1) return compileCondition(type, only);
+    if (only !== undefined && condition.some.length === 1) return compileCondition(type, only, isWide);
     return { filter: someOf(condition.some.map(filterOf)), accesses: [] };
   }
   if ('not' in condition) return { filter: { $nor: [filterOf(condition.not)] }, accesses: [] };
-  return compileLeaf(type, condition);
+  return compileLeaf(type, condition, isWide);
 
   function filterOf(each: Condition): Document {
-    return compileCondition(type, each).filter;
+    return compileCondition(type, each, isWide).filter;
   }
 }
 

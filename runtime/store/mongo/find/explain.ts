@@ -25,9 +25,9 @@ export function openExplain({
         const told = await Promise.all(ask.sent.map((sent) => explainOne(snapshot, sent)));
         return {
           compiled: ask.sent.map((sent) => BSON.EJSON.stringify(sent, { relaxed: true })),
-          driving,
+          driving: driving(),
           probes: search.choice.probed.map(({ way, matches, isMore }) => ({
-            condition: way.conjunct.name,
+            condition: way.conjunct.name(),
             matches,
             isMore,
           })),

@@ -6,8 +6,9 @@ import { NONE, type Compiled } from './compiled.js';
 import { compileRows } from './rows.js';
 import { rangeMatch } from './row-match.js';
 import { shareGroup } from './row-expression.js';
+import { byIds, isOfManyTypes } from './many-types.js';
 import { mergeTests } from './merge.js';
-import type { Kind, Range } from './row-test.js';
+import type { Kind, Range, RowTest } from './row-test.js';
 import { toRowTests } from './row-tests.js';
 
 /** Arrays of rows that entries of a kind are in. */
@@ -21,16 +22,21 @@ const ARRAYS: Readonly<Record<Exclude<IndexEntry['kind'], 'composite'>, Kind>> =
   uri: 'uri',
 };
 
-/** What a condition on entries or on the head of a resource comes to. */
-export function compileLeaf(type: string, leaf: Leaf): Compiled {
+/**
+ * What a condition on entries or on the head of a resource comes to.
+ *
+ * @param hasManyPlaces as of the whole search
+ */
+export function compileLeaf(type: string, leaf: Leaf, hasManyPlaces: boolean): Compiled {
+  const toRows = hasManyPlaces ? rowsByIds : rowsOf;
   if ('ids' in leaf) {
     const keys = [...new Set(leaf.ids)].map((id) => `${type}/${id}`);
     return { filter: { _id: { $in: keys } }, accesses: [idAccess(type, leaf.ids)] };
   }
   if ('updated' in leaf) return compileTime(type, leaf.updated.map(timeRanges));
   if ('present' in leaf) return compilePresent(type, leaf.param, leaf.present);
-  if ('any' in leaf) return compileAny(type, leaf.param, leaf.any);
-  return compileComposite(type, leaf.param, leaf.composite);
+  if ('any' in leaf) return compileRows(type, mergeTests(toRows(leaf.param, leaf.any)));
+  return compileComposite(type, leaf.param, leaf.composite, toRows);
 }
 
 function compileTime(type: string, alternatives: readonly (readonly Range[])[]): Compiled {
@@ -55,8 +61,18 @@ function compilePresent(type: string, param: string, kind: IndexEntry['kind']): 
   return { filter: { [array]: { $elemMatch: { p: param } } }, accesses };
 }
 
-function compileAny(type: string, param: string, tests: readonly ValueTest[]): Compiled {
-  return compileRows(type, mergeTests(tests.flatMap((test) => toRowTests(param, test))));
+/** What tests of a parameter come to. */
+type ToRows = (p: string, tests: readonly ValueTest[]) => readonly RowTest[];
+
+function rowsOf(p: string, tests: readonly ValueTest[]): readonly RowTest[] {
+  return tests.flatMap((test) => toRowTests(p, test));
+}
+
+/** The same, but references of many types by their ids. */
+function rowsByIds(p: string, tests: readonly ValueTest[]): readonly RowTest[] {
+  const many = tests.filter(isOfManyTypes);
+  const others = many.length === 0 ? tests : tests.filter((test) => !isOfManyTypes(test));
+  return [...rowsOf(p, others), ...byIds(p, many)];
 }
 
 /** The parameter under which the rows of a part of a composite are kept. */
@@ -72,9 +88,10 @@ function compileComposite(
   type: string,
   param: string,
   alternatives: readonly (readonly (readonly ValueTest[])[])[],
+  toRows: ToRows,
 ): Compiled {
   const rows = alternatives
-    .map((parts) => parts.map((tests, i) => tests.flatMap((test) => toRowTests(partParam(param, i), test))))
+    .map((parts) => parts.map((tests, i) => toRows(partParam(param, i), tests)))
     .filter((parts) => parts.every((tests) => tests.length > 0));
   const count = Math.max(0, ...rows.map((parts) => parts.length));
   if (rows.length === 0 || count === 0) return { filter: NONE, accesses: [] };

@@ -19,6 +19,9 @@ export interface Overlap {
   readonly of: readonly number[];
 }
 
+/** Tests of intervals. */
+const OF_ENDS: ReadonlySet<string> = new Set(['date', 'number', 'quantity']);
+
 /**
  * Ways to what ends after one instant and begins before another, as conditions on one parameter ask for together: each of them by
  * itself may be fulfilled by half of all there is.
@@ -26,7 +29,8 @@ export interface Overlap {
 export function overlaps(type: string, conditions: readonly Condition[]): Overlap[] {
   const byParam = new Map<string, { kind: Kind; p: string; hulls: Hull[]; of: number[] }>();
   for (const [place, condition] of conditions.entries()) {
-    if (!('any' in condition)) continue;
+    // What else is in a list would not be fulfilled by such a range; and lists of texts can be long.
+    if (!('any' in condition) || !condition.any.every(({ is }) => OF_ENDS.has(is))) continue;
     const [tests, ...more] = mergeTests(condition.any.flatMap((test) => toRowTests(condition.param, test)));
     if (tests === undefined || more.length > 0) continue;
     const { kind, p, alternatives } = tests;
@@ -59,7 +63,7 @@ function toOverlap(type: string, kind: Kind, p: string, from: Range, to: Range, 
   const accesses = pieces.map((piece) => entryAccess(type, kind, piece.p, { ranges: [piece.low] }));
   const [first] = accesses;
   const stretches = accesses.flatMap((access) => access.stretches);
-  return { filter: { $or: filters }, access: { ...first!, stretches }, of };
+  return { filter: { $or: filters }, access: { ...first!, stretches, size: stretches.length }, of };
 }
 
 /** Bounds that much lower. */

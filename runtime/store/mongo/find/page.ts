@@ -26,7 +26,7 @@ export interface Found {
   readonly batch: Batch;
   readonly ask: Ask;
   /** What it began with. */
-  readonly driving: string;
+  readonly driving: () => string;
 }
 
 /** @param after the cursor, read for this order */
@@ -77,7 +77,7 @@ export async function findPage(search: Search, limit: number): Promise<Found> {
     segments === undefined
       ? await sortComputed(ask, type, order, after, [driving, ...others], hint, limit)
       : await collect(ask, segments, { driving, others }, hint, limit);
-  return { batch, ask, driving: way?.conjunct.name ?? `every ${type}` };
+  return { batch, ask, driving: way?.conjunct.name ?? (() => `every ${type}`) };
 }
 
 /** By an index that has the order, where that leads to enough before it goes too far. */
@@ -104,6 +104,6 @@ async function walk(
       ? await walkWhole(ask, segments, others, limit)
       : await walkAWhile(ask, segments, { driving: {}, others }, limit);
   const [key] = order.keys;
-  const driving = key === undefined ? `every ${type}` : `every ${type} by ${key.field}`;
+  const driving = () => (key === undefined ? `every ${type}` : `every ${type} by ${key.field}`);
   return batch === undefined ? undefined : { batch, driving };
 }

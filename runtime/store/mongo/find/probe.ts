@@ -18,9 +18,6 @@ const FRESH = 5000;
 /** Counts that are remembered at most. */
 const MAX_REMEMBERED = 2000;
 
-/** Of longer lists each value is taken to be as frequent as these are in the mean. */
-const MAX_COUNTED = 20;
-
 /** Keys that are listed to count them; more are skipped, to see whether there are more. */
 const MAX_LISTED = 1000;
 
@@ -32,26 +29,24 @@ interface Remembered extends Probed {
 export function openProbes(now: () => number = () => performance.now()): Probes {
   const remembered = new Map<string, Remembered>();
 
-  async function measure(snapshot: Snapshot, { hint, index, stretches }: Access, limit: number): Promise<Probed> {
+  async function measure(snapshot: Snapshot, { hint, index, stretches, size }: Access, limit: number): Promise<Probed> {
     // Each id is one resource, or none.
-    if (index === '_id_' && stretches.length !== 1)
-      return { matches: Math.min(stretches.length, limit), isMore: stretches.length > limit };
-    const counted = stretches.slice(0, MAX_COUNTED);
+    if (index === '_id_' && size !== 1) return { matches: Math.min(size, limit), isMore: size > limit };
     if (limit > MAX_LISTED) {
-      const skip = Math.ceil(limit / stretches.length);
-      const beyond = await Promise.all(counted.map((stretch) => length(snapshot, stretch, hint, 1, skip)));
+      const skip = Math.ceil(limit / size);
+      const beyond = await Promise.all(stretches.map((stretch) => length(snapshot, stretch, hint, 1, skip)));
       const isMore = beyond.filter((count) => count > 0).length * 2 > beyond.length;
       return { matches: limit, isMore };
     }
-    const counts = await Promise.all(counted.map((stretch) => length(snapshot, stretch, hint, limit + 1)));
+    const counts = await Promise.all(stretches.map((stretch) => length(snapshot, stretch, hint, limit + 1)));
     const sum = counts.reduce((total, count) => total + count, 0);
-    const all = counted.length === stretches.length ? sum : Math.ceil((sum / counted.length) * stretches.length);
+    const all = stretches.length === size ? sum : Math.ceil((sum / stretches.length) * size);
     return { matches: Math.min(all, limit), isMore: all > limit };
   }
 
   return {
     async count(snapshot, access, limit) {
-      const key = `${limit} ${access.index} ${JSON.stringify(access.stretches.slice(0, MAX_COUNTED))} ${access.stretches.length}`;
+      const key = `${limit} ${access.index} ${JSON.stringify(access.stretches)} ${access.size}`;
       const known = remembered.get(key);
       if (known !== undefined && known.until > now()) return known;
       const probed = await measure(snapshot, access, limit);
