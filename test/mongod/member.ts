@@ -1,6 +1,6 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync } from 'node:fs';
+import { mkdirSync, rmSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { join } from 'node:path';
@@ -19,6 +19,8 @@ export interface Member {
   kill(): Promise<void>;
   /** Starts it (again), on its port and its data; resolves when it takes connections. */
   start(): Promise<void>;
+  /** The same without its data: it gets them from the others. */
+  startEmpty(): Promise<void>;
   /** Stops it in its tracks (SIGSTOP): its connections stay open and nothing answers. */
   pause(): void;
   /** Lets it go on. */
@@ -40,27 +42,34 @@ export function createMember(mongod: string, folder: string, port: number, chang
   args.push('--dbpath', data, '--logpath', log, '--logappend', '--wiredTigerCacheSizeGB', '0.25');
   args.push('--setParameter', 'diagnosticDataCollectionEnabled=false');
 
+  async function start(): Promise<void> {
+    const started = spawn(mongod, args, { stdio: 'ignore' });
+    let failed: Error | undefined;
+    started.once('error', (error) => (failed = error));
+    started.once('exit', () => {
+      failed ??= new Error('it ended');
+      if (child === started) child = undefined;
+      changed();
+    });
+    child = started;
+    changed();
+    for (const end = Date.now() + START_MS; !(await answers(port)); await sleep(LOOK_MS)) {
+      if (failed === undefined && Date.now() < end) continue;
+      started.kill('SIGKILL');
+      throw new Error(`mongod on port ${port} did not start: ${failed?.message ?? 'too late'}\n${await tail(log)}`);
+    }
+  }
+
   return {
     host: `127.0.0.1:${port}`,
     get pid() {
       return child?.pid;
     },
-    async start() {
-      const started = spawn(mongod, args, { stdio: 'ignore' });
-      let failed: Error | undefined;
-      started.once('error', (error) => (failed = error));
-      started.once('exit', () => {
-        failed ??= new Error('it ended');
-        if (child === started) child = undefined;
-        changed();
-      });
-      child = started;
-      changed();
-      for (const end = Date.now() + START_MS; !(await answers(port)); await sleep(LOOK_MS)) {
-        if (failed === undefined && Date.now() < end) continue;
-        started.kill('SIGKILL');
-        throw new Error(`mongod on port ${port} did not start: ${failed?.message ?? 'too late'}\n${await tail(log)}`);
-      }
+    start,
+    async startEmpty() {
+      rmSync(data, { recursive: true });
+      mkdirSync(data);
+      await start();
     },
     async kill() {
       if (child === undefined) return;

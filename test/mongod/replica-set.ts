@@ -11,7 +11,7 @@ import { hireUndertaker } from './undertaker.js';
 const READY_MS = 30_000;
 /** A rollback takes a second or two as a rule, and now and then twenty. */
 const ROLLED_BACK_MS = 45_000;
-const LOOK_MS = 20;
+const LOOK_MS = 50;
 
 /** A replica set on loopback, on temporary data. */
 export interface ReplicaSet {
@@ -81,15 +81,13 @@ interface MemberStatus {
 async function untilReady(members: readonly Member[], patience: number): Promise<void> {
   const wanted = members.map((_, n) => (n === 0 ? 'PRIMARY' : 'SECONDARY')).join();
   let seen = '';
-  await onMember(members[0]!, async (client) => {
-    for (const end = Date.now() + patience; seen !== wanted; await sleep(LOOK_MS)) {
-      if (Date.now() > end) throw new Error(`the replica set is ${seen} after ${patience} ms, not ${wanted}`);
-      // It closes its connections when it begins to roll back.
-      seen = await statesOf(client).catch(String);
-    }
-  });
-  // It takes writes a little after it calls itself the primary.
-  await findPrimary(members);
+  for (const end = Date.now() + patience; seen !== wanted; await sleep(LOOK_MS)) {
+    if (Date.now() > end) throw new Error(`the replica set is ${seen} after ${patience} ms, not ${wanted}`);
+    // The primary knows; one that begins to roll back closes its connections, and may say nothing for long.
+    seen = await findPrimary(members)
+      .then((primary) => onMember(primary, statesOf))
+      .catch(String);
+  }
 }
 
 /** What a member thinks of all of them, sorted. */
@@ -118,7 +116,10 @@ async function findPrimary(members: readonly Member[]): Promise<Member> {
 
 /** Talks to one member, whatever its part in the replica set. */
 async function onMember<T>({ host }: Member, work: (client: MongoClient) => Promise<T>): Promise<T> {
-  const client = new MongoClient(`mongodb://${host}/?directConnection=true`, { serverSelectionTimeoutMS: 2000 });
+  const client = new MongoClient(`mongodb://${host}/?directConnection=true`, {
+    serverSelectionTimeoutMS: 2000,
+    socketTimeoutMS: 5000,
+  });
   try {
     return await work(client);
   } finally {
