@@ -9,7 +9,18 @@ import { compareBy } from '../../runtime/search/query/sort.js';
 import { openMongoStore } from '../../runtime/store/mongo/mongo-store.js';
 import type { FindQuery, Store } from '../../runtime/store/store.js';
 import { describeOnMongod, newDatabase } from '../mongod/for-tests.js';
-import { composite, date, idsOf, key, number, of, query, slotOf, token } from './behaviour-search-helpers.js';
+import {
+  composite,
+  date,
+  idsOf,
+  key,
+  number,
+  of,
+  query,
+  reference,
+  slotOf,
+  token,
+} from './behaviour-search-helpers.js';
 import { createRandom } from './random.js';
 import { put } from './subject.js';
 
@@ -177,6 +188,65 @@ describeOnMongod('searches among many on MongoDB', () => {
       for (const field of ['token', 'date', 'o1', 'd1']) expect(found).not.toHaveProperty(field);
     } finally {
       await client.close();
+    }
+  });
+
+  it('ids of references of any type are found among thousands, those of other types and servers are not', async () => {
+    const type = 'Pointing';
+    const base = 'http://x/fhir';
+    const places: Readonly<Record<string, IndexEntry>> = {
+      a: reference({ type: 'T3', id: 'i5' }),
+      b: reference({ type: 'T3', id: 'i5', base }),
+      c: reference({ type: 'Other', id: 'i5' }),
+      d: reference({ type: 'T9', id: 'i4000', version: '2' }),
+      e: reference({ type: 'T9', id: 'x' }),
+      f: reference({ url: 'i5' }),
+      g: reference({ type: 'T3', identifier: { value: 'i5' } }),
+      h: composite([reference({ type: 'T1', id: 'i5' })], [token('c')]),
+    };
+    const changes = Object.entries(places).map(([id, entry]) => put(id, 0, 'x', [of('to', entry)], type));
+    const written = await store.write(changes);
+    const types = Array.from({ length: 100 }, (_, n) => `T${n}`);
+    const ids = Array.from({ length: 5000 }, (_, n) => `i${n}`);
+    for (const [more, expected] of [
+      [{}, ['a', 'd']],
+      [{ base }, ['b']],
+      [{ version: '2' }, ['d']],
+    ] as const) {
+      const any = ids.map((id) => ({ is: 'reference', id, types, ...more }) as const);
+      const where: Condition = { param: 'to', any };
+      const seen = written.flatMap(({ id, lastUpdated }, i) => matches(where, { id, lastUpdated, entries: changes[i]!.entries }) ? [id] : []); // prettier-ignore
+      expect(seen).toEqual(expected);
+      expect(idsOf(await store.find(query(type, { where })))).toEqual(expected);
+      const others = Object.keys(places).filter((id) => !(expected as readonly string[]).includes(id));
+      expect(idsOf(await store.find(query(type, { where: { not: where } })))).toEqual(others);
+      if (expected.length === 2) {
+        const parts: Condition = { param: 'to', composite: [[any.slice(0, 60), [{ is: 'token', code: 'c' }]]] };
+        expect(idsOf(await store.find(query(type, { where: parts })))).toEqual(['h']);
+      }
+    }
+  });
+
+  it('long beginnings of codes are found, and long texts within others', async () => {
+    const type = 'Long';
+    const lengths = [900, 1100, 2500, 3999, 4100];
+    const code = (letter: string, length: number): IndexEntry => of('code', token(letter.repeat(length)));
+    await store.write(lengths.map((length) => put(`l${length}`, 0, 'x', [code('Q', length)], type)));
+    await store.write(lengths.map((length) => put(`o${length}`, 0, 'x', [code('(', length)], type)));
+    for (const length of lengths) {
+      const expected = lengths.filter((each) => each >= length).sort();
+      for (const [lower, letter] of [
+        ['q', 'l'],
+        ['(', 'o'],
+      ] as const) {
+        // prettier-ignore
+        const where: Condition = { param: 'code', any: [{ is: 'token-code-begins', lower: lower.repeat(length) }] };
+        expect(idsOf(await store.find(query(type, { where })))).toEqual(
+          expected.map((each) => `${letter}${each}`).sort(),
+        );
+      }
+      const contains: Condition = { param: 'name', any: [{ is: 'string-contains', folded: '('.repeat(length) }] };
+      expect(idsOf(await store.find(query(type, { where: contains })))).toEqual([]);
     }
   });
 });

@@ -6,8 +6,8 @@ import { anyCasePatterns, escapeRegex, fitsRegex } from './text.js';
 /** Whether tests can be written in the language of filters; else they are written as expressions. */
 export function isMatchable(tests: FieldTests): boolean {
   return Object.values(tests).every((test) => {
-    if ('contains' in test) return fitsRegex(test.contains);
-    return !('beginsAnyCase' in test) || fitsRegex(test.beginsAnyCase);
+    if ('contains' in test) return fitsRegex(escapeRegex(test.contains));
+    return !('beginsAnyCase' in test) || anyCasePatterns(test.beginsAnyCase).every(fitsRegex);
   });
 }
 
