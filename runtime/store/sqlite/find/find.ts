@@ -8,6 +8,7 @@ import { openKeyOrder } from '../resource-keys.js';
 import { readCursor, writeCursor } from './cursor.js';
 import type { Hit } from './hit.js';
 import { openLists } from './lists.js';
+import { openMet } from './met.js';
 import { findPlace } from './place.js';
 import { openProbeCache } from './probe-cache.js';
 import { beginRun, FIND_LIMITS, orderOf, type FindParts, type Run, type Trace } from './run.js';
@@ -33,6 +34,7 @@ export function openFind(db: Database, dictionary: Dictionary, guard: Guard, lim
     dictionary,
     guard,
     lists: openLists(db, guard),
+    met: openMet(db, guard),
     probes: openProbeCache(),
     limits,
     isUnordered: openKeyOrder(db),
@@ -85,6 +87,7 @@ export function openFind(db: Database, dictionary: Dictionary, guard: Guard, lim
       return find(query, trace);
     } finally {
       parts.lists.clear();
+      parts.met.clear();
     }
   };
 }

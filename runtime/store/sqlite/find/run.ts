@@ -6,6 +6,7 @@ import { tooCostly } from '../too-costly.js';
 import { check, type CompileContext } from './check.js';
 import { toGroups, type LeafGroup, type TypeNames } from './leaf.js';
 import type { Lists } from './lists.js';
+import type { Met } from './met.js';
 import type { ProbeCache } from './probe-cache.js';
 import { raw, type Sql } from './sql.js';
 import type { Statements } from './statements.js';
@@ -29,6 +30,7 @@ export interface FindParts {
   readonly dictionary: Dictionary;
   readonly guard: Guard;
   readonly lists: Lists;
+  readonly met: Met;
   readonly probes: ProbeCache;
   readonly limits: FindLimits;
   /** Whether the keys of a type are not in the order of ids. */

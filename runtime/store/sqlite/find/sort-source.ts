@@ -65,7 +65,7 @@ export function ranked(
   if (key.by === 'updated') return byTime(run, key, where, start);
   const param = run.dictionary.findParam(run.type, key.param, 0);
   if (param === undefined) return [];
-  const part = { run, where, param, isDescending: key.isDescending };
+  const part = { run, where, param, isDescending: key.isDescending, met: run.met.isFirst(KEY) };
   if (key.by === 'token') return byToken(part, start);
   const index = streamed(key);
   return index === undefined ? byBlocks(part, BLOCKED[key.by]!, start) : byValue(part, index, start);
@@ -87,6 +87,8 @@ interface Part {
   readonly where: Condition;
   readonly param: number;
   readonly isDescending: boolean;
+  /** True of a resource that this walk meets for the first time. */
+  readonly met: Sql;
 }
 
 interface RankedRow {
@@ -96,21 +98,34 @@ interface RankedRow {
 
 const KEY = raw('d.resource');
 
-/** Whether a row is the best of its resource: there is none with a lesser value, or a greater one. */
-function isBest({ run, isDescending }: Part, table: string, column: string): Sql {
-  const sign = raw(isDescending ? '>' : '<');
-  return sql`NOT EXISTS (SELECT 1 FROM ${raw(table)} o INDEXED BY ${raw(`sqlite_autoindex_${table}_1`)}
-    WHERE o.resource = d.resource AND o.param = d.param AND ${run.look(raw('o'), 'param')}
-    AND ${raw(`o.${column}`)} ${sign} ${raw(`d.${column}`)})`;
+/** So many values of a resource are each compared with all. */
+const FEW = 8;
+
+/**
+ * Whether the resource of a row fulfils the condition, and the row is its best: for which none other may be `better`. The
+ * rows come from the best to the worst, so of a resource that has many only the first is asked: asking each would take the
+ * square of their number.
+ */
+function isBest({ run, where, met }: Part, table: string, better: Sql): Sql {
+  const own = (row: string): Sql => sql`FROM ${raw(`${table} ${row}`)} INDEXED BY ${raw(`sqlite_autoindex_${table}_1`)}
+    WHERE ${raw(`${row}.resource = d.resource AND ${row}.param = d.param`)} AND ${run.look(raw(row), 'param')}`;
+  return sql`CASE WHEN (CASE WHEN (SELECT 1 ${own('m')} LIMIT 1 OFFSET ${raw(String(FEW))}) IS NULL THEN 1 ELSE ${met} END)
+    THEN ${run.check(where, KEY)} AND NOT EXISTS (SELECT 1 ${own('o')} AND ${better}) ELSE 0 END`;
+}
+
+/** That the other row `o` has a lesser value, or a greater one. */
+function isBetter({ isDescending }: Part, column: string): Sql {
+  return raw(`o.${column} ${isDescending ? '>' : '<'} d.${column}`);
 }
 
 function* byValue(part: Part, { table, column, index }: SortIndex, start: Start | undefined): Generator<Ranked> {
-  const { run, where, param, isDescending } = part;
+  const { run, param, isDescending } = part;
   const value = raw(`d.${column}`);
   const direction = raw(isDescending ? 'DESC' : 'ASC');
+  const best = isBest(part, table, isBetter(part, column));
   const select = (range: Sql): Sql => sql`SELECT d.resource AS key, ${value} AS value FROM ${raw(table)} d
-    INDEXED BY ${raw(index)} WHERE d.param = ${param} ${range} AND ${run.go(KEY)} AND ${run.check(where, KEY)}
-    AND ${isBest(part, table, column)} ORDER BY ${value} ${direction}, d.resource`;
+    INDEXED BY ${raw(index)} WHERE d.param = ${param} ${range} AND ${run.go(KEY)} AND ${best}
+    ORDER BY ${value} ${direction}, d.resource`;
   const ranges =
     start === undefined
       ? [sql``]
@@ -164,13 +179,14 @@ function* distinct({ run, param, isDescending }: Part, { table, column, index }:
 }
 
 function* byBlocks(part: Part, index: SortIndex, start: Start | undefined): Generator<Ranked> {
-  const { run, where, param } = part;
+  const { run, param } = part;
   const { table, column } = index;
+  const best = isBest(part, table, isBetter(part, column));
   for (const text of distinct(part, index, start === undefined ? undefined : String(start.value[0]))) {
     const least = text === start?.value[0] ? start.key : -1;
     const statement = sql`SELECT d.resource AS key FROM ${raw(table)} d INDEXED BY ${raw(index.index)}
       WHERE d.param = ${param} AND ${raw(`d.${column}`)} = ${text} AND d.resource > ${least} AND ${run.go(KEY)}
-      AND ${run.check(where, KEY)} AND ${isBest(part, table, column)} ORDER BY d.resource`;
+      AND ${best} ORDER BY d.resource`;
     yield* keysOnce(run, statement, [text]);
   }
 }
@@ -187,13 +203,12 @@ const TOKEN: SortIndex = { table: 'token', column: 'code', index: 'token_by_valu
 
 /** By code, then by the text of the system, which the index has as a number. */
 function* byToken(part: Part, start: Start | undefined): Generator<Ranked> {
-  const { run, where, param, isDescending } = part;
+  const { run, param, isDescending } = part;
   const selectText = run.statements.prepare<{ readonly text: string }>('SELECT text FROM term WHERE id = ?');
   const sign = raw(isDescending ? '>' : '<');
   const text = (row: string): Sql => raw(`coalesce((SELECT text FROM term WHERE id = ${row}.system), '')`);
-  const best = sql`NOT EXISTS (SELECT 1 FROM token o INDEXED BY sqlite_autoindex_token_1
-    WHERE o.resource = d.resource AND o.param = d.param AND ${run.look(raw('o'), 'param')}
-    AND (o.code ${sign} d.code OR o.code = d.code AND o.system <> d.system AND ${text('o')} ${sign} ${text('d')}))`;
+  const better = sql`(o.code ${sign} d.code OR o.code = d.code AND o.system <> d.system AND ${text('o')} ${sign} ${text('d')})`;
+  const best = isBest(part, 'token', better);
   for (const code of distinct(part, TOKEN, start === undefined ? undefined : String(start.value[0]))) {
     const systems = systemsOf(run, param, code, Infinity).map((system) => {
       return { system, value: [code, selectText.get(system)?.text ?? ''] };
@@ -205,7 +220,7 @@ function* byToken(part: Part, start: Start | undefined): Generator<Ranked> {
       const least = order === 0 ? start!.key : -1;
       const statement = sql`SELECT d.resource AS key FROM token d INDEXED BY token_by_value
         WHERE d.param = ${param} AND d.code = ${code} AND d.system = ${system} AND d.resource > ${least}
-        AND ${run.go(KEY)} AND ${run.check(where, KEY)} AND ${best} ORDER BY d.resource`;
+        AND ${run.go(KEY)} AND ${best} ORDER BY d.resource`;
       yield* keysOnce(run, statement, value);
     }
   }
