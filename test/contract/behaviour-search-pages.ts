@@ -155,6 +155,25 @@ export function searchPageBehaviour(on: Subject): void {
       expect(await walk(store, asked)).toEqual(['l1', 'l3', 'l0', 'l2']);
     });
 
+    it.each([false, true])(
+      'of long texts of what is gone, or has another by now; descending: %s',
+      async (isDescending) => {
+        const type = `Gone${isDescending}`;
+        const named = (n: number): IndexEntry[] => [of('name', text(`${'long '.repeat(800)}${n}`))];
+        await store.write([1, 2, 3, 4, 5, 6].map((n) => put(`g${n}`, 0, 'x', named(n), type)));
+        const asked = query(type, { sort: [key('string', isDescending, 'name')], count: 2 });
+        const seen: string[][] = [];
+        await walk(store, asked, async (page) => {
+          seen.push(idsOf(page));
+          const last = idsOf(page)[1]!;
+          if (seen.length === 1) await store.write([deletion(last, 1, type)]);
+          if (seen.length === 2) await store.write([put(last, 1, 'y', named(isDescending ? 0 : 9), type)]);
+        });
+        const untouched = isDescending ? ['g6', 'g4', 'g2', 'g1'] : ['g1', 'g3', 'g5', 'g6'];
+        expect(seen.flat().filter((id) => untouched.includes(id))).toEqual(untouched);
+      },
+    );
+
     it.each([
       '',
       ' ',

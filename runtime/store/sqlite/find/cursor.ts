@@ -11,29 +11,17 @@ export interface FindCursor {
   readonly total?: number;
 }
 
-/** Characters of a value that are kept. */
-const MOST = 200;
-
-/** The cursor as short text: long values are cut, so that it stays so. */
+/** The cursor as text. Long values are in it whole: what they are cut to would be the place of others too. */
 export function writeCursor({ id, values, total }: FindCursor): string {
-  const short = values.map(
-    (value) => value?.map((part) => (typeof part === 'string' ? cut(part) : packNumber(part))) ?? null,
+  const packed = values.map(
+    (value) => value?.map((part) => (typeof part === 'string' ? part : packNumber(part))) ?? null,
   );
-  return Buffer.from(JSON.stringify([id, total ?? null, short])).toString('base64url');
+  return Buffer.from(JSON.stringify([id, total ?? null, packed])).toString('base64url');
 }
 
 /** Infinite numbers are none of JSON's: they go as texts in a list. */
 function packNumber(value: number): unknown {
   return Number.isFinite(value) ? value : [value > 0 ? 1 : -1];
-}
-
-function cut(text: string): string {
-  return text.length > MOST ? text.slice(0, MOST).replace(/[\ud800-\udbff]$/, '') : text;
-}
-
-/** Whether a value may have been cut. */
-export function mayBeCut(text: string): boolean {
-  return text.length >= MOST - 1;
 }
 
 /** Reads it again. @throws FhirError `page-invalid` for text that is none of these keys */
