@@ -249,4 +249,30 @@ describeOnMongod('searches among many on MongoDB', () => {
       expect(idsOf(await store.find(query(type, { where: contains })))).toEqual([]);
     }
   });
+
+  it('slow searches, however many, leave connections to others, and wait no longer than they may take', async () => {
+    const BUDGET = 1500;
+    const crowded = await openMongoStore(url, { slotOf, poolSize: 4, queryBudget: BUDGET });
+    try {
+      const any = Array.from({ length: 3000 }, (_, n) => ({ is: 'token-code-begins' as const, lower: `q${n}x` }));
+      const where: Condition = { not: { param: 'status', any } };
+      const asked = query('Many', { where, total: 'accurate', sort: [key('token', false, 'who')] });
+      const begun = performance.now();
+      const searches = Array.from({ length: 16 }, () =>
+        crowded.find(asked).then(() => 'found', (error: unknown) => (error as { status?: unknown }).status)); // prettier-ignore
+      let longest = 0;
+      for (let n = 0; n < 10; n++) {
+        const before = performance.now();
+        expect((await crowded.read('Many', 'r0'))?.id).toBe('r0');
+        longest = Math.max(longest, performance.now() - before);
+      }
+      const ended = await Promise.all(searches);
+      const took = performance.now() - begun;
+      expect(ended.filter((each) => each === 503).length).toBeGreaterThan(8);
+      expect(longest).toBeLessThan(BUDGET / 2);
+      expect(took).toBeLessThan(2 * BUDGET);
+    } finally {
+      await crowded.close();
+    }
+  });
 });

@@ -12,6 +12,7 @@ import { openFault } from './fault.js';
 import { openExplain } from './find/explain.js';
 import { openFind } from './find/find.js';
 import { openProbes } from './find/probe.js';
+import { openSearchTurns } from './find/run-search.js';
 import { openHistory } from './history.js';
 import { openMaps } from './maps.js';
 import { prepare } from './prepare.js';
@@ -65,7 +66,8 @@ async function openStore({ client, db }: Connected, clock: ServerClock, settings
   const snapshots = openSnapshots(db, causal, toTimestamp);
   const reader = openReader(collections, causal, time);
   const history = openHistory(snapshots, now);
-  const findParts = { snapshots, probes: openProbes(), slotOf: settings.slotOf, now };
+  const turns = openSearchTurns(settings.poolSize);
+  const findParts = { snapshots, turns, probes: openProbes(), slotOf: settings.slotOf, now };
   const [find, explain] = [openFind(findParts), openExplain(findParts)];
   const reindex = openReindex(collections, causal, settings.slotOf, time);
   const scan = openScan(snapshots);

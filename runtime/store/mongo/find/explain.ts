@@ -1,17 +1,19 @@
 import { BSON, type Document } from 'mongodb';
 
 import type { Explanation, FindQuery } from '../../store.js';
-import { tooCostly, translateMongoError } from '../mongo-errors.js';
+import { translateMongoError } from '../mongo-errors.js';
 import type { QueryLimits, Snapshot } from '../snapshot.js';
 import type { Sent } from './ask.js';
 import type { FindParts } from './find.js';
 import { readFindCursor } from './cursor.js';
 import { toOrder } from './order.js';
 import { findPage, openSearch } from './page.js';
+import { runSearch } from './run-search.js';
 
 /** Does a search, and has the server tell how it does each of its commands. */
 export function openExplain({
   snapshots,
+  turns,
   probes,
   slotOf,
 }: FindParts): (query: FindQuery, limits: QueryLimits) => Promise<Explanation> {
@@ -19,7 +21,7 @@ export function openExplain({
     const order = toOrder(query.type, query.sort, slotOf);
     const after = query.after === undefined ? undefined : readFindCursor(query.after, order);
     try {
-      return await snapshots.run({ ...limits, late: tooCostly }, async (snapshot) => {
+      return await runSearch(snapshots, turns, limits, async (snapshot) => {
         const search = await openSearch(snapshot, probes, query, order, after);
         const { batch, ask, driving } = await findPage(search, query.count + 1);
         const told = await Promise.all(ask.sent.map((sent) => explainOne(snapshot, sent)));

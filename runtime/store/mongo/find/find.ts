@@ -1,6 +1,6 @@
 import type { FindPage, FindQuery } from '../../store.js';
 import { completeOf } from '../complete.js';
-import { tooCostly, translateMongoError } from '../mongo-errors.js';
+import { translateMongoError } from '../mongo-errors.js';
 import type { QueryLimits, Snapshot, Snapshots } from '../snapshot.js';
 import type { SlotOf } from '../sort-slots.js';
 import { toStoredVersion } from '../stored-version.js';
@@ -9,10 +9,12 @@ import { toOrder, valuesOf, type Order } from './order.js';
 import { findPage, openSearch, type Search } from './page.js';
 import type { Probes } from './probe.js';
 import { countAll, countCheaply } from './total.js';
+import { runSearch, type SearchTurns } from './run-search.js';
 
 /** What searches need. */
 export interface FindParts {
   readonly snapshots: Snapshots;
+  readonly turns: SearchTurns;
   readonly probes: Probes;
   readonly slotOf: SlotOf;
   /** The server's time. */
@@ -22,6 +24,7 @@ export interface FindParts {
 /** Finds pages of current resources. */
 export function openFind({
   snapshots,
+  turns,
   probes,
   slotOf,
   now,
@@ -56,7 +59,7 @@ export function openFind({
     const order = toOrder(query.type, query.sort, slotOf);
     const after = query.after === undefined ? undefined : readFindCursor(query.after, order);
     try {
-      return await snapshots.run({ ...limits, late: tooCostly }, (snapshot) => page(query, order, after, snapshot));
+      return await runSearch(snapshots, turns, limits, (snapshot) => page(query, order, after, snapshot));
     } catch (error) {
       throw translateMongoError(error);
     }
