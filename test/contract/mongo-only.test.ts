@@ -53,7 +53,11 @@ describeOnMongod('a MongoDB store beyond the contract', () => {
           { p: 'gender', code: 'male' },
           { p: 'c$1', g: 1, code: 'a' },
         ],
-        date: [{ p: 'birthdate', low: new Date(0), high: new Date(8.64e15) }],
+        date: [
+          { p: 'birthdate', low: new Date(0), high: new Date(8.64e15) },
+          // How far its values reach, as that is more than a year.
+          { p: '~3birthdate', low: new Date(0), high: new Date(8.64e15) },
+        ],
         reference: [{ p: 'link', to: 'Patient/q' }],
       },
     ]);
