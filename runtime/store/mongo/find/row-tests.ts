@@ -1,13 +1,9 @@
-import { separatorsOf } from '../../../search/query/uri.js';
+import { separatorsOf, urisAbove } from '../../../search/query/uri.js';
 import type { Bounds, Ends, QuantityTest, ReferenceTest, SystemTest, ValueTest } from '../../../search/query/query.js';
-import { FhirError } from '../../../fhir/errors.js';
 import { canonicalParam, placeOf } from '../index-rows.js';
 import { dateRange } from './date-range.js';
 import type { FieldTest, FieldTests, Kind, Range, RowTest } from './row-test.js';
 import { escapeRegex, prefixRange } from './text.js';
-
-/** Greatest size of all URIs that one may lie below, in characters. */
-const MAX_ABOVE = 1_000_000;
 
 /**
  * What a test comes to on the rows of a parameter, some of which have to be fulfilled by some row. No rows: no entry can
@@ -109,20 +105,4 @@ function referenceTest({ types, id, base, version, url, fragment }: ReferenceTes
 function belowRanges(uri: string): FieldTest[] {
   if (uri.endsWith('/')) return [{ range: prefixRange(uri) }];
   return [{ in: [uri] }, ...[...separatorsOf(uri)].map((separator) => ({ range: prefixRange(uri + separator) }))];
-}
-
-/** All that a URI lies below, itself included. Every beginning of it can be one that ends before a separator or after a slash. */
-function urisAbove(uri: string): string[] {
-  const found: string[] = [];
-  let size = 0;
-  for (let end = 0; end <= uri.length; end++) {
-    if (end < uri.length && !'./:'.includes(uri.charAt(end)) && uri.charAt(end - 1) !== '/') continue;
-    const above = uri.slice(0, end);
-    const isAbove = end === uri.length || above.endsWith('/') || separatorsOf(above).includes(uri.charAt(end));
-    if (!isAbove) continue;
-    size += end;
-    if (size > MAX_ABOVE) throw new FhirError('parameter-invalid', 'A URI with so many parts cannot be searched for');
-    found.push(above);
-  }
-  return found;
 }

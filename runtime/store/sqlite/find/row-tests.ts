@@ -1,6 +1,5 @@
-import { FhirError } from '../../../fhir/errors.js';
 import type { Bounds, Ends, QuantityTest, ReferenceTest, SystemTest, ValueTest } from '../../../search/query/query.js';
-import { separatorsOf } from '../../../search/query/uri.js';
+import { separatorsOf, urisAbove } from '../../../search/query/uri.js';
 import { identifierShape, referenceShape } from './reference-shape.js';
 import type { Bound, RowTest, Shape } from './shape.js';
 import * as shapes from './shapes.js';
@@ -192,22 +191,4 @@ function identifierTests(
   ];
   const values = [value, number].filter((each) => each !== undefined);
   return one(identifierShape(columns), ...values);
-}
-
-/** Most characters that all URIs above one have together: a long path has the sum of its beginnings. */
-const MAX_ABOVE = 1_000_000;
-
-/** All that a URI is, or lies below. Every beginning of it can be one that ends before a separator or after a slash. */
-function urisAbove(uri: string): readonly string[] {
-  const found: string[] = [];
-  let size = 0;
-  for (let end = 0; end <= uri.length; end++) {
-    const above = uri.slice(0, end);
-    const isAbove = end === uri.length || above.endsWith('/') || separatorsOf(above).includes(uri.charAt(end));
-    if (!isAbove) continue;
-    size += end;
-    if (size > MAX_ABOVE) throw new FhirError('parameter-invalid', 'A URI with so many parts cannot be searched for');
-    found.push(above);
-  }
-  return found;
 }
