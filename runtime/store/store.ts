@@ -63,6 +63,28 @@ export class VersionConflict extends Error {
   }
 }
 
+/**
+ * What a search has to find at the moment of a write, so that whoever decided on what it found before decided rightly.
+ * https://hl7.org/fhir/R5/http.html#cond-update
+ */
+export interface Guard {
+  readonly type: string;
+  readonly where: Condition;
+  /** Ids of all resources that it finds before the changes of the write, in any order. */
+  readonly found: readonly string[];
+}
+
+/**
+ * A search found something else at the moment of a write than its guard says, so nothing of the write was done. Whoever
+ * decided on what it found searches again and decides anew.
+ */
+export class GuardConflict extends Error {
+  constructor(readonly guard: Guard) {
+    super(`a search of ${guard.type} does not find what it found before`);
+    this.name = 'GuardConflict';
+  }
+}
+
 /** A page of history is asked for: of the system, of a type, of an instance; newest first. */
 export interface HistoryQuery {
   /** Absent: all types. */
@@ -274,10 +296,14 @@ export interface Store {
    * replaced. `lastUpdated` is the time of the write, but later than that of the version before by a millisecond at
    * least, and never before the `complete` of a history page that did not show it.
    *
+   * Guards hold before the first change, and until all are done: of writes with guards of the same type and condition, in
+   * all processes, each sees what those before it wrote.
+   *
    * @returns the new versions, in the order of the changes
    * @throws VersionConflict
+   * @throws GuardConflict
    */
-  write(changes: readonly Change[]): Promise<StoredVersion[]>;
+  write(changes: readonly Change[], guards?: readonly Guard[]): Promise<StoredVersion[]>;
 
   /**
    * A piece of a walk through every version of every resource, oldest first: the order of history turned round. All that

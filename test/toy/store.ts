@@ -7,6 +7,7 @@ import { printCondition } from '../../runtime/search/query/print.js';
 import { compareBy, type Sortable } from '../../runtime/search/query/sort.js';
 import { stampBody } from '../../runtime/store/body.js';
 import {
+  GuardConflict,
   VersionConflict,
   type Change,
   type FindPage,
@@ -139,7 +140,12 @@ export function createToyStore(now: () => number = Date.now): ToyStore {
       for (const { type, id, entries } of present) entriesOf.set(`${type}/${id}`, entries);
       return present.length;
     },
-    async write(changes) {
+    async write(changes, guards = []) {
+      for (const guard of guards) {
+        const sorted = { type: guard.type, where: guard.where, sort: [], count: Infinity, total: 'none' } as const;
+        const found = find(sorted).versions.map(({ id }) => id);
+        if (found.join() !== [...guard.found].sort().join()) throw new GuardConflict(guard);
+      }
       check(changes);
       return changes.map(apply);
     },

@@ -23,14 +23,14 @@ describe('a rival who writes between reading and writing', () => {
     let rivals = 0;
     const contested: Store = {
       ...store,
-      async write(changes) {
+      async write(changes, guards) {
         if (rivals < times) {
           const expected = (await store.read('Patient', 'p'))?.version ?? 0;
           const body = { head: '{"resourceType":"Patient","id":"p","meta":{', tail: `},"rival":${++rivals}}` };
           const content = { resourceType: 'Patient', id: 'p', rival: rivals };
           await store.write([{ type: 'Patient', id: 'p', expected, body, content, entries: [] }]);
         }
-        return store.write(changes);
+        return store.write(changes, guards);
       },
     };
     const services: Services = {
