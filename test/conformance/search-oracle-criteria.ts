@@ -168,9 +168,7 @@ export function randomCriterion(random: Random, item: Item): Criterion | undefin
           ? undefined
           : pick([...(SCALES[code] ?? []), undefined]);
       if (scaled !== undefined) {
-        return only(
-          `${pick(PREFIXES)}${near(random, Number((value * scaled[1]).toPrecision(12)))}|${system}|${escaped(scaled[0])}`,
-        );
+        return only(`${pick(PREFIXES)}${near(random, value * scaled[1])}|${system}|${escaped(scaled[0])}`);
       }
       return only(`${pick(PREFIXES)}${near(random, value)}${pick(forms)}`);
     }
@@ -212,9 +210,13 @@ const SCALES: Readonly<Record<string, readonly (readonly [unit: string, factor: 
   h: [['min', 60], ['d', 1 / 24]], // prettier-ignore
 };
 
+/** What the oracle tells apart: it rounds to eleven digits, and a precision of as many is nothing to it. */
+const short = (value: number): number => Number(value.toPrecision(9));
+
 /** A number, or one near it, with more or fewer digits. */
-function near({ pick, below }: Random, value: number): string {
-  const moved = pick([value, value, value, value + 1, value - 1, value * 1.05, value / 2, 0]);
+function near({ pick, below }: Random, exact: number): string {
+  const value = short(exact);
+  const moved = short(pick([value, value, value, value + 1, value - 1, value * 1.05, value / 2, 0]));
   const text = pick([String(moved), moved.toFixed(below(4)), moved.toPrecision(1 + below(6))]);
   return /^[+-]?\d+(\.\d+)?([eE][+-]?\d{1,3})?$/.test(text) ? text : String(value);
 }
