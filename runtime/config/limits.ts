@@ -7,6 +7,7 @@ export function limitsOf(config: Config): Limits & { readonly queryTime: number 
   return {
     body: config['limits.body'],
     resource: config['limits.resource'],
+    entries: config['limits.bundle.entries'],
     url: config['limits.url'],
     headers: config['limits.headers'],
     nesting: config['limits.nesting'],

@@ -80,6 +80,10 @@ export const SETTINGS = {
     help: 'size of a resource with its index entries',
     initial: DEFAULT_LIMITS.resource,
   }),
+  'limits.bundle.entries': integer(1, 100_000, {
+    help: 'entries of a batch or transaction',
+    initial: DEFAULT_LIMITS.entries,
+  }),
   'limits.headers': size(8192, MB, {
     help: 'size of the request line and all headers',
     initial: DEFAULT_LIMITS.headers,
@@ -151,7 +155,6 @@ export const LATER: readonly string[] = [
   'tls.hsts',
   'proxy.trust',
   'cors.origins',
-  'limits.bundle.entries',
   'limits.search.chain',
   'limits.search.includes',
   'limits.auth.',

@@ -40,6 +40,10 @@ export const ERRORS = {
     issue: 'required',
     text: 'Without an id the URL needs criteria: [type]?identifier=…, say',
   },
+  'bundle-type': { status: 400, issue: 'not-supported', text: 'A Bundle of this type is not executed' },
+  'bundle-entry': { status: 400, issue: 'invalid', text: 'An entry of the Bundle cannot be executed' },
+  'bundle-identity': { status: 400, issue: 'duplicate', text: 'Two entries of the Bundle are about one resource' },
+  'bundle-placeholder': { status: 400, issue: 'value', text: 'No entry of the Bundle can be meant' },
   'parameter-unknown': { status: 400, issue: 'not-supported', text: 'Unknown parameter' },
   'modifier-unknown': { status: 400, issue: 'not-supported', text: 'Unknown modifier of a parameter' },
   'prefix-unknown': { status: 400, issue: 'not-supported', text: 'Unknown prefix of a value' },
@@ -71,6 +75,7 @@ export const ERRORS = {
   deleted: { status: 410, issue: 'deleted', text: 'The resource is deleted' },
   'precondition-failed': { status: 412, issue: 'conflict', text: 'The resource is not in the state that is required' },
   'body-too-large': { status: 413, issue: 'too-long', text: 'The body is too large' },
+  'too-many-entries': { status: 413, issue: 'too-long', text: 'The Bundle has too many entries' },
   'resource-too-large': { status: 413, issue: 'too-long', text: 'The resource is too large' },
   'patch-too-large': {
     status: 413,

@@ -4,6 +4,8 @@ export interface Limits {
   readonly body: number;
   /** A resource with its index entries; the content of a Binary aside. */
   readonly resource: number;
+  /** Entries of a batch or transaction. */
+  readonly entries: number;
   /** Objects and arrays within each other in a JSON body. */
   readonly nesting: number;
   /** A URL, in characters. */
@@ -28,6 +30,7 @@ export interface Limits {
 export const DEFAULT_LIMITS: Limits = {
   body: 50 * 1024 * 1024,
   resource: 15 * 1024 * 1024,
+  entries: 5000,
   nesting: 100,
   url: 8192,
   // Room for a URL of 8 kB, which is judged later, and a token.
