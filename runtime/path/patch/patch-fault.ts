@@ -1,0 +1,35 @@
+import { FhirError, type ErrorCode } from '../../fhir/errors.js';
+
+/** Codes of the error catalogue that a patch can fail with. */
+export type PatchCode = Extract<ErrorCode, `patch-${string}` | 'resource-too-large' | 'json-forbidden-key'>;
+
+/** What is wrong with one operation; `inOperation` says with which. */
+export class PatchFault extends Error {
+  constructor(
+    readonly code: PatchCode,
+    text: string,
+  ) {
+    super(text);
+  }
+}
+
+/**
+ * Does what one operation of a patch wants; a fault in it becomes a `FhirError` that names the operation.
+ *
+ * @param index Place of the operation in the patch, from 0
+ * @param name What the operation is called: `add "/name/0"`
+ */
+export function inOperation<T>(index: number, name: string, work: () => T): T {
+  try {
+    return work();
+  } catch (error) {
+    if (!(error instanceof PatchFault)) throw error;
+    throw new FhirError(error.code, `Operation [${index}], ${name}: ${error.message}`);
+  }
+}
+
+/** A text of the client in double quotes, the end of a long one left out. */
+export function quoted(text: string): string {
+  const short = text.length > 100 ? `${text.slice(0, 100)}…` : text;
+  return JSON.stringify(short);
+}
