@@ -1,5 +1,6 @@
-import type { IncomingHttpHeaders } from 'node:http';
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 
+import { FhirError } from '../fhir/errors.js';
 import { parseHttpDate } from '../fhir/instant.js';
 import type { Conditions, Preferences } from '../interactions/call.js';
 
@@ -7,13 +8,21 @@ import type { Conditions, Preferences } from '../interactions/call.js';
 const NO_CONDITIONS: Conditions = {};
 const NO_PREFERENCES: Preferences = {};
 
-/** Conditions of a request. https://hl7.org/fhir/R5/http.html#concurrency */
-export function readConditions(headers: IncomingHttpHeaders): Conditions {
+/** What is read of a request. */
+type Head = Pick<IncomingMessage, 'headers' | 'headersDistinct'>;
+
+/**
+ * Conditions of a request. https://hl7.org/fhir/R5/http.html#concurrency
+ *
+ * @throws FhirError `header-invalid`
+ */
+export function readConditions(req: Head): Conditions {
+  const { headers } = req;
   const ifMatch = headers['if-match'];
   const ifNoneMatch = headers['if-none-match'];
   const since = headers['if-modified-since'];
   const until = headers['if-unmodified-since'];
-  const ifNoneExist = headers['if-none-exist'];
+  const ifNoneExist = headers['if-none-exist'] === undefined ? undefined : readIfNoneExist(req);
   if ((ifMatch ?? ifNoneMatch ?? since ?? until ?? ifNoneExist) === undefined) return NO_CONDITIONS;
   const ifModifiedSince = since === undefined ? undefined : parseHttpDate(since);
   // What is no date is as good as not there. RFC 9110, 13.1.4
@@ -21,10 +30,23 @@ export function readConditions(headers: IncomingHttpHeaders): Conditions {
   return {
     ...(ifMatch === undefined ? {} : { ifMatch }),
     ...(ifNoneMatch === undefined ? {} : { ifNoneMatch }),
-    ...(ifNoneExist === undefined ? {} : { ifNoneExist: String(ifNoneExist) }),
+    ...(ifNoneExist === undefined ? {} : { ifNoneExist }),
     ...(ifModifiedSince === undefined ? {} : { ifModifiedSince }),
     ...(ifUnmodifiedSince === undefined ? {} : { ifUnmodifiedSince }),
   };
+}
+
+/**
+ * The criteria of a conditional create. What Node would make of two of them, or of bytes beyond ASCII, would find nothing, and
+ * so create what is there. https://hl7.org/fhir/R5/http.html#ccreate
+ */
+function readIfNoneExist({ headersDistinct }: Head): string {
+  const [only = '', ...others] = headersDistinct['if-none-exist'] ?? [];
+  if (others.length > 0) throw new FhirError('header-invalid', 'If-None-Exist may stand once');
+  if (!/^[\x20-\x7e]*$/.test(only)) {
+    throw new FhirError('header-invalid', 'If-None-Exist has to be percent-encoded, as a query in a URL');
+  }
+  return only;
 }
 
 const RETURNS = ['minimal', 'representation', 'OperationOutcome'] as const;

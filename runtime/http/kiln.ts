@@ -2,14 +2,14 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 
 import { FhirError } from '../fhir/errors.js';
 import { DEFAULT_LIMITS, type Limits } from '../fhir/limits.js';
+import { parseQuery } from '../fhir/parse-query.js';
 import { asksForResource, negotiate, type FormatName, type Negotiated } from '../format/negotiate.js';
 import { createPageLinks } from '../interactions/page-link.js';
-import { findInteraction, hasContent, INTERACTIONS } from '../interactions/registry.js';
+import { findInteraction, hasContent, INTERACTIONS, isWired } from '../interactions/registry.js';
 import type { Services } from '../interactions/services.js';
 import { SILENT, type Log } from '../observe/log.js';
 import { createCodecs, type Codec, type Codecs } from './codecs.js';
 import { guardOpenMode } from './open-mode.js';
-import { parseQuery } from './parse-query.js';
 import { drain, hasBody } from './read-body.js';
 import { readCall } from './read-call.js';
 import { requestId } from './request-id.js';
@@ -19,7 +19,7 @@ import { createRouter, type Destination, type Router } from './router.js';
 /** What a FHIR handler is made of. */
 export interface KilnOptions extends Pick<
   Services,
-  'tables' | 'store' | 'extract' | 'validate' | 'subset' | 'zone' | 'currency' | 'search'
+  'tables' | 'store' | 'extract' | 'validate' | 'subset' | 'zone' | 'currency' | 'search' | 'deletesMultiple'
 > {
   /** Absolute URL of the FHIR base; absent: taken from each request's `Host`. */
   readonly baseUrl?: string;
@@ -51,7 +51,8 @@ export function kiln(options: KilnOptions): FhirHandler {
 
 /** The FHIR interface. Until authorization exists it serves this machine only (`guardOpenMode`). */
 export function createFhirServer(options: KilnOptions): FhirServer {
-  const { tables, store, extract, validate, subset, zone, currency, search, baseUrl, log = SILENT } = options;
+  const { tables, store, extract, validate, subset, zone, currency, search, deletesMultiple, baseUrl } = options;
+  const { log = SILENT } = options;
   const limits = { ...DEFAULT_LIMITS, ...options.limits };
   const codecs = createCodecs(limits.nesting, options.codecs);
   const services: Services = {
@@ -63,13 +64,14 @@ export function createFhirServer(options: KilnOptions): FhirServer {
     ...(zone === undefined ? {} : { zone }),
     ...(currency === undefined ? {} : { currency }),
     ...(search === undefined ? {} : { search }),
+    ...(deletesMultiple === undefined ? {} : { deletesMultiple }),
     pages: createPageLinks(store.maps),
     limits,
     wired: new Set(INTERACTIONS.keys()),
     formats: [...codecs.keys()],
     ...(baseUrl === undefined ? {} : { baseUrl }),
   };
-  const router = createRouter(tables.routes, tables.resourceTypes, services.wired);
+  const router = createRouter(tables.routes, tables.resourceTypes, isWired);
   const context = { services, codecs, router, log };
   return (req, res, url, mount) => handle(new Exchange(req, res, url, mount), context);
 }

@@ -58,7 +58,7 @@ export async function readCall(incoming: Incoming, codecs: Codecs, limits: BodyL
     ...(text === undefined ? {} : { text }),
     ...(content === undefined ? {} : { content }),
     ...(wantsContent ? { wantsContent } : {}),
-    conditions: readConditions(headers),
+    conditions: readConditions(req),
     prefer: readPreferences(headers),
     base,
     ...(LONG.test(row.interaction) ? { signal: abortedWith(res) } : {}),

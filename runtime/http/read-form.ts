@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
 import { FhirError } from '../fhir/errors.js';
-import { parseQuery } from './parse-query.js';
+import { parseQuery } from '../fhir/parse-query.js';
 import { hasBody, readBody, type BodyLimits } from './read-body.js';
 
 /** What a search is posted as. https://hl7.org/fhir/R5/http.html#search */

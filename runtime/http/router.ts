@@ -47,12 +47,12 @@ interface Location {
 /**
  * A router over route rows: a Map lookup for each request.
  *
- * @param wired interactions that exist; routes of others are treated as absent, but a failure says what they are
+ * @param isWired whether there is anything behind a row; others are treated as absent, but a failure says what they are
  */
 export function createRouter(
   rows: readonly RouteRow[],
   resourceTypes: readonly string[],
-  wired: ReadonlySet<Interaction>,
+  isWired: (row: RouteRow) => boolean,
 ): Router {
   const routes = new Map(rows.map((row) => [`${row.method} ${row.path}`, row]));
   const types = new Set(resourceTypes);
@@ -65,7 +65,7 @@ export function createRouter(
   function allowed(location: Location): string[] {
     return METHODS.filter((method) => {
       const row = look(method, location);
-      return row !== undefined && wired.has(row.interaction);
+      return row !== undefined && isWired(row);
     }).flatMap((method) => (method === 'GET' ? ['GET', 'HEAD'] : [method]));
   }
 
@@ -102,7 +102,7 @@ export function createRouter(
 
   // Reads and updates are what most requests are: two segments that need no more than a look.
   const instances = new Map(
-    rows.filter((row) => row.path === INSTANCE && wired.has(row.interaction)).map((row) => [row.method as string, row]),
+    rows.filter((row) => row.path === INSTANCE && isWired(row)).map((row) => [row.method as string, row]),
   );
 
   function findInstance(method: string, path: string): Destination | undefined {
@@ -122,7 +122,7 @@ export function createRouter(
       if (instance !== undefined) return instance;
       const location = locate(path, types);
       const row = look(method === 'HEAD' ? 'GET' : method, location);
-      if (row === undefined || !wired.has(row.interaction)) throw explain(method, location);
+      if (row === undefined || !isWired(row)) throw explain(method, location);
       const { type, id, versionId } = location;
       return {
         row,
@@ -143,8 +143,7 @@ const WORDS: Readonly<Partial<Record<Interaction, readonly [string | undefined, 
     'search in a compartment (the interaction search-compartment)',
     'search the type by the parameter that refers to the compartment: [base]/[type]?…',
   ],
-  'conditional-update': [undefined, 'an update names the id in its URL'],
-  'conditional-delete': [undefined, 'a deletion names type and id in its URL'],
+  'conditional-delete': ['deletion over all types', 'a deletion by criteria names the type: [base]/[type]?…'],
 };
 
 /** Ids never begin with `_` or `$`, names of the protocol (`_history`, `$meta`) always do. */

@@ -42,24 +42,35 @@ export async function takeBinary(
   services: BinaryServices,
   text?: () => string,
 ): Promise<TakenBinary> {
-  validateResource(resource, text === undefined ? {} : { text }, services);
-  refusePointer(resource);
-  const data = decodeData(resource['data']);
+  const data = checkBinary(resource, services, text);
   if (data === undefined) return { resource };
   return { resource, pointer: await storeContent(services.store.blobs, id, once(data), services.limits.body) };
 }
 
 /**
+ * Checks a Binary that came as a resource.
+ *
+ * @returns its content; undefined: it has none
+ * @throws FhirError where it is faulty, or says itself where its content is
+ */
+export function checkBinary(
+  resource: Resource,
+  services: Pick<Services, 'validate'>,
+  text?: () => string,
+): Buffer | undefined {
+  validateResource(resource, text === undefined ? {} : { text }, services);
+  refusePointer(resource);
+  return decodeData(resource['data']);
+}
+
+/**
  * Writes a Binary whose content has been taken in, unless the current version says the same; then, and where it is
  * refused, nothing is left of that content.
- *
- * @param check throws where the current version is not as it has to be
  */
 export async function writeBinary(
   { resource, pointer }: TakenBinary,
   id: string,
   services: BinaryServices,
-  check: (current: StoredVersion | undefined) => void = () => {},
 ): Promise<Written> {
   const { store } = services;
   // A failure to delete it is not the client's.
@@ -67,10 +78,9 @@ export async function writeBinary(
     if (pointer !== undefined) await store.blobs.delete(blobKey(id, pointer.name)).catch(() => {});
   };
   try {
-    const written = await writeCurrent(store, BINARY, id, (current) => {
-      check(current);
-      return compose(resource, pointer, id, current, services);
-    });
+    const written = await writeCurrent(store, BINARY, id, (current) =>
+      composeBinary(resource, pointer, id, current, services),
+    );
     if (written.after === undefined) await drop();
     return written;
   } catch (error) {
@@ -81,12 +91,12 @@ export async function writeBinary(
 }
 
 /** The change; none where the current version has the same content and all else is equal too. */
-function compose(
+export function composeBinary(
   resource: Resource,
   pointer: Pointer | undefined,
   id: string,
   current: StoredVersion | undefined,
-  services: BinaryServices,
+  services: Pick<Services, 'extract'> & { readonly limits: Limits },
 ): Put | undefined {
   const live = liveVersion(current);
   const old = live === undefined ? undefined : pointerOf(readJson(live.json) as Resource);

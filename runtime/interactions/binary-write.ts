@@ -1,74 +1,97 @@
 import { FhirError } from '../fhir/errors.js';
-import { newId } from '../fhir/id.js';
 import type { Resource } from '../fhir/resource.js';
-import type { StoredVersion } from '../store/store.js';
-import { BINARY, isMediaType, storeContent } from './binary-content.js';
+import { targetOfAim } from './aim.js';
+import { createAimer, matchAimer, updateAimer, type Aimer } from './aimer.js';
+import { BINARY, isMediaType, once, storeContent } from './binary-content.js';
+import { holdContent } from './binary-hold.js';
 import { showBinary } from './binary-read.js';
-import { takeBinary, writeBinary, type TakenBinary } from './binary-store.js';
-import type { Call, Reply } from './call.js';
-import { checkId, checkResource } from './check-resource.js';
-import { refuseIfNoneExist } from './create.js';
+import { checkBinary, composeBinary } from './binary-store.js';
+import type { Call, Reply, SentContent } from './call.js';
+import { checkId, checkResource, sentId } from './check-resource.js';
 import { checkParameters } from './parameters.js';
-import { checkWrite, liveVersion } from './preconditions.js';
-import { replyWritten } from './reply-written.js';
+import { replyPut, replyThere } from './reply-put.js';
 import type { Services } from './services.js';
+import { storeView } from './store-view.js';
 import { targetOf } from './target.js';
+import type { WritePlan, WritePlanner } from './write-plan.js';
 
 /** `POST [base]/Binary`: any content, or the resource. https://hl7.org/fhir/R5/binary.html#rest */
-export async function createBinary(call: Call, services: Services): Promise<Reply> {
+export const planCreateBinary: WritePlanner = async (call, services) => {
   checkParameters(call);
-  refuseIfNoneExist(call);
-  return store(call, services, newId());
-}
+  const aimer = await createAimer(call, services);
+  if (call.content !== undefined) return planContent(call, call.content, aimer, services);
+  const { id: _ignored, ...rest } = checkResource(call.body, BINARY);
+  return planResource(call, rest as Resource, aimer, services);
+};
 
 /** `PUT [base]/Binary/[id]`: any content, or the resource. https://hl7.org/fhir/R5/binary.html#rest */
-export async function updateBinary(call: Call, services: Services): Promise<Reply> {
+export const planUpdateBinary: WritePlanner = async (call, services) => {
   checkParameters(call);
-  const { type, id } = targetOf(call);
-  // Before the content is taken in; what counts is asked again when it is written.
-  if (call.conditions.ifMatch !== undefined || call.conditions.ifNoneMatch !== undefined) {
-    checkWrite(call.conditions, await services.store.read(type, id));
-  }
-  return store(call, services, id);
-}
+  if (call.content !== undefined) return planContent(call, call.content, updateAimer(call), services);
+  const resource = checkResource(call.body, BINARY);
+  checkId(resource, targetOf(call).id);
+  return planResource(call, resource, updateAimer(call), services);
+};
 
-async function store(call: Call, services: Services, id: string): Promise<Reply> {
-  const { before, after } = await writeBinary(await receive(call, services, id), id, services, (current) => {
-    if (call.interaction === 'update') checkWrite(call.conditions, current);
-  });
-  const live = liveVersion(after ?? before);
-  if (live === undefined) throw new FhirError('internal');
-  const isNew = after !== undefined && liveVersion(before) === undefined;
-  const what = isNew ? 'created' : after === undefined ? 'unchanged' : 'updated';
-  return reply(call, isNew ? 201 : 200, live, what, services);
-}
-
-/** Takes in what was sent, in either form. */
-async function receive(call: Call, services: Services, id: string): Promise<TakenBinary> {
+/** `PUT [base]/Binary?…`: any content, or the resource. */
+export const planConditionalUpdateBinary: WritePlanner = async (call, services) => {
   if (call.content !== undefined) {
-    const { contentType, securityContext, bytes } = call.content;
-    if (!isMediaType(contentType)) throw new FhirError('header-invalid', 'Content-Type is no media type');
-    const context = securityContext === undefined ? {} : { securityContext: { reference: securityContext } };
-    const pointer = await storeContent(services.store.blobs, id, bytes, services.limits.body);
-    return { resource: { resourceType: BINARY, id, contentType, ...context }, pointer };
+    return planContent(call, call.content, await matchAimer(call, undefined, services), services);
   }
   const resource = checkResource(call.body, BINARY);
-  if (call.interaction === 'update') {
-    checkId(resource, id);
-    return takeBinary(resource, id, services, call.text);
-  }
-  const { id: _ignored, ...rest } = resource;
-  return takeBinary(rest as Resource, id, services, call.text);
+  return planResource(call, resource, await matchAimer(call, sentId(resource), services), services);
+};
+
+function planResource(call: Call, resource: Resource, aimer: Aimer, services: Services): Promise<WritePlan> {
+  const data = checkBinary(resource, services, call.text);
+  const { store, limits } = services;
+  const take = data && ((id: string) => storeContent(store.blobs, id, once(data), limits.body));
+  return plan(call, resource, take, aimer, services);
+}
+
+function planContent(
+  call: Call,
+  { contentType, securityContext, bytes }: SentContent,
+  aimer: Aimer,
+  services: Services,
+): Promise<WritePlan> {
+  if (!isMediaType(contentType)) throw new FhirError('header-invalid', 'Content-Type is no media type');
+  const context = securityContext === undefined ? {} : { securityContext: { reference: securityContext } };
+  const { store, limits } = services;
+  const take = (id: string) => storeContent(store.blobs, id, bytes, limits.body);
+  return plan(call, { resourceType: BINARY, contentType, ...context }, take, aimer, services);
+}
+
+/** Content is taken in before anybody has to wait for the write; under which id, the store says as it is now. */
+async function plan(
+  call: Call,
+  resource: Resource,
+  take: Parameters<typeof holdContent>[1] | undefined,
+  aimer: Aimer,
+  services: Services,
+): Promise<WritePlan> {
+  const held = take && holdContent(services.store.blobs, take, services.limits.body);
+  const expected = await aimer.aim(storeView(services.store));
+  if (expected.isThere !== true) await held?.at(targetOfAim(expected).id);
+  return {
+    ...aimer,
+    async decide(aim, content = resource) {
+      const target = targetOfAim(aim);
+      if (aim.isThere === true)
+        return { changes: [], reply: () => show(call, replyThere(call, target), target.id, services) };
+      const change = composeBinary(content, await held?.at(target.id), target.id, target.current, services);
+      return {
+        changes: change === undefined ? [] : [change],
+        reply: ([after]) => show(call, replyPut(call, target, after), target.id, services),
+      };
+    },
+    ...(held && { drop: held.drop }),
+  };
 }
 
 /** Content is not sent back to whoever sent it as such, unless asked for. */
-function reply(call: Call, status: 200 | 201, live: StoredVersion, what: string, services: Services): Reply {
+function show(call: Call, reply: Reply, id: string, services: Services): Reply {
+  const { json, ...head } = reply;
   const isMinimal = call.content !== undefined && call.prefer.return === undefined;
-  const { json, ...head } = replyWritten(
-    isMinimal ? { ...call, prefer: { return: 'minimal' } } : call,
-    status,
-    live,
-    what,
-  );
-  return json === undefined ? head : showBinary(head, live.id, json, services);
+  return json === undefined || isMinimal ? head : showBinary(head, id, json, services);
 }

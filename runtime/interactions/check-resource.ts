@@ -38,6 +38,20 @@ export function checkId(resource: Resource, id: string): void {
   if (!isId(id)) throw new FhirError('id-invalid', whyNoId(id), { expression });
 }
 
+/**
+ * The id that the body of a conditional update has; undefined: none. https://hl7.org/fhir/R5/http.html#cond-update
+ *
+ * @throws FhirError `id-invalid`
+ */
+export function sentId(resource: Resource): string | undefined {
+  const { resourceType, id } = resource;
+  if (id === undefined) return undefined;
+  const expression = `${resourceType}.id`;
+  if (typeof id !== 'string') throw new FhirError('id-invalid', 'An id is a string', { expression });
+  if (!isId(id)) throw new FhirError('id-invalid', whyNoId(id), { expression });
+  return id;
+}
+
 function show(text: string): string {
   return JSON.stringify(text.length > 64 ? `${text.slice(0, 64)}…` : text);
 }

@@ -1,16 +1,15 @@
-import type { Interaction } from '../contract/index.js';
+import type { Interaction, RouteRow } from '../contract/index.js';
 import { BINARY } from './binary-content.js';
 import { readBinary, vreadBinary } from './binary-read.js';
-import { createBinary, updateBinary } from './binary-write.js';
 import { capabilities } from './capabilities.js';
-import { create } from './create.js';
-import { deleteInstance } from './delete-instance.js';
 import { history } from './history.js';
+import { BINARY_PLANNERS, PLANNERS } from './plan-write.js';
 import { read } from './read.js';
+import { runPlan } from './run-plan.js';
 import { searchType } from './search.js';
 import type { InteractionHandler } from './services.js';
-import { update } from './update.js';
 import { vread } from './vread.js';
+import type { WritePlanner } from './write-plan.js';
 
 type Handlers = ReadonlyMap<Interaction, InteractionHandler>;
 
@@ -18,9 +17,7 @@ type Handlers = ReadonlyMap<Interaction, InteractionHandler>;
 export const INTERACTIONS: Handlers = new Map<Interaction, InteractionHandler>([
   ['read', read],
   ['vread', vread],
-  ['create', create],
-  ['update', update],
-  ['delete', deleteInstance],
+  ...handlers(PLANNERS),
   ['history-instance', history],
   ['history-type', history],
   ['history-system', history],
@@ -32,9 +29,17 @@ export const INTERACTIONS: Handlers = new Map<Interaction, InteractionHandler>([
 const BINARY_INTERACTIONS: Handlers = new Map<Interaction, InteractionHandler>([
   ['read', readBinary],
   ['vread', vreadBinary],
-  ['create', createBinary],
-  ['update', updateBinary],
+  ...handlers(BINARY_PLANNERS),
 ]);
+
+function handlers(planners: ReadonlyMap<Interaction, WritePlanner>): [Interaction, InteractionHandler][] {
+  return [...planners].map(([interaction, planner]) => [interaction, runPlan(planner)]);
+}
+
+/** Whether a route leads anywhere. Deletion over all types takes a search over all types, which does not exist yet. */
+export function isWired({ interaction, path }: RouteRow): boolean {
+  return INTERACTIONS.has(interaction) && !(interaction === 'conditional-delete' && path === '');
+}
 
 /** Whether requests and answers of an interaction may be plain content. */
 export function hasContent(interaction: Interaction, type: string | undefined): boolean {

@@ -1,9 +1,9 @@
 import { FhirError } from '../fhir/errors.js';
 import type { Note } from '../fhir/note.js';
-import { searchDefinitions } from '../search/query/definitions.js';
 import type { FindPage, FindQuery, Store } from '../store/store.js';
 import type { Call, Reply } from './call.js';
 import { describeCurrency } from './index-currency.js';
+import { namesNotCurrent } from './names-not-current.js';
 import { checkForm, writeLink } from './page-form.js';
 import { PAGE_PARAMETER } from './page-link.js';
 import { resolveCriteria } from './resolve-hierarchies.js';
@@ -119,16 +119,7 @@ async function nextLink(call: Call, request: SearchRequest, walk: Walk, { pages 
 }
 
 /** Of the parameters that were used: which of them may miss or add results. */
-async function currencyNotes({ type, used, criteria }: SearchRequest, { currency, tables }: Services): Promise<Note[]> {
-  const rows = new Set(await currency?.notCurrent());
-  if (rows.size === 0) return [];
-  const definitions = searchDefinitions(tables);
-  // These two stand in the resource itself.
-  const codes = used.filter((code) => code !== '_id' && code !== '_lastUpdated');
-  const own = codes.map((code) => definitions.recordName(type, code) ?? code);
-  const hierarchies = criteria.flatMap((criterion) => ('hierarchies' in criterion ? criterion.hierarchies : []));
-  const followed = hierarchies.map((each) => definitions.recordName(each.type, each.by) ?? each.by);
-  const names = [...new Set([...own, ...followed])].filter((name) => rows.has(name));
-  const text = describeCurrency(names);
+async function currencyNotes(request: SearchRequest, services: Services): Promise<Note[]> {
+  const text = describeCurrency(await namesNotCurrent(request, services));
   return text === undefined ? [] : [{ severity: 'warning', issue: 'incomplete', code: 'index-not-current', text }];
 }

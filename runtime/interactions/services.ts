@@ -43,6 +43,8 @@ export interface Services {
   readonly baseUrl?: string;
   /** Whether the index entries in the store are those of today's definitions; absent: they are. */
   readonly currency?: IndexCurrency;
+  /** Whether a conditional delete may remove several resources; absent: only one. */
+  readonly deletesMultiple?: boolean;
   /** What searches do where the client does not say; absent: as `DEFAULT_SEARCH` has it. */
   readonly search?: Partial<SearchSettings>;
 }

@@ -77,10 +77,4 @@ describe('create: POST [base]/[type] (http.html#create)', () => {
     expect(answer.json().issue[0]).toMatchObject({ severity: 'error', code: 'structure' });
     expect(answer.json().issue[0].details.text).toContain('Line 3, column 13');
   });
-
-  it('does not pass over If-None-Exist', async () => {
-    const condition = { 'if-none-exist': 'identifier=x' };
-    const answer = await server.send('POST', '/Patient', { resourceType: 'Patient' }, condition);
-    expect([answer.status, codeOf(answer)]).toEqual([400, 'condition-unsupported']);
-  });
 });

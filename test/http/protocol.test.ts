@@ -9,8 +9,7 @@ describe('what has no route, or no interaction behind it yet (http.html)', () =>
   const server = useToyServer();
 
   it.each([
-    ['PUT', '/Patient?identifier=x', 404, 'not-wired', undefined],
-    ['DELETE', '/Patient', 405, 'method-not-allowed', 'GET, HEAD, POST'],
+    ['DELETE', '/?identifier=x', 404, 'not-wired', undefined],
     ['POST', '/Patient/1', 405, 'method-not-allowed', 'GET, HEAD, PUT, DELETE'],
     ['PATCH', '/Patient/1', 404, 'not-wired', undefined],
     ['DELETE', '/Patient/1/_history/1', 405, 'method-not-allowed', 'GET, HEAD'],
@@ -41,7 +40,7 @@ describe('what has no route, or no interaction behind it yet (http.html)', () =>
   it.each([
     ['POST', '/', 'batch and transaction yet; a Bundle of any type is stored as it is by POST to /Bundle'],
     ['GET', '/Patient/1/Observation', 'search in a compartment (the interaction search-compartment) yet; search the'],
-    ['PUT', '/Patient?identifier=x', 'the interaction conditional-update yet; an update names the id in its URL'],
+    ['DELETE', '/?identifier=x', 'deletion over all types yet; a deletion by criteria names the type'],
     ['PATCH', '/Patient/1', 'the interaction patch yet'],
     ['GET', '/Pateint/1', 'Unknown resource type "Pateint"; did you mean Patient?'],
     ['POST', '/patient', 'Unknown resource type "patient"; did you mean Patient?'],

@@ -5,7 +5,8 @@ import type { Call } from '../../runtime/interactions/call.js';
 import { createPageLinks } from '../../runtime/interactions/page-link.js';
 import type { Services } from '../../runtime/interactions/services.js';
 import { writeCurrent } from '../../runtime/interactions/write-current.js';
-import { update } from '../../runtime/interactions/update.js';
+import { runPlan } from '../../runtime/interactions/run-plan.js';
+import { planUpdate } from '../../runtime/interactions/update.js';
 import type { Store } from '../../runtime/store/store.js';
 import { toyExtract } from '../toy/extract.js';
 import { createToyStore } from '../toy/store.js';
@@ -53,7 +54,7 @@ describe('a rival who writes between reading and writing', () => {
       conditions,
       prefer: {},
     };
-    return update(call, services);
+    return runPlan(planUpdate)(call, services);
   };
 
   it('loses nothing: both writes get a version, and the answer is that of the last look', async () => {

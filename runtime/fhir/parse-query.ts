@@ -1,4 +1,4 @@
-import { FhirError } from '../fhir/errors.js';
+import { FhirError } from './errors.js';
 
 /**
  * The parameters of a query string or of a form. What is no percent-encoded UTF-8 would become other text, and find what

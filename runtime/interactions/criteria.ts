@@ -1,0 +1,89 @@
+import { FhirError } from '../fhir/errors.js';
+import { parseQuery } from '../fhir/parse-query.js';
+import { printCondition } from '../search/query/print.js';
+import type { Condition } from '../search/query/query.js';
+import { sortCondition } from '../search/query/sort-condition.js';
+import type { FindQuery } from '../store/store.js';
+import { describeCurrency } from './index-currency.js';
+import { namesNotCurrent } from './names-not-current.js';
+import { FORM } from './page-form.js';
+import { resolveCriteria } from './resolve-hierarchies.js';
+import { RESULT_PARAMETERS } from './result-parameters.js';
+import { withinBudget } from './search-budget.js';
+import { readSearchRequest } from './search-request.js';
+import type { Services } from './services.js';
+
+/** A search that decides which resource a write or a reference is about. */
+export interface Criteria {
+  readonly type: string;
+  /** Alike for criteria that are alike but for their order. */
+  readonly where: Condition;
+  /** For `commit`: who uses the same criteria waits. */
+  readonly key: string;
+  /** As a client knows it: `Patient?identifier=…`. */
+  readonly text: string;
+}
+
+/** Where criteria come from. */
+export interface CriteriaSource {
+  /** As in `Call`. */
+  readonly base: string;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** What criteria are read with. */
+export type CriteriaServices = Pick<
+  Services,
+  'tables' | 'store' | 'extract' | 'limits' | 'zone' | 'search' | 'subset' | 'currency'
+>;
+
+/**
+ * Reads the criteria of a conditional write or reference: a search that nothing may be left out of, because what it does not
+ * find is created, and what it finds is changed. https://hl7.org/fhir/R5/http.html#cond-update
+ *
+ * @throws FhirError as a search, `parameter-invalid` for parameters that say how results are shown or have no value,
+ * `criteria-missing`, and `index-not-current` where a search could miss what is there
+ */
+export async function readCriteria(
+  type: string,
+  params: URLSearchParams,
+  { base, signal }: CriteriaSource,
+  services: CriteriaServices,
+): Promise<Criteria> {
+  const sent = [...params].filter(([name]) => !FORM.has(name)).map(([name, value]) => ({ name, value, isInUrl: true }));
+  if (sent.length === 0) throw new FhirError('criteria-missing');
+  for (const { name, value } of sent) {
+    if (Object.hasOwn(RESULT_PARAMETERS, name)) throw noCriterion(name, 'says how results are shown');
+    if (value === '') throw noCriterion(name, 'has no value');
+  }
+  const input = { type, params: sent, isLenient: false, isPosted: false, now: Date.now(), base };
+  const request = readSearchRequest(input, services);
+  const old = describeCurrency(await namesNotCurrent(request, services));
+  if (old !== undefined) throw new FhirError('index-not-current', `${old}; kiln reindex mends that`);
+  const { store, extract, limits } = services;
+  const where = await withinBudget(limits.queryTime, signal, (within) => {
+    const find = (query: FindQuery) => store.find(query, within);
+    return resolveCriteria(request.criteria, { find, extract, signal: within, base });
+  });
+  const alike = sortCondition(where);
+  const text = `${type}?${new URLSearchParams(sent.map(({ name, value }): [string, string] => [name, value])).toString()}`;
+  return { type, where: alike, key: `${type}?${printCondition(alike)}`, text };
+}
+
+/**
+ * Cuts up a query as it stands in `If-None-Exist`, in an entry of a Bundle or in a conditional reference: `identifier=x`,
+ * `?identifier=x`, `Patient?identifier=x`, or the latter below the base.
+ *
+ * @returns absent `type`: it names none
+ * @throws FhirError `parameter-invalid` where it is not encoded well
+ */
+export function splitQuery(text: string, base: string): { readonly type?: string; readonly params: URLSearchParams } {
+  const local = base !== '' && text.startsWith(`${base}/`) ? text.slice(base.length + 1) : text;
+  const [, type = '', query = local] = /^\/?([A-Za-z]*)\?(.*)$/s.exec(local) ?? [];
+  return { ...(type !== '' && { type }), params: parseQuery(query) };
+}
+
+function noCriterion(name: string, why: string): FhirError {
+  const quoted = JSON.stringify(name.length > 64 ? `${name.slice(0, 64)}…` : name);
+  return new FhirError('parameter-invalid', `${quoted} ${why}, so it is no criterion for a write; leave it out`);
+}

@@ -1,0 +1,38 @@
+import type { Interaction } from '../contract/index.js';
+import { BINARY } from './binary-content.js';
+import { planConditionalUpdateBinary, planCreateBinary, planUpdateBinary } from './binary-write.js';
+import type { Call } from './call.js';
+import { planCreate } from './create.js';
+import { planConditionalDelete, planDelete } from './delete.js';
+import type { Services } from './services.js';
+import { planConditionalUpdate, planUpdate } from './update.js';
+import type { WritePlan, WritePlanner } from './write-plan.js';
+
+type Planners = ReadonlyMap<Interaction, WritePlanner>;
+
+/** Planners of the interactions that write one thing. */
+export const PLANNERS: Planners = new Map<Interaction, WritePlanner>([
+  ['create', planCreate],
+  ['update', planUpdate],
+  ['conditional-update', planConditionalUpdate],
+  ['delete', planDelete],
+  ['conditional-delete', planConditionalDelete],
+]);
+
+/** Those of the type whose content is bytes. */
+export const BINARY_PLANNERS: Planners = new Map<Interaction, WritePlanner>([
+  ['create', planCreateBinary],
+  ['update', planUpdateBinary],
+  ['conditional-update', planConditionalUpdateBinary],
+]);
+
+/**
+ * The plan of a call that writes; undefined: it does not write.
+ *
+ * @throws FhirError for what is wrong with the call by itself
+ */
+export function planWrite(call: Call, services: Services): Promise<WritePlan> | undefined {
+  const { interaction, type } = call;
+  const own = type === BINARY ? BINARY_PLANNERS.get(interaction) : undefined;
+  return (own ?? PLANNERS.get(interaction))?.(call, services);
+}

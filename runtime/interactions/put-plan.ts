@@ -1,0 +1,21 @@
+import type { Resource } from '../fhir/resource.js';
+import { targetOfAim } from './aim.js';
+import type { Aimer } from './aimer.js';
+import type { Call } from './call.js';
+import { composePut } from './compose-change.js';
+import { replyPut, replyThere } from './reply-put.js';
+import type { Services } from './services.js';
+import type { WritePlan } from './write-plan.js';
+
+/** A resource that has been checked, and goes wherever `aimer` says. */
+export function putPlan(call: Call, aimer: Aimer, resource: Resource, services: Services): WritePlan {
+  return {
+    ...aimer,
+    async decide(aim, content = resource) {
+      const target = targetOfAim(aim);
+      if (aim.isThere === true) return { changes: [], reply: () => replyThere(call, target) };
+      const change = composePut(content, target.id, target.current, services);
+      return { changes: change === undefined ? [] : [change], reply: ([after]) => replyPut(call, target, after) };
+    },
+  };
+}

@@ -1,0 +1,27 @@
+import { FhirError } from '../fhir/errors.js';
+import { commit } from './commit.js';
+import type { InteractionHandler } from './services.js';
+import { storeView } from './store-view.js';
+import type { WritePlanner } from './write-plan.js';
+
+/** The interaction that a planner of writes makes: plan, aim, decide, write; the latter three until nobody interferes. */
+export function runPlan(planner: WritePlanner): InteractionHandler {
+  return async (call, services) => {
+    const { store } = services;
+    const plan = await planner(call, services);
+    const view = storeView(store);
+    try {
+      const { result, written } = await commit(store, plan.keys, async () => {
+        const aim = await plan.aim(view);
+        const decided = await plan.decide(aim);
+        return { changes: decided.changes, guards: aim.guards, result: decided };
+      });
+      if (written.length === 0) await plan.drop?.();
+      return result.reply(written);
+    } catch (error) {
+      // A store that failed may have written all the same, or be about to. The sweep finds out.
+      if (error instanceof FhirError && error.status < 500) await plan.drop?.();
+      throw error;
+    }
+  };
+}

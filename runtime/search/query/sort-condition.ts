@@ -1,0 +1,29 @@
+import type { Condition, ValueTest } from './query.js';
+
+/**
+ * A condition that finds the same, and is alike whatever order its parts and alternatives came in, and however often each:
+ * so that whoever waits for writes under the same condition need not care how it was spelled.
+ */
+export function sortCondition(condition: Condition): Condition {
+  if ('all' in condition) return joined(condition.all, 'all');
+  if ('some' in condition) return joined(condition.some, 'some');
+  if ('not' in condition) return { not: sortCondition(condition.not) };
+  if ('ids' in condition) return { ids: sorted(condition.ids) };
+  if ('updated' in condition) return { updated: sorted(condition.updated) };
+  if ('any' in condition) return { param: condition.param, any: sorted<ValueTest>(condition.any) };
+  if ('composite' in condition) return { param: condition.param, composite: sorted(condition.composite) };
+  return condition;
+}
+
+function joined(conditions: readonly Condition[], name: 'all' | 'some'): Condition {
+  const parts = sorted(conditions.map(sortCondition));
+  const [only] = parts;
+  if (parts.length === 1 && only !== undefined) return only;
+  return name === 'all' ? { all: parts } : { some: parts };
+}
+
+/** In the order of their JSON, by code units, each once. */
+function sorted<T>(values: readonly T[]): readonly T[] {
+  const byText = new Map(values.map((value) => [JSON.stringify(value), value]));
+  return [...byText].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, value]) => value);
+}
