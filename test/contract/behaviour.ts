@@ -3,6 +3,7 @@ import { describe } from 'vitest';
 import { blobBehaviour } from './behaviour-blobs.js';
 import { concurrencyBehaviour } from './behaviour-concurrency.js';
 import { copyBehaviour } from './behaviour-copy.js';
+import { guardBehaviour } from './behaviour-guards.js';
 import { historyBehaviour } from './behaviour-history.js';
 import { mapBehaviour } from './behaviour-maps.js';
 import { resourceBehaviour } from './behaviour-resources.js';
@@ -18,6 +19,7 @@ export function behaviour(on: Subject): void {
   describe(`the store port on ${on.name}`, () => {
     describe('resources', () => resourceBehaviour(on));
     describe('writes at once', () => concurrencyBehaviour(on));
+    describe('guards of a write', () => guardBehaviour(on));
     describe('history', () => historyBehaviour(on));
     describe('search', () => searchBehaviour(on));
     describe('pages of a search', () => searchPageBehaviour(on));

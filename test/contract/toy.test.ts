@@ -1,3 +1,4 @@
+import { guardBehaviour } from './behaviour-guards.js';
 import { searchPageBehaviour } from './behaviour-search-pages.js';
 import { searchUpkeepBehaviour } from './behaviour-search-upkeep.js';
 import { searchBehaviour } from './behaviour-search.js';
@@ -9,3 +10,4 @@ const toy: Subject = { name: 'the toy store', url: () => 'toy:', isShared: false
 searchBehaviour(toy);
 searchPageBehaviour(toy);
 searchUpkeepBehaviour(toy);
+guardBehaviour(toy);

@@ -7,7 +7,8 @@ import type { Snapshot } from './snapshot.js';
 const COMMITTED_WITHIN = 5000;
 
 /** The instant before which nothing new appears after a snapshot. @param now the server's time */
-export function completeOf({ time }: Snapshot, now: () => number): number {
+export async function completeOf(snapshot: Snapshot, now: () => number): Promise<number> {
+  const { seconds } = await snapshot.time();
   // The cluster's time may run ahead of the clock after a change of the primary.
-  return Math.floor(Math.min(time.seconds * 1000, now())) - COMMITTED_WITHIN;
+  return Math.floor(Math.min(seconds * 1000, now())) - COMMITTED_WITHIN;
 }

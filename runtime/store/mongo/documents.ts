@@ -116,6 +116,18 @@ export interface MapDocument {
   readonly expires?: Date;
 }
 
+/**
+ * What writes with guards of the same type and condition touch first, so that they meet; `_id` is a digest of these. Nothing needs
+ * it when the write is over.
+ */
+export interface LockDocument {
+  readonly _id: string;
+  /** Writes that touched it: each changes something. */
+  readonly n: number;
+  /** When one did last; the server deletes it some time after. */
+  readonly touched: Date;
+}
+
 /** What the database remembers of itself. */
 export interface SettingDocument {
   readonly _id: string;
@@ -148,6 +160,7 @@ export interface Collections {
   readonly resource: Collection<ResourceDocument>;
   readonly history: Collection<PastDocument>;
   readonly map: Collection<MapDocument>;
+  readonly lock: Collection<LockDocument>;
   readonly setting: Collection<SettingDocument>;
   readonly files: Collection<FileDocument>;
   readonly chunks: Collection<ChunkDocument>;
@@ -159,6 +172,7 @@ export function collectionsOf(db: Db): Collections {
     resource: db.collection('resource'),
     history: db.collection('history'),
     map: db.collection('map'),
+    lock: db.collection('lock'),
     setting: db.collection('setting'),
     files: db.collection('blob.files'),
     chunks: db.collection('blob.chunks'),

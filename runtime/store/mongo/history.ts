@@ -15,7 +15,7 @@ export function openHistory(
   async function firstPage(query: HistoryQuery, snapshot: Snapshot): Promise<HistoryPage> {
     const selection = toWalk(query);
     const total = await countWalk(snapshot, selection);
-    const complete = completeOf(snapshot, now);
+    const complete = await completeOf(snapshot, now);
     if (query.count === 0 || total === 0) return { versions: [], total, complete };
     return page(query.count, selection, snapshot, { total, complete });
   }
@@ -33,7 +33,7 @@ export function openHistory(
       versions: shown,
       total,
       complete,
-      next: writeHistoryCursor({ last, time: snapshot.time, total, complete }),
+      next: writeHistoryCursor({ last, time: await snapshot.time(), total, complete }),
     };
   }
 

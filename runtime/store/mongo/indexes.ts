@@ -49,6 +49,8 @@ export const INDEXES: Readonly<Partial<Record<keyof Collections, readonly IndexD
     { name: 'by_version', key: BY_VERSION },
   ],
   map: [{ name: 'expiry', key: { expires: 1 }, expireAfterSeconds: 0 }],
+  // Transactions last a minute at most.
+  lock: [{ name: 'expiry', key: { touched: 1 }, expireAfterSeconds: 60 }],
   files: [
     { name: 'by_name', key: { filename: 1 }, unique: true, partialFilterExpression: { filename: { $exists: true } } },
     { name: 'unwanted', key: { 'metadata.unwanted': 1 }, sparse: true },

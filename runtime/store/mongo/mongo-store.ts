@@ -4,6 +4,7 @@ import { FhirError } from '../../fhir/errors.js';
 import type { Store } from '../store.js';
 import { openBlobs } from './blobs.js';
 import { openCausal } from './causal.js';
+import { openGuardCheck } from './check-guards.js';
 import { openServerClock, type ServerClock } from './clock.js';
 import { connect, type Connected } from './connect.js';
 import { openRestore, openScan } from './copy.js';
@@ -59,7 +60,7 @@ async function openStore({ client, db }: Connected, clock: ServerClock, settings
   const { queryBudget, operationTime: time } = settings;
   const collections = await prepare(db, settings.existing);
   const now = settings.now ?? (() => clock.now());
-  const fault = openFault(settings.faultAt);
+  const fault = openFault(settings.faultAt, settings.faultAfter);
   const causal = openCausal(client);
   const transactions = openTransactions(causal, fault);
   const toTimestamp = ({ seconds, increment }: ClusterTime): Timestamp => new Timestamp({ t: seconds, i: increment });
@@ -67,7 +68,8 @@ async function openStore({ client, db }: Connected, clock: ServerClock, settings
   const reader = openReader(collections, causal, time);
   const history = openHistory(snapshots, now);
   const turns = openSearchTurns(settings.poolSize);
-  const findParts = { snapshots, turns, probes: openProbes(), slotOf: settings.slotOf, now };
+  const probes = openProbes();
+  const findParts = { snapshots, turns, probes, slotOf: settings.slotOf, now };
   const [find, explain] = [openFind(findParts), openExplain(findParts)];
   const reindex = openReindex(collections, causal, settings.slotOf, time);
   const scan = openScan(snapshots);
@@ -81,6 +83,7 @@ async function openStore({ client, db }: Connected, clock: ServerClock, settings
     transactions,
     stale,
     slotOf: settings.slotOf,
+    findBroken: openGuardCheck(db, probes),
     stamps: openStamps(now),
     settle: settings.now === undefined ? () => clock.settle() : async () => {},
     time,

@@ -3,7 +3,16 @@ import type { Document } from 'mongodb';
 import type { SlotOf } from './sort-slots.js';
 
 /** Where a test ends the process by SIGKILL, in the order of a write. */
-export const FAULT_STEPS = ['begin', 'history', 'resource', 'commit', 'committed', 'answered', 'piece'] as const;
+export const FAULT_STEPS = [
+  'begin',
+  'guards',
+  'history',
+  'resource',
+  'commit',
+  'committed',
+  'answered',
+  'piece',
+] as const;
 
 /** One of the steps. */
 export type FaultStep = (typeof FAULT_STEPS)[number];
@@ -32,6 +41,8 @@ export interface MongoOptions {
   readonly onCommand?: (name: string, command: Document) => void;
   /** For tests of crashes: the process kills itself at this step. */
   readonly faultAt?: FaultStep;
+  /** How often it passes the step before. */
+  readonly faultAfter?: number;
 }
 
 /** The settings, complete. */
@@ -49,6 +60,7 @@ export function toSettings(options: MongoOptions): MongoSettings {
     cleanInterval: 60_000,
     existing: false,
     slotOf: () => undefined,
+    faultAfter: 0,
     ...options,
   };
 }

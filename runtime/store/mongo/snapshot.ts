@@ -23,8 +23,6 @@ export interface FindQuery {
   /** Bounds of the walk through the index, the first within, the second without. */
   readonly min?: Document;
   readonly max?: Document;
-  /** Answers keys of the index in place of documents, without reading these. */
-  readonly returnKey?: true;
   readonly skip?: number;
 }
 
@@ -45,9 +43,9 @@ export interface Batch {
   readonly isCut: boolean;
 }
 
-/** Reads of one moment, all within one budget of time. */
+/** Reads of one moment, all within one budget of time. The moment is that of the first of them. */
 export interface Snapshot {
-  readonly time: ClusterTime;
+  time(): Promise<ClusterTime>;
   find(query: FindQuery): Promise<Batch>;
   pipeline(query: Pipeline): Promise<Batch>;
   /** How the server does a command of one of these: it does it, now. */
@@ -117,30 +115,32 @@ export function openSnapshots(db: Db, causal: Causal, makeTimestamp: (time: Clus
         return db.command({ ...what, readConcern, maxTimeMS }, { ...options, signal: stop.signal });
       }
 
+      function explain(explained: Document): Promise<Document> {
+        const maxTimeMS = Math.max(1, Math.ceil(deadline - performance.now()));
+        const what = { explain: { ...explained, maxTimeMS }, verbosity: 'executionStats' };
+        return db.command(what, { signal: stop.signal });
+      }
+
+      let time = at;
+      let first: Promise<unknown> | undefined;
+
+      /** The first command is of the newest moment, which holds all that was answered before; the others wait to be of the same. */
+      async function send(what: Document, options: { readonly raw?: boolean }, atMost?: number): Promise<Document> {
+        while (time === undefined && first !== undefined) await first.catch(() => {});
+        if (time !== undefined) return command(what, time, options, atMost);
+        const answer = causal.read((session) => command(what, undefined, { ...options, session }, atMost));
+        first = answer.then(({ cursor }) => (time = timeOf(cursor as Raw | Document))).finally(() => (first = undefined));
+        await first;
+        return answer;
+      }
+
+      async function timeOfAll(): Promise<ClusterTime> {
+        if (time === undefined) await send({ find: 'setting', limit: 1, singleBatch: true }, {});
+        return time!;
+      }
+
       try {
-        const time = at ?? (await causal.read((session) => presentTime(command, session)));
-        return await work({
-          time,
-          async find({ collection, limit, ...query }) {
-            const answer = await command({ find: collection, ...query, limit, batchSize: limit }, time, { raw: true });
-            return readBatch(db, collection, answer['cursor'] as Raw);
-          },
-          async pipeline({ collection, limit, ...query }) {
-            const cursor = { batchSize: limit };
-            const answer = await command({ aggregate: collection, ...query, cursor }, time, { raw: true });
-            return readBatch(db, collection, answer['cursor'] as Raw);
-          },
-          explain(explained) {
-            const maxTimeMS = Math.max(1, Math.ceil(deadline - performance.now()));
-            const what = { explain: { ...explained, maxTimeMS }, verbosity: 'executionStats' };
-            return db.command(what, { signal: stop.signal });
-          },
-          async aggregate(collection, pipeline, hint, atMost) {
-            const cursor = { batchSize: MAX_ROWS };
-            const answer = await command({ aggregate: collection, pipeline, cursor, hint }, time, {}, atMost);
-            return (answer['cursor'] as { firstBatch: Document[] }).firstBatch;
-          },
-        });
+        return await work(toSnapshot(db, send, timeOfAll, explain));
       } catch (error) {
         stop.signal.throwIfAborted();
         if (isTimeUp(error)) throw tooCostly();
@@ -153,14 +153,41 @@ export function openSnapshots(db: Db, causal: Causal, makeTimestamp: (time: Clus
   };
 }
 
-/** The moment of the newest snapshot; it holds all that was answered before. */
-async function presentTime(
-  command: (what: Document, time: undefined, options: { readonly session: ClientSession }) => Promise<Document>,
-  session: ClientSession,
-): Promise<ClusterTime> {
-  const answer = await command({ find: 'setting', limit: 1, singleBatch: true }, undefined, { session });
-  const { atClusterTime } = answer['cursor'] as { atClusterTime: Timestamp };
-  return { seconds: atClusterTime.t, increment: atClusterTime.i };
+/** Sends a command that reads. @param atMost how long it may take, in milliseconds, where that is less than is left */
+export type Send = (what: Document, options: { readonly raw?: boolean }, atMost?: number) => Promise<Document>;
+
+/** Reads of one moment, by whatever way commands are sent. */
+export function toSnapshot(db: Db, send: Send, time: Snapshot['time'], explain: Snapshot['explain']): Snapshot {
+  return {
+    time,
+    explain,
+    async find({ collection, limit, ...query }) {
+      const answer = await send({ find: collection, ...query, limit, batchSize: limit }, { raw: true });
+      return readBatch(db, collection, answer['cursor'] as Raw);
+    },
+    async pipeline({ collection, limit, ...query }) {
+      // Of one more, so that the server sees that there is none, and keeps no cursor.
+      const cursor = { batchSize: limit + 1 };
+      const answer = await send({ aggregate: collection, ...query, cursor }, { raw: true });
+      return readBatch(db, collection, answer['cursor'] as Raw);
+    },
+    async aggregate(collection, pipeline, hint, atMost) {
+      const cursor = { batchSize: MAX_ROWS };
+      const answer = await send({ aggregate: collection, pipeline, cursor, hint }, {}, atMost);
+      return (answer['cursor'] as { firstBatch: Document[] }).firstBatch;
+    },
+  };
+}
+
+/** The moment that an answer is of. */
+function timeOf(cursor: Raw | Document): ClusterTime {
+  if (!Buffer.isBuffer(cursor)) {
+    const { atClusterTime } = cursor as { atClusterTime: Timestamp };
+    return { seconds: atClusterTime.t, increment: atClusterTime.i };
+  }
+  const field = fieldsOf(cursor).get('atClusterTime');
+  if (field === undefined) throw new Error('an answer of MongoDB is of no moment');
+  return { seconds: cursor.readUInt32LE(field.at + 4), increment: cursor.readUInt32LE(field.at) };
 }
 
 /** The documents in the bytes of an answer. The cursor behind it, if there is more, is closed. */

@@ -1,7 +1,16 @@
 import type { ClientSession } from 'mongodb';
 
 import { within } from '../../fhir/within.js';
-import { VersionConflict, type Change, type Put, type StoredVersion } from '../store.js';
+import { guardKey } from '../guard-key.js';
+import {
+  GuardConflict,
+  VersionConflict,
+  type Change,
+  type Guard,
+  type Put,
+  type Store,
+  type StoredVersion,
+} from '../store.js';
 import type { Raw } from './bson.js';
 import { keyOf, type ResourceDocument } from './documents.js';
 import { openKeyQueue } from '../key-queue.js';
@@ -13,6 +22,7 @@ import {
   storeBusy,
   translateMongoError,
 } from './mongo-errors.js';
+import { lockGuards } from './lock-guards.js';
 import { planWrite, toDocument, type WritePlan } from './plan-write.js';
 import { openRestamper } from './restamp.js';
 import { VERSION_ONLY } from './stored-version.js';
@@ -29,9 +39,9 @@ const MAX_AGE = 3000;
 /** Who gives up waiting does so before the client is told that nobody knows. In milliseconds. */
 const SLACK = 100;
 
-/** The writer: all changes or none. A creation is one insert; everything else is one transaction. */
-export function openWriter(parts: WriterParts): (changes: readonly Change[]) => Promise<StoredVersion[]> {
-  const { collections, causal, transactions, stale, stamps, slotOf, settle, time, fault } = parts;
+/** The writer: all changes or none. A creation without guards is one insert; everything else is one transaction. */
+export function openWriter(parts: WriterParts): Store['write'] {
+  const { collections, causal, transactions, stale, stamps, slotOf, findBroken, settle, time, fault } = parts;
   const { resource, history } = collections;
   const queue = openKeyQueue();
   const restamp = openRestamper(parts);
@@ -59,12 +69,13 @@ export function openWriter(parts: WriterParts): (changes: readonly Change[]) => 
     return found === null ? storeBusy() : new VersionConflict(type, id, expected, found.version);
   }
 
-  async function change(changes: readonly Change[], keys: string[], deadline: number): Promise<Written> {
+  async function change({ changes, guards, keys, locks }: Asked, deadline: number): Promise<Written> {
     let tries = 0;
 
     async function attempt(session: ClientSession): Promise<Written> {
       tries++;
       fault('begin');
+      await hold(guards, locks, session);
       const before = await resource
         .find<Raw>({ _id: { $in: keys } }, { session, raw: true, projection: VERSION_ONLY })
         .toArray();
@@ -93,7 +104,17 @@ export function openWriter(parts: WriterParts): (changes: readonly Change[]) => 
     return transactions.run(attempt, deadline, look);
   }
 
+  /** @throws GuardConflict */
+  async function hold(guards: readonly Guard[], locks: readonly string[], session: ClientSession): Promise<void> {
+    if (guards.length === 0) return;
+    await lockGuards(collections, locks, session);
+    const broken = await findBroken(guards, session);
+    if (broken !== undefined) throw new GuardConflict(broken);
+    fault('guards');
+  }
+
   async function apply({ past, current }: WritePlan, session: ClientSession): Promise<void> {
+    if (current.length === 0) return;
     if (past.length > 0) await history.insertMany([...past], { session });
     fault('history');
     const steps = current.map(({ document, replaced }) =>
@@ -105,16 +126,19 @@ export function openWriter(parts: WriterParts): (changes: readonly Change[]) => 
     fault('resource');
   }
 
-  return async (changes) => {
-    if (changes.length === 0) return [];
+  return async (changes, guards = []) => {
+    if (changes.length === 0 && guards.length === 0) return [];
     const deadline = performance.now() + time;
     const keys = [...new Set(changes.map(keyOf))];
+    const locks = [...new Set(guards.map(guardKey))].sort();
+    const asked = { changes, guards, keys, locks };
     const [first] = changes;
     async function work(): Promise<StoredVersion[]> {
       await settle();
-      const { versions, begun } = isCreation(changes.length, first)
-        ? await create(first)
-        : await queue.run(keys, deadline - performance.now() - SLACK, () => change(changes, keys, deadline));
+      const { versions, begun } =
+        guards.length === 0 && isCreation(changes.length, first)
+          ? await create(first)
+          : await queue.run([...keys, ...locks], deadline - performance.now() - SLACK, () => change(asked, deadline));
       const isLate = performance.now() - begun > MAX_AGE;
       const stored = isLate ? await restamp(changes, versions, performance.now() + time) : versions;
       fault('answered');
@@ -127,6 +151,16 @@ export function openWriter(parts: WriterParts): (changes: readonly Change[]) => 
       throw translateMongoError(error);
     }
   };
+}
+
+/** What is to be written. */
+interface Asked {
+  readonly changes: readonly Change[];
+  readonly guards: readonly Guard[];
+  /** Of the resources, each once. */
+  readonly keys: string[];
+  /** Keys of the guards, each once, sorted. */
+  readonly locks: readonly string[];
 }
 
 /** What was written, and when its times were taken. */

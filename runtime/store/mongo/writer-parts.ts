@@ -1,4 +1,5 @@
 import type { Causal } from './causal.js';
+import type { GuardCheck } from './check-guards.js';
 import type { Collections } from './documents.js';
 import type { Fault } from './fault.js';
 import type { SlotOf } from './sort-slots.js';
@@ -14,6 +15,7 @@ export interface WriterParts {
   readonly stale: StaleTransactions;
   readonly stamps: Stamps;
   readonly slotOf: SlotOf;
+  readonly findBroken: GuardCheck;
   /** Before a time is taken. */
   readonly settle: () => Promise<void>;
   /** How long a write may take, waiting included, in milliseconds. */

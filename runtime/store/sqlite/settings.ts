@@ -1,7 +1,16 @@
 import type { FileIdentity } from './file-identity.js';
 
 /** Where a test ends the process by SIGKILL, in the order of a write. */
-export const FAULT_STEPS = ['begin', 'version', 'entries', 'commit', 'committed', 'answered', 'piece'] as const;
+export const FAULT_STEPS = [
+  'begin',
+  'guards',
+  'version',
+  'entries',
+  'commit',
+  'committed',
+  'answered',
+  'piece',
+] as const;
 
 /** One of the steps. */
 export type FaultStep = (typeof FAULT_STEPS)[number];
@@ -24,6 +33,8 @@ export interface SqliteOptions {
   readonly maxPages?: number;
   /** For tests of crashes: the process kills itself at this step. */
   readonly faultAt?: FaultStep;
+  /** How often it passes the step before. */
+  readonly faultAfter?: number;
 }
 
 /** What threads are told: plain data. */
@@ -51,5 +62,6 @@ export function toThreadSettings(
     cleanInterval: options.cleanInterval ?? 60_000,
     maxPages: options.maxPages,
     faultAt: options.faultAt,
+    faultAfter: options.faultAfter ?? 0,
   };
 }

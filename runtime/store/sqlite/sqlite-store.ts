@@ -2,7 +2,7 @@ import { SqliteError } from 'better-sqlite3';
 
 import { FhirError } from '../../fhir/errors.js';
 import { stampBody } from '../body.js';
-import type { Change, Store, StoredVersion } from '../store.js';
+import { GuardConflict, type Change, type Guard, type Store, type StoredVersion } from '../store.js';
 import { openBlobs } from './blobs.js';
 import { connect } from './connect.js';
 import { openDictionary } from './dictionary.js';
@@ -15,6 +15,7 @@ import { toThreadSettings, type SqliteOptions } from './settings.js';
 import { translateSqliteError } from './sqlite-errors.js';
 import { startWorker } from './start-thread.js';
 import { openThread } from './thread.js';
+import { isTooCostly } from './too-costly.js';
 import type { PlainChange, Stamp } from './write.js';
 import type { WriterOperations } from './writer-operations.js';
 
@@ -80,14 +81,16 @@ export function openSqliteStore(url: string, options: SqliteOptions = {}): Store
     }
   }
 
-  async function write(changes: readonly Change[]): Promise<StoredVersion[]> {
-    if (changes.length === 0) return [];
+  async function write(changes: readonly Change[], guards: readonly Guard[] = []): Promise<StoredVersion[]> {
+    if (changes.length === 0 && guards.length === 0) return [];
     try {
-      const { stamps } = await writer.request('write', [changes.map(toPlain), options.now?.()]);
+      const written = await writer.request('write', [changes.map(toPlain), options.now?.(), guards]);
       failed = undefined;
-      return changes.map((change, i) => toVersion(change, stamps[i]!));
+      if ('broken' in written) throw new GuardConflict(guards[written.broken]!);
+      return changes.map((change, i) => toVersion(change, written.stamps[i]!));
     } catch (error) {
-      if (error instanceof FhirError) failed = changes.reduce((sum, change) => sum + sizeOf(change), 0);
+      if (error instanceof FhirError && !isTooCostly(error))
+        failed = changes.reduce((sum, change) => sum + sizeOf(change), 0);
       throw error;
     }
   }

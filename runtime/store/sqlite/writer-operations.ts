@@ -1,10 +1,13 @@
-import type { Reindexed } from '../store.js';
+import type { Guard, Reindexed } from '../store.js';
 import type { PlainRestoredVersion } from './restore.js';
 import type { PlainChange, Stamp } from './write.js';
 
+/** What became of a write; `broken`: the place of a guard that does not hold, and nothing was written. */
+export type Written = { readonly stamps: readonly Stamp[] } | { readonly broken: number };
+
 /** What the writer thread does. `now` is given where a test has a clock of its own. */
 export interface WriterOperations {
-  write(changes: readonly PlainChange[], now?: number): { readonly stamps: readonly Stamp[] };
+  write(changes: readonly PlainChange[], now?: number, guards?: readonly Guard[]): Written;
   restore(versions: readonly PlainRestoredVersion[]): number;
   reindex(items: readonly Reindexed[]): number;
   swap(

@@ -4,6 +4,7 @@ import { FhirError } from '../../fhir/errors.js';
 import { collectWhenIdle } from '../../observe/collect-when-idle.js';
 import { openVersionAppender } from './append-version.js';
 import { openBlobWriter } from './blob-tables.js';
+import { openGuardCheck } from './check-guards.js';
 import { connect } from './connect.js';
 import { openDictionary } from './dictionary.js';
 import { whyAnother } from './file-identity.js';
@@ -33,11 +34,12 @@ const { file, identity, isTemporary, lockWait, blobGrace, cleanInterval } = sett
 const db = connect(file, { cache: 16_384, timeout: 0, isTemporary, identity });
 if (settings.maxPages !== undefined) db.pragma(`max_page_count = ${settings.maxPages}`);
 
-const fault = openFault(settings.faultAt);
+const fault = openFault(settings.faultAt, settings.faultAfter);
 const dictionary = openDictionary(db);
 const clock = openWriteClock(db);
 const versions = openVersionAppender(db, dictionary, fault);
 const write = openWriter(versions, dictionary, clock);
+const findBroken = openGuardCheck(db, dictionary);
 const restore = openRestorer(db, versions, dictionary, clock);
 const lock = openWriteLock(db, lockWait);
 const maps = openMapWriter(db);
@@ -46,7 +48,12 @@ const log = openLogKeeper(db);
 const statistics = openStatistics(db);
 
 const operations: WriterOperations & { clean(): boolean } = {
-  write: (changes) => ({ stamps: write(changes) }),
+  write(changes, _now, guards = []) {
+    const broken = findBroken(guards);
+    if (broken !== undefined) return { broken };
+    fault('guards');
+    return { stamps: write(changes) };
+  },
   restore,
   reindex: openReindexer(db, dictionary),
   swap: (map, key, expected, value, expires, now = Date.now()) => maps.swap(map, key, expected, value, expires, now),

@@ -27,9 +27,9 @@ interface ContentRow {
 /** Does a search. Inside a transaction. */
 export type Finder = (query: FindQuery, trace?: Trace) => FindPage;
 
-/** Searches of a connection. */
-export function openFind(db: Database, dictionary: Dictionary, guard: Guard, limits = FIND_LIMITS): Finder {
-  const parts: FindParts = {
+/** What searches of a connection share. */
+export function openFindParts(db: Database, dictionary: Dictionary, guard: Guard, limits = FIND_LIMITS): FindParts {
+  return {
     statements: openStatements(db),
     dictionary,
     guard,
@@ -39,6 +39,11 @@ export function openFind(db: Database, dictionary: Dictionary, guard: Guard, lim
     limits,
     isUnordered: openKeyOrder(db),
   };
+}
+
+/** Searches of a connection. */
+export function openFind(db: Database, dictionary: Dictionary, guard: Guard, limits = FIND_LIMITS): Finder {
+  const parts = openFindParts(db, dictionary, guard, limits);
   const clock = db.prepare<[], number>('SELECT updated FROM clock').pluck();
   const select = db.prepare<[number], ContentRow>(
     'SELECT r.id, r.version, r.updated, v.body FROM resource r CROSS JOIN version v ON v.seq = r.seq WHERE r.key = ?',

@@ -1,0 +1,23 @@
+import type { ClientSession } from 'mongodb';
+
+import type { Collections } from './documents.js';
+
+/**
+ * Touches the lock documents of guards, first of all in a transaction: of two that touch the same one goes on, and the other sees what
+ * that one wrote when it is tried again. https://www.mongodb.com/docs/manual/core/transactions-production-consideration/
+ *
+ * @param keys sorted, so that of those in each other's way one goes on
+ */
+export async function lockGuards(
+  { lock }: Pick<Collections, 'lock'>,
+  keys: readonly string[],
+  session: ClientSession,
+): Promise<void> {
+  if (keys.length === 0) return;
+  // What changes nothing conflicts with nothing, and times may be alike.
+  const update = { $inc: { n: 1 }, $currentDate: { touched: true } } as const;
+  await lock.bulkWrite(
+    keys.map((_id) => ({ updateOne: { filter: { _id }, update, upsert: true } })),
+    { session },
+  );
+}
