@@ -1,0 +1,67 @@
+import { PatchFault, shorten } from './fhirpath-fault.js';
+import type { Budget } from './fhirpath-budget.js';
+import type { PatchModel } from './fhirpath-model.js';
+import { childNodes, typeOf, type Node } from './fhirpath-node.js';
+
+/** A step of a plain path: a name, or a position among all that was found so far. */
+export type PlainStep = string | number;
+
+const STEP = /\.?([A-Za-z][A-Za-z0-9]*|`[A-Za-z][A-Za-z0-9]*`)|\[([0-9]{1,9})\]/y;
+
+/**
+ * Reads a path that has nothing but names and positions, such as `Patient.contact[0].name`; undefined for any other
+ * expression. Most patches have no others, and these need no library.
+ */
+export function parsePlainPath(text: string): readonly PlainStep[] | undefined {
+  const steps: PlainStep[] = [];
+  let at = 0;
+  while (at < text.length) {
+    STEP.lastIndex = at;
+    const found = STEP.exec(text);
+    if (found === null) return undefined;
+    const [whole, name, index] = found;
+    const first = at === 0;
+    // A name begins the path, and every other one has a dot before it.
+    if (name !== undefined ? whole.startsWith('.') === first : first) return undefined;
+    steps.push(name === undefined ? Number(index) : name.replaceAll('`', ''));
+    at = STEP.lastIndex;
+  }
+  return steps.length === 0 || steps[0] === 'true' || steps[0] === 'false' ? undefined : steps;
+}
+
+/**
+ * What a plain path finds, in the order of the resource.
+ *
+ * @throws PatchFault for a name that no element has where the path leads
+ */
+export function evaluatePlain(
+  root: Node,
+  steps: readonly PlainStep[],
+  model: PatchModel,
+  budget: Budget,
+): readonly Node[] {
+  let nodes: readonly Node[] = [root];
+  steps.forEach((step, i) => {
+    budget.spend(nodes.length + 1);
+    if (typeof step === 'number') nodes = nodes.slice(step, step + 1);
+    else if (i > 0 || !namesRoot(root, step, model)) nodes = nodes.flatMap((node) => stepInto(node, step, model));
+  });
+  budget.spend(nodes.length);
+  return nodes;
+}
+
+/** Whether the first name of a path is the type of the resource, or one that it specialises. */
+function namesRoot(root: Node, name: string, model: PatchModel): boolean {
+  if (model.isA(root.type, name)) return true;
+  if (!model.isResource(name)) return false;
+  throw new PatchFault(`the path begins with ${name}, but the resource is of type ${root.type}`, 'path');
+}
+
+function stepInto(node: Node, name: string, model: PatchModel): readonly Node[] {
+  const type = typeOf(node, model);
+  const element = type?.elements.get(name);
+  if (element !== undefined) return childNodes(node, element, model);
+  const choice = type?.keys.get(name)?.element.name;
+  const hint = choice === undefined ? '' : `; a choice is named without its type: ${choice}`;
+  throw new PatchFault(`${node.type} has no element ${shorten(name)}${hint}`, 'path');
+}

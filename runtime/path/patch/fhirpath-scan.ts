@@ -1,0 +1,79 @@
+import { PatchFault } from './fhirpath-fault.js';
+
+/** Greatest length of a path, in UTF-16 code units. */
+export const MAX_LENGTH = 2000;
+/** Greatest number of names, literals, operators and brackets: the parser's time grows with its square. */
+export const MAX_TOKENS = 256;
+/** Greatest depth of brackets within each other. */
+export const MAX_NESTING = 16;
+
+const TOKEN =
+  /\s+|'(?:\\.|[^'\\])*'|`(?:\\.|[^`\\])*`|@[0-9T:.Z+-]*|[A-Za-z_][A-Za-z0-9_]*|\$[a-z]+|[0-9]+(?:\.[0-9]+)?L?|<=|>=|!=|!~|[%.,:()[\]{}+\-*/&|<>=~]/y;
+const PAIRS: Readonly<Record<string, string>> = { ')': '(', ']': '[', '}': '{' };
+
+/**
+ * The words of an expression in FHIRPath, white space left out: enough to tell whether it is of a size that may be
+ * parsed. Comments are refused.
+ *
+ * @throws PatchFault where it is too long or too deep, or brackets and quotes do not match
+ */
+export function scanPath(text: string): readonly string[] {
+  if (text.length > MAX_LENGTH) throw invalid(`a path has at most ${MAX_LENGTH} characters, this one ${text.length}`);
+  const tokens: string[] = [];
+  const open: string[] = [];
+  for (let at = 0; at < text.length; at = TOKEN.lastIndex) {
+    TOKEN.lastIndex = at;
+    const token = TOKEN.exec(text)?.[0];
+    if (token === undefined || text.startsWith('//', at) || text.startsWith('/*', at)) {
+      throw invalid(`the path cannot be read from character ${at + 1} on`);
+    }
+    if (/^\s/.test(token)) continue;
+    if (tokens.push(token) > MAX_TOKENS)
+      throw invalid(`a path has at most ${MAX_TOKENS} names, literals and operators`);
+    if (token === '(' || token === '[' || token === '{') {
+      if (open.push(token) > MAX_NESTING) throw invalid(`brackets may be nested ${MAX_NESTING} deep`);
+    } else if (token in PAIRS && open.pop() !== PAIRS[token]) {
+      throw invalid(`there is a "${token}" that closes nothing`);
+    }
+  }
+  if (open.length > 0) throw invalid(`there is a "${open.at(-1)}" that nothing closes`);
+  if (tokens.length === 0) throw invalid('the path is empty');
+  return tokens;
+}
+
+/** An expression that a parser takes where an element is named like an operator: `text.div` means text.`div`. */
+export function quoteNames(tokens: readonly string[]): string {
+  return tokens
+    .map((token, i) => (tokens[i - 1] === '.' && /^(?:div|mod)$/.test(token) ? `\`${token}\`` : token))
+    .join(' ');
+}
+
+/**
+ * An expression cut before the name at its end: what holds a list, and the name of the list.
+ *
+ * @throws PatchFault where it does not end in a name, or is not a path
+ */
+export function splitLast(tokens: readonly string[]): readonly [holder: readonly string[], name: string] {
+  const name = tokens.at(-1)?.replaceAll('`', '') ?? '';
+  const dot = tokens.at(-2);
+  if (!/^[A-Za-z][A-Za-z0-9]*$/.test(name) || (dot !== undefined && dot !== '.') || !isPath(tokens)) {
+    throw invalid('the path of a list ends in its name, such as Patient.name[0].given');
+  }
+  return [tokens.slice(0, -2), name];
+}
+
+/** Whether there is no operator outside of brackets: names and calls with dots between them. */
+function isPath(tokens: readonly string[]): boolean {
+  let depth = 0;
+  return tokens.every((token, i) => {
+    if (token in PAIRS) depth--;
+    const inside = depth > 0;
+    if (token === '(' || token === '[' || token === '{') depth++;
+    if (inside || /^[.()[\]]$/.test(token)) return true;
+    return /^[A-Za-z_`$]/.test(token) && (i === 0 || /^[.$]$/.test(tokens[i - 1] ?? ''));
+  });
+}
+
+function invalid(text: string): PatchFault {
+  return new PatchFault(text, 'path', 'patch-invalid');
+}
