@@ -77,3 +77,11 @@ export function openDictionary(db: Database): Dictionary {
 export function canonicalCode(code: string, unit: string): string {
   return `${code}{${unit}}`;
 }
+
+/**
+ * The code of the parameter under which a composite keeps its canonical quantities of one code alone: blood pressures apart
+ * from body weights, so that a range of values is one of an index.
+ */
+export function codedCode(code: string, system: string, token: string): string {
+  return `${code}$${JSON.stringify([system, token])}`;
+}

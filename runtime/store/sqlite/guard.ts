@@ -13,7 +13,7 @@ const STRIDE = 256;
  * Of so many rows one calls the function, by the remainder of its key: a call costs ten times as much as asking that. Keys
  * are often spaced by powers of two, so it is none.
  */
-const SAMPLE = 13;
+const SAMPLE = 61;
 
 /**
  * Stops a query from inside: SQLite cannot be interrupted while it works, but a function that it calls for each row may

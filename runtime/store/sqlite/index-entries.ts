@@ -1,8 +1,8 @@
 import type { Database } from 'better-sqlite3';
 
-import type { IndexEntry, QuantityEntry, SimpleEntry } from '../../search/entry.js';
+import type { CanonicalQuantity, CompositeEntry, IndexEntry, QuantityEntry, SimpleEntry } from '../../search/entry.js';
 import { targetText } from '../../search/query/sort.js';
-import { canonicalCode, type Dictionary } from './dictionary.js';
+import { canonicalCode, codedCode, type Dictionary } from './dictionary.js';
 import { INDEX_TABLES } from './schema.js';
 
 /** Low end of an interval that is open there: before every instant that FHIR can write. */
@@ -77,11 +77,29 @@ export function openIndexWriter(db: Database, dictionary: Dictionary): IndexWrit
     }
     if (entry.kind !== 'quantity') return;
     noteRange(owner, param, widthOf(entry), REGULAR_WIDTH.number);
-    if (entry.canonical === undefined) return;
-    const { unit, ...canonical } = entry.canonical;
+    if (entry.canonical !== undefined) addCanonical(entry.canonical, owner);
+  }
+
+  function addCanonical({ unit, ...canonical }: CanonicalQuantity, owner: Owner): void {
+    const { resource, type, code, part, group, n } = owner;
     const own = dictionary.param(type, canonicalCode(code, unit), part);
     number.run(resource, own, group, n, canonical.value, ...ends(canonical), 0, '', '');
     noteRange(owner, own, widthOf(canonical), REGULAR_WIDTH.number);
+  }
+
+  /** Of a code and a quantity together: the quantity once more, by itself, under a name with the code. */
+  function addCoded({ param, parts }: CompositeEntry, resource: number, type: number, first: number): number {
+    const [tokens = [], quantities = [], ...more] = parts;
+    let n = first;
+    for (const token of more.length > 0 ? [] : tokens) {
+      if (token.kind !== 'token' || token.system === undefined || token.code === undefined) continue;
+      const code = codedCode(param, token.system, token.code);
+      for (const entry of quantities) {
+        if (entry.kind !== 'quantity' || entry.canonical === undefined) continue;
+        addCanonical(entry.canonical, { resource, type, code, part: 0, group: 0, n: n++ });
+      }
+    }
+    return n;
   }
 
   function addSimple(place: Place, entry: SimpleEntry): void {
@@ -143,6 +161,7 @@ export function openIndexWriter(db: Database, dictionary: Dictionary): IndexWrit
           dictionary.param(type, entry.param, i + 1);
           for (const value of part) addOne(value, { ...owner, n: n++ });
         }
+        n = addCoded(entry, resource, type, n);
       }
       for (const [param, isIrregular] of ranges) if (isIrregular) irregular.run(resource, param);
     },

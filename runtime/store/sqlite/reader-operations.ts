@@ -1,6 +1,5 @@
 import type {
   Explanation,
-  FindPage,
   FindQuery,
   HistoryPage,
   HistoryQuery,
@@ -10,11 +9,12 @@ import type {
   StoredVersion,
   VersionScan,
 } from '../store.js';
+import type { PackedPage } from './packed-page.js';
 
 /** What reader threads do, each on one snapshot. */
 export interface ReaderOperations {
   history(query: HistoryQuery): HistoryPage;
-  find(query: FindQuery): FindPage;
+  find(query: FindQuery): PackedPage;
   explain(query: FindQuery): Explanation;
   scan(after: string | undefined, limit: number): VersionScan;
   counts(): Map<string, number>;

@@ -61,12 +61,21 @@ export function openReaderPool(size: number, settings: ThreadSettings): ReaderPo
   const longQueue: Start[] = [];
   const shortOnly = size > 1 ? readers[0] : undefined;
 
+  /** One that runs already is rather taken than one that would have to be started. */
+  function findIdle(other?: Reader): Reader | undefined {
+    let found: Reader | undefined;
+    for (const reader of readers) {
+      if (reader.isBusy || reader === other) continue;
+      if (reader.isStarted) return reader;
+      found ??= reader;
+    }
+    return found;
+  }
+
   function take(): void {
     for (;;) {
-      // One that runs already is rather taken than one that would have to be started.
-      const idle = readers.filter(({ isBusy }) => !isBusy).sort((a, b) => Number(b.isStarted) - Number(a.isStarted));
-      const forLong = longQueue.length > 0 ? idle.find((reader) => reader !== shortOnly) : undefined;
-      const reader = forLong ?? (queue.length > 0 ? idle[0] : undefined);
+      const forLong = longQueue.length > 0 ? findIdle(shortOnly) : undefined;
+      const reader = forLong ?? (queue.length > 0 ? findIdle() : undefined);
       if (reader === undefined) return;
       (forLong === undefined ? queue : longQueue).shift()?.(reader);
     }

@@ -10,6 +10,7 @@ import { openHistory } from './history.js';
 import { openMapReader } from './maps.js';
 import { packError, type Answer, type Request } from './messages.js';
 import { openReader } from './read.js';
+import { packPage } from './packed-page.js';
 import type { ReaderOperations } from './reader-operations.js';
 import { openScan } from './scan.js';
 import type { ThreadSettings } from './settings.js';
@@ -33,7 +34,7 @@ function open() {
   const blobs = openBlobReader(db);
   const operations: Omit<ReaderOperations, 'checkpoint' | 'reopen'> = {
     history,
-    find: (query) => find(query),
+    find: (query) => packPage(find(query), query.type),
     explain: openExplain(db, guard, find),
     scan: openScan(db, guard),
     counts: () => reader.counts(),

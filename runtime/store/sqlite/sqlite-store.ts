@@ -10,6 +10,7 @@ import { identify, markInUse, whyAnother } from './file-identity.js';
 import { locate } from './location.js';
 import { openMapReader } from './maps.js';
 import { openReader } from './read.js';
+import { unpackPage } from './packed-page.js';
 import { openReaderPool } from './reader-pool.js';
 import { toThreadSettings, type SqliteOptions } from './settings.js';
 import { translateSqliteError } from './sqlite-errors.js';
@@ -126,7 +127,7 @@ export function openSqliteStore(url: string, options: SqliteOptions = {}): Store
         () => queries.run('readVersion', [type, id, version]),
       ),
     scan: (after, limit) => queries.run('scan', [after, limit]),
-    find: (query, signal) => queries.run('find', [query], { signal }),
+    find: async (query, signal) => unpackPage(await queries.run('find', [query], { signal })),
     explain: (query, signal) => queries.run('explain', [query], { signal }),
     reindex: (items) => (items.length === 0 ? Promise.resolve(0) : writer.request('reindex', [items])),
     history: (query, signal) => queries.run('history', [query], { signal }),

@@ -72,9 +72,19 @@ export function inBatches(pieces: readonly Sql[]): readonly (readonly Sql[])[] {
 /** The keys of all that a driver finds and that fulfil a condition besides: each once, in their order. */
 export function driven(run: Run, { arms }: Driver, where: Condition): readonly number[] {
   const batches = inBatches(arms.map((arm) => selectKey(run, arm, where)));
-  const found = batches.flatMap((batch) => run.column<number>(join(batch, ' UNION ALL ')));
-  const keys = Float64Array.from(found).sort();
-  return Array.from(keys.filter((key, i) => i === 0 || keys[i - 1] !== key));
+  const found = batches.length === 1 ? keysOf(run, batches[0]!) : batches.flatMap((batch) => keysOf(run, batch));
+  const keys = new Float64Array(found).sort();
+  const distinct: number[] = [];
+  let last: number | undefined;
+  for (const key of keys) {
+    if (key !== last) distinct.push(key);
+    last = key;
+  }
+  return distinct;
+}
+
+function keysOf(run: Run, pieces: readonly Sql[]): number[] {
+  return run.column<number>(join(pieces, ' UNION ALL '));
 }
 
 /** Everything with these keys, in the order of the search. */

@@ -1,6 +1,6 @@
 import type { IndexEntry } from '../../../search/entry.js';
-import type { Leaf } from '../../../search/query/query.js';
-import { canonicalCode } from '../dictionary.js';
+import type { Leaf, ValueTest } from '../../../search/query/query.js';
+import { canonicalCode, codedCode } from '../dictionary.js';
 import { tooCostly } from '../too-costly.js';
 import { toRowTests, updatedTest, type Names } from './row-tests.js';
 import { PRESENT, RESOURCE_ID } from './shapes.js';
@@ -45,16 +45,35 @@ function alternativesOf(leaf: Leaf, names: TypeNames): readonly (readonly RowTes
     return leaf.any.flatMap((test) => toRowTests(test, part)).map((test) => [test]);
   }
   const parts = leaf.composite[0]?.map((_, i) => namesOf(leaf.param, i + 1, names)) ?? [];
-  return leaf.composite.flatMap((alternative) =>
-    alternative.reduce<readonly (readonly RowTest[])[]>(
-      (before, tests, i) => {
-        const here = tests.flatMap((test) => toRowTests(test, parts[i] ?? NOBODY));
-        if (before.length * here.length > MOST) throw tooCostly();
-        return before.flatMap((row) => here.map((test) => [...row, test]));
-      },
-      [[]],
-    ),
+  return leaf.composite.flatMap(
+    (alternative) =>
+      coded(leaf.param, alternative, names) ??
+      alternative.reduce<readonly (readonly RowTest[])[]>(
+        (before, tests, i) => {
+          const here = tests.flatMap((test) => toRowTests(test, parts[i] ?? NOBODY));
+          if (before.length * here.length > MOST) throw tooCostly();
+          return before.flatMap((row) => here.map((test) => [...row, test]));
+        },
+        [[]],
+      ),
   );
+}
+
+/** A composite of codes with their systems and of canonical quantities: those are kept by themselves for each code. */
+function coded(
+  param: string,
+  [tokens = [], quantities = [], ...more]: readonly (readonly ValueTest[])[],
+  names: TypeNames,
+): readonly (readonly RowTest[])[] | undefined {
+  if (more.length > 0 || !quantities.every((test) => test.is === 'quantity' && test.canonical !== undefined)) return;
+  if (tokens.length * quantities.length > MOST) throw tooCostly();
+  const found: RowTest[][] = [];
+  for (const token of tokens) {
+    if (token.is !== 'token' || typeof token.system !== 'string' || token.code === undefined) return;
+    const own = namesOf(codedCode(param, token.system, token.code), 0, names);
+    for (const test of quantities) found.push(...toRowTests(test, own).map((each) => [each]));
+  }
+  return found;
 }
 
 const NOBODY: Names = { param: () => undefined, term: () => undefined };

@@ -102,15 +102,17 @@ const KEY = raw('d.resource');
 const FEW = 8;
 
 /**
- * Whether the resource of a row fulfils the condition, and the row is its best: for which none other may be `better`. The
- * rows come from the best to the worst, so of a resource that has many only the first is asked: asking each would take the
- * square of their number.
+ * Whether the resource of a row fulfils the condition, and the row is its best: for which none other may be `better`. Mostly
+ * it is the only one. The rows come from the best to the worst, so of a resource that has many only the first is asked:
+ * asking each would take the square of their number.
  */
 function isBest({ run, where, met }: Part, table: string, better: Sql): Sql {
   const own = (row: string): Sql => sql`FROM ${raw(`${table} ${row}`)} INDEXED BY ${raw(`sqlite_autoindex_${table}_1`)}
     WHERE ${raw(`${row}.resource = d.resource AND ${row}.param = d.param`)} AND ${run.look(raw(row), 'param')}`;
-  return sql`CASE WHEN (CASE WHEN (SELECT 1 ${own('m')} LIMIT 1 OFFSET ${raw(String(FEW))}) IS NULL THEN 1 ELSE ${met} END)
-    THEN ${run.check(where, KEY)} AND NOT EXISTS (SELECT 1 ${own('o')} AND ${better}) ELSE 0 END`;
+  const isAlone = (others: number): Sql => sql`(SELECT 1 ${own('m')} LIMIT 1 OFFSET ${raw(String(others))}) IS NULL`;
+  const asked = run.check(where, KEY);
+  return sql`CASE WHEN ${isAlone(1)} THEN ${asked} WHEN (CASE WHEN ${isAlone(FEW)} THEN 1 ELSE ${met} END)
+    THEN ${asked} AND NOT EXISTS (SELECT 1 ${own('o')} AND ${better}) ELSE 0 END`;
 }
 
 /** That the other row `o` has a lesser value, or a greater one. */

@@ -9,29 +9,50 @@ export interface Sql {
 
 /** SQL that is part of this program: names of tables, columns and functions. */
 export function raw(text: string): Sql {
-  return { text, values: [] };
+  return { text, values: NO_VALUES };
 }
 
-/** A template of SQL: pieces of it go in as they are, all else is bound. */
+/**
+ * A template of SQL: pieces of it go in as they are, all else is bound. Searches put hundreds of them together, so it is
+ * written for speed.
+ */
 export function sql(strings: TemplateStringsArray, ...parts: readonly (Sql | Value)[]): Sql {
-  let text = strings[0] ?? '';
-  const values: Value[] = [];
-  for (const [i, part] of parts.entries()) {
+  let text = strings[0]!;
+  let values: readonly Value[] = NO_VALUES;
+  for (let i = 0; i < parts.length; i++) {
+    const part = parts[i]!;
     if (typeof part === 'object') {
       text += part.text;
-      for (const value of part.values) values.push(value);
+      values = appended(values, part.values);
     } else {
       text += '?';
-      values.push(part);
+      values = appended(values, [part]);
     }
-    text += strings[i + 1] ?? '';
+    text += strings[i + 1]!;
   }
   return { text, values };
 }
 
+const NO_VALUES: readonly Value[] = [];
+
+/** Both lists as one; lists are shared, and never changed. */
+function appended(values: readonly Value[], more: readonly Value[]): readonly Value[] {
+  if (more.length === 0) return values;
+  return values.length === 0 ? more : [...values, ...more];
+}
+
 /** All of them one after the other. */
 export function join(pieces: readonly Sql[], separator: string): Sql {
-  return { text: pieces.map(({ text }) => text).join(separator), values: pieces.flatMap(({ values }) => values) };
+  const [first, ...others] = pieces;
+  if (first === undefined) return { text: '', values: NO_VALUES };
+  if (others.length === 0) return first;
+  let { text } = first;
+  const values = [...first.values];
+  for (const piece of others) {
+    text += separator + piece.text;
+    for (const value of piece.values) values.push(value);
+  }
+  return { text, values };
 }
 
 /** True where all are; without any it is true. */
