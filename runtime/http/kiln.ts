@@ -1,33 +1,21 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
 import { FhirError } from '../fhir/errors.js';
-import { DEFAULT_LIMITS, type Limits } from '../fhir/limits.js';
 import { parseQuery } from '../fhir/parse-query.js';
 import { asksForResource, negotiate, type FormatName, type Negotiated } from '../format/negotiate.js';
-import { createPageLinks } from '../interactions/page-link.js';
-import { findInteraction, hasContent, INTERACTIONS, isWired } from '../interactions/registry.js';
-import type { Services } from '../interactions/services.js';
+import { findInteraction, hasContent } from '../interactions/registry.js';
 import { SILENT, type Log } from '../observe/log.js';
-import { createCodecs, type Codec, type Codecs } from './codecs.js';
+import { createServices, type ServiceOptions, type Serving } from './create-services.js';
 import { guardOpenMode } from './open-mode.js';
 import { drain, hasBody } from './read-body.js';
 import { readCall } from './read-call.js';
 import { requestId } from './request-id.js';
 import { PLAIN, sendError, sendReply, type Presentation } from './respond.js';
-import { createRouter, type Destination, type Router } from './router.js';
+import type { Destination } from './router.js';
 
 /** What a FHIR handler is made of. */
-export interface KilnOptions extends Pick<
-  Services,
-  'tables' | 'store' | 'extract' | 'validate' | 'subset' | 'zone' | 'currency' | 'search' | 'deletesMultiple'
-> {
-  /** Absolute URL of the FHIR base; absent: taken from each request's `Host`. */
-  readonly baseUrl?: string;
+export interface KilnOptions extends ServiceOptions {
   readonly log?: Log;
-  /** Limits that are not as `DEFAULT_LIMITS` has them. */
-  readonly limits?: Partial<Limits>;
-  /** Formats beside JSON. */
-  readonly codecs?: Readonly<Partial<Record<FormatName, Codec>>>;
 }
 
 /** A request handler for Node's http server, and for Express: `app.use('/fhir', kiln(options))`. */
@@ -51,35 +39,12 @@ export function kiln(options: KilnOptions): FhirHandler {
 
 /** The FHIR interface. Until authorization exists it serves this machine only (`guardOpenMode`). */
 export function createFhirServer(options: KilnOptions): FhirServer {
-  const { tables, store, extract, validate, subset, zone, currency, search, deletesMultiple, baseUrl } = options;
   const { log = SILENT } = options;
-  const limits = { ...DEFAULT_LIMITS, ...options.limits };
-  const codecs = createCodecs(limits.nesting, options.codecs);
-  const services: Services = {
-    tables,
-    store,
-    extract,
-    ...(validate === undefined ? {} : { validate }),
-    ...(subset === undefined ? {} : { subset }),
-    ...(zone === undefined ? {} : { zone }),
-    ...(currency === undefined ? {} : { currency }),
-    ...(search === undefined ? {} : { search }),
-    ...(deletesMultiple === undefined ? {} : { deletesMultiple }),
-    pages: createPageLinks(store.maps),
-    limits,
-    wired: new Set(INTERACTIONS.keys()),
-    formats: [...codecs.keys()],
-    ...(baseUrl === undefined ? {} : { baseUrl }),
-  };
-  const router = createRouter(tables.routes, tables.resourceTypes, isWired);
-  const context = { services, codecs, router, log };
+  const context = { ...createServices(options), log };
   return (req, res, url, mount) => handle(new Exchange(req, res, url, mount), context);
 }
 
-interface Context {
-  readonly services: Services;
-  readonly codecs: Codecs;
-  readonly router: Router;
+interface Context extends Serving {
   readonly log: Log;
 }
 

@@ -1,6 +1,7 @@
 import type { Interaction, RouteRow } from '../contract/index.js';
 import { BINARY } from './binary-content.js';
 import { readBinary, vreadBinary } from './binary-read.js';
+import { executeBundle } from './bundle/bundle.js';
 import { capabilities } from './capabilities.js';
 import { history } from './history.js';
 import { BINARY_PLANNERS, PLANNERS } from './plan-write.js';
@@ -23,6 +24,7 @@ export const INTERACTIONS: Handlers = new Map<Interaction, InteractionHandler>([
   ['history-system', history],
   ['search-type', searchType],
   ['capabilities', capabilities],
+  ['bundle', executeBundle],
 ]);
 
 /** What the specification has differently for the type whose content is bytes. */

@@ -12,13 +12,30 @@ import type { PageLinks } from './page-link.js';
 import type { SearchSettings } from './search-settings.js';
 
 /** The tables that interactions read. */
-export type ServiceTables = Pick<Tables, 'origin' | 'resourceTypes' | 'routes' | 'capabilities' | 'search'>;
+export type ServiceTables = Pick<Tables, 'origin' | 'resourceTypes' | 'routes' | 'capabilities' | 'search' | 'types'>;
 
 /** The part of a resource that a client wants. https://hl7.org/fhir/R5/search.html#summary */
 export interface View {
   readonly summary?: 'true' | 'text' | 'data';
   /** Names of elements on the first level. */
   readonly elements?: readonly string[];
+}
+
+/** Where an entry of a Bundle leads. */
+export interface EntryRoute extends Pick<Call, 'type' | 'id' | 'versionId' | 'params'> {
+  readonly interaction: Interaction;
+}
+
+/** How entries of a Bundle are executed: as requests are. */
+export interface EntryHandling {
+  /**
+   * The interaction behind a method and a URL.
+   *
+   * @param url path and query, below the base, with a slash before
+   * @throws FhirError where there is none
+   */
+  route(method: string, url: string): EntryRoute;
+  readonly handle: InteractionHandler;
 }
 
 /** What interactions work with. */
@@ -32,6 +49,8 @@ export interface Services {
   /** Cuts a resource down to a view, tag included; absent: `_summary` and `_elements` are not supported. */
   readonly subset?: (resource: Resource, view: View) => Resource;
   readonly pages: PageLinks;
+  /** Absent: Bundles are not executed. */
+  readonly entries?: EntryHandling;
   readonly limits: Limits;
   /** Zone of dates without an offset; absent: UTC. */
   readonly zone?: Zone;

@@ -53,5 +53,6 @@ export const toyTables: ServiceTables = {
     { method: 'GET', path: 'Patient/[id]/Observation', interaction: 'search-compartment' },
   ],
   search,
+  types: [],
   capabilities: types.map((type) => ({ type, profile: `http://hl7.org/fhir/StructureDefinition/${type}` })),
 };

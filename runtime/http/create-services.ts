@@ -1,0 +1,66 @@
+import { DEFAULT_LIMITS, type Limits } from '../fhir/limits.js';
+import type { FormatName } from '../format/negotiate.js';
+import { createPageLinks } from '../interactions/page-link.js';
+import { JSON_PATCHER } from '../interactions/patchers.js';
+import { INTERACTIONS, isWired } from '../interactions/registry.js';
+import type { Services } from '../interactions/services.js';
+import { createCodecs, type Codec, type Codecs } from './codecs.js';
+import { createEntryHandling } from './entry-handling.js';
+import { createRouter, type Router } from './router.js';
+
+/** What interactions are to work with. */
+export interface ServiceOptions extends Pick<
+  Services,
+  | 'tables'
+  | 'store'
+  | 'extract'
+  | 'validate'
+  | 'subset'
+  | 'zone'
+  | 'currency'
+  | 'search'
+  | 'deletesMultiple'
+  | 'patchers'
+> {
+  /** Absolute URL of the FHIR base; absent: taken from each request's `Host`. */
+  readonly baseUrl?: string;
+  /** Limits that are not as `DEFAULT_LIMITS` has them. */
+  readonly limits?: Partial<Limits>;
+  /** Formats beside JSON. */
+  readonly codecs?: Readonly<Partial<Record<FormatName, Codec>>>;
+}
+
+/** What requests are answered with. */
+export interface Serving {
+  readonly services: Services;
+  readonly codecs: Codecs;
+  readonly router: Router;
+}
+
+/** Puts together what the interactions work with, whether requests come over HTTP or from elsewhere. */
+export function createServices(options: ServiceOptions): Serving {
+  const { tables, store, extract, validate, subset, zone, currency, search, deletesMultiple, baseUrl } = options;
+  const { patchers = JSON_PATCHER } = options;
+  const limits = { ...DEFAULT_LIMITS, ...options.limits };
+  const codecs = createCodecs(limits.nesting, options.codecs);
+  const router = createRouter(tables.routes, tables.resourceTypes, isWired);
+  const services: Services = {
+    tables,
+    store,
+    extract,
+    ...(validate === undefined ? {} : { validate }),
+    ...(subset === undefined ? {} : { subset }),
+    ...(zone === undefined ? {} : { zone }),
+    ...(currency === undefined ? {} : { currency }),
+    ...(search === undefined ? {} : { search }),
+    ...(deletesMultiple === undefined ? {} : { deletesMultiple }),
+    patchers,
+    pages: createPageLinks(store.maps),
+    entries: createEntryHandling(router),
+    limits,
+    wired: new Set(INTERACTIONS.keys()),
+    formats: [...codecs.keys()],
+    ...(baseUrl === undefined ? {} : { baseUrl }),
+  };
+  return { services, codecs, router };
+}

@@ -1,0 +1,59 @@
+import { FhirError } from '../../fhir/errors.js';
+import type { JsonValue } from '../../fhir/resource.js';
+import type { Call, Reply } from '../call.js';
+import type { BundleServices } from './bundle-services.js';
+import { callOf } from './entry-call.js';
+import { Phase, readEntry, type Entry } from './entry.js';
+import { inParallel, keepPace } from './pace.js';
+import { writeAnswer, writeEntry, writeFailure } from './response.js';
+
+/** Entries that are executed at a time. */
+const WIDTH = 8;
+
+/**
+ * Executes the entries of a batch, each by itself as if it had come alone; what fails is told in its entry.
+ * https://hl7.org/fhir/R5/http.html#brules
+ */
+export async function executeBatch(values: readonly JsonValue[], call: Call, services: BundleServices): Promise<Reply> {
+  const answers: string[] = new Array<string>(values.length);
+  const entries: Entry[] = [];
+  for (const [index, value] of values.entries()) {
+    const entry = attempt(() => readEntry(value, index, call.base, services.entries.route));
+    if (entry instanceof FhirError) answers[index] = writeFailure(index, entry);
+    else entries.push(entry);
+  }
+  const pace = keepPace();
+  const execute = async (entry: Entry): Promise<void> => {
+    await pace();
+    answers[entry.index] = await executeEntry(entry, call, services);
+  };
+  for (const phase of [Phase.Delete, Phase.Create, Phase.Update, Phase.Read]) {
+    await inParallel(
+      entries.filter((entry) => entry.phase === phase),
+      WIDTH,
+      execute,
+    );
+  }
+  return { status: 200, json: writeAnswer('batch', answers, call) };
+}
+
+function attempt<T>(work: () => T): T | FhirError {
+  try {
+    return work();
+  } catch (error) {
+    if (error instanceof FhirError) return error;
+    throw error;
+  }
+}
+
+/** The answer to one entry by itself. */
+export async function executeEntry(entry: Entry, bundle: Call, services: BundleServices): Promise<string> {
+  try {
+    const call = callOf(entry, bundle);
+    const reply = await services.entries.handle(call, services);
+    return await writeEntry(entry, reply, services.limits.resource);
+  } catch (error) {
+    if (error instanceof FhirError) return writeFailure(entry.index, error);
+    throw error;
+  }
+}

@@ -1,0 +1,117 @@
+import type { Interaction } from '../../contract/index.js';
+import { FhirError } from '../../fhir/errors.js';
+import { isObject, type JsonObject, type JsonValue, type Resource } from '../../fhir/resource.js';
+import type { Conditions } from '../call.js';
+import type { EntryRoute } from '../services.js';
+import { entryPath, inEntry } from './entry-error.js';
+
+/** When an entry is executed: those of a lower phase before those of a higher. https://hl7.org/fhir/R5/http.html#trules */
+export enum Phase {
+  Delete,
+  Create,
+  Update,
+  Read,
+}
+
+/** An entry of a batch or transaction, read as far as that can be done without the others. */
+export interface Entry {
+  /** Its place in the Bundle, from 0. */
+  readonly index: number;
+  readonly phase: Phase;
+  readonly method: string;
+  readonly route: EntryRoute;
+  readonly fullUrl?: string;
+  readonly resource?: Resource;
+  readonly conditions: Conditions;
+}
+
+/** Finds the interaction behind method and URL of an entry. @throws FhirError */
+export type FindRoute = (method: string, url: string) => EntryRoute;
+
+const METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE']);
+
+const PHASES: Readonly<Partial<Record<Interaction, Phase>>> = {
+  delete: Phase.Delete,
+  'conditional-delete': Phase.Delete,
+  create: Phase.Create,
+  update: Phase.Update,
+  'conditional-update': Phase.Update,
+  patch: Phase.Update,
+  'conditional-patch': Phase.Update,
+};
+
+/**
+ * Reads an entry. https://hl7.org/fhir/R5/bundle-definitions.html#Bundle.entry.request
+ *
+ * @param base URL of the FHIR base: URLs below it are as good as relative ones, others are refused
+ * @throws FhirError with the place in the Bundle
+ */
+export function readEntry(value: JsonValue, index: number, base: string, findRoute: FindRoute): Entry {
+  const at = entryPath(index);
+  const request = isObject(value) ? value['request'] : undefined;
+  if (!isObject(value) || !isObject(request)) {
+    throw new FhirError('bundle-entry', 'The entry has no request', { expression: `${at}.request` });
+  }
+  const { method, url } = request;
+  if (typeof method !== 'string' || !METHODS.has(method)) {
+    const text = `The method has to be one of ${[...METHODS].join(', ')}`;
+    throw new FhirError('bundle-entry', text, { expression: `${at}.request.method` });
+  }
+  const expression = `${at}.request.url`;
+  if (typeof url !== 'string') throw new FhirError('bundle-entry', 'The request has no URL', { expression });
+  const path = relativeUrl(url, base);
+  if (path === undefined) {
+    const text = `The URL lies under another base than ${base}; name it relative to the base, such as Patient/1`;
+    throw new FhirError('bundle-entry', text, { expression });
+  }
+  const route = findAt(expression, index, () => findRoute(method, path));
+  if (route.interaction === 'bundle') {
+    const text = 'A Bundle cannot be executed within a Bundle; to store one its URL is Bundle';
+    throw new FhirError('bundle-entry', text, { expression });
+  }
+  const { resource, fullUrl } = value;
+  return {
+    index,
+    phase: PHASES[route.interaction] ?? Phase.Read,
+    method,
+    route,
+    ...(typeof fullUrl === 'string' ? { fullUrl } : {}),
+    ...(isObject(resource) ? { resource: resource as Resource } : {}),
+    conditions: readConditions(request),
+  };
+}
+
+/** The path and query of a URL, with a slash before; undefined: it lies under another base. */
+function relativeUrl(url: string, base: string): string | undefined {
+  if (base !== '' && url.startsWith(base)) {
+    const rest = url.slice(base.length);
+    if (rest === '' || rest.startsWith('/') || rest.startsWith('?')) return rest.startsWith('/') ? rest : `/${rest}`;
+  }
+  if (/^[a-z][a-z0-9+.-]*:|^\/\//i.test(url)) return undefined;
+  return url.startsWith('/') ? url : `/${url}`;
+}
+
+function findAt(expression: string, index: number, find: () => EntryRoute): EntryRoute {
+  try {
+    return find();
+  } catch (error) {
+    if (!(error instanceof FhirError)) throw error;
+    const [first, ...others] = error.issues;
+    throw inEntry(index, FhirError.of([{ ...first, expression }, ...others]));
+  }
+}
+
+function readConditions(request: JsonObject): Conditions {
+  const text = (name: string): string | undefined => {
+    const value = request[name];
+    return typeof value === 'string' ? value : undefined;
+  };
+  const [ifMatch, ifNoneMatch, ifNoneExist] = [text('ifMatch'), text('ifNoneMatch'), text('ifNoneExist')];
+  const since = Date.parse(text('ifModifiedSince') ?? '');
+  return {
+    ...(ifMatch === undefined ? {} : { ifMatch }),
+    ...(ifNoneMatch === undefined ? {} : { ifNoneMatch }),
+    ...(ifNoneExist === undefined ? {} : { ifNoneExist }),
+    ...(Number.isNaN(since) ? {} : { ifModifiedSince: since }),
+  };
+}

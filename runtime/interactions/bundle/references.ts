@@ -1,0 +1,86 @@
+import { FhirError } from '../../fhir/errors.js';
+import type { JsonObject } from '../../fhir/resource.js';
+import { readCriteria, splitQuery } from '../criteria.js';
+import type { WriteView } from '../write-plan.js';
+import type { BundleServices } from './bundle-services.js';
+import { entryPath, inEntry } from './entry-error.js';
+import { locate } from './locate.js';
+import { replaceInQuery } from './match-url.js';
+import { inParallel } from './pace.js';
+import type { Step } from './steps.js';
+
+/** Searches that are under way at a time. */
+const WIDTH = 16;
+
+/** A conditional reference, where it stands first. */
+interface Place {
+  readonly step: Step;
+  readonly holder: JsonObject;
+}
+
+/** Conditional references of a transaction, each once. https://hl7.org/fhir/R5/http.html#trules */
+export function collectCriteria(steps: readonly Step[]): ReadonlyMap<string, Place> {
+  const places = new Map<string, Place>();
+  for (const step of steps) {
+    for (const { to, holder } of step.links) {
+      if ('criteria' in to && !places.has(to.criteria)) places.set(to.criteria, { step, holder: holder as JsonObject });
+    }
+  }
+  return places;
+}
+
+/** The type that criteria look for. */
+export function typeOfCriteria(criteria: string): string {
+  return criteria.slice(0, criteria.indexOf('?'));
+}
+
+/**
+ * The one resource that each of the criteria finds, in the store together with what the Bundle makes of it.
+ *
+ * @param nameOf the name of the resource that a placeholder stands for
+ * @throws FhirError `not-found` where there is none, `precondition-failed` where there are several, at the first reference
+ */
+export async function resolveReferences(
+  criteria: ReadonlyMap<string, Place>,
+  nameOf: (text: string, step: Step) => string | undefined,
+  view: WriteView,
+  base: string,
+  services: BundleServices,
+): Promise<ReadonlyMap<string, string>> {
+  const names = await inParallel([...criteria], WIDTH, async ([text, place]): Promise<[string, string]> => {
+    try {
+      return [text, await resolve(text, (part) => nameOf(part, place.step), view, base, services)];
+    } catch (error) {
+      throw error instanceof FhirError ? atPlace(error, place) : error;
+    }
+  });
+  return new Map(names);
+}
+
+async function resolve(
+  text: string,
+  nameOf: (part: string) => string | undefined,
+  view: WriteView,
+  base: string,
+  services: BundleServices,
+): Promise<string> {
+  const type = typeOfCriteria(text);
+  const { params } = splitQuery(text, base);
+  const criteria = await readCriteria(type, replaceInQuery(type, params, nameOf, services.tables), { base }, services);
+  const { found } = await view.match(type, criteria.where, 2);
+  const [only, second] = found;
+  const shown = JSON.stringify(text.length > 200 ? `${text.slice(0, 200)}…` : text);
+  if (only === undefined) throw new FhirError('not-found', `The reference ${shown} finds no resource`);
+  if (second !== undefined) {
+    throw new FhirError('precondition-failed', `The reference ${shown} finds several resources; it has to find one`);
+  }
+  return `${type}/${only.id}`;
+}
+
+function atPlace(error: FhirError, { step: { entry }, holder }: Place): FhirError {
+  const { resource } = entry;
+  const path = resource === undefined ? '' : locate(resource, holder);
+  const expression = `${entryPath(entry.index)}.resource${path}.reference`;
+  const [first, ...others] = error.issues;
+  return inEntry(entry.index, FhirError.of([{ ...first, expression }, ...others]));
+}

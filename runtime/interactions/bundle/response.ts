@@ -1,0 +1,69 @@
+import { STATUS_CODES } from 'node:http';
+
+import { FhirError } from '../../fhir/errors.js';
+import { formatInstant } from '../../fhir/instant.js';
+import { errorOutcome } from '../../fhir/operation-outcome.js';
+import { writeJson } from '../../format/write-json.js';
+import type { Call, Reply, ReplyContent } from '../call.js';
+import { Phase, type Entry } from './entry.js';
+import { inEntry } from './entry-error.js';
+
+/**
+ * JSON text of the answer to a batch or transaction, its entries in the order of the request. Resources are put in as the
+ * text that the store has. https://hl7.org/fhir/R5/http.html#transaction-response
+ */
+export function writeAnswer(type: 'batch' | 'transaction', entries: readonly string[], { base }: Call): string {
+  const link = JSON.stringify([{ relation: 'self', url: base }]);
+  const list = entries.length === 0 ? '' : `,"entry":[${entries.join(',')}]`;
+  return `{"resourceType":"Bundle","type":"${type}-response","link":${link}${list}}`;
+}
+
+/**
+ * JSON text of the answer to one entry.
+ *
+ * @param most bytes of a Binary's content that are put into it
+ */
+export async function writeEntry(entry: Entry, reply: Reply, most: number): Promise<string> {
+  const { versionId, lastUpdated, location } = reply;
+  const isDelete = entry.phase === Phase.Delete;
+  const resource = entry.method === 'HEAD' ? undefined : await textOf(reply, most);
+  // What is told of a write beside its resource is an outcome.
+  const isOutcome = entry.phase !== Phase.Read && reply.resource !== undefined;
+  const response =
+    `{"status":${JSON.stringify(statusLine(isDelete && reply.status === 200 ? 204 : reply.status))}` +
+    (location === undefined ? '' : `,"location":${JSON.stringify(location)}`) +
+    (versionId === undefined ? '' : `,"etag":${JSON.stringify(`W/"${versionId}"`)}`) +
+    (lastUpdated === undefined ? '' : `,"lastModified":"${formatInstant(lastUpdated)}"`) +
+    (isOutcome && resource !== undefined ? `,"outcome":${resource}}` : '}');
+  return resource === undefined || isOutcome
+    ? `{"response":${response}}`
+    : `{"resource":${resource},"response":${response}}`;
+}
+
+/** JSON text of the answer to an entry that failed. */
+export function writeFailure(index: number, error: FhirError): string {
+  const outcome = writeJson(errorOutcome(inEntry(index, error)));
+  return `{"response":{"status":${JSON.stringify(statusLine(error.status))},"outcome":${outcome}}}`;
+}
+
+/** `201 Created` */
+function statusLine(status: number): string {
+  return `${status} ${STATUS_CODES[status] ?? ''}`.trim();
+}
+
+async function textOf({ json, resource, content, around }: Reply, most: number): Promise<string | undefined> {
+  if (json !== undefined) return json;
+  if (resource !== undefined) return writeJson(resource);
+  if (content === undefined || around === undefined) return undefined;
+  return around.head + (await base64Of(content, most)) + around.tail;
+}
+
+async function base64Of(content: ReplyContent, most: number): Promise<string> {
+  if (content.size > most) {
+    const text = `The content has ${content.size} bytes, too many for an entry: read it by a request of its own`;
+    throw new FhirError('not-acceptable', text);
+  }
+  const pieces: Uint8Array[] = [];
+  for await (const piece of await content.open()) pieces.push(Uint8Array.from(piece));
+  return Buffer.concat(pieces).toString('base64');
+}

@@ -1,0 +1,162 @@
+import { FhirError, type Issue } from '../../fhir/errors.js';
+import type { JsonObject, JsonValue, Resource } from '../../fhir/resource.js';
+import type { Call } from '../call.js';
+import { splitQuery } from '../criteria.js';
+import { searchDefinitions } from '../../search/query/definitions.js';
+import { planWrite } from '../plan-write.js';
+import type { WritePlan } from '../write-plan.js';
+import type { BundleServices } from './bundle-services.js';
+import { callOf } from './entry-call.js';
+import { entryPath, inEntry } from './entry-error.js';
+import { Phase, readEntry, type Entry } from './entry.js';
+import { linkPlans } from './link-plan.js';
+import { findLinks, type Link } from './links.js';
+import { locate } from './locate.js';
+import { entriesInQuery } from './match-url.js';
+import { inParallel, keepPace } from './pace.js';
+import { collectPlaceholders, type Placeholders } from './placeholders.js';
+
+/** An entry of a transaction that writes. */
+export interface Step {
+  readonly entry: Entry;
+  readonly call: Call;
+  readonly links: readonly Link[];
+  /** Entries whose names stand in the search that decides which resource this one is about. */
+  readonly needs: ReadonlySet<number>;
+  /** Absent: the search has to be completed first. */
+  readonly plan?: WritePlan;
+}
+
+/** A transaction, as far as it is known without the store. */
+export interface Steps {
+  readonly placeholders: Placeholders;
+  /** In the order of work. */
+  readonly writes: readonly Step[];
+  readonly reads: readonly Entry[];
+}
+
+/** Plans that are made at a time: few of them wait for anything. */
+const WIDTH = 8;
+
+/** What is wrong in several entries is told at once, up to so many faults. */
+const MAX_ISSUES = 100;
+
+/**
+ * Reads all entries of a transaction, and checks what can be checked of them.
+ *
+ * @throws FhirError with what is wrong with each of them
+ */
+export async function readSteps(values: readonly JsonValue[], bundle: Call, services: BundleServices): Promise<Steps> {
+  const pace = keepPace();
+  const faults = new Map<number, FhirError>();
+  const attempt = async <T>(index: number, work: () => T | Promise<T>): Promise<T | undefined> => {
+    try {
+      await pace();
+      return await work();
+    } catch (error) {
+      if (!(error instanceof FhirError) || error.status >= 500) throw error;
+      faults.set(index, inEntry(index, error));
+      return undefined;
+    }
+  };
+  const entries: Entry[] = [];
+  for (const [index, value] of values.entries()) {
+    const entry = await attempt(index, () => readEntry(value, index, bundle.base, services.entries.route));
+    if (entry !== undefined) entries.push(entry);
+  }
+  throwAll(faults);
+
+  const placeholders = collectPlaceholders(entries, bundle.base);
+  const writing = entries.filter(({ phase }) => phase !== Phase.Read);
+  const steps: Step[] = [];
+  try {
+    await inParallel(writing, WIDTH, (entry) =>
+      attempt(entry.index, async () => {
+        steps.push(await readStep(entry, bundle, placeholders, services));
+      }),
+    );
+    throwAll(faults);
+  } catch (error) {
+    for (const { plan } of steps) await plan?.drop?.();
+    throw error;
+  }
+  return { placeholders, writes: steps.sort(compareSteps), reads: entries.filter(({ phase }) => phase === Phase.Read) };
+}
+
+function throwAll(faults: ReadonlyMap<number, FhirError>): void {
+  const ordered = [...faults].sort(([a], [b]) => a - b).map(([, fault]) => fault);
+  const [first, ...others] = ordered.flatMap((fault): readonly Issue[] => fault.issues).slice(0, MAX_ISSUES);
+  if (first !== undefined)
+    throw Object.assign(FhirError.of([first, ...others]), { headers: ordered[0]?.headers ?? {} });
+}
+
+/** Those whose search names other entries come after the others of their phase. */
+function compareSteps(a: Step, b: Step): number {
+  return (
+    a.entry.phase - b.entry.phase ||
+    Math.min(a.needs.size, 1) - Math.min(b.needs.size, 1) ||
+    a.entry.index - b.entry.index
+  );
+}
+
+async function readStep(
+  entry: Entry,
+  bundle: Call,
+  placeholders: Placeholders,
+  services: BundleServices,
+): Promise<Step> {
+  const call = callOf(entry, bundle);
+  const needs = entriesInQuery(call.type, paramsOf(call), (text) => placeholders.find(text, entry), services.tables);
+  const plan = needs.size > 0 ? undefined : await planOf(call, services);
+  try {
+    const links = linksOf(entry, bundle, placeholders, services);
+    return { entry, call, links, needs, ...(plan === undefined ? {} : { plan }) };
+  } catch (error) {
+    await plan?.drop?.();
+    throw error;
+  }
+}
+
+/** The parameters of the search that decides which resource a call is about. */
+export function paramsOf({ params, conditions: { ifNoneExist }, base }: Call): URLSearchParams {
+  return ifNoneExist === undefined ? params : splitQuery(ifNoneExist, base).params;
+}
+
+/** @throws FhirError for what is wrong with the call by itself */
+export function planOf(call: Call, services: BundleServices): Promise<WritePlan> {
+  const plan = planWrite(call, services);
+  if (plan === undefined) throw new Error(`no plan for ${call.interaction}`);
+  return plan;
+}
+
+function linksOf(
+  entry: Entry,
+  { base }: Call,
+  placeholders: Placeholders,
+  { tables }: BundleServices,
+): readonly Link[] {
+  const { resource } = entry;
+  if (resource === undefined || entry.phase === Phase.Delete) return [];
+  const { isResourceType } = searchDefinitions(tables);
+  return findLinks(resource, {
+    plans: linkPlans(tables),
+    find: (text) => placeholders.find(text, entry),
+    criteriaOf: (text) => criteriaOf(text, base, isResourceType),
+    onUnknown: (holder, text) => {
+      throw unknownPlaceholder(entry, resource, holder, text);
+    },
+  });
+}
+
+/** `Type?…` of a conditional reference; undefined: it is another URL. https://hl7.org/fhir/R5/http.html#trules */
+function criteriaOf(text: string, base: string, isResourceType: (name: string) => boolean): string | undefined {
+  const local = base !== '' && text.startsWith(`${base}/`) ? text.slice(base.length + 1) : text;
+  const type = local.slice(0, local.indexOf('?'));
+  return isResourceType(type) ? local : undefined;
+}
+
+function unknownPlaceholder(entry: Entry, resource: Resource, holder: JsonObject, text: string): FhirError {
+  const shown = JSON.stringify(text.length > 128 ? `${text.slice(0, 128)}…` : text);
+  const expression = `${entryPath(entry.index)}.resource${locate(resource, holder)}.reference`;
+  return new FhirError('bundle-placeholder', `No entry that writes has the fullUrl ${shown}`, { expression });
+}

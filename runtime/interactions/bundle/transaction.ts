@@ -1,0 +1,176 @@
+import { FhirError } from '../../fhir/errors.js';
+import type { JsonValue } from '../../fhir/resource.js';
+import type { Change, StoredVersion } from '../../store/store.js';
+import type { Call, Reply } from '../call.js';
+import { commit, type Decision } from '../commit.js';
+import type { Decided } from '../write-plan.js';
+import { aimSteps, isConditional, type Aimed, type Aims } from './aims.js';
+import { applyLinks } from './apply-links.js';
+import { executeEntry } from './batch.js';
+import type { BundleServices } from './bundle-services.js';
+import { forEntry, inEntry } from './entry-error.js';
+import { checkIdentities } from './identities.js';
+import { replaceInQuery } from './match-url.js';
+import { memoView } from './memo-view.js';
+import { inParallel, keepPace, type Pace } from './pace.js';
+import { collectCriteria, resolveReferences, typeOfCriteria } from './references.js';
+import { writeAnswer, writeEntry } from './response.js';
+import { readSteps, type Step, type Steps } from './steps.js';
+
+/** Reads that are under way at a time. */
+const WIDTH = 8;
+
+/** What was decided on one entry. */
+interface Outcome extends Aimed {
+  readonly decided: Decided;
+}
+
+/** What was decided on all of them. */
+interface Outcomes {
+  readonly outcomes: readonly Outcome[];
+  readonly names: ReadonlyMap<number, string>;
+}
+
+/**
+ * Executes the entries of a transaction, all or none: deletions, creations, updates and patches, and when these are done
+ * what only reads. https://hl7.org/fhir/R5/http.html#transaction
+ */
+export async function executeTransaction(
+  values: readonly JsonValue[],
+  call: Call,
+  services: BundleServices,
+): Promise<Reply> {
+  const pace = keepPace();
+  const steps = await readSteps(values, call, services);
+  const answers: string[] = new Array<string>(values.length);
+  const { outcomes, names, written } = await write(steps, call, services, pace);
+  await answerWrites(outcomes, written, answers, services, pace);
+  const nameOf = (text: string, entry: Steps['reads'][number]): string | undefined => {
+    const index = steps.placeholders.find(text, entry);
+    return index === undefined ? undefined : names.get(index);
+  };
+  await inParallel(steps.reads, WIDTH, async (entry) => {
+    await pace();
+    const { route } = entry;
+    const params = replaceInQuery(route.type, route.params, (text) => nameOf(text, entry), services.tables);
+    answers[entry.index] = await executeEntry({ ...entry, route: { ...route, params } }, call, services);
+  });
+  return { status: 200, json: writeAnswer('transaction', answers, call) };
+}
+
+/** Decides and writes, again and again until nobody comes in between. What was put beside the resources goes if that fails. */
+async function write(
+  { writes, placeholders }: Steps,
+  call: Call,
+  services: BundleServices,
+  pace: Pace,
+): Promise<Outcomes & { readonly written: readonly StoredVersion[] }> {
+  const criteria = collectCriteria(writes);
+  const searched = new Set([...writes.filter(isConditional).flatMap(({ call: { type = '' } }) => type)]);
+  for (const text of criteria.keys()) searched.add(typeOfCriteria(text));
+  const versions = new Versions();
+  const keys = writes.flatMap(({ plan }) => plan?.keys ?? []);
+  const named = writes.flatMap(({ call: { type, id } }) =>
+    type === undefined || id === undefined ? [] : { type, id },
+  );
+
+  const decide = async (): Promise<Decision<Outcomes>> => {
+    const view = await memoView(services.store, named);
+    const aims = await aimSteps({ steps: writes, placeholders, searched, view, services, pace });
+    checkIdentities(targetsOf(aims));
+    versions.see(aims);
+    const nameOf = (text: string, { entry }: Step): string | undefined => {
+      const index = placeholders.find(text, entry);
+      return index === undefined ? undefined : aims.names.get(index);
+    };
+    const found = await resolveReferences(criteria, nameOf, aims.view, call.base, services);
+    const names = { ofEntry: (index: number) => aims.names.get(index), ofCriteria: (text: string) => found.get(text) };
+    const outcomes: Outcome[] = [];
+    const changes: Change[] = [];
+    for (const aimed of aims.aimed) {
+      await pace();
+      const { step, plan, aim } = aimed;
+      applyLinks(step.links, names);
+      const decided = await forEntry(step.entry.index, () => plan.decide(aim, step.entry.resource));
+      outcomes.push({ ...aimed, decided });
+      changes.push(...decided.changes);
+    }
+    return { changes, guards: aims.guards, result: { outcomes, names: aims.names } };
+  };
+
+  try {
+    const { result, written } = await commit(services.store, keys, decide);
+    return { ...result, written };
+  } catch (error) {
+    // A store that failed may have written all the same, or be about to. The sweep finds out.
+    if (error instanceof FhirError && error.status < 500) for (const { plan } of writes) await plan?.drop?.();
+    throw error instanceof FhirError && error.code === 'version-conflict' ? versions.blame(error) : error;
+  }
+}
+
+/** `Type/id` of all that is written to. */
+function* targetsOf({ aimed }: Aims): Generator<[string, number]> {
+  for (const { step, aim } of aimed) {
+    if (aim.isThere === true) continue;
+    for (const { id } of aim.targets) yield [`${aim.type}/${id}`, step.entry.index];
+  }
+}
+
+/** Which entries others keep interfering with. */
+class Versions {
+  private last = new Map<number, string>();
+  private changed: number | undefined;
+
+  see({ aimed }: Aims): void {
+    const now = new Map(
+      aimed.map(({ step, aim }): [number, string] => [
+        step.entry.index,
+        aim.targets.map(({ id, current }) => `${id}/${current?.version ?? 0}`).join(),
+      ]),
+    );
+    for (const [index, text] of now) {
+      const before = this.last.get(index);
+      if (before !== undefined && before !== text) this.changed = index;
+    }
+    this.last = now;
+  }
+
+  blame(error: FhirError): FhirError {
+    return this.changed === undefined ? error : inEntry(this.changed, error);
+  }
+}
+
+async function answerWrites(
+  outcomes: readonly Outcome[],
+  written: readonly StoredVersion[],
+  answers: string[],
+  { limits }: BundleServices,
+  pace: Pace,
+): Promise<void> {
+  const byName = new Map(written.map((version) => [`${version.type}/${version.id}`, version]));
+  let at = 0;
+  for (const { step, plan, aim, decided } of outcomes) {
+    await pace();
+    const own = written.slice(at, (at += decided.changes.length));
+    if (own.length === 0) await plan.drop?.();
+    const reply = decided.reply(own);
+    answers[step.entry.index] = await writeEntry(step.entry, settled(reply, aim, byName), limits.resource);
+  }
+}
+
+/** A conditional create may have found what an entry before it creates: what came of that is known only now. */
+function settled(
+  reply: Reply,
+  { isThere, targets: [target], type }: Aimed['aim'],
+  byName: ReadonlyMap<string, StoredVersion>,
+): Reply {
+  const version = isThere === true && target !== undefined ? byName.get(`${type}/${target.id}`) : undefined;
+  if (version === undefined) return reply;
+  return {
+    ...reply,
+    versionId: String(version.version),
+    lastUpdated: version.lastUpdated,
+    location: `${version.type}/${version.id}/_history/${version.version}`,
+    ...(reply.json === undefined || version.json === undefined ? {} : { json: version.json }),
+  };
+}

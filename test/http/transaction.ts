@@ -1,0 +1,482 @@
+import { describe, expect, it } from 'vitest';
+
+import type { Store } from '../../runtime/store/store.js';
+import {
+  entry,
+  faultsOf,
+  nameOf,
+  observation,
+  patient,
+  responsesOf,
+  statusesOf,
+  transaction,
+  urn,
+  useBundleServer,
+  word,
+} from './bundle-server.js';
+import type { Answer } from './server.js';
+
+/** What a transaction does, whatever the store. */
+export function transactions(store: Store): void {
+  const server = useBundleServer(store);
+  const run = (bundle: object, headers: Record<string, string> = {}) => server.send('POST', '', bundle, headers);
+  const done = async (bundle: object, headers: Record<string, string> = {}): Promise<Answer> => {
+    const answer = await run(bundle, headers);
+    expect(answer.status, answer.text).toBe(200);
+    return answer;
+  };
+  const read = async (name: string) => (await server.send('GET', `/${name}`)).json();
+  const count = async (search: string): Promise<number> =>
+    (await server.send('GET', `/${search}&_summary=count`)).json().total;
+
+  describe('answers (http.html#transaction-response)', () => {
+    it('come in the order of the request, with status, location, etag and time', async () => {
+      const id = word();
+      await server.send('PUT', `/Patient/${id}-old`, patient('x', { id: `${id}-old` }));
+      const answer = await done(
+        transaction(
+          entry('GET', `Patient/${id}`),
+          entry('PUT', `Patient/${id}`, patient('x', { id })),
+          entry('POST', 'Patient', patient('x')),
+          entry('DELETE', `Patient/${id}-old`),
+          entry('DELETE', `Patient/${id}-never`),
+          entry('HEAD', `Patient/${id}`),
+        ),
+      );
+      expect(answer.json()).toMatchObject({ resourceType: 'Bundle', type: 'transaction-response' });
+      expect(statusesOf(answer)).toEqual([
+        '200 OK',
+        '201 Created',
+        '201 Created',
+        '204 No Content',
+        '204 No Content',
+        '200 OK',
+      ]);
+      const [got, put, , gone] = answer.json().entry;
+      expect(got.resource).toMatchObject({ resourceType: 'Patient', id });
+      expect(put).toEqual({
+        response: {
+          status: '201 Created',
+          location: `Patient/${id}/_history/1`,
+          etag: 'W/"1"',
+          lastModified: got.resource.meta.lastUpdated,
+        },
+      });
+      expect(gone.response).toMatchObject({ etag: 'W/"2"' });
+      expect(answer.json().entry[5].resource).toBeUndefined();
+    });
+
+    it.each(['representation', 'OperationOutcome'])('honour Prefer: return=%s', async (wish) => {
+      const answer = await done(transaction(entry('POST', 'Patient', patient('x'))), { prefer: `return=${wish}` });
+      const [{ resource, response }] = answer.json().entry;
+      if (wish === 'representation')
+        expect(resource).toMatchObject({ resourceType: 'Patient', meta: { versionId: '1' } });
+      else expect(response.outcome.resourceType).toBe('OperationOutcome');
+    });
+
+    it('may be empty', async () => {
+      expect((await done({ resourceType: 'Bundle', type: 'transaction' })).json().entry).toBeUndefined();
+    });
+  });
+
+  describe('placeholders (http.html#trules)', () => {
+    it('are replaced in references, URIs, URLs and narrative, and nowhere else', async () => {
+      const [subject, attached] = [urn(), urn()];
+      const answer = await done(
+        transaction(
+          entry(
+            'POST',
+            'DocumentReference',
+            {
+              resourceType: 'DocumentReference',
+              status: 'current',
+              text: {
+                status: 'generated',
+                div: `<div xmlns="http://www.w3.org/1999/xhtml"><a href="${subject}#top">${subject}</a><img src='${attached}' alt="x"/></div>`,
+              },
+              identifier: [{ system: 'urn:ietf:rfc:3986', value: subject }],
+              subject: { reference: subject, display: subject },
+              content: [{ attachment: { url: attached, title: subject } }],
+              extension: [
+                { url: 'http://example.org/uri', valueUri: subject },
+                { url: 'http://example.org/canonical', valueCanonical: subject },
+                { url: 'http://example.org/string', valueString: subject },
+              ],
+            },
+            { fullUrl: urn() },
+          ),
+          entry('POST', 'Patient', patient('x'), { fullUrl: subject }),
+          entry(
+            'POST',
+            'Binary',
+            { resourceType: 'Binary', contentType: 'text/plain', data: 'aGVsbG8=' },
+            { fullUrl: attached },
+          ),
+        ),
+      );
+      const [document, who, what] = responsesOf(answer).map(nameOf);
+      const stored = await read(document!);
+      expect(stored).toMatchObject({
+        identifier: [{ value: subject }],
+        subject: { reference: who, display: subject },
+        content: [{ attachment: { url: what, title: subject } }],
+        extension: [{ valueUri: who }, { valueCanonical: subject }, { valueString: subject }],
+      });
+      expect(stored.text.div).toContain(`<a href="${who}#top">${subject}</a><img src="${what}" alt="x"/>`);
+      expect((await server.send('GET', `/${what}`)).text).toBe('hello');
+    });
+
+    it('may be circular, in contained resources, versioned, and spelled in capitals', async () => {
+      const [one, other] = [urn(), urn()];
+      const answer = await done(
+        transaction(
+          entry(
+            'POST',
+            'Patient',
+            patient('x', {
+              link: [
+                {
+                  other: {
+                    reference: other
+                      .replace(/[a-f]/g, (c) => c.toUpperCase())
+                      .replace('URN:UUID', 'urn:uuid')
+                      .replace('urn:uuiD', 'urn:uuid'),
+                  },
+                  type: 'seealso',
+                },
+              ],
+            }),
+            { fullUrl: one },
+          ),
+          entry(
+            'POST',
+            'Patient',
+            patient('x', { link: [{ other: { reference: `${one}/_history/1` }, type: 'seealso' }] }),
+            { fullUrl: other },
+          ),
+          entry(
+            'POST',
+            'Observation',
+            observation('#p', {
+              contained: [{ resourceType: 'Patient', id: 'p', link: [{ other: { reference: one }, type: 'refer' }] }],
+            }),
+          ),
+        ),
+      );
+      const [a, b, c] = responsesOf(answer).map(nameOf);
+      expect((await read(a!)).link[0].other.reference).toBe(b);
+      expect((await read(b!)).link[0].other.reference).toBe(a);
+      expect((await read(c!)).contained[0].link[0].other.reference).toBe(a);
+      expect((await read(c!)).subject.reference).toBe('#p');
+    });
+
+    it('may be Type/id, by the id of a body or by a fullUrl anywhere', async () => {
+      const answer = await done(
+        transaction(
+          entry('POST', 'Patient', patient('x', { id: 'mine' })),
+          entry('POST', 'Observation', observation('Patient/mine')),
+          entry('POST', 'Patient', patient('x', { id: 'a2' }), { fullUrl: 'http://a.example/fhir/Patient/a2' }),
+          entry('POST', 'Observation', observation('Patient/a2'), { fullUrl: 'http://a.example/fhir/Observation/1' }),
+          entry('POST', 'Observation', observation('http://a.example/fhir/Patient/a2'), { fullUrl: urn() }),
+          entry('POST', 'Observation', observation('Patient/a2'), { fullUrl: urn() }),
+          entry('POST', 'Patient', patient('x'), { fullUrl: `${server.url}/fhir/Patient/own` }),
+          entry('POST', 'Observation', observation(`${server.url}/fhir/Patient/own`)),
+          entry('POST', 'Observation', observation('Patient/own')),
+          entry('POST', 'Observation', observation('Patient/elsewhere')),
+        ),
+      );
+      const names = responsesOf(answer).map(nameOf);
+      const subjects = await Promise.all(names.map(async (name) => (await read(name)).subject?.reference));
+      expect(subjects.map((subject) => names.indexOf(subject))).toEqual([-1, 0, -1, 2, 2, 2, -1, 6, 6, -1]);
+      expect(subjects[9]).toBe('Patient/elsewhere');
+      expect(names[0]).not.toBe('Patient/mine');
+    });
+
+    it('are refused where none or several entries can be meant', async () => {
+      const lost = urn();
+      const answer = await run(transaction(entry('POST', 'Observation', observation(lost))));
+      expect(answer.status).toBe(400);
+      expect(faultsOf(answer)).toEqual([['bundle-placeholder', 'Bundle.entry[0].resource.subject.reference']]);
+      const twice = entry('POST', 'Patient', patient('x', { id: 'same' }));
+      const both = await run(transaction(twice, twice, entry('POST', 'Observation', observation('Patient/same'))));
+      expect([both.status, ...faultsOf(both)]).toEqual([400, ['bundle-placeholder', 'Bundle.entry[2]']]);
+      const url = urn();
+      const same = await run(
+        transaction(
+          entry('POST', 'Patient', patient('x'), { fullUrl: url }),
+          entry('POST', 'Patient', patient('y'), { fullUrl: url }),
+        ),
+      );
+      expect([same.status, ...faultsOf(same)]).toEqual([400, ['bundle-identity', 'Bundle.entry[1].fullUrl']]);
+      expect(same.text).toContain('entry[0] and entry[1]');
+    });
+
+    it('are replaced in searches that decide what entries are about, and in those that read', async () => {
+      const [who, tag] = [urn(), word()];
+      const seen = observation(who, { identifier: [{ system: 'urn:test', value: tag }] });
+      const bundle = transaction(
+        entry('GET', `Observation?subject=${who}`),
+        entry('POST', 'Observation', seen, { request: { ifNoneExist: `subject=${who}` } }),
+        entry('PUT', `Patient?identifier=urn:test|${tag}`, patient(tag), { fullUrl: who }),
+      );
+      const first = await done(bundle);
+      expect(statusesOf(first)).toEqual(['200 OK', '201 Created', '201 Created']);
+      expect(first.json().entry[0].resource.entry).toHaveLength(1);
+      const second = await done(bundle);
+      expect(statusesOf(second)).toEqual(['200 OK', '200 OK', '200 OK']);
+      expect(nameOf(responsesOf(second)[1])).toBe(nameOf(responsesOf(first)[1]));
+    });
+  });
+
+  describe('conditional references', () => {
+    it('are resolved in the store and in the Bundle itself', async () => {
+      const [stored, own] = [word(), word()];
+      const known = nameOf(responsesOf(await done(transaction(entry('POST', 'Patient', patient(stored)))))[0]);
+      const answer = await done(
+        transaction(
+          entry('POST', 'Observation', observation(`Patient?identifier=urn:test|${stored}`)),
+          entry('POST', 'Observation', observation(`Patient?identifier=urn:test|${own}`)),
+          entry('POST', 'Patient', patient(own)),
+        ),
+      );
+      const [first, second, third] = responsesOf(answer).map(nameOf);
+      expect((await read(first!)).subject.reference).toBe(known);
+      expect((await read(second!)).subject.reference).toBe(third);
+    });
+
+    it('fail the transaction where they find none (404) or several (412), naming the place', async () => {
+      const value = word();
+      const none = await run(
+        transaction(
+          entry('POST', 'Patient', patient(value)),
+          entry('POST', 'Observation', observation('Patient?identifier=urn:test|nobody')),
+        ),
+      );
+      expect([none.status, ...faultsOf(none)]).toEqual([
+        404,
+        ['not-found', 'Bundle.entry[1].resource.subject.reference'],
+      ]);
+      const several = await run(
+        transaction(
+          entry('POST', 'Patient', patient(value)),
+          entry('POST', 'Patient', patient(value)),
+          entry('POST', 'Observation', observation(`Patient?identifier=urn:test|${value}`)),
+        ),
+      );
+      expect([several.status, ...faultsOf(several)]).toEqual([
+        412,
+        ['precondition-failed', 'Bundle.entry[2].resource.subject.reference'],
+      ]);
+      expect(await count(`Patient?identifier=urn:test|${value}`)).toBe(0);
+    });
+
+    it('do not see what the Bundle deletes, and see what it makes of what is there', async () => {
+      const [value, other, id] = [word(), word(), word()];
+      await server.send('PUT', `/Patient/${id}`, patient(value, { id }));
+      const gone = await run(
+        transaction(
+          entry('DELETE', `Patient/${id}`),
+          entry('POST', 'Observation', observation(`Patient?identifier=urn:test|${value}`)),
+        ),
+      );
+      expect(gone.status).toBe(404);
+      const changed = transaction(
+        entry('PUT', `Patient/${id}`, patient(other, { id })),
+        entry('POST', 'Observation', observation(`Patient?identifier=urn:test|${other}`)),
+      );
+      const [, made] = responsesOf(await done(changed));
+      expect((await read(nameOf(made))).subject.reference).toBe(`Patient/${id}`);
+    });
+  });
+
+  describe('conditions', () => {
+    it('see what earlier entries do: identical conditional creates make one resource', async () => {
+      const value = word();
+      const [one, other] = [urn(), urn()];
+      const create = (fullUrl: string) =>
+        entry('POST', 'Patient', patient(value), { fullUrl, request: { ifNoneExist: `identifier=urn:test|${value}` } });
+      const bundle = transaction(create(one), create(other), entry('POST', 'Observation', observation(other)));
+      const answer = await done(bundle);
+      expect(statusesOf(answer)).toEqual(['201 Created', '200 OK', '201 Created']);
+      const [first, second, third] = responsesOf(answer).map(nameOf);
+      expect(second).toBe(first);
+      expect((await read(third!)).subject.reference).toBe(first);
+      expect(statusesOf(await done(bundle))).toEqual(['200 OK', '200 OK', '201 Created']);
+      expect(await count(`Patient?identifier=urn:test|${value}`)).toBe(1);
+    });
+
+    it('are kept by If-Match, If-None-Match and If-Modified-Since', async () => {
+      const id = word();
+      await server.send('PUT', `/Patient/${id}`, patient('x', { id }));
+      const put = (request: Record<string, string>) =>
+        transaction(entry('PUT', `Patient/${id}`, patient('y', { id }), { request }));
+      const stale = await run(put({ ifMatch: 'W/"7"' }));
+      expect([stale.status, ...faultsOf(stale)]).toEqual([412, ['precondition-failed', 'Bundle.entry[0]']]);
+      expect((await run(put({ ifNoneMatch: '*' }))).status).toBe(412);
+      expect(statusesOf(await done(put({ ifMatch: 'W/"1"' })))).toEqual(['200 OK']);
+      const reads = await done(
+        transaction(
+          entry('GET', `Patient/${id}`, undefined, { request: { ifNoneMatch: 'W/"2"' } }),
+          entry('GET', `Patient/${id}`, undefined, { request: { ifModifiedSince: '2999-01-01T00:00:00Z' } }),
+          entry('GET', `Patient/${id}`, undefined, { request: { ifNoneMatch: 'W/"1"' } }),
+        ),
+      );
+      expect(statusesOf(reads)).toEqual(['304 Not Modified', '304 Not Modified', '200 OK']);
+    });
+
+    it('decide what conditional updates and deletions are about', async () => {
+      const value = word();
+      const url = `Patient?identifier=urn:test|${value}`;
+      expect(statusesOf(await done(transaction(entry('PUT', url, patient(value)))))).toEqual(['201 Created']);
+      const [update] = responsesOf(await done(transaction(entry('PUT', url, patient(value, { active: true })))));
+      expect(update).toMatchObject({ status: '200 OK', etag: 'W/"2"' });
+      expect(statusesOf(await done(transaction(entry('DELETE', url))))).toEqual(['204 No Content']);
+      expect(statusesOf(await done(transaction(entry('DELETE', url))))).toEqual(['204 No Content']);
+      const replaced = transaction(entry('PUT', url, patient(value)), entry('DELETE', url));
+      await done(transaction(entry('POST', 'Patient', patient(value))));
+      expect(statusesOf(await done(replaced))).toEqual(['201 Created', '204 No Content']);
+      expect(await count(`Patient?identifier=urn:test|${value}`)).toBe(1);
+    });
+  });
+
+  describe('identities', () => {
+    it.each([
+      [
+        'PUT and PUT',
+        (id: string) => [
+          entry('PUT', `Patient/${id}`, patient(id, { id })),
+          entry('PUT', `Patient/${id}`, patient(id, { id })),
+        ],
+      ],
+      [
+        'PUT and DELETE',
+        (id: string) => [entry('PUT', `Patient/${id}`, patient(id, { id })), entry('DELETE', `Patient/${id}`)],
+      ],
+      [
+        'PUT and conditional PUT',
+        (id: string) => [
+          entry('PUT', `Patient/${id}`, patient(id, { id })),
+          entry('PUT', `Patient?identifier=urn:test|${id}`, patient(id)),
+        ],
+      ],
+    ])('may not be written to twice: %s', async (_name, entries) => {
+      const id = word();
+      await server.send('PUT', `/Patient/${id}`, patient(id, { id }));
+      const answer = await run(transaction(entry('POST', 'Patient', patient('x')), ...entries(id)));
+      expect(answer.status).toBe(400);
+      expect(faultsOf(answer)).toEqual([
+        ['bundle-identity', 'Bundle.entry[1]'],
+        ['bundle-identity', 'Bundle.entry[2]'],
+      ]);
+      expect(answer.text).toContain('entry[1] and entry[2]');
+    });
+  });
+
+  describe('failures', () => {
+    it('undo all, and name what is wrong with each entry', async () => {
+      const value = word();
+      const answer = await run(
+        transaction(
+          entry('POST', 'Patient', patient(value)),
+          entry('POST', 'Observation', { resourceType: 'Observation', status: 'final' }),
+          entry('POST', 'Patient', patient(value, { gender: 7 })),
+        ),
+      );
+      expect(answer.status).toBe(400);
+      const places = faultsOf(answer).map(([, place]) => place);
+      expect(places).toEqual(['Bundle.entry[1].resource.code', 'Bundle.entry[2].resource.gender']);
+      expect(await count(`Patient?identifier=urn:test|${value}`)).toBe(0);
+    });
+
+    it.each([
+      ['no request', { resource: patient('x') }, 400, 'Bundle.entry[0].request'],
+      ['an unknown method', entry('TRACE', 'Patient'), 400, 'Bundle.entry[0].request.method'],
+      ['another base', entry('GET', 'http://elsewhere.example/fhir/Patient/1'), 400, 'Bundle.entry[0].request.url'],
+      ['an unknown type', entry('GET', 'Patiens/1'), 404, 'Bundle.entry[0].request.url'],
+      [
+        'an operation',
+        entry('POST', 'ValueSet/$lookup', { resourceType: 'Parameters' }),
+        404,
+        'Bundle.entry[0].request.url',
+      ],
+      ['a Bundle in the Bundle', entry('POST', '', transaction()), 400, 'Bundle.entry[0].request.url'],
+      [
+        'a method that the URL does not take',
+        entry('POST', 'Patient/1', patient('x')),
+        405,
+        'Bundle.entry[0].request.url',
+      ],
+      ['no resource', entry('POST', 'Patient'), 400, 'Bundle.entry[0]'],
+      ['another type', entry('POST', 'Patient', observation('Patient/1')), 400, 'Bundle.entry[0]'],
+      ['another id', entry('PUT', 'Patient/1', patient('x', { id: '2' })), 400, 'Bundle.entry[0].resource.id'],
+    ])('tell of %s', async (_name, wrong, status, place) => {
+      const answer = await run({ resourceType: 'Bundle', type: 'transaction', entry: [wrong] });
+      expect([answer.status, faultsOf(answer)[0]?.[1]]).toEqual([status, place]);
+      expect(server.defects).toEqual([]);
+    });
+
+    it('of what only reads stay in their entries', async () => {
+      const value = word();
+      const answer = await done(
+        transaction(
+          entry('GET', 'Patient/never'),
+          entry('POST', 'Patient', patient(value)),
+          entry('GET', `Patient?identifier=urn:test|${value}`),
+          entry('GET', 'Patient?nonsense=1'),
+          entry('GET', 'Patient/_history?_count=1'),
+        ),
+      );
+      expect(statusesOf(answer)).toEqual(['404 Not Found', '201 Created', '200 OK', '400 Bad Request', '200 OK']);
+      const [never, , found, nonsense] = answer.json().entry;
+      expect(never.response.outcome.issue[0].details.coding[0].code).toBe('not-found');
+      expect(found.resource.entry).toHaveLength(1);
+      expect(nonsense.response.outcome.issue[0].expression).toEqual(['Bundle.entry[3]']);
+    });
+
+    it('leave no content of Binaries behind', async () => {
+      const before = (await store.blobs.list('binary/')).length;
+      const binary = { resourceType: 'Binary', contentType: 'text/plain', data: 'aGVsbG8=' };
+      const answer = await run(
+        transaction(
+          entry('POST', 'Binary', binary),
+          entry('PUT', 'Patient/x', patient('x', { id: 'x' }), { request: { ifMatch: 'W/"99"' } }),
+        ),
+      );
+      expect(answer.status).toBe(412);
+      expect(await store.blobs.list('binary/')).toHaveLength(before);
+      await done(transaction(entry('POST', 'Binary', binary)));
+      expect(await store.blobs.list('binary/')).toHaveLength(before + 1);
+    });
+  });
+
+  describe('isolation', () => {
+    it('lets parallel transactions of the same conditional creates make one resource', async () => {
+      const value = word();
+      const bundle = () => {
+        const fullUrl = urn();
+        return transaction(
+          entry('POST', 'Patient', patient(value), {
+            fullUrl,
+            request: { ifNoneExist: `identifier=urn:test|${value}` },
+          }),
+          entry('POST', 'Observation', observation(fullUrl)),
+        );
+      };
+      const answers = await Promise.all(Array.from({ length: 20 }, () => done(bundle())));
+      const created = answers.map((answer) => statusesOf(answer)[0]).filter((status) => status === '201 Created');
+      expect(created).toHaveLength(1);
+      expect(new Set(answers.map((answer) => nameOf(responsesOf(answer)[0]))).size).toBe(1);
+      expect(await count(`Patient?identifier=urn:test|${value}`)).toBe(1);
+    });
+
+    it('lets crossing transactions happen one after the other, never half', async () => {
+      const [a, b] = [word(), word()];
+      const bundle = (text: string, ids: string[]) =>
+        transaction(...ids.map((id) => entry('PUT', `Patient/${id}`, patient(text, { id }))));
+      await Promise.all(Array.from({ length: 20 }, (_, n) => done(bundle(`v${n}`, n % 2 === 0 ? [a, b] : [b, a]))));
+      const [one, other] = [await read(`Patient/${a}`), await read(`Patient/${b}`)];
+      expect(one.identifier).toEqual(other.identifier);
+      expect([one.meta.versionId, other.meta.versionId]).toEqual(['20', '20']);
+    });
+  });
+}
