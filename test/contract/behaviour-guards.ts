@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 
+import { commit, type Decision } from '../../runtime/interactions/commit.js';
 import type { IndexEntry } from '../../runtime/search/entry.js';
 import type { Condition } from '../../runtime/search/query/query.js';
 import { GuardConflict, VersionConflict, type Guard, type Put } from '../../runtime/store/store.js';
@@ -150,6 +151,25 @@ export function guardBehaviour(on: Subject): void {
       expect(isThere).toBe(n === won[0]);
     }
     expect((await store.history({ count: 0 })).total).toBe(42);
+  });
+
+  it('200 conditional creations of one criterion at once make one resource', async () => {
+    const { store } = subject;
+    async function create(n: number): Promise<Decision<string>> {
+      const { versions } = await store.find({ ...guard('one'), sort: [], count: 2, total: 'none' });
+      const [found] = versions;
+      if (found !== undefined) return { changes: [], result: found.id };
+      return { changes: [holder(`n${n}`, 'one')], guards: [guard('one')], result: `n${n}` };
+    }
+    // Some take turns, as requests with the same criterion do, and all others meet in the store.
+    const done = await Promise.all(
+      Array.from({ length: 200 }, (_, n) =>
+        commit(store, n % 4 === 0 ? [`Patient?${n}`] : ['Patient?one'], () => create(n)),
+      ),
+    );
+    const { versions, total } = await store.history({ count: 1 });
+    expect(total).toBe(1);
+    expect(new Set(done.map(({ result }) => result))).toEqual(new Set([versions[0]!.id]));
   });
 
   it('crossing writes never half apply', async () => {

@@ -3,13 +3,14 @@ import { monitorEventLoopDelay } from 'node:perf_hooks';
 
 import { FhirError } from '../../runtime/fhir/errors.js';
 import { VersionConflict, type Put } from '../../runtime/store/store.js';
+import { guardRoles } from './child-guards.js';
 import { openStore } from './open-store.js';
 
 const [url = '', role = '', name = '', amount = '0'] = process.argv.slice(2);
 const count = Number(amount);
 let transactions = 0;
 const store = await openStore(url, {
-  ...(role === 'fault' ? { faultAt: name } : {}),
+  ...(/fault/i.test(role) ? { faultAt: name, faultAfter: count } : {}),
   onCommand: (command) => (transactions += /^(?:commit|abort)Transaction$/.test(command) ? 1 : 0),
 });
 
@@ -54,7 +55,7 @@ async function update() {
     }
   };
   await Promise.all(Array.from({ length: count }, (_, n) => one(n)));
-  return { transactions };
+  return {};
 }
 
 /** Eight clients that each write to resources of their own and read them again; tells of each answer. */
@@ -91,9 +92,9 @@ async function fault() {
 
 process.send?.('ready');
 await new Promise((resolve) => process.once('message', resolve));
-const roles = { race, update, load, fault };
-const result: unknown = await roles[role as keyof typeof roles]();
+const roles = { race, update, load, fault, ...guardRoles(store, name, count) };
+const result: object = await roles[role as keyof typeof roles]();
 await store.close();
-process.send?.(result, () => {
+process.send?.({ transactions, ...result }, () => {
   if (process.connected) process.disconnect();
 });

@@ -1,6 +1,8 @@
 import { fork, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 
+import type { guardRoles } from './child-guards.js';
+
 /** A child process of a test. */
 export interface Child {
   readonly process: ChildProcess;
@@ -15,7 +17,7 @@ export interface Child {
 /** Starts a role of `child.ts`; resolves when it is ready to begin. */
 export async function startChild(
   url: string,
-  role: 'race' | 'update' | 'load' | 'fault',
+  role: 'race' | 'update' | 'load' | 'fault' | keyof ReturnType<typeof guardRoles>,
   name: string,
   count = 0,
 ): Promise<Child> {

@@ -8,7 +8,12 @@ import { put, useStore, type Subject } from './subject.js';
 /** What is left when processes meet and die. */
 export interface DurableSubject extends Subject {
   /** Steps of a write at which a process can be killed: before it is durable, and after. */
-  readonly steps: { readonly before: readonly string[]; readonly after: readonly string[] };
+  readonly steps: {
+    readonly before: readonly string[];
+    readonly after: readonly string[];
+    /** Steps before it is durable that each change of a write passes, and how often that was when it is killed. */
+    readonly within?: readonly (readonly [step: string, times: number])[];
+  };
 }
 
 /** What every store must do that outlives its process. */

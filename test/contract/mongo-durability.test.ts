@@ -1,10 +1,14 @@
 import { describeOnMongod } from '../mongod/for-tests.js';
+import { guardDurability } from './durability-guards.js';
 import { durability } from './durability.js';
 import { onMongo } from './on-mongo.js';
 
-describeOnMongod('with a MongoDB', () =>
-  durability({
-    ...onMongo,
-    steps: { before: ['begin', 'history', 'resource', 'commit', 'piece'], after: ['committed', 'answered'] },
-  }),
-);
+const subject = {
+  ...onMongo,
+  steps: { before: ['begin', 'history', 'resource', 'commit', 'piece'], after: ['committed', 'answered'] },
+};
+
+describeOnMongod('with a MongoDB', () => {
+  durability(subject);
+  guardDurability(subject);
+});

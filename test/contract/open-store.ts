@@ -5,6 +5,7 @@ export interface StoreTestOptions {
   readonly now?: () => number;
   readonly queryBudget?: number;
   readonly faultAt?: string;
+  readonly faultAfter?: number;
   /** The sort slot of a parameter, where the store has such slots. */
   readonly slotOf?: (type: string, param: string) => number | undefined;
   /** Sees each command that is sent; where there are none, it sees nothing. */

@@ -1,10 +1,21 @@
 import { join } from 'node:path';
 
-import { durability } from './durability.js';
+import { guardDurability } from './durability-guards.js';
+import { durability, type DurableSubject } from './durability.js';
 
-durability({
+const subject: DurableSubject = {
   name: 'a SQLite file',
   url: (place) => `sqlite:${join(place, 'kiln.db')}`,
   isShared: true,
-  steps: { before: ['begin', 'version', 'entries', 'commit', 'piece'], after: ['committed', 'answered'] },
-});
+  steps: {
+    before: ['begin', 'version', 'entries', 'commit', 'piece'],
+    within: [
+      ['version', 25],
+      ['entries', 49],
+    ],
+    after: ['committed', 'answered'],
+  },
+};
+
+durability(subject);
+guardDurability(subject);
