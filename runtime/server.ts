@@ -17,6 +17,7 @@ import {
   watchIndexCurrency,
   type IndexCurrency,
 } from './interactions/index-currency.js';
+import { createPatchers } from './interactions/patchers.js';
 import type { SearchSettings } from './interactions/search-settings.js';
 import type { Services, View } from './interactions/services.js';
 import { collectWhenIdle } from './observe/collect-when-idle.js';
@@ -30,7 +31,10 @@ import { createValidator } from './validate/create-validator.js';
 import type { Store } from './store/store.js';
 
 /** What works with data, with or without HTTP around it. */
-export interface Core extends Pick<Services, 'tables' | 'store' | 'extract' | 'validate'> {
+export interface Core extends Pick<
+  Services,
+  'tables' | 'store' | 'extract' | 'validate' | 'patchers' | 'deletesMultiple'
+> {
   readonly limits: ReturnType<typeof limitsOf>;
   readonly search: SearchSettings;
   /** By what index entries are made. */
@@ -76,6 +80,8 @@ export async function openCore(config: Config, options: OpenOptions = {}): Promi
       search: searchSettingsOf(config),
       maker,
       currency: watchIndexCurrency(store, maker, found),
+      patchers: createPatchers(tables),
+      deletesMultiple: config['delete.multiple'],
     };
   } catch (error) {
     await store.close();
@@ -191,7 +197,13 @@ export async function startServer(config: Config, log: Log): Promise<RunningServ
       return detail === undefined ? check : { ok: true, detail };
     });
     const codecs = { xml: XML };
-    const options = { ...core, codecs, subset, store, log: metrics === undefined ? log : metrics.watch(log) };
+    const options = {
+      ...core,
+      codecs,
+      subset,
+      store,
+      log: metrics === undefined ? log : metrics.watch(log),
+    };
     const app = createApp(options);
     const server = await listen(
       (req, res) => {

@@ -88,6 +88,19 @@ export function choice<const T extends string>(
   };
 }
 
+/** Yes or no. */
+export function yesOrNo(rest: Description<boolean>): Setting<boolean> {
+  return {
+    placeholder: 'BOOLEAN',
+    ...rest,
+    parse(value) {
+      if (value === true || value === 'true') return true;
+      if (value === false || value === 'false') return false;
+      throw new Error('has to be true or false');
+    },
+  };
+}
+
 /** The address of an interface to listen on. */
 export function address(rest: Description<string> & { readonly loopbackOnly?: string }): Setting<string> {
   const { loopbackOnly, ...description } = rest;

@@ -2,7 +2,7 @@ import { DEFAULT_LIMITS } from '../fhir/limits.js';
 import { DEFAULT_SEARCH } from '../interactions/search-settings.js';
 import { whyNoSqlitePath } from '../store/sqlite-path.js';
 import { maskPassword } from './mongo-url.js';
-import { address, choice, duration, integer, size, type Setting } from './setting.js';
+import { address, choice, duration, integer, size, yesOrNo, type Setting } from './setting.js';
 
 const MB = 1024 * 1024;
 const HOUR = 3_600_000;
@@ -106,6 +106,10 @@ export const SETTINGS = {
   }),
   'search.count': integer(1, 10_000, { help: 'matches on a page of a search', initial: DEFAULT_SEARCH.count }),
   'search.maxCount': integer(1, 10_000, { help: 'matches on a page at most', initial: DEFAULT_SEARCH.maxCount }),
+  'delete.multiple': yesOrNo({
+    help: 'whether a deletion by criteria may remove several resources at once',
+    initial: false,
+  }),
   'limits.query.time': duration(10, HOUR, { help: 'time of a query', initial: 10_000 }),
   'limits.headersTime': duration(1000, HOUR, {
     help: 'time for headers to arrive',
@@ -150,7 +154,6 @@ export const LATER: readonly string[] = [
   'integrity',
   'zone',
   'admin.expunge',
-  'delete.multiple',
   'tls.clientCa',
   'tls.hsts',
   'proxy.trust',

@@ -54,6 +54,11 @@ export const ERRORS = {
     text: 'This is no page link of this server, or one that is too old; start again at the first page',
   },
   'patch-invalid': { status: 400, issue: 'structure', text: 'The patch is not written as its format demands' },
+  'patch-identity': {
+    status: 400,
+    issue: 'value',
+    text: 'A patch may not make another resource of the one it changes',
+  },
   'patch-target': { status: 400, issue: 'value', text: 'The patch names what is not there, or what it cannot change' },
   'open-mode-host': { status: 403, issue: 'forbidden', text: 'Without authorization only loopback is served' },
   'open-mode-proxy': { status: 403, issue: 'forbidden', text: 'Without authorization no forwarded request is served' },

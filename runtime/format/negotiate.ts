@@ -30,7 +30,8 @@ export interface Negotiated {
   readonly contentType: string;
 }
 
-interface MediaType {
+/** A media type, its name and those of its parameters in lower case. */
+export interface MediaType {
   readonly name: string;
   readonly parameters: ReadonlyMap<string, string>;
 }
@@ -179,7 +180,8 @@ function unspace(format: string): string {
   return format.replace(/^(application\/(?:fhir|json|xml)) /, '$1+');
 }
 
-function parseMediaType(text: string): MediaType {
+/** Reads one media type; whether there can be such is not asked. RFC 9110, 8.3.1 */
+export function parseMediaType(text: string): MediaType {
   const [name = '', ...rest] = text.split(';');
   const parameters = new Map<string, string>();
   for (const parameter of rest) {

@@ -4,6 +4,7 @@ import { FhirError } from '../fhir/errors.js';
 import { parseQuery } from '../fhir/parse-query.js';
 import { asksForResource, negotiate, type FormatName, type Negotiated } from '../format/negotiate.js';
 import { findInteraction, hasContent } from '../interactions/registry.js';
+import { patchTypes } from '../interactions/sent-patch.js';
 import { SILENT, type Log } from '../observe/log.js';
 import { createServices, type ServiceOptions, type Serving } from './create-services.js';
 import { guardOpenMode } from './open-mode.js';
@@ -126,7 +127,10 @@ async function answer(exchange: Exchange, { services, codecs, router }: Context)
   const path = splitUrl(exchange, services.limits.url);
   if (method === 'OPTIONS') {
     const allow = router.allowed(path);
-    res.writeHead(204, ['X-Request-Id', exchange.id, ...(allow.length === 0 ? [] : ['Allow', allow.join(', ')])]).end();
+    // RFC 5789, 3.1
+    const patches = allow.includes('PATCH') ? ['Accept-Patch', patchTypes(services).join(', ')] : [];
+    const headers = allow.length === 0 ? [] : ['Allow', allow.join(', '), ...patches];
+    res.writeHead(204, ['X-Request-Id', exchange.id, ...headers]).end();
     return;
   }
   if (!url.startsWith('/')) throw new FhirError('url-invalid');
@@ -137,7 +141,8 @@ async function answer(exchange: Exchange, { services, codecs, router }: Context)
   exchange.form = wantsContent ? PLAIN : negotiated(exchange, services.formats);
   const base = services.baseUrl ?? requestBase(req, exchange.mount);
   const { params } = exchange;
-  const call = await readCall({ req, res, destination, params, base, wantsContent }, codecs, services.limits);
+  const incoming = { req, res, destination, params, base, wantsContent, patchTypes: () => patchTypes(services) };
+  const call = await readCall(incoming, codecs, services.limits);
   if (call.form !== undefined) takeForm(exchange, call.form, services.formats);
   const reply = await findInteraction(call.interaction, call.type)(call, services);
   const writing = { codecs, resourceLimit: services.limits.resource };

@@ -1,14 +1,17 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
 import { FhirError } from '../fhir/errors.js';
+import type { Limits } from '../fhir/limits.js';
 import type { JsonValue } from '../fhir/resource.js';
 import { bodyFormat, isForeign } from '../format/negotiate.js';
 import type { Call, SentContent } from '../interactions/call.js';
-import { hasContent } from '../interactions/registry.js';
+import { hasContent, isPatch } from '../interactions/registry.js';
+import type { SentPatch } from '../interactions/sent-patch.js';
 import type { Codecs } from './codecs.js';
 import { readConditions, readPreferences } from './headers.js';
 import { hasBody, openBody, readBody, type BodyLimits } from './read-body.js';
 import { readForm } from './read-form.js';
+import { readPatchBody } from './read-patch.js';
 import { checkUrlId, type Destination } from './router.js';
 
 /** A request on its way to become a call. */
@@ -20,10 +23,16 @@ export interface Incoming {
   readonly base: string;
   /** Of a Binary the content is wanted. */
   readonly wantsContent: boolean;
+  /** Media types of the patches that are taken. */
+  readonly patchTypes: () => readonly string[];
 }
 
 /** Makes the call. Checked in this order: the format of the body, what the URL names, the body's content. */
-export async function readCall(incoming: Incoming, codecs: Codecs, limits: BodyLimits): Promise<Call> {
+export async function readCall(
+  incoming: Incoming,
+  codecs: Codecs,
+  limits: BodyLimits & Pick<Limits, 'nesting'>,
+): Promise<Call> {
   const { req, res, destination, params, base, wantsContent } = incoming;
   const { row, type, id, versionId } = destination;
   const { headers } = req;
@@ -31,7 +40,10 @@ export async function readCall(incoming: Incoming, codecs: Codecs, limits: BodyL
   let body: JsonValue | undefined;
   let text: (() => string) | undefined;
   let form: URLSearchParams | undefined;
-  if (row.method === 'POST' && row.path.endsWith('/_search')) {
+  let patch: SentPatch | undefined;
+  if (isPatch(row.interaction)) {
+    patch = await readPatchBody(incoming, codecs, limits);
+  } else if (row.method === 'POST' && row.path.endsWith('/_search')) {
     checkUrlId(row.interaction, id);
     form = await readForm(req, res, limits);
   } else if (row.method === 'GET' || row.method === 'DELETE') {
@@ -56,6 +68,7 @@ export async function readCall(incoming: Incoming, codecs: Codecs, limits: BodyL
     ...(form === undefined ? {} : { form }),
     ...(body === undefined ? {} : { body }),
     ...(text === undefined ? {} : { text }),
+    ...(patch === undefined ? {} : { patch }),
     ...(content === undefined ? {} : { content }),
     ...(wantsContent ? { wantsContent } : {}),
     conditions: readConditions(req),

@@ -14,7 +14,7 @@ import {
   withPointer,
 } from './binary-content.js';
 import type { Pointer } from './binary-content.js';
-import { composePut } from './compose-change.js';
+import { composePut, type PutOptions } from './compose-change.js';
 import { liveVersion } from './preconditions.js';
 import type { Services } from './services.js';
 import { validateResource } from './validate-resource.js';
@@ -97,11 +97,12 @@ export function composeBinary(
   id: string,
   current: StoredVersion | undefined,
   services: Pick<Services, 'extract'> & { readonly limits: Limits },
+  how: PutOptions = {},
 ): Put | undefined {
   const live = liveVersion(current);
   const old = live === undefined ? undefined : pointerOf(readJson(live.json) as Resource);
   if (old !== undefined && old.sha256 === pointer?.sha256 && old.size === pointer.size) {
-    if (composePut(withPointer(resource, old), id, current, services) === undefined) return undefined;
+    if (composePut(withPointer(resource, old), id, current, services, how) === undefined) return undefined;
   }
-  return composePut(withPointer(resource, pointer), id, current, services);
+  return composePut(withPointer(resource, pointer), id, current, services, how);
 }

@@ -1,5 +1,6 @@
 import type { Interaction } from '../contract/index.js';
 import type { JsonObject, JsonValue } from '../fhir/resource.js';
+import type { SentPatch } from './sent-patch.js';
 
 /** Conditions that a client sets with headers. https://hl7.org/fhir/R5/http.html#concurrency */
 export interface Conditions {
@@ -43,6 +44,8 @@ export interface Call {
   readonly text?: () => string;
   /** Instead of a body: content of a Binary. */
   readonly content?: SentContent;
+  /** Instead of a body: a patch. */
+  readonly patch?: SentPatch;
   /** Of a Binary the content is wanted, not the resource. */
   readonly wantsContent?: true;
   readonly conditions: Conditions;

@@ -12,6 +12,7 @@ import { describeResults, describeSearch } from './describe-search.js';
 import { describeCurrency } from './index-currency.js';
 import { checkParameters, singleParameter } from './parameters.js';
 import { isKnown } from './preconditions.js';
+import { patchTypes } from './sent-patch.js';
 import type { Services } from './services.js';
 import { readView, viewJson, viewParameters } from './view.js';
 
@@ -115,6 +116,7 @@ function composeStatement(services: Services, currency: string | undefined, now:
       ...(codes.includes('vread') ? { readHistory: true } : {}),
       ...(codes.includes('read') ? { conditionalRead: 'full-support' } : {}),
       ...(codes.includes('update') ? { updateCreate: true } : {}),
+      ...describeConditions(codes, routed, services),
       ...(codes.includes('search-type') ? describeSearch(type, services) : {}),
     };
   });
@@ -132,6 +134,7 @@ function composeStatement(services: Services, currency: string | undefined, now:
     implementation: { description: 'Kiln FHIR server', ...(baseUrl === undefined ? {} : { url: baseUrl }) },
     fhirVersion: tables.origin.fhirVersion,
     format: formats.flatMap((format) => [MEDIA_TYPES[format], format]),
+    ...(routed.has('patch [type]') ? { patchFormat: [...patchTypes(services)] } : {}),
     rest: [
       {
         mode: 'server',
@@ -141,6 +144,20 @@ function composeStatement(services: Services, currency: string | undefined, now:
         ...(system.length > 0 ? { interaction: system.map((code) => ({ code })) } : {}),
       },
     ],
+  };
+}
+
+/** What of a type can be done by criteria. https://hl7.org/fhir/R5/http.html#cond-update */
+function describeConditions(
+  codes: readonly Interaction[],
+  routed: ReadonlySet<string>,
+  { deletesMultiple = false }: Services,
+): JsonObject {
+  return {
+    ...(codes.includes('create') && codes.includes('search-type') ? { conditionalCreate: true } : {}),
+    ...(routed.has('conditional-update [type]') ? { conditionalUpdate: true } : {}),
+    ...(routed.has('conditional-patch [type]') ? { conditionalPatch: true } : {}),
+    ...(routed.has('conditional-delete [type]') ? { conditionalDelete: deletesMultiple ? 'multiple' : 'single' } : {}),
   };
 }
 

@@ -14,9 +14,18 @@ import type { Services } from './services.js';
 /** Index entries hold a few times the text of their resource at most: below this part of the limit none reaches it. */
 const SURELY_SMALL = 1 / 15;
 
+/** Stored resources may be deeper than clients may write them now. */
+export const STORED_DEPTH = 10_000;
+
+/** How a change is made. */
+export interface PutOptions {
+  /** Tags and security labels of the version before stay (where nothing is said), or are as they are sent. */
+  readonly tags?: 'kept' | 'as-sent';
+}
+
 /**
  * The change that gives a resource this content, or undefined where the current version has it already. Tags and
- * security labels of that version stay. https://hl7.org/fhir/R5/resource.html#tag-updates
+ * security labels of that version stay, unless the options say otherwise. https://hl7.org/fhir/R5/resource.html#tag-updates
  *
  * @param current what the store has under this type and id
  * @throws FhirError where `meta` is malformed or the resource too large
@@ -26,6 +35,7 @@ export function composePut(
   id: string,
   current: StoredVersion | undefined,
   { extract, limits = DEFAULT_LIMITS }: Pick<Services, 'extract'> & Partial<Pick<Services, 'limits'>>,
+  { tags = 'kept' }: PutOptions = {},
 ): Put | undefined {
   const sentMeta = clientMeta(sent);
   const live = liveVersion(current);
@@ -34,9 +44,9 @@ export function composePut(
   if (live !== undefined) {
     // Mostly nothing at all has changed when nothing has, and the stored text need not be parsed.
     if (stampBody(body, live.version, live.lastUpdated) === live.json) return undefined;
-    const before = readJson(live.json) as Resource;
+    const before = readJson(live.json, STORED_DEPTH) as Resource;
     const metaBefore = clientMeta(before);
-    const meta = keepTags(sentMeta, metaBefore);
+    const meta = tags === 'kept' ? keepTags(sentMeta, metaBefore) : sentMeta;
     if (meta !== sentMeta) {
       resource = withMeta(sent, id, meta);
       body = composeBody(resource);

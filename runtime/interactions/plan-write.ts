@@ -1,9 +1,11 @@
 import type { Interaction } from '../contract/index.js';
 import { BINARY } from './binary-content.js';
+import { planConditionalPatchBinary, planPatchBinary } from './binary-patch.js';
 import { planConditionalUpdateBinary, planCreateBinary, planUpdateBinary } from './binary-write.js';
 import type { Call } from './call.js';
 import { planCreate } from './create.js';
 import { planConditionalDelete, planDelete } from './delete.js';
+import { planConditionalPatch, planPatch } from './patch.js';
 import type { Services } from './services.js';
 import { planConditionalUpdate, planUpdate } from './update.js';
 import type { WritePlan, WritePlanner } from './write-plan.js';
@@ -15,6 +17,8 @@ export const PLANNERS: Planners = new Map<Interaction, WritePlanner>([
   ['create', planCreate],
   ['update', planUpdate],
   ['conditional-update', planConditionalUpdate],
+  ['patch', planPatch],
+  ['conditional-patch', planConditionalPatch],
   ['delete', planDelete],
   ['conditional-delete', planConditionalDelete],
 ]);
@@ -24,6 +28,8 @@ export const BINARY_PLANNERS: Planners = new Map<Interaction, WritePlanner>([
   ['create', planCreateBinary],
   ['update', planUpdateBinary],
   ['conditional-update', planConditionalUpdateBinary],
+  ['patch', planPatchBinary],
+  ['conditional-patch', planConditionalPatchBinary],
 ]);
 
 /**

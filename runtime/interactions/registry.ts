@@ -45,7 +45,12 @@ export function isWired({ interaction, path }: RouteRow): boolean {
 
 /** Whether requests and answers of an interaction may be plain content. */
 export function hasContent(interaction: Interaction, type: string | undefined): boolean {
-  return type === BINARY && BINARY_INTERACTIONS.has(interaction);
+  return type === BINARY && BINARY_INTERACTIONS.has(interaction) && !isPatch(interaction);
+}
+
+/** Whether the body of an interaction is a patch. */
+export function isPatch(interaction: Interaction): boolean {
+  return interaction === 'patch' || interaction === 'conditional-patch';
 }
 
 /** The interaction for a type. @throws Error where it is not wired: no route leads there */

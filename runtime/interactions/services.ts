@@ -9,6 +9,7 @@ import type { Fault } from '../validate/fault.js';
 import type { Call, Reply } from './call.js';
 import type { IndexCurrency } from './index-currency.js';
 import type { PageLinks } from './page-link.js';
+import type { Patchers } from './patchers.js';
 import type { SearchSettings } from './search-settings.js';
 
 /** The tables that interactions read. */
@@ -62,6 +63,8 @@ export interface Services {
   readonly baseUrl?: string;
   /** Whether the index entries in the store are those of today's definitions; absent: they are. */
   readonly currency?: IndexCurrency;
+  /** Formats of patches that are taken; absent: JSON Patch. */
+  readonly patchers?: Patchers;
   /** Whether a conditional delete may remove several resources; absent: only one. */
   readonly deletesMultiple?: boolean;
   /** What searches do where the client does not say; absent: as `DEFAULT_SEARCH` has it. */

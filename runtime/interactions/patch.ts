@@ -1,0 +1,137 @@
+import { FhirError } from '../fhir/errors.js';
+import { isObject, type JsonValue, type Resource } from '../fhir/resource.js';
+import { readJson } from '../format/read-json.js';
+import type { Put } from '../store/store.js';
+import { findTarget, targetOfAim } from './aim.js';
+import { criteriaOf, updateAimer, type Aimer } from './aimer.js';
+import type { Call, Reply } from './call.js';
+import { composePut, STORED_DEPTH } from './compose-change.js';
+import { checkParameters } from './parameters.js';
+import { applyPatch, JSON_PATCHER } from './patchers.js';
+import { liveVersion } from './preconditions.js';
+import { replyPut } from './reply-put.js';
+import { patchTypes, type SentPatch } from './sent-patch.js';
+import type { Services } from './services.js';
+import { validateResource } from './validate-resource.js';
+import type { Aim, Target, WritePlan, WritePlanner } from './write-plan.js';
+
+/** What is particular to patching resources of one kind. */
+export interface PatchHandling {
+  /** The resource as a client sees it. */
+  show(stored: Resource, target: Target): Promise<Resource>;
+  /** The change, if any. */
+  compose(patched: Resource, shown: Resource, target: Target): Promise<Put | undefined>;
+  reply(reply: Reply, target: Target): Reply;
+  drop?(): Promise<void>;
+}
+
+/** `PATCH [base]/[type]/[id]`. https://hl7.org/fhir/R5/http.html#patch */
+export const planPatch: WritePlanner = async (call, services) =>
+  patchPlan(call, patchAimer(call), services, plainly(services));
+
+/** `PATCH [base]/[type]?…`: the same for the one resource that criteria find. */
+export const planConditionalPatch: WritePlanner = async (call, services) =>
+  patchPlan(call, await matchingPatchAimer(call, services), services, plainly(services));
+
+/**
+ * The resource of the URL, which has to be there.
+ *
+ * @throws FhirError `not-found`, `deleted`
+ */
+export function patchAimer(call: Call): Aimer {
+  checkParameters(call);
+  const { keys, aim } = updateAimer(call);
+  return {
+    keys,
+    async aim(view) {
+      const found = await aim(view);
+      const { id, current } = targetOfAim(found);
+      if (current === undefined) throw new FhirError('not-found', `There is no ${found.type}/${id} to patch`);
+      if (liveVersion(current) === undefined) {
+        throw new FhirError('deleted', `${found.type}/${id} was deleted with version ${current.version}`);
+      }
+      return found;
+    },
+  };
+}
+
+/** The resource that criteria find. @throws FhirError `not-found`, `precondition-failed` */
+export async function matchingPatchAimer(call: Call, services: Services): Promise<Aimer> {
+  const criteria = await criteriaOf(call, services);
+  return {
+    keys: [criteria.key],
+    async aim(view): Promise<Aim> {
+      const { target, guard } = await findTarget(criteria, call.conditions, view);
+      if (target === undefined) {
+        throw new FhirError(
+          'not-found',
+          `There is nothing to patch: no resource fulfils ${criteria.text.slice(0, 200)}`,
+        );
+      }
+      return { type: criteria.type, targets: [target], guards: [guard] };
+    },
+  };
+}
+
+/** @param handling how resources of this kind are patched */
+export function patchPlan(call: Call, aimer: Aimer, services: Services, handling: PatchHandling): WritePlan {
+  const patch = checkPatch(call, services);
+  return {
+    ...aimer,
+    async decide(aim) {
+      const target = targetOfAim(aim);
+      const live = liveVersion(target.current);
+      if (live === undefined) throw new Error('a patch of nothing');
+      const shown = await handling.show(readJson(live.json, STORED_DEPTH) as Resource, target);
+      const { patchers = JSON_PATCHER, limits } = services;
+      const patched = checkPatched(await applyPatch(shown, patch, patchers, limits), shown);
+      validateResource(patched, {}, services);
+      const change = await handling.compose(patched, shown, target);
+      return {
+        changes: change === undefined ? [] : [change],
+        reply: ([after]) => handling.reply(replyPut(call, target, after), target),
+      };
+    },
+    ...(handling.drop && { drop: handling.drop }),
+  };
+}
+
+function plainly(services: Services): PatchHandling {
+  return {
+    show: (stored) => Promise.resolve(stored),
+    // What a patch takes away it names, tags too; only an update says nothing of the tags that it leaves out.
+    compose: async (patched, _shown, { id, current }) =>
+      composePut(patched, id, current, services, { tags: 'as-sent' }),
+    reply: (reply) => reply,
+  };
+}
+
+function checkPatch({ patch }: Call, services: Services): SentPatch {
+  if (patch === undefined) {
+    throw new FhirError('body-missing', `The request needs a patch as its body: ${patchTypes(services).join(', ')}`);
+  }
+  return patch;
+}
+
+/**
+ * What a patch makes, as a resource that is still the same. Version and time may be left out, but not become others.
+ *
+ * @throws FhirError `not-a-resource`, `patch-identity`
+ */
+function checkPatched(value: JsonValue, before: Resource): Resource {
+  if (!isObject(value)) throw new FhirError('not-a-resource', 'What the patch makes is no resource');
+  const type = before.resourceType;
+  for (const name of ['resourceType', 'id']) {
+    if (value[name] !== before[name]) throw changed(type, name);
+  }
+  for (const name of ['versionId', 'lastUpdated']) {
+    const sent = isObject(value['meta']) ? value['meta'][name] : undefined;
+    const own = isObject(before['meta']) ? before['meta'][name] : undefined;
+    if (sent !== undefined && sent !== own) throw changed(type, `meta.${name}`);
+  }
+  return value as Resource;
+}
+
+function changed(type: string, path: string): FhirError {
+  return new FhirError('patch-identity', `A patch may not change ${path}`, { expression: `${type}.${path}` });
+}

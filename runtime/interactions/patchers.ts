@@ -1,0 +1,62 @@
+import type { Tables } from '../contract/index.js';
+import type { Limits } from '../fhir/limits.js';
+import type { JsonValue, Resource } from '../fhir/resource.js';
+import type { SentPatch } from './sent-patch.js';
+
+/** A patch of one format. */
+type PatchOf<F extends SentPatch['format']> = Extract<SentPatch, { readonly format: F }>;
+
+/**
+ * Applies patches of one format to a resource, which stays as it is.
+ *
+ * @returns what the patch makes of it, which need not be a resource any more
+ * @throws FhirError for a patch that cannot be read, or does not go with the resource
+ */
+export type Patcher<F extends SentPatch['format']> = (
+  resource: Resource,
+  patch: PatchOf<F>,
+  limits: Limits,
+) => Promise<JsonValue>;
+
+/** The formats of patches that a server takes. */
+export type Patchers = { readonly [F in SentPatch['format']]?: Patcher<F> };
+
+/** JSON Patch, which needs no tables. Its module is loaded when it is first used, as those of the others are. */
+export const JSON_PATCHER: Patchers = {
+  async json(resource, { patch }, { nesting, resource: size }) {
+    const { applyJsonPatch } = await import('../path/patch/json-patch.js');
+    return applyJsonPatch(resource, patch, { maxDepth: nesting, maxCopied: size });
+  },
+};
+
+/** All formats. */
+export function createPatchers(tables: Pick<Tables, 'types' | 'primitives' | 'resourceTypes'>): Patchers {
+  let model: Promise<(resource: Resource, patch: Resource) => Promise<Resource>> | undefined;
+  return {
+    ...JSON_PATCHER,
+    async fhirpath(resource, { parameters }) {
+      return (await (model ??= loadFhirPath(tables)))(resource, parameters);
+    },
+  };
+}
+
+async function loadFhirPath(tables: Pick<Tables, 'types' | 'primitives'>) {
+  const [{ applyFhirPathPatch }, { createPatchModel }] = await Promise.all([
+    import('../path/patch/fhirpath-patch.js'),
+    import('../path/patch/fhirpath-model.js'),
+  ]);
+  const model = createPatchModel(tables);
+  return (resource: Resource, patch: Resource) => applyFhirPathPatch(resource, patch, model);
+}
+
+/** Applies a patch. @throws FhirError, and Error for a format that the server does not take: no request comes so far */
+export function applyPatch(
+  resource: Resource,
+  patch: SentPatch,
+  patchers: Patchers,
+  limits: Limits,
+): Promise<JsonValue> {
+  const patcher = patchers[patch.format] as Patcher<SentPatch['format']> | undefined;
+  if (patcher === undefined) throw new Error(`no patcher for ${patch.format}`);
+  return patcher(resource, patch, limits);
+}
