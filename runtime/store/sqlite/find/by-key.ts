@@ -2,7 +2,7 @@ import type { Condition } from '../../../search/query/query.js';
 import type { Arm, Driver } from './arm.js';
 import { compareHits, type Hit } from './hit.js';
 import type { Run } from './run.js';
-import { sortReaders } from './sort-values.js';
+import { sortColumns, sortReaders } from './sort-values.js';
 import { join, raw, sql, type Sql } from './sql.js';
 
 interface KeyRow {
@@ -46,6 +46,29 @@ export function* walkArms(
   }
 }
 
+/**
+ * The first keys in ranges of keys in order, read at once.
+ *
+ * @param most rows that are read; fewer rows: there are no more
+ */
+export function firstKeys(
+  run: Run,
+  arms: readonly Arm[],
+  { isDescending, after }: Direction,
+  most: number,
+): { readonly hits: readonly Hit[]; readonly isAll: boolean } {
+  if (arms.length === 0) return { hits: [], isAll: true };
+  const later = ({ key }: Arm): Sql =>
+    after === undefined ? sql`` : sql` AND ${key} ${raw(isDescending ? '<' : '>')} ${after.key}`;
+  const pieces = arms.map((arm) => sql`SELECT ${arm.key} AS key ${arm.rows}${later(arm)}`);
+  const direction = raw(isDescending ? 'DESC' : 'ASC');
+  const rows = run.column<number>(sql`${join(pieces, ' UNION ALL ')} ORDER BY 1 ${direction} LIMIT ${most}`);
+  const hits: Hit[] = [];
+  // A resource may have the value twice.
+  for (const [i, key] of rows.entries()) if (i === 0 || rows[i - 1] !== key) hits.push({ key, values: [] });
+  return { hits, isAll: rows.length < most };
+}
+
 /** The keys in a range of resources that fulfil a condition. */
 function selectKey(run: Run, { key, rows }: Arm, where: Condition): Sql {
   return sql`SELECT ${key} AS key ${rows} AND ${run.check(where, key)}`;
@@ -85,6 +108,26 @@ export function driven(run: Run, { arms }: Driver, where: Condition): readonly n
 
 function keysOf(run: Run, pieces: readonly Sql[]): number[] {
   return run.column<number>(join(pieces, ' UNION ALL '));
+}
+
+/** All that a driver finds, with what it is sorted by, in the order of the search; undefined: it is not so simple. */
+export function drivenAndSorted(run: Run, { arms }: Driver, where: Condition): readonly Hit[] | undefined {
+  const [only, ...others] = arms;
+  if (only === undefined || others.length > 0 || !run.isOrdered || run.sort.length === 0) return undefined;
+  const columns = sortColumns(run, only.key);
+  if (columns === undefined) return undefined;
+  const selected = join([only.key, ...columns], ', ');
+  const rows = run.table<readonly (string | number | null)[]>(
+    sql`SELECT ${selected} ${only.rows} AND ${run.check(where, only.key)} ORDER BY 1`,
+  );
+  const hits: Hit[] = [];
+  let last: unknown;
+  for (const [key, ...values] of rows) {
+    if (key !== last)
+      hits.push({ key: key as number, values: values.map((value) => (value === null ? null : [value])) });
+    last = key;
+  }
+  return hits.sort(compareHits(run.sort));
 }
 
 /** Everything with these keys, in the order of the search. */

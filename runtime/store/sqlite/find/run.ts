@@ -62,6 +62,8 @@ export interface Run extends FindParts, CompileContext {
   rows<Row>(statement: Sql): IterableIterator<Row>;
   /** The first column of all rows of a statement. */
   column<Value>(statement: Sql): Value[];
+  /** All rows of a statement, as lists of columns. */
+  table<Row extends readonly unknown[]>(statement: Sql): Row[];
   /** A condition on the resource whose key is in this column. */
   check(condition: Condition, key: Sql): Sql;
   readonly trace: Trace | undefined;
@@ -106,6 +108,11 @@ export function beginRun(parts: FindParts, query: FindQuery, trace?: Trace): Run
       checkSize(statement);
       trace?.ran(statement);
       return statements.prepareColumn<Value>(statement.text).all(...statement.values);
+    },
+    table<Row extends readonly unknown[]>(statement: Sql) {
+      checkSize(statement);
+      trace?.ran(statement);
+      return statements.prepareTable<Row>(statement.text).all(...statement.values);
     },
     check: (condition, key) => check(condition, key, run),
   };

@@ -5,6 +5,8 @@ export interface Statements {
   prepare<Row>(text: string): Statement<unknown[], Row>;
   /** One that gives the first column of its rows alone. */
   prepareColumn<Value>(text: string): Statement<unknown[], Value>;
+  /** One that gives its rows as lists. */
+  prepareTable<Row>(text: string): Statement<unknown[], Row>;
 }
 
 /** Statements kept; beyond that those go that were used longest ago. */
@@ -26,5 +28,7 @@ export function openStatements(db: Database): Statements {
     prepare: <Row>(text: string) => keep(text, () => db.prepare<unknown[]>(text)) as Statement<unknown[], Row>,
     prepareColumn: <Value>(text: string) =>
       keep(`column ${text}`, () => db.prepare<unknown[]>(text).pluck()) as Statement<unknown[], Value>,
+    prepareTable: <Row>(text: string) =>
+      keep(`table ${text}`, () => db.prepare<unknown[]>(text).raw()) as Statement<unknown[], Row>,
   };
 }

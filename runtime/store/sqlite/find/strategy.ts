@@ -1,6 +1,6 @@
-import { EVERYTHING, type Condition } from '../../../search/query/query.js';
+import type { Condition } from '../../../search/query/query.js';
 import { printCondition, printSort } from '../../../search/query/print.js';
-import { driven, sorted, walk, walkArms } from './by-key.js';
+import { driven, drivenAndSorted, firstKeys, sorted, walk, walkArms } from './by-key.js';
 import type { Driver } from './arm.js';
 import { findBest, orderedArms } from './driver.js';
 import { compareHits, type Hit } from './hit.js';
@@ -19,6 +19,9 @@ export interface Found {
 
 /** How many rows more a walk may look at for each resource wanted. */
 const PATIENCE_PER_HIT = 3;
+
+/** How many rows more are read of an index that has a page: where that is all, the total is known too. */
+const AHEAD = 100;
 
 /** How far rows are counted at first. */
 const GLANCE = 200;
@@ -44,8 +47,9 @@ export function findHits(run: Run, where: Condition, after: Hit | undefined, wan
     const arms = orderedArms(run, only);
     if (arms !== undefined) {
       run.trace?.drivenBy(printCondition(only));
-      const hits = take(walkArms(run, arms, EVERYTHING, direction), wanted);
-      return { hits, total: undefined, best: { condition: only, arms, count: Infinity, isExact: true } };
+      const { hits, isAll } = firstKeys(run, arms, direction, wanted + AHEAD);
+      const total = isAll && after === undefined ? hits.length : undefined;
+      return { hits: hits.slice(0, wanted), total, best: { condition: only, arms, count: Infinity, isExact: true } };
     }
   }
 
@@ -137,7 +141,9 @@ function collected(
   wanted: number,
 ): Found {
   run.trace?.drivenBy(printCondition(best.condition));
-  return page(run, sorted(run, driven(run, best, leftOf(conjuncts, best))), after, wanted, best);
+  const left = leftOf(conjuncts, best);
+  const hits = drivenAndSorted(run, best, left) ?? sorted(run, driven(run, best, left));
+  return page(run, hits, after, wanted, best);
 }
 
 function page(run: Run, all: readonly Hit[], after: Hit | undefined, wanted: number, best: Driver | undefined): Found {
