@@ -297,11 +297,13 @@ export interface Store {
    * least, and never before the `complete` of a history page that did not show it.
    *
    * Guards hold before the first change, and until all are done: of writes with guards of the same type and condition, in
-   * all processes, each sees what those before it wrote.
+   * all processes, each sees what those before it wrote. A condition that is written in another way is another one, but for
+   * the order of what has to be fulfilled together.
    *
    * @returns the new versions, in the order of the changes
    * @throws VersionConflict
-   * @throws GuardConflict
+   * @throws GuardConflict with one of the guards given
+   * @throws FhirError `too-costly` where the search of a guard takes longer than `GUARD_BUDGET`
    */
   write(changes: readonly Change[], guards?: readonly Guard[]): Promise<StoredVersion[]>;
 

@@ -76,9 +76,10 @@ export function openWriter(parts: WriterParts): Store['write'] {
       tries++;
       fault('begin');
       await hold(guards, locks, session);
-      const before = await resource
-        .find<Raw>({ _id: { $in: keys } }, { session, raw: true, projection: VERSION_ONLY })
-        .toArray();
+      // Where nothing may be there yet a duplicate tells that something is, and `look` what.
+      const before = changes.every(({ expected }) => expected === 0)
+        ? []
+        : await resource.find<Raw>({ _id: { $in: keys } }, { session, raw: true, projection: VERSION_ONLY }).toArray();
       const begun = performance.now();
       const plan = planWrite(changes, before, stamps.begin(), slotOf);
       await apply(plan, session);
