@@ -137,7 +137,6 @@ export function createRouter(
 
 /** What is said of interactions whose names say too little: other words for them, and what can be done instead. */
 const WORDS: Readonly<Partial<Record<Interaction, readonly [string | undefined, string?]>>> = {
-  bundle: ['batch and transaction', 'a Bundle of any type is stored as it is by POST to /Bundle'],
   'search-system': ['search over all types (the interaction search-system)', 'search one type: [base]/[type]?…'],
   'search-compartment': [
     'search in a compartment (the interaction search-compartment)',

@@ -32,6 +32,9 @@ const TYPE_INTERACTIONS: readonly Interaction[] = [
 /** Interactions that the server as a whole can claim. https://hl7.org/fhir/R5/valueset-system-restful-interaction.html */
 const SYSTEM_INTERACTIONS: readonly Interaction[] = ['search-system', 'history-system'];
 
+/** What is claimed where Bundles are executed. */
+const BUNDLES = ['transaction', 'batch'] as const;
+
 /** Values of `mode`. https://hl7.org/fhir/R5/http.html#capabilities */
 const MODES = ['full', 'normative', 'terminology'] as const;
 
@@ -120,9 +123,9 @@ function composeStatement(services: Services, currency: string | undefined, now:
       ...(codes.includes('search-type') ? describeSearch(type, services) : {}),
     };
   });
-  const system = SYSTEM_INTERACTIONS.filter((code) =>
-    tables.routes.some((row) => row.interaction === code && wired.has(code)),
-  );
+  const isServed = (code: Interaction): boolean =>
+    wired.has(code) && tables.routes.some(({ interaction }) => interaction === code);
+  const system = [...(isServed('bundle') ? BUNDLES : []), ...SYSTEM_INTERACTIONS.filter(isServed)];
   return {
     resourceType: 'CapabilityStatement',
     name: 'Kiln',

@@ -16,6 +16,7 @@ describe('capabilities: GET [base]/metadata (http.html#capabilities)', () => {
       resourceType: 'CapabilityStatement',
       fhirVersion: '5.0.0',
       format: ['application/fhir+json', 'json'],
+      patchFormat: ['application/json-patch+json'],
     });
     const [rest] = statement.rest;
     expect(rest.resource.map((row: { type: string }) => row.type)).toEqual([
@@ -30,6 +31,7 @@ describe('capabilities: GET [base]/metadata (http.html#capabilities)', () => {
         'read',
         'vread',
         'update',
+        'patch',
         'delete',
         'history-instance',
         'history-type',
@@ -38,7 +40,7 @@ describe('capabilities: GET [base]/metadata (http.html#capabilities)', () => {
       ]);
       expect(row.searchInclude ?? row.searchRevInclude ?? row.operation).toBeUndefined();
     }
-    expect(rest.interaction).toEqual([{ code: 'history-system' }]);
+    expect(rest.interaction).toEqual([{ code: 'transaction' }, { code: 'batch' }, { code: 'history-system' }]);
     expect(rest.operation ?? rest.searchParam).toBeUndefined();
   });
 

@@ -10,15 +10,13 @@ describe('what has no route, or no interaction behind it yet (http.html)', () =>
 
   it.each([
     ['DELETE', '/?identifier=x', 404, 'not-wired', undefined],
-    ['POST', '/Patient/1', 405, 'method-not-allowed', 'GET, HEAD, PUT, DELETE'],
-    ['PATCH', '/Patient/1', 404, 'not-wired', undefined],
+    ['POST', '/Patient/1', 405, 'method-not-allowed', 'GET, HEAD, PUT, PATCH, DELETE'],
     ['DELETE', '/Patient/1/_history/1', 405, 'method-not-allowed', 'GET, HEAD'],
     ['POST', '/Patient/_history', 405, 'method-not-allowed', 'GET, HEAD'],
     ['DELETE', '/_history', 405, 'method-not-allowed', 'GET, HEAD'],
     ['GET', '/Patient/_search', 405, 'method-not-allowed', 'POST'],
     ['GET', '/Patient/1/Observation', 404, 'not-wired', undefined],
-    ['POST', '/', 404, 'not-wired', undefined],
-    ['GET', '/', 404, 'not-wired', undefined],
+    ['GET', '/', 405, 'method-not-allowed', 'POST'],
     ['GET', '/$diff', 404, 'not-wired', undefined],
     ['GET', '/Patient/1/$meta', 404, 'not-wired', undefined],
     ['GET', '/$frobnicate', 404, 'unknown-operation', undefined],
@@ -38,10 +36,8 @@ describe('what has no route, or no interaction behind it yet (http.html)', () =>
   });
 
   it.each([
-    ['POST', '/', 'batch and transaction yet; a Bundle of any type is stored as it is by POST to /Bundle'],
     ['GET', '/Patient/1/Observation', 'search in a compartment (the interaction search-compartment) yet; search the'],
     ['DELETE', '/?identifier=x', 'deletion over all types yet; a deletion by criteria names the type'],
-    ['PATCH', '/Patient/1', 'the interaction patch yet'],
     ['GET', '/Pateint/1', 'Unknown resource type "Pateint"; did you mean Patient?'],
     ['POST', '/patient', 'Unknown resource type "patient"; did you mean Patient?'],
     ['GET', '/Patients', 'Unknown resource type "Patients"; did you mean Patient?'],
@@ -57,7 +53,7 @@ describe('what has no route, or no interaction behind it yet (http.html)', () =>
 
   it('OPTIONS lists the methods', async () => {
     const answer = await server.send('OPTIONS', '/Patient/1');
-    expect([answer.status, answer.headers.allow, answer.text]).toEqual([204, 'GET, HEAD, PUT, DELETE', '']);
+    expect([answer.status, answer.headers.allow, answer.text]).toEqual([204, 'GET, HEAD, PUT, PATCH, DELETE', '']);
     expect(answer.headers['access-control-allow-origin']).toBeUndefined();
   });
 
@@ -143,7 +139,8 @@ describe('formats (http.html#mime-type)', () => {
   it('says the order of checks: path, then format, then content', async () => {
     const xml = { 'content-type': 'application/fhir+xml' };
     expect((await server.send('POST', '/Nothing', '<x/>', xml)).status).toBe(404);
-    expect((await server.send('PATCH', '/Patient/1', '<x/>', xml)).status).toBe(404);
+    expect((await server.send('PATCH', '/Nothing/1', '<x/>', xml)).status).toBe(404);
+    expect((await server.send('PATCH', '/Patient/a_b', '<x/>', xml)).status).toBe(415);
     expect((await server.send('PUT', '/Patient/a_b', '<x/>', xml)).status).toBe(415);
   });
 });
