@@ -101,6 +101,12 @@ export function batches(store: Store): void {
     });
   });
 
+  it('the CapabilityStatement claims batch and transaction', async () => {
+    const [rest] = (await server.send('GET', '/metadata')).json().rest;
+    const codes = rest.interaction.map(({ code }: { code: string }) => code);
+    expect(codes).toEqual(expect.arrayContaining(['transaction', 'batch']));
+  });
+
   describe('Bundles of other types', () => {
     it.each(['document', 'message', 'collection', 'searchset', 'history', 'batch-response'])(
       '%s is not executed, with a hint',

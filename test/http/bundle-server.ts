@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { tables } from '../../generated/tables.js';
 import { summarize } from '../../runtime/format/summary.js';
 import type { KilnOptions } from '../../runtime/http/kiln.js';
+import { createPatchers } from '../../runtime/interactions/patchers.js';
 import { createExtractor } from '../../runtime/search/extract.js';
 import type { Store } from '../../runtime/store/store.js';
 import { createValidator } from '../../runtime/validate/create-validator.js';
@@ -15,6 +16,7 @@ export function useBundleServer(store: Store, options: Partial<KilnOptions> = {}
     store,
     extract: createExtractor(tables),
     validate: createValidator(tables),
+    patchers: createPatchers(tables),
     subset: (resource, { summary = 'true' }) => summarize(resource, summary, tables),
     ...options,
   });
@@ -69,8 +71,8 @@ export function observation(subject: string, more: object = {}): object {
 }
 
 /** The answers to the entries. */
+// eslint-disable-next-line @typescript-eslint/no-explicit-any
 export function responsesOf(answer: Answer): any[] {
-  // eslint-disable-line @typescript-eslint/no-explicit-any
   return (answer.json().entry ?? []).map((each: { response: object }) => each.response);
 }
 

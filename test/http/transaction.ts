@@ -339,6 +339,57 @@ export function transactions(store: Store): void {
     });
   });
 
+  describe('patches', () => {
+    const json = (patch: object) => ({
+      resourceType: 'Binary',
+      contentType: 'application/json-patch+json',
+      data: Buffer.from(JSON.stringify(patch)).toString('base64'),
+    });
+
+    it('come as Parameters or in a Binary, by id and by criteria, and may refer to other entries', async () => {
+      const [id, value, who] = [word(), word(), urn()];
+      await server.send('PUT', `/Patient/${id}`, patient(value, { id }));
+      const fhirPath = {
+        resourceType: 'Parameters',
+        parameter: [
+          {
+            name: 'operation',
+            part: [
+              { name: 'type', valueCode: 'add' },
+              { name: 'path', valueString: 'Patient' },
+              { name: 'name', valueString: 'managingOrganization' },
+              { name: 'value', valueReference: { reference: who } },
+            ],
+          },
+        ],
+      };
+      const made = entry('POST', 'Organization', { resourceType: 'Organization', name: 'x' }, { fullUrl: who });
+      const first = await done(transaction(entry('PATCH', `Patient/${id}`, fhirPath), made));
+      const [patched, organization] = responsesOf(first);
+      expect(patched).toMatchObject({ status: '200 OK', etag: 'W/"2"' });
+      expect((await read(`Patient/${id}`)).managingOrganization.reference).toBe(nameOf(organization));
+      const change = [{ op: 'replace', path: '/managingOrganization', value: { reference: who } }];
+      const url = `Patient?identifier=urn:test|${value}`;
+      const second = await done(transaction(made, entry('PATCH', url, json(change))));
+      expect((await read(`Patient/${id}`)).managingOrganization.reference).toBe(nameOf(responsesOf(second)[0]));
+      expect(statusesOf(second)).toEqual(['201 Created', '200 OK']);
+    });
+
+    it('that fail undo all', async () => {
+      const [id, value] = [word(), word()];
+      await server.send('PUT', `/Patient/${id}`, patient('x', { id }));
+      const test = json([{ op: 'test', path: '/active', value: true }]);
+      const answer = await run(
+        transaction(entry('POST', 'Patient', patient(value)), entry('PATCH', `Patient/${id}`, test)),
+      );
+      expect(answer.status).toBeGreaterThanOrEqual(400);
+      expect(faultsOf(answer)[0]?.[1]).toContain('Bundle.entry[1]');
+      expect(await count(`Patient?identifier=urn:test|${value}`)).toBe(0);
+      const none = await run(transaction(entry('PATCH', `Patient/${id}`)));
+      expect([none.status, ...faultsOf(none)]).toEqual([400, ['body-missing', 'Bundle.entry[0]']]);
+    });
+  });
+
   describe('identities', () => {
     it.each([
       [

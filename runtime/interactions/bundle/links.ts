@@ -91,20 +91,23 @@ function targetOf(
     const narrative = narrativeTargets(text, finder.find);
     return narrative.size === 0 ? undefined : { narrative };
   }
-  if (place === 'reference') {
-    // What is contained is told apart from all that lies outside.
-    if (text.startsWith('#')) return undefined;
-    const criteria = text.includes('?') ? finder.criteriaOf(text) : undefined;
-    if (criteria !== undefined) return { criteria };
-    const target = findWithRest(text, finder);
-    if (target === undefined && isUrn(text)) finder.onUnknown(holder as JsonObject, text);
-    return target;
-  }
+  if (place === 'reference') return referenceTarget(holder as JsonObject, text, finder);
   return place === 'address' || isUrn(text) ? findWithRest(text, finder) : undefined;
 }
 
+/** What the text of a reference leads to. @param holder the reference */
+export function referenceTarget(holder: JsonObject, text: string, finder: LinkFinder): LinkTarget | undefined {
+  // What is contained is told apart from all that lies outside.
+  if (text.startsWith('#')) return undefined;
+  const criteria = text.includes('?') ? finder.criteriaOf(text) : undefined;
+  if (criteria !== undefined) return { criteria };
+  const target = findWithRest(text, finder);
+  if (target === undefined && isUrn(text)) finder.onUnknown(holder, text);
+  return target;
+}
+
 /** What follows `#` is a place within the resource, and stays. */
-export function findWithRest(
+function findWithRest(
   text: string,
   { find }: Pick<LinkFinder, 'find'>,
 ): { readonly entry: number; readonly rest: string } | undefined {

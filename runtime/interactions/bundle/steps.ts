@@ -10,10 +10,11 @@ import { callOf } from './entry-call.js';
 import { entryPath, inEntry } from './entry-error.js';
 import { Phase, readEntry, type Entry } from './entry.js';
 import { linkPlans } from './link-plan.js';
-import { findLinks, type Link } from './links.js';
+import { findLinks, type Link, type LinkFinder } from './links.js';
 import { locate } from './locate.js';
 import { entriesInQuery } from './match-url.js';
 import { inParallel, keepPace } from './pace.js';
+import { findPatchLinks } from './patch-links.js';
 import { collectPlaceholders, type Placeholders } from './placeholders.js';
 
 /** An entry of a transaction that writes. */
@@ -109,7 +110,7 @@ async function readStep(
   const needs = entriesInQuery(call.type, paramsOf(call), (text) => placeholders.find(text, entry), services.tables);
   const plan = needs.size > 0 ? undefined : await planOf(call, services);
   try {
-    const links = linksOf(entry, bundle, placeholders, services);
+    const links = linksOf(entry, call, placeholders, services);
     return { entry, call, links, needs, ...(plan === undefined ? {} : { plan }) };
   } catch (error) {
     await plan?.drop?.();
@@ -131,21 +132,22 @@ export function planOf(call: Call, services: BundleServices): Promise<WritePlan>
 
 function linksOf(
   entry: Entry,
-  { base }: Call,
+  { base, patch }: Call,
   placeholders: Placeholders,
   { tables }: BundleServices,
 ): readonly Link[] {
   const { resource } = entry;
   if (resource === undefined || entry.phase === Phase.Delete) return [];
   const { isResourceType } = searchDefinitions(tables);
-  return findLinks(resource, {
+  const finder: LinkFinder = {
     plans: linkPlans(tables),
     find: (text) => placeholders.find(text, entry),
     criteriaOf: (text) => criteriaOf(text, base, isResourceType),
     onUnknown: (holder, text) => {
       throw unknownPlaceholder(entry, resource, holder, text);
     },
-  });
+  };
+  return patch?.format === 'json' ? findPatchLinks(patch.patch, finder) : findLinks(resource, finder);
 }
 
 /** `Type?…` of a conditional reference; undefined: it is another URL. https://hl7.org/fhir/R5/http.html#trules */
