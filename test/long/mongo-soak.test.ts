@@ -19,7 +19,7 @@ describeOnMongod('a server on MongoDB over a long time', () => {
     await set?.stop();
   });
 
-  it.skipIf(process.platform !== 'linux')('keeps its memory within 10 % over 200,000 mixed requests', async () => {
+  it.skipIf(process.platform !== 'linux')('keeps its memory within 15 % over 200,000 mixed requests', async () => {
     const load = createLoad(new URL(server.base), server.kiln.child.pid!);
     // Fills caches and pools, and lets V8 and the allocator find the sizes that this load needs.
     await load.mixed(WARM_UP);
@@ -35,7 +35,7 @@ describeOnMongod('a server on MongoDB over a long time', () => {
     );
     expect([...counts.keys()].filter((status) => ![200, 201, 204, 404, 410].includes(status))).toEqual([]);
     expect(counts.get(200)).toBeGreaterThan(REQUESTS / 2);
-    expect(after).toBeLessThan(before * 1.1);
+    expect(after).toBeLessThan(before * 1.15);
     // Under load it depends on when garbage was last collected, so this only finds what runs away.
     expect(late).toBeLessThan(early * 1.3);
   });
