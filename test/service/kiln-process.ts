@@ -1,4 +1,5 @@
 import { spawn, type ChildProcess } from 'node:child_process';
+import { join } from 'node:path';
 
 /** `kiln` in a process of its own. */
 export interface KilnProcess {
@@ -9,17 +10,21 @@ export interface KilnProcess {
   readonly output: { out: string; err: string };
 }
 
-/** Starts a command, from the sources, or from `dist/` where memory or time is measured. */
+/** Starts a command, from the sources, those of a copy of them, or from `dist/` where memory or time is measured. */
 export function startKiln(
   args: readonly string[],
-  from: 'sources' | 'dist' = 'sources',
+  from: 'sources' | 'dist' | { readonly copy: string } = 'sources',
   extraEnv: Readonly<Record<string, string>> = {},
 ): KilnProcess {
   const at = (path: string): URL => new URL(`../../${path}`, import.meta.url);
   const run =
     from === 'dist'
       ? [at('dist/runtime/cli/main.js').pathname]
-      : ['--import', at('test/contract/run-typescript.mjs').href, at('runtime/cli/main.ts').pathname];
+      : [
+          '--import',
+          at('test/contract/run-typescript.mjs').href,
+          typeof from === 'object' ? join(from.copy, 'runtime/cli/main.ts') : at('runtime/cli/main.ts').pathname,
+        ];
   const ours = Object.entries(process.env).filter(([name]) => !name.startsWith('KILN_'));
   const env = { ...Object.fromEntries(ours), ...extraEnv };
   const child = spawn(process.execPath, [...run, ...args], { env, stdio: ['ignore', 'pipe', 'pipe'] });
