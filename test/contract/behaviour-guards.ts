@@ -133,6 +133,33 @@ export function guardBehaviour(on: Subject): void {
     expect((refused as GuardConflict).guard).toBe(holding[0]);
   });
 
+  it('many guards of one write that each find something: each has to find its own', async () => {
+    const { store } = subject;
+    const codes = Array.from({ length: 60 }, (_, n) => `${n}`);
+    await store.write([...codes.map((code) => holder(`r${code}`, code)), holder('twin', '7')]);
+    const guards = codes.map((code) => guard(code, code === '7' ? ['twin', 'r7'] : [`r${code}`]));
+    await store.write([put('log', 0)], [...guards, guard('none')]);
+    // What all of them find together stays the same when two change places.
+    await store.write([holder('r3', '4', 1), holder('r4', '3', 1)]);
+    const refused = await store.write([put('log', 1)], guards).catch((error: unknown) => error);
+    expect((refused as GuardConflict).guard).toBe(guards[3]);
+    await store.write([holder('r3', '3', 2), holder('r4', '4', 2)]);
+    await store.write([put('log', 1)], guards);
+    // And when one finds what another finds too.
+    const entries = ['3', '4'].map((code) => ({ ...token(code, 'urn:s'), param: 'identifier' }) as IndexEntry);
+    await store.write([put('r3', 3, 'both', entries)]);
+    const again = await store.write([put('log', 2)], guards).catch((error: unknown) => error);
+    expect((again as GuardConflict).guard).toBe(guards[4]);
+    const any = {
+      type: 'Patient',
+      where: { param: 'identifier', any: [{ is: 'token', system: 'urn:s' }] },
+      found: [],
+    } as const;
+    const all = [...codes.map((code) => `r${code}`), 'twin'];
+    await store.write([put('log', 2)], [{ ...any, found: all }, guard('5', ['r5'])]);
+    await expect(store.write([put('log', 3)], [guard('5', ['r5']), any])).rejects.toBeInstanceOf(GuardConflict);
+  });
+
   it('of many who expect to find nothing one writes, also those beside others in one group', async () => {
     const { store } = subject;
     const all = await Promise.allSettled(

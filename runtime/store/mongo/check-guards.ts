@@ -6,7 +6,9 @@ import { fieldsOf, readValue, type Raw } from './bson.js';
 import { toOrder } from './find/order.js';
 import { findPage, openSearch } from './find/page.js';
 import type { Probes } from './find/probe.js';
-import { mergeGuards } from './merge-guards.js';
+import type { Collections } from './documents.js';
+import { openFinder, readTokens } from './guard-tokens.js';
+import { mergeGuards, type MergedGuard } from './merge-guards.js';
 import { isTimeUp, isTransient, tooCostly } from './mongo-errors.js';
 import { toSnapshot, type Send, type Snapshot } from './snapshot.js';
 import { VERSION_ONLY } from './stored-version.js';
@@ -19,32 +21,44 @@ import { VERSION_ONLY } from './stored-version.js';
 export type GuardCheck = (guards: readonly Guard[], session: ClientSession) => Promise<Guard | undefined>;
 
 /** Searches in transactions. */
-export function openGuardCheck(db: Db, probes: Probes): GuardCheck {
+export function openGuardCheck(db: Db, { resource }: Pick<Collections, 'resource'>, probes: Probes): GuardCheck {
   async function holds({ type, where, found }: Guard, session: ClientSession): Promise<boolean> {
-    const expected = new Set(found);
     // One more than there may be is enough to know.
-    const count = expected.size + 1;
+    const count = found.length + 1;
     const snapshot = idsOnly(inTransaction(db, session, performance.now() + GUARD_BUDGET));
     const order = toOrder(type, [], () => undefined);
     const query = { type, where, sort: [], count, total: 'none' } as const;
     const { batch } = await findPage(await openSearch(snapshot, probes, query, order, undefined), count);
     const ids = batch.documents.map((bytes) => idOf(bytes).slice(type.length + 1));
-    return ids.length === expected.size && ids.every((id) => expected.has(id));
+    return isSame(ids, found);
   }
 
   async function findBroken(guards: readonly Guard[], session: ClientSession): Promise<Guard | undefined> {
-    for (const guard of guards) if (!(await holds(guard, session))) return guard;
+    for (const merged of mergeGuards(guards)) {
+      const broken = await findAmong(merged, session);
+      if (broken !== undefined) return broken;
+    }
     return undefined;
+  }
+
+  async function findAmong(merged: MergedGuard, session: ClientSession): Promise<Guard | undefined> {
+    const { of, found } = merged;
+    const isHeld = await holds(merged, session);
+    if (of.length === 1) return isHeld ? undefined : of[0];
+    if (isHeld) return found.length === 0 ? undefined : findOdd(merged, session);
+    const middle = of.length >> 1;
+    return (await findBroken(of.slice(0, middle), session)) ?? findBroken(of.slice(middle), session);
+  }
+
+  /** Together they find what they should: one of them that does not find its own. */
+  async function findOdd({ type, found, of }: MergedGuard, session: ClientSession): Promise<Guard | undefined> {
+    const find = openFinder(await readTokens(resource, type, found, session, GUARD_BUDGET));
+    return of.find((guard) => !isSame(find(guard.where), guard.found));
   }
 
   return async (guards, session) => {
     try {
-      for (const { of, ...guard } of mergeGuards(guards)) {
-        if (await holds(guard, session)) continue;
-        const broken = of.length === 1 ? of[0] : await findBroken(of, session);
-        if (broken !== undefined) return broken;
-      }
-      return undefined;
+      return await findBroken(guards, session);
     } catch (error) {
       throw isTimeUp(error) && !isTransient(error) ? tooCostly() : error;
     }
@@ -78,6 +92,12 @@ function idsOnly(snapshot: Snapshot): Snapshot {
     pipeline: ({ pipeline, ...query }) =>
       snapshot.pipeline({ ...query, pipeline: [...pipeline, { $project: projection }] }),
   };
+}
+
+/** @param ids each once */
+function isSame(ids: readonly string[], found: readonly string[]): boolean {
+  const expected = new Set(found);
+  return ids.length === expected.size && ids.every((id) => expected.has(id));
 }
 
 function idOf(bytes: Raw): string {

@@ -1,4 +1,4 @@
-import type { Condition, ValueTest } from '../../search/query/query.js';
+import type { Condition, Leaf, ValueTest } from '../../search/query/query.js';
 import type { Guard } from '../store.js';
 
 /** Guards that are looked at by one search: it finds what they find, together. */
@@ -10,27 +10,28 @@ export interface MergedGuard extends Guard {
 const MOST = 500;
 
 /**
- * Guards that expect nothing and ask for values of one parameter, as those of creations mostly do, as one guard that expects nothing:
- * a write may have hundreds. All others stay by themselves.
+ * Guards that ask for values of one parameter, as those of creations and updates mostly do, as one guard: a write may have
+ * hundreds. Those that expect to find something only where they ask for tokens, whose rows tell who has found what.
  */
 export function mergeGuards(guards: readonly Guard[]): MergedGuard[] {
   const merged: MergedGuard[] = [];
   const open = new Map<string, { of: Guard[]; any: ValueTest[]; param: string }>();
   const close = (name: string): void => {
-    const group = open.get(name);
+    const { of = [], param = '', any = [] } = open.get(name) ?? {};
     open.delete(name);
-    const [first] = group?.of ?? [];
-    if (group === undefined || first === undefined) return;
-    const { of, param, any } = group;
-    merged.push({ type: first.type, where: { param, any }, found: [], of });
+    const [first] = of;
+    if (first === undefined) return;
+    const found = [...new Set(of.flatMap((each) => each.found))];
+    merged.push(of.length === 1 ? { ...first, of } : { type: first.type, where: { param, any }, found, of });
   };
   for (const guard of guards) {
-    const leaf = guard.found.length === 0 ? onlyLeaf(guard.where) : undefined;
-    if (leaf === undefined || !('any' in leaf)) {
+    const leaf = onlyLeaf(guard.where);
+    const isOfTokens = leaf !== undefined && 'any' in leaf && leaf.any.every(({ is }) => is === 'token');
+    if (leaf === undefined || !('any' in leaf) || !(guard.found.length === 0 || isOfTokens)) {
       merged.push({ ...guard, of: [guard] });
       continue;
     }
-    const name = `${guard.type}?${leaf.param}`;
+    const name = `${guard.type}?${leaf.param} ${isOfTokens}`;
     if ((open.get(name)?.any.length ?? 0) + leaf.any.length > MOST) close(name);
     const group = open.get(name) ?? { of: [], any: [], param: leaf.param };
     open.set(name, group);
@@ -41,7 +42,9 @@ export function mergeGuards(guards: readonly Guard[]): MergedGuard[] {
   return merged;
 }
 
-function onlyLeaf(where: Condition): Condition | undefined {
+/** The leaf that a condition comes to; undefined: it is none. */
+export function onlyLeaf(where: Condition): Leaf | undefined {
+  if ('some' in where || 'not' in where) return undefined;
   if (!('all' in where)) return where;
   const [only] = where.all;
   return where.all.length === 1 && only !== undefined ? onlyLeaf(only) : undefined;

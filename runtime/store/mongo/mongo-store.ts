@@ -83,7 +83,7 @@ async function openStore({ client, db }: Connected, clock: ServerClock, settings
     transactions,
     stale,
     slotOf: settings.slotOf,
-    findBroken: openGuardCheck(db, probes),
+    findBroken: openGuardCheck(db, collections, probes),
     stamps: openStamps(now),
     settle: settings.now === undefined ? () => clock.settle() : async () => {},
     time,
