@@ -6,11 +6,6 @@ export type XmlParser = SaxesParser<{ xmlns: true }>;
 /** An element with its namespaces resolved. */
 export type XmlTag = SaxesTagNS;
 
-/** The namespace of the attributes that declare namespaces. */
-export const XMLNS_NAMESPACE = 'http://www.w3.org/2000/xmlns/';
-/** The namespace of `xml:lang` and `xml:space`. */
-export const XML_NAMESPACE = 'http://www.w3.org/XML/1998/namespace';
-
 /** What a parser found that ends the reading. */
 export class XmlRefusal extends Error {
   constructor(

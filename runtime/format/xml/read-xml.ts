@@ -1,11 +1,11 @@
 import { MAX_DEPTH } from '../read-json.js';
 import { decodeUtf8 } from '../utf8.js';
 import type { Resource } from '../../fhir/resource.js';
+import { checkText } from './check-text.js';
 import { elementIndex, type FormatTables } from './element-index.js';
 import { openParser, XmlRefusal } from './open-parser.js';
 import { ResourceBuilder } from './resource-builder.js';
-import { Places } from './places.js';
-import { XmlError, xmlIssue } from './xml-error.js';
+import { refusalIssue, XmlError, xmlIssue } from './xml-error.js';
 
 /** Limits of a reading. */
 export interface XmlLimits {
@@ -36,8 +36,7 @@ export function readXml(source: string | Uint8Array, tables: FormatTables, limit
   const parser = openParser();
   const builder = new ResourceBuilder(text, elementIndex(tables), parser, maxDepth, maxIssues);
   try {
-    checkSurrogates(text);
-    checkStart(text);
+    checkText(text);
     parser.on('opentag', (tag) => builder.open(tag));
     parser.on('closetag', () => builder.close());
     parser.on('text', (characters) => builder.text(characters));
@@ -45,28 +44,9 @@ export function readXml(source: string | Uint8Array, tables: FormatTables, limit
     parser.write(text).close();
   } catch (error) {
     if (!(error instanceof XmlRefusal)) throw error;
-    const message = error.message.length > 200 ? `${error.message.slice(0, 200)}…` : error.message;
-    throw builder.failure(xmlIssue(error.fault, `${new Places(text).of(error.at)}: ${message}`));
+    throw builder.failure(refusalIssue(error, text));
   }
   return builder.result();
-}
-
-/** The parser takes the unit after a lone high surrogate for its other half, so none may reach it. */
-function checkSurrogates(text: string): void {
-  if ((text as unknown as WellFormed).isWellFormed()) return;
-  throw new XmlRefusal('syntax', 'half of a surrogate pair', text.search(/\p{Surrogate}/u));
-}
-
-/** Says what a text is not; the parser would say so only at its end. */
-function checkStart(text: string): void {
-  const at = text.search(/[^\ufeff \t\r\n]/);
-  if (at < 0) throw new XmlRefusal('syntax', 'there is no element', 0);
-  if (text.charAt(at) !== '<') throw new XmlRefusal('syntax', 'this is not XML, which begins with "<"', at);
-}
-
-/** Node has it, the library of TypeScript's ES2023 not yet. */
-interface WellFormed {
-  isWellFormed(): boolean;
 }
 
 function asBuffer(bytes: Uint8Array): Buffer {

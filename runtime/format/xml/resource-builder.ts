@@ -1,10 +1,11 @@
 import type { Issue } from '../../fhir/errors.js';
 import type { JsonObject, JsonValue, Resource } from '../../fhir/resource.js';
 import { MAX_XHTML_DEPTH, XHTML_NAMESPACE } from '../../fhir/xhtml.js';
+import { XMLNS_NAMESPACE } from '../../fhir/xml-tree.js';
 import type { ElementIndex, Property, TypeProperties } from './element-index.js';
 import { FHIR_NAMESPACE } from './escape.js';
 import { NarrativeReader } from './narrative-reader.js';
-import { XMLNS_NAMESPACE, XmlRefusal, type XmlParser, type XmlTag } from './open-parser.js';
+import { XmlRefusal, type XmlParser, type XmlTag } from './open-parser.js';
 import { Places } from './places.js';
 import { parsePrimitive } from './primitive-text.js';
 import { XmlError, xmlIssue } from './xml-error.js';

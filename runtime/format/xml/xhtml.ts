@@ -1,6 +1,7 @@
 import { checkXhtml, XHTML_NAMESPACE } from '../../fhir/xhtml.js';
+import { XML_NAMESPACE, XMLNS_NAMESPACE } from '../../fhir/xml-tree.js';
 import { escapeAttribute, escapeText } from './escape.js';
-import { openParser, XML_NAMESPACE, XMLNS_NAMESPACE, type XmlTag } from './open-parser.js';
+import { openParser, type XmlTag } from './open-parser.js';
 
 /**
  * What is wrong with an element of a narrative as far as XML is concerned, or undefined: it has to be of XHTML, its

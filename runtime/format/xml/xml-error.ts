@@ -1,4 +1,6 @@
 import { FhirError, type ErrorCode, type Issue } from '../../fhir/errors.js';
+import type { XmlRefusal } from './open-parser.js';
+import { Places } from './places.js';
 
 /** What can be wrong with XML, and the code of the error catalogue that it is told with. */
 export const XML_CODES = {
@@ -33,4 +35,10 @@ export class XmlError extends FhirError {
 /** An issue with the code for this fault. */
 export function xmlIssue(fault: XmlFault, text: string, expression?: string): Issue {
   return { code: XML_CODES[fault], text, ...(expression === undefined ? {} : { expression }) };
+}
+
+/** What ended the reading of a text, with line and column. */
+export function refusalIssue({ fault, message, at }: XmlRefusal, text: string): Issue {
+  const short = message.length > 200 ? `${message.slice(0, 200)}…` : message;
+  return xmlIssue(fault, `${new Places(text).of(at)}: ${short}`);
 }

@@ -7,6 +7,7 @@ import { testEqual } from './json-equal.js';
 import { readOperations, type JsonOperation } from './json-operation.js';
 import { isWithin, printPointer } from './json-pointer.js';
 import { inOperation, PatchFault } from './patch-fault.js';
+import { MAX_PATCH_OPERATIONS } from './patch-limits.js';
 
 /** Bounds on what a JSON Patch may ask for. */
 export interface JsonPatchLimits {
@@ -16,9 +17,6 @@ export interface JsonPatchLimits {
   /** Objects and arrays within each other. */
   readonly maxDepth?: number;
 }
-
-/** Operations that a patch may have, where nothing else is configured. */
-export const MAX_PATCH_OPERATIONS = 1000;
 
 /**
  * Applies a JSON Patch, whole or not at all. Neither tree is changed, but the result may share parts with both. Whether

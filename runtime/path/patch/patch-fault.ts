@@ -8,6 +8,8 @@ export class PatchFault extends Error {
   constructor(
     readonly code: PatchCode,
     text: string,
+    /** Stable code that tells more than `code`. */
+    readonly detail?: string,
   ) {
     super(text);
   }
@@ -24,7 +26,9 @@ export function inOperation<T>(index: number, name: string, work: () => T): T {
     return work();
   } catch (error) {
     if (!(error instanceof PatchFault)) throw error;
-    throw new FhirError(error.code, `Operation [${index}], ${name}: ${error.message}`);
+    const { code, detail } = error;
+    const text = `Operation [${index}], ${name}: ${error.message}`;
+    throw FhirError.of([{ code, text, ...(detail === undefined ? {} : { detail }) }]);
   }
 }
 
