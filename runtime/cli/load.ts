@@ -9,6 +9,8 @@ import { showProgress } from './load/progress.js';
 import { readDocuments } from './load/read-documents.js';
 import type { Sink } from './load/sink.js';
 import { storeSink } from './load/store-sink.js';
+import type { Resource } from '../fhir/resource.js';
+import type { Core } from '../server.js';
 import { EXIT, messageOf, printable, type Terminal } from './terminal.js';
 
 /** Options of `kiln load` besides the settings. */
@@ -48,7 +50,7 @@ export async function runLoad(
     if (url === undefined) {
       const core = await server.openCore(config);
       close = () => core.store.close();
-      sink = storeSink(core);
+      sink = storeSink({ ...core, execute: await executor(core) });
     } else {
       await checkAnswers(url);
       sink = httpSink({ url, ...(token === undefined ? {} : { token }) });
@@ -70,8 +72,8 @@ export async function runLoad(
     }
     if (counts.bundles > 0 && bundles === 'store') {
       terminal.err(
-        `${counts.bundles} Bundles were stored as they are; with --bundles apply collections are taken apart ` +
-          'into their entries',
+        `${counts.bundles} Bundles were stored as they are; with --bundles apply batches and transactions are ` +
+          'executed, and collections taken apart into their entries',
       );
     }
     return counts.failed > 0 ? EXIT.failed : EXIT.done;
@@ -81,6 +83,26 @@ export async function runLoad(
   } finally {
     await close();
   }
+}
+
+/** Bundles are executed as the server does it. */
+async function executor(core: Core): Promise<(bundle: Resource) => Promise<string>> {
+  const [{ createServices }, { executeBundle }] = await Promise.all([
+    import('../http/create-services.js'),
+    import('../interactions/bundle/bundle.js'),
+  ]);
+  const { services } = createServices(core);
+  return async (body) => {
+    const call = {
+      interaction: 'bundle' as const,
+      params: new URLSearchParams(),
+      conditions: {},
+      prefer: {},
+      base: '',
+      body,
+    };
+    return (await executeBundle(call, services)).json ?? '{}';
+  };
 }
 
 function readBundleMode(mode = 'store'): BundleMode {

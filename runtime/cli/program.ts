@@ -55,7 +55,10 @@ export async function runProgram(args: readonly string[], terminal: Terminal): P
       '<path...>',
       'files (.json, .xml, .ndjson, each also .gz; packages .tgz), folders, or - for NDJSON on stdin',
     )
-    .option('--bundles <MODE>', 'store Bundles as they are, or apply: take collections apart (default store)')
+    .option(
+      '--bundles <MODE>',
+      'store Bundles as they are, or apply: execute batches and transactions, take collections apart (default store)',
+    )
     .option('--url <URL>', 'FHIR base of a server to load into, instead of a store (also KILN_URL)')
     .option('--token <TOKEN>', 'bearer token for that server (also KILN_TOKEN)')
     .action(async (paths: string[], options: LoadFlags) => {

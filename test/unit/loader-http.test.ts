@@ -99,6 +99,30 @@ describe('kiln load --url', () => {
     expect(count).toBeLessThanOrEqual(8);
   });
 
+  it('posts batches and transactions to the base, once, and counts their entries', async () => {
+    const seen: string[] = [];
+    const url = await serve((req, res) => {
+      seen.push(`${req.method} ${req.url} ${req.headers.prefer}`);
+      if (seen.length === 2) return void res.writeHead(412).end(outcome('no match'));
+      const now = new Date().toISOString();
+      const answers = ['201 Created', '200 OK', '200 OK', '404 Not Found'].map((status, n) => ({
+        response: { status, lastModified: n === 2 ? '2020-01-01T00:00:00Z' : now },
+      }));
+      res.end(JSON.stringify({ resourceType: 'Bundle', type: 'batch-response', entry: answers }));
+    });
+    const methods = ['POST', 'PUT', 'PUT', 'PUT'];
+    const entry = methods.map((method) => ({ request: { method, url: 'Patient/x' } }));
+    const bundle = { resourceType: 'Bundle', type: 'batch', entry };
+    async function* bundles(): AsyncGenerator<Item> {
+      for (const place of ['a', 'b']) yield { place, resource: bundle, id: undefined, size: 10, isExecuted: true };
+    }
+    const tell = (place: string, error: unknown) => void failures.push(`${place}: ${(error as Error).message}`);
+    const counts = await loadItems(bundles(), httpSink({ url }), tell);
+    expect(counts).toEqual({ ...none, created: 1, updated: 1, unchanged: 1, failed: 2 });
+    expect(failures).toEqual(['a entry[3]: 404 Not Found', 'b: 412: no match']);
+    expect(seen).toEqual(['POST /fhir/ return=minimal', 'POST /fhir/ return=minimal']);
+  });
+
   it('follows no redirect, so that the token stays with its server', async () => {
     const url = await serve((_req, res) => res.writeHead(307, { Location: 'http://127.0.0.1:1/' }).end());
     await expect(load(url, 1, 't')).rejects.toThrow(LoadStopped);

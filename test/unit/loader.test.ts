@@ -12,6 +12,9 @@ import { loadItems } from '../../runtime/cli/load/load-items.js';
 import { readDocuments } from '../../runtime/cli/load/read-documents.js';
 import { storeSink } from '../../runtime/cli/load/store-sink.js';
 import { DEFAULT_LIMITS } from '../../runtime/fhir/limits.js';
+import type { Resource } from '../../runtime/fhir/resource.js';
+import { createServices } from '../../runtime/http/create-services.js';
+import { executeBundle } from '../../runtime/interactions/bundle/bundle.js';
 import { openSqliteStore } from '../../runtime/store/sqlite/sqlite-store.js';
 import type { Store } from '../../runtime/store/store.js';
 import { toyExtract } from '../toy/extract.js';
@@ -47,7 +50,13 @@ describe('kiln load', () => {
       bundles: 'store',
       ...options,
     });
-    const sink = storeSink({ store: into, extract: toyExtract, limits: { ...DEFAULT_LIMITS, resource: 100_000 } });
+    const limits = { ...DEFAULT_LIMITS, resource: 100_000 };
+    const { services } = createServices({ tables: toyTables, store: into, extract: toyExtract, limits });
+    const execute = async (body: Resource): Promise<string> => {
+      const call = { interaction: 'bundle' as const, params: new URLSearchParams(), conditions: {}, prefer: {} };
+      return (await executeBundle({ ...call, base: '', body }, services)).json ?? '';
+    };
+    const sink = storeSink({ store: into, extract: toyExtract, limits, execute });
     return loadItems(items, sink, (place, error) => failures.push(`${place}: ${(error as Error).message}`));
   };
   const load = (...paths: string[]) => loadInto(store, paths);
@@ -275,15 +284,36 @@ describe('kiln load', () => {
     ]);
   });
 
-  it('does not pretend to execute transactions, and stores documents whole', async () => {
-    const bundle = (id: string, type: string) => file(`${id}.json`, { resourceType: 'Bundle', id, type });
-    expect(await apply(bundle('a', 'transaction'), bundle('b', 'batch'), bundle('c', 'document'))).toEqual({
+  it('executes batches and transactions that are applied, and stores documents whole', async () => {
+    const put = (id: string, more = {}) => ({
+      resource: patient(id, more),
+      request: { method: 'PUT', url: `Patient/${id}` },
+    });
+    const bundle = (id: string, type: string, ...entry: object[]) =>
+      file(`${id}.json`, { resourceType: 'Bundle', id, type, ...(entry.length === 0 ? {} : { entry }) });
+    const get = { request: { method: 'GET', url: 'Patient/t1' } };
+    const paths = [
+      bundle('a', 'transaction', put('t1'), put('t2'), get),
+      bundle('b', 'batch', put('t1'), put('t2', { active: true }), {
+        request: { method: 'DELETE', url: 'Patient/t3' },
+      }),
+      bundle('c', 'document'),
+      bundle('d', 'transaction', put('t4'), put('t1', { id: 'other' })),
+      bundle('e', 'batch', put('t5'), put('t6', { id: 'other' })),
+    ];
+    expect(await apply(...paths)).toEqual({
       ...none,
-      created: 1,
+      created: 4,
+      updated: 1,
+      unchanged: 2,
       failed: 2,
       bundles: 1,
     });
-    expect(told()[0]).toContain('a Bundle of type transaction has to be executed, which a later version does');
+    expect(told()).toEqual([
+      'd.json: Bundle.entry[1].resource.id: The body has the id "other", the URL "t1"',
+      'e.json entry[1]: 400 Bad Request: The body has the id "other", the URL "t6"',
+    ]);
+    expect(await store.read('Patient', 't4')).toBeUndefined();
   });
 
   it('says what to do about a resource that is too large', async () => {

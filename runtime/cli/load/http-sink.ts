@@ -1,4 +1,6 @@
+import type { JsonObject } from '../../fhir/resource.js';
 import { writeJson } from '../../format/write-json.js';
+import { executed } from './executed.js';
 import type { Item } from './items.js';
 import { LoadStopped, type Outcome, type Sink } from './sink.js';
 
@@ -26,9 +28,21 @@ export function httpSink(target: HttpTarget): Sink {
   async function send(item: Item): Promise<Outcome> {
     const { resource, id } = item;
     const url = `${base}/${resource.resourceType}${id === undefined ? '' : `/${id}`}`;
-    const request: RequestInit = {
-      method: id === undefined ? 'POST' : 'PUT',
-      body: writeJson(id === undefined ? resource : { ...resource, id }),
+    const response = await request(url, id === undefined ? resource : { ...resource, id }, id !== undefined);
+    if ('error' in response) return response;
+    if (response.status === 201) return 'created';
+    return isOlder(response) ? 'unchanged' : 'updated';
+  }
+
+  /** @param isRepeatable otherwise it may have been done although its answer was lost */
+  async function request(
+    url: string,
+    body: JsonObject,
+    isRepeatable: boolean,
+  ): Promise<Answer | { readonly error: Error }> {
+    const init: RequestInit = {
+      method: isRepeatable ? 'PUT' : 'POST',
+      body: writeJson(body),
       headers: {
         'Content-Type': 'application/fhir+json',
         Accept: 'application/fhir+json',
@@ -40,17 +54,15 @@ export function httpSink(target: HttpTarget): Sink {
     for (let attempt = 1; ; attempt++) {
       let response: Response;
       try {
-        response = await fetch(url, request);
+        response = await fetch(url, init);
       } catch (error) {
-        // A POST may have been done although its answer was lost.
-        if (id === undefined || attempt >= MAX_ATTEMPTS) throw new LoadStopped(`${base}: ${causeOf(error)}`);
+        if (!isRepeatable || attempt >= MAX_ATTEMPTS) throw new LoadStopped(`${base}: ${causeOf(error)}`);
         await sleep(backoff(attempt));
         continue;
       }
       began ??= dateOf(response, 'date');
       const text = await response.text();
-      if (response.status === 201) return 'created';
-      if (response.ok) return isOlder(response) ? 'unchanged' : 'updated';
+      if (response.ok) return { status: response.status, headers: response.headers, text };
       if (response.status === 401 || response.status === 403) throw refused(base, response.status, target, text);
       const isBusy = response.status === 503 || response.status === 429;
       if (!isBusy || attempt >= MAX_ATTEMPTS) return { error: new Error(`${response.status}: ${reasonOf(text)}`) };
@@ -58,7 +70,7 @@ export function httpSink(target: HttpTarget): Sink {
     }
   }
 
-  function isOlder(response: Response): boolean {
+  function isOlder(response: Pick<Response, 'headers'>): boolean {
     const changed = dateOf(response, 'last-modified');
     return changed !== undefined && began !== undefined && changed < began;
   }
@@ -80,8 +92,23 @@ export function httpSink(target: HttpTarget): Sink {
       await Promise.all(Array.from({ length: CONCURRENCY }, worker));
       if (stopped !== undefined) throw stopped;
     },
+    async execute(item, done) {
+      const start = performance.now();
+      const answer = await request(`${base}/`, item.resource, false);
+      if ('error' in answer) return done(item, answer);
+      // By the server's clock, which tells whole seconds.
+      const from = (dateOf(answer, 'date') ?? 0) - (performance.now() - start) - 1000;
+      for (const { index, outcome } of executed(item, answer.text, from)) {
+        done({ place: `${item.place} entry[${index}]` }, outcome);
+      }
+    },
     end: () => Promise.resolve(),
   };
+}
+
+/** An answer that was read to its end. */
+interface Answer extends Pick<Response, 'status' | 'headers'> {
+  readonly text: string;
 }
 
 function refused(base: string, status: number, { token }: HttpTarget, text: string): LoadStopped {
@@ -96,8 +123,15 @@ function refused(base: string, status: number, { token }: HttpTarget, text: stri
 /** The words of an OperationOutcome, or the beginning of what else was answered. */
 function reasonOf(text: string): string {
   try {
-    const outcome = JSON.parse(text) as { issue?: { details?: { text?: string }; diagnostics?: string }[] };
-    const words = outcome.issue?.map(({ details, diagnostics }) => details?.text ?? diagnostics).filter(Boolean);
+    const { issue: issues } = JSON.parse(text) as {
+      issue?: { details?: { text?: string }; diagnostics?: string; expression?: string[] }[];
+    };
+    const words = issues
+      ?.map(({ details, diagnostics, expression: [place = ''] = [] }) => {
+        const what = details?.text ?? diagnostics;
+        return place.startsWith('Bundle.entry') && what !== undefined ? `${place}: ${what}` : what;
+      })
+      .filter(Boolean);
     if (words !== undefined && words.length > 0) return words.join('; ');
   } catch {
     // No JSON: shown as it is.
@@ -116,7 +150,7 @@ function backoff(attempt: number): number {
   return Math.min(200 * 2 ** attempt, 10_000) * (0.5 + Math.random() / 2);
 }
 
-function dateOf(response: Response, header: string): number | undefined {
+function dateOf(response: Pick<Response, 'headers'>, header: string): number | undefined {
   const time = Date.parse(response.headers.get(header) ?? '');
   return Number.isNaN(time) ? undefined : time;
 }

@@ -6,7 +6,10 @@ import type { Failure, Skipped } from './document.js';
 import { parseDocument, type XmlReader } from './parse-document.js';
 import type { ReadDocument } from './read-documents.js';
 
-/** What happens to Bundles: stored as the resources they are, or, collections, taken apart into their entries. */
+/**
+ * What happens to Bundles: stored as the resources they are; or batches and transactions are executed, and collections taken
+ * apart into their entries.
+ */
 export type BundleMode = 'store' | 'apply';
 
 /** A resource that is to be loaded. */
@@ -17,6 +20,8 @@ export interface Item {
   readonly id: string | undefined;
   /** About as many bytes as it takes. */
   readonly size: number;
+  /** It is a batch or transaction, and is executed rather than stored. */
+  readonly isExecuted?: true;
 }
 
 /** How documents become items. */
@@ -59,7 +64,8 @@ function* applied(
 ): Generator<Item | Failure> {
   const { type } = bundle;
   if (type === 'transaction' || type === 'batch') {
-    throw new Error(`a Bundle of type ${type} has to be executed, which a later version does`);
+    yield { place, resource: bundle, id: undefined, size, isExecuted: true };
+    return;
   }
   if (type !== 'collection') {
     yield toItem(place, bundle, bundle['id'], size, types);

@@ -1,6 +1,6 @@
 import type { Failure, Skipped } from './document.js';
 import type { Item } from './items.js';
-import type { Sink } from './sink.js';
+import type { Outcome, Sink } from './sink.js';
 
 /** What came of a load. */
 export interface LoadCounts {
@@ -42,18 +42,20 @@ export async function loadItems(
   let keys = new Set<string>();
   let size = 0;
 
+  const count = (place: string, outcome: Outcome): void => {
+    if (typeof outcome === 'string') counts[outcome]++;
+    else {
+      counts.failed++;
+      onFailure(place, outcome.error);
+    }
+  };
   const flush = async (): Promise<void> => {
     const full = batch;
     [batch, keys, size] = [[], new Set(), 0];
     if (full.length === 0) return;
     await sink.take(full, ({ place, resource }, outcome) => {
-      if (typeof outcome === 'string') {
-        counts[outcome]++;
-        if (resource.resourceType === 'Bundle') counts.bundles++;
-      } else {
-        counts.failed++;
-        onFailure(place, outcome.error);
-      }
+      count(place, outcome);
+      if (typeof outcome === 'string' && resource.resourceType === 'Bundle') counts.bundles++;
     });
   };
 
@@ -62,6 +64,9 @@ export async function loadItems(
     else if ('error' in item) {
       counts.failed++;
       onFailure(item.place, item.error);
+    } else if (item.isExecuted === true) {
+      await flush();
+      await sink.execute(item, ({ place }, outcome) => count(place, outcome));
     } else {
       const key = item.id === undefined ? undefined : `${item.resource.resourceType}/${item.id}`;
       if (key !== undefined && keys.has(key)) await flush();

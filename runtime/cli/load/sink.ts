@@ -12,6 +12,13 @@ export interface Sink {
    * @throws LoadStopped, or what else makes it pointless to go on
    */
   take(items: readonly Item[], done: (item: Item, outcome: Outcome) => void): Promise<void>;
+  /**
+   * Executes a batch or transaction after all that was taken before, and tells what came of its entries; they are items of
+   * their own then.
+   *
+   * @throws LoadStopped, or what else makes it pointless to go on
+   */
+  execute(item: Item, done: (item: Pick<Item, 'place'>, outcome: Outcome) => void): Promise<void>;
   /** Waits until all is told. */
   end(): Promise<void>;
 }

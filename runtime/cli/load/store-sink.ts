@@ -1,6 +1,7 @@
 import { FhirError } from '../../fhir/errors.js';
 import { newId } from '../../fhir/id.js';
 import type { Limits } from '../../fhir/limits.js';
+import type { Resource } from '../../fhir/resource.js';
 import { BINARY } from '../../interactions/binary-content.js';
 import { takeBinary, writeBinary } from '../../interactions/binary-store.js';
 import { composePut } from '../../interactions/compose-change.js';
@@ -10,11 +11,14 @@ import { writeCurrent } from '../../interactions/write-current.js';
 import { VersionConflict, type Put } from '../../store/store.js';
 import { formatSize } from '../../config/setting.js';
 import type { Item } from './items.js';
+import { executed } from './executed.js';
 import { LoadStopped, type Outcome, type Sink } from './sink.js';
 
 /** What a store is loaded with. */
 export interface LoadCore extends Pick<Services, 'store' | 'extract' | 'validate'> {
   readonly limits: Limits;
+  /** Executes a batch or transaction; the JSON text of the answer. Absent: they are refused. */
+  readonly execute?: (bundle: Resource) => Promise<string>;
 }
 
 type Done = (item: Item, outcome: Outcome) => void;
@@ -55,6 +59,10 @@ export function storeSink(core: LoadCore): Sink {
       writingKeys = new Set(keys);
       writing = commit(steps, core, done);
       writing.catch(() => {}); // thrown by the next take, or by end
+    },
+    async execute(item, done) {
+      await writing;
+      await executeItem(item, core, done);
     },
     end: () => writing,
   };
@@ -113,6 +121,32 @@ async function storeBinary(item: Item, id: string, core: LoadCore, done: Done): 
     stopIfUnavailable(error);
     done(item, { error });
   }
+}
+
+async function executeItem(
+  item: Item,
+  { execute }: LoadCore,
+  done: (item: Pick<Item, 'place'>, outcome: Outcome) => void,
+): Promise<void> {
+  const began = Date.now();
+  try {
+    if (execute === undefined) throw new FhirError('not-wired', 'batches and transactions are not executed here');
+    for (const { index, outcome } of executed(item, await execute(item.resource), began)) {
+      done({ place: `${item.place} entry[${index}]` }, outcome);
+    }
+  } catch (error) {
+    stopIfUnavailable(error);
+    done(item, { error: withPlaces(error) });
+  }
+}
+
+/** What is wrong with a transaction, with the places in it. */
+function withPlaces(error: unknown): unknown {
+  if (!(error instanceof FhirError)) return error;
+  const texts = error.issues.map(({ text, expression }) =>
+    expression === undefined ? text : `${expression}: ${text}`,
+  );
+  return new Error(texts.join('; '), { cause: error });
 }
 
 function stopIfUnavailable(error: unknown): void {
