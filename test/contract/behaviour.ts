@@ -3,6 +3,7 @@ import { describe } from 'vitest';
 import { blobBehaviour } from './behaviour-blobs.js';
 import { concurrencyBehaviour } from './behaviour-concurrency.js';
 import { copyBehaviour } from './behaviour-copy.js';
+import { guardLimitBehaviour } from './behaviour-guard-limits.js';
 import { guardBehaviour } from './behaviour-guards.js';
 import { historyBehaviour } from './behaviour-history.js';
 import { mapBehaviour } from './behaviour-maps.js';
@@ -20,6 +21,7 @@ export function behaviour(on: Subject): void {
     describe('resources', () => resourceBehaviour(on));
     describe('writes at once', () => concurrencyBehaviour(on));
     describe('guards of a write', () => guardBehaviour(on));
+    describe('limits of guards', () => guardLimitBehaviour(on));
     describe('history', () => historyBehaviour(on));
     describe('search', () => searchBehaviour(on));
     describe('pages of a search', () => searchPageBehaviour(on));

@@ -1,6 +1,5 @@
 import type { ClientSession, Db, Document } from 'mongodb';
 
-import { GUARD_BUDGET } from '../guard-budget.js';
 import type { Guard } from '../store.js';
 import { fieldsOf, readValue, type Raw } from './bson.js';
 import { toOrder } from './find/order.js';
@@ -16,16 +15,25 @@ import { VERSION_ONLY } from './stored-version.js';
 /**
  * A guard whose search finds something else in the snapshot of a transaction; undefined: there is none. Before the changes.
  *
- * @throws FhirError `too-costly` where a search takes longer than `GUARD_BUDGET`
+ * @throws FhirError `too-costly` where a search takes longer than the budget
  */
 export type GuardCheck = (guards: readonly Guard[], session: ClientSession) => Promise<Guard | undefined>;
 
+/** What searches of guards need. */
+export interface GuardParts {
+  readonly db: Db;
+  readonly collections: Pick<Collections, 'resource'>;
+  readonly probes: Probes;
+  /** How long each may take, in milliseconds. */
+  readonly budget: number;
+}
+
 /** Searches in transactions. */
-export function openGuardCheck(db: Db, { resource }: Pick<Collections, 'resource'>, probes: Probes): GuardCheck {
+export function openGuardCheck({ db, collections, probes, budget }: GuardParts): GuardCheck {
   async function holds({ type, where, found }: Guard, session: ClientSession): Promise<boolean> {
     // One more than there may be is enough to know.
     const count = found.length + 1;
-    const snapshot = idsOnly(inTransaction(db, session, performance.now() + GUARD_BUDGET));
+    const snapshot = idsOnly(inTransaction(db, session, performance.now() + budget));
     const order = toOrder(type, [], () => undefined);
     const query = { type, where, sort: [], count, total: 'none' } as const;
     const { batch } = await findPage(await openSearch(snapshot, probes, query, order, undefined), count);
@@ -52,7 +60,7 @@ export function openGuardCheck(db: Db, { resource }: Pick<Collections, 'resource
 
   /** Together they find what they should: one of them that does not find its own. */
   async function findOdd({ type, found, of }: MergedGuard, session: ClientSession): Promise<Guard | undefined> {
-    const find = openFinder(await readTokens(resource, type, found, session, GUARD_BUDGET));
+    const find = openFinder(await readTokens(collections.resource, type, found, session, budget));
     return of.find((guard) => !isSame(find(guard.where), guard.found));
   }
 

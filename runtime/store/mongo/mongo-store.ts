@@ -83,7 +83,7 @@ async function openStore({ client, db }: Connected, clock: ServerClock, settings
     transactions,
     stale,
     slotOf: settings.slotOf,
-    findBroken: openGuardCheck(db, collections, probes),
+    findBroken: openGuardCheck({ db, collections, probes, budget: settings.guardBudget }),
     stamps: openStamps(now),
     settle: settings.now === undefined ? () => clock.settle() : async () => {},
     time,

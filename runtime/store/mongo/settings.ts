@@ -1,5 +1,6 @@
 import type { Document } from 'mongodb';
 
+import { GUARD_BUDGET } from '../guard-budget.js';
 import type { SlotOf } from './sort-slots.js';
 
 /** Where a test ends the process by SIGKILL, in the order of a write. */
@@ -23,6 +24,8 @@ export interface MongoOptions {
   readonly now?: () => number;
   /** How long a query may take: history, counts, scans. */
   readonly queryBudget?: number;
+  /** How long the search of a write's guard may take. */
+  readonly guardBudget?: number;
   /** Connections of this process, at most. */
   readonly poolSize?: number;
   /** How long any other read or a write may take, waiting and repeating included. */
@@ -53,6 +56,7 @@ export type MongoSettings = Required<Omit<MongoOptions, 'now' | 'onCommand' | 'f
 export function toSettings(options: MongoOptions): MongoSettings {
   return {
     queryBudget: 10_000,
+    guardBudget: GUARD_BUDGET,
     poolSize: 50,
     operationTime: 10_000,
     selectionTime: 8000,

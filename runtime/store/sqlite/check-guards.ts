@@ -1,6 +1,5 @@
 import type { Database } from 'better-sqlite3';
 
-import { GUARD_BUDGET } from '../guard-budget.js';
 import type { Guard } from '../store.js';
 import type { Dictionary } from './dictionary.js';
 import { openFindParts } from './find/find.js';
@@ -13,21 +12,21 @@ import { openGuard as openStopper } from './guard.js';
  * The place of a guard whose search finds something else, as the connection sees it now; undefined: there is none. Inside a write
  * transaction, before the changes.
  *
- * @throws FhirError `too-costly` where all searches together take longer than `GUARD_BUDGET`
+ * @throws FhirError `too-costly` where all searches together take longer than the budget
  */
 export type GuardCheck = (guards: readonly Guard[]) => number | undefined;
 
-/** Searches of the writer's own connection, for which nothing is prepared before the first guard. */
-export function openGuardCheck(db: Database, dictionary: Dictionary): GuardCheck {
+/** Searches of the writer's own connection, for which nothing is prepared before the first guard. @param budget in milliseconds */
+export function openGuardCheck(db: Database, dictionary: Dictionary, budget: number): GuardCheck {
   let check: GuardCheck | undefined;
-  return (guards) => (guards.length === 0 ? undefined : (check ??= prepare(db, dictionary))(guards));
+  return (guards) => (guards.length === 0 ? undefined : (check ??= prepare(db, dictionary, budget))(guards));
 }
 
 /** Nobody stops these searches but the clock. */
 const UNSTOPPED = 0;
 const STEP = 1;
 
-function prepare(db: Database, dictionary: Dictionary): GuardCheck {
+function prepare(db: Database, dictionary: Dictionary, budget: number): GuardCheck {
   const stopper = openStopper(db, Int32Array.of(UNSTOPPED));
   const parts = openFindParts(db, dictionary, stopper);
   const selectId = db.prepare<[number], string>('SELECT id FROM resource WHERE key = ?').pluck();
@@ -48,7 +47,7 @@ function prepare(db: Database, dictionary: Dictionary): GuardCheck {
   }
 
   return (guards) => {
-    stopper.begin(STEP, GUARD_BUDGET);
+    stopper.begin(STEP, budget);
     const broken = guards.findIndex((guard) => !holds(guard));
     return broken < 0 ? undefined : broken;
   };

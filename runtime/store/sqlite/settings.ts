@@ -1,3 +1,4 @@
+import { GUARD_BUDGET } from '../guard-budget.js';
 import type { FileIdentity } from './file-identity.js';
 
 /** Where a test ends the process by SIGKILL, in the order of a write. */
@@ -23,6 +24,8 @@ export interface SqliteOptions {
   readonly readers?: number;
   /** How long a query may take. */
   readonly queryBudget?: number;
+  /** How long the searches of a write's guards may take, all together. */
+  readonly guardBudget?: number;
   /** How long a write waits for another process before its client is told to try again. */
   readonly lockWait?: number;
   /** How long the pieces of a dead upload, or of a blob that was deleted under its readers, are kept. */
@@ -57,6 +60,7 @@ export function toThreadSettings(
     ...place,
     readers: options.readers ?? 2,
     queryBudget: options.queryBudget ?? 10_000,
+    guardBudget: options.guardBudget ?? GUARD_BUDGET,
     lockWait: options.lockWait ?? 10_000,
     blobGrace: options.blobGrace ?? 3_600_000,
     cleanInterval: options.cleanInterval ?? 60_000,
