@@ -37,6 +37,14 @@ export function createPatchers(tables: Pick<Tables, 'types' | 'primitives' | 're
     async fhirpath(resource, { parameters }) {
       return (await (model ??= loadFhirPath(tables)))(resource, parameters);
     },
+    async xml(resource, { text }, { nesting }) {
+      const [{ applyXmlPatch }, { readXml }, { writeXml }] = await Promise.all([
+        import('./apply-xml-patch.js'),
+        import('../format/xml/read-xml.js'),
+        import('../format/xml/write-xml.js'),
+      ]);
+      return readXml(applyXmlPatch(writeXml(resource, tables), text), tables, { maxDepth: nesting });
+    },
   };
 }
 
