@@ -1,4 +1,11 @@
-import type { IndexEntry, QuantityEntry, ReferenceEntry, SimpleEntry } from '../../search/entry.js';
+import type {
+  CanonicalQuantity,
+  CompositeEntry,
+  IndexEntry,
+  QuantityEntry,
+  ReferenceEntry,
+  SimpleEntry,
+} from '../../search/entry.js';
 import { DATE_WIDTHS, NUMBER_WIDTHS, spans, type Span } from './spans.js';
 import type { DateRow, IndexRows, NumberRow, ReferenceRow, StringRow, TokenRow, UriRow } from './documents.js';
 
@@ -32,8 +39,9 @@ export function toIndexRows(entries: readonly IndexEntry[]): IndexRows {
     }
     group++;
     for (const [i, part] of entry.parts.entries()) {
-      for (const value of part) add(rows, `${entry.param}$${i + 1}`, group, value);
+      for (const value of part) add(rows, partParam(entry.param, i), group, value);
     }
+    addJoined(rows, group, entry);
   }
   if (rows.date !== undefined) rows.date.push(...spans(rows.date, DATE_WIDTHS));
   if (rows.number !== undefined) rows.number.push(...spans(rows.number, NUMBER_WIDTHS).map(toNumberRow));
@@ -83,14 +91,46 @@ function add(rows: Collected, p: string, g: number | undefined, entry: SimpleEnt
   }
 }
 
+/** The parameter under which the rows of a part of a composite are kept. */
+export function partParam(param: string, part: number): string {
+  return `${param}$${part + 1}`;
+}
+
+/** The parameter of values beside a token in a composite: with the token in it, so that a range of the index holds both. */
+export function joinedParam(
+  param: string,
+  { system, code }: { readonly system: string; readonly code: string },
+): string {
+  return `${partParam(param, 1)}${JSON.stringify([system, code])}`;
+}
+
+/** What is compared by ranges beside a code with a system has a row more, which is found by both at once. */
+function addJoined(rows: Collected, g: number, { param, parts }: CompositeEntry): void {
+  const [tokens = [], values = []] = parts;
+  if (parts.length !== 2) return;
+  for (const token of tokens) {
+    if (token.kind !== 'token' || token.system === undefined || token.code === undefined) continue;
+    const p = joinedParam(param, { system: token.system, code: token.code });
+    for (const value of values) {
+      if (value.kind === 'number' || value.kind === 'date') add(rows, p, g, value);
+      if (value.kind === 'quantity' && value.canonical !== undefined) {
+        (rows.number ??= []).push(canonicalRow(p, g, value.canonical));
+      }
+    }
+  }
+}
+
 /** One row for the value as it is recorded, one more for the same in the canonical unit. */
 function addQuantity(rows: NumberRow[], p: string, g: number | undefined, entry: QuantityEntry): void {
   const { system, code, unit, canonical } = entry;
   rows.push({ p, g, ...spanOf(entry), system, code, unit, canonical: canonical?.unit });
-  if (canonical === undefined) return;
+  if (canonical !== undefined) rows.push(canonicalRow(p, g, canonical));
+}
+
+function canonicalRow(p: string, g: number | undefined, canonical: CanonicalQuantity): NumberRow {
   const unknown = undefined;
   const units = { system: unknown, code: unknown, unit: unknown, canonical: unknown };
-  rows.push({ p: canonicalParam(p, canonical.unit), g, ...spanOf(canonical), ...units });
+  return { p: canonicalParam(p, canonical.unit), g, ...spanOf(canonical), ...units };
 }
 
 function toNumberRow({ p, low, high }: Span<number>): NumberRow {
@@ -117,13 +157,23 @@ function addReference(rows: ReferenceRow[], p: string, g: number | undefined, en
     const also = rows.length === before ? undefined : true;
     const { by, type: named, system } = more;
     const told = by === 'identifier' ? { version: undefined, fragment: undefined } : { version, fragment };
-    rows.push({ p, g, to, id: more.id, by, type: named, ...told, system, also });
+    rows.push({ p: referenceParam(p, by), g, to, id: more.id, by, type: named, ...told, system, also });
   };
   if (type !== undefined && id !== undefined) push(placeOf(type, id, base), { id });
   if (url !== undefined) push(url, { by: 'url', type });
   if (identifier !== undefined) push(identifier.value, { by: 'identifier', system: identifier.system });
   // A reference of which nothing is known is one all the same, to those who ask whether there is any.
   if (rows.length === before) push(undefined, {});
+}
+
+/** The parameter of URLs and identifiers in references: with that in it, for a place may look like one. */
+export function referenceParam(p: string, by: ReferenceRow['by']): string {
+  return by === undefined ? p : `${p}#${by}`;
+}
+
+/** All parameters that the rows of a reference can have. */
+export function referenceParams(p: string): string[] {
+  return [p, referenceParam(p, 'url'), referenceParam(p, 'identifier')];
 }
 
 /** What a reference to a resource is found by: `Patient/1`, with the base URL before it where that is another server. */

@@ -129,7 +129,9 @@ export function openSnapshots(db: Db, causal: Causal, makeTimestamp: (time: Clus
         while (time === undefined && first !== undefined) await first.catch(() => {});
         if (time !== undefined) return command(what, time, options, atMost);
         const answer = causal.read((session) => command(what, undefined, { ...options, session }, atMost));
-        first = answer.then(({ cursor }) => (time = timeOf(cursor as Raw | Document))).finally(() => (first = undefined));
+        first = answer
+          .then(({ cursor }) => (time = timeOf(cursor as Raw | Document)))
+          .finally(() => (first = undefined));
         await first;
         return answer;
       }
@@ -162,11 +164,11 @@ export function toSnapshot(db: Db, send: Send, time: Snapshot['time'], explain: 
     time,
     explain,
     async find({ collection, limit, ...query }) {
-      const answer = await send({ find: collection, ...query, limit, batchSize: limit }, { raw: true });
+      // Of one more, so that the server sees that there is none, and keeps no cursor.
+      const answer = await send({ find: collection, ...query, limit, batchSize: limit + 1 }, { raw: true });
       return readBatch(db, collection, answer['cursor'] as Raw);
     },
     async pipeline({ collection, limit, ...query }) {
-      // Of one more, so that the server sees that there is none, and keeps no cursor.
       const cursor = { batchSize: limit + 1 };
       const answer = await send({ aggregate: collection, ...query, cursor }, { raw: true });
       return readBatch(db, collection, answer['cursor'] as Raw);

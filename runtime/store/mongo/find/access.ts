@@ -23,6 +23,10 @@ export interface Access {
   readonly isOrdered: boolean;
   /** The filter that goes by it, where that is a part of the whole condition only. */
   readonly part?: Document;
+  /** All that lies in its one stretch, and nothing else, fulfils the condition: no document is needed to know. */
+  readonly isExact?: boolean;
+  /** The whole of what stretches after the first are pieces of, one for each: where there is little at all, that tells. */
+  readonly around?: readonly Stretch[];
 }
 
 type EntryIndex = keyof typeof BY_ENTRY;
@@ -59,6 +63,14 @@ export function entryAccess(
     max: lte !== undefined ? at(lte, new MaxKey()) : lt !== undefined ? at(lt, new MinKey()) : at(new MaxKey(), new MaxKey()), // prettier-ignore
   }));
   return { index, hint, stretches, size: filled.length, isOrdered: false };
+}
+
+/** The stretch of all that has one value, which is in the order of ids, behind one of them; undefined: it is not so. */
+export function valueStretch({ isExact, isOrdered, stretches }: Access, last?: string): Stretch | undefined {
+  const [only] = stretches;
+  if (only === undefined || stretches.length > 1 || isExact !== true || !isOrdered) return undefined;
+  // No text lies between one and the same with a null character behind it.
+  return last === undefined ? only : { min: { ...only.min, _id: `${last}\0` }, max: only.max };
 }
 
 /** Way by ids. */

@@ -1,6 +1,7 @@
 import type { Document } from 'mongodb';
 
 import type { Batch, Snapshot } from '../snapshot.js';
+import type { Access, Stretch } from './access.js';
 import { VERSION_ONLY } from '../stored-version.js';
 
 /** A command that was sent for a page, to be explained. */
@@ -8,8 +9,11 @@ export type Sent =
   | {
       readonly find: string;
       readonly filter: Document;
-      readonly sort: Document;
+      readonly sort?: Document;
       readonly hint?: Document;
+      readonly min?: Document;
+      readonly max?: Document;
+      readonly projection?: Document;
       readonly limit: number;
     }
   | { readonly aggregate: string; readonly pipeline: readonly Document[]; readonly hint?: Document };
@@ -17,7 +21,16 @@ export type Sent =
 /** Asks the collection of current versions, and notes down what for. */
 export interface Ask {
   /** @param hint absent: the server chooses the index */
-  find(filter: Document, sort: Document, hint: Document | undefined, limit: number): Promise<Batch>;
+  find(
+    filter: Document,
+    sort: Document,
+    hint: Document | undefined,
+    limit: number,
+    /** Of the index, where all that is looked for lies in it. */
+    stretch?: Stretch,
+  ): Promise<Batch>;
+  /** Documents in a stretch of an index, of which no more is read than the index has: the `_id`. */
+  list(stretch: Stretch, hint: Access['hint'], limit: number): Promise<Batch>;
   pipeline(pipeline: readonly Document[], hint: Document | undefined, limit: number): Promise<Batch>;
   /** Whether more than so many documents fulfil a filter that an index answers. */
   isLonger(filter: Document, hint: Document, than: number): Promise<boolean>;
@@ -30,10 +43,15 @@ export function openAsk(snapshot: Snapshot): Ask {
   const sent: Sent[] = [];
   return {
     sent,
-    find(filter, sort, hint, limit) {
-      const query = { filter, sort, limit, ...(hint !== undefined && { hint }) };
+    find(filter, sort, hint, limit, stretch) {
+      const query = { filter, sort, limit, ...(hint !== undefined && { hint }), ...stretch };
       sent.push({ find: collection, ...query });
       return snapshot.find({ collection, ...query, projection: VERSION_ONLY });
+    },
+    list({ min, max }, hint, limit) {
+      const query = { filter: {}, min, max, hint, limit, projection: { _id: 1 } };
+      sent.push({ find: collection, ...query });
+      return snapshot.find({ collection, ...query });
     },
     async isLonger(filter, hint, skip) {
       const projection = { _id: 1 };

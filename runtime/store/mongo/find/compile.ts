@@ -37,11 +37,14 @@ const MAX_FILTERS = 12 * 1024 * 1024;
 export function compile(type: string, where: Condition): Conjunct[] {
   const conditions = flatten(where);
   const isWide = hasManyPlaces(where);
-  const single = conditions.map((condition) => ({
-    ...compileCondition(type, condition, isWide),
-    name: () => printCondition(condition),
-  }));
-  const together = overlaps(type, conditions).map(({ filter, access, of }) => {
+  const overlapping = overlaps(type, conditions);
+  const overlapped = new Set(overlapping.flatMap(({ of }) => of));
+  const single = conditions.map((condition, place) => {
+    const { filter, accesses } = compileCondition(type, condition, isWide);
+    // What several ask for together is less than what each does, or little more.
+    return { filter, accesses: overlapped.has(place) ? [] : accesses, name: () => printCondition(condition) };
+  });
+  const together = overlapping.map(({ filter, access, of }) => {
     const name = () => printCondition({ all: of.flatMap((place) => conditions[place] ?? []) });
     return { filter, accesses: [access], name, isImplied: true };
   });

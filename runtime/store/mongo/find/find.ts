@@ -5,6 +5,7 @@ import type { QueryLimits, Snapshot, Snapshots } from '../snapshot.js';
 import type { SlotOf } from '../sort-slots.js';
 import { toStoredVersion } from '../stored-version.js';
 import { readFindCursor, writeFindCursor, type FindCursor } from './cursor.js';
+import { waysInto } from './compile.js';
 import { toOrder, valuesOf, type Order } from './order.js';
 import { findPage, openSearch, type Search } from './page.js';
 import type { Probes } from './probe.js';
@@ -36,13 +37,13 @@ export function openFind({
     snapshot: Snapshot,
   ): Promise<FindPage> {
     const search = await openSearch(snapshot, probes, query, order, after);
-    const complete = completeOf(snapshot, now);
     // What is known to be on several pages is counted at the same time.
     const isLong = query.count === 0 || isLongerThan(search, query.count);
     const [read, counted] = await Promise.all([
       query.count === 0 ? NO_PAGE : readPage(search, query.count),
       isLong ? totalOf(search, query, after) : undefined,
     ]);
+    const complete = await completeOf(snapshot, now);
     const { versions, last, hasMore } = read;
     const isAll = query.count > 0 && after === undefined && !hasMore;
     const total =
@@ -66,9 +67,10 @@ export function openFind({
   };
 }
 
-/** Whether more lies on the best way than this, or there is none: what of it matches is mostly more too. */
-function isLongerThan({ choice: { best, isShort } }: Search, count: number): boolean {
-  return !isShort || best === undefined || best.matches > count;
+/** Whether it is known that more than this matches, or likely: what matches of the only way is mostly more too. */
+function isLongerThan({ conjuncts, choice: { best, probed }, listed }: Search, count: number): boolean {
+  if (listed !== undefined) return true;
+  return best === undefined || (waysInto(conjuncts).length === 1 && probed.length > 0 && best.matches > count);
 }
 
 interface Page extends Pick<FindPage, 'versions'> {

@@ -1,13 +1,14 @@
 import type { IndexEntry } from '../../../search/entry.js';
 import type { Leaf, ValueTest } from '../../../search/query/query.js';
 import { entryAccess, idAccess, timeAccess } from './access.js';
+import { joinedParam, partParam, referenceParams } from '../index-rows.js';
 import { timeRanges } from './date-range.js';
 import { NONE, type Compiled } from './compiled.js';
 import { compileRows } from './rows.js';
 import { rangeMatch } from './row-match.js';
 import { shareGroup } from './row-expression.js';
 import { byIds, isOfManyTypes } from './many-types.js';
-import { mergeTests } from './merge.js';
+import { mergeTests, type RowTests } from './merge.js';
 import type { Kind, Range, RowTest } from './row-test.js';
 import { toRowTests } from './row-tests.js';
 
@@ -54,11 +55,13 @@ function compilePresent(type: string, param: string, kind: IndexEntry['kind']): 
   if (kind === 'composite') {
     // The part tells nothing of its kind.
     const kinds = [...new Set(Object.values(ARRAYS))];
-    return { filter: { $or: kinds.map((each) => ({ [`${each}.p`]: partParam(param, 0) })) }, accesses: [] };
+    const names = referenceParams(partParam(param, 0));
+    return { filter: { $or: kinds.map((each) => ({ [`${each}.p`]: { $in: names } })) }, accesses: [] };
   }
   const array = ARRAYS[kind];
-  const accesses = [entryAccess(type, array, param, { ranges: [{}] })];
-  return { filter: { [array]: { $elemMatch: { p: param } } }, accesses };
+  if (array === 'reference') return compileRows(type, mergeTests(referenceParams(param).map((p) => ({ kind: array, p, fields: {} })))); // prettier-ignore
+  const access = { ...entryAccess(type, array, param, { ranges: [{}] }), isExact: true };
+  return { filter: { [array]: { $elemMatch: { p: param } } }, accesses: [access] };
 }
 
 /** What tests of a parameter come to. */
@@ -75,11 +78,6 @@ function rowsByIds(p: string, tests: readonly ValueTest[]): readonly RowTest[] {
   return [...rowsOf(p, others), ...byIds(p, many)];
 }
 
-/** The parameter under which the rows of a part of a composite are kept. */
-function partParam(param: string, part: number): string {
-  return `${param}$${part + 1}`;
-}
-
 /**
  * Each part is fulfilled by some row, and for some alternative all parts by rows of one group. The first can use an index, the
  * second makes it exact.
@@ -90,6 +88,8 @@ function compileComposite(
   alternatives: readonly (readonly (readonly ValueTest[])[])[],
   toRows: ToRows,
 ): Compiled {
+  const joined = joinedTests(param, alternatives);
+  if (joined !== undefined) return compileRows(type, [joined]);
   const rows = alternatives
     .map((parts) => parts.map((tests, i) => toRows(partParam(param, i), tests)))
     .filter((parts) => parts.every((tests) => tests.length > 0));
@@ -101,6 +101,30 @@ function compileComposite(
   const exact = { $expr: shareGroup(rows) };
   return {
     filter: { $and: [...parts.map(({ filter }) => filter), exact] },
-    accesses: parts.flatMap(({ filter, accesses }) => accesses.map((access) => ({ ...access, part: filter }))),
+    accesses: parts.flatMap(({ filter, accesses }) =>
+      accesses.map((access) => ({ ...access, part: filter, isExact: false })),
+    ),
   };
+}
+
+/** Codes with a system beside what is compared by ranges, where one parameter has the rows of all alternatives. */
+function joinedTests(
+  param: string,
+  alternatives: readonly (readonly (readonly ValueTest[])[])[],
+): RowTests | undefined {
+  const rows: RowTest[] = [];
+  for (const [tokens = [], values = [], ...others] of alternatives) {
+    if (others.length > 0) return undefined;
+    for (const token of tokens) {
+      if (token.is !== 'token' || token.code === undefined || typeof token.system !== 'string') return undefined;
+      const p = joinedParam(param, { system: token.system, code: token.code });
+      for (const value of values) {
+        const hasRow = value.is === 'number' || value.is === 'date' || (value.is === 'quantity' && value.canonical !== undefined); // prettier-ignore
+        if (!hasRow) return undefined;
+        rows.push(...toRowTests(p, value));
+      }
+    }
+  }
+  const [only, ...more] = mergeTests(rows);
+  return more.length === 0 ? only : undefined;
 }

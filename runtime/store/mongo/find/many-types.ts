@@ -65,7 +65,7 @@ function toRowTest(p: string, { test: { types = [], base, version, fragment }, i
   if (names.includes('\0')) return [];
   const equal = (name: string, value: string | undefined): Record<string, FieldTest> =>
     value === undefined ? {} : { [name]: { in: [value] } };
-  const fields = { id: { in: [...ids] }, to: { pattern: names }, by: { isAbsent: true } as const };
+  const fields = { id: { in: [...ids] }, to: { pattern: names } };
   return [
     { kind: 'reference', p, fields: { ...fields, ...equal('version', version), ...equal('fragment', fragment) } },
   ];

@@ -1,12 +1,15 @@
+import type { Condition } from '../../../search/query/query.js';
 import type { FindQuery } from '../../store.js';
 import type { Batch, Snapshot } from '../snapshot.js';
+import { valueStretch } from './access.js';
 import { openAsk, type Ask } from './ask.js';
 import { choose, chooseFurther, type Choice } from './choose.js';
-import { compile, drivingOf, everyOf, restOf, type Conjunct } from './compile.js';
+import { compile, drivingOf, everyOf, restOf, type Conjunct, type Way } from './compile.js';
 import { sortComputed } from './computed.js';
 import type { FindCursor } from './cursor.js';
 import type { Order } from './order.js';
 import type { Probes } from './probe.js';
+import { behind, listKeys, listWay } from './list.js';
 import { idRange, toSegments, type Segment } from './segments.js';
 import { collect, walkAWhile, walkWhole } from './walk.js';
 
@@ -14,11 +17,16 @@ import { collect, walkAWhile, walkWhole } from './walk.js';
 export interface Search {
   readonly snapshot: Snapshot;
   readonly probes: Probes;
+  readonly ask: Ask;
+  /** What it looks for, as text that no other has. */
+  readonly name: string;
   readonly type: string;
   readonly order: Order;
   readonly after: FindCursor | undefined;
   readonly conjuncts: readonly Conjunct[];
   readonly choice: Choice;
+  /** The `_id` of all that matches, in the order of the search, where that was found out. */
+  readonly listed?: readonly string[];
 }
 
 /** What was found, and how. */
@@ -38,21 +46,35 @@ export async function openSearch(
   after: FindCursor | undefined,
 ): Promise<Search> {
   const conjuncts = compile(type, where);
-  const rest = { snapshot, probes, type, order, after, conjuncts };
+  const name = nameOf(type, where);
+  const ask = openAsk(snapshot);
+  const rest = { snapshot, probes, ask, name, type, order, after, conjuncts };
+  const all = listWay(conjuncts, order);
+  if (all !== undefined && !probes.isLong(`list ${name}`)) {
+    const listed = await listKeys(ask, all, order);
+    if (listed !== undefined) return { ...rest, listed, choice: chosen(all, listed.length) };
+    probes.noteLong(`list ${name}`);
+  }
   const [only] = conjuncts;
   const [way] = only?.accesses ?? [];
+  const isOrdered = only?.accesses.length === 1 && way?.isOrdered === true;
   // One value in the order of ids: there is nothing to choose.
-  if (
-    only !== undefined &&
-    way !== undefined &&
-    isPlain(conjuncts, order) &&
-    only.accesses.length === 1 &&
-    way.isOrdered
-  ) {
+  if (only !== undefined && way !== undefined && isOrdered && isPlain(conjuncts, order)) {
     const best = { way: { access: way, conjunct: only }, matches: 0, isMore: true };
     return { ...rest, choice: { best, isShort: false, probed: [] } };
   }
   return { ...rest, choice: await choose(snapshot, probes, conjuncts) };
+}
+
+/** A condition as text; JSON has no infinite numbers. */
+function nameOf(type: string, where: Condition): string {
+  const isInfinite = (value: unknown): boolean => Math.abs(Number(value)) === Infinity && typeof value === 'number';
+  return `${type} ${JSON.stringify(where, (_, value: unknown) => (isInfinite(value) ? `${value as number}` : value))}`;
+}
+
+function chosen(way: Way, matches: number): Choice {
+  const best = { way, matches, isMore: false };
+  return { best, isShort: true, probed: [best] };
 }
 
 function isPlain(conjuncts: readonly Conjunct[], order: Order): boolean {
@@ -61,8 +83,14 @@ function isPlain(conjuncts: readonly Conjunct[], order: Order): boolean {
 
 /** The next documents of a search, at most so many. */
 export async function findPage(search: Search, limit: number): Promise<Found> {
-  const { snapshot, probes, type, order, after, conjuncts, choice } = search;
-  const ask = openAsk(snapshot);
+  const { snapshot, probes, ask, type, order, after, conjuncts, choice, listed } = search;
+  if (listed !== undefined) {
+    const next = behind(listed, after === undefined ? undefined : `${type}/${after.id}`, order).slice(0, limit);
+    const { conjunct } = choice.best!.way;
+    if (next.length === 0) return { batch: { documents: [], isCut: false }, ask, driving: conjunct.name };
+    const batch = await ask.find({ _id: { $in: next } }, { _id: order.idSign }, { _id: 1 }, limit);
+    return { batch, ask, driving: conjunct.name };
+  }
   const segments = order.by === 'computed' ? undefined : toSegments(type, order, after);
   if (segments !== undefined && !choice.isShort) {
     const walked = await walk(search, ask, segments, limit);
@@ -70,19 +98,21 @@ export async function findPage(search: Search, limit: number): Promise<Found> {
   }
   const best = choice.isShort ? choice.best : await chooseFurther(snapshot, probes, choice);
   const way = best?.way;
-  const driving = everyOf([{ type, ...idRange(type, undefined, 1) }, way === undefined ? {} : drivingOf(way)]);
+  const stretch = way === undefined || segments === undefined ? undefined : valueStretch(way.access);
+  const condition = way === undefined || stretch !== undefined ? {} : drivingOf(way);
+  const driving = everyOf([{ type, ...idRange(type, undefined, 1) }, condition]);
   const others = restOf(conjuncts, way);
   const hint = way?.access.hint;
   const batch =
     segments === undefined
       ? await sortComputed(ask, type, order, after, [driving, ...others], hint, limit)
-      : await collect(ask, segments, { driving, others }, hint, limit);
+      : await collect(ask, segments, { driving, others }, hint, limit, stretch);
   return { batch, ask, driving: way?.conjunct.name ?? (() => `every ${type}`) };
 }
 
 /** By an index that has the order, where that leads to enough before it goes too far. */
 async function walk(
-  { type, order, conjuncts, choice: { best, probed } }: Search,
+  { type, order, after, conjuncts, choice: { best, probed } }: Search,
   ask: Ask,
   segments: readonly Segment[],
   limit: number,
@@ -93,6 +123,12 @@ async function walk(
     const filters = { driving: everyOf([{ type }, drivingOf(ordered.way)]), others: restOf(conjuncts, ordered.way) };
     // All that is found there matches.
     const isAll = conjuncts.length === 1 && access.part === undefined;
+    const stretch = isAll && order.idSign === 1 ? valueStretch(access, after && `${type}/${after.id}`) : undefined;
+    if (stretch !== undefined) {
+      // What is deleted has no entries.
+      const batch = await ask.find({}, { _id: 1 }, access.hint, limit, stretch);
+      return { batch, driving: conjunct.name };
+    }
     const batch = isAll
       ? await collect(ask, segments, filters, access.hint, limit)
       : await walkAWhile(ask, segments, filters, limit, access.hint);

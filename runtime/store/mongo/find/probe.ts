@@ -10,6 +10,10 @@ export interface Probed {
 /** Counts what lies on ways, no further than a limit. */
 export interface Probes {
   count(snapshot: Snapshot, access: Access, limit: number): Promise<Probed>;
+  /** Notes that more match a search than are counted cheaply. @param name tells it from all others */
+  noteLong(name: string): void;
+  /** Whether that was noted a short time ago. */
+  isLong(name: string): boolean;
 }
 
 /** So long a count is good enough to choose by, in milliseconds. */
@@ -21,6 +25,9 @@ const MAX_REMEMBERED = 2000;
 /** Keys that are listed to count them; more are skipped, to see whether there are more. */
 const MAX_LISTED = 1000;
 
+/** Names of searches that are remembered, in characters. */
+const MAX_NAME = 2000;
+
 interface Remembered extends Probed {
   readonly until: number;
 }
@@ -29,47 +36,80 @@ interface Remembered extends Probed {
 export function openProbes(now: () => number = () => performance.now()): Probes {
   const remembered = new Map<string, Remembered>();
 
+  function remember(key: string, probed: Probed): void {
+    remembered.delete(key);
+    remembered.set(key, { ...probed, until: now() + FRESH });
+    for (const oldest of remembered.keys()) {
+      if (remembered.size <= MAX_REMEMBERED) break;
+      remembered.delete(oldest);
+    }
+  }
+
+  async function count(snapshot: Snapshot, access: Access, limit: number): Promise<Probed> {
+    const key = `${limit} ${access.index} ${JSON.stringify(access.stretches)} ${access.size}`;
+    const known = remembered.get(key);
+    if (known !== undefined && known.until > now()) return known;
+    const probed = access.around === undefined ? await measure(snapshot, access, limit) : await countAround(snapshot, access, access.around, limit); // prettier-ignore
+    remember(key, probed);
+    return probed;
+  }
+
+  /** The pieces of what is empty are not counted; that it is so is remembered, for whatever pieces of it. */
+  async function countAround(
+    snapshot: Snapshot,
+    { around: _, ...access }: Access,
+    around: readonly Stretch[],
+    limit: number,
+  ): Promise<Probed> {
+    const [first, ...pieces] = access.stretches;
+    const each = await Promise.all(
+      pieces.map(async (piece, i) => {
+        const whole = { ...access, stretches: around.slice(i, i + 1), size: 1 };
+        return (await count(snapshot, whole, 0)).isMore ? [piece] : [];
+      }),
+    );
+    const stretches = [...(first === undefined ? [] : [first]), ...each.flat()];
+    return measure(snapshot, { ...access, stretches, size: stretches.length }, limit);
+  }
+
   async function measure(snapshot: Snapshot, { hint, index, stretches, size }: Access, limit: number): Promise<Probed> {
     // Each id is one resource, or none.
     if (index === '_id_' && size !== 1) return { matches: Math.min(size, limit), isMore: size > limit };
     if (limit > MAX_LISTED) {
       const skip = Math.ceil(limit / size);
-      const beyond = await Promise.all(stretches.map((stretch) => length(snapshot, stretch, hint, 1, skip)));
+      const beyond = await Promise.all(stretches.map((stretch) => lengthOf(snapshot, stretch, hint, 1, skip)));
       const isMore = beyond.filter((count) => count > 0).length * 2 > beyond.length;
       return { matches: limit, isMore };
     }
-    const counts = await Promise.all(stretches.map((stretch) => length(snapshot, stretch, hint, limit + 1)));
+    const counts = await Promise.all(stretches.map((stretch) => lengthOf(snapshot, stretch, hint, limit + 1)));
     const sum = counts.reduce((total, count) => total + count, 0);
     const all = stretches.length === size ? sum : Math.ceil((sum / stretches.length) * size);
     return { matches: Math.min(all, limit), isMore: all > limit };
   }
 
   return {
-    async count(snapshot, access, limit) {
-      const key = `${limit} ${access.index} ${JSON.stringify(access.stretches)} ${access.size}`;
-      const known = remembered.get(key);
-      if (known !== undefined && known.until > now()) return known;
-      const probed = await measure(snapshot, access, limit);
-      remembered.delete(key);
-      remembered.set(key, { ...probed, until: now() + FRESH });
-      for (const oldest of remembered.keys()) {
-        if (remembered.size <= MAX_REMEMBERED) break;
-        remembered.delete(oldest);
-      }
-      return probed;
+    count,
+    noteLong(name) {
+      if (name.length <= MAX_NAME) remember(`long ${name}`, { matches: 0, isMore: true });
+    },
+    isLong(name) {
+      const known = remembered.get(`long ${name}`);
+      return known !== undefined && known.until > now();
     },
   };
 }
 
-/** The keys of the index within a stretch; no document is read for it. */
-async function length(
+/** How many resources have a key of the index within a stretch; no document is read for it. */
+export async function lengthOf(
   snapshot: Snapshot,
   { min, max }: Stretch,
   hint: Access['hint'],
   limit: number,
   skip = 0,
 ): Promise<number> {
-  const bounds = { min, max, hint, limit, skip, returnKey: true } as const;
+  // A field that is no array: the index has it all.
+  const projection = 'type' in hint ? { _id: 0, type: 1 } : { _id: 1 };
+  const bounds = { min, max, hint, limit, skip, projection } as const;
   const { documents } = await snapshot.find({ collection: 'resource', filter: {}, ...bounds });
   return documents.length;
 }

@@ -1,6 +1,6 @@
 import { separatorsOf, urisAbove } from '../../../search/query/uri.js';
 import type { Bounds, Ends, QuantityTest, ReferenceTest, SystemTest, ValueTest } from '../../../search/query/query.js';
-import { canonicalParam, placeOf } from '../index-rows.js';
+import { canonicalParam, placeOf, referenceParam } from '../index-rows.js';
 import { dateRange } from './date-range.js';
 import type { FieldTest, FieldTests, Kind, Range, RowTest } from './row-test.js';
 import { escapeRegex, prefixRange } from './text.js';
@@ -38,13 +38,11 @@ export function toRowTests(p: string, test: ValueTest): readonly RowTest[] {
     case 'quantity':
       return quantityTests(p, test);
     case 'reference':
-      return one('reference', referenceTest(test));
-    case 'identifier':
-      return one('reference', {
-        by: { in: ['identifier'] },
-        ...equal('to', test.value),
-        ...systemTest(test.system),
-      });
+      return [{ kind: 'reference', p: referenceParam(p, byOf(test)), fields: referenceTest(test) }];
+    case 'identifier': {
+      const fields = { ...equal('to', test.value), ...systemTest(test.system) };
+      return [{ kind: 'reference', p: referenceParam(p, 'identifier'), fields }];
+    }
     case 'uri-equals':
       return one('uri', equal('value', test.value));
     case 'uri-below':
@@ -81,22 +79,24 @@ function quantityTests(p: string, test: QuantityTest): readonly RowTest[] {
   return names.map((name) => ({ kind, p, fields: { ...fields, ...equal(name, unit) } }));
 }
 
+function byOf({ url }: ReferenceTest): 'url' | undefined {
+  return url === undefined ? undefined : 'url';
+}
+
 function referenceTest({ types, id, base, version, url, fragment }: ReferenceTest): FieldTests {
   const more = { ...equal('version', version), ...equal('fragment', fragment) };
   if (url !== undefined) {
     // What has a URL here has no place.
     if (id !== undefined) return { to: { in: [] } };
     const ofTypes: FieldTests = types === undefined ? {} : { type: { in: types } };
-    return { to: { in: [url] }, by: { in: ['url'] }, ...ofTypes, ...more };
+    return { to: { in: [url] }, ...ofTypes, ...more };
   }
   if (id === undefined) throw new Error('a reference is looked for by an id or a URL');
-  const by: FieldTest = { isAbsent: true };
-  if (types !== undefined) return { to: { in: types.map((type) => placeOf(type, id, base)) }, by, ...more };
+  if (types !== undefined) return { to: { in: types.map((type) => placeOf(type, id, base)) }, ...more };
   // Ids hold no null character, and regular expressions cannot.
   if (`${base}${id}`.includes('\0')) return { to: { in: [] } };
   return {
     to: { pattern: `^${base === undefined ? '' : `${escapeRegex(base)}/`}[^/]+/${escapeRegex(id)}$` },
-    by,
     ...more,
   };
 }

@@ -18,8 +18,19 @@ export function compileRows(type: string, all: readonly RowTests[]): Compiled {
   const compiled = all.map((tests) => compileArray(type, tests));
   const [first] = compiled;
   if (first !== undefined && compiled.length === 1) return first;
-  // Conditions of several kinds are none that a parameter has.
-  return { filter: compiled.length === 0 ? NONE : { $or: compiled.map(({ filter }) => filter) }, accesses: [] };
+  if (compiled.length === 0) return { filter: NONE, accesses: [] };
+  return { filter: { $or: compiled.map(({ filter }) => filter) }, accesses: together(compiled) };
+}
+
+/** The ways of several as one, where all go by one index; those of several kinds are none that a parameter has. */
+function together(compiled: readonly Compiled[]): Access[] {
+  const each = compiled.flatMap(({ accesses }) => accesses.slice(0, 1));
+  const [first] = each;
+  const isOne = compiled.every(({ accesses }) => accesses.length === 1) && each.every(({ index }) => index === first?.index); // prettier-ignore
+  if (first === undefined || !isOne) return [];
+  const stretches = each.flatMap((access) => access.stretches);
+  const size = each.reduce((sum, access) => sum + access.size, 0);
+  return [{ index: first.index, hint: first.hint, stretches, size, isOrdered: false }];
 }
 
 function compileArray(type: string, tests: RowTests): Compiled {
@@ -43,7 +54,8 @@ function compileKeys(type: string, tests: RowTests): Compiled {
   if (values.length === alternatives.length) {
     const all = [...new Set(values.flat())];
     const access = entryAccess(type, kind, p, { values: all });
-    return { filter: oneElement(tests, { [KEY_FIELD[kind]!]: toMatchOf(all) }), accesses: [access] };
+    const isExact = all.length === 1 && isOfOne(alternatives, KEY_FIELD[kind]!);
+    return { filter: oneElement(tests, { [KEY_FIELD[kind]!]: toMatchOf(all) }), accesses: [{ ...access, isExact }] };
   }
   const isBounded = keys.every((each) => each !== undefined);
   if (!isBounded || keys.length > MAX_BRANCHES) {
@@ -52,7 +64,16 @@ function compileKeys(type: string, tests: RowTests): Compiled {
   const ranges = keys.flatMap((each): readonly Range[] =>
     each === undefined ? [] : 'values' in each ? each.values.map((value) => ({ gte: value, lte: value })) : each.ranges,
   );
-  return { filter: branches(tests), accesses: [entryAccess(type, kind, p, { ranges })] };
+  const isExact = ranges.length === 1 && isOfOne(alternatives, KEY_FIELD[kind]!);
+  return { filter: branches(tests), accesses: [{ ...entryAccess(type, kind, p, { ranges }), isExact }] };
+}
+
+/** Whether rows are asked for one field by its order, and for no other: what a stretch of the index holds. */
+function isOfOne(alternatives: readonly FieldTests[], name: string): boolean {
+  const [only = {}] = alternatives;
+  const test = only[name];
+  const isStretch = test !== undefined && ('in' in test || 'range' in test);
+  return isStretch && alternatives.length === 1 && Object.keys(only).length === 1;
 }
 
 type Keys = { readonly values: readonly Value[] } | { readonly ranges: readonly Range[] };
@@ -103,8 +124,11 @@ function compileEnds(type: string, tests: RowTests, kind: 'date' | 'number'): Co
     return { filter: { $or: filters }, accesses: [entryAccess(type, kind, p, { ranges: each.map(({ low }) => low) })] };
   }
   const hull = hullOf(alternatives);
-  const byLow = entryAccess(type, kind, p, { ranges: [hull.low] });
-  const byHigh = entryAccess(type, `${kind}_high`, p, { ranges: [hull.high] });
+  const byLow = { ...entryAccess(type, kind, p, { ranges: [hull.low] }), isExact: isOfOne(alternatives, 'low') };
+  const byHigh = {
+    ...entryAccess(type, `${kind}_high`, p, { ranges: [hull.high] }),
+    isExact: isOfOne(alternatives, 'high'),
+  };
   return { filter: within(kind, p, hull, alternatives), accesses: choose(hull, byLow, byHigh) };
 }
 

@@ -1,7 +1,7 @@
 import type { Document } from 'mongodb';
 
 import type { SortKey } from '../../../search/query/query.js';
-import { canonicalParam } from '../index-rows.js';
+import { canonicalParam, referenceParams } from '../index-rows.js';
 
 type Kind = Exclude<SortKey['by'], 'id' | 'updated'>;
 
@@ -39,7 +39,7 @@ export function sortExpression(param: string, by: Kind, isDescending: boolean): 
 function isChosen(param: string, by: Kind): Document {
   const isParam = { $eq: ['$$row.p', { $literal: param }] };
   const lacks = (name: string): Document => ({ $eq: [{ $type: `$$row.${name}` }, 'missing'] });
-  if (by === 'reference') return { $and: [isParam, lacks('also')] };
+  if (by === 'reference') return { $and: [{ $in: ['$$row.p', { $literal: referenceParams(param) }] }, lacks('also')] };
   if (by !== 'quantity') return isParam;
   // The canonical value where there is one, in whatever unit.
   const begin = canonicalParam(param, '').slice(0, -1);

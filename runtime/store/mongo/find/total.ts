@@ -7,6 +7,7 @@ import { typeAccess } from './access.js';
 import { chooseFurther, COLLECTED } from './choose.js';
 import { drivingOf, everyOf, restOf, type Way } from './compile.js';
 import type { Search } from './page.js';
+import { lengthOf } from './probe.js';
 import { idRange } from './segments.js';
 
 /** How far ways are told apart for a cheap total: looking further is not. */
@@ -14,7 +15,8 @@ const NEAR = 3000;
 
 /** How many resources match. */
 export async function countAll(search: Search): Promise<number> {
-  const { snapshot, conjuncts, choice, probes } = search;
+  const { snapshot, conjuncts, choice, probes, listed } = search;
+  if (listed !== undefined) return listed.length;
   if (conjuncts.length === 0) return countType(search);
   const best = await chooseFurther(snapshot, probes, choice);
   const hint = best?.way.access.hint ?? { _id: 1 };
@@ -23,14 +25,33 @@ export async function countAll(search: Search): Promise<number> {
 
 /** The same where it is cheap; undefined: it is not. */
 export async function countCheaply(search: Search): Promise<number | undefined> {
+  const { probes, name, listed } = search;
+  if (listed !== undefined) return listed.length <= CHEAP_TOTAL.matches ? listed.length : undefined;
+  // Of many that match a few more or less are as many, for a while.
+  if (probes.isLong(name)) return undefined;
+  const total = (await countByIndex(search)) ?? (await countSome(search));
+  if (total !== undefined && total <= CHEAP_TOTAL.matches) return total;
+  probes.noteLong(name);
+  return undefined;
+}
+
+/** By an index alone, one more than is cheap at most; undefined: none knows all that matches. */
+async function countByIndex({ snapshot, conjuncts }: Search): Promise<number | undefined> {
+  const [only] = conjuncts;
+  const access = only?.accesses.find(({ isExact, stretches }) => isExact === true && stretches.length === 1);
+  if (access === undefined || conjuncts.length > 1) return undefined;
+  return lengthOf(snapshot, access.stretches[0]!, access.hint, CHEAP_TOTAL.matches + 1);
+}
+
+/** One more than is cheap at most; undefined: even that takes long. */
+async function countSome(search: Search): Promise<number | undefined> {
   const { snapshot, type, choice, probes } = search;
   const best = await chooseFurther(snapshot, probes, choice, NEAR);
   const few = choice.isShort || (await isShort(search));
   const hint = best?.way.access.hint ?? { _id: 1 };
   const limit = CHEAP_TOTAL.matches + 1;
   try {
-    const total = await count(search, filtersOf(search, best?.way), hint, limit, few ? undefined : CHEAP_TOTAL.time);
-    return total < limit ? total : undefined;
+    return await count(search, filtersOf(search, best?.way), hint, limit, few ? undefined : CHEAP_TOTAL.time);
   } catch (error) {
     if (!few && isTimeUp(error)) return undefined;
     throw error;

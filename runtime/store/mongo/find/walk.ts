@@ -2,6 +2,7 @@ import type { Document } from 'mongodb';
 
 import { readHead, VERSION_ONLY } from '../stored-version.js';
 import type { Batch } from '../snapshot.js';
+import type { Stretch } from './access.js';
 import type { Ask } from './ask.js';
 import { everyOf } from './compile.js';
 import type { Segment } from './segments.js';
@@ -91,9 +92,10 @@ export async function collect(
   { driving, others }: Filters,
   hint: Document | undefined,
   limit: number,
+  stretch?: Stretch,
 ): Promise<Batch> {
   return each(segments, limit, async ({ filter, sort }, rest) =>
-    ask.find(everyOf([driving, filter, ...others]), sort, hint, rest),
+    ask.find(everyOf([driving, filter, ...others]), sort, hint, rest, stretch),
   );
 }
 

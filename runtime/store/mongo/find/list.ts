@@ -1,0 +1,39 @@
+import { readValue, TYPE, type Raw } from '../bson.js';
+import type { Ask } from './ask.js';
+import type { Conjunct, Way } from './compile.js';
+import type { Order } from './order.js';
+
+/**
+ * Resources that are listed whole to show some of them: so many ids are read from an index in the time in which a hundredth as
+ * many resources are. Where there are more, those of a page are near each other in the order of ids.
+ */
+const LISTED = 2000;
+
+/** The way to all that a search finds, where the index alone knows it, but not in the order of ids. */
+export function listWay(conjuncts: readonly Conjunct[], order: Order): Way | undefined {
+  const [conjunct] = conjuncts;
+  const [access] = conjunct?.accesses ?? [];
+  if (conjunct === undefined || access === undefined || conjuncts.length > 1 || conjunct.accesses.length > 1) return undefined; // prettier-ignore
+  if (order.by !== 'id' || access.isOrdered || access.isExact !== true || access.stretches.length !== 1)
+    return undefined;
+  return { access, conjunct };
+}
+
+/** The `_id` of everything on a way, in this order; undefined: that is too much. */
+export async function listKeys(ask: Ask, { access }: Way, order: Order): Promise<readonly string[] | undefined> {
+  const { documents, isCut } = await ask.list(access.stretches[0]!, access.hint, LISTED + 1);
+  if (isCut || documents.length > LISTED) return undefined;
+  const keys = documents.map(keyOf).sort();
+  return order.idSign === 1 ? keys : keys.reverse();
+}
+
+/** What is behind a key. */
+export function behind(keys: readonly string[], last: string | undefined, { idSign }: Order): readonly string[] {
+  if (last === undefined) return keys;
+  return keys.filter((key) => (idSign === 1 ? key > last : key < last));
+}
+
+/** The one field of a document: its length comes first, then the type and the name. */
+function keyOf(bytes: Raw): string {
+  return readValue(bytes, { type: TYPE.string, at: 4 + 1 + '_id'.length + 1 }) as string;
+}
