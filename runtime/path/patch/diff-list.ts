@@ -30,7 +30,6 @@ export function listSteps(length: number, { source, stays }: Pairs): readonly Li
       const at = list.indexOf(from);
       list.splice(at, 1);
       if (at < before) before--;
-
       list.splice(++before, 0, from);
       if (at !== before) steps.push({ type: 'move', source: at, destination: before });
     }

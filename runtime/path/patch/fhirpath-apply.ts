@@ -1,9 +1,9 @@
 import type { Resource } from '../../fhir/resource.js';
-import { editContent, editItems } from './fhirpath-edit.js';
+import { editContent } from './fhirpath-edit.js';
 import { PatchFault } from './fhirpath-fault.js';
-import { replaceKeys, writeItems, type Item } from './fhirpath-items.js';
+import { countItems, replaceKeys, spliceItems, writeItems } from './fhirpath-items.js';
 import type { PatchElement, PatchModel } from './fhirpath-model.js';
-import { childNodes, pathOf, typeOf, type Node, type Slot } from './fhirpath-node.js';
+import { childAt, contentOf, pathOf, typeOf, type Node } from './fhirpath-node.js';
 import type { Operation, OperationType } from './fhirpath-operation.js';
 import { addValue, elementOf, readValue } from './fhirpath-value.js';
 
@@ -31,54 +31,52 @@ export const OPERATIONS: Readonly<Record<OperationType, (operation: Operation, b
     const { resource, model } = bench;
     const { holder, element } = findList(operation, bench);
     const type = contentType(holder, model);
-    const items = childNodes(holder, element, model).map((node) => node.item);
+    const length = countOf(holder, element, model);
     const { index = 0 } = operation;
-    if (!element.list && items.length > 0) throw new PatchFault(`${pathOf(holder)}.${element.name} is no list`, 'path');
-    if (index > items.length) throw beyond('index', index, items.length);
+    if (!element.list && length > 0) throw new PatchFault(`${pathOf(holder)}.${element.name} is no list`, 'path');
+    if (index > length) throw beyond('index', index, length);
     const { key, item } = readValue(operation.value ?? {}, type, element, model);
-    return editContent(resource, holder, model, (content) =>
-      writeItems(content, key, items.toSpliced(index, 0, item), element.list),
-    );
+    return editContent(resource, holder, model, (content) => spliceItems(content, key, element.list, index, 0, item));
   },
 
-  delete(operation, { resource, find }) {
+  delete(operation, { resource, model, find }) {
     const nodes = find(operation.path);
     if (nodes.length === 0) return resource;
     const { slot } = one(nodes);
     if (slot === undefined) throw new PatchFault('a patch cannot delete the resource itself', 'path');
-    return editItems(resource, slot, (items) => items.toSpliced(slot.index, 1));
+    return editContent(resource, slot.parent, model, (content) =>
+      spliceItems(content, slot.key, slot.element.list, slot.index, 1),
+    );
   },
 
   replace(operation, { resource, model, find }) {
     const { slot } = one(find(operation.path));
     if (slot === undefined) throw new PatchFault('a patch cannot replace the resource itself', 'path');
     const { key, item } = readValue(operation.value ?? {}, contentType(slot.parent, model), slot.element, model);
-    if (key === slot.key) return editItems(resource, slot, (items) => items.with(slot.index, item));
-    return replaceChoice(resource, slot, key, item, model);
+    return editContent(resource, slot.parent, model, (content) =>
+      key === slot.key
+        ? spliceItems(content, key, slot.element.list, slot.index, 1, item)
+        : replaceKeys(content, [slot.key], Object.entries(writeItems({}, key, [item], slot.element.list))),
+    );
   },
 
   move(operation, bench) {
+    const { resource, model } = bench;
     const { holder, element } = findList(operation, bench);
-    const { length } = childNodes(holder, element, bench.model);
+    const type = contentType(holder, model);
+    const length = countOf(holder, element, model);
     const { source = 0, destination = 0 } = operation;
     for (const [part, index] of Object.entries({ source, destination })) {
       if (index >= length) throw beyond(part, index, length);
     }
-    const [key] = contentType(holder, bench.model).keysOf(element);
-    return editItems(bench.resource, { parent: holder, key: key?.key ?? '', element }, (items) => {
-      const moved = items.slice(source, source + 1);
-      return items.toSpliced(source, 1).toSpliced(destination, 0, ...moved);
-    });
+    const [key] = type.keysOf(element).map((each) => each.key);
+    const item = childAt(holder, element, source, model)?.item;
+    if (key === undefined || item === undefined) throw new Error('a list without items');
+    return editContent(resource, holder, model, (content) =>
+      spliceItems(spliceItems(content, key, true, source, 1), key, true, destination, 0, item),
+    );
   },
 };
-
-/** The value of a choice that gets another type, and by that another name. */
-function replaceChoice(resource: Resource, slot: Slot, key: string, item: Item, model: PatchModel): Resource {
-  return editContent(resource, slot.parent, model, (content) => {
-    const fresh = Object.entries(writeItems({}, key, [item], slot.element.list));
-    return replaceKeys(content, [slot.key], fresh);
-  });
-}
 
 function findList(operation: Operation, bench: Bench): { readonly holder: Node; readonly element: PatchElement } {
   const { holders, name } = bench.findList(operation.path);
@@ -101,6 +99,15 @@ function contentType(node: Node, model: PatchModel): NonNullable<ReturnType<type
   const isPlain = model.primitive(node.type) !== undefined && node.slot?.element.twins === false;
   if (type === undefined || isPlain) throw new PatchFault(`${pathOf(node)} has no elements`, 'path');
   return type;
+}
+
+function countOf(holder: Node, element: PatchElement, model: PatchModel): number {
+  const content = contentOf(holder) ?? {};
+  return Math.max(
+    ...contentType(holder, model)
+      .keysOf(element)
+      .map(({ key }) => countItems(content, key)),
+  );
 }
 
 function beyond(part: string, index: number, length: number): PatchFault {

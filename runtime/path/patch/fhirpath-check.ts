@@ -17,6 +17,7 @@ export function checkSyntax(node: SyntaxNode): void {
   if (node.type === 'Functn') checkCall(node);
   else if (node.type === 'ExternalConstantTerm') throw refusal('variables (%name) are not known in a patch');
   else if (node.type === 'InstanceSelectorTerm') throw refusal('a path of a patch cannot make new values');
+  else if (node.type === 'UnionExpression') throw refusal('a path of a patch finds one element, and has no "|"');
   node.children?.forEach(checkSyntax);
 }
 

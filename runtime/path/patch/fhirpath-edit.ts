@@ -1,7 +1,7 @@
 import { isObject, type JsonObject, type JsonValue, type Resource } from '../../fhir/resource.js';
-import { readItems, writeItems, type Item } from './fhirpath-items.js';
-import type { PatchElement, PatchModel } from './fhirpath-model.js';
-import type { JsonPath, Node, Slot } from './fhirpath-node.js';
+import { spliceItems, readItem } from './fhirpath-items.js';
+import type { PatchModel } from './fhirpath-model.js';
+import { contentPath, type JsonPath, type Node } from './fhirpath-node.js';
 
 /** Changes an object by giving another. */
 type Change = (object: JsonObject) => JsonObject;
@@ -12,21 +12,13 @@ type Change = (object: JsonObject) => JsonObject;
  */
 export function editContent(resource: Resource, node: Node, model: PatchModel, change: Change): Resource {
   const { slot } = node;
-  if (slot === undefined || model.primitive(node.type) === undefined) return editAt(resource, node.content, 0, change);
-  return editItems(resource, slot, (items) =>
-    items.map((item, i) => (i === slot.index ? { ...item, twin: change(item.twin ?? {}) } : item)),
-  );
-}
-
-/** The same resource with other values of the element that has a node. */
-export function editItems(
-  resource: Resource,
-  { parent, key, element }: Pick<Slot, 'parent' | 'key'> & { readonly element: PatchElement },
-  change: (items: readonly Item[]) => readonly Item[],
-): Resource {
-  return editAt(resource, parent.content, 0, (holder) =>
-    writeItems(holder, key, change(readItems(holder, key)), element.list),
-  );
+  const isPrimitive = slot !== undefined && model.primitive(node.type) !== undefined;
+  if (!isPrimitive) return editAt(resource, contentPath(node, model), 0, change);
+  const { parent, key, element, index } = slot;
+  return editAt(resource, contentPath(parent, model), 0, (holder) => {
+    const item = readItem(holder, key, index) ?? {};
+    return spliceItems(holder, key, element.list, index, 1, { ...item, twin: change(item.twin ?? {}) });
+  });
 }
 
 function editAt(resource: Resource, path: JsonPath, depth: number, change: Change): Resource;

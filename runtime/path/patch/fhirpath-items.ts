@@ -17,8 +17,37 @@ export function readItems(holder: JsonObject, key: string): readonly Item[] {
   if (!Array.isArray(values) && !Array.isArray(twins)) {
     return values === undefined && twins === undefined ? [] : [itemOf(values, twins)];
   }
-  const count = Math.max(lengthOf(values), lengthOf(twins));
-  return Array.from({ length: count }, (_, i) => itemOf(at(values, i), at(twins, i)));
+  return Array.from({ length: countItems(holder, key) }, (_, i) => itemOf(at(values, i), at(twins, i)));
+}
+
+/** One of the values; undefined where there are not so many. */
+export function readItem(holder: JsonObject, key: string, index: number): Item | undefined {
+  if (index >= countItems(holder, key)) return undefined;
+  return itemOf(at(own(holder, key), index), at(own(holder, `_${key}`), index));
+}
+
+/** How many values there are. */
+export function countItems(holder: JsonObject, key: string): number {
+  return Math.max(lengthOf(own(holder, key)), lengthOf(own(holder, `_${key}`)));
+}
+
+/** The same object with some of its values taken away from a position on, and others put in their place. */
+export function spliceItems(
+  holder: JsonObject,
+  key: string,
+  list: boolean,
+  index: number,
+  count: number,
+  ...fresh: readonly Item[]
+): JsonObject {
+  const values = own(holder, key);
+  const isPlain =
+    own(holder, `_${key}`) === undefined && fresh.every(({ twin, value }) => !twin && value !== undefined);
+  // Long lists are mostly of complex values, and need not be taken apart.
+  if (isPlain && Array.isArray(values) && values.length + fresh.length > count) {
+    return { ...holder, [key]: values.toSpliced(index, count, ...fresh.map(({ value }) => value ?? null)) };
+  }
+  return writeItems(holder, key, readItems(holder, key).toSpliced(index, count, ...fresh), list);
 }
 
 /**

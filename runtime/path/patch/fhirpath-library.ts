@@ -3,7 +3,7 @@ import type { Budget } from './fhirpath-budget.js';
 import { checkSyntax, type SyntaxNode } from './fhirpath-check.js';
 import { PatchFault, shorten } from './fhirpath-fault.js';
 import type { PatchModel } from './fhirpath-model.js';
-import { childNodes, typeOf, type Node } from './fhirpath-node.js';
+import { childAt, contentPath, typeOf, type Node } from './fhirpath-node.js';
 import { quoteNames } from './fhirpath-scan.js';
 
 /** Finds elements of a resource by an expression. @throws PatchFault */
@@ -11,8 +11,8 @@ export type Evaluate = (root: Node, tokens: readonly string[], model: PatchModel
 
 /** Greatest length of a text that an expression makes, in UTF-16 code units. */
 const MAX_TEXT = 100_000;
-/** What parsing costs by the token, in steps of a budget. */
-const STEPS_PER_TOKEN = 500;
+/** What parsing costs, in steps of a budget, by the square of the number of tokens. */
+const PARSING = 10;
 
 /** An element as the library hands it about; it exports no such type. */
 interface LibraryNode {
@@ -32,23 +32,38 @@ export async function loadEvaluate(view: (value: JsonValue) => unknown): Promise
     import('fhirpath'),
     import('fhirpath/fhir-context/r5'),
   ]);
-  return (root, tokens, model, budget) => {
+  /** Most paths of a patch are much alike. */
+  const compiled = new Map<string, Compiled>();
+  const compile = (tokens: readonly string[], budget: Budget): Compiled => {
     const expression = quoteNames(tokens);
-    budget.spend(tokens.length * STEPS_PER_TOKEN);
-    guarded(
-      () => checkSyntax(fhirpath.parse(expression) as SyntaxNode),
+    let run = compiled.get(expression);
+    if (run !== undefined) return run;
+    budget.spend(tokens.length ** 2 * PARSING);
+    checkSyntax(fhirpath.parse(expression) as SyntaxNode);
+    run = fhirpath.compile(expression, r5, { resolveInternalTypes: false, debugger: meter(budget) }) as Compiled;
+    compiled.set(expression, run);
+    return run;
+  };
+  return (root, tokens, model, budget) => {
+    const run = guarded(
+      () => compile(tokens, budget),
       ({ message }) => new PatchFault(`the path cannot be read: ${shorten(message)}`, 'path', 'patch-invalid'),
     );
-    const options = { resolveInternalTypes: false, debugger: meter(budget) };
     const resource = view(root.item.value ?? null) as object;
-    const found: unknown = guarded(
-      () => fhirpath.evaluate(resource, expression, {}, r5, options),
+    const found = guarded(
+      () => run(resource, {}),
       // What the library says would show values to a client that perhaps may not read them.
       () => new PatchFault('the path cannot be evaluated on this resource', 'path'),
     );
-    return distinct((found as unknown[]).map((each) => locate(each, resource, root, model)));
+    return distinct(
+      found.map((each) => locate(each, resource, root, model)),
+      model,
+    );
   };
 }
+
+/** An expression that the library parsed. */
+type Compiled = (resource: object, variables: object) => readonly unknown[];
 
 /** Called by the library after each step of an evaluation, so it can be stopped. */
 function meter(budget: Budget): (context: unknown, input: unknown, result: unknown) => void {
@@ -81,7 +96,7 @@ function locate(found: unknown, resource: object, root: Node, model: PatchModel)
   const parent = locate(parentResNode, resource, root, model);
   const type = typeOf(parent, model);
   const element = type?.elements.get(propName) ?? type?.keys.get(propName)?.element;
-  const node = element && childNodes(parent, element, model)[index ?? 0];
+  const node = element && childAt(parent, element, index ?? 0, model);
   if (node === undefined) throw new PatchFault(`${parent.type} has no element ${shorten(propName)}`, 'path');
   return node;
 }
@@ -91,7 +106,7 @@ function isNode(value: unknown): value is LibraryNode {
 }
 
 /** Elements that were found by two ways are one. */
-function distinct(nodes: readonly Node[]): readonly Node[] {
-  const seen = new Map(nodes.map((node) => [JSON.stringify([node.content, node.type]), node]));
+function distinct(nodes: readonly Node[], model: PatchModel): readonly Node[] {
+  const seen = new Map(nodes.map((node) => [JSON.stringify(contentPath(node, model)), node]));
   return [...seen.values()];
 }

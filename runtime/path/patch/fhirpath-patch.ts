@@ -1,7 +1,7 @@
 import { FhirError } from '../../fhir/errors.js';
 import type { JsonValue, Resource } from '../../fhir/resource.js';
 import { OPERATIONS } from './fhirpath-apply.js';
-import { Budget } from './fhirpath-budget.js';
+import { Budget, MAX_OPERATIONS } from './fhirpath-budget.js';
 import { PatchFault, shorten } from './fhirpath-fault.js';
 import { createFinder, type Finder } from './fhirpath-find.js';
 import type { PatchModel } from './fhirpath-model.js';
@@ -38,8 +38,13 @@ function readParameters(patch: Resource): readonly JsonValue[] {
     throw new FhirError('patch-invalid', `A FHIRPath Patch is a Parameters resource, not ${patch.resourceType}`);
   }
   const { parameter = [] } = patch;
-  if (Array.isArray(parameter)) return parameter;
-  throw new FhirError('patch-invalid', 'The parameters of a patch are a list', { expression: 'Parameters.parameter' });
+  if (!Array.isArray(parameter)) {
+    throw new FhirError('patch-invalid', 'The parameters of a patch are a list', {
+      expression: 'Parameters.parameter',
+    });
+  }
+  if (parameter.length <= MAX_OPERATIONS) return parameter;
+  throw new FhirError('patch-too-large', `A patch has at most ${MAX_OPERATIONS} operations, not ${parameter.length}`);
 }
 
 /** Makes the fault of an operation a failure that tells where in the patch it is. */

@@ -1,7 +1,8 @@
-import { PatchFault, shorten } from './fhirpath-fault.js';
+import { PatchFault } from './fhirpath-fault.js';
 import type { Budget } from './fhirpath-budget.js';
-import type { PatchModel } from './fhirpath-model.js';
-import { childNodes, typeOf, type Node } from './fhirpath-node.js';
+import type { PatchElement, PatchModel } from './fhirpath-model.js';
+import { childAt, childNodes, typeOf, type Node } from './fhirpath-node.js';
+import { elementOf } from './fhirpath-value.js';
 
 /** A step of a plain path: a name, or a position among all that was found so far. */
 export type PlainStep = string | number;
@@ -41,11 +42,20 @@ export function evaluatePlain(
   budget: Budget,
 ): readonly Node[] {
   let nodes: readonly Node[] = [root];
-  steps.forEach((step, i) => {
-    budget.spend(nodes.length + 1);
+  for (let i = 0; i < steps.length; i++) {
+    const step = steps[i] ?? 0;
+    const next = steps[i + 1];
+    const [only] = nodes;
+    budget.spend(nodes.length);
     if (typeof step === 'number') nodes = nodes.slice(step, step + 1);
-    else if (i > 0 || !namesRoot(root, step, model)) nodes = nodes.flatMap((node) => stepInto(node, step, model));
-  });
+    else if (i === 0 && namesRoot(root, step, model)) continue;
+    else if (only !== undefined && nodes.length === 1 && typeof next === 'number') {
+      // Of a long list only the item that is asked for is looked at.
+      const node = childAt(only, elementAt(only, step, model), next, model);
+      nodes = node === undefined ? [] : [node];
+      i++;
+    } else nodes = nodes.flatMap((node) => childNodes(node, elementAt(node, step, model), model));
+  }
   budget.spend(nodes.length);
   return nodes;
 }
@@ -57,11 +67,8 @@ function namesRoot(root: Node, name: string, model: PatchModel): boolean {
   throw new PatchFault(`the path begins with ${name}, but the resource is of type ${root.type}`, 'path');
 }
 
-function stepInto(node: Node, name: string, model: PatchModel): readonly Node[] {
+function elementAt(node: Node, name: string, model: PatchModel): PatchElement {
   const type = typeOf(node, model);
-  const element = type?.elements.get(name);
-  if (element !== undefined) return childNodes(node, element, model);
-  const choice = type?.keys.get(name)?.element.name;
-  const hint = choice === undefined ? '' : `; a choice is named without its type: ${choice}`;
-  throw new PatchFault(`${node.type} has no element ${shorten(name)}${hint}`, 'path');
+  if (type === undefined) throw new PatchFault(`${node.type} has no elements`, 'path');
+  return elementOf(type, name, 'path');
 }

@@ -3,7 +3,7 @@ import { PatchFault } from './fhirpath-fault.js';
 /** Greatest length of a path, in UTF-16 code units. */
 export const MAX_LENGTH = 2000;
 /** Greatest number of names, literals, operators and brackets: the parser's time grows with its square. */
-export const MAX_TOKENS = 256;
+export const MAX_TOKENS = 128;
 /** Greatest depth of brackets within each other. */
 export const MAX_NESTING = 16;
 
