@@ -4,28 +4,15 @@ import { FhirError } from '../fhir/errors.js';
 import type { Limits } from '../fhir/limits.js';
 import type { JsonValue } from '../fhir/resource.js';
 import { bodyFormat, isForeign } from '../format/negotiate.js';
-import type { Call, SentContent } from '../interactions/call.js';
+import type { Call, SentContent, SentPatch } from '../interactions/call.js';
 import { hasContent, isPatch } from '../interactions/registry.js';
-import type { SentPatch } from '../interactions/sent-patch.js';
 import type { Codecs } from './codecs.js';
+import type { Incoming } from './incoming.js';
 import { readConditions, readPreferences } from './headers.js';
 import { hasBody, openBody, readBody, type BodyLimits } from './read-body.js';
 import { readForm } from './read-form.js';
 import { readPatchBody } from './read-patch.js';
-import { checkUrlId, type Destination } from './router.js';
-
-/** A request on its way to become a call. */
-export interface Incoming {
-  readonly req: IncomingMessage;
-  readonly res: ServerResponse;
-  readonly destination: Destination;
-  readonly params: URLSearchParams;
-  readonly base: string;
-  /** Of a Binary the content is wanted. */
-  readonly wantsContent: boolean;
-  /** Media types of the patches that are taken. */
-  readonly patchTypes: () => readonly string[];
-}
+import { checkUrlId } from './router.js';
 
 /** Makes the call. Checked in this order: the format of the body, what the URL names, the body's content. */
 export async function readCall(

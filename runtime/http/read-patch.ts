@@ -2,9 +2,10 @@ import { FhirError } from '../fhir/errors.js';
 import type { Limits } from '../fhir/limits.js';
 import { MEDIA_TYPES } from '../format/negotiate.js';
 import { noPatch, PATCH_TYPES, patchForm } from '../format/patch-types.js';
-import { fhirPathPatch, readPatch, type SentPatch } from '../interactions/sent-patch.js';
+import type { SentPatch } from '../interactions/call.js';
+import { fhirPathPatch, readPatch } from '../interactions/sent-patch.js';
 import type { Codecs } from './codecs.js';
-import type { Incoming } from './read-call.js';
+import type { Incoming } from './incoming.js';
 import { hasBody, readBody, type BodyLimits } from './read-body.js';
 import { checkUrlId } from './router.js';
 

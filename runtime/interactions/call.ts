@@ -1,6 +1,5 @@
 import type { Interaction } from '../contract/index.js';
-import type { JsonObject, JsonValue } from '../fhir/resource.js';
-import type { SentPatch } from './sent-patch.js';
+import type { JsonObject, JsonValue, Resource } from '../fhir/resource.js';
 
 /** Conditions that a client sets with headers. https://hl7.org/fhir/R5/http.html#concurrency */
 export interface Conditions {
@@ -27,6 +26,15 @@ export interface SentContent {
   /** Header `X-Security-Context`: a reference. */
   readonly securityContext?: string;
 }
+
+/** A patch as a client sends it. https://hl7.org/fhir/R5/http.html#patch */
+export type SentPatch =
+  /** RFC 6902. */
+  | { readonly format: 'json'; readonly patch: JsonValue }
+  /** RFC 5261. */
+  | { readonly format: 'xml'; readonly text: string }
+  /** https://hl7.org/fhir/R5/fhirpatch.html */
+  | { readonly format: 'fhirpath'; readonly parameters: Resource };
 
 /** One request, whether it came over HTTP, as an entry of a Bundle, or from a test. */
 export interface Call {

@@ -1,7 +1,7 @@
 import type { Tables } from '../contract/index.js';
 import type { Limits } from '../fhir/limits.js';
 import type { JsonValue, Resource } from '../fhir/resource.js';
-import type { SentPatch } from './sent-patch.js';
+import type { SentPatch } from './call.js';
 
 /** A patch of one format. */
 type PatchOf<F extends SentPatch['format']> = Extract<SentPatch, { readonly format: F }>;

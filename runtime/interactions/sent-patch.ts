@@ -5,17 +5,9 @@ import { PATCH_TYPES } from '../format/patch-types.js';
 import { readJson } from '../format/read-json.js';
 import { decodeUtf8 } from '../format/utf8.js';
 import { BINARY, decodeData } from './binary-content.js';
+import type { SentPatch } from './call.js';
 import type { Patchers } from './patchers.js';
 import type { Services } from './services.js';
-
-/** A patch as a client sends it. https://hl7.org/fhir/R5/http.html#patch */
-export type SentPatch =
-  /** RFC 6902. */
-  | { readonly format: 'json'; readonly patch: JsonValue }
-  /** RFC 5261. */
-  | { readonly format: 'xml'; readonly text: string }
-  /** https://hl7.org/fhir/R5/fhirpatch.html */
-  | { readonly format: 'fhirpath'; readonly parameters: Resource };
 
 /** The type of resource that a FHIRPath Patch is. */
 const PARAMETERS = 'Parameters';

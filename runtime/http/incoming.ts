@@ -1,0 +1,16 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+
+import type { Destination } from './router.js';
+
+/** A request on its way to become a call. */
+export interface Incoming {
+  readonly req: IncomingMessage;
+  readonly res: ServerResponse;
+  readonly destination: Destination;
+  readonly params: URLSearchParams;
+  readonly base: string;
+  /** Of a Binary the content is wanted. */
+  readonly wantsContent: boolean;
+  /** Media types of the patches that are taken. */
+  readonly patchTypes: () => readonly string[];
+}
