@@ -8,6 +8,9 @@ const NPI = 'http://hl7.org/fhir/sid/us-npi';
 /** Practitioners, organizations and locations that Bundles refer to by their identifiers. */
 const HUBS = 40;
 
+/** How many of each a patient has to do with. */
+const SEEN = 5;
+
 /** Encounters come with so many entries; of which most are observations. */
 const SIZES = [300, 500, 800, 1500];
 
@@ -64,7 +67,9 @@ function patientRecord(size: number, next: () => number): JsonObject[] {
     const hex = Array.from({ length: 32 }, () => Math.floor(next() * 16).toString(16)).join('');
     return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-4${hex.slice(13, 16)}-a${hex.slice(17, 20)}-${hex.slice(20)}`;
   };
-  const any = (): number => Math.floor(next() * HUBS);
+  // A patient sees few of them, again and again.
+  const known = Array.from({ length: SEEN }, () => Math.floor(next() * HUBS));
+  const any = (): number => known[Math.floor(next() * SEEN)] ?? 0;
   const add = (resource: Resource): JsonObject => {
     const id = uuid();
     const fullUrl = `urn:uuid:${id}`;

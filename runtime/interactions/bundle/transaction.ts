@@ -118,27 +118,28 @@ function* targetsOf({ aimed }: Aims): Generator<[string, number]> {
 
 /** Which entries others keep interfering with. */
 class Versions {
-  private last = new Map<number, string>();
+  private last: Aims | undefined;
   private changed: number | undefined;
 
-  see({ aimed }: Aims): void {
-    const now = new Map(
-      aimed.map(({ step, aim }): [number, string] => [
-        step.entry.index,
-        aim.targets.map(({ id, current }) => `${id}/${current?.version ?? 0}`).join(),
-      ]),
-    );
-    for (const [index, text] of now) {
-      const before = this.last.get(index);
-      if (before !== undefined && before !== text) this.changed = index;
+  see(aims: Aims): void {
+    if (this.last !== undefined) {
+      const before = new Map(this.last.aimed.map((each) => [each.step.entry.index, describe(each)]));
+      const other = aims.aimed.find((each) => before.get(each.step.entry.index) !== describe(each));
+      this.changed = other?.step.entry.index ?? this.changed;
     }
-    this.last = now;
+    this.last = aims;
   }
 
   blame(error: FhirError): FhirError {
     return this.changed === undefined ? error : inEntry(this.changed, error);
   }
 }
+
+function describe({ aim }: Aimed): string {
+  return aim.targets.map(({ id, current }) => `${id}/${current?.version ?? 0}`).join();
+}
+
+const NOTHING: ReadonlyMap<string, StoredVersion> = new Map();
 
 async function answerWrites(
   outcomes: readonly Outcome[],
@@ -147,7 +148,9 @@ async function answerWrites(
   { limits }: BundleServices,
   pace: Pace,
 ): Promise<void> {
-  const byName = new Map(written.map((version) => [`${version.type}/${version.id}`, version]));
+  const byName = outcomes.some(({ aim }) => aim.isThere === true)
+    ? new Map(written.map((version) => [`${version.type}/${version.id}`, version]))
+    : NOTHING;
   let at = 0;
   for (const { step, plan, aim, decided } of outcomes) {
     await pace();
