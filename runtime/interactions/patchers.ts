@@ -1,4 +1,5 @@
 import type { Tables } from '../contract/index.js';
+import { FhirError, type Issue } from '../fhir/errors.js';
 import type { Limits } from '../fhir/limits.js';
 import type { JsonValue, Resource } from '../fhir/resource.js';
 import type { SentPatch } from './call.js';
@@ -43,10 +44,27 @@ export function createPatchers(tables: Pick<Tables, 'types' | 'primitives' | 're
         import('../format/xml/read-xml.js'),
         import('../format/xml/write-xml.js'),
       ]);
-      return readXml(applyXmlPatch(writeXml(resource, tables), text), tables, { maxDepth: nesting });
+      const patched = applyXmlPatch(writeXml(resource, tables), text);
+      return withoutPlaces(() => readXml(patched, tables, { maxDepth: nesting }));
     },
   };
 }
+
+/** Lines and columns are those of a text that the client has never seen. */
+function withoutPlaces<T>(read: () => T): T {
+  try {
+    return read();
+  } catch (error) {
+    if (!(error instanceof FhirError)) throw error;
+    const [first, ...others] = error.issues.map((issue): Issue => ({
+      ...issue,
+      text: `What the patch makes: ${issue.text.replace(PLACE, '')}`,
+    }));
+    throw first === undefined ? error : FhirError.of([first, ...others]);
+  }
+}
+
+const PLACE = /^Line [0-9]+, column [0-9]+: /;
 
 async function loadFhirPath(tables: Pick<Tables, 'types' | 'primitives'>) {
   const [{ applyFhirPathPatch }, { createPatchModel }] = await Promise.all([

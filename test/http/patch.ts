@@ -172,6 +172,14 @@ export function patches(data: Store): void {
       expect((await read(id)).meta.versionId).toBe('1');
     });
 
+    it('of an XML Patch is told of without places in a text that nobody has sent', async () => {
+      const id = await make();
+      const add = '<diff xmlns="http://hl7.org/fhir"><add sel="Patient"><nonsense value="1"/></add></diff>';
+      const answer = await patch(`/Patient/${id}`, add, XML_PATCH);
+      expectRefusal(answer, 400, 'structure', 'What the patch makes: Patient has no element "nonsense"');
+      expect(answer.json().issue[0].expression).toEqual(['Patient.nonsense']);
+    });
+
     it('loses the tags and security labels that it takes away, and keeps the others', async () => {
       const [a, b] = [
         { system: 'urn:t', code: 'a' },

@@ -68,6 +68,11 @@ describe('configuration', () => {
     }
   });
 
+  it('takes true and false as they are in JSON, and as they are typed', () => {
+    const { parse } = SETTINGS['delete.multiple'];
+    expect([true, 'true', false, 'false'].map(parse)).toEqual([true, true, false, false]);
+  });
+
   it.each([
     [{ port: 'x' }, {}, '--port "x": has to be a number from 0 to 65535'],
     [{ port: '65536' }, {}, '--port "65536": '],
@@ -82,6 +87,7 @@ describe('configuration', () => {
     [{ auth: 'none' }, {}, '--auth "none": has to be open'],
     [{ auth: 'constructor' }, {}, '--auth "constructor": has to be open'],
     [{ 'log-level': 'loud' }, {}, 'has to be debug, info, warn, error or silent'],
+    [{ 'delete-multiple': 'yes' }, {}, '--delete-multiple "yes": has to be true or false'],
     [{ store: 'mongo://u:s3cr@t@h/x' }, {}, '--store "mongo://u:***@h/x": has to be sqlite:PATH'],
     [{ store: 'mongodb://h', 'limits-resource': '16MB' }, {}, 'limits.resource 16 MB: with MongoDB at most 15 MB'],
     [{ store: 'mongodb://h', 'limits-nesting': '151' }, {}, 'limits.nesting 151: with MongoDB at most 150'],
@@ -114,6 +120,7 @@ describe('configuration', () => {
     [{ port: { x: 1 } }, 'port.x in '],
     [{ limits: 5 }, 'limits in '],
     [{ search: { handling: 'loose' } }, 'search.handling "loose" in '],
+    [{ delete: { multiple: 1 } }, 'delete.multiple 1 in '],
     [{ limits: { search: { chain: 3 } } }, 'this setting is not available yet'],
     [{ auth: { external: { mode: 'jwks' } } }, /auth.external.mode "jwks" in .* not available yet/],
     [{ cors: { origins: ['*'] } }, 'this setting is not available yet'],
