@@ -47,7 +47,7 @@ export async function loadEvaluate(view: (value: JsonValue) => unknown): Promise
   return (root, tokens, model, budget) => {
     const run = guarded(
       () => compile(tokens, budget),
-      ({ message }) => new PatchFault(`the path cannot be read: ${shorten(message)}`, 'path', 'patch-invalid'),
+      (message) => new PatchFault(`the path cannot be read: ${shorten(message)}`, 'path', 'patch-invalid'),
     );
     const resource = view(root.item.value ?? null) as object;
     const found = guarded(
@@ -77,12 +77,12 @@ function meter(budget: Budget): (context: unknown, input: unknown, result: unkno
   };
 }
 
-/** The library tells faults by all kinds of errors, running out of stack among them. */
-function guarded<T>(work: () => T, faultOf: (error: Error) => PatchFault): T {
+/** The library tells faults by all kinds of errors and by bare texts, running out of stack among them. */
+function guarded<T>(work: () => T, faultOf: (message: string) => PatchFault): T {
   try {
     return work();
   } catch (error) {
-    throw error instanceof Error && !(error instanceof PatchFault) ? faultOf(error) : error;
+    throw error instanceof PatchFault ? error : faultOf(error instanceof Error ? error.message : String(error));
   }
 }
 

@@ -54,7 +54,7 @@ export function evaluatePlain(
       const node = childAt(only, elementAt(only, step, model), next, model);
       nodes = node === undefined ? [] : [node];
       i++;
-    } else nodes = nodes.flatMap((node) => childNodes(node, elementAt(node, step, model), model));
+    } else nodes = allChildren(nodes, step, model);
   }
   budget.spend(nodes.length);
   return nodes;
@@ -65,6 +65,17 @@ function namesRoot(root: Node, name: string, model: PatchModel): boolean {
   if (model.isA(root.type, name)) return true;
   if (!model.isResource(name)) return false;
   throw new PatchFault(`the path begins with ${name}, but the resource is of type ${root.type}`, 'path');
+}
+
+/** The children of one name; not all nodes need have the element, for resources in a list may be of many types. */
+function allChildren(nodes: readonly Node[], name: string, model: PatchModel): readonly Node[] {
+  const elements = nodes.map((node) => typeOf(node, model)?.elements.get(name));
+  const [first] = nodes;
+  if (first !== undefined && elements.every((element) => element === undefined)) elementAt(first, name, model);
+  return nodes.flatMap((node, i) => {
+    const element = elements[i];
+    return element === undefined ? [] : childNodes(node, element, model);
+  });
 }
 
 function elementAt(node: Node, name: string, model: PatchModel): PatchElement {
