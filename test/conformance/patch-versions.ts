@@ -9,7 +9,7 @@ import { exampleFiles, readExample } from './examples.js';
 export const model = createPatchModel(tables);
 
 /** Examples above this many characters are left out of random tests: they tell nothing more and take their time. */
-const MOST_TEXT = 60_000;
+const MOST_TEXT = 20_000;
 
 /** A resource type's examples. */
 export function readVersions(): ReadonlyMap<string, readonly Resource[]> {
