@@ -18,7 +18,7 @@ import type { Bench, Row } from './row.js';
 import { hubs, syntheaBundles } from './synthea-bundles.js';
 
 /** Transactions of one round, side by side. */
-const BUNDLES = 8;
+const BUNDLES = 4;
 
 /**
  * Transactions of the shape that Synthea writes, over HTTP; against the bare store inserting the same bodies and index rows in
@@ -150,6 +150,6 @@ async function load(child: ChildProcess, port: number, texts: readonly string[])
       `Content-Type: application/fhir+json\r\nContent-Length: ${Buffer.byteLength(text)}\r\n\r\n${text}`,
   );
   child.send({ port, requests, count: requests.length });
-  const [count] = (await once(child, 'message')) as [unknown];
-  if (typeof count !== 'number') throw new Error(String(count));
+  const [count] = (await Promise.race([once(child, 'message'), once(child, 'close')])) as [unknown, unknown];
+  if (count !== requests.length) throw new Error(`the client failed: ${String(count)}`);
 }
