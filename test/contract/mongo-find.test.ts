@@ -250,6 +250,47 @@ describeOnMongod('searches among many on MongoDB', () => {
     }
   });
 
+  it('what fulfils two bounds by different intervals is found, whether these are near each other or far', async () => {
+    const type = 'Brief';
+    const random = createRandom(8);
+    const written: Candidate[] = [];
+    const write = async (count: number, entriesOf: () => IndexEntry[]): Promise<void> => {
+      const changes = Array.from({ length: count }, () => put(`s${written.length + random.below(9)}-${random.below(1e9)}`, 0, 'x', entriesOf(), type)); // prettier-ignore
+      const stored = await store.write(changes);
+      written.push(...stored.map(({ id, lastUpdated }, i) => ({ id, lastUpdated, entries: changes[i]!.entries })));
+    };
+    // Up to three intervals of one resource, a day from the first to the last at most.
+    const brief = (): IndexEntry[] => {
+      const begin = random.below(20 * 24);
+      return Array.from({ length: 1 + random.below(3) }, () => {
+        const low = begin + random.below(25);
+        return of('when', date(low * HOUR, random.chance(0.5) ? low * HOUR : Math.min(low + random.below(25), begin + 24) * HOUR)); // prettier-ignore
+      });
+    };
+    const check = async (): Promise<void> => {
+      for (let n = 0; n < 40; n++) {
+        const from = random.below(20 * 24);
+        const where: Condition = { all: [since(from), until(from + random.below(80))] };
+        const expected = written.filter((each) => matches(where, each)).map(({ id }) => id).sort(); // prettier-ignore
+        const found: string[] = [];
+        let after: string | undefined;
+        do {
+          const asked = query(type, { where, count: 20 });
+          const page = await store.find({ ...asked, total: 'cheap', ...(after !== undefined && { after }) });
+          expect(page.total, JSON.stringify(where)).toBe(expected.length);
+          found.push(...idsOf(page));
+          after = page.next;
+        } while (after !== undefined);
+        expect(found, JSON.stringify(where)).toEqual(expected);
+      }
+    };
+    await write(400, brief);
+    await check();
+    // One far from the other: each bound is fulfilled by another of them.
+    await write(30, () => [of('when', date(random.below(200) * HOUR)), of('when', date((260 + random.below(220)) * HOUR))]); // prettier-ignore
+    await check();
+  });
+
   it('slow searches, however many, leave connections to others, and wait no longer than they may take', async () => {
     const BUDGET = 1500;
     const crowded = await openMongoStore(url, { slotOf, poolSize: 4, queryBudget: BUDGET });

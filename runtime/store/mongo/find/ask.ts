@@ -31,6 +31,8 @@ export interface Ask {
   ): Promise<Batch>;
   /** Documents in a stretch of an index, of which no more is read than the index has: the `_id`. */
   list(stretch: Stretch, hint: Access['hint'], limit: number): Promise<Batch>;
+  /** The `_id` of documents that fulfil a filter. */
+  findKeys(filter: Document, hint: Document, limit: number): Promise<Batch>;
   pipeline(pipeline: readonly Document[], hint: Document | undefined, limit: number): Promise<Batch>;
   /** Whether more than so many documents fulfil a filter that an index answers. */
   isLonger(filter: Document, hint: Document, than: number): Promise<boolean>;
@@ -50,6 +52,11 @@ export function openAsk(snapshot: Snapshot): Ask {
     },
     list({ min, max }, hint, limit) {
       const query = { filter: {}, min, max, hint, limit, projection: { _id: 1 } };
+      sent.push({ find: collection, ...query });
+      return snapshot.find({ collection, ...query });
+    },
+    findKeys(filter, hint, limit) {
+      const query = { filter, hint, limit, projection: { _id: 1 } };
       sent.push({ find: collection, ...query });
       return snapshot.find({ collection, ...query });
     },

@@ -29,7 +29,8 @@ export interface Choice {
 export async function choose(snapshot: Snapshot, probes: Probes, conjuncts: readonly Conjunct[]): Promise<Choice> {
   const ways = waysInto(conjuncts);
   if (ways.length === 0) return { isShort: false, probed: [] };
-  const quick = await probeAll(snapshot, probes, ways, FEW);
+  // Where there is one only, whether it is short is all there is to know.
+  const quick = await probeAll(snapshot, probes, ways, ways.length === 1 ? COLLECTED : FEW);
   const probed = quick.some(({ isMore }) => !isMore) ? quick : await probeAll(snapshot, probes, ways, COLLECTED);
   const best = shortest(probed);
   return { best, isShort: !best.isMore, probed };

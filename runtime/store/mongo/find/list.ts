@@ -1,4 +1,7 @@
+import type { Document } from 'mongodb';
+
 import { readValue, TYPE, type Raw } from '../bson.js';
+import type { Batch } from '../snapshot.js';
 import type { Ask } from './ask.js';
 import type { Conjunct, Way } from './compile.js';
 import type { Order } from './order.js';
@@ -21,7 +24,20 @@ export function listWay(conjuncts: readonly Conjunct[], order: Order): Way | und
 
 /** The `_id` of everything on a way, in this order; undefined: that is too much. */
 export async function listKeys(ask: Ask, { access }: Way, order: Order): Promise<readonly string[] | undefined> {
-  const { documents, isCut } = await ask.list(access.stretches[0]!, access.hint, LISTED + 1);
+  return sorted(await ask.list(access.stretches[0]!, access.hint, LISTED + 1), order);
+}
+
+/** The same of what fulfils a filter, for which documents have to be read. */
+export async function listMatches(
+  ask: Ask,
+  filter: Document,
+  hint: Document,
+  order: Order,
+): Promise<readonly string[] | undefined> {
+  return sorted(await ask.findKeys(filter, hint, LISTED + 1), order);
+}
+
+function sorted({ documents, isCut }: Batch, order: Order): readonly string[] | undefined {
   if (isCut || documents.length > LISTED) return undefined;
   const keys = documents.map(keyOf).sort();
   return order.idSign === 1 ? keys : keys.reverse();

@@ -9,7 +9,7 @@ import { sortComputed } from './computed.js';
 import type { FindCursor } from './cursor.js';
 import type { Order } from './order.js';
 import type { Probes } from './probe.js';
-import { behind, listKeys, listWay } from './list.js';
+import { behind, listKeys, listMatches, listWay } from './list.js';
 import { idRange, toSegments, type Segment } from './segments.js';
 import { collect, walkAWhile, walkWhole } from './walk.js';
 
@@ -41,7 +41,7 @@ export interface Found {
 export async function openSearch(
   snapshot: Snapshot,
   probes: Probes,
-  { type, where }: FindQuery,
+  { type, where, count, total }: FindQuery,
   order: Order,
   after: FindCursor | undefined,
 ): Promise<Search> {
@@ -55,6 +55,7 @@ export async function openSearch(
     if (listed !== undefined) return { ...rest, listed, choice: chosen(all, listed.length) };
     probes.noteLong(`list ${name}`);
   }
+  const isListed = total !== 'none' && after === undefined;
   const [only] = conjuncts;
   const [way] = only?.accesses ?? [];
   const isOrdered = only?.accesses.length === 1 && way?.isOrdered === true;
@@ -63,7 +64,14 @@ export async function openSearch(
     const best = { way: { access: way, conjunct: only }, matches: 0, isMore: true };
     return { ...rest, choice: { best, isShort: false, probed: [] } };
   }
-  return { ...rest, choice: await choose(snapshot, probes, conjuncts) };
+  const choice = await choose(snapshot, probes, conjuncts);
+  if (!isListed || !choice.isShort || order.by !== 'id') return { ...rest, choice };
+  // More than a page, of which the order is not that of ids: looked through once, for the page and its total.
+  const { best } = choice;
+  if (best === undefined || best.matches <= count || best.way.access.isOrdered) return { ...rest, choice };
+  const filters = [{ type, ...idRange(type, undefined, 1) }, drivingOf(best.way), ...restOf(conjuncts, best.way)];
+  const listed = await listMatches(ask, everyOf(filters), best.way.access.hint, order);
+  return { ...rest, choice, ...(listed !== undefined && { listed }) };
 }
 
 /** A condition as text; JSON has no infinite numbers. */
