@@ -1,6 +1,9 @@
 import { describe, expect, test } from 'vitest';
 
+import { tables } from '../../generated/tables.js';
 import type { Resource } from '../../runtime/fhir/resource.js';
+import { readXml } from '../../runtime/format/xml/read-xml.js';
+import { writeXml } from '../../runtime/format/xml/write-xml.js';
 import { diff } from '../../runtime/path/patch/diff.js';
 import { Budget } from '../../runtime/path/patch/fhirpath-budget.js';
 import { createFinder } from '../../runtime/path/patch/fhirpath-find.js';
@@ -57,6 +60,20 @@ test('paths of names and positions find what the library finds by them', async (
     }
   }
 }, 60_000);
+
+test('a patch that comes as XML does the same', async () => {
+  const parts = {
+    part: [
+      { name: 'name', valueHumanName: { text: 'a' } },
+      { name: 'gender', valueCode: 'male' },
+    ],
+  };
+  const patch = patchOf({ type: 'add', path: 'Patient', name: 'contact', value: parts });
+  const back = readXml(writeXml(patch, tables), tables);
+  expect(await applyFhirPathPatch(patient({}), back, model)).toEqual(
+    patient({ contact: [{ name: { text: 'a' }, gender: 'male' }] }),
+  );
+});
 
 function nodesOf(node: Node): readonly Node[] {
   const elements = [...(typeOf(node, model)?.elements.values() ?? [])];
