@@ -1,6 +1,9 @@
 import { randomUUID } from 'node:crypto';
 
 import { tables } from '../../generated/tables.js';
+import type { Resource } from '../../runtime/fhir/resource.js';
+import { readXml } from '../../runtime/format/xml/read-xml.js';
+import { writeXml } from '../../runtime/format/xml/write-xml.js';
 import { summarize } from '../../runtime/format/summary.js';
 import type { KilnOptions } from '../../runtime/http/kiln.js';
 import { createPatchers } from '../../runtime/interactions/patchers.js';
@@ -17,6 +20,12 @@ export function useBundleServer(store: Store, options: Partial<KilnOptions> = {}
     extract: createExtractor(tables),
     validate: createValidator(tables),
     patchers: createPatchers(tables),
+    codecs: {
+      xml: {
+        read: (bytes) => readXml(bytes, tables),
+        write: (resource) => writeXml(resource as Resource, tables),
+      },
+    },
     subset: (resource, { summary = 'true' }) => summarize(resource, summary, tables),
     ...options,
   });

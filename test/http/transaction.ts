@@ -228,6 +228,40 @@ export function transactions(store: Store): void {
     });
   });
 
+  it('URLs may begin with a slash, or lie below the own base; Bundles may be XML', async () => {
+    const id = word();
+    const answer = await done(
+      transaction(
+        entry('PUT', `${server.url}/fhir/Patient/${id}`, patient('x', { id })),
+        entry('GET', `/Patient/${id}`),
+      ),
+    );
+    expect(statusesOf(answer)).toEqual(['201 Created', '200 OK']);
+    const xml =
+      '<Bundle xmlns="http://hl7.org/fhir"><type value="transaction"/><entry><resource><Patient>' +
+      `<id value="${id}"/><active value="true"/></Patient></resource>` +
+      `<request><method value="PUT"/><url value="Patient/${id}"/></request></entry></Bundle>`;
+    const headers = { 'content-type': 'application/fhir+xml', accept: 'application/fhir+xml' };
+    const other = await server.send('POST', '', xml, headers);
+    expect([other.status, other.text]).toEqual([200, expect.stringContaining('<status value="200 OK"/>')]);
+    expect((await read(`Patient/${id}`)).active).toBe(true);
+  });
+
+  it('searches that wait for each other are refused', async () => {
+    const [one, another] = [urn(), urn()];
+    const create = (fullUrl: string, of: string) =>
+      entry('POST', 'Observation', observation('Patient/x'), {
+        fullUrl,
+        request: { ifNoneExist: `derived-from=${of}` },
+      });
+    const answer = await run(transaction(create(one, another), create(another, one)));
+    expect([answer.status, ...faultsOf(answer)]).toEqual([
+      400,
+      ['bundle-placeholder', 'Bundle.entry[0].request'],
+      ['bundle-placeholder', 'Bundle.entry[1].request'],
+    ]);
+  });
+
   describe('conditional references', () => {
     it('are resolved in the store and in the Bundle itself', async () => {
       const [stored, own] = [word(), word()];
