@@ -15,6 +15,7 @@ const rooms = {
   terminology: [port],
   jobs: [...below, 'operations'],
   auth: ['search', port],
+  intake: ['format', 'path', 'validate', 'search', port, 'interactions'],
   observe: [],
   http: ['interactions', 'operations', 'auth', 'format', 'observe'],
 };

@@ -18,6 +18,8 @@ import {
   type IndexCurrency,
 } from './interactions/index-currency.js';
 import { createPatchers } from './interactions/patchers.js';
+import { openIntake, type Intake } from './intake/intake.js';
+import { startIntake } from './intake/start-thread.js';
 import type { SearchSettings } from './interactions/search-settings.js';
 import type { Services, View } from './interactions/services.js';
 import { collectWhenIdle } from './observe/collect-when-idle.js';
@@ -184,6 +186,8 @@ export async function startServer(config: Config, log: Log): Promise<RunningServ
   const core = await openCore(config);
   const closers: (() => Promise<void>)[] = [() => core.store.close()];
   try {
+    const large = openLargeBodies(core.limits);
+    closers.push(() => large.close());
     const { createApp, FHIR_PATH } = await import('./http/app.js');
     const { listen } = await import('./http/listen.js');
     const metrics = await startMetrics(config, closers);
@@ -202,6 +206,7 @@ export async function startServer(config: Config, log: Log): Promise<RunningServ
       codecs,
       subset,
       store,
+      large,
       log: metrics === undefined ? log : metrics.watch(log),
     };
     const app = createApp(options);
@@ -232,6 +237,16 @@ export async function startServer(config: Config, log: Log): Promise<RunningServ
     for (const close of closers.reverse()) await close();
     throw error;
   }
+}
+
+/** Megabytes that a thread may take for one body: twenty times its greatest size, and not less than some. */
+const INTAKE_MEMORY = { least: 512, perMegabyte: 20 };
+
+/** Bodies of more than some bytes are read by other threads. */
+function openLargeBodies(limits: Core['limits']): Intake {
+  const { nesting, entries, resource, body } = limits;
+  const memory = Math.max(INTAKE_MEMORY.least, (INTAKE_MEMORY.perMegabyte * body) / 2 ** 20);
+  return openIntake(() => startIntake({ zone: ZONE, limits: { nesting, entries, resource } }, memory), { body });
 }
 
 /** A start has other things to do; what is left behind is no hurry. In milliseconds. */

@@ -99,6 +99,8 @@ export const ERRORS = {
     issue: 'incomplete',
     text: 'Index entries were made by other definitions: what is there may not be found',
   },
+  'server-busy': { status: 503, issue: 'throttled', text: 'The server has too much to do at the moment; try again' },
+  'body-unread': { status: 503, issue: 'exception', text: 'The thread that read the body ended; try again' },
   'too-costly': { status: 503, issue: 'too-costly', text: 'The request takes too long to answer; ask for less' },
   'store-unavailable': { status: 503, issue: 'no-store', text: 'The store does not work at the moment' },
   'store-busy': { status: 503, issue: 'lock-error', text: 'The store is busy; try again' },

@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
+import type { LargeBodies } from '../interactions/large-bodies.js';
 import type { Destination } from './router.js';
 
 /** A request on its way to become a call. */
@@ -13,4 +14,8 @@ export interface Incoming {
   readonly wantsContent: boolean;
   /** Media types of the patches that are taken. */
   readonly patchTypes: () => readonly string[];
+  /** Where large bodies are read; absent: where all are. */
+  readonly large?: LargeBodies | undefined;
+  /** Has something done when the request has been answered, or has failed. */
+  readonly whenDone: (action: () => void) => void;
 }

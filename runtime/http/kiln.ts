@@ -3,6 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { FhirError } from '../fhir/errors.js';
 import { parseQuery } from '../fhir/parse-query.js';
 import { asksForResource, negotiate, type FormatName, type Negotiated } from '../format/negotiate.js';
+import type { LargeBodies } from '../interactions/large-bodies.js';
 import { findInteraction, hasContent } from '../interactions/registry.js';
 import { patchTypes } from '../interactions/sent-patch.js';
 import { SILENT, type Log } from '../observe/log.js';
@@ -17,6 +18,8 @@ import type { Destination } from './router.js';
 /** What a FHIR handler is made of. */
 export interface KilnOptions extends ServiceOptions {
   readonly log?: Log;
+  /** Where large bodies are read; absent: where all are. */
+  readonly large?: LargeBodies;
 }
 
 /** A request handler for Node's http server, and for Express: `app.use('/fhir', kiln(options))`. */
@@ -40,13 +43,14 @@ export function kiln(options: KilnOptions): FhirHandler {
 
 /** The FHIR interface. Until authorization exists it serves this machine only (`guardOpenMode`). */
 export function createFhirServer(options: KilnOptions): FhirServer {
-  const { log = SILENT } = options;
-  const context = { ...createServices(options), log };
+  const { log = SILENT, large } = options;
+  const context = { ...createServices(options), log, large };
   return (req, res, url, mount) => handle(new Exchange(req, res, url, mount), context);
 }
 
 interface Context extends Serving {
   readonly log: Log;
+  readonly large: LargeBodies | undefined;
 }
 
 const NO_PARAMS = new URLSearchParams();
@@ -59,6 +63,8 @@ class Exchange {
   params = NO_PARAMS;
   destination: Destination | undefined;
   form: Negotiated | undefined;
+  /** To be done at the end. */
+  readonly left: (() => void)[] = [];
 
   constructor(
     readonly req: IncomingMessage,
@@ -94,6 +100,7 @@ async function handle(exchange: Exchange, context: Context): Promise<void> {
     // What has begun and cannot be ended well must not look whole.
     if (!res.writableEnded) res.destroy();
   }
+  for (const action of exchange.left) action();
   const row = exchange.destination?.row;
   log.request({
     requestId: id,
@@ -121,7 +128,7 @@ function describeFailure({ code, issues: [{ diagnostics }] }: FhirError): string
   return diagnostics === undefined ? code : `${code} (${diagnostics})`;
 }
 
-async function answer(exchange: Exchange, { services, codecs, router }: Context): Promise<void> {
+async function answer(exchange: Exchange, { services, codecs, router, large }: Context): Promise<void> {
   const { req, res, method, url } = exchange;
   guardOpenMode(req);
   const path = splitUrl(exchange, services.limits.url);
@@ -141,8 +148,15 @@ async function answer(exchange: Exchange, { services, codecs, router }: Context)
   exchange.form = wantsContent ? PLAIN : negotiated(exchange, services.formats);
   const base = services.baseUrl ?? requestBase(req, exchange.mount);
   const { params } = exchange;
-  const incoming = { req, res, destination, params, base, wantsContent, patchTypes: () => patchTypes(services) };
-  const call = await readCall(incoming, codecs, services.limits);
+  const call = await readCall(
+    {
+      ...{ req, res, destination, params, base, wantsContent, large },
+      patchTypes: () => patchTypes(services),
+      whenDone: (action) => exchange.left.push(action),
+    },
+    codecs,
+    services.limits,
+  );
   if (call.form !== undefined) takeForm(exchange, call.form, services.formats);
   const reply = await findInteraction(call.interaction, call.type)(call, services);
   const writing = { codecs, resourceLimit: services.limits.resource };

@@ -11,6 +11,7 @@ import type { Incoming } from './incoming.js';
 import { readConditions, readPreferences } from './headers.js';
 import { hasBody, openBody, readBody, type BodyLimits } from './read-body.js';
 import { readForm } from './read-form.js';
+import { abortedWith, parseBody, type ParsedBody } from './read-large.js';
 import { readPatchBody } from './read-patch.js';
 import { checkUrlId } from './router.js';
 
@@ -43,8 +44,9 @@ export async function readCall(
     const format = bodyFormat(headers['content-type'], [...codecs.keys()]);
     checkUrlId(row.interaction, id);
     const bytes = await readBody(req, res, limits);
-    body = bytes.length === 0 ? undefined : await codecs.get(format)?.read(bytes);
-    if (format === 'json') text = () => bytes.toString('utf8');
+    const parsed: Partial<ParsedBody> = bytes.length === 0 ? {} : await parseBody(incoming, bytes, format, codecs);
+    body = parsed.body;
+    if (format === 'json' && parsed.isGone !== true) text = () => bytes.toString('utf8');
   } else checkUrlId(row.interaction, id);
   return {
     interaction: row.interaction,
@@ -67,15 +69,6 @@ export async function readCall(
 
 /** Interactions that may take long enough for a client to leave before the answer comes. */
 const LONG = /^(?:search|history)-/;
-
-/** Aborts when the connection ends before the answer is out. */
-function abortedWith(res: ServerResponse): AbortSignal {
-  const controller = new AbortController();
-  res.once('close', () => {
-    if (!res.writableFinished) controller.abort();
-  });
-  return controller.signal;
-}
 
 /** Of a Binary any type is taken, but it has to be told. */
 function untyped(): FhirError {

@@ -1,12 +1,13 @@
-import { FhirError } from '../fhir/errors.js';
+import type { FhirError } from '../fhir/errors.js';
 import type { Limits } from '../fhir/limits.js';
-import { MEDIA_TYPES } from '../format/negotiate.js';
+import { MEDIA_TYPES, type FormatName } from '../format/negotiate.js';
 import { noPatch, PATCH_TYPES, patchForm } from '../format/patch-types.js';
 import type { SentPatch } from '../interactions/call.js';
 import { fhirPathPatch, readPatch } from '../interactions/sent-patch.js';
 import type { Codecs } from './codecs.js';
 import type { Incoming } from './incoming.js';
 import { hasBody, readBody, type BodyLimits } from './read-body.js';
+import { parseBody } from './read-large.js';
 import { checkUrlId } from './router.js';
 
 /**
@@ -16,10 +17,11 @@ import { checkUrlId } from './router.js';
  * @throws FhirError `unsupported-media-type` with the header `Accept-Patch`, and for what cannot be read
  */
 export async function readPatchBody(
-  { req, res, destination, patchTypes }: Incoming,
+  incoming: Incoming,
   codecs: Codecs,
   limits: BodyLimits & Pick<Limits, 'nesting'>,
 ): Promise<SentPatch | undefined> {
+  const { req, res, destination, patchTypes } = incoming;
   const { row, id } = destination;
   const taken = patchTypes();
   const form = hasBody(req) ? patchForm(req.headers['content-type'], taken) : undefined;
@@ -27,18 +29,19 @@ export async function readPatchBody(
   if (form === undefined) return undefined;
   const bytes = await readBody(req, res, limits);
   if (bytes.length === 0) return undefined;
-  if (form.is === 'patch') return readPatch(form.format, bytes, limits.nesting);
   const { format } = form;
-  if (form.is === 'unclear') {
-    // JSON alone is a JSON Patch where it can be nothing else.
-    const patch = format === 'json' ? readPatch('json', bytes, limits.nesting) : undefined;
-    if (patch?.format === 'json' && Array.isArray(patch.patch) && taken.includes(PATCH_TYPES.json)) return patch;
-    throw noPatch(
-      `${format.toUpperCase()} alone does not say what kind of patch it is: ${PATCH_TYPES[format]} or ${MEDIA_TYPES[format]}`,
-      taken,
-    );
-  }
-  const codec = codecs.get(format);
-  if (codec === undefined) throw new FhirError('unsupported-media-type');
-  return fhirPathPatch(await codec.read(bytes));
+  if (form.is === 'patch' && format === 'xml') return readPatch('xml', bytes);
+  if (form.is === 'unclear' && format === 'xml') throw unclear(format, taken);
+  const { body } = await parseBody(incoming, bytes, format, codecs);
+  if (form.is === 'patch') return { format: 'json', patch: body ?? null };
+  if (form.is === 'resource') return fhirPathPatch(body);
+  // JSON alone is a JSON Patch where it can be nothing else.
+  if (Array.isArray(body) && taken.includes(PATCH_TYPES.json)) return { format: 'json', patch: body };
+  throw unclear(format, taken);
+}
+
+function unclear(format: FormatName, taken: readonly string[]): FhirError {
+  const name = format.toUpperCase();
+  const text = `${name} alone does not say what kind of patch it is: ${PATCH_TYPES[format]} or ${MEDIA_TYPES[format]}`;
+  return noPatch(text, taken);
 }

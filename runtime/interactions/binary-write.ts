@@ -9,6 +9,7 @@ import { checkBinary, composeBinary } from './binary-store.js';
 import type { Call, Reply, SentContent } from './call.js';
 import { checkId, checkResource, sentId } from './check-resource.js';
 import { checkParameters } from './parameters.js';
+import { handOn } from './prepared.js';
 import { replyPut, replyThere } from './reply-put.js';
 import type { Services } from './services.js';
 import { storeView } from './store-view.js';
@@ -20,8 +21,9 @@ export const planCreateBinary: WritePlanner = async (call, services) => {
   checkParameters(call);
   const aimer = await createAimer(call, services);
   if (call.content !== undefined) return planContent(call, call.content, aimer, services);
-  const { id: _ignored, ...rest } = checkResource(call.body, BINARY);
-  return planResource(call, rest as Resource, aimer, services);
+  const sent = checkResource(call.body, BINARY);
+  const { id: _ignored, ...rest } = sent;
+  return planResource(call, handOn(sent, rest as Resource), aimer, services);
 };
 
 /** `PUT [base]/Binary/[id]`: any content, or the resource. https://hl7.org/fhir/R5/binary.html#rest */

@@ -9,6 +9,8 @@ import type { IndexEntry } from '../search/entry.js';
 import { stampBody, type BodyTemplate } from '../store/body.js';
 import type { Put, StoredVersion } from '../store/store.js';
 import { liveVersion } from './preconditions.js';
+import { preparedEntries } from './prepared-entries.js';
+import { preparedOf, type PreparedContent } from './prepared.js';
 import type { Services } from './services.js';
 
 /** Index entries hold a few times the text of their resource at most: below this part of the limit none reaches it. */
@@ -39,8 +41,10 @@ export function composePut(
 ): Put | undefined {
   const sentMeta = clientMeta(sent);
   const live = liveVersion(current);
+  const known = preparedOf(sent)?.content;
+  if (known?.entryBytes === Infinity) throw tooLarge(limits.resource);
   let resource = withMeta(sent, id, sentMeta);
-  let body = composeBody(resource);
+  let body = composeBody(resource, known);
   if (live !== undefined) {
     // Mostly nothing at all has changed when nothing has, and the stored text need not be parsed.
     if (stampBody(body, live.version, live.lastUpdated) === live.json) return undefined;
@@ -49,14 +53,15 @@ export function composePut(
     const meta = tags === 'kept' ? keepTags(sentMeta, metaBefore) : sentMeta;
     if (meta !== sentMeta) {
       resource = withMeta(sent, id, meta);
-      body = composeBody(resource);
+      body = composeBody(resource, known);
     }
     if (equalJson(resource, withMeta(before, id, metaBefore))) return undefined;
   }
   // Extraction takes the longer the larger the text is, so what is too large anyway does not get there.
   const size = checkSize(body, limits.resource);
-  const entries = extract(resource);
-  if (size !== undefined) checkEntries(size, entries, limits.resource);
+  const entries = known === undefined ? extract(resource) : preparedEntries(resource, known, extract);
+  if (size !== undefined && size + (known?.entryBytes ?? jsonBytes(entries)) > limits.resource)
+    throw tooLarge(limits.resource);
   return { type: resource.resourceType, id, expected: current?.version ?? 0, body, content: resource, entries };
 }
 
@@ -68,8 +73,9 @@ function checkSize({ head, tail }: BodyTemplate, limit: number): number | undefi
   return size;
 }
 
-function checkEntries(size: number, entries: readonly IndexEntry[], limit: number): void {
-  if (size + Buffer.byteLength(JSON.stringify(entries)) > limit) throw tooLarge(limit);
+/** What entries take of the limit. */
+export function jsonBytes(entries: readonly IndexEntry[]): number {
+  return Buffer.byteLength(JSON.stringify(entries));
 }
 
 function tooLarge(limit: number): FhirError {
@@ -77,16 +83,16 @@ function tooLarge(limit: number): FhirError {
 }
 
 /** JSON text around the gap for version and time: `{"resourceType":…,"id":…,"meta":{` … `}}`. */
-function composeBody(resource: Resource): BodyTemplate {
+function composeBody(resource: Resource, known: PreparedContent | undefined): BodyTemplate {
   const { resourceType, id, meta, ...rest } = resource;
   return {
     head: `${writeJson({ resourceType, id: id as JsonValue }).slice(0, -1)},"meta":{`,
-    tail: `${members(meta as JsonObject | undefined)}}${members(rest)}}`,
+    tail: `${members(meta as JsonObject | undefined)}}${known?.members ?? members(rest)}}`,
   };
 }
 
 /** Members of an object with a comma before each: what can follow others. */
-function members(object: JsonObject | undefined): string {
+export function members(object: JsonObject | undefined): string {
   const text = object === undefined ? '{}' : writeJson(object);
   return text === '{}' ? '' : `,${text.slice(1, -1)}`;
 }

@@ -2,6 +2,7 @@ import type { Resource } from '../fhir/resource.js';
 import { createAimer } from './aimer.js';
 import { checkResource } from './check-resource.js';
 import { checkParameters } from './parameters.js';
+import { handOn } from './prepared.js';
 import { putPlan } from './put-plan.js';
 import { typeOf } from './target.js';
 import { validateResource } from './validate-resource.js';
@@ -17,6 +18,6 @@ export const planCreate: WritePlanner = async (call, services) => {
   const resource = checkResource(call.body, typeOf(call));
   // An id in the body is ignored, so it need not be a right one either.
   const { id: _id, ...rest } = resource;
-  validateResource(rest as Resource, call, services);
+  validateResource(handOn(resource, rest as Resource), call, services);
   return putPlan(call, aimer, resource, services);
 };

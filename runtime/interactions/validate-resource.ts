@@ -1,11 +1,12 @@
 import { FhirError, type Issue } from '../fhir/errors.js';
 import type { Resource } from '../fhir/resource.js';
-import { locatePaths } from '../validate/locate-paths.js';
+import { locateFaults, type LocatedFault } from '../validate/locate-faults.js';
 import type { Call } from './call.js';
+import { preparedOf } from './prepared.js';
 import type { Services } from './services.js';
 
 /**
- * Has a resource validated, where the server can.
+ * Has a resource validated, where the server can and it has not been.
  *
  * @param text the JSON that it was read from: its places go into `diagnostics`
  * @throws FhirError with an issue for each fault
@@ -15,24 +16,16 @@ export function validateResource(
   { text }: Pick<Call, 'text'>,
   { validate }: Pick<Services, 'validate'>,
 ): void {
-  const faults = validate?.(resource) ?? [];
-  if (faults.length === 0) return;
-  const places =
-    text === undefined
-      ? []
-      : locatePaths(
-          text(),
-          faults.map(({ path }) => path),
-        );
-  const [first, ...others] = faults.map(({ code, issue, text: words, expression }, index): Issue => {
-    const place = places[index];
-    return {
-      code,
-      issue,
-      text: words,
-      expression,
-      ...(place === undefined ? {} : { diagnostics: `line ${place.line}, column ${place.column}` }),
-    };
-  });
+  const [first, ...others] = (preparedOf(resource)?.faults ?? faultsOf(resource, text, validate)).map(toIssue);
   if (first !== undefined) throw FhirError.of([first, ...others]);
+}
+
+function faultsOf(resource: Resource, text: Call['text'], validate: Services['validate']): readonly LocatedFault[] {
+  const faults = validate?.(resource) ?? [];
+  return faults.length === 0 ? faults : locateFaults(faults, text?.());
+}
+
+function toIssue({ code, issue, text, expression, position }: LocatedFault): Issue {
+  const place = position && { diagnostics: `line ${position.line}, column ${position.column}` };
+  return { code, issue, text, expression, ...place };
 }

@@ -1,0 +1,55 @@
+import { FhirError } from '../fhir/errors.js';
+import type { Resource } from '../fhir/resource.js';
+import { readJson } from '../format/read-json.js';
+import { decodeUtf8 } from '../format/utf8.js';
+import type { Answer, FaultyEntry, Findings, Job } from './messages.js';
+import { cutTree, isContainer } from './pieces.js';
+import { takeIn, type Intake, type IntakeServices } from './take-in.js';
+
+/** What a thread reads bodies with. */
+export interface Reading extends IntakeServices {
+  /** Greatest depth of JSON. */
+  readonly nesting: number;
+  readonly readXml: (bytes: Uint8Array) => Promise<Resource>;
+}
+
+/** About how many characters of a tree are handed over at a time: that takes a millisecond or two. */
+const PIECE = 32 * 1024;
+
+/** How many index entries are. */
+const ENTRIES = 400;
+
+/** How many entries with their faults are, each up to a hundred. */
+const FAULTY = 10;
+
+/** Reads a body, and tells what came of it in small answers. */
+export async function* answersTo(job: Job, reading: Reading): AsyncGenerator<Answer> {
+  try {
+    const taken = await read(job, reading);
+    for (const piece of cutTree(taken.tree, PIECE)) yield { is: 'piece', piece };
+    const entries = taken.prepared?.content?.entries ?? [];
+    for (let i = 0; i < entries.length; i += ENTRIES) yield { is: 'entries', entries: entries.slice(i, i + ENTRIES) };
+    const faulty: readonly FaultyEntry[] = [...(taken.entries ?? [])].filter(([, faults]) => faults.length > 0);
+    for (let i = 0; i < faulty.length; i += FAULTY) yield { is: 'faults', faulty: faulty.slice(i, i + FAULTY) };
+    yield { is: 'end', findings: findingsOf(taken) };
+  } catch (error) {
+    if (!(error instanceof FhirError)) yield { is: 'defect', error };
+    else yield { is: 'failure', issues: error.issues, headers: error.headers };
+  }
+}
+
+async function read({ bytes, format, purpose }: Job, reading: Reading): Promise<Intake> {
+  if (format === 'xml') return takeIn(await reading.readXml(bytes), undefined, purpose, reading);
+  const text = decodeUtf8(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength));
+  return takeIn(readJson(text, reading.nesting), text, purpose, reading);
+}
+
+function findingsOf({ tree, prepared, entries }: Intake): Findings {
+  const content = prepared?.content;
+  return {
+    isWrapped: !isContainer(tree),
+    ...(prepared && { faults: prepared.faults }),
+    ...(content && { content: { members: content.members, entryBytes: content.entryBytes } }),
+    ...(entries && { checked: [...entries.keys()] }),
+  };
+}

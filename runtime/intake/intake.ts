@@ -1,0 +1,76 @@
+import { availableParallelism } from 'node:os';
+import type { Worker } from 'node:worker_threads';
+
+import type { JsonValue } from '../fhir/resource.js';
+import type { LargeBodies } from '../interactions/large-bodies.js';
+import { openAdmission } from './admission.js';
+import { openCollector } from './collect.js';
+import type { Job } from './messages.js';
+import { openIntakeThread, type IntakeThread } from './thread.js';
+
+/** How large bodies are taken in. */
+export interface IntakeOptions {
+  /** Threads; absent: one for each processor, two at most. */
+  readonly threads?: number;
+  /** How long a thread is kept that nobody needs, in milliseconds. */
+  readonly idle?: number;
+  /** Greatest size of a body, in bytes: as much as two of them is at work at a time, as much as four waits. */
+  readonly body: number;
+}
+
+/** Takes in large bodies, until it is closed. */
+export interface Intake extends LargeBodies {
+  close(): Promise<void>;
+}
+
+/** An idle server is to be a small one. In milliseconds. */
+const IDLE = 10_000;
+
+/** @param start starts a thread */
+export function openIntake(start: () => Worker, options: IntakeOptions): Intake {
+  const { threads = Math.min(2, availableParallelism()), idle = IDLE, body } = options;
+  const admission = openAdmission({ inside: 2 * body, waiting: 4 * body });
+  const free = Array.from({ length: threads }, () => openIntakeThread(start));
+  const all = [...free];
+  const waiting: ((thread: IntakeThread) => void)[] = [];
+  let timer: NodeJS.Timeout | undefined;
+
+  /** The one that was busy last is taken first, so that the others may end. */
+  async function onThread<T>(work: (thread: IntakeThread) => Promise<T>): Promise<T> {
+    clearTimeout(timer);
+    const thread = free.pop() ?? (await new Promise<IntakeThread>((resolve) => waiting.push(resolve)));
+    try {
+      return await work(thread);
+    } finally {
+      const next = waiting.shift();
+      if (next === undefined) free.push(thread);
+      else next(thread);
+      if (free.length === threads) timer = setTimeout(() => void endAll(), idle).unref();
+    }
+  }
+
+  async function endAll(): Promise<void> {
+    await Promise.all(all.map((thread) => thread.end()));
+  }
+
+  return {
+    async read(bytes, how, signal) {
+      const release = await admission.enter(bytes.length, signal);
+      try {
+        return { body: await onThread((thread) => readOn(thread, { bytes, ...how }, signal)), release };
+      } catch (error) {
+        release();
+        throw error;
+      }
+    },
+    async close() {
+      clearTimeout(timer);
+      await endAll();
+    },
+  };
+}
+
+async function readOn(thread: IntakeThread, job: Job, signal: AbortSignal): Promise<JsonValue> {
+  const collector = openCollector();
+  return collector.end(await thread.read(job, (answer) => collector.take(answer), signal));
+}

@@ -1,0 +1,84 @@
+import type { Worker } from 'node:worker_threads';
+
+import { FhirError } from '../fhir/errors.js';
+import type { Answer, Findings, Job, Request } from './messages.js';
+
+/** A thread that takes in one body at a time. Idle, it does not keep the process alive. */
+export interface IntakeThread {
+  /**
+   * Has it read a body.
+   *
+   * @param take is given each answer but the last, in a turn of its own
+   * @throws FhirError for what is wrong with the body, and where the thread ends over it
+   */
+  read(job: Job, take: (answer: Answer) => void, signal: AbortSignal): Promise<Findings>;
+  /** Ends it; the next body starts it anew. */
+  end(): Promise<void>;
+}
+
+/** Opens a thread that `start` starts, with the first body, and again with the next one where it has ended. */
+export function openIntakeThread(start: () => Worker): IntakeThread {
+  let worker: Worker | undefined;
+  let answered: (answer: Answer) => void = () => {};
+  let ended: (error: FhirError) => void = () => {};
+
+  function running(): Worker {
+    if (worker !== undefined) return worker;
+    const started = start();
+    worker = started;
+    let cause: Error | undefined;
+    started.on('message', (answer: Answer) => answered(answer));
+    started.on('error', (error: Error) => (cause = error));
+    started.on('exit', () => {
+      if (worker === started) worker = undefined;
+      ended(unread(cause));
+    });
+    return started;
+  }
+
+  return {
+    async read(job, take, signal) {
+      const target = running();
+      const ask = (request: Request): Promise<Answer> =>
+        new Promise((resolve, reject) => {
+          answered = resolve;
+          ended = reject;
+          const bytes = request.ask === 'read' ? request.job.bytes : undefined;
+          target.postMessage(request, bytes !== undefined && isAlone(bytes) ? [bytes.buffer as ArrayBuffer] : []);
+        });
+      target.ref();
+      let isOver = false;
+      try {
+        for (let answer = await ask({ ask: 'read', job }); ; answer = await ask({ ask: 'next' })) {
+          isOver = answer.is === 'end' || answer.is === 'failure' || answer.is === 'defect';
+          if (signal.aborted) throw new FhirError('body-incomplete', 'The client left');
+          if (answer.is === 'end') return answer.findings;
+          if (answer.is === 'failure') throw Object.assign(FhirError.of(answer.issues), { headers: answer.headers });
+          if (answer.is === 'defect') throw answer.error;
+          take(answer);
+        }
+      } finally {
+        if (!isOver) target.postMessage({ ask: 'drop' } satisfies Request);
+        target.unref();
+      }
+    },
+    async end() {
+      await worker?.terminate();
+    },
+  };
+}
+
+/** Whether nothing else lies in the memory of these bytes, so that they can be given away. */
+function isAlone({ buffer, byteLength }: Uint8Array): boolean {
+  return buffer instanceof ArrayBuffer && buffer.byteLength === byteLength;
+}
+
+function unread(cause: (Error & { readonly code?: string }) | undefined): FhirError {
+  if (cause?.code === 'ERR_WORKER_OUT_OF_MEMORY') {
+    return new FhirError(
+      'body-too-large',
+      'The body takes more memory than there is for one; send it in smaller parts',
+    );
+  }
+  return new FhirError('body-unread', undefined, { diagnostics: cause?.message ?? 'a thread ended' });
+}

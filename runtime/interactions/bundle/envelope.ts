@@ -1,0 +1,50 @@
+import { FhirError } from '../../fhir/errors.js';
+import { isObject, type JsonObject, type JsonValue, type Resource } from '../../fhir/resource.js';
+import { checkResource } from '../check-resource.js';
+
+/** A batch or a transaction, its entries not yet looked at. */
+export interface OpenedBundle {
+  readonly bundle: Resource;
+  readonly type: 'batch' | 'transaction';
+  readonly entries: readonly JsonValue[];
+}
+
+/**
+ * The body of a request to the base, as far as it can be executed.
+ *
+ * @param most entries that it may have
+ * @throws FhirError `bundle-type`, `too-many-entries`, and as `checkResource`
+ */
+export function openBundle(body: JsonValue | undefined, most: number): OpenedBundle {
+  const bundle = checkResource(body, 'Bundle');
+  const { type } = bundle;
+  if (type !== 'batch' && type !== 'transaction') throw notExecuted(type);
+  const list = bundle['entry'];
+  const entries = Array.isArray(list) ? list : [];
+  if (entries.length > most) {
+    const text = `The Bundle has ${entries.length} entries; there may be ${most}. Send them in several Bundles`;
+    throw new FhirError('too-many-entries', text, { expression: 'Bundle.entry' });
+  }
+  return { bundle, type, entries };
+}
+
+function notExecuted(type: JsonValue | undefined): FhirError {
+  const what = typeof type === 'string' ? `of type ${JSON.stringify(type.slice(0, 64))} is` : 'without a type is';
+  const text = `A Bundle ${what} not executed: batch and transaction are. POST to [base]/Bundle stores a Bundle as it is`;
+  return new FhirError('bundle-type', text, { expression: 'Bundle.type' });
+}
+
+/** The Bundle but for the resources in it: each is validated as what its entry does with it. */
+export function envelopeOf({ bundle, entries }: OpenedBundle): Resource {
+  if (!Array.isArray(bundle['entry'])) return bundle;
+  const bare = entries.map((entry) => (isObject(entry) ? withoutResource(entry) : entry));
+  // An entry of nothing but a resource is told apart from one that is empty when it is read.
+  const held = bare.map((entry) =>
+    isObject(entry) && Object.keys(entry).length === 0 ? { fullUrl: 'urn:none' } : entry,
+  );
+  return { ...bundle, entry: held };
+}
+
+function withoutResource({ resource: _resource, ...rest }: JsonObject): JsonObject {
+  return rest;
+}

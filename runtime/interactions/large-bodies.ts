@@ -1,0 +1,36 @@
+import type { JsonValue } from '../fhir/resource.js';
+import type { FormatName } from '../format/negotiate.js';
+
+/** Bodies of more bytes than this are read by other threads, so that nobody waits for them. */
+export const LARGE_BODY = 256 * 1024;
+
+/**
+ * What is done with a body beside reading it. `create` and `put`: it is a resource to be stored, and is validated (without
+ * its id, or with it) and its index entries extracted; `execute`: it is a Bundle whose entries are validated; `parse`:
+ * nothing.
+ */
+export type BodyPurpose = 'create' | 'put' | 'execute' | 'parse';
+
+/** A body that was read. */
+export interface TakenIn {
+  /** What is known of it stands beside it (`preparedOf`). Of a resource with faults there is no more than its head. */
+  readonly body: JsonValue;
+  /** To be called when the request is done with it: then others are let in. */
+  release(): void;
+}
+
+/** Reads bodies in other threads. */
+export interface LargeBodies {
+  /**
+   * Reads a body, as one that is small is read.
+   *
+   * @param bytes are given away
+   * @param signal aborts when nobody waits for it any more
+   * @throws FhirError for what is wrong with it, `server-busy`, `body-unread`
+   */
+  read(
+    bytes: Buffer,
+    how: { readonly format: FormatName; readonly purpose: BodyPurpose },
+    signal: AbortSignal,
+  ): Promise<TakenIn>;
+}
