@@ -1,15 +1,20 @@
-import { afterAll } from 'vitest';
+import { afterAll, describe } from 'vitest';
 
 import { openStore } from '../contract/open-store.js';
 import { describeOnMongod, mongodUrl, newDatabase } from '../mongod/for-tests.js';
 import { batches } from './batch.js';
 import { transactions } from './transaction.js';
+import { transactionsOfTwo } from './transactions-of-two.js';
 
-const store = mongodUrl() === undefined ? undefined : await openStore(newDatabase());
+const url = mongodUrl() === undefined ? undefined : newDatabase();
+const stores = url === undefined ? undefined : ([await openStore(url), await openStore(url)] as const);
 
 describeOnMongod('Bundles on MongoDB', () => {
-  if (store === undefined) return;
-  afterAll(() => store.close());
-  transactions(store);
-  batches(store);
+  if (stores === undefined) return;
+  afterAll(async () => {
+    for (const store of stores) await store.close();
+  });
+  transactions(stores[0]);
+  batches(stores[0]);
+  describe('transactions of two servers', () => transactionsOfTwo(...stores));
 });
