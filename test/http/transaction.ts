@@ -192,6 +192,24 @@ export function transactions(store: Store): void {
       expect(names[0]).not.toBe('Patient/mine');
     });
 
+    it('of a Bundle that is stored are its own', async () => {
+      const [inner, outer] = [urn(), urn()];
+      const document = {
+        resourceType: 'Bundle',
+        type: 'collection',
+        entry: [
+          { fullUrl: inner, resource: patient('x') },
+          { fullUrl: outer, resource: observation(inner) },
+        ],
+      };
+      const bundle = transaction(
+        entry('POST', 'Bundle', document),
+        entry('POST', 'Patient', patient('x'), { fullUrl: outer }),
+      );
+      const [stored] = responsesOf(await done(bundle));
+      expect(await read(nameOf(stored))).toMatchObject(document);
+    });
+
     it('are refused where none or several entries can be meant', async () => {
       const lost = urn();
       const answer = await run(transaction(entry('POST', 'Observation', observation(lost))));

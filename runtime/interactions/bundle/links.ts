@@ -47,6 +47,8 @@ export function findLinks(resource: Resource, finder: LinkFinder): Link[] {
 function walkResource(value: JsonValue, finder: LinkFinder, out: Link[]): void {
   if (!isObject(value)) return;
   const type = value['resourceType'];
+  // What refers within a document, say, refers to its own entries, and is stored with it.
+  if (type === 'Bundle') return;
   const plan = typeof type === 'string' ? finder.plans(type) : undefined;
   if (plan !== undefined) walkObject(value, plan, finder, out);
 }
