@@ -68,7 +68,7 @@ export async function readCall(
 }
 
 /** Interactions that may take long enough for a client to leave before the answer comes. */
-const LONG = /^(?:search|history)-/;
+const LONG = /^(?:search-|history-|bundle$)/;
 
 /** Of a Binary any type is taken, but it has to be told. */
 function untyped(): FhirError {
