@@ -88,11 +88,14 @@ function ratioOf({ measured, floor }) {
 }
 
 function missedGoals(row) {
-  const { rate, ratio, times } = row.goal ?? {};
+  const { rate, ratio, times, longest } = row.goal ?? {};
   const missed = [];
   if (rate !== undefined && perCpuSecond(row.measured) < rate) missed.push(`below ${amount(rate)} ${row.unit}/CPU-s`);
   if (ratio !== undefined && !(ratioOf(row) >= ratio))
     missed.push(`below ${ratio} times ${row.floor?.name ?? 'its floor'}`);
+  const slowest = row.measured.times?.longest;
+  if (longest !== undefined && !(slowest <= longest))
+    missed.push(`one of the ${row.unit} took ${slowest?.toFixed(0)} ms, not ${longest}`);
   for (const [name, factor] of Object.entries(times === undefined ? {} : timesOf(row))) {
     if (!(factor <= times))
       missed.push(`${name} is ${factor.toFixed(2)} times that of ${row.floor.name}, not ${times}`);
@@ -107,7 +110,7 @@ function timesOf({ measured, floor }) {
 }
 
 function print(rows) {
-  const head = ['bench', 'unit', 'per s', 'per CPU-s', 'floor', 'its per CPU-s', 'ratio', 'p50', 'p99'];
+  const head = ['bench', 'unit', 'per s', 'per CPU-s', 'floor', 'its per CPU-s', 'ratio', 'p50', 'p99', 'longest'];
   const lines = rows.map((row) => [
     row.name,
     row.unit,
@@ -116,7 +119,7 @@ function print(rows) {
     row.floor?.name ?? '',
     row.floor ? amount(perCpuSecond(row.floor.measured)) : '',
     row.floor ? ratioOf(row).toFixed(2) : '',
-    ...['p50', 'p99'].map((name) => printTime(row, name)),
+    ...['p50', 'p99', 'longest'].map((name) => printTime(row, name)),
   ]);
   const widths = head.map((_, i) => Math.max(...[head, ...lines].map((line) => line[i].length)));
   const isText = (i) => i === 0 || i === 1 || i === 4;

@@ -5,7 +5,7 @@ export interface Measured {
   /** User and system time of the whole process, so work moved to another thread is not free. */
   readonly cpuMs: number;
   /** How long one piece took, in milliseconds, where they were done one at a time. */
-  readonly times?: { readonly p50: number; readonly p99: number };
+  readonly times?: { readonly p50: number; readonly p99: number; readonly longest?: number };
 }
 
 /** One line of `npm run bench`. The floor is measured in the same run, so the ratio holds on any machine. */
@@ -18,9 +18,14 @@ export interface Row {
   readonly floor?: { readonly name: string; readonly measured: Measured };
   /**
    * The bench fails below these, of pieces per CPU-second; or where one piece takes more than so many `times` as long as
-   * that of the floor.
+   * that of the floor, or than `longest` milliseconds.
    */
-  readonly goal?: { readonly rate?: number; readonly ratio?: number; readonly times?: number };
+  readonly goal?: {
+    readonly rate?: number;
+    readonly ratio?: number;
+    readonly times?: number;
+    readonly longest?: number;
+  };
 }
 
 /** What a file of `test/bench` exports under the name `bench`. It runs in a process of its own, in the repository's root. */
