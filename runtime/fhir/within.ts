@@ -15,3 +15,36 @@ export async function within<T>(time: number, work: Promise<T>, late: () => Erro
     clearTimeout(timer);
   }
 }
+
+/** A time that may turn out to have to be longer. */
+export interface GrowingTime {
+  /** As `within`. */
+  race<T>(work: Promise<T>, late: () => Error): Promise<T>;
+  /** From the beginning on it is this at least, in milliseconds. */
+  atLeast(time: number): void;
+}
+
+/** Begins now. @param time in milliseconds */
+export function growingTime(time: number): GrowingTime {
+  const begun = performance.now();
+  let longest = time;
+  return {
+    atLeast: (other) => void (longest = Math.max(longest, other)),
+    async race(work, late) {
+      let timer: NodeJS.Timeout | undefined;
+      const limit = new Promise<never>((_, reject) => {
+        const look = (): void => {
+          const left = begun + longest - performance.now();
+          if (left > 0) timer = setTimeout(look, left);
+          else reject(late());
+        };
+        look();
+      });
+      try {
+        return await Promise.race([work, limit]);
+      } finally {
+        clearTimeout(timer);
+      }
+    },
+  };
+}

@@ -1,8 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { FhirError } from '../fhir/errors.js';
-import { within } from '../fhir/within.js';
+import { growingTime, type GrowingTime } from '../fhir/within.js';
 import { openKeyQueue, type KeyQueue } from '../store/key-queue.js';
+import { moreTime } from '../store/write-time.js';
 import {
   GuardConflict,
   VersionConflict,
@@ -15,7 +16,10 @@ import {
 /** How long a write waits for those before it on the same keys, in milliseconds. */
 const PATIENCE = 4000;
 
-/** After which a client is answered, whatever became of its turn, the reads and the write. In milliseconds. */
+/**
+ * After which a client is answered, whatever became of its turn, the reads and the write; with many changes it is longer. In
+ * milliseconds.
+ */
 const ANSWER_TIME = 13_000;
 
 /** Writes of one store that wait for each other. */
@@ -65,8 +69,9 @@ export function commit<T>(
 ): Promise<Committed<T>> {
   const queue = queues.get(store) ?? openKeyQueue();
   queues.set(store, queue);
-  const work = queue.run(keys, PATIENCE, () => commitInTurn(store, decide));
-  return within(ANSWER_TIME, work, unanswered);
+  const time = growingTime(ANSWER_TIME + moreTime(keys.length));
+  const work = queue.run(keys, PATIENCE, () => commitInTurn(store, decide, time));
+  return time.race(work, unanswered);
 }
 
 /** What takes longer than the client waits goes on all the same, and those behind it wait for it. */
@@ -75,10 +80,15 @@ function unanswered(): FhirError {
   return new FhirError('store-unavailable', text, { headers: { 'Retry-After': '2' } });
 }
 
-async function commitInTurn<T>(store: Store, decide: () => Promise<Decision<T>>): Promise<Committed<T>> {
+async function commitInTurn<T>(
+  store: Store,
+  decide: () => Promise<Decision<T>>,
+  time: GrowingTime,
+): Promise<Committed<T>> {
   for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
     const { changes, guards = [], result } = await decide();
     if (changes.length === 0) return { result, written: [] };
+    time.atLeast(ANSWER_TIME + moreTime(changes.length));
     try {
       return { result, written: await store.write(changes, guards) };
     } catch (error) {

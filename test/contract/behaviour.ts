@@ -6,6 +6,7 @@ import { copyBehaviour } from './behaviour-copy.js';
 import { guardLimitBehaviour } from './behaviour-guard-limits.js';
 import { guardBehaviour } from './behaviour-guards.js';
 import { historyBehaviour } from './behaviour-history.js';
+import { largeWriteBehaviour } from './behaviour-large-writes.js';
 import { mapBehaviour } from './behaviour-maps.js';
 import { resourceBehaviour } from './behaviour-resources.js';
 import { searchLimitBehaviour } from './behaviour-search-limits.js';
@@ -21,6 +22,7 @@ export function behaviour(on: Subject): void {
     describe('resources', () => resourceBehaviour(on));
     describe('writes at once', () => concurrencyBehaviour(on));
     describe('guards of a write', () => guardBehaviour(on));
+    describe('writes of many changes', () => largeWriteBehaviour(on));
     describe('limits of guards', () => guardLimitBehaviour(on));
     describe('history', () => historyBehaviour(on));
     describe('search', () => searchBehaviour(on));

@@ -90,9 +90,16 @@ async function fault() {
   return { acknowledged: true };
 }
 
+/** One write of a thousand changes and one, at a step of which the process is killed. */
+async function piecesFault() {
+  const many = Array.from({ length: 1000 }, (_, n) => change(`n${n}`, 0, 'new'));
+  await store.write([change('a', 1, 'new'), ...many]);
+  return { acknowledged: true };
+}
+
 process.send?.('ready');
 await new Promise((resolve) => process.once('message', resolve));
-const roles = { race, update, load, fault, ...guardRoles(store, name, count) };
+const roles = { race, update, load, fault, piecesFault, ...guardRoles(store, name, count) };
 const result: object = await roles[role as keyof typeof roles]();
 await store.close();
 process.send?.({ transactions, ...result }, () => {

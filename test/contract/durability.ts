@@ -13,6 +13,8 @@ export interface DurableSubject extends Subject {
     readonly after: readonly string[];
     /** Steps before it is durable that each change of a write passes, and how often that was when it is killed. */
     readonly within?: readonly (readonly [step: string, times: number])[];
+    /** Steps before it is durable that each piece of a large write passes, and how often that was. */
+    readonly inPieces: readonly (readonly [step: string, times: number])[];
   };
 }
 

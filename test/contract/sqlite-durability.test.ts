@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 
 import { guardDurability } from './durability-guards.js';
+import { pieceDurability } from './durability-pieces.js';
 import { durability, type DurableSubject } from './durability.js';
 
 const subject: DurableSubject = {
@@ -13,9 +14,15 @@ const subject: DurableSubject = {
       ['version', 25],
       ['entries', 49],
     ],
+    inPieces: [
+      ['stage', 0],
+      ['stage', 4],
+      ['entries', 800],
+    ],
     after: ['committed', 'answered'],
   },
 };
 
 durability(subject);
 guardDurability(subject);
+pieceDurability(subject);

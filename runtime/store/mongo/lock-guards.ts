@@ -2,6 +2,9 @@ import type { ClientSession } from 'mongodb';
 
 import type { Collections } from './documents.js';
 
+/** Lock documents of one command. */
+const AT_ONCE = 500;
+
 /**
  * Touches the lock documents of guards, first of all in a transaction: of two that touch the same one goes on, and the other sees what
  * that one wrote when it is tried again. https://www.mongodb.com/docs/manual/core/transactions-production-consideration/
@@ -16,8 +19,11 @@ export async function lockGuards(
   if (keys.length === 0) return;
   // What changes nothing conflicts with nothing, and times may be alike.
   const update = { $inc: { n: 1 }, $currentDate: { touched: true } } as const;
-  await lock.bulkWrite(
-    keys.map((_id) => ({ updateOne: { filter: { _id }, update, upsert: true } })),
-    { session },
-  );
+  for (let from = 0; from < keys.length; from += AT_ONCE) {
+    const some = keys.slice(from, from + AT_ONCE);
+    await lock.bulkWrite(
+      some.map((_id) => ({ updateOne: { filter: { _id }, update, upsert: true } })),
+      { session },
+    );
+  }
 }

@@ -9,7 +9,7 @@ import { toIndexRows } from './index-rows.js';
 import { tooLarge } from './mongo-errors.js';
 import { toSortSlots, type SlotOf } from './sort-slots.js';
 import type { Stamp, StampsOfWrite } from './stamps.js';
-import { readHead } from './stored-version.js';
+import { readHead, type Head } from './stored-version.js';
 import { toStorable, type Storable } from './to-storable.js';
 
 /**
@@ -21,56 +21,85 @@ const MAX_DOCUMENT = 16 * 1024 * 1024 - 256;
 /** A document of fewer characters and index entries is far below the limit, and need not be measured. */
 const SURELY_SMALL = { characters: 512 * 1024, entries: 20_000 };
 
-/** What a write does to the collections. */
-export interface WritePlan {
+/** What becomes of one change: which version it makes, when, and after which other. */
+export interface PlannedChange {
+  readonly change: Change;
+  readonly version: number;
+  readonly stamp: Stamp;
+  /** The version before this write, of the first change of a resource; absent: there was none. */
+  readonly before?: Raw;
+  /** What is there before this write; 0: nothing. */
+  readonly replaced: number;
+  /** Another change of this write follows on the same resource, at this time. */
+  readonly until?: number;
+}
+
+/** A version that is there before a write. */
+export interface FoundVersion extends Pick<Head, 'version' | 'updated'> {
+  readonly bytes: Raw;
+}
+
+/** Reads what a write has to know of a version. */
+export function toFound(bytes: Raw): FoundVersion & { readonly key: string } {
+  const head = readHead(bytes);
+  return { key: keyOf(head), version: head.version, updated: head.updated, bytes };
+}
+
+/**
+ * What the changes come to, on these current versions: numbers and times. The documents are made later, a few at a time.
+ *
+ * @param found by `_id`
+ * @throws VersionConflict
+ */
+export function planWrite(
+  changes: readonly Change[],
+  found: ReadonlyMap<string, FoundVersion>,
+  stamps: StampsOfWrite,
+): readonly PlannedChange[] {
+  const last = new Map<string, number>();
+  const planned: PlannedChange[] = [];
+  for (const change of changes) {
+    const key = keyOf(change);
+    const head = found.get(key);
+    const place = last.get(key);
+    const previous = place === undefined ? undefined : planned[place];
+    const actual = previous?.version ?? head?.version ?? 0;
+    if (actual !== change.expected) throw new VersionConflict(change.type, change.id, change.expected, actual);
+    const stamp = stamps.next(previous?.stamp.updated ?? head?.updated);
+    if (place !== undefined && previous !== undefined) planned[place] = { ...previous, until: stamp.updated };
+    last.set(key, planned.length);
+    planned.push({
+      change,
+      version: actual + 1,
+      stamp,
+      replaced: head?.version ?? 0,
+      ...(head !== undefined && previous === undefined && { before: head.bytes }),
+    });
+  }
+  return planned;
+}
+
+/** What some changes do to the collections. */
+export interface WriteStep {
   /** Versions that are current no more. */
   readonly past: readonly PastDocument[];
   /** Current versions, and which they replace; 0: none. */
   readonly current: readonly { readonly document: ResourceDocument; readonly replaced: number }[];
-  /** What was written, in the order of the changes. */
+  /** What is written, in the order of the changes. */
   readonly written: readonly StoredVersion[];
 }
 
-interface State {
-  /** The version before this write; 0: none. */
-  readonly replaced: number;
-  readonly fields: VersionFields;
-  /** Absent: what was there before. */
-  readonly document?: ResourceDocument;
-}
-
-/**
- * What the changes come to, on these current versions.
- *
- * @throws VersionConflict
- * @throws FhirError where MongoDB cannot hold a resource
- */
-export function planWrite(
-  changes: readonly Change[],
-  before: readonly Raw[],
-  stamps: StampsOfWrite,
-  slotOf: SlotOf,
-): WritePlan {
-  const states = new Map<string, State>();
-  for (const bytes of before) {
-    const fields = copyVersion(bytes);
-    states.set(keyOf(fields), { replaced: fields.version, fields });
-  }
+/** The documents of some changes. @throws FhirError where MongoDB cannot hold a resource */
+export function toStep(planned: readonly PlannedChange[], slotOf: SlotOf): WriteStep {
   const past: PastDocument[] = [];
-  const written = changes.map((change): StoredVersion => {
-    const key = keyOf(change);
-    const state = states.get(key);
-    const actual = state?.fields.version ?? 0;
-    if (actual !== change.expected) throw new VersionConflict(change.type, change.id, change.expected, actual);
-    const stamp = stamps.next(state?.fields.updated.getTime());
-    if (state !== undefined) past.push(toPast(state.fields, stamp.updated));
-    const { document, fields, stored } = toDocument(change, actual + 1, stamp, slotOf);
-    states.set(key, { replaced: state?.replaced ?? 0, fields, document });
+  const current: { document: ResourceDocument; replaced: number }[] = [];
+  const written = planned.map(({ change, version, stamp, before, replaced, until }): StoredVersion => {
+    if (before !== undefined) past.push(toPast(copyVersion(before), stamp.updated));
+    const { document, fields, stored } = toDocument(change, version, stamp, slotOf);
+    if (until === undefined) current.push({ document, replaced });
+    else past.push(toPast(fields, until));
     return stored;
   });
-  const current = [...states.values()].flatMap(({ document, replaced }) =>
-    document === undefined ? [] : [{ document, replaced }],
-  );
   return { past, current, written };
 }
 

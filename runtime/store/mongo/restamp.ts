@@ -1,8 +1,17 @@
+import type { AnyBulkWriteOperation, ClientSession } from 'mongodb';
+
 import { formatInstant } from '../../fhir/instant.js';
 import { stampBody } from '../body.js';
 import type { Change, StoredVersion } from '../store.js';
-import { keyOf, pastKeyOf } from './documents.js';
+import { replaceAll } from './apply-changes.js';
+import { fieldsOf, readValue, type Raw } from './bson.js';
+import { keyOf, pastKeyOf, type PastDocument, type ResourceDocument } from './documents.js';
+import type { StampsOfWrite } from './stamps.js';
+import { readHead } from './stored-version.js';
 import type { WriterParts } from './writer-parts.js';
+
+/** Versions that are stamped at a time. */
+const AT_ONCE = 100;
 
 /**
  * Stamps anew what was answered late: it may have been committed so late that a history page was called complete up to a
@@ -21,34 +30,54 @@ export function openRestamper({
     transactions.run(async (session) => {
       const times = stamps.begin();
       const again: StoredVersion[] = [];
-      for (const [i, stored] of written.entries()) {
-        const key = keyOf(stored);
-        const { updated, n } = times.next(stored.lastUpdated);
-        // One that was followed by another already has to stay before that one.
-        const { matchedCount } = await resource.updateOne(
-          { _id: key, version: stored.version },
-          {
-            $set: {
-              updated: new Date(updated),
-              n,
-              ...(stored.json === undefined ? {} : { 'resource.meta.lastUpdated': formatInstant(updated) }),
-            },
-          },
-          { session },
-        );
-        if (matchedCount === 0) {
-          again.push(stored);
-          continue;
-        }
-        await history.updateOne(
-          { _id: pastKeyOf(key, stored.version - 1) },
-          { $set: { until: new Date(updated) } },
-          { session },
-        );
-        const body = changes[i]?.body;
-        const { json: _json, ...head } = { ...stored, lastUpdated: updated };
-        again.push(body === undefined ? head : { ...head, json: stampBody(body, stored.version, updated) });
+      for (let from = 0; from < written.length; from += AT_ONCE) {
+        again.push(...(await restampSome(changes.slice(from), written.slice(from, from + AT_ONCE), times, session)));
       }
       return again;
     }, deadline);
+
+  async function restampSome(
+    changes: readonly Change[],
+    written: readonly StoredVersion[],
+    times: StampsOfWrite,
+    session: ClientSession,
+  ): Promise<StoredVersion[]> {
+    const keys = written.map(keyOf);
+    const options = { session, raw: true } as const;
+    const found = await resource.find<Raw>({ _id: { $in: keys } }, options).toArray();
+    const documents = new Map(found.map((bytes) => [keyOf(readHead(bytes)), toDocument(bytes)]));
+    const current: { readonly document: ResourceDocument; readonly replaced: number }[] = [];
+    const pasts: AnyBulkWriteOperation<PastDocument>[] = [];
+    const again = written.map((stored, i): StoredVersion => {
+      const key = keyOf(stored);
+      const document = documents.get(key);
+      // One that was followed by another already has to stay before that one.
+      if (document?.version !== stored.version) return stored;
+      const { updated, n } = times.next(stored.lastUpdated);
+      current.push({ document: stampDocument(document, updated, n), replaced: stored.version });
+      if (stored.version > 1) {
+        const filter = { _id: pastKeyOf(key, stored.version - 1) };
+        pasts.push({ updateOne: { filter, update: { $set: { until: new Date(updated) } } } });
+      }
+      const body = changes[i]?.body;
+      const { json: _json, ...head } = { ...stored, lastUpdated: updated };
+      return body === undefined ? head : { ...head, json: stampBody(body, stored.version, updated) };
+    });
+    if (current.length > 0) await replaceAll(resource, current, session);
+    if (pasts.length > 0) await history.bulkWrite(pasts, { session });
+    return again;
+  }
+}
+
+/** A document as it can be written again with the same bytes. */
+function toDocument(bytes: Raw): ResourceDocument {
+  const fields = [...fieldsOf(bytes)].map(([name, field]) => [name, readValue(bytes, field)] as const);
+  return Object.fromEntries(fields) as unknown as ResourceDocument;
+}
+
+function stampDocument(document: ResourceDocument, updated: number, n: number): ResourceDocument {
+  const { resource } = document;
+  if (resource instanceof Map)
+    (resource.get('meta') as Map<string, unknown>).set('lastUpdated', formatInstant(updated));
+  return { ...document, updated: new Date(updated), n };
 }

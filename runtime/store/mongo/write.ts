@@ -1,5 +1,6 @@
 import type { ClientSession } from 'mongodb';
 
+import { keepPace } from '../../fhir/pace.js';
 import { within } from '../../fhir/within.js';
 import { guardKey } from '../guard-key.js';
 import {
@@ -11,9 +12,10 @@ import {
   type Store,
   type StoredVersion,
 } from '../store.js';
-import type { Raw } from './bson.js';
-import { keyOf, type ResourceDocument } from './documents.js';
+import { findVersions, openApply } from './apply-changes.js';
+import { keyOf } from './documents.js';
 import { openKeyQueue } from '../key-queue.js';
+import { moreTime } from '../write-time.js';
 import {
   isConnectionLost,
   isDuplicate,
@@ -23,10 +25,8 @@ import {
   translateMongoError,
 } from './mongo-errors.js';
 import { lockGuards } from './lock-guards.js';
-import { planWrite, toDocument, type WritePlan } from './plan-write.js';
+import { planWrite, toDocument, type FoundVersion } from './plan-write.js';
 import { openRestamper } from './restamp.js';
-import { VERSION_ONLY } from './stored-version.js';
-
 import { TooLate } from './transaction.js';
 import type { WriterParts } from './writer-parts.js';
 
@@ -36,15 +36,21 @@ import type { WriterParts } from './writer-parts.js';
  */
 const MAX_AGE = 3000;
 
+const NOTHING: ReadonlyMap<string, FoundVersion> = new Map();
+
+/** More changes than this take their time by themselves: another try would be as late. */
+const LATE_BY_NATURE = 200;
+
 /** Who gives up waiting does so before the client is told that nobody knows. In milliseconds. */
 const SLACK = 100;
 
 /** The writer: all changes or none. A creation without guards is one insert; everything else is one transaction. */
 export function openWriter(parts: WriterParts): Store['write'] {
   const { collections, causal, transactions, stale, stamps, slotOf, findBroken, settle, time, fault } = parts;
-  const { resource, history } = collections;
+  const { resource } = collections;
   const queue = openKeyQueue();
   const restamp = openRestamper(parts);
+  const apply = openApply(parts);
 
   async function create(change: Put): Promise<Written> {
     fault('begin');
@@ -77,15 +83,14 @@ export function openWriter(parts: WriterParts): Store['write'] {
       fault('begin');
       await hold(guards, locks, session);
       // Where nothing may be there yet a duplicate tells that something is, and `look` what.
-      const before = changes.every(({ expected }) => expected === 0)
-        ? []
-        : await resource.find<Raw>({ _id: { $in: keys } }, { session, raw: true, projection: VERSION_ONLY }).toArray();
+      const isNew = changes.every(({ expected }) => expected === 0);
+      const found = isNew ? NOTHING : await findVersions(collections, keys, session);
       const begun = performance.now();
-      const plan = planWrite(changes, before, stamps.begin(), slotOf);
-      await apply(plan, session);
+      const versions = await apply(planWrite(changes, found, stamps.begin()), session);
       // What takes as long again goes in late, and is stamped anew afterwards: better than never.
-      if (performance.now() - begun > MAX_AGE && tries === 1) throw new TooLate();
-      return { versions: [...plan.written], begun };
+      const isLate = performance.now() - begun > MAX_AGE;
+      if (isLate && tries === 1 && changes.length <= LATE_BY_NATURE) throw new TooLate();
+      return { versions, begun };
     }
 
     /** Those who were in the way have mostly written what was to be written here, and no transaction is needed to see that. */
@@ -114,24 +119,12 @@ export function openWriter(parts: WriterParts): Store['write'] {
     fault('guards');
   }
 
-  async function apply({ past, current }: WritePlan, session: ClientSession): Promise<void> {
-    if (current.length === 0) return;
-    if (past.length > 0) await history.insertMany([...past], { session });
-    fault('history');
-    const steps = current.map(({ document, replaced }) =>
-      replaced === 0 ? { insertOne: { document } } : { replaceOne: replacement(document, replaced) },
-    );
-    const { insertedCount, matchedCount } = await resource.bulkWrite(steps, { session });
-    // Nobody else can have changed them: that would have been a write conflict.
-    if (insertedCount + matchedCount !== steps.length) throw new Error('a version changed within a transaction');
-    fault('resource');
-  }
-
   return async (changes, guards = []) => {
     if (changes.length === 0 && guards.length === 0) return [];
-    const deadline = performance.now() + time;
+    const longest = time + moreTime(changes.length);
+    const deadline = performance.now() + longest;
     const keys = [...new Set(changes.map(keyOf))];
-    const locks = [...new Set(guards.map(guardKey))].sort();
+    const locks = await lockKeys(guards);
     const asked = { changes, guards, keys, locks };
     const [first] = changes;
     async function work(): Promise<StoredVersion[]> {
@@ -141,17 +134,28 @@ export function openWriter(parts: WriterParts): Store['write'] {
           ? await create(first)
           : await queue.run([...keys, ...locks], deadline - performance.now() - SLACK, () => change(asked, deadline));
       const isLate = performance.now() - begun > MAX_AGE;
-      const stored = isLate ? await restamp(changes, versions, performance.now() + time) : versions;
+      const stored = isLate ? await restamp(changes, versions, performance.now() + longest) : versions;
       fault('answered');
       return stored;
     }
     // What the client does not wait for any more comes to its end all the same.
     try {
-      return await within(time, stale.watch(work()), outcomeUnknown);
+      return await within(longest, stale.watch(work()), outcomeUnknown);
     } catch (error) {
       throw translateMongoError(error);
     }
   };
+}
+
+/** Keys of guards, each once, sorted. */
+async function lockKeys(guards: readonly Guard[]): Promise<readonly string[]> {
+  const pace = keepPace();
+  const keys = new Set<string>();
+  for (const guard of guards) {
+    keys.add(guardKey(guard));
+    await pace();
+  }
+  return [...keys].sort();
 }
 
 /** What is to be written. */
@@ -172,9 +176,4 @@ interface Written {
 
 function isCreation(count: number, first: Change | undefined): first is Put {
   return count === 1 && first?.expected === 0 && first.body !== undefined;
-}
-
-function replacement(document: ResourceDocument, replaced: number) {
-  const { _id, ...replacement } = document;
-  return { filter: { _id, version: replaced }, replacement };
 }

@@ -3,6 +3,7 @@ import type { FileIdentity } from './file-identity.js';
 
 /** Where a test ends the process by SIGKILL, in the order of a write. */
 export const FAULT_STEPS = [
+  'stage',
   'begin',
   'guards',
   'version',

@@ -2,6 +2,7 @@ import { SqliteError } from 'better-sqlite3';
 
 import { FhirError } from '../../fhir/errors.js';
 import { stampBody } from '../body.js';
+import { sizeOf } from '../change-pieces.js';
 import { GuardConflict, type Change, type Guard, type Store, type StoredVersion } from '../store.js';
 import { openBlobs } from './blobs.js';
 import { connect } from './connect.js';
@@ -17,7 +18,8 @@ import { translateSqliteError } from './sqlite-errors.js';
 import { startWorker } from './start-thread.js';
 import { openThread } from './thread.js';
 import { isTooCostly } from './too-costly.js';
-import type { PlainChange, Stamp } from './write.js';
+import { openWriteSender } from './send-write.js';
+import type { Stamp } from './write.js';
 import type { WriterOperations } from './writer-operations.js';
 
 /** More keys than this are read by a thread, in milliseconds' time. */
@@ -60,6 +62,7 @@ export function openSqliteStore(url: string, options: SqliteOptions = {}): Store
     () => startWorker('writer-worker', settings),
     (news) => (news === 'checkpoint' ? checkpoint() : queries.reopen()),
   );
+  const sender = openWriteSender(writer);
   /** Size of the write that failed last, in characters, as long as none has succeeded since. */
   let failed: number | undefined;
 
@@ -85,7 +88,7 @@ export function openSqliteStore(url: string, options: SqliteOptions = {}): Store
   async function write(changes: readonly Change[], guards: readonly Guard[] = []): Promise<StoredVersion[]> {
     if (changes.length === 0 && guards.length === 0) return [];
     try {
-      const written = await writer.request('write', [changes.map(toPlain), options.now?.(), guards]);
+      const written = await sender.send(changes, guards, options.now?.());
       failed = undefined;
       if ('broken' in written) throw new GuardConflict(guards[written.broken]!);
       return changes.map((change, i) => toVersion(change, written.stamps[i]!));
@@ -161,21 +164,13 @@ export function openSqliteStore(url: string, options: SqliteOptions = {}): Store
       }
     },
     async close() {
+      await sender.sent();
       await Promise.all([queries.close(), files.close(), writer.close()]);
       db.close();
       free();
       dispose();
     },
   };
-}
-
-function sizeOf({ body }: Change): number {
-  return body === undefined ? 0 : body.head.length + body.tail.length;
-}
-
-/** A change without what only other stores have a use for. */
-function toPlain({ content: _content, ...plain }: Change): PlainChange {
-  return plain;
 }
 
 /** What the writer has stored, without having it sent back. */

@@ -15,6 +15,8 @@ export interface Thread<T extends Operations<T>> {
       readonly onId?: (id: number) => void;
     },
   ): Promise<ReturnType<T[K]>>;
+  /** Tells it something that has no answer. */
+  tell<K extends keyof T & string>(kind: K, args: Parameters<T[K]>): void;
   /** Ends the thread at once; whoever waits for it gets 503. */
   kill(): void;
   /** Lets it finish what it was asked, and ends it. */
@@ -89,6 +91,7 @@ export function openThread<T extends Operations<T>>(
         onId?.(id);
       });
     },
+    tell: (kind, args) => running().postMessage({ id: 0, kind, args } satisfies Request),
     kill() {
       const doomed = worker;
       abandon();

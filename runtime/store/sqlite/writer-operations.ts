@@ -8,6 +8,12 @@ export type Written = { readonly stamps: readonly Stamp[] } | { readonly broken:
 /** What the writer thread does. `now` is given where a test has a clock of its own. */
 export interface WriterOperations {
   write(changes: readonly PlainChange[], now?: number, guards?: readonly Guard[]): Written;
+  /** Takes a piece of a write, which others follow; nobody is answered. */
+  stage(write: number, changes: readonly PlainChange[], guards: readonly Guard[]): void;
+  /** Forgets the pieces of a write of which no more will come. */
+  unstage(write: number): void;
+  /** Does a write of which all pieces have come: so many changes and guards. */
+  writeStaged(write: number, changes: number, now: number | undefined, guards: number): Written;
   restore(versions: readonly PlainRestoredVersion[]): number;
   reindex(items: readonly Reindexed[]): number;
   swap(

@@ -16,6 +16,7 @@ import type { Answer, Request } from './messages.js';
 import { openReindexer } from './reindex.js';
 import { openRestorer } from './restore.js';
 import type { ThreadSettings } from './settings.js';
+import { openStaging } from './staging.js';
 import { openStatistics } from './statistics.js';
 import { openWriteClock, type ClockMark } from './clock.js';
 import { openWriteLock } from './write-lock.js';
@@ -47,12 +48,23 @@ const blobs = openBlobWriter(db);
 const log = openLogKeeper(db);
 const statistics = openStatistics(db);
 
+const staging = openStaging();
+
 const operations: WriterOperations & { clean(): boolean } = {
   write(changes, _now, guards = []) {
     const broken = findBroken(guards);
     if (broken !== undefined) return { broken };
     fault('guards');
     return { stamps: write(changes) };
+  },
+  stage(id, changes, guards) {
+    staging.add(id, { changes, guards });
+    fault('stage');
+  },
+  unstage: (id) => staging.drop(id),
+  writeStaged(id, changes, now, guards) {
+    const whole = staging.get(id, changes, guards);
+    return operations.write(whole.changes, now, whole.guards);
   },
   restore,
   reindex: openReindexer(db, dictionary),
@@ -77,7 +89,8 @@ const commitGroup = openGroups(db, {
   begin(group) {
     const diagnostics = whyAnother(file, identity);
     if (diagnostics !== undefined) throw new FhirError('store-unavailable', undefined, { diagnostics });
-    const given = group.find(({ kind }) => kind === 'write')?.args[1] as number | undefined;
+    const first = group.find(({ kind }) => kind === 'write' || kind === 'writeStaged');
+    const given = first?.args[first.kind === 'write' ? 1 : 2] as number | undefined;
     if (given === undefined) clock.waitForTime();
     lock.begin();
     clock.begin(given);
@@ -105,19 +118,28 @@ function news(isWorthCheckpoint: boolean, hasStatistics: boolean): Answer[] {
   return told.map((value) => ({ id: 0, value }));
 }
 
+function receive(): Request | undefined {
+  return receiveMessageOnPort(port)?.message as Request | undefined;
+}
+
+/** Takes what belongs to a write of which there is more to come. @returns whether it was that */
+function stage({ kind, args }: Request): boolean {
+  if (kind !== 'stage' && kind !== 'unstage') return false;
+  perform[kind]!(...args);
+  return true;
+}
+
 function serve(first: Request): void {
   let next: Request | undefined = first;
   const group: Request[] = [];
   while (next !== undefined && next.kind !== 'close') {
-    group.push(next);
-    next = group.length < MAX_GROUP ? (receiveMessageOnPort(port)?.message as Request | undefined) : undefined;
+    const isLong: boolean = next.kind === 'writeStaged';
+    // Those who came before a long write do not wait for it.
+    if (isLong && group.length > 0) commitAndAnswer(group.splice(0));
+    if (!stage(next)) group.push(next);
+    next = isLong || group.length >= MAX_GROUP ? undefined : receive();
   }
-  if (group.length > 0) {
-    const answers = commitGroup(group);
-    port.postMessage([...answers, ...news(log.look(), false)]);
-    fault('answered');
-    statistics.wrote(answers.length);
-  }
+  if (group.length > 0) commitAndAnswer(group);
   if (next?.kind === 'close') {
     clearTimeout(cleaner);
     clearInterval(analyst);
@@ -125,6 +147,14 @@ function serve(first: Request): void {
     db.close();
     port.close();
   }
+}
+
+function commitAndAnswer(group: readonly Request[]): void {
+  const answers = commitGroup(group);
+  port.postMessage([...answers, ...news(log.look(), false)]);
+  for (const { kind, args } of group) if (kind === 'writeStaged') perform['unstage']!(args[0]);
+  fault('answered');
+  statistics.wrote(answers.length);
 }
 
 /** Removes what expired, in steps between which others can write. */

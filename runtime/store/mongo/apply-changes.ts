@@ -1,0 +1,84 @@
+import type { ClientSession } from 'mongodb';
+import { setImmediate } from 'node:timers/promises';
+
+import { cutChanges } from '../change-pieces.js';
+import type { StoredVersion } from '../store.js';
+import type { Raw } from './bson.js';
+import type { Collections, ResourceDocument } from './documents.js';
+import { toFound, toStep, type FoundVersion, type PlannedChange, type WriteStep } from './plan-write.js';
+import { VERSION_ONLY } from './stored-version.js';
+import type { WriterParts } from './writer-parts.js';
+
+/** Versions that come with one answer of the server. */
+const AT_ONCE = 200;
+
+/** The current versions of these resources, by their `_id`, as a transaction sees them. */
+export async function findVersions(
+  { resource }: Pick<Collections, 'resource'>,
+  keys: readonly string[],
+  session: ClientSession,
+): Promise<ReadonlyMap<string, FoundVersion>> {
+  const options = { session, raw: true, projection: VERSION_ONLY, batchSize: AT_ONCE } as const;
+  const found = new Map<string, FoundVersion>();
+  for await (const bytes of resource.find<Raw>({ _id: { $in: [...keys] } }, options)) {
+    const { key, ...version } = toFound(bytes);
+    found.set(key, version);
+  }
+  return found;
+}
+
+/** Writes what was planned, in a transaction. @returns the new versions, in the order of the changes */
+export type Apply = (plan: readonly PlannedChange[], session: ClientSession) => Promise<StoredVersion[]>;
+
+/** Documents are made and sent a few at a time: meanwhile the process serves others, and they are never all in memory. */
+export function openApply({
+  collections: { resource, history },
+  slotOf,
+  fault,
+}: Pick<WriterParts, 'collections' | 'slotOf' | 'fault'>): Apply {
+  async function send({ past, current }: WriteStep, session: ClientSession): Promise<void> {
+    if (past.length > 0) await history.insertMany([...past], { session });
+    fault('history');
+    if (current.length === 0) return;
+    await replaceAll(resource, current, session);
+    fault('resource');
+  }
+
+  return async (plan, session) => {
+    const written: StoredVersion[] = [];
+    for (const piece of cutChanges(plan, ({ change }) => change)) {
+      if (written.length > 0) await setImmediate();
+      const step = toStep(piece, slotOf);
+      await send(step, session);
+      written.push(...step.written);
+    }
+    return written;
+  };
+}
+
+/** A document, and the version that it replaces; 0: none. */
+interface Current {
+  readonly document: ResourceDocument;
+  readonly replaced: number;
+}
+
+/**
+ * Puts documents in the place of those that a transaction has seen. They are deleted and inserted anew: in a transaction the server
+ * takes ten times as long to replace a document as to do both, where as many indexes change with it.
+ */
+export async function replaceAll(
+  resource: Collections['resource'],
+  current: readonly Current[],
+  session: ClientSession,
+): Promise<void> {
+  const replaced = current.filter((each) => each.replaced > 0).map(({ document }) => document._id);
+  if (replaced.length > 0) {
+    const { deletedCount } = await resource.deleteMany({ _id: { $in: replaced } }, { session });
+    // Nobody else can have changed them: that would have been a write conflict.
+    if (deletedCount !== replaced.length) throw new Error('a version changed within a transaction');
+  }
+  await resource.insertMany(
+    current.map(({ document }) => document),
+    { session },
+  );
+}
