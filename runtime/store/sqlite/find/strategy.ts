@@ -142,8 +142,24 @@ function collected(
 ): Found {
   run.trace?.drivenBy(printCondition(best.condition));
   const left = leftOf(conjuncts, best);
+  if (run.isOrdered && run.sort.length === 0) return pageOfKeys(run, driven(run, best, left), after, wanted, best);
   const hits = drivenAndSorted(run, best, left) ?? sorted(run, driven(run, best, left));
   return page(run, hits, after, wanted, best);
+}
+
+/** A page in the order of ids, which is that of keys. */
+function pageOfKeys(
+  { isDescending }: Run,
+  keys: readonly number[],
+  after: Hit | undefined,
+  wanted: number,
+  best: Driver,
+): Found {
+  const ordered = isDescending ? keys.toReversed() : keys;
+  const isLater = (key: number): boolean => after === undefined || (isDescending ? key < after.key : key > after.key);
+  const begin = after === undefined ? 0 : ordered.findIndex(isLater);
+  const hits = begin < 0 ? [] : ordered.slice(begin, begin + wanted).map((key) => ({ key, values: [] }));
+  return { hits, total: keys.length, best };
 }
 
 function page(run: Run, all: readonly Hit[], after: Hit | undefined, wanted: number, best: Driver | undefined): Found {
