@@ -15,6 +15,7 @@ export interface ServiceOptions extends Pick<
   | 'store'
   | 'extract'
   | 'validate'
+  | 'parseLarge'
   | 'subset'
   | 'zone'
   | 'currency'
@@ -39,7 +40,8 @@ export interface Serving {
 
 /** Puts together what the interactions work with, whether requests come over HTTP or from elsewhere. */
 export function createServices(options: ServiceOptions): Serving {
-  const { tables, store, extract, validate, subset, zone, currency, search, deletesMultiple, baseUrl } = options;
+  const { tables, store, extract, validate, parseLarge, subset, zone, currency, search, deletesMultiple, baseUrl } =
+    options;
   const { patchers = JSON_PATCHER } = options;
   const limits = { ...DEFAULT_LIMITS, ...options.limits };
   const codecs = createCodecs(limits.nesting, options.codecs);
@@ -49,6 +51,7 @@ export function createServices(options: ServiceOptions): Serving {
     store,
     extract,
     ...(validate === undefined ? {} : { validate }),
+    ...(parseLarge === undefined ? {} : { parseLarge }),
     ...(subset === undefined ? {} : { subset }),
     ...(zone === undefined ? {} : { zone }),
     ...(currency === undefined ? {} : { currency }),

@@ -44,7 +44,11 @@ export function kiln(options: KilnOptions): FhirHandler {
 /** The FHIR interface. Until authorization exists it serves this machine only (`guardOpenMode`). */
 export function createFhirServer(options: KilnOptions): FhirServer {
   const { log = SILENT, large } = options;
-  const context = { ...createServices(options), log, large };
+  const context = {
+    ...createServices(large === undefined ? options : { ...options, parseLarge: (...args) => large.parse(...args) }),
+    log,
+    large,
+  };
   return (req, res, url, mount) => handle(new Exchange(req, res, url, mount), context);
 }
 

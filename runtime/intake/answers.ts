@@ -38,10 +38,10 @@ export async function* answersTo(job: Job, reading: Reading): AsyncGenerator<Ans
   }
 }
 
-async function read({ bytes, format, purpose }: Job, reading: Reading): Promise<Intake> {
+async function read({ bytes, format, purpose, depth }: Job, reading: Reading): Promise<Intake> {
   if (format === 'xml') return takeIn(await reading.readXml(bytes), undefined, purpose, reading);
   const text = decodeUtf8(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength));
-  return takeIn(readJson(text, reading.nesting), text, purpose, reading);
+  return takeIn(readJson(text, depth ?? reading.nesting), text, purpose, reading);
 }
 
 function findingsOf({ tree, prepared, entries }: Intake): Findings {

@@ -26,6 +26,9 @@ export interface Intake extends LargeBodies {
 /** An idle server is to be a small one. In milliseconds. */
 const IDLE = 10_000;
 
+/** Nobody leaves whoever reads for himself. */
+const NEVER = new AbortController().signal;
+
 /** @param start starts a thread */
 export function openIntake(start: () => Worker, options: IntakeOptions): Intake {
   const { threads = Math.min(2, availableParallelism()), idle = IDLE, body } = options;
@@ -63,6 +66,10 @@ export function openIntake(start: () => Worker, options: IntakeOptions): Intake 
         throw error;
       }
     },
+    parse: (json, depth) =>
+      onThread((thread) =>
+        readOn(thread, { bytes: Buffer.from(json), format: 'json', purpose: 'parse', depth }, NEVER),
+      ),
     async close() {
       clearTimeout(timer);
       await endAll();

@@ -16,6 +16,8 @@ export interface Job {
   readonly bytes: Uint8Array;
   readonly format: FormatName;
   readonly purpose: BodyPurpose;
+  /** Greatest depth of JSON; absent: that of a body. */
+  readonly depth?: number;
 }
 
 /** What a thread is asked: one body at a time, whose answers it gives one at a time. */

@@ -14,7 +14,7 @@ import {
 import { holdContent, type HeldContent } from './binary-hold.js';
 import { showBinary } from './binary-read.js';
 import { composeBinary } from './binary-store.js';
-import { STORED_DEPTH } from './compose-change.js';
+import { STORED_DEPTH } from './read-stored.js';
 import { matchingPatchAimer, patchAimer, patchPlan, type PatchHandling } from './patch.js';
 import { liveVersion } from './preconditions.js';
 import type { Services } from './services.js';

@@ -11,18 +11,18 @@ import type { Put, StoredVersion } from '../store/store.js';
 import { liveVersion } from './preconditions.js';
 import { preparedEntries } from './prepared-entries.js';
 import { preparedOf, type PreparedContent } from './prepared.js';
+import { STORED_DEPTH } from './read-stored.js';
 import type { Services } from './services.js';
 
 /** Index entries hold a few times the text of their resource at most: below this part of the limit none reaches it. */
 const SURELY_SMALL = 1 / 15;
 
-/** Stored resources may be deeper than clients may write them now. */
-export const STORED_DEPTH = 10_000;
-
 /** How a change is made. */
 export interface PutOptions {
   /** Tags and security labels of the version before stay (where nothing is said), or are as they are sent. */
   readonly tags?: 'kept' | 'as-sent';
+  /** What the current version holds, where that has been read. */
+  readonly before?: Resource | undefined;
 }
 
 /**
@@ -37,7 +37,7 @@ export function composePut(
   id: string,
   current: StoredVersion | undefined,
   { extract, limits = DEFAULT_LIMITS }: Pick<Services, 'extract'> & Partial<Pick<Services, 'limits'>>,
-  { tags = 'kept' }: PutOptions = {},
+  { tags = 'kept', before: stored }: PutOptions = {},
 ): Put | undefined {
   const sentMeta = clientMeta(sent);
   const live = liveVersion(current);
@@ -48,7 +48,7 @@ export function composePut(
   if (live !== undefined) {
     // Mostly nothing at all has changed when nothing has, and the stored text need not be parsed.
     if (stampBody(body, live.version, live.lastUpdated) === live.json) return undefined;
-    const before = readJson(live.json, STORED_DEPTH) as Resource;
+    const before = stored ?? (readJson(live.json, STORED_DEPTH) as Resource);
     const metaBefore = clientMeta(before);
     const meta = tags === 'kept' ? keepTags(sentMeta, metaBefore) : sentMeta;
     if (meta !== sentMeta) {

@@ -33,4 +33,6 @@ export interface LargeBodies {
     how: { readonly format: FormatName; readonly purpose: BodyPurpose },
     signal: AbortSignal,
   ): Promise<TakenIn>;
+  /** Reads a JSON text of our own. @throws FhirError as `read` */
+  parse(json: string, depth: number): Promise<JsonValue>;
 }

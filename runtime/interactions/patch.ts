@@ -1,15 +1,15 @@
 import { FhirError } from '../fhir/errors.js';
 import { isObject, type JsonValue, type Resource } from '../fhir/resource.js';
-import { readJson } from '../format/read-json.js';
 import type { Put } from '../store/store.js';
 import { findTarget, targetOfAim } from './aim.js';
 import { criteriaOf, updateAimer, type Aimer } from './aimer.js';
 import type { Call, Reply, SentPatch } from './call.js';
-import { composePut, STORED_DEPTH } from './compose-change.js';
+import { composePut } from './compose-change.js';
 import { checkParameters } from './parameters.js';
 import { applyPatch, JSON_PATCHER } from './patchers.js';
 import { liveVersion } from './preconditions.js';
 import { replyPut } from './reply-put.js';
+import { readStored } from './read-stored.js';
 import { patchTypes } from './sent-patch.js';
 import type { Services } from './services.js';
 import { validateResource } from './validate-resource.js';
@@ -82,7 +82,7 @@ export function patchPlan(call: Call, aimer: Aimer, services: Services, handling
       const target = targetOfAim(aim);
       const live = liveVersion(target.current);
       if (live === undefined) throw new Error('a patch of nothing');
-      const shown = await handling.show(readJson(live.json, STORED_DEPTH) as Resource, target);
+      const shown = await handling.show(await readStored(live.json, services), target);
       const { patchers = JSON_PATCHER, limits } = services;
       const patched = checkPatched(await applyPatch(shown, patch, patchers, limits), shown);
       validateResource(patched, {}, services);
@@ -100,8 +100,8 @@ function plainly(services: Services): PatchHandling {
   return {
     show: (stored) => Promise.resolve(stored),
     // What a patch takes away it names, tags too; only an update says nothing of the tags that it leaves out.
-    compose: async (patched, _shown, { id, current }) =>
-      composePut(patched, id, current, services, { tags: 'as-sent' }),
+    compose: async (patched, before, { id, current }) =>
+      composePut(patched, id, current, services, { tags: 'as-sent', before }),
     reply: (reply) => reply,
   };
 }

@@ -3,6 +3,7 @@ import { targetOfAim } from './aim.js';
 import type { Aimer } from './aimer.js';
 import type { Call } from './call.js';
 import { composePut } from './compose-change.js';
+import { readLargeVersion } from './read-stored.js';
 import { replyPut, replyThere } from './reply-put.js';
 import type { Services } from './services.js';
 import type { WritePlan } from './write-plan.js';
@@ -14,7 +15,8 @@ export function putPlan(call: Call, aimer: Aimer, resource: Resource, services: 
     async decide(aim, content = resource) {
       const target = targetOfAim(aim);
       if (aim.isThere === true) return { changes: [], reply: () => replyThere(call, target) };
-      const change = composePut(content, target.id, target.current, services);
+      const before = await readLargeVersion(target.current, services);
+      const change = composePut(content, target.id, target.current, services, { before });
       return { changes: change === undefined ? [] : [change], reply: ([after]) => replyPut(call, target, after) };
     },
   };

@@ -1,6 +1,6 @@
 import type { Interaction, Tables } from '../contract/index.js';
 import type { Limits } from '../fhir/limits.js';
-import type { Resource } from '../fhir/resource.js';
+import type { JsonValue, Resource } from '../fhir/resource.js';
 import type { FormatName } from '../format/negotiate.js';
 import type { IndexEntry } from '../search/entry.js';
 import type { Zone } from '../search/values/zone.js';
@@ -47,6 +47,8 @@ export interface Services {
   readonly extract: (resource: Resource) => readonly IndexEntry[];
   /** What is wrong with a resource; absent: nothing is looked at but its outermost form. */
   readonly validate?: (resource: Resource) => readonly Fault[];
+  /** Reads large JSON texts of ours elsewhere, so that nobody waits; absent: they are read here. */
+  readonly parseLarge?: (json: string, depth: number) => Promise<JsonValue>;
   /** Cuts a resource down to a view, tag included; absent: `_summary` and `_elements` are not supported. */
   readonly subset?: (resource: Resource, view: View) => Resource;
   readonly pages: PageLinks;

@@ -188,6 +188,19 @@ describe('a body above 256 kB', () => {
       const page = (await server.send('GET', `/Patient?${query}&_summary=count`)).json();
       expect(page.total, query).toBe(1);
     }
+    // What is there already is large too; in another order it is the same.
+    const { resourceType, ...members } = sent;
+    const same = { resourceType, ...Object.fromEntries(Object.entries(members).reverse()) };
+    const kept = await server.send('PUT', '/Patient/found', same);
+    expect([kept.status, kept.headers.etag]).toEqual([200, 'W/"1"']);
+    const { meta: _tags, ...other }: Resource = { ...sent, active: true };
+    const changed = await server.send('PUT', '/Patient/found', other);
+    expect([changed.status, changed.json().active, changed.json().meta.tag]).toEqual([200, true, meta.tag]);
+    const json = { 'content-type': 'application/json-patch+json' };
+    const operations = JSON.stringify([{ op: 'remove', path: '/active' }]);
+    const patched = await server.send('PATCH', '/Patient/found', operations, json);
+    expect([patched.status, patched.headers.etag, patched.json().active]).toEqual([200, 'W/"3"', undefined]);
+
     const tooLarge = { ...sent, identifier: Array.from({ length: 30_000 }, () => identifier[0]) };
     const refused = await server.send('PUT', '/Patient/found', tooLarge);
     expect([refused.status, refused.json().issue[0].details.coding[0].code]).toEqual([413, 'resource-too-large']);

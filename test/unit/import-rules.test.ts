@@ -24,6 +24,7 @@ const FORBIDDEN: readonly Case[] = [
   ['room-operations', 'runtime/operations/upward.ts', 'runtime/http/app.ts'],
   ['room-terminology', 'runtime/terminology/upward.ts', 'runtime/search/query.ts'],
   ['room-jobs', 'runtime/jobs/upward.ts', 'runtime/auth/guard.ts'],
+  ['room-intake', 'runtime/intake/upward.ts', 'runtime/http/app.ts'],
   ['room-auth', 'runtime/auth/upward.ts', 'runtime/http/app.ts'],
   ['room-observe', 'runtime/observe/upward.ts', 'runtime/store/store.ts'],
   ['room-http', 'runtime/http/upward.ts', 'runtime/store/store.ts'],
