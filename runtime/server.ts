@@ -163,6 +163,10 @@ export interface RunningServer {
 
 /** XML; its reader and writer are loaded when somebody first uses it. */
 const XML: Codec = {
+  async writeBundle(bundle, entries, pretty) {
+    const { writeXmlBundle } = await import('./format/xml/write-xml.js');
+    return writeXmlBundle(bundle as Resource, entries, tables, { pretty });
+  },
   read: async (bytes) => (await import('./format/xml/read-xml.js')).readXml(bytes, tables),
   write: async (resource, pretty) =>
     (await import('./format/xml/write-xml.js')).writeXml(resource as Resource, tables, { pretty }),

@@ -87,9 +87,10 @@ export async function runLoad(
 
 /** Bundles are executed as the server does it. */
 async function executor(core: Core): Promise<(bundle: Resource) => Promise<string>> {
-  const [{ createServices }, { executeBundle }] = await Promise.all([
+  const [{ createServices }, { executeBundle }, { joinBundle }] = await Promise.all([
     import('../http/create-services.js'),
     import('../interactions/bundle/bundle.js'),
+    import('../interactions/call.js'),
   ]);
   const { services } = createServices(core);
   return async (body) => {
@@ -101,7 +102,8 @@ async function executor(core: Core): Promise<(bundle: Resource) => Promise<strin
       base: '',
       body,
     };
-    return (await executeBundle(call, services)).json ?? '{}';
+    const { bundle, json = '{}' } = await executeBundle(call, services);
+    return bundle === undefined ? json : joinBundle(bundle);
   };
 }
 

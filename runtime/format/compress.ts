@@ -1,5 +1,6 @@
+import type { Transform } from 'node:stream';
 import { promisify } from 'node:util';
-import { brotliCompress, constants, gzip } from 'node:zlib';
+import { brotliCompress, constants, createBrotliCompress, createGzip, gzip } from 'node:zlib';
 
 /** How an answer is compressed. */
 export type Encoding = 'br' | 'gzip';
@@ -34,15 +35,20 @@ export function chooseEncoding(acceptEncoding: string): Encoding | undefined {
 const toGzip = promisify(gzip);
 const toBrotli = promisify(brotliCompress);
 
+const GZIP = { level: 5 };
+const BROTLI = {
+  // Text at level 4: what higher ones save, no client waits for.
+  [constants.BROTLI_PARAM_QUALITY]: 4,
+  [constants.BROTLI_PARAM_MODE]: constants.BROTLI_MODE_TEXT,
+};
+
 /** Compresses an answer, off the event loop. */
 export function compress(bytes: Uint8Array, encoding: Encoding): Promise<Buffer> {
-  if (encoding === 'gzip') return toGzip(bytes, { level: 5 });
-  return toBrotli(bytes, {
-    params: {
-      // Text at level 4: what higher ones save, no client waits for.
-      [constants.BROTLI_PARAM_QUALITY]: 4,
-      [constants.BROTLI_PARAM_MODE]: constants.BROTLI_MODE_TEXT,
-      [constants.BROTLI_PARAM_SIZE_HINT]: bytes.length,
-    },
-  });
+  if (encoding === 'gzip') return toGzip(bytes, GZIP);
+  return toBrotli(bytes, { params: { ...BROTLI, [constants.BROTLI_PARAM_SIZE_HINT]: bytes.length } });
+}
+
+/** Compresses what comes piece by piece, off the event loop. */
+export function openCompressor(encoding: Encoding): Transform {
+  return encoding === 'gzip' ? createGzip(GZIP) : createBrotliCompress({ params: BROTLI });
 }

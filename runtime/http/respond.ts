@@ -8,8 +8,9 @@ import { chooseEncoding, compress, COMPRESS_FROM, type Encoding } from '../forma
 import { JSON_TYPE, type Negotiated } from '../format/negotiate.js';
 import { readJson } from '../format/read-json.js';
 import { writeJson } from '../format/write-json.js';
-import type { Reply } from '../interactions/call.js';
+import { joinBundle, type Reply } from '../interactions/call.js';
 import type { Codecs } from './codecs.js';
+import { sendBundle } from './send-bundle.js';
 import { joinAround, sendAround, sendContent } from './send-content.js';
 
 /** How an answer is to look. */
@@ -52,6 +53,10 @@ export async function sendReply(
     headers.push('Content-Type', look.contentType, 'X-Content-Type-Options', 'nosniff', 'Vary', 'Accept');
     return sendAround(req, res, reply, reply.content, headers);
   }
+  const writeBundle = writing.codecs.get(look.format)?.writeBundle;
+  if (reply.bundle !== undefined && writeBundle !== undefined) {
+    return sendBundle(req, res, reply.status, reply.bundle, look, writeBundle, headers);
+  }
   const text = plainText(reply, look) ?? (await writeText(reply, look, writing));
   if (text !== undefined) return sendText(req, res, reply, text, look, headers);
   // RFC 9110, 8.6
@@ -65,12 +70,16 @@ function plainText({ json }: Reply, { format, pretty }: Presentation): string | 
 }
 
 async function writeText(reply: Reply, look: Presentation, writing: Writing): Promise<string | undefined> {
-  const json = reply.content === undefined ? reply.json : await joinContent(reply, writing.resourceLimit);
+  const json = reply.content === undefined ? jsonOf(reply) : await joinContent(reply, writing.resourceLimit);
   const resource = json === undefined ? reply.resource : (readJson(json) as Resource);
   if (resource === undefined) return undefined;
   const codec = writing.codecs.get(look.format);
   if (codec === undefined) throw new Error(`no codec for ${look.format}`);
   return codec.write(resource, look.pretty);
+}
+
+function jsonOf({ json, bundle }: Reply): string | undefined {
+  return bundle === undefined ? json : joinBundle(bundle);
 }
 
 function joinContent(reply: Reply, limit: number): Promise<string> {

@@ -75,8 +75,22 @@ export interface ReplyContent {
   open(range?: { readonly from: number; readonly to: number }): Promise<AsyncIterable<Uint8Array>>;
 }
 
+/** A large Bundle in parts: its JSON text is all of them in a row, with commas between the entries. */
+export interface ReplyBundle {
+  /** Ends with `"entry":[`. */
+  readonly head: string;
+  readonly entries: readonly string[];
+  /** Begins with `]`. */
+  readonly tail: string;
+}
+
+/** The JSON text in one piece. */
+export function joinBundle({ head, entries, tail }: ReplyBundle): string {
+  return `${head}${entries.join(',')}${tail}`;
+}
+
 /**
- * The answer to a call. At most one of `resource`, `json` and `content` is set; none of them: an answer without a
+ * The answer to a call. At most one of `resource`, `json`, `bundle` and `content` is set; none of them: an answer without a
  * body.
  */
 export interface Reply {
@@ -84,6 +98,7 @@ export interface Reply {
   readonly resource?: JsonObject;
   /** A resource as JSON text, such as the store holds. */
   readonly json?: string;
+  readonly bundle?: ReplyBundle;
   readonly content?: ReplyContent;
   /** The content is part of a resource: between these, as base64, it is its JSON text. */
   readonly around?: { readonly head: string; readonly tail: string };

@@ -27,11 +27,25 @@ export interface XmlLayout {
  * @throws FhirError `not-acceptable`, with FHIRPath, when the resource has no form in XML: a control character, a
  * narrative that is not well-formed, or a structure that the validator refuses (properties that its type does not have,
  * values of another kind). Nothing is left out or altered silently. Only in a Bundle that the server has put together of
- * what it found (a history, or the result of a search: it has no id) an OperationOutcome stands for such a resource, so
+ * what it found (a history, the result of a search, the answer to a batch or transaction: it has no id) an OperationOutcome stands for such a resource, so
  * that one of them does not keep all others from being read.
  */
 export function writeXml(resource: Resource, tables: FormatTables, layout: XmlLayout = {}): string {
   return new XmlWriter(elementIndex(tables), layout.pretty ?? false).document(resource);
+}
+
+/**
+ * Writes a Bundle as `writeXml` does, entry by entry.
+ *
+ * @param bundle without its entries
+ */
+export function writeXmlBundle(
+  bundle: Resource,
+  entries: Iterable<JsonValue>,
+  tables: FormatTables,
+  layout: XmlLayout = {},
+): Generator<string> {
+  return new XmlWriter(elementIndex(tables), layout.pretty ?? false).bundle(bundle, entries);
 }
 
 /** Steps of `Bundle.entry[0].resource`. */
@@ -56,6 +70,31 @@ class XmlWriter {
     this.isResults = isResults(resource);
     this.resource(resource, '\n', ` xmlns="${FHIR_NAMESPACE}"`);
     return this.pretty ? `${this.out}\n` : this.out;
+  }
+
+  *bundle(bundle: Resource, entries: Iterable<JsonValue>): Generator<string> {
+    const name = String(bundle.resourceType);
+    const type = this.index.of(name);
+    const list = type.byName.get('entry')!;
+    const properties = this.propertiesOf(bundle, type);
+    this.path.push(name);
+    this.isResults = isResults(bundle);
+    this.line('\n', `<${name} xmlns="${FHIR_NAMESPACE}">`);
+    for (const each of properties) if (each.order < list.order) this.property(bundle, each, '\n  ');
+    let n = 0;
+    for (const entry of entries) {
+      this.value(list, entry, undefined, `${list.row.name}[${n++}]`, '\n  ');
+      yield this.taken();
+    }
+    for (const each of properties) if (each.order > list.order) this.property(bundle, each, '\n  ');
+    this.line('\n', `</${name}>`);
+    yield this.pretty ? `${this.out}\n` : this.out;
+  }
+
+  private taken(): string {
+    const text = this.out;
+    this.out = '';
+    return text;
   }
 
   private resource(resource: JsonValue, lineEnd: string, namespace: string): void {
@@ -206,7 +245,9 @@ class XmlWriter {
   }
 }
 
+const RESULTS = new Set(['history', 'searchset', 'batch-response', 'transaction-response']);
+
 /** What is stored has an id; what is put together for one answer has none. */
 function isResults({ resourceType, id, type }: Resource): boolean {
-  return resourceType === 'Bundle' && id === undefined && (type === 'history' || type === 'searchset');
+  return resourceType === 'Bundle' && id === undefined && RESULTS.has(String(type));
 }

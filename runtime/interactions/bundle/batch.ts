@@ -5,7 +5,7 @@ import type { BundleServices } from './bundle-services.js';
 import { callOf } from './entry-call.js';
 import { Phase, readEntry, type Entry } from './entry.js';
 import { inParallel, keepPace } from './pace.js';
-import { writeAnswer, writeEntry, writeFailure } from './response.js';
+import { answerOf, writeEntry, writeFailure } from './response.js';
 
 /** Entries that are executed at a time. */
 const WIDTH = 8;
@@ -34,7 +34,7 @@ export async function executeBatch(values: readonly JsonValue[], call: Call, ser
       execute,
     );
   }
-  return { status: 200, json: writeAnswer('batch', answers, call) };
+  return answerOf('batch', answers, call);
 }
 
 function attempt<T>(work: () => T): T | FhirError {

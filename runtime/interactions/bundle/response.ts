@@ -4,18 +4,24 @@ import { FhirError } from '../../fhir/errors.js';
 import { formatInstant } from '../../fhir/instant.js';
 import { errorOutcome } from '../../fhir/operation-outcome.js';
 import { writeJson } from '../../format/write-json.js';
-import type { Call, Reply, ReplyContent } from '../call.js';
+import { joinBundle, type Call, type Reply, type ReplyContent } from '../call.js';
 import { Phase, type Entry } from './entry.js';
 import { inEntry } from './entry-error.js';
 
+/** An answer of more characters than this is sent entry by entry. */
+const LARGE = 256 * 1024;
+
 /**
- * JSON text of the answer to a batch or transaction, its entries in the order of the request. Resources are put in as the
- * text that the store has. https://hl7.org/fhir/R5/http.html#transaction-response
+ * The answer to a batch or transaction, its entries in the order of the request. Resources are put in as the text that the
+ * store has. https://hl7.org/fhir/R5/http.html#transaction-response
  */
-export function writeAnswer(type: 'batch' | 'transaction', entries: readonly string[], { base }: Call): string {
+export function answerOf(type: 'batch' | 'transaction', entries: readonly string[], { base }: Call): Reply {
   const link = JSON.stringify([{ relation: 'self', url: base }]);
-  const list = entries.length === 0 ? '' : `,"entry":[${entries.join(',')}]`;
-  return `{"resourceType":"Bundle","type":"${type}-response","link":${link}${list}}`;
+  const head = `{"resourceType":"Bundle","type":"${type}-response","link":${link}`;
+  if (entries.length === 0) return { status: 200, json: `${head}}` };
+  const bundle = { head: `${head},"entry":[`, entries, tail: ']}' };
+  const size = entries.reduce((sum, { length }) => sum + length, 0);
+  return size > LARGE ? { status: 200, bundle } : { status: 200, json: joinBundle(bundle) };
 }
 
 /**

@@ -14,7 +14,7 @@ import { replaceInQuery } from './match-url.js';
 import { memoView } from './memo-view.js';
 import { inParallel, keepPace, type Pace } from './pace.js';
 import { collectCriteria, resolveReferences, typeOfCriteria } from './references.js';
-import { writeAnswer, writeEntry } from './response.js';
+import { answerOf, writeEntry } from './response.js';
 import { readSteps, type Step, type Steps } from './steps.js';
 
 /** Reads that are under way at a time. */
@@ -55,7 +55,7 @@ export async function executeTransaction(
     const params = replaceInQuery(route.type, route.params, (text) => nameOf(text, entry), services.tables);
     answers[entry.index] = await executeEntry({ ...entry, route: { ...route, params } }, call, services);
   });
-  return { status: 200, json: writeAnswer('transaction', answers, call) };
+  return answerOf('transaction', answers, call);
 }
 
 /** Decides and writes, again and again until nobody comes in between. What was put beside the resources goes if that fails. */
