@@ -10,7 +10,7 @@ import { openIntakeThread, type IntakeThread } from './thread.js';
 
 /** How large bodies are taken in. */
 export interface IntakeOptions {
-  /** Threads; absent: one for each processor, two at most. */
+  /** Threads; absent: two, or one where there are no more than two processors. */
   readonly threads?: number;
   /** How long a thread is kept that nobody needs, in milliseconds. */
   readonly idle?: number;
@@ -23,15 +23,15 @@ export interface Intake extends LargeBodies {
   close(): Promise<void>;
 }
 
-/** An idle server is to be a small one. In milliseconds. */
-const IDLE = 10_000;
+/** A thread takes half a second to start, and up to a hundred megabytes while it is there. In milliseconds. */
+const IDLE = 3000;
 
 /** Nobody leaves whoever reads for himself. */
 const NEVER = new AbortController().signal;
 
 /** @param start starts a thread */
 export function openIntake(start: () => Worker, options: IntakeOptions): Intake {
-  const { threads = Math.min(2, availableParallelism()), idle = IDLE, body } = options;
+  const { threads = availableParallelism() > 2 ? 2 : 1, idle = IDLE, body } = options;
   const admission = openAdmission({ inside: 2 * body, waiting: 4 * body });
   const free = Array.from({ length: threads }, () => openIntakeThread(start));
   const all = [...free];
