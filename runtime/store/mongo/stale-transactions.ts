@@ -6,11 +6,18 @@ export const APP_NAME = 'kiln';
 /** A transaction that did nothing for so long belongs to a process that died or hangs. In milliseconds. */
 const IDLE = 3500;
 
+/** The server adds up all pauses of a transaction; so it has to be seen, too, that nothing goes on for this long. */
+const UNCHANGED = 2500;
+
 /** Work that takes as long as this may be waiting for such a transaction. In milliseconds. */
 const SUSPICIOUS = 1500;
 
 interface IdleSession {
   readonly lsid?: { readonly id: Binary };
+  readonly transaction?: {
+    readonly parameters?: { readonly txnNumber?: unknown };
+    readonly timeActiveMicros?: unknown;
+  };
 }
 
 /**
@@ -25,6 +32,8 @@ export interface StaleTransactions {
 /** Looks at the transactions on this database. */
 export function openStaleTransactions(client: MongoClient, db: Db): StaleTransactions {
   let looking: Promise<void> | undefined;
+  /** Since when which transactions are as they are, in the time of `performance.now()`. */
+  let seen = new Map<string, number>();
 
   async function end(): Promise<void> {
     const pipeline = [
@@ -40,7 +49,11 @@ export function openStaleTransactions(client: MongoClient, db: Db): StaleTransac
     // What goes on now has no majority.
     const options = { readConcern: { level: 'local' } } as const;
     const sessions = await client.db('admin').aggregate<IdleSession>(pipeline, options).toArray();
-    const ids = sessions.flatMap(({ lsid }) => (lsid === undefined ? [] : [{ id: lsid.id }]));
+    const now = performance.now();
+    const before = seen;
+    seen = new Map(sessions.map((session) => [stateOf(session), before.get(stateOf(session)) ?? now]));
+    const stale = sessions.filter((session) => now - (seen.get(stateOf(session)) ?? now) >= UNCHANGED);
+    const ids = stale.flatMap(({ lsid }) => (lsid === undefined ? [] : [{ id: lsid.id }]));
     if (ids.length > 0) await db.command({ killSessions: ids });
   }
 
@@ -61,4 +74,9 @@ export function openStaleTransactions(client: MongoClient, db: Db): StaleTransac
       }
     },
   };
+}
+
+/** Is another one as soon as anything was done in the transaction. */
+function stateOf({ lsid, transaction }: IdleSession): string {
+  return [lsid?.id.toString('hex'), transaction?.parameters?.txnNumber, transaction?.timeActiveMicros].join(' ');
 }
