@@ -10,7 +10,7 @@ import { applyPatch, JSON_PATCHER } from './patchers.js';
 import { liveVersion } from './preconditions.js';
 import { replyPut } from './reply-put.js';
 import { readStored } from './read-stored.js';
-import { patchTypes } from './sent-patch.js';
+import { patchTypes, validateParameters } from './sent-patch.js';
 import type { Services } from './services.js';
 import { validateResource } from './validate-resource.js';
 import type { Aim, Target, WritePlan, WritePlanner } from './write-plan.js';
@@ -106,10 +106,13 @@ function plainly(services: Services): PatchHandling {
   };
 }
 
-function checkPatch({ patch }: Call, services: Services): SentPatch {
+/** The patch that was sent: one that is a resource is validated as all resources are. @throws FhirError */
+function checkPatch(call: Call, services: Services): SentPatch {
+  const { patch } = call;
   if (patch === undefined) {
     throw new FhirError('body-missing', `The request needs a patch as its body: ${patchTypes(services).join(', ')}`);
   }
+  if (patch.format === 'fhirpath') validateParameters(patch.parameters, services);
   return patch;
 }
 

@@ -255,6 +255,43 @@ export function patches(data: Store): void {
         '',
       ],
       [
+        'Parameters with a property that they do not have',
+        FHIR_JSON,
+        '{"resourceType":"Parameters","params":[]}',
+        400,
+        'unknown-property',
+        'has no property "params"',
+      ],
+      [
+        'a value of a misspelt type',
+        FHIR_JSON,
+        JSON.stringify(
+          fhirPath({
+            type: { valueCode: 'replace' },
+            path: { valueString: 'Patient.gender' },
+            value: { valueCodee: 'x' },
+          }),
+        ),
+        400,
+        'unknown-property',
+        '"valueCodee"',
+      ],
+      [
+        'an Extension as the value of a parameter',
+        FHIR_JSON,
+        JSON.stringify(
+          fhirPath({
+            type: { valueCode: 'add' },
+            path: { valueString: 'Patient' },
+            name: { valueString: 'extension' },
+            value: { valueExtension: { url: 'urn:x', valueString: 'x' } },
+          }),
+        ),
+        400,
+        'unknown-property',
+        'valueExtension: a value that is an Extension is given by parts named url and value',
+      ],
+      [
         'a FHIRPath that finds nothing to replace',
         FHIR_JSON,
         JSON.stringify(
