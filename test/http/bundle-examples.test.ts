@@ -41,12 +41,15 @@ describe('the official examples of batches and transactions', () => {
   });
 
   it('xds: a document with its patient, its authors and its content', async () => {
-    const done = await run('transaction', entriesOf('Bundle-xds.json'));
+    // Its relative references, in an entry with a urn:, are relative to the base of the server that it is sent to.
+    const text = JSON.stringify(entriesOf('Bundle-xds.json'));
+    const own = text.replaceAll('http://localhost:9556/svc/fhir', `${server.url}/fhir`);
+    const done = await run('transaction', JSON.parse(own) as ExampleEntry[]);
     expect(done.status, done.text).toBe(200);
     const [document, ...others] = responsesOf(done).map(nameOf);
-    const text = (await server.send('GET', `/${document}`)).text;
-    for (const name of others.slice(0, 3)) expect(text).toContain(`"${name}"`);
-    expect(text).not.toContain('"Patient/a2"');
+    const stored = (await server.send('GET', `/${document}`)).text;
+    for (const name of others.slice(0, 3)) expect(stored).toContain(`"${name}"`);
+    expect(stored).not.toContain('"Patient/a2"');
   });
 
   it('ussg-fht: resources of another server are refused, each entry by its place', async () => {

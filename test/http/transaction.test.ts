@@ -6,12 +6,14 @@ import { afterAll, describe } from 'vitest';
 import { openStore } from '../contract/open-store.js';
 import { batches } from './batch.js';
 import { transactions } from './transaction.js';
+import { transactionReferences } from './transaction-references.js';
 import { transactionsOfTwo } from './transactions-of-two.js';
 
 describe.each(['toy:', 'sqlite::memory:'])('Bundles on %s', async (url) => {
   const store = await openStore(url);
   afterAll(() => store.close());
   transactions(store);
+  transactionReferences(store);
   batches(store);
 });
 

@@ -170,7 +170,7 @@ export function transactions(store: Store): void {
       expect((await read(c!)).subject.reference).toBe('#p');
     });
 
-    it('may be Type/id, by the id of a body or by a fullUrl anywhere', async () => {
+    it('may be Type/id, by the id of a body or by a fullUrl with the same base', async () => {
       const answer = await done(
         transaction(
           entry('POST', 'Patient', patient('x', { id: 'mine' })),
@@ -187,7 +187,8 @@ export function transactions(store: Store): void {
       );
       const names = responsesOf(answer).map(nameOf);
       const subjects = await Promise.all(names.map(async (name) => (await read(name)).subject?.reference));
-      expect(subjects.map((subject) => names.indexOf(subject))).toEqual([-1, 0, -1, 2, 2, 2, -1, 6, 6, -1]);
+      expect(subjects.map((subject) => names.indexOf(subject))).toEqual([-1, 0, -1, 2, 2, -1, -1, 6, 6, -1]);
+      expect(subjects[5]).toBe('Patient/a2');
       expect(subjects[9]).toBe('Patient/elsewhere');
       expect(names[0]).not.toBe('Patient/mine');
     });

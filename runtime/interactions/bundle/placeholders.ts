@@ -26,9 +26,12 @@ export function isUrn(text: string): boolean {
 
 /**
  * Collects what the entries that write are called: their `fullUrl`, which may be `urn:uuid:…`, `urn:oid:…` or the URL of a
- * resource anywhere; and `Type/id`, by that URL or, where there is none, by the id of a resource that is created.
- * https://hl7.org/fhir/R5/bundle.html#references
+ * resource anywhere; and, where there is none, `Type/id` of a resource that is created.
  *
+ * What is absolute is about the entry with this very URL, and what is relative about one with the same base: resources of
+ * several servers may have the same `Type/id`. https://hl7.org/fhir/R5/bundle.html#references
+ *
+ * @param base URL of the FHIR base: what is relative in entries that have no base of their own may be relative to it
  * @throws FhirError `bundle-identity` where two entries have the same `fullUrl`
  */
 export function collectPlaceholders(entries: readonly Entry[], base: string): Placeholders {
@@ -43,30 +46,28 @@ export function collectPlaceholders(entries: readonly Entry[], base: string): Pl
       if (other !== undefined) throw sameUrl(other, index, fullUrl);
       byUrl.set(key, index);
     }
-    const name = relativeName(entry);
-    if (name !== undefined && name !== ownName(entry)) byName.set(name, byName.has(name) ? AMBIGUOUS : index);
+    const name = sentName(entry);
+    if (name !== undefined) byName.set(name, byName.has(name) ? AMBIGUOUS : index);
   }
-  const named = (text: string, from: Entry): number | undefined => {
+  const size = byUrl.size + byName.size;
+  const relative = (text: string, from: Entry): number | undefined => {
     const root = rootOf(from.fullUrl);
-    const within = root === undefined ? undefined : byUrl.get(`${root}/${text}`);
-    const found = within ?? byName.get(text);
+    if (root !== undefined) return byUrl.get(`${root}/${text}`);
+    const found = byUrl.get(text) ?? byUrl.get(`${base}/${text}`) ?? byName.get(text);
     if (found === AMBIGUOUS) throw ambiguous(text);
     return found;
   };
   const exact = (text: string, from: Entry): number | undefined => {
-    if (text.includes(':')) {
-      const local = base !== '' && text.startsWith(`${base}/`) ? text.slice(base.length + 1) : undefined;
-      return byUrl.get(keyOf(text)) ?? (local === undefined ? undefined : named(local, from));
-    }
-    return byName.size === 0 && byUrl.size === 0 ? undefined : named(text, from);
+    if (size === 0) return undefined;
+    return text.includes(':') ? byUrl.get(keyOf(text)) : relative(text, from);
   };
   return {
-    size: byUrl.size + byName.size,
+    size,
     find(text, from) {
       const found = exact(text, from);
       if (found !== undefined) return found;
-      // Which version it will be nobody knows yet, so that it refers to the resource.
       const version = text.indexOf('/_history/');
+      // Which version it will be nobody knows yet, so that it refers to the resource.
       return version < 0 ? undefined : exact(text.slice(0, version), from);
     },
   };
@@ -77,18 +78,10 @@ function keyOf(url: string): string {
   return url.startsWith('urn:uuid:') ? url.toLowerCase() : url;
 }
 
-function relativeName({ fullUrl, resource, phase }: Entry): string | undefined {
-  if (fullUrl !== undefined) {
-    const read = readReference(fullUrl);
-    return read === undefined ? undefined : `${read.type}/${read.id}`;
-  }
-  const id = phase === Phase.Create ? resource?.['id'] : undefined;
+/** The name of a resource that is created, as it was where it comes from. */
+function sentName({ fullUrl, resource, phase }: Entry): string | undefined {
+  const id = fullUrl === undefined && phase === Phase.Create ? resource?.['id'] : undefined;
   return resource === undefined || typeof id !== 'string' ? undefined : `${resource.resourceType}/${id}`;
-}
-
-/** The name that an entry writes to anyway: references to it are right as they are. */
-function ownName({ route: { interaction, type, id } }: Entry): string | undefined {
-  return interaction === 'update' || interaction === 'patch' ? `${type}/${id}` : undefined;
 }
 
 /** The base that relative references of an entry are relative to. https://hl7.org/fhir/R5/bundle.html#references */

@@ -1,0 +1,67 @@
+import { describe, expect, it } from 'vitest';
+
+import type { Store } from '../../runtime/store/store.js';
+import {
+  entry,
+  nameOf,
+  observation,
+  patient,
+  responsesOf,
+  transaction,
+  urn,
+  useBundleServer,
+  word,
+  type TestEntry,
+} from './bundle-server.js';
+
+/** Which resource a reference in a transaction is about, where several could be. */
+export function transactionReferences(store: Store): void {
+  const server = useBundleServer(store);
+  const run = (...entries: TestEntry[]) => server.send('POST', '', transaction(...entries));
+  const subjectsOf = async (...entries: TestEntry[]): Promise<string[]> => {
+    const answer = await run(...entries);
+    expect(answer.status, answer.text).toBe(200);
+    const stored = responsesOf(answer).map((response) => server.send('GET', `/${nameOf(response)}`));
+    return (await Promise.all(stored)).map((each) => each.json().subject?.reference);
+  };
+
+  describe('references to what the server has', () => {
+    it.each(['urn', 'none', 'own base'])('stay, whatever has the same Type/id elsewhere: fullUrl %s', async (kind) => {
+      const id = word();
+      const base = `${server.url}/fhir`;
+      await server.send('PUT', `/Patient/${id}`, patient('x', { id }));
+      const more = () => (kind === 'none' ? {} : { fullUrl: kind === 'urn' ? urn() : `${base}/Observation/${word()}` });
+      const subjects = await subjectsOf(
+        entry('POST', 'Patient', patient('x'), { fullUrl: `http://a.example/fhir/Patient/${id}` }),
+        entry('POST', 'Observation', observation(`Patient/${id}`), more()),
+        entry('POST', 'Observation', observation(`${base}/Patient/${id}`), more()),
+      );
+      expect(subjects).toEqual([undefined, `Patient/${id}`, `${base}/Patient/${id}`]);
+    });
+
+    it('stay where they are absolute, and an entry has the id in its body', async () => {
+      const id = word();
+      const url = `${server.url}/fhir/Patient/${id}`;
+      const subjects = await subjectsOf(
+        entry('POST', 'Patient', patient('x', { id })),
+        entry('POST', 'Observation', observation(url)),
+      );
+      expect(subjects[1]).toBe(url);
+    });
+  });
+
+  it('relative references of an entry from elsewhere are about what comes from there', async () => {
+    const id = word();
+    const answer = await run(
+      entry('POST', 'Patient', patient('x'), { fullUrl: `${server.url}/fhir/Patient/${id}` }),
+      entry('POST', 'Patient', patient('x'), { fullUrl: `http://a.example/fhir/Patient/${id}` }),
+      entry('POST', 'Patient', patient('x'), { fullUrl: `http://b.example/fhir/Patient/${id}` }),
+      entry('POST', 'Observation', observation(`Patient/${id}`), { fullUrl: `http://b.example/fhir/Observation/1` }),
+      entry('POST', 'Observation', observation(`Patient/${id}`), { fullUrl: urn() }),
+      entry('POST', 'Observation', observation(`Patient/${id}`), { fullUrl: `http://c.example/fhir/Observation/1` }),
+    );
+    const names = responsesOf(answer).map(nameOf);
+    const stored = await Promise.all(names.slice(3).map((name) => server.send('GET', `/${name}`)));
+    expect(stored.map((each) => each.json().subject.reference)).toEqual([names[2], names[0], `Patient/${id}`]);
+  });
+}
