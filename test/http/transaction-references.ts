@@ -21,7 +21,8 @@ export function transactionReferences(store: Store): void {
   const subjectsOf = async (...entries: TestEntry[]): Promise<string[]> => {
     const answer = await run(...entries);
     expect(answer.status, answer.text).toBe(200);
-    const stored = responsesOf(answer).map((response) => server.send('GET', `/${nameOf(response)}`));
+    const made = responsesOf(answer).filter(({ location }) => location !== undefined);
+    const stored = made.map((response) => server.send('GET', `/${nameOf(response)}`));
     return (await Promise.all(stored)).map((each) => each.json().subject?.reference);
   };
 
@@ -48,6 +49,22 @@ export function transactionReferences(store: Store): void {
       );
       expect(subjects[1]).toBe(url);
     });
+  });
+
+  it('references to versions stay, though an entry writes to the resource', async () => {
+    const id = word();
+    const url = `${server.url}/fhir/Patient/${id}`;
+    await server.send('PUT', `/Patient/${id}`, patient('x', { id }));
+    const own = { fullUrl: `${server.url}/fhir/Observation/${word()}` };
+    const subjects = await subjectsOf(
+      entry('PUT', `Patient/${id}`, patient('y', { id }), { fullUrl: url }),
+      entry('POST', 'Observation', observation(`${url}/_history/1`), { fullUrl: urn() }),
+      entry('POST', 'Observation', observation(`Patient/${id}/_history/1`)),
+      entry('POST', 'Observation', observation(`Patient/${id}/_history/1`), own),
+      entry('POST', 'Observation', observation(url)),
+    );
+    const version = `Patient/${id}/_history/1`;
+    expect(subjects).toEqual([`${url}/_history/1`, version, version, `Patient/${id}`]);
   });
 
   it('relative references of an entry from elsewhere are about what comes from there', async () => {

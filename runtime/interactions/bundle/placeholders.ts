@@ -37,6 +37,7 @@ export function isUrn(text: string): boolean {
 export function collectPlaceholders(entries: readonly Entry[], base: string): Placeholders {
   const byUrl = new Map<string, number>();
   const byName = new Map<string, number>();
+  const ownNames = new Map<number, string>();
   for (const entry of entries) {
     const { index, phase, fullUrl } = entry;
     if (phase !== Phase.Create && phase !== Phase.Update) continue;
@@ -48,6 +49,8 @@ export function collectPlaceholders(entries: readonly Entry[], base: string): Pl
     }
     const name = sentName(entry);
     if (name !== undefined) byName.set(name, byName.has(name) ? AMBIGUOUS : index);
+    const own = ownName(entry);
+    if (own !== undefined) ownNames.set(index, own);
   }
   const size = byUrl.size + byName.size;
   const relative = (text: string, from: Entry): number | undefined => {
@@ -66,9 +69,14 @@ export function collectPlaceholders(entries: readonly Entry[], base: string): Pl
     find(text, from) {
       const found = exact(text, from);
       if (found !== undefined) return found;
-      const version = text.indexOf('/_history/');
-      // Which version it will be nobody knows yet, so that it refers to the resource.
-      return version < 0 ? undefined : exact(text.slice(0, version), from);
+      const history = text.indexOf('/_history/');
+      if (history < 0) return undefined;
+      const name = text.slice(0, history);
+      const versioned = exact(name, from);
+      // A version of what is here is one that exists. Of what gets its id here nobody knows which one it will be, so that
+      // it refers to the resource.
+      const isHere = name.startsWith(`${base}/`) || (versioned !== undefined && ownNames.get(versioned) === name);
+      return isHere ? undefined : versioned;
     },
   };
 }
@@ -82,6 +90,11 @@ function keyOf(url: string): string {
 function sentName({ fullUrl, resource, phase }: Entry): string | undefined {
   const id = fullUrl === undefined && phase === Phase.Create ? resource?.['id'] : undefined;
   return resource === undefined || typeof id !== 'string' ? undefined : `${resource.resourceType}/${id}`;
+}
+
+/** The name that an entry writes to, whatever else is in the Bundle. */
+function ownName({ route: { interaction, type, id } }: Entry): string | undefined {
+  return interaction === 'update' || interaction === 'patch' ? `${type}/${id}` : undefined;
 }
 
 /** The base that relative references of an entry are relative to. https://hl7.org/fhir/R5/bundle.html#references */
