@@ -38,7 +38,7 @@ export const ERRORS = {
   'criteria-missing': {
     status: 400,
     issue: 'required',
-    text: 'Without an id the URL needs criteria: [type]?identifier=…, say',
+    text: 'The URL needs an id, [type]/[id], or criteria: [type]?identifier=…, say',
   },
   'bundle-type': { status: 400, issue: 'not-supported', text: 'A Bundle of this type is not executed' },
   'bundle-entry': { status: 400, issue: 'invalid', text: 'An entry of the Bundle cannot be executed' },

@@ -6,9 +6,14 @@ import { isObject, type JsonValue, type Resource } from '../fhir/resource.js';
  * The body as a resource of this type. Only its outermost form is looked at: an object that names the type of the URL;
  * elements are not validated.
  *
+ * @param otherwise what to say where it names another type
  * @throws FhirError
  */
-export function checkResource(body: JsonValue | undefined, type: string): Resource {
+export function checkResource(
+  body: JsonValue | undefined,
+  type: string,
+  otherwise = (sent: string): string => `The body is of type ${sent}, the URL names ${type}`,
+): Resource {
   if (body === undefined) throw new FhirError('body-missing', `The request needs a ${type} as its body`);
   if (!isObject(body)) throw new FhirError('not-a-resource', 'A resource is a JSON object');
   const { resourceType } = body;
@@ -16,7 +21,7 @@ export function checkResource(body: JsonValue | undefined, type: string): Resour
     throw new FhirError('not-a-resource', 'A resource names its type in "resourceType"', { expression: type });
   }
   if (resourceType !== type) {
-    throw new FhirError('type-mismatch', `The body is of type ${show(resourceType)}, the URL names ${type}`);
+    throw new FhirError('type-mismatch', otherwise(show(resourceType)));
   }
   return body as Resource;
 }

@@ -75,15 +75,24 @@ export async function readCriteria(
  * `?identifier=x`, `Patient?identifier=x`, or the latter below the base.
  *
  * @returns absent `type`: it names none
- * @throws FhirError `parameter-invalid` where it is not encoded well
+ * @throws FhirError `parameter-invalid` where it is not encoded well, or lies below another base
  */
 export function splitQuery(text: string, base: string): { readonly type?: string; readonly params: URLSearchParams } {
   const local = base !== '' && text.startsWith(`${base}/`) ? text.slice(base.length + 1) : text;
+  const [root] = /^[a-z][a-z0-9+.-]*:\/\/[^?]*/i.exec(local) ?? [];
+  if (root !== undefined) {
+    const own = base === '' ? '' : `, ${base}`;
+    const text = `${quote(root)} lies under another base than that of this server${own}; the query alone is enough`;
+    throw new FhirError('parameter-invalid', text);
+  }
   const [, type = '', query = local] = /^\/?([A-Za-z]*)\?(.*)$/s.exec(local) ?? [];
   return { ...(type !== '' && { type }), params: parseQuery(query) };
 }
 
 function noCriterion(name: string, why: string): FhirError {
-  const quoted = JSON.stringify(name.length > 64 ? `${name.slice(0, 64)}…` : name);
-  return new FhirError('parameter-invalid', `${quoted} ${why}, so it is no criterion for a write; leave it out`);
+  return new FhirError('parameter-invalid', `${quote(name)} ${why}, so it is no criterion for a write; leave it out`);
+}
+
+function quote(text: string): string {
+  return JSON.stringify(text.length > 64 ? `${text.slice(0, 64)}…` : text);
 }

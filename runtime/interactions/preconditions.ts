@@ -14,7 +14,10 @@ function parseEtags(name: string, header: string): '*' | readonly string[] {
     .filter((part) => part !== '');
   const versionIds = parts.map((part) => ETAG.exec(part)?.[1]);
   if (versionIds.length === 0 || versionIds.includes(undefined)) {
-    throw new FhirError('header-invalid', `${name} has to be like W/"3" or *`);
+    throw new FhirError(
+      'header-invalid',
+      `${name} has to be *, or like W/"3" or "3", or several of these with commas between them`,
+    );
   }
   return versionIds as string[];
 }
@@ -42,7 +45,10 @@ export function checkWrite(conditions: Conditions, current: StoredVersion | unde
   if (wanted !== undefined) {
     if (live === undefined) throw new FhirError('precondition-failed', 'If-Match: there is no such resource');
     if (wanted !== '*' && !wanted.includes(String(live.version))) {
-      throw new FhirError('precondition-failed', `If-Match: the current version is W/"${live.version}"`);
+      throw new FhirError(
+        'precondition-failed',
+        `If-Match: the current version is W/"${live.version}", not ${cut(ifMatch)}`,
+      );
     }
   }
   if (wanted === undefined && ifUnmodifiedSince !== undefined && live !== undefined) {
@@ -56,6 +62,11 @@ export function checkWrite(conditions: Conditions, current: StoredVersion | unde
       throw new FhirError('precondition-failed', `If-None-Match: the current version is W/"${live.version}"`);
     }
   }
+}
+
+/** A header as it is repeated to who sent it. */
+function cut(header = ''): string {
+  return header.length > 64 ? `${header.slice(0, 64)}…` : header;
 }
 
 /**

@@ -119,7 +119,11 @@ export function batches(store: Store): void {
 
     it('no type, and what is no Bundle, are refused', async () => {
       expect(codeOf(await run({ resourceType: 'Bundle' }))).toBe('bundle-type');
-      expect(codeOf(await run(patient('x')))).toBe('type-mismatch');
+      const other = await run(patient('x'));
+      expect(codeOf(other)).toBe('type-mismatch');
+      expect(other.json().issue[0].details.text).toBe(
+        'POST to the base takes a Bundle of type batch or transaction, not "Patient"; POST [base]/[type] creates a resource',
+      );
       expect(codeOf(await server.send('POST', '/'))).toBe('body-missing');
       expect(codeOf(await server.send('POST', '?nonsense=1', batch()))).toBe('parameter-unknown');
       expect((await run({ resourceType: 'Bundle', type: 'batch', entry: 7 })).status).toBe(400);

@@ -288,6 +288,17 @@ export function conditionalWrites(data: Store): void {
       expectRefusal(await server.send('PATCH', `/Patient?${query}`, '[]', patch), 400, code, text);
     });
 
+    it('are what an update needs, where it names no id', async () => {
+      const answer = await server.send('PUT', '/Patient', patient('x'));
+      expectRefusal(answer, 400, 'criteria-missing', '[type]/[id]', '[type]?identifier=');
+    });
+
+    it('in If-None-Exist lie below the base of the server, if any', async () => {
+      const answer = await create('http://other.example/fhir/Patient?identifier=x', patient('x'));
+      expectRefusal(answer, 400, 'parameter-invalid', 'If-None-Exist: "http://other.example/fhir/Patient" lies under');
+      expectRefusal(answer, 400, 'parameter-invalid', `another base than that of this server, ${server.url}/fhir;`);
+    });
+
     it('in If-None-Exist are of the type in the URL, once, and ASCII', async () => {
       expectRefusal(await create('Basic?identifier=x', patient('x')), 400, 'type-mismatch', 'Basic', 'Patient');
       expectRefusal(await create('name=Müller', patient('x')), 400, 'header-invalid', 'percent-encoded');

@@ -98,6 +98,17 @@ describe('update: PUT [base]/[type]/[id] (http.html#update)', () => {
     expect(current.headers.etag).toBe(status === 200 ? 'W/"2"' : 'W/"1"');
   });
 
+  it.each([
+    ['W/"7", W/"8"', 'If-Match: the current version is W/"1", not W/"7", W/"8"'],
+    [`W/"${'9'.repeat(80)}"`, `If-Match: the current version is W/"1", not W/"${'9'.repeat(61)}…`],
+    ['1', 'If-Match has to be *, or like W/"3" or "3", or several of these with commas between them'],
+  ])('a refused If-Match is told with what was sent: %s', async (header, text) => {
+    const id = fresh();
+    await put(id);
+    const answer = await put(id, { active: true }, { 'if-match': header });
+    expect(answer.json().issue[0].details.text).toBe(text);
+  });
+
   it('If-Match is 412 where nothing is, or nothing any more', async () => {
     const id = fresh();
     expect((await put(id, {}, { 'if-match': 'W/"1"' })).status).toBe(412);

@@ -16,7 +16,7 @@ export interface OpenedBundle {
  * @throws FhirError `bundle-type`, `too-many-entries`, and as `checkResource`
  */
 export function openBundle(body: JsonValue | undefined, most: number): OpenedBundle {
-  const bundle = checkResource(body, 'Bundle');
+  const bundle = checkResource(body, 'Bundle', notToTheBase);
   const { type } = bundle;
   if (type !== 'batch' && type !== 'transaction') throw notExecuted(type);
   const list = bundle['entry'];
@@ -26,6 +26,10 @@ export function openBundle(body: JsonValue | undefined, most: number): OpenedBun
     throw new FhirError('too-many-entries', text, { expression: 'Bundle.entry' });
   }
   return { bundle, type, entries };
+}
+
+function notToTheBase(type: string): string {
+  return `POST to the base takes a Bundle of type batch or transaction, not ${type}; POST [base]/[type] creates a resource`;
 }
 
 function notExecuted(type: JsonValue | undefined): FhirError {
