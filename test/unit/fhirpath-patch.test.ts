@@ -257,7 +257,12 @@ const FAULTS: readonly (readonly [step: Step, code: string, text: RegExp])[] = [
     'patch-target',
     /named without its type: deceased/,
   ],
-  [{ type: 'add', path: 'Patient.name', name: 'text', value }, 'patch-target', /finds 2 elements/],
+  [
+    { type: 'add', path: 'Patient.name', name: 'text', value },
+    'patch-target',
+    /finds 2 elements .*: Patient\.name\[0\], Patient\.name\[1\]$/,
+  ],
+  [{ type: 'delete', path: 'Patient.descendants()' }, 'patch-target', /, Patient\.[^,]*, Patient\.[^,]*…$/],
   [{ type: 'add', path: 'Patient.contact', name: 'gender', value }, 'patch-target', /finds nothing/],
   [{ type: 'add', path: 'Patient.id', name: 'extension', value: extension }, 'patch-target', /finds nothing/],
   [
@@ -276,6 +281,16 @@ const FAULTS: readonly (readonly [step: Step, code: string, text: RegExp])[] = [
     /has no element foo/,
   ],
   [{ type: 'add', path: 'Patient', name: 'gender', value: {} }, 'patch-invalid', /there are 0/],
+  [
+    { type: 'add', path: 'Patient', name: 'gender', value: { valueCodee: 'x' } },
+    'patch-invalid',
+    /valueCodee is none of them/,
+  ],
+  [
+    { type: 'add', path: 'Patient', name: 'extension', value: { valueExtension: extended.extension[0] as JsonObject } },
+    'patch-invalid',
+    /given by parts named url and value/,
+  ],
   [
     { type: 'add', path: 'Patient', name: 'gender', value: { ...value, valueCode: 'x' } },
     'patch-invalid',
@@ -347,6 +362,27 @@ describe('fhirpatch.html: what is refused', () => {
     expect(issue.text).toMatch(/^Operation \[1\]/);
     expect(issue.text).toMatch(text);
     expect(issue.expression).toMatch(/^Parameters\.parameter\[1\](\.part\[\d\])?$/);
+  });
+
+  test.each([
+    ['index', { valueInteger: -1 }, /the part index has to be an integer from 0 on/],
+    ['index', { valueString: '1' }, /the part index has to be an integer from 0 on/],
+    ['path', { valueInteger: 1 }, /the part path has to be a string/],
+    ['type', { valueCode: 'insert' }, /the part type is there twice/],
+    ['pfad', { valueString: 'Patient.name' }, /there is no part pfad; there are type, path,/],
+  ])('a part %s of %j is told by its name, and where it is', async (name, part, text) => {
+    const operation = {
+      name: 'operation',
+      part: [
+        { name: 'type', valueCode: 'insert' },
+        { name, ...part },
+      ],
+    };
+    const patch: Resource = { resourceType: 'Parameters', parameter: [operation] };
+    const error = await applyFhirPathPatch(some, patch, model).catch((thrown: unknown) => thrown);
+    const [issue] = (error as FhirError).issues;
+    expect([issue.code, issue.text]).toEqual(['patch-invalid', expect.stringMatching(text)]);
+    expect(issue.expression).toBe(`Parameters.parameter[0].part[${name === 'type' ? 0 : 1}]`);
   });
 
   test('what the library says of values is not told', async () => {

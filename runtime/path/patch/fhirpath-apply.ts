@@ -90,8 +90,8 @@ function one(nodes: readonly Node[]): Node {
   const [node] = nodes;
   if (node === undefined) throw new PatchFault('the path finds nothing', 'path');
   if (nodes.length === 1) return node;
-  const some = nodes.slice(0, 3).map(pathOf).join(', ');
-  throw new PatchFault(`the path finds ${nodes.length} elements where it has to find one: ${some}…`, 'path');
+  const some = nodes.slice(0, 3).map(pathOf).join(', ') + (nodes.length > 3 ? '…' : '');
+  throw new PatchFault(`the path finds ${nodes.length} elements where it has to find one: ${some}`, 'path');
 }
 
 function contentType(node: Node, model: PatchModel): NonNullable<ReturnType<typeof typeOf>> {

@@ -54,9 +54,11 @@ export function readOperation(parameter: JsonValue): Operation {
   for (const part of parts) {
     const name = isObject(part) ? part['name'] : undefined;
     if (!isObject(part) || typeof name !== 'string' || !Object.hasOwn(READERS, name)) {
-      throw malformed(`there is no part ${shorten(String(name))}; there are ${Object.keys(READERS).join(', ')}`);
+      const known = `there are ${Object.keys(READERS).join(', ')}`;
+      if (typeof name !== 'string') throw malformed(`a part has no name; ${known}`);
+      throw malformed(`there is no part ${shorten(name)}; ${known}`, name);
     }
-    if (Object.hasOwn(read, name)) throw malformed('the part is there twice', name);
+    if (Object.hasOwn(read, name)) throw malformed(`the part ${name} is there twice`, name);
     read[name] = READERS[name as keyof typeof READERS](part, name);
   }
   const type = read['type'];
@@ -72,14 +74,14 @@ export function readOperation(parameter: JsonValue): Operation {
 /** A text, whatever primitive type is said to have it. */
 function text(part: JsonObject, name: string): string {
   const value = valueOf(part);
-  if (typeof value !== 'string') throw malformed('the part has to be a string', name);
+  if (typeof value !== 'string') throw malformed(`the part ${name} has to be a string`, name);
   return value;
 }
 
 function position(part: JsonObject, name: string): number {
   const value = valueOf(part);
   if (typeof value !== 'number' || !Number.isSafeInteger(value) || value < 0) {
-    throw malformed('the part has to be an integer from 0 on', name);
+    throw malformed(`the part ${name} has to be an integer from 0 on`, name);
   }
   return value;
 }

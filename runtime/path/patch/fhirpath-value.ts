@@ -43,11 +43,14 @@ function readPart(part: JsonObject, model: PatchModel): { readonly type?: string
   const { resource } = part;
   const forms = values.length + (resource === undefined ? 0 : 1) + (part['part'] === undefined ? 0 : 1);
   if (forms !== 1) {
-    throw new PatchFault(
-      `a value is given by one value[x], a resource or parts; there are ${forms}`,
-      'value',
-      'patch-invalid',
-    );
+    const strange = names.find((name) => keys?.has(name) === false);
+    const text =
+      strange === 'valueExtension'
+        ? 'an Extension is given by parts named url and value (or extension), not by valueExtension'
+        : strange === undefined
+          ? `a value is given by one value[x], a resource or parts; there are ${forms}`
+          : `a value is given by one value[x], a resource or parts; ${shorten(strange)} is none of them`;
+    throw new PatchFault(text, 'value', 'patch-invalid');
   }
   const [key] = values;
   if (key !== undefined) return { type: keys?.get(key)?.type ?? '', item: readItems(part, key)[0] ?? {} };
