@@ -358,6 +358,23 @@ export function transactions(store: Store): void {
       expect(await count(`Patient?identifier=urn:test|${value}`)).toBe(1);
     });
 
+    it('see what entries without conditions do, wherever these stand', async () => {
+      const value = word();
+      const fullUrl = urn();
+      const request = { ifNoneExist: `identifier=urn:test|${value}` };
+      const answer = await done(
+        transaction(
+          entry('POST', 'Patient', patient(value), { fullUrl, request }),
+          entry('POST', 'Patient', patient(value)),
+          entry('POST', 'Observation', observation(fullUrl)),
+        ),
+      );
+      expect(statusesOf(answer)).toEqual(['200 OK', '201 Created', '201 Created']);
+      const [found, made, seen] = responsesOf(answer).map(nameOf);
+      expect(found).toBe(made);
+      expect((await read(seen!)).subject.reference).toBe(made);
+    });
+
     it('are kept by If-Match, If-None-Match and If-Modified-Since', async () => {
       const id = word();
       await server.send('PUT', `/Patient/${id}`, patient('x', { id }));
@@ -463,16 +480,32 @@ export function transactions(store: Store): void {
           entry('PUT', `Patient?identifier=urn:test|${id}`, patient(id)),
         ],
       ],
+      [
+        'PUT and conditional PATCH',
+        (id: string) => [
+          entry('PUT', `Patient/${id}`, patient(id, { id })),
+          entry('PATCH', `Patient?identifier=urn:test|${id}`, {
+            resourceType: 'Binary',
+            contentType: 'application/json-patch+json',
+            data: Buffer.from('[{"op":"add","path":"/active","value":true}]').toString('base64'),
+          }),
+        ],
+      ],
     ])('may not be written to twice: %s', async (_name, entries) => {
       const id = word();
-      await server.send('PUT', `/Patient/${id}`, patient(id, { id }));
-      const answer = await run(transaction(entry('POST', 'Patient', patient('x')), ...entries(id)));
-      expect(answer.status).toBe(400);
-      expect(faultsOf(answer)).toEqual([
-        ['bundle-identity', 'Bundle.entry[1]'],
-        ['bundle-identity', 'Bundle.entry[2]'],
-      ]);
-      expect(answer.text).toContain('entry[1] and entry[2]');
+      const both = entries(id);
+      for (const isNew of [true, false]) {
+        if (!isNew) await server.send('PUT', `/Patient/${id}`, patient(id, { id }));
+        for (const ordered of [both, [...both].reverse()]) {
+          const answer = await run(transaction(entry('POST', 'Patient', patient('x')), ...ordered));
+          expect(answer.status).toBe(400);
+          expect(faultsOf(answer)).toEqual([
+            ['bundle-identity', 'Bundle.entry[1]'],
+            ['bundle-identity', 'Bundle.entry[2]'],
+          ]);
+          expect(answer.text).toContain('entry[1] and entry[2]');
+        }
+      }
     });
   });
 

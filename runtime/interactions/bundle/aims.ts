@@ -6,11 +6,12 @@ import { applyLinks } from './apply-links.js';
 import type { BundleServices } from './bundle-services.js';
 import { entryPath, forEntry } from './entry-error.js';
 import { Phase } from './entry.js';
+import { openIdentities } from './identities.js';
 import { replaceInQuery } from './match-url.js';
 import { overlay, type Overlay } from './overlay.js';
 import { inParallel, type Pace } from './pace.js';
 import type { Placeholders } from './placeholders.js';
-import { paramsOf, planOf, type Step } from './steps.js';
+import { isConditional, paramsOf, planOf, type Step } from './steps.js';
 
 /** A step, and the resources that it is about. */
 export interface Aimed {
@@ -47,14 +48,18 @@ const WIDTH = 16;
 /**
  * Finds out which resource each entry is about, in the order of work: each sees what those before it do.
  *
- * @throws FhirError where one cannot be told, or its preconditions are not met
+ * @throws FhirError where one cannot be told, or its preconditions are not met; `bundle-identity`
  */
 export async function aimSteps(context: AimContext): Promise<Aims> {
   const { steps, view, services } = context;
   await searchAhead(context);
   const names = new Map<number, string>();
+  const identities = openIdentities();
   for (const { entry, call } of steps) {
-    if (call.type !== undefined && call.id !== undefined) names.set(entry.index, `${call.type}/${call.id}`);
+    if (call.type === undefined || call.id === undefined) continue;
+    const name = `${call.type}/${call.id}`;
+    names.set(entry.index, name);
+    identities.claim(name, entry.index);
   }
   const laid = overlay(view);
   const aimed: Aimed[] = [];
@@ -78,6 +83,8 @@ export async function aimSteps(context: AimContext): Promise<Aims> {
       await forEntry(index, async () => {
         const plan = step.plan ?? (await completePlan(step, names, context));
         const aim = await plan.aim(laid);
+        // What another entry writes has no content yet that could be looked at.
+        if (aim.isThere !== true) for (const { id } of aim.targets) identities.claim(`${aim.type}/${id}`, index);
         const one = { step, plan, aim };
         const [target] = aim.targets;
         if (target !== undefined) names.set(index, `${aim.type}/${target.id}`);
@@ -90,11 +97,6 @@ export async function aimSteps(context: AimContext): Promise<Aims> {
     left = waiting;
   }
   return { aimed, names, guards, view: laid };
-}
-
-/** Whether a search decides which resource a step is about. */
-export function isConditional({ call }: Pick<Step, 'call'>): boolean {
-  return call.interaction.startsWith('conditional-') || call.conditions.ifNoneExist !== undefined;
 }
 
 /** Asks the store all that will be asked anyway, side by side. What fails then fails again, where it can be told. */

@@ -1,19 +1,27 @@
 import { FhirError } from '../../fhir/errors.js';
 import { entryPath } from './entry-error.js';
 
-/**
- * Makes sure that no two entries write to one resource. https://hl7.org/fhir/R5/http.html#trules
- *
- * @param targets `Type/id` of each resource that an entry writes to, with the place of the entry
- * @throws FhirError `bundle-identity` naming both entries
- */
-export function checkIdentities(targets: Iterable<readonly [name: string, index: number]>): void {
+/** Which entry writes to which resource. */
+export interface Identities {
+  /**
+   * An entry writes to a resource.
+   *
+   * @param name `Type/id`
+   * @throws FhirError `bundle-identity` naming both entries, where another one does so too
+   */
+  claim(name: string, index: number): void;
+}
+
+/** Makes sure that no two entries write to one resource. https://hl7.org/fhir/R5/http.html#trules */
+export function openIdentities(): Identities {
   const owners = new Map<string, number>();
-  for (const [name, index] of targets) {
-    const owner = owners.get(name);
-    if (owner !== undefined && owner !== index) throw clash(name, Math.min(owner, index), Math.max(owner, index));
-    owners.set(name, index);
-  }
+  return {
+    claim(name, index) {
+      const owner = owners.get(name);
+      if (owner !== undefined && owner !== index) throw clash(name, Math.min(owner, index), Math.max(owner, index));
+      owners.set(name, index);
+    },
+  };
 }
 
 function clash(name: string, one: number, other: number): FhirError {

@@ -91,10 +91,14 @@ function throwAll(faults: ReadonlyMap<number, FhirError>): void {
     throw Object.assign(FhirError.of([first, ...others]), { headers: ordered[0]?.headers ?? {} });
 }
 
-/** Those whose search names other entries come after the others of their phase. */
+/**
+ * Within a phase searches come after all that they could find, wherever that stands, and of these last those that name
+ * other entries.
+ */
 function compareSteps(a: Step, b: Step): number {
   return (
     a.entry.phase - b.entry.phase ||
+    Number(isConditional(a)) - Number(isConditional(b)) ||
     Math.min(a.needs.size, 1) - Math.min(b.needs.size, 1) ||
     a.entry.index - b.entry.index
   );
@@ -116,6 +120,11 @@ async function readStep(
     await plan?.drop?.();
     throw error;
   }
+}
+
+/** Whether a search decides which resource a step is about. */
+export function isConditional({ call }: Pick<Step, 'call'>): boolean {
+  return call.interaction.startsWith('conditional-') || call.conditions.ifNoneExist !== undefined;
 }
 
 /** The parameters of the search that decides which resource a call is about. */

@@ -4,18 +4,17 @@ import type { Change, StoredVersion } from '../../store/store.js';
 import type { Call, Reply } from '../call.js';
 import { commit, type Decision } from '../commit.js';
 import type { Decided } from '../write-plan.js';
-import { aimSteps, isConditional, type Aimed, type Aims } from './aims.js';
+import { aimSteps, type Aimed, type Aims } from './aims.js';
 import { applyLinks } from './apply-links.js';
 import { executeEntry } from './batch.js';
 import type { BundleServices } from './bundle-services.js';
 import { forEntry, inEntry } from './entry-error.js';
-import { checkIdentities } from './identities.js';
 import { replaceInQuery } from './match-url.js';
 import { memoView } from './memo-view.js';
 import { inParallel, keepPace, type Pace } from './pace.js';
 import { collectCriteria, resolveReferences, typeOfCriteria } from './references.js';
 import { answerOf, writeEntry } from './response.js';
-import { readSteps, type Step, type Steps } from './steps.js';
+import { isConditional, readSteps, type Step, type Steps } from './steps.js';
 
 /** Reads that are under way at a time. */
 const WIDTH = 8;
@@ -77,7 +76,6 @@ async function write(
   const decide = async (): Promise<Decision<Outcomes>> => {
     const view = await memoView(services.store, named);
     const aims = await aimSteps({ steps: writes, placeholders, searched, view, services, pace });
-    checkIdentities(targetsOf(aims));
     versions.see(aims);
     const nameOf = (text: string, { entry }: Step): string | undefined => {
       const index = placeholders.find(text, entry);
@@ -105,14 +103,6 @@ async function write(
     // A store that failed may have written all the same, or be about to. The sweep finds out.
     if (error instanceof FhirError && error.status < 500) for (const { plan } of writes) await plan?.drop?.();
     throw error instanceof FhirError && error.code === 'version-conflict' ? versions.blame(error) : error;
-  }
-}
-
-/** `Type/id` of all that is written to. */
-function* targetsOf({ aimed }: Aims): Generator<[string, number]> {
-  for (const { step, aim } of aimed) {
-    if (aim.isThere === true) continue;
-    for (const { id } of aim.targets) yield [`${aim.type}/${id}`, step.entry.index];
   }
 }
 
