@@ -10,9 +10,9 @@ import { applyPatch, JSON_PATCHER } from './patchers.js';
 import { liveVersion } from './preconditions.js';
 import { replyPut } from './reply-put.js';
 import { readStored } from './read-stored.js';
-import { patchTypes, validateParameters } from './sent-patch.js';
+import { patchTypes } from './sent-patch.js';
 import type { Services } from './services.js';
-import { validateResource } from './validate-resource.js';
+import { validateParameters, validatePatched } from './validate-patch.js';
 import type { Aim, Target, WritePlan, WritePlanner } from './write-plan.js';
 
 /** What is particular to patching resources of one kind. */
@@ -85,7 +85,7 @@ export function patchPlan(call: Call, aimer: Aimer, services: Services, handling
       const shown = await handling.show(await readStored(live.json, services), target);
       const { patchers = JSON_PATCHER, limits } = services;
       const patched = checkPatched(await applyPatch(shown, patch, patchers, limits), shown);
-      validateResource(patched, {}, services);
+      validatePatched(patched, patch, services);
       const change = await handling.compose(patched, shown, target);
       return {
         changes: change === undefined ? [] : [change],

@@ -1,4 +1,4 @@
-import { FhirError, type Issue } from '../fhir/errors.js';
+import { FhirError } from '../fhir/errors.js';
 import { isObject, type JsonValue, type Resource } from '../fhir/resource.js';
 import { MEDIA_TYPES } from '../format/negotiate.js';
 import { PATCH_TYPES } from '../format/patch-types.js';
@@ -8,7 +8,6 @@ import { BINARY, decodeData } from './binary-content.js';
 import type { SentPatch } from './call.js';
 import type { Patchers } from './patchers.js';
 import type { Services } from './services.js';
-import { validateResource } from './validate-resource.js';
 
 /** The type of resource that a FHIRPath Patch is. */
 const PARAMETERS = 'Parameters';
@@ -53,31 +52,6 @@ export function patchOfResource(resource: Resource | undefined): SentPatch {
     throw new FhirError('body-missing', `The ${BINARY} has no patch in it`, { expression: `${BINARY}.data` });
   }
   return readPatch(format, data);
-}
-
-/**
- * Validates a FHIRPath Patch as any resource, so that what is misspelt in it is not left undone.
- *
- * @throws FhirError with an issue for each fault
- */
-export function validateParameters(patch: Resource, services: Pick<Services, 'validate'>): void {
-  try {
-    validateResource(patch, {}, services);
-  } catch (error) {
-    if (!(error instanceof FhirError)) throw error;
-    const [first, ...others] = error.issues;
-    throw FhirError.of([withRemedy(first), ...others.map(withRemedy)]);
-  }
-}
-
-/** A parameter cannot hold an Extension, which is what people try first. https://hl7.org/fhir/R5/fhirpatch.html#anonymous */
-function withRemedy(issue: Issue): Issue {
-  if (issue.code !== 'unknown-property' || issue.expression?.endsWith('.valueExtension') !== true) return issue;
-  const place = `${issue.expression}: `;
-  return {
-    ...issue,
-    text: `${place}a value that is an Extension is given by parts named url and value (or extension)`,
-  };
 }
 
 /** Media types of the patches that a server takes. */

@@ -313,6 +313,16 @@ export function patches(data: Store): void {
       expect((await read(id)).meta.versionId).toBe('1');
     });
 
+    it('that leaves a list without items is told what it makes, and what to remove', async () => {
+      const id = await make({ name: [{ given: ['a'] }] });
+      const text = async (path: string) =>
+        (await patch(`/Patient/${id}`, [{ op: 'remove', path }])).json().issue[0].details.text as string;
+      const what = 'What the patch makes: Patient.';
+      const why = 'an array is never empty; leave it out';
+      expect(await text('/identifier/0')).toBe(`${what}identifier: ${why}: remove /identifier`);
+      expect(await text('/name/0/given/0')).toBe(`${what}name[0].given: ${why}: remove /name/0/given`);
+    });
+
     it('is refused whole, where one of its operations is', async () => {
       const id = await make({ active: true });
       const operations = [
