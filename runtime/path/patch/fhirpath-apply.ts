@@ -1,5 +1,6 @@
 import type { Resource } from '../../fhir/resource.js';
-import { editContent } from './fhirpath-edit.js';
+import type { Budget } from './fhirpath-budget.js';
+import { editContent, spendOnLists } from './fhirpath-edit.js';
 import { PatchFault } from './fhirpath-fault.js';
 import { countItems, replaceKeys, spliceItems, writeItems } from './fhirpath-items.js';
 import type { PatchElement, PatchModel } from './fhirpath-model.js';
@@ -11,6 +12,7 @@ import { addValue, elementOf, readValue } from './fhirpath-value.js';
 export interface Bench {
   readonly resource: Resource;
   readonly model: PatchModel;
+  readonly budget: Budget;
   /** What a path finds. */
   readonly find: (path: string) => readonly Node[];
   /** What holds a list, and the name of the list, by the path of the list. */
@@ -19,16 +21,17 @@ export interface Bench {
 
 /** Each operation gives the resource as it is afterwards. https://hl7.org/fhir/R5/fhirpatch.html#concept */
 export const OPERATIONS: Readonly<Record<OperationType, (operation: Operation, bench: Bench) => Resource>> = {
-  add(operation, { resource, model, find }) {
+  add(operation, { resource, model, budget, find }) {
     const holder = one(find(operation.path));
     const type = contentType(holder, model);
     const element = elementOf(type, operation.name ?? '', 'name');
     const added = readValue(operation.value ?? {}, type, element, model);
+    spendOnLists(holder, added.key, budget);
     return editContent(resource, holder, model, (content) => addValue(content, type, element, added));
   },
 
   insert(operation, bench) {
-    const { resource, model } = bench;
+    const { resource, model, budget } = bench;
     const { holder, element } = findList(operation, bench);
     const type = contentType(holder, model);
     const length = countOf(holder, element, model);
@@ -36,23 +39,26 @@ export const OPERATIONS: Readonly<Record<OperationType, (operation: Operation, b
     if (!element.list && length > 0) throw new PatchFault(`${pathOf(holder)}.${element.name} is no list`, 'path');
     if (index > length) throw beyond('index', index, length);
     const { key, item } = readValue(operation.value ?? {}, type, element, model);
+    spendOnLists(holder, key, budget);
     return editContent(resource, holder, model, (content) => spliceItems(content, key, element.list, index, 0, item));
   },
 
-  delete(operation, { resource, model, find }) {
+  delete(operation, { resource, model, budget, find }) {
     const nodes = find(operation.path);
     if (nodes.length === 0) return resource;
     const { slot } = one(nodes);
     if (slot === undefined) throw new PatchFault('a patch cannot delete the resource itself', 'path');
+    spendOnLists(slot.parent, slot.key, budget);
     return editContent(resource, slot.parent, model, (content) =>
       spliceItems(content, slot.key, slot.element.list, slot.index, 1),
     );
   },
 
-  replace(operation, { resource, model, find }) {
+  replace(operation, { resource, model, budget, find }) {
     const { slot } = one(find(operation.path));
     if (slot === undefined) throw new PatchFault('a patch cannot replace the resource itself', 'path');
     const { key, item } = readValue(operation.value ?? {}, contentType(slot.parent, model), slot.element, model);
+    spendOnLists(slot.parent, slot.key, budget);
     return editContent(resource, slot.parent, model, (content) =>
       key === slot.key
         ? spliceItems(content, key, slot.element.list, slot.index, 1, item)
@@ -61,7 +67,7 @@ export const OPERATIONS: Readonly<Record<OperationType, (operation: Operation, b
   },
 
   move(operation, bench) {
-    const { resource, model } = bench;
+    const { resource, model, budget } = bench;
     const { holder, element } = findList(operation, bench);
     const type = contentType(holder, model);
     const length = countOf(holder, element, model);
@@ -72,6 +78,8 @@ export const OPERATIONS: Readonly<Record<OperationType, (operation: Operation, b
     const [key] = type.keysOf(element).map((each) => each.key);
     const item = childAt(holder, element, source, model)?.item;
     if (key === undefined || item === undefined) throw new Error('a list without items');
+    // It makes two lists, one without the item and one with it.
+    for (let i = 0; i < 2; i++) spendOnLists(holder, key, budget);
     return editContent(resource, holder, model, (content) =>
       spliceItems(spliceItems(content, key, true, source, 1), key, true, destination, 0, item),
     );

@@ -1,15 +1,15 @@
 import { PatchFault } from './fhirpath-fault.js';
 
 /**
- * Steps that the paths of one patch may take, a step being an element looked at: some tenths of a second of work. Far
- * more than patches need, and few enough that nobody else waits long.
+ * Steps that one patch may take, a step being an element that a path looks at: some tenths of a second of work. Far more
+ * than patches need, and few enough that nobody else waits long.
  */
 export const MAX_STEPS = 500_000;
 
-/** Operations that a patch may have. */
-export const MAX_OPERATIONS = 10_000;
+/** What copying one item of a list costs, in steps: each operation makes a new list. */
+export const COPIED_ITEM = 1 / 64;
 
-/** What the paths of one patch may still cost. */
+/** What one patch may still cost. */
 export class Budget {
   constructor(private left: number = MAX_STEPS) {}
 
@@ -17,6 +17,10 @@ export class Budget {
   spend(steps: number): void {
     this.left -= steps;
     if (this.left < 0)
-      throw new PatchFault('the paths of this patch take too long to evaluate', 'path', 'patch-too-large');
+      throw new PatchFault(
+        'this patch looks at too much, or changes too long lists too often',
+        'path',
+        'patch-too-large',
+      );
   }
 }

@@ -1,7 +1,8 @@
 import { isObject, type JsonObject, type JsonValue, type Resource } from '../../fhir/resource.js';
-import { spliceItems, readItem } from './fhirpath-items.js';
+import { COPIED_ITEM, type Budget } from './fhirpath-budget.js';
+import { countItems, spliceItems, readItem } from './fhirpath-items.js';
 import type { PatchModel } from './fhirpath-model.js';
-import { contentPath, type JsonPath, type Node } from './fhirpath-node.js';
+import { contentOf, contentPath, type JsonPath, type Node } from './fhirpath-node.js';
 
 /** Changes an object by giving another. */
 type Change = (object: JsonObject) => JsonObject;
@@ -19,6 +20,19 @@ export function editContent(resource: Resource, node: Node, model: PatchModel, c
     const item = readItem(holder, key, index) ?? {};
     return spliceItems(holder, key, element.list, index, 1, { ...item, twin: change(item.twin ?? {}) });
   });
+}
+
+/**
+ * Counts what it costs to change a list in an element, and with it all lists that the element is in.
+ *
+ * @throws PatchFault `patch-too-large`
+ */
+export function spendOnLists(holder: Node, key: string, budget: Budget): void {
+  let items = countItems(contentOf(holder) ?? {}, key);
+  for (let { slot } = holder; slot !== undefined; { slot } = slot.parent) {
+    items += countItems(contentOf(slot.parent) ?? {}, slot.key);
+  }
+  budget.spend(items * COPIED_ITEM);
 }
 
 function editAt(resource: Resource, path: JsonPath, depth: number, change: Change): Resource;

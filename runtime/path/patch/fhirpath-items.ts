@@ -41,13 +41,36 @@ export function spliceItems(
   ...fresh: readonly Item[]
 ): JsonObject {
   const values = own(holder, key);
-  const isPlain =
-    own(holder, `_${key}`) === undefined && fresh.every(({ twin, value }) => !twin && value !== undefined);
-  // Long lists are mostly of complex values, and need not be taken apart.
-  if (isPlain && Array.isArray(values) && values.length + fresh.length > count) {
-    return { ...holder, [key]: values.toSpliced(index, count, ...fresh.map(({ value }) => value ?? null)) };
+  const twins = own(holder, `_${key}`);
+  if (!list || (!Array.isArray(values) && !Array.isArray(twins))) {
+    return writeItems(holder, key, readItems(holder, key).toSpliced(index, count, ...fresh), list);
   }
-  return writeItems(holder, key, readItems(holder, key).toSpliced(index, count, ...fresh), list);
+  const length = countItems(holder, key);
+  const isPlain = twins === undefined && fresh.every(({ twin }) => twin === undefined);
+  return replaceLists(
+    holder,
+    key,
+    filled(values, length).toSpliced(index, count, ...fresh.map(({ value }) => value ?? null)),
+    isPlain ? [] : filled(twins, length).toSpliced(index, count, ...fresh.map(({ twin }) => twin ?? null)),
+  );
+}
+
+/** As many as there are of the values and of what goes with them, with `null` for those that are not there. */
+function filled(list: JsonValue | undefined, length: number): readonly JsonValue[] {
+  return Array.isArray(list) && list.length === length
+    ? list
+    : Array.from({ length }, (_, i) => (Array.isArray(list) ? (list[i] ?? null) : null));
+}
+
+function replaceLists(
+  holder: JsonObject,
+  key: string,
+  values: readonly JsonValue[],
+  twins: readonly JsonValue[],
+): JsonObject {
+  const lists = [[key, values] as const, [`_${key}`, twins] as const];
+  const entries = lists.filter(([, list]) => list.some((each) => each !== null));
+  return replaceKeys(holder, [key], entries as [string, JsonValue][]);
 }
 
 /**

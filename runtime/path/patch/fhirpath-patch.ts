@@ -1,12 +1,13 @@
 import { FhirError } from '../../fhir/errors.js';
 import type { JsonValue, Resource } from '../../fhir/resource.js';
 import { OPERATIONS } from './fhirpath-apply.js';
-import { Budget, MAX_OPERATIONS } from './fhirpath-budget.js';
+import { Budget } from './fhirpath-budget.js';
 import { PatchFault, shorten } from './fhirpath-fault.js';
 import { createFinder, type Finder } from './fhirpath-find.js';
 import type { PatchModel } from './fhirpath-model.js';
 import { readOperation, type Operation } from './fhirpath-operation.js';
 import { prune } from './fhirpath-prune.js';
+import { MAX_PATCH_OPERATIONS } from './patch-limits.js';
 
 /**
  * Applies a FHIRPath Patch: each operation to what the one before it left, then takes away what was left empty. The
@@ -20,17 +21,25 @@ import { prune } from './fhirpath-prune.js';
 export async function applyFhirPathPatch(resource: Resource, patch: Resource, model: PatchModel): Promise<Resource> {
   const parameters = readParameters(patch);
   const operations = parameters.map((parameter, i) => attempt(i, parameters, () => readOperation(parameter)));
-  const finder = await createFinder(operations, new Budget());
+  const budget = new Budget();
+  const finder = await createFinder(operations, budget);
   const patched = operations.reduce(
-    (current, operation, i) => attempt(i, parameters, () => applyOne(current, operation, model, finder), operation),
+    (current, operation, i) =>
+      attempt(i, parameters, () => applyOne(current, operation, model, finder, budget), operation),
     resource,
   );
   return patched === resource ? resource : prune(patched);
 }
 
-function applyOne(resource: Resource, operation: Operation, model: PatchModel, finder: Finder): Resource {
+function applyOne(
+  resource: Resource,
+  operation: Operation,
+  model: PatchModel,
+  finder: Finder,
+  budget: Budget,
+): Resource {
   const { find, findList } = finder(resource, model);
-  return OPERATIONS[operation.type](operation, { resource, model, find, findList });
+  return OPERATIONS[operation.type](operation, { resource, model, budget, find, findList });
 }
 
 function readParameters(patch: Resource): readonly JsonValue[] {
@@ -43,8 +52,11 @@ function readParameters(patch: Resource): readonly JsonValue[] {
       expression: 'Parameters.parameter',
     });
   }
-  if (parameter.length <= MAX_OPERATIONS) return parameter;
-  throw new FhirError('patch-too-large', `A patch has at most ${MAX_OPERATIONS} operations, not ${parameter.length}`);
+  if (parameter.length <= MAX_PATCH_OPERATIONS) return parameter;
+  throw new FhirError(
+    'patch-too-large',
+    `A patch has at most ${MAX_PATCH_OPERATIONS} operations, not ${parameter.length}`,
+  );
 }
 
 /** Makes the fault of an operation a failure that tells where in the patch it is. */

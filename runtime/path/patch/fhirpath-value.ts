@@ -1,7 +1,7 @@
 import { Decimal } from '../../fhir/decimal.js';
 import { isObject, type JsonObject, type JsonValue } from '../../fhir/resource.js';
 import { PatchFault, shorten } from './fhirpath-fault.js';
-import { readItems, writeItems, type Item } from './fhirpath-items.js';
+import { countItems, readItems, spliceItems, writeItems, type Item } from './fhirpath-items.js';
 import type { PatchElement, PatchModel, PatchType } from './fhirpath-model.js';
 
 /** A value for an element, and the JSON name that its type gives it there. */
@@ -80,14 +80,32 @@ function readParts(part: JsonObject, typeName: string, model: PatchModel): JsonO
   const parts = part['part'];
   if (type === undefined || !Array.isArray(parts))
     throw new PatchFault('the value has no parts', 'value', 'patch-invalid');
-  return parts.reduce((object: JsonObject, each) => addPart(object, each, type, model), {});
+  /** All of one name together: parts may be many. */
+  const items = new Map<PatchElement, Map<string, Item[]>>();
+  for (const each of parts) {
+    const { element, key, item } = readNamedPart(each, type, model);
+    const keys = items.get(element) ?? new Map<string, Item[]>();
+    if (keys.size > 0 && !element.list) throw alreadyThere(type, element);
+    const list = keys.get(key) ?? [];
+    list.push(item);
+    items.set(element, keys.set(key, list));
+  }
+  return [...items].reduce(
+    (object: JsonObject, [element, keys]) =>
+      [...keys].reduce((made, [key, list]) => writeItems(made, key, list, element.list), object),
+    {},
+  );
 }
 
-function addPart(object: JsonObject, part: JsonValue, type: PatchType, model: PatchModel): JsonObject {
+function readNamedPart(
+  part: JsonValue,
+  type: PatchType,
+  model: PatchModel,
+): NewValue & { readonly element: PatchElement } {
   if (!isObject(part)) throw new PatchFault('a part is not an object', 'value', 'patch-invalid');
   const { name } = part;
   const element = elementOf(type, typeof name === 'string' ? name : '', 'value');
-  return addValue(object, type, element, readValue(part, type, element, model));
+  return { element, ...readValue(part, type, element, model) };
 }
 
 /**
@@ -96,10 +114,13 @@ function addPart(object: JsonObject, part: JsonValue, type: PatchType, model: Pa
  * @throws PatchFault where the element is there already and does not repeat
  */
 export function addValue(object: JsonObject, type: PatchType, element: PatchElement, added: NewValue): JsonObject {
-  const isThere = type.keysOf(element).some(({ key }) => readItems(object, key).length > 0);
-  if (isThere && !element.list) throw new PatchFault(`${type.name}.${element.name} is there already`, 'name');
-  const items = [...readItems(object, added.key), added.item];
-  return writeItems(object, added.key, items, element.list);
+  const isThere = type.keysOf(element).some(({ key }) => countItems(object, key) > 0);
+  if (isThere && !element.list) throw alreadyThere(type, element);
+  return spliceItems(object, added.key, element.list, countItems(object, added.key), 0, added.item);
+}
+
+function alreadyThere(type: PatchType, element: PatchElement): PatchFault {
+  return new PatchFault(`${type.name}.${element.name} is there already`, 'name');
 }
 
 /**
