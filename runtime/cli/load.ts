@@ -70,12 +70,7 @@ export async function runLoad(
       progress.end();
       terminal.out(summary(counts, (performance.now() - start) / 1000));
     }
-    if (counts.bundles > 0 && bundles === 'store') {
-      terminal.err(
-        `${counts.bundles} Bundles were stored as they are; with --bundles apply batches and transactions are ` +
-          'executed, and collections taken apart into their entries',
-      );
-    }
+    if (counts.bundles > 0) terminal.err(describeBundles(counts.bundles, bundles));
     return counts.failed > 0 ? EXIT.failed : EXIT.done;
   } catch (error) {
     terminal.err(`kiln: ${messageOf(error)}`);
@@ -83,6 +78,14 @@ export async function runLoad(
   } finally {
     await close();
   }
+}
+
+/** What became of Bundles that were stored, and what might have. */
+function describeBundles(count: number, mode: BundleMode): string {
+  const stored = count === 1 ? '1 Bundle was stored as it is' : `${count} Bundles were stored as they are`;
+  return mode === 'store'
+    ? `${stored}; with --bundles apply batches and transactions are executed, and collections taken apart into their entries`
+    : `${stored}: only batches and transactions are executed, and only collections taken apart into their entries`;
 }
 
 /** Bundles are executed as the server does it. */

@@ -108,6 +108,40 @@ describe('what kiln load prints', () => {
   ])('%j as %j', (text, shown) => expect(printable(text)).toBe(shown));
 });
 
+describe('kiln load and faults', () => {
+  const faulty = { resourceType: 'Patient', id: 'x', a: 1, b: 1, c: 1, d: 1, e: 1, f: 1, g: 1 };
+  const told = (place: string) =>
+    [...'abcde'].map((key) => `${place}.${key}: Patient has no property "${key}"; .*`).join('') + 'and 2 more$';
+
+  it('only the first fault of a resource was told', async () => {
+    const path = file('p.json', JSON.stringify(faulty));
+    const { lines } = await kiln('load', path, '--store', `sqlite:${folder}/kiln.db`);
+    expect(lines[0]).toMatch(new RegExp(`^${path}: ${told('Patient')}`));
+  });
+
+  it('places of faults in Bundles were told twice', async () => {
+    const put = (resource: object) => ({ resource, request: { method: 'PUT', url: 'Patient/x' } });
+    const bundle = (type: string) =>
+      file(`${type}.json`, JSON.stringify({ resourceType: 'Bundle', type, entry: [put(faulty)] }));
+    const paths = [bundle('batch'), bundle('transaction'), bundle('collection')];
+    const { lines } = await kiln('load', ...paths, '--bundles', 'apply', '--store', `sqlite:${folder}/kiln.db`);
+    expect(lines.slice(0, 3)).toEqual([
+      expect.stringMatching(new RegExp(`^${paths[0]} entry\\[0\\]: 400 Bad Request: ${told('Patient')}`)),
+      expect.stringMatching(new RegExp(`^${paths[1]}: ${told('Bundle.entry\\[0\\].resource')}`)),
+      expect.stringMatching(new RegExp(`^${paths[2]} entry\\[0\\]: ${told('Patient')}`)),
+    ]);
+  });
+
+  it('Bundles that are not executed were stored without a word under --bundles apply', async () => {
+    const bundle = (id: string, type: string) =>
+      file(`${id}.json`, JSON.stringify({ resourceType: 'Bundle', id, type }));
+    const paths = [bundle('a', 'searchset'), bundle('b', 'history'), bundle('c', 'batch')];
+    const { code, lines } = await kiln('load', ...paths, '--bundles', 'apply', '--store', `sqlite:${folder}/kiln.db`);
+    expect(code).toBe(0);
+    expect(lines.at(-1)).toMatch(/^2 Bundles were stored as they are: only batches and transactions are executed/);
+  });
+});
+
 describe('kiln load --url', () => {
   async function freeUrl(): Promise<string> {
     const server = createServer();

@@ -123,6 +123,17 @@ describe('kiln load --url', () => {
     expect(seen).toEqual(['POST /fhir/ return=minimal', 'POST /fhir/ return=minimal']);
   });
 
+  it('tells faults in Bundles as they are told without a server: the first five, each with its place once', async () => {
+    const issue = Array.from({ length: 7 }, (_, i) => ({
+      details: { text: i === 0 ? 'Of all' : `Patient.name[${i}]: no name` },
+      ...(i > 0 && { expression: [`Bundle.entry[3].resource.name[${i}]`] }),
+    }));
+    const url = await serve((_req, res) => void res.writeHead(400).end(JSON.stringify({ issue })));
+    await expect(load(url, 1)).resolves.toMatchObject({ failed: 1 });
+    const places = [1, 2, 3, 4].map((i) => `Bundle.entry[3].resource.name[${i}]: no name`);
+    expect(failures).toEqual([`f0: 400: ${['Of all', ...places, 'and 2 more'].join('; ')}`]);
+  });
+
   it('follows no redirect, so that the token stays with its server', async () => {
     const url = await serve((_req, res) => res.writeHead(307, { Location: 'http://127.0.0.1:1/' }).end());
     await expect(load(url, 1, 't')).rejects.toThrow(LoadStopped);

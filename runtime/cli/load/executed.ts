@@ -1,3 +1,4 @@
+import { describeFaults } from './faults.js';
 import type { Item } from './items.js';
 import type { Outcome } from './sink.js';
 
@@ -32,7 +33,8 @@ export function executed({ resource }: Item, answer: string, began: number): Exe
     const { status = '', etag, lastModified = '', outcome } = response;
     const method = methods[index];
     if (/^[45]/.test(status)) {
-      const text = outcome?.issue?.flatMap(({ details }) => details?.text ?? []).join('; ') ?? '';
+      const texts = outcome?.issue?.flatMap(({ details }) => details?.text ?? []) ?? [];
+      const text = describeFaults(texts.map((each) => ({ text: each })));
       return [{ index, outcome: { error: new Error(text === '' ? status : `${status}: ${text}`) } }];
     }
     if (method === 'GET' || method === 'HEAD') return [];

@@ -1,6 +1,7 @@
 import type { JsonObject } from '../../fhir/resource.js';
 import { writeJson } from '../../format/write-json.js';
 import { executed } from './executed.js';
+import { describeFaults } from './faults.js';
 import type { Item } from './items.js';
 import { LoadStopped, type Outcome, type Sink } from './sink.js';
 
@@ -126,13 +127,11 @@ function reasonOf(text: string): string {
     const { issue: issues } = JSON.parse(text) as {
       issue?: { details?: { text?: string }; diagnostics?: string; expression?: string[] }[];
     };
-    const words = issues
-      ?.map(({ details, diagnostics, expression: [place = ''] = [] }) => {
-        const what = details?.text ?? diagnostics;
-        return place.startsWith('Bundle.entry') && what !== undefined ? `${place}: ${what}` : what;
-      })
-      .filter(Boolean);
-    if (words !== undefined && words.length > 0) return words.join('; ');
+    const faults = (issues ?? []).flatMap(({ details, diagnostics, expression: [expression] = [] }) => {
+      const told = details?.text ?? diagnostics ?? '';
+      return told === '' ? [] : [{ text: told, expression }];
+    });
+    if (faults.length > 0) return describeFaults(faults);
   } catch {
     // No JSON: shown as it is.
   }

@@ -1,4 +1,5 @@
 import type { Failure, Skipped } from './document.js';
+import { withAllFaults } from './faults.js';
 import type { Item } from './items.js';
 import type { Outcome, Sink } from './sink.js';
 
@@ -46,7 +47,7 @@ export async function loadItems(
     if (typeof outcome === 'string') counts[outcome]++;
     else {
       counts.failed++;
-      onFailure(place, outcome.error);
+      onFailure(place, withAllFaults(outcome.error));
     }
   };
   const flush = async (): Promise<void> => {
@@ -63,7 +64,7 @@ export async function loadItems(
     if ('skipped' in item) counts.skipped++;
     else if ('error' in item) {
       counts.failed++;
-      onFailure(item.place, item.error);
+      onFailure(item.place, withAllFaults(item.error));
     } else if (item.isExecuted === true) {
       await flush();
       await sink.execute(item, ({ place }, outcome) => count(place, outcome));

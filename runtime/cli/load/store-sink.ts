@@ -136,17 +136,8 @@ async function executeItem(
     }
   } catch (error) {
     stopIfUnavailable(error);
-    done(item, { error: withPlaces(error) });
+    done(item, { error });
   }
-}
-
-/** What is wrong with a transaction, with the places in it. */
-function withPlaces(error: unknown): unknown {
-  if (!(error instanceof FhirError)) return error;
-  const texts = error.issues.map(({ text, expression }) =>
-    expression === undefined ? text : `${expression}: ${text}`,
-  );
-  return new Error(texts.join('; '), { cause: error });
 }
 
 function stopIfUnavailable(error: unknown): void {
