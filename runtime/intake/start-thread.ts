@@ -8,7 +8,7 @@ const LOADER = '../../test/contract/run-typescript.mjs';
 
 /** Starts a thread that takes in bodies, and may use so many megabytes for that. */
 export function startIntake(workerData: IntakeSettings, memory: number): Worker {
-  const options = { workerData, resourceLimits: { maxOldGenerationSizeMb: memory } };
+  const options = { workerData, resourceLimits: { maxOldGenerationSizeMb: memory, maxYoungGenerationSizeMb: 12 } };
   if (!FROM_SOURCE) return new Worker(new URL('./intake-worker.js', import.meta.url), options);
   const execArgv = ['--import', new URL(LOADER, import.meta.url).href];
   return new Worker(new URL('./intake-worker.ts', import.meta.url), { ...options, execArgv });
