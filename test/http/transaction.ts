@@ -552,22 +552,58 @@ export function transactions(store: Store): void {
       expect(server.defects).toEqual([]);
     });
 
-    it('of what only reads stay in their entries', async () => {
-      const value = word();
+    it('of what only reads undo all, as far as they can be known before', async () => {
+      const [value, id, gone] = [word(), word(), word()];
+      await server.send('PUT', `/Patient/${id}`, patient('x', { id }));
+      await server.send('PUT', `/Patient/${gone}`, patient('x', { id: gone }));
+      await server.send('DELETE', `/Patient/${gone}`);
+      const refusals: readonly (readonly [method: string, url: string, status: number])[] = [
+        ['GET', `Patient/${word()}`, 404],
+        ['HEAD', `Patient/${word()}`, 404],
+        ['GET', `Patient/${gone}`, 410],
+        ['GET', `Patient/${id}`, 410],
+        ['GET', `Patient/${id}/_history/3`, 404],
+        ['GET', `Patient/${id}?nonsense=1`, 400],
+        ['GET', 'Patient?nonsense=1', 400],
+        ['GET', 'Patient?birthdate=never', 400],
+        ['GET', 'Patient?_page=x', 400],
+        ['GET', 'Patient/_history?_count=x', 400],
+        ['GET', 'Patient/_history?_page=x', 400],
+        ['GET', `Patient/${word()}/_history`, 404],
+        ['GET', 'metadata?nonsense=1', 400],
+      ];
+      const writes = [entry('DELETE', `Patient/${id}`), entry('POST', 'Patient', patient(value))];
+      for (const [method, url, status] of refusals) {
+        const answer = await run(transaction(...writes, entry(method, url)));
+        expect([url, answer.status]).toEqual([url, status]);
+        expect(faultsOf(answer)[0]?.[1]).toBe('Bundle.entry[2]');
+      }
+      const all = await run(transaction(...refusals.map(([method, url]) => entry(method, url)), ...writes));
+      expect(faultsOf(all).map(([, place]) => place)).toEqual(refusals.map((_, index) => `Bundle.entry[${index}]`));
+      expect(await count(`Patient?identifier=urn:test|${value}`)).toBe(0);
+      expect((await read(`Patient/${id}`)).id).toBe(id);
+      expect(server.defects).toEqual([]);
+    });
+
+    it('come of no read of what the transaction writes, by id, by version and in searches', async () => {
+      const [value, id, gone] = [word(), word(), word()];
+      await server.send('PUT', `/Patient/${id}`, patient('x', { id }));
+      await server.send('PUT', `/Patient/${gone}`, patient('x', { id: gone }));
+      await server.send('DELETE', `/Patient/${gone}`);
       const answer = await done(
         transaction(
-          entry('GET', 'Patient/never'),
-          entry('POST', 'Patient', patient(value)),
+          entry('GET', `Patient/${id}/_history/2`),
+          entry('GET', `Patient/${id}/_history/1`),
+          entry('GET', `Patient/${gone}`),
           entry('GET', `Patient?identifier=urn:test|${value}`),
-          entry('GET', 'Patient?nonsense=1'),
-          entry('GET', 'Patient/_history?_count=1'),
+          entry('GET', `Patient/${id}/_history?_count=1`),
+          entry('PUT', `Patient/${id}`, patient(value, { id })),
+          entry('PUT', `Patient/${gone}`, patient('y', { id: gone })),
         ),
       );
-      expect(statusesOf(answer)).toEqual(['404 Not Found', '201 Created', '200 OK', '400 Bad Request', '200 OK']);
-      const [never, , found, nonsense] = answer.json().entry;
-      expect(never.response.outcome.issue[0].details.coding[0].code).toBe('not-found');
-      expect(found.resource.entry).toHaveLength(1);
-      expect(nonsense.response.outcome.issue[0].expression).toEqual(['Bundle.entry[3]']);
+      expect(statusesOf(answer).slice(0, 5)).toEqual(Array.from({ length: 5 }, () => '200 OK'));
+      expect(answer.json().entry[3].resource.entry).toHaveLength(1);
+      expect(answer.json().entry[4].resource.total).toBe(2);
     });
 
     it('leave no content of Binaries behind', async () => {

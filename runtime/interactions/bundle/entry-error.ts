@@ -32,3 +32,14 @@ export async function forEntry<T>(index: number, work: () => Promise<T>): Promis
     throw error instanceof FhirError ? inEntry(index, error) : error;
   }
 }
+
+/** What is wrong in several entries is told at once, up to so many faults. */
+const MAX_ISSUES = 100;
+
+/** @throws FhirError with all that is wrong, in the order of the entries; nothing, where there are no faults */
+export function throwFaults(faults: ReadonlyMap<number, FhirError>): void {
+  const ordered = [...faults].sort(([a], [b]) => a - b).map(([, fault]) => fault);
+  const [first, ...others] = ordered.flatMap((fault): readonly Issue[] => fault.issues).slice(0, MAX_ISSUES);
+  if (first !== undefined)
+    throw Object.assign(FhirError.of([first, ...others]), { headers: ordered[0]?.headers ?? {} });
+}

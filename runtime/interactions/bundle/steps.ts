@@ -1,4 +1,4 @@
-import { FhirError, type Issue } from '../../fhir/errors.js';
+import { FhirError } from '../../fhir/errors.js';
 import type { JsonObject, JsonValue, Resource } from '../../fhir/resource.js';
 import type { Call } from '../call.js';
 import { splitQuery } from '../criteria.js';
@@ -7,7 +7,7 @@ import { planWrite } from '../plan-write.js';
 import type { WritePlan } from '../write-plan.js';
 import type { BundleServices } from './bundle-services.js';
 import { callOf } from './entry-call.js';
-import { entryPath, inEntry } from './entry-error.js';
+import { entryPath, inEntry, throwFaults } from './entry-error.js';
 import { Phase, readEntry, type Entry } from './entry.js';
 import { linkPlans } from './link-plan.js';
 import { findLinks, type Link, type LinkFinder } from './links.js';
@@ -39,9 +39,6 @@ export interface Steps {
 /** Plans that are made at a time: few of them wait for anything. */
 const WIDTH = 8;
 
-/** What is wrong in several entries is told at once, up to so many faults. */
-const MAX_ISSUES = 100;
-
 /**
  * Reads all entries of a transaction, and checks what can be checked of them.
  *
@@ -65,7 +62,7 @@ export async function readSteps(values: readonly JsonValue[], bundle: Call, serv
     const entry = await attempt(index, () => readEntry(value, index, bundle.base, services.entries.route));
     if (entry !== undefined) entries.push(entry);
   }
-  throwAll(faults);
+  throwFaults(faults);
 
   const placeholders = collectPlaceholders(entries, bundle.base);
   const writing = entries.filter(({ phase }) => phase !== Phase.Read);
@@ -76,19 +73,12 @@ export async function readSteps(values: readonly JsonValue[], bundle: Call, serv
         steps.push(await readStep(entry, bundle, placeholders, services));
       }),
     );
-    throwAll(faults);
+    throwFaults(faults);
   } catch (error) {
     for (const { plan } of steps) await plan?.drop?.();
     throw error;
   }
   return { placeholders, writes: steps.sort(compareSteps), reads: entries.filter(({ phase }) => phase === Phase.Read) };
-}
-
-function throwAll(faults: ReadonlyMap<number, FhirError>): void {
-  const ordered = [...faults].sort(([a], [b]) => a - b).map(([, fault]) => fault);
-  const [first, ...others] = ordered.flatMap((fault): readonly Issue[] => fault.issues).slice(0, MAX_ISSUES);
-  if (first !== undefined)
-    throw Object.assign(FhirError.of([first, ...others]), { headers: ordered[0]?.headers ?? {} });
 }
 
 /**

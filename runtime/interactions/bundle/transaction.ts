@@ -9,10 +9,12 @@ import { applyLinks } from './apply-links.js';
 import { executeEntry } from './batch.js';
 import type { BundleServices } from './bundle-services.js';
 import { forEntry, inEntry } from './entry-error.js';
+import type { Entry } from './entry.js';
 import { replaceInQuery } from './match-url.js';
 import { memoView } from './memo-view.js';
 import { inParallel, keepPace, type Pace } from './pace.js';
 import { collectCriteria, resolveReferences, typeOfCriteria } from './references.js';
+import { rehearseReads } from './rehearse.js';
 import { answerOf, writeEntry } from './response.js';
 import { isConditional, readSteps, type Step, type Steps } from './steps.js';
 
@@ -44,26 +46,37 @@ export async function executeTransaction(
   const answers: string[] = new Array<string>(values.length);
   const { outcomes, names, written } = await write(steps, call, services, pace);
   await answerWrites(outcomes, written, answers, services, pace);
-  const nameOf = (text: string, entry: Steps['reads'][number]): string | undefined => {
-    const index = steps.placeholders.find(text, entry);
-    return index === undefined ? undefined : names.get(index);
-  };
-  await inParallel(steps.reads, WIDTH, async (entry) => {
+  await inParallel(namedReads(steps, names, services), WIDTH, async (entry) => {
     await pace();
-    const { route } = entry;
-    const params = replaceInQuery(route.type, route.params, (text) => nameOf(text, entry), services.tables);
-    answers[entry.index] = await executeEntry({ ...entry, route: { ...route, params } }, call, services);
+    answers[entry.index] = await executeEntry(entry, call, services);
   });
   return answerOf('transaction', answers, call);
 }
 
+/** The entries that read, with names in their searches. */
+function namedReads(
+  { reads, placeholders }: Steps,
+  names: ReadonlyMap<number, string>,
+  { tables }: BundleServices,
+): readonly Entry[] {
+  return reads.map((entry) => {
+    const nameOf = (text: string): string | undefined => {
+      const index = placeholders.find(text, entry);
+      return index === undefined ? undefined : names.get(index);
+    };
+    const { route } = entry;
+    return { ...entry, route: { ...route, params: replaceInQuery(route.type, route.params, nameOf, tables) } };
+  });
+}
+
 /** Decides and writes, again and again until nobody comes in between. What was put beside the resources goes if that fails. */
 async function write(
-  { writes, placeholders }: Steps,
-  call: Call,
+  steps: Steps,
+  bundle: Call,
   services: BundleServices,
   pace: Pace,
 ): Promise<Outcomes & { readonly written: readonly StoredVersion[] }> {
+  const { writes, placeholders } = steps;
   const criteria = collectCriteria(writes);
   const searched = new Set([...writes.filter(isConditional).flatMap(({ call: { type = '' } }) => type)]);
   for (const text of criteria.keys()) searched.add(typeOfCriteria(text));
@@ -81,7 +94,7 @@ async function write(
       const index = placeholders.find(text, entry);
       return index === undefined ? undefined : aims.names.get(index);
     };
-    const found = await resolveReferences(criteria, nameOf, aims.view, call.base, services);
+    const found = await resolveReferences(criteria, nameOf, aims.view, bundle.base, services);
     const names = { ofEntry: (index: number) => aims.names.get(index), ofCriteria: (text: string) => found.get(text) };
     const outcomes: Outcome[] = [];
     const changes: Change[] = [];
@@ -93,6 +106,7 @@ async function write(
       outcomes.push({ ...aimed, decided });
       changes.push(...decided.changes);
     }
+    await rehearseReads(namedReads(steps, aims.names, services), changes, bundle, services, pace);
     return { changes, guards: aims.guards, result: { outcomes, names: aims.names } };
   };
 
