@@ -321,6 +321,18 @@ export function transactions(store: Store): void {
         ['precondition-failed', 'Bundle.entry[2].resource.subject.reference'],
       ]);
       expect(await count(`Patient?identifier=urn:test|${value}`)).toBe(0);
+      const lost = ['a', 'b', 'c'].map((each) => observation(`Patient?identifier=urn:test|nobody-${each}`));
+      const [put, ...posts] = lost;
+      const all = await run(
+        transaction(
+          entry('PUT', `Observation/${value}`, { ...put, id: value }),
+          ...posts.map((each) => entry('POST', 'Observation', each)),
+        ),
+      );
+      expect([all.status, ...faultsOf(all)]).toEqual([
+        404,
+        ...[0, 1, 2].map((index) => ['not-found', `Bundle.entry[${index}].resource.subject.reference`]),
+      ]);
     });
 
     it('do not see what the Bundle deletes, and see what it makes of what is there', async () => {

@@ -3,7 +3,7 @@ import type { JsonObject } from '../../fhir/resource.js';
 import { readCriteria, splitQuery } from '../criteria.js';
 import type { WriteView } from '../write-plan.js';
 import type { BundleServices } from './bundle-services.js';
-import { entryPath, inEntry } from './entry-error.js';
+import { entryPath, inEntry, throwFaults } from './entry-error.js';
 import { locate } from './locate.js';
 import { replaceInQuery } from './match-url.js';
 import { inParallel } from './pace.js';
@@ -38,7 +38,7 @@ export function typeOfCriteria(criteria: string): string {
  * The one resource that each of the criteria finds, in the store together with what the Bundle makes of it.
  *
  * @param nameOf the name of the resource that a placeholder stands for
- * @throws FhirError `not-found` where there is none, `precondition-failed` where there are several, at the first reference
+ * @throws FhirError `not-found` where there is none, `precondition-failed` where there are several, with all of these, each at its first reference
  */
 export async function resolveReferences(
   criteria: ReadonlyMap<string, Place>,
@@ -47,14 +47,31 @@ export async function resolveReferences(
   base: string,
   services: BundleServices,
 ): Promise<ReadonlyMap<string, string>> {
-  const names = await inParallel([...criteria], WIDTH, async ([text, place]): Promise<[string, string]> => {
+  const names = new Map<string, string>();
+  const faults = new Map<Place, FhirError>();
+  await inParallel([...criteria], WIDTH, async ([text, place]) => {
     try {
-      return [text, await resolve(text, (part) => nameOf(part, place.step), view, base, services)];
+      names.set(text, await resolve(text, (part) => nameOf(part, place.step), view, base, services));
     } catch (error) {
-      throw error instanceof FhirError ? atPlace(error, place) : error;
+      if (!(error instanceof FhirError)) throw error;
+      const fault = atPlace(error, place);
+      if (error.status >= 500) throw fault;
+      faults.set(place, fault);
     }
   });
-  return new Map(names);
+  throwFaults(
+    new Map(
+      [...criteria.values()].sort(byEntry).flatMap((place, i) => {
+        const fault = faults.get(place);
+        return fault === undefined ? [] : [[i, fault] as const];
+      }),
+    ),
+  );
+  return names;
+}
+
+function byEntry(a: Place, b: Place): number {
+  return a.step.entry.index - b.step.entry.index;
 }
 
 async function resolve(
