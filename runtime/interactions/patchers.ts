@@ -39,11 +39,13 @@ export function createPatchers(tables: Pick<Tables, 'types' | 'primitives' | 're
       return (await (model ??= loadFhirPath(tables)))(resource, parameters);
     },
     async xml(resource, { text }, { nesting }) {
-      const [{ applyXmlPatch }, { readXml }, { writeXml }] = await Promise.all([
+      const [{ checkXmlPatchSize }, { applyXmlPatch }, { readXml }, { writeXml }] = await Promise.all([
+        import('./xml-patch-size.js'),
         import('./apply-xml-patch.js'),
         import('../format/xml/read-xml.js'),
         import('../format/xml/write-xml.js'),
       ]);
+      checkXmlPatchSize(resource, text);
       const patched = applyXmlPatch(writeXml(resource, tables), text);
       return withoutPlaces(() => readXml(patched, tables, { maxDepth: nesting }));
     },
