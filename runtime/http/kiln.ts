@@ -12,7 +12,8 @@ import { guardOpenMode } from './open-mode.js';
 import { drain, hasBody } from './read-body.js';
 import { readCall } from './read-call.js';
 import { requestId } from './request-id.js';
-import { PLAIN, sendError, sendReply, type Presentation } from './respond.js';
+import type { Presentation } from './presentation.js';
+import { PLAIN, sendError, sendReply } from './respond.js';
 import type { Destination } from './router.js';
 
 /** What a FHIR handler is made of. */

@@ -10,15 +10,9 @@ import { readJson } from '../format/read-json.js';
 import { writeJson } from '../format/write-json.js';
 import { joinBundle, type Reply } from '../interactions/call.js';
 import type { Codecs } from './codecs.js';
+import type { Presentation } from './presentation.js';
 import { sendBundle } from './send-bundle.js';
 import { joinAround, sendAround, sendContent } from './send-content.js';
-
-/** How an answer is to look. */
-export interface Presentation extends Negotiated {
-  /** `_pretty`: indented. */
-  readonly pretty: boolean;
-  readonly requestId: string;
-}
 
 /** What answers are written with. */
 export interface Writing {

@@ -8,7 +8,7 @@ import { chooseEncoding, openCompressor } from '../format/compress.js';
 import { readJson } from '../format/read-json.js';
 import type { ReplyBundle } from '../interactions/call.js';
 import type { Codec } from './codecs.js';
-import type { Presentation } from './respond.js';
+import type { Presentation } from './presentation.js';
 
 /** Characters that are handed on at a time. */
 const PIECE = 64 * 1024;
