@@ -564,6 +564,12 @@ export function transactions(store: Store): void {
       expect(server.defects).toEqual([]);
     });
 
+    it('quote a URL under another base, cut short', async () => {
+      const url = `http://elsewhere.example/${'x'.repeat(200)}`;
+      const answer = await run(transaction(entry('GET', url)));
+      expect(answer.json().issue[0].details.text).toContain(`The URL "${url.slice(0, 100)}…" lies under`);
+    });
+
     it('of what only reads undo all, as far as they can be known before', async () => {
       const [value, id, gone] = [word(), word(), word()];
       await server.send('PUT', `/Patient/${id}`, patient('x', { id }));

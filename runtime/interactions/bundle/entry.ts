@@ -61,7 +61,8 @@ export function readEntry(value: JsonValue, index: number, base: string, findRou
   if (typeof url !== 'string') throw new FhirError('bundle-entry', 'The request has no URL', { expression });
   const path = relativeUrl(url, base);
   if (path === undefined) {
-    const text = `The URL lies under another base than ${base}; name it relative to the base, such as Patient/1`;
+    const shown = JSON.stringify(url.length > 100 ? `${url.slice(0, 100)}…` : url);
+    const text = `The URL ${shown} lies under another base than ${base}; name it relative to the base, such as Patient/1`;
     throw new FhirError('bundle-entry', text, { expression });
   }
   const route = findAt(expression, index, () => findRoute(method, path));
