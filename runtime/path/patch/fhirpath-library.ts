@@ -77,13 +77,20 @@ function meter(budget: Budget): (context: unknown, input: unknown, result: unkno
   };
 }
 
-/** The library tells faults by all kinds of errors and by bare texts, running out of stack among them. */
+/** The library tells faults by all kinds of errors and by bare texts. */
 function guarded<T>(work: () => T, faultOf: (message: string) => PatchFault): T {
   try {
     return work();
   } catch (error) {
+    // It passes lists as arguments, of which there are only so many.
+    if (error instanceof RangeError) throw tooLarge();
     throw error instanceof PatchFault ? error : faultOf(error instanceof Error ? error.message : String(error));
   }
+}
+
+function tooLarge(): PatchFault {
+  const text = 'the resource is too large for this path; one of names and positions alone, such as a.b[0].c, may do';
+  return new PatchFault(text, 'path', 'patch-too-large');
 }
 
 /** The element that a result of the library is. */
