@@ -12,6 +12,8 @@ import { FhirError } from '../../fhir/errors.js';
 /** Codes of the server, by what they mean for a client. https://www.mongodb.com/docs/manual/reference/error-codes/ */
 const TIME_IS_UP = new Set([50, 262, 24]);
 const TOO_LARGE = new Set([10334, 17280, 17419, 17420, 17421]);
+/** What WiredTiger says itself, where newer servers say `TransactionTooLargeForCache`. */
+const TRANSACTION_TOO_LARGE = -31800;
 const WRITE_CONFLICTS = new Set([112, 251, 246, 239]);
 /** Credentials, space on the disk, memory: what only its keepers can mend. */
 const BROKEN = new Set([13, 18, 14031, 39, 146, 292, 8000]);
@@ -42,6 +44,14 @@ export function tooLarge(): FhirError {
   return new FhirError(
     'resource-too-large',
     'The resource with its index entries does not fit into a document of MongoDB',
+  );
+}
+
+/** What a client is told whose changes together are more than the server can do in one transaction. */
+export function transactionTooLarge(): FhirError {
+  return new FhirError(
+    'resource-too-large',
+    'The changes are too many for one transaction of MongoDB with its memory; send smaller Bundles',
   );
 }
 
@@ -107,6 +117,7 @@ export function translateMongoError(error: unknown): unknown {
   if (isTimeUp(error)) return storeBusy();
   if (isConnectionLost(error)) return unavailable('the connection was lost');
   const code = error instanceof MongoServerError ? Number(error.code) : undefined;
+  if (code === TRANSACTION_TOO_LARGE || isTooLargeForCache(error)) return transactionTooLarge();
   if (TOO_LARGE.has(code ?? 0) || isTooLargeForDriver(error)) return tooLarge();
   if (WRITE_CONFLICTS.has(code ?? 0) || isTransient(error)) return storeBusy();
   if (BROKEN.has(code ?? 0)) return unavailable(`MongoDB refused with code ${code}`);
@@ -122,6 +133,10 @@ export function translateMongoError(error: unknown): unknown {
 
 function unavailable(diagnostics: string): FhirError {
   return new FhirError('store-unavailable', undefined, { ...RETRY, diagnostics });
+}
+
+function isTooLargeForCache(error: MongoError): boolean {
+  return error instanceof MongoServerError && error.codeName === 'TransactionTooLargeForCache';
 }
 
 /** The driver looks itself before it sends several at once. */
