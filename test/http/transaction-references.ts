@@ -81,4 +81,49 @@ export function transactionReferences(store: Store): void {
     const stored = await Promise.all(names.slice(3).map((name) => server.send('GET', `/${name}`)));
     expect(stored.map((each) => each.json().subject.reference)).toEqual([names[2], names[0], `Patient/${id}`]);
   });
+
+  it.each([
+    ['Patiant?identifier=x', /unknown resource type "Patiant"; did you mean Patient\?/],
+    ['?identifier=x', /names no resource type/],
+  ])('conditional references without a type that there is are refused: %s', async (reference, words) => {
+    const answer = await run(entry('POST', 'Observation', observation(reference)));
+    expect(answer.status).toBe(400);
+    const [issue] = answer.json().issue;
+    expect(issue.details.text).toMatch(words);
+    expect(issue.expression).toEqual(['Bundle.entry[0].resource.subject.reference']);
+  });
+
+  it.each([
+    ['PUT', 'ifNoneExist', 'identifier=x'],
+    ['POST', 'ifMatch', 'W/"1"'],
+    ['GET', 'ifMatch', 'W/"1"'],
+  ])('a condition that would have no effect is refused: %s with %s', async (method, name, value) => {
+    const id = word();
+    const url = method === 'POST' ? 'Patient' : `Patient/${id}`;
+    const resource = method === 'GET' ? undefined : patient('x', { id });
+    const answer = await run(entry(method, url, resource, { request: { [name]: value } }));
+    expect(answer.status).toBe(400);
+    expect(answer.json().issue[0].expression).toEqual([`Bundle.entry[0].request.${name}`]);
+  });
+
+  it('a conditional create that finds what another entry leaves unchanged tells its version', async () => {
+    const value = word();
+    const before = await server.send('POST', '/Patient', patient(value));
+    const { id } = before.json();
+    const fullUrl = urn();
+    const answer = await server.send(
+      'POST',
+      '',
+      transaction(
+        entry('PUT', `Patient?identifier=urn:test|${value}`, patient(value), { fullUrl }),
+        entry('POST', 'Patient', patient(value), {
+          request: { ifNoneExist: `_id=${fullUrl}&identifier=urn:test|${value}` },
+        }),
+      ),
+      { Prefer: 'return=representation' },
+    );
+    expect(answer.status, answer.text).toBe(200);
+    for (const response of responsesOf(answer)) expect(response).toMatchObject({ status: '200 OK', etag: 'W/"1"' });
+    expect(answer.json().entry.map((each: { resource: { id: string } }) => each.resource.id)).toEqual([id, id]);
+  });
 }

@@ -1,6 +1,7 @@
 import { FhirError } from '../../fhir/errors.js';
 import type { JsonValue } from '../../fhir/resource.js';
 import type { Call, Reply } from '../call.js';
+import { openAnswerRoom, type AnswerRoom } from './answer-room.js';
 import type { BundleServices } from './bundle-services.js';
 import { callOf } from './entry-call.js';
 import { Phase, readEntry, type Entry } from './entry.js';
@@ -23,9 +24,10 @@ export async function executeBatch(values: readonly JsonValue[], call: Call, ser
     else entries.push(entry);
   }
   const pace = keepPace();
+  const room = openAnswerRoom(services.limits.body);
   const execute = async (entry: Entry): Promise<void> => {
     await pace();
-    answers[entry.index] = await executeEntry(entry, call, services);
+    answers[entry.index] = await executeEntry(entry, call, services, room);
   };
   for (const phase of [Phase.Delete, Phase.Create, Phase.Update, Phase.Read]) {
     await inParallel(
@@ -47,11 +49,22 @@ function attempt<T>(work: () => T): T | FhirError {
 }
 
 /** The answer to one entry by itself. */
-export async function executeEntry(entry: Entry, bundle: Call, services: BundleServices): Promise<string> {
+export async function executeEntry(
+  entry: Entry,
+  bundle: Call,
+  services: BundleServices,
+  room: AnswerRoom,
+): Promise<string> {
   try {
     const call = callOf(entry, bundle);
+    // What writes is done, however little of it can be told.
+    if (entry.phase !== Phase.Read) {
+      const reply = await services.entries.handle(call, services);
+      return await writeEntry(entry, reply, services.limits.resource);
+    }
+    room.check();
     const reply = await services.entries.handle(call, services);
-    return await writeEntry(entry, reply, services.limits.resource);
+    return room.take(await writeEntry(entry, reply, services.limits.resource));
   } catch (error) {
     if (error instanceof FhirError) return writeFailure(entry.index, error);
     throw error;

@@ -70,6 +70,7 @@ export function readEntry(value: JsonValue, index: number, base: string, findRou
     const text = 'A Bundle cannot be executed within a Bundle; to store one its URL is Bundle';
     throw new FhirError('bundle-entry', text, { expression });
   }
+  checkConditions(request, method, at);
   const { resource, fullUrl } = value;
   return {
     index,
@@ -99,6 +100,21 @@ function findAt(expression: string, index: number, find: () => EntryRoute): Entr
     if (!(error instanceof FhirError)) throw error;
     const [first, ...others] = error.issues;
     throw inEntry(index, FhirError.of([{ ...first, expression }, ...others]));
+  }
+}
+
+/** Methods that conditions of writes are about. A condition that has no effect would be worse than none. */
+const CONDITIONED: Readonly<Record<string, readonly string[]>> = {
+  ifNoneExist: ['POST'],
+  ifMatch: ['PUT', 'PATCH', 'DELETE'],
+};
+
+function checkConditions(request: JsonObject, method: string, at: string): void {
+  for (const [name, methods] of Object.entries(CONDITIONED)) {
+    if (request[name] === undefined || methods.includes(method)) continue;
+    const hint = name === 'ifNoneExist' && method === 'PUT' ? '; ifNoneMatch "*" creates only what is not there' : '';
+    const text = `${name} goes with ${methods.join(', ')}, not with ${method}${hint}`;
+    throw new FhirError('bundle-entry', text, { expression: `${at}.request.${name}` });
   }
 }
 

@@ -28,8 +28,8 @@ export interface LinkFinder {
   readonly plans: (type: string) => LinkPlan | undefined;
   /** The entry that a text is about. */
   readonly find: (text: string) => number | undefined;
-  /** Criteria `Type?…`, where a text is a conditional reference. */
-  readonly criteriaOf: (text: string) => string | undefined;
+  /** Criteria `Type?…`, where the text of a reference is a conditional one. @throws FhirError where its type is none */
+  readonly criteriaOf: (holder: JsonObject, text: string) => string | undefined;
   /** Told of `urn:` references that no entry has for its own. */
   readonly onUnknown: (holder: JsonObject, text: string) => void;
 }
@@ -101,7 +101,7 @@ function targetOf(
 export function referenceTarget(holder: JsonObject, text: string, finder: LinkFinder): LinkTarget | undefined {
   // What is contained is told apart from all that lies outside.
   if (text.startsWith('#')) return undefined;
-  const criteria = text.includes('?') ? finder.criteriaOf(text) : undefined;
+  const criteria = text.includes('?') ? finder.criteriaOf(holder, text) : undefined;
   if (criteria !== undefined) return { criteria };
   const target = findWithRest(text, finder);
   if (target === undefined && isUrn(text)) finder.onUnknown(holder, text);

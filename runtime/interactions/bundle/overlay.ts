@@ -39,9 +39,12 @@ export function overlay(store: WriteView, now: number = Date.now()): Overlay {
     async match(type, where, most) {
       const own = types.get(type);
       if (own === undefined) return store.match(type, where, most);
-      // Some of what the store finds may be gone, or changed so that it is not found any more.
-      const { found, guard } = await store.match(type, where, most + own.touched.size);
-      return { found: own.lay(found, where).slice(0, most), guard };
+      // Some of what the store finds may be gone, or changed so that it is not found any more. Mostly none of it is.
+      for (let count = most; ; count *= 4) {
+        const { found, guard } = await store.match(type, where, count);
+        const laid = own.lay(found, where).slice(0, most);
+        if (laid.length === most || found.length < count) return { found: laid, guard };
+      }
     },
     remove(type, id) {
       ofType(type).touched.add(id);

@@ -2,11 +2,11 @@ import { FhirError } from '../../fhir/errors.js';
 import type { JsonObject, JsonValue, Resource } from '../../fhir/resource.js';
 import type { Call } from '../call.js';
 import { splitQuery } from '../criteria.js';
-import { searchDefinitions } from '../../search/query/definitions.js';
 import { planWrite } from '../plan-write.js';
 import type { WritePlan } from '../write-plan.js';
 import type { BundleServices } from './bundle-services.js';
 import { callOf } from './entry-call.js';
+import { criteriaOfReference } from './conditional-reference.js';
 import { entryPath, inEntry, throwFaults } from './entry-error.js';
 import { Phase, readEntry, type Entry } from './entry.js';
 import { linkPlans } from './link-plan.js';
@@ -137,23 +137,18 @@ function linksOf(
 ): readonly Link[] {
   const { resource } = entry;
   if (resource === undefined || entry.phase === Phase.Delete) return [];
-  const { isResourceType } = searchDefinitions(tables);
   const finder: LinkFinder = {
     plans: linkPlans(tables),
     find: (text) => placeholders.find(text, entry),
-    criteriaOf: (text) => criteriaOf(text, base, isResourceType),
+    criteriaOf: (holder, text) => {
+      const place = (): string => `${entryPath(entry.index)}.resource${locate(resource, holder)}.reference`;
+      return criteriaOfReference(text, base, tables.resourceTypes, place);
+    },
     onUnknown: (holder, text) => {
       throw unknownPlaceholder(entry, resource, holder, text);
     },
   };
   return patch?.format === 'json' ? findPatchLinks(patch.patch, finder) : findLinks(resource, finder);
-}
-
-/** `Type?…` of a conditional reference; undefined: it is another URL. https://hl7.org/fhir/R5/http.html#trules */
-function criteriaOf(text: string, base: string, isResourceType: (name: string) => boolean): string | undefined {
-  const local = base !== '' && text.startsWith(`${base}/`) ? text.slice(base.length + 1) : text;
-  const type = local.slice(0, local.indexOf('?'));
-  return isResourceType(type) ? local : undefined;
 }
 
 function unknownPlaceholder(entry: Entry, resource: Resource, holder: JsonObject, text: string): FhirError {

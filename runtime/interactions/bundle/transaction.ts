@@ -5,6 +5,7 @@ import type { Call, Reply } from '../call.js';
 import { commit, type Decision } from '../commit.js';
 import type { Decided } from '../write-plan.js';
 import { aimSteps, type Aimed, type Aims } from './aims.js';
+import { openAnswerRoom } from './answer-room.js';
 import { applyLinks } from './apply-links.js';
 import { executeEntry } from './batch.js';
 import type { BundleServices } from './bundle-services.js';
@@ -46,9 +47,10 @@ export async function executeTransaction(
   const answers: string[] = new Array<string>(values.length);
   const { outcomes, names, written } = await write(steps, call, services, pace);
   await answerWrites(outcomes, written, answers, services, pace);
+  const room = openAnswerRoom(services.limits.body);
   await inParallel(namedReads(steps, names, services), WIDTH, async (entry) => {
     await pace();
-    answers[entry.index] = await executeEntry(entry, call, services);
+    answers[entry.index] = await executeEntry(entry, call, services, room);
   });
   return answerOf('transaction', answers, call);
 }
@@ -153,7 +155,7 @@ async function answerWrites(
   pace: Pace,
 ): Promise<void> {
   const byName = outcomes.some(({ aim }) => aim.isThere === true)
-    ? new Map(written.map((version) => [`${version.type}/${version.id}`, version]))
+    ? new Map([...unchanged(outcomes), ...written].map((version) => [`${version.type}/${version.id}`, version]))
     : NOTHING;
   let at = 0;
   for (const { step, plan, aim, decided } of outcomes) {
@@ -163,6 +165,13 @@ async function answerWrites(
     const reply = decided.reply(own);
     answers[step.entry.index] = await writeEntry(step.entry, settled(reply, aim, byName), limits.resource);
   }
+}
+
+/** What entries were about that had nothing to write. */
+function unchanged(outcomes: readonly Outcome[]): readonly StoredVersion[] {
+  return outcomes.flatMap(({ aim, decided }) =>
+    aim.isThere === true || decided.changes.length > 0 ? [] : aim.targets.flatMap(({ current }) => current ?? []),
+  );
 }
 
 /** A conditional create may have found what an entry before it creates: what came of that is known only now. */
