@@ -53,9 +53,9 @@ describeOnMongod('what a MongoDB store was told is written, its reads wait for',
     client = new MongoClient(subject.url);
     reads = [];
     const onCommand = (_name: string, command: Document): void => {
-      // The first of a transaction has its time; those after it are of the same moment.
-      if (('find' in command || 'aggregate' in command) && (!('txnNumber' in command) || 'startTransaction' in command))
-        reads.push(command);
+      // The first of a transaction has its time, whatever it does; those after it are of the same moment.
+      const isRead = 'find' in command || 'aggregate' in command;
+      if ('startTransaction' in command || (isRead && !('txnNumber' in command))) reads.push(command);
     };
     store = subject.keep(await openMongoStore(subject.url, { onCommand }));
   });
