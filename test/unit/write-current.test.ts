@@ -94,7 +94,7 @@ describe('a store that does not answer', () => {
         status: 503,
         headers: { 'Retry-After': '2' },
       });
-      await vi.advanceTimersByTimeAsync(13_000);
+      await vi.advanceTimersByTimeAsync(13_100);
       await failed;
     } finally {
       vi.useRealTimers();
