@@ -1,11 +1,10 @@
 // Lets a child process or a thread of a test run our sources: `node --import .../run-typescript.mjs file.ts`.
 // Node 20 reads no TypeScript; each file is transpiled on its own, without checking types, and kept in .cache/, because
 // loading the compiler takes longer than most tests.
-import { createHash } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { register } from 'node:module';
 import { fileURLToPath } from 'node:url';
-import { threadId } from 'node:worker_threads';
 
 const HOOKS = '?hooks';
 if (!import.meta.url.endsWith(HOOKS)) register(import.meta.url + HOOKS);
@@ -41,8 +40,8 @@ async function transpile(text) {
     };
     const { outputText } = ts.transpileModule(text, { compilerOptions });
     mkdirSync(cache, { recursive: true });
-    // Several processes do so at once.
-    const own = `${file}.${process.pid}.${threadId}`;
+    // Several processes, and threads of one, do so at once.
+    const own = `${file}.${randomUUID()}`;
     writeFileSync(own, outputText);
     renameSync(own, file);
     return outputText;
