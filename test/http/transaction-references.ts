@@ -126,4 +126,25 @@ export function transactionReferences(store: Store): void {
     for (const response of responsesOf(answer)) expect(response).toMatchObject({ status: '200 OK', etag: 'W/"1"' });
     expect(answer.json().entry.map((each: { resource: { id: string } }) => each.resource.id)).toEqual([id, id]);
   });
+
+  it('a URN is the same in letters of either case', async () => {
+    const fullUrl = urn();
+    const answer = await run(
+      entry('POST', 'Patient', patient('x'), { fullUrl }),
+      entry('POST', 'Observation', observation(fullUrl.toUpperCase())),
+    );
+    const [made, seen] = responsesOf(answer).map(nameOf);
+    expect((await server.send('GET', `/${seen}`)).json().subject.reference).toBe(made);
+  });
+
+  it('links of narrative are found behind attributes that hold a ">"', async () => {
+    const fullUrl = urn();
+    const div = `<div xmlns="http://www.w3.org/1999/xhtml"><a title="x &lt; y > z" href="${fullUrl}">seen</a></div>`;
+    const answer = await run(
+      entry('POST', 'Patient', patient('x'), { fullUrl }),
+      entry('POST', 'Patient', patient('y', { text: { status: 'generated', div } })),
+    );
+    const [made, other] = responsesOf(answer).map(nameOf);
+    expect((await server.send('GET', `/${other}`)).json().text.div).toContain(`href="${made}"`);
+  });
 }

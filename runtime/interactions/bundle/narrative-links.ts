@@ -1,7 +1,7 @@
 import { escapeAttribute } from '../../format/xml/escape.js';
 
 /** Elements of a narrative that lead to something, and the attribute that says where. */
-const ELEMENT = /<(?:a|img)\b[^>]*>/gi;
+const ELEMENT = /<(?:a|img)\b(?:"[^"]*"|'[^']*'|[^>"'])*>/gi;
 const ATTRIBUTE = /(\s(?:href|src)\s*=\s*)("[^"]*"|'[^']*')/gi;
 
 /**

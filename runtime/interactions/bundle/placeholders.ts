@@ -21,7 +21,7 @@ const URN = /^urn:(?:uuid|oid):/i;
 
 /** Whether a text is of the form that placeholders have. */
 export function isUrn(text: string): boolean {
-  return text.startsWith('urn:') && URN.test(text);
+  return URN.test(text);
 }
 
 /**
@@ -83,7 +83,7 @@ export function collectPlaceholders(entries: readonly Entry[], base: string): Pl
 
 /** UUIDs are written in either case. RFC 9562, 4 */
 function keyOf(url: string): string {
-  return url.startsWith('urn:uuid:') ? url.toLowerCase() : url;
+  return isUrn(url) ? url.toLowerCase() : url;
 }
 
 /** The name of a resource that is created, as it was where it comes from. */
