@@ -17,11 +17,16 @@ async function kiln(...args: string[]) {
   return { code, out: out.join('\n'), err: err.join('\n') };
 }
 
+/** Without what is said to tests: a server takes it for settings. */
+const ENVIRONMENT = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('KILN_')));
+
 /** The command in a process of its own, run from the sources. */
 function serve(...args: string[]) {
   const main = new URL('../../runtime/cli/main.ts', import.meta.url).pathname;
   const hooks = new URL('../contract/run-typescript.mjs', import.meta.url).href;
-  const child = spawn(process.execPath, ['--import', hooks, main, 'serve', '--port', '0', ...args]);
+  const child = spawn(process.execPath, ['--import', hooks, main, 'serve', '--port', '0', ...args], {
+    env: ENVIRONMENT,
+  });
   let out = '';
   let err = '';
   child.stderr.on('data', (chunk) => (err += String(chunk)));
