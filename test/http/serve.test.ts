@@ -7,6 +7,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { tables } from '../../generated/tables.js';
 import { runProgram } from '../../runtime/cli/program.js';
 import { openSqliteStore } from '../../runtime/store/sqlite/sqlite-store.js';
+import { ENVIRONMENT } from '../service/environment.js';
 import { createMinimalResources } from './minimal-resource.js';
 import { FHIR_JSON } from './server.js';
 
@@ -16,9 +17,6 @@ async function kiln(...args: string[]) {
   const code = await runProgram(args, { out: (line) => out.push(line), err: (line) => err.push(line), env: {} });
   return { code, out: out.join('\n'), err: err.join('\n') };
 }
-
-/** Without what is said to tests: a server takes it for settings. */
-const ENVIRONMENT = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('KILN_')));
 
 /** The command in a process of its own, run from the sources. */
 function serve(...args: string[]) {

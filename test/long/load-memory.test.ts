@@ -5,6 +5,8 @@ import { join } from 'node:path';
 import { once } from 'node:events';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
+import { ENVIRONMENT } from '../service/environment.js';
+
 const root = new URL('../../', import.meta.url).pathname;
 const EXAMPLES = join(root, 'test/packages/node_modules/hl7.fhir.r5.examples');
 const MB = 1024 * 1024;
@@ -16,6 +18,7 @@ function kiln(...args: string[]) {
   const main = join(root, 'dist/runtime/cli/main.js');
   const run = spawnSync(process.execPath, ['--import', preload, main, ...args], {
     encoding: 'utf8',
+    env: ENVIRONMENT,
     maxBuffer: 64 * MB,
   });
   return { code: run.status, out: run.stdout, err: run.stderr, rss: Number(/RSS (\d+)/.exec(run.stderr)?.[1]) };

@@ -1,6 +1,8 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { join } from 'node:path';
 
+import { ENVIRONMENT } from './environment.js';
+
 /** `kiln` in a process of its own. */
 export interface KilnProcess {
   readonly child: ChildProcess;
@@ -25,8 +27,7 @@ export function startKiln(
           at('test/contract/run-typescript.mjs').href,
           typeof from === 'object' ? join(from.copy, 'runtime/cli/main.ts') : at('runtime/cli/main.ts').pathname,
         ];
-  const ours = Object.entries(process.env).filter(([name]) => !name.startsWith('KILN_'));
-  const env = { ...Object.fromEntries(ours), ...extraEnv };
+  const env = { ...ENVIRONMENT, ...extraEnv };
   const child = spawn(process.execPath, [...run, ...args], { env, stdio: ['ignore', 'pipe', 'pipe'] });
   const output = { out: '', err: '' };
   child.stderr.on('data', (chunk) => (output.err += String(chunk)));

@@ -1,0 +1,4 @@
+/** The environment without what is said to tests (`KILN_TEST_…`): a command of its own takes that for settings. */
+export const ENVIRONMENT: Readonly<Record<string, string | undefined>> = Object.fromEntries(
+  Object.entries(process.env).filter(([name]) => !name.startsWith('KILN_')),
+);
