@@ -19,6 +19,8 @@ export interface IntakeThread {
 /** Opens a thread that `start` starts, with the first body, and again with the next one where it has ended. */
 export function openIntakeThread(start: () => Worker): IntakeThread {
   let worker: Worker | undefined;
+  /** The one that is reading; one that is being ended may outlast its time beside the next. */
+  let reading: Worker | undefined;
   let answered: (answer: Answer) => void = () => {};
   let ended: (error: FhirError) => void = () => {};
 
@@ -31,7 +33,7 @@ export function openIntakeThread(start: () => Worker): IntakeThread {
     started.on('error', (error: Error) => (cause = error));
     started.on('exit', () => {
       if (worker === started) worker = undefined;
-      ended(unread(cause));
+      if (reading === started) ended(unread(cause));
     });
     return started;
   }
@@ -39,6 +41,7 @@ export function openIntakeThread(start: () => Worker): IntakeThread {
   return {
     async read(job, take, signal) {
       const target = running();
+      reading = target;
       const ask = (request: Request): Promise<Answer> =>
         new Promise((resolve, reject) => {
           answered = resolve;
@@ -58,12 +61,16 @@ export function openIntakeThread(start: () => Worker): IntakeThread {
           take(answer);
         }
       } finally {
+        reading = undefined;
         if (!isOver) target.postMessage({ ask: 'drop' } satisfies Request);
         target.unref();
       }
     },
     async end() {
-      await worker?.terminate();
+      const ending = worker;
+      // A body that comes before it has ended gets a new one.
+      worker = undefined;
+      await ending?.terminate();
     },
   };
 }
