@@ -7,6 +7,7 @@ import { GuardConflict, type Change, type Guard, type Store, type StoredVersion 
 import { openBlobs } from './blobs.js';
 import { connect } from './connect.js';
 import { openDictionary } from './dictionary.js';
+import { openFindHere } from './find-here.js';
 import { identify, markInUse, whyAnother } from './file-identity.js';
 import { locate } from './location.js';
 import { openMapReader } from './maps.js';
@@ -33,8 +34,8 @@ const PROBE_MARGIN = 256 * 1024;
 const MAX_PROBE = 8 * 1024 * 1024;
 
 /**
- * The embedded store. Point reads run on the caller's thread, everything else that reads on a pool of threads, and
- * everything that writes on one other.
+ * The embedded store. Point reads and short searches run on the caller's thread, everything else that reads on a pool of
+ * threads, and everything that writes on one other.
  *
  * @param url `sqlite:PATH` or `sqlite::memory:`
  * @throws Error where the file cannot be opened, is newer, or belongs to another program
@@ -55,16 +56,23 @@ export function openSqliteStore(url: string, options: SqliteOptions = {}): Store
   const now = (): number => options.now?.() ?? Date.now();
 
   const queries = openReaderPool(settings.readers, settings);
+  const short = openFindHere(settings);
   // Downloads and the upkeep of the log wait for no slow query.
   const files = openReaderPool(1, settings);
   let isCheckpointing = false;
   const writer = openThread<WriterOperations>(
     () => startWorker('writer-worker', settings),
-    (news) => (news === 'checkpoint' ? checkpoint() : queries.reopen()),
+    (news) => (news === 'checkpoint' ? checkpoint() : reopen()),
   );
   const sender = openWriteSender(writer);
   /** Size of the write that failed last, in characters, as long as none has succeeded since. */
   let failed: number | undefined;
+
+  /** There are new statistics. */
+  function reopen(): void {
+    short.reopen();
+    queries.reopen();
+  }
 
   function checkpoint(): void {
     if (isCheckpointing) return;
@@ -130,7 +138,10 @@ export function openSqliteStore(url: string, options: SqliteOptions = {}): Store
         () => queries.run('readVersion', [type, id, version]),
       ),
     scan: (after, limit) => queries.run('scan', [after, limit]),
-    find: async (query, signal) => unpackPage(await queries.run('find', [query], { signal })),
+    async find(query, signal) {
+      signal?.throwIfAborted();
+      return short.find(query) ?? unpackPage(await queries.run('find', [query], { signal }));
+    },
     explain: (query, signal) => queries.run('explain', [query], { signal }),
     reindex: (items) => (items.length === 0 ? Promise.resolve(0) : writer.request('reindex', [items])),
     history: (query, signal) => queries.run('history', [query], { signal }),
@@ -166,6 +177,7 @@ export function openSqliteStore(url: string, options: SqliteOptions = {}): Store
     async close() {
       await sender.sent();
       await Promise.all([queries.close(), files.close(), writer.close()]);
+      short.close();
       db.close();
       free();
       dispose();

@@ -65,6 +65,7 @@ export function openFind(db: Database, dictionary: Dictionary, guard: Guard, lim
       const { id, version, updated, body } = select.get(hit.key)!;
       versions.push({ type, id, version, lastUpdated: updated, json: body });
       size += body.length;
+      parts.guard.step(body.length >> 10);
       last = hit;
     }
     return { versions, ...known };

@@ -19,10 +19,12 @@ export interface FindLimits {
   readonly patience: number;
   /** What is found by so many rows is then collected at once; more make it worth while to walk on for a while. */
   readonly small: number;
+  /** How far rows are counted when a walk meets too few matches. */
+  readonly deep: number;
 }
 
 /** Those of every store. */
-export const FIND_LIMITS: FindLimits = { few: 1000, patience: 3000, small: 5000 };
+export const FIND_LIMITS: FindLimits = { few: 1000, patience: 3000, small: 5000, deep: 1_000_000 };
 
 /** What searches of a connection share. */
 export interface FindParts {

@@ -26,9 +26,6 @@ const AHEAD = 100;
 /** How far rows are counted at first. */
 const GLANCE = 200;
 
-/** How far rows are counted when a walk meets too few matches. */
-const DEEP_PROBE = 1_000_000;
-
 /**
  * Finds a page in one of four ways: what an index finds few of is collected and sorted; an index that has the matches of one
  * condition in the order of ids is walked; or one that has the values of the first sort key; or all resources of the type. A
@@ -58,13 +55,18 @@ export function findHits(run: Run, where: Condition, after: Hit | undefined, wan
   const best = first === undefined || first.count <= GLANCE ? first : findBest(run, conjuncts, limits.few);
   if (best !== undefined && best.count <= limits.few) return collected(run, conjuncts, best, after, wanted);
 
+  // All matches cost little more than a walk to the first of them, and tell the total.
+  const several =
+    isById && best?.isExact === true && conjuncts.length === 1 ? findBest(run, conjuncts, limits.small) : undefined;
+  if (several !== undefined && several.count <= limits.small) return collected(run, conjuncts, several, after, wanted);
+
   const source = isById ? byId(run, conjuncts, where, direction) : bySort(run, where, after);
   const walked = (rows: number): readonly Hit[] | undefined =>
     source === undefined ? undefined : run.guard.within({ rows }, () => take(source(), wanted));
   let hits = walked(limits.patience + PATIENCE_PER_HIT * wanted);
   if (hits !== undefined) return { hits, total: undefined, best };
 
-  const deep = best === undefined ? undefined : findBest(run, conjuncts, DEEP_PROBE);
+  const deep = best === undefined ? undefined : findBest(run, conjuncts, limits.deep);
   if (deep === undefined) {
     hits = walked(Infinity);
     if (hits !== undefined) return { hits, total: undefined, best };

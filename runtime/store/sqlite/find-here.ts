@@ -1,0 +1,92 @@
+import { SqliteError } from 'better-sqlite3';
+
+import type { FindPage, FindQuery } from '../store.js';
+import { connect } from './connect.js';
+import { openDictionary } from './dictionary.js';
+import { openFind } from './find/find.js';
+import { FIND_LIMITS } from './find/run.js';
+import { openGuard } from './guard.js';
+import type { ThreadSettings } from './settings.js';
+import { translateSqliteError } from './sqlite-errors.js';
+import { isTooCostly } from './too-costly.js';
+
+/**
+ * How long a search may take on the caller's thread, in milliseconds. Most take a fraction of it; the way to another thread
+ * and back would cost more than they do.
+ */
+const SHORT = { time: 2 };
+
+/** After one that took too long none is tried for so many times as long: of the caller's time at most a tenth is lost. */
+const REST = 9;
+
+/** Larger pages are read elsewhere. */
+const MOST = 100;
+
+/** What is counted here before anything is known to be short. */
+const LIMITS = { ...FIND_LIMITS, deep: FIND_LIMITS.small };
+
+/** Searches on the caller's thread, if they are short. */
+export interface FindHere {
+  /** @returns undefined where it has to be done elsewhere: it would take too long, or wait for a lock */
+  find(query: FindQuery): FindPage | undefined;
+  /** Has the next search open the connection anew, for new statistics. */
+  reopen(): void;
+  close(): void;
+}
+
+/**
+ * Opens the connection with the first search.
+ *
+ * @param limits tests have others
+ */
+export function openFindHere(
+  { file, identity, isTemporary }: ThreadSettings,
+  limits: { readonly time: number } = SHORT,
+): FindHere {
+  let connection: ReturnType<typeof open> | undefined;
+  let isStale = false;
+  let restUntil = 0;
+
+  function open() {
+    const db = connect(file, { cache: 8192, timeout: 0, queryOnly: true, isTemporary, identity });
+    // Nobody stops a search from outside here: nothing else runs meanwhile.
+    const guard = openGuard(db, new Int32Array(1));
+    const find = openFind(db, openDictionary(db), guard, LIMITS);
+    return { db, guard, snapshot: db.transaction(find) };
+  }
+
+  /** The old connection stays where there is no new one to be had. */
+  function current(): ReturnType<typeof open> | undefined {
+    if (connection !== undefined && !isStale) return connection;
+    const before = connection;
+    isStale = false;
+    try {
+      connection = open();
+      before?.db.close();
+    } catch {
+      // What is wrong those tell that are asked instead.
+    }
+    return connection;
+  }
+
+  return {
+    find(query) {
+      const start = performance.now();
+      const here = query.count > MOST || start < restUntil ? undefined : current();
+      if (here === undefined) return undefined;
+      const { guard, snapshot } = here;
+      try {
+        guard.begin(1, limits.time);
+        return snapshot.deferred(query);
+      } catch (error) {
+        const isBusy = error instanceof SqliteError && error.code.startsWith('SQLITE_BUSY');
+        if (!isBusy && !isTooCostly(error)) throw translateSqliteError(error);
+        const end = performance.now();
+        restUntil = end + REST * (end - start);
+        return undefined;
+      }
+    },
+    reopen: () => void (isStale = true),
+    close: () => connection?.db.close(),
+  };
+}

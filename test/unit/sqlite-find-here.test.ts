@@ -1,0 +1,85 @@
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+
+import { openFindHere } from '../../runtime/store/sqlite/find-here.js';
+import { identify } from '../../runtime/store/sqlite/file-identity.js';
+import { toThreadSettings } from '../../runtime/store/sqlite/settings.js';
+import { openSqliteStore } from '../../runtime/store/sqlite/sqlite-store.js';
+import type { FindQuery, Store } from '../../runtime/store/store.js';
+
+const QUERY: FindQuery = { type: 'Patient', where: { all: [] }, sort: [], count: 10, total: 'cheap' };
+
+describe('searches on the caller’s thread', () => {
+  let folder: string;
+  let store: Store;
+  const file = (): string => join(folder, 'kiln.db');
+  beforeEach(async () => {
+    folder = mkdtempSync(join(tmpdir(), 'kiln-here-'));
+    store = openSqliteStore(`sqlite:${file()}`);
+    await add(0, 100);
+  });
+  afterEach(async () => {
+    await store.close();
+    rmSync(folder, { recursive: true });
+  });
+
+  async function add(from: number, to: number): Promise<void> {
+    const ids = Array.from({ length: to - from }, (_, n) => `p${String(from + n).padStart(4, '0')}`);
+    await store.write(
+      ids.map((id) => ({
+        type: 'Patient',
+        id,
+        expected: 0,
+        body: { head: `{"resourceType":"Patient","id":"${id}","meta":{`, tail: `}}` },
+        content: { resourceType: 'Patient', id },
+        entries: [],
+      })),
+    );
+  }
+
+  function openHere(limits = { time: 1e6 }) {
+    const identity = identify(file())!;
+    return openFindHere(toThreadSettings({ file: file(), identity, isTemporary: false }, {}), limits);
+  }
+
+  it('find what the store finds, also what was written since', async () => {
+    const here = openHere();
+    expect(here.find(QUERY)).toEqual(await store.find(QUERY));
+    await add(100, 120);
+    const page = here.find(QUERY);
+    expect(page).toEqual(await store.find(QUERY));
+    expect(page?.total).toBe(120);
+    here.reopen();
+    expect(here.find(QUERY)?.total).toBe(120);
+    here.close();
+  });
+
+  it('that take too long are left to others, and none is tried for a while', async () => {
+    const limits = { time: -1 };
+    const here = openHere(limits);
+    const start = performance.now();
+    expect(here.find(QUERY)).toBeUndefined();
+    const took = performance.now() - start;
+    limits.time = 1e6;
+    expect(here.find(QUERY)).toBeUndefined();
+    await new Promise((resolve) => setTimeout(resolve, 10 * took + 20));
+    expect(here.find(QUERY)?.versions).toHaveLength(10);
+    here.close();
+  });
+
+  it('of large pages are left to others', () => {
+    const here = openHere();
+    expect(here.find({ ...QUERY, count: 101 })).toBeUndefined();
+    here.close();
+  });
+
+  it('of a file that is not there any more are left to others, who say so', async () => {
+    const here = openHere();
+    rmSync(file());
+    expect(here.find(QUERY)).toBeUndefined();
+    expect(existsSync(file())).toBe(false);
+    here.close();
+  });
+});
