@@ -413,7 +413,7 @@ describe('fhirpatch.html: what is refused', () => {
   });
 });
 
-test('a difference tells the value before where that is asked for, and long lists by position', () => {
+test('a difference tells the value before where that is asked for, and of long lists what moves', () => {
   const was = typed({ active: true });
   const is = typed({ active: false });
   expect(diff(was, is, model, { previousValue: true })).toEqual(
@@ -426,6 +426,6 @@ test('a difference tells the value before where that is asked for, and long list
   );
   const list = (from: number, count: number): Resource =>
     typed({ name: Array.from({ length: count }, (_, i) => ({ text: `${from + i}` })) });
-  expect(diff(list(0, 5000), list(1, 5000), model)['parameter']).toHaveLength(5000);
+  expect(diff(list(0, 5000), list(1, 5000), model)['parameter']).toHaveLength(2);
   expect(() => diff(was, { resourceType: 'Basic' }, model)).toThrow(/one type/);
 });

@@ -6,17 +6,17 @@ export interface Pairs {
   readonly stays: readonly boolean[];
 }
 
-/** Greatest product of the lengths of two lists for which it is found out what they have in common. */
+/** Greatest product of the lengths of two lists for which it is found out what most they have in common. */
 const MAX_CELLS = 250_000;
 
 /**
  * Pairs the items of two lists, each told by a text. Equal items that are in one order in both stay, other equal ones
- * move, and of what is left those that lie between the same neighbours are paired in turn, to be changed. Long lists
- * are paired by position alone.
+ * move, and of what is left those that lie between the same neighbours are paired in turn, to be changed. Of long lists
+ * with items that are there several times perhaps more of them move than have to.
  */
 export function pairItems(old: readonly string[], fresh: readonly string[]): Pairs {
   const isShort = old.length * fresh.length <= MAX_CELLS;
-  const source = isShort ? inCommon(old, fresh) : fresh.map((_, i) => (i < old.length ? i : undefined));
+  const source = isShort ? inCommon(old, fresh) : inCommonOfLong(old, fresh);
   const stays = source.map((from) => from !== undefined);
   const used = new Set(source);
   moved(old, fresh, source, used);
@@ -47,6 +47,35 @@ function inCommon(old: readonly string[], fresh: readonly string[]): Sources {
     else j++;
   }
   return source;
+}
+
+/** A sequence that both lists have: of equal items the first goes with the first, and of these pairs a longest rising run. */
+function inCommonOfLong(old: readonly string[], fresh: readonly string[]): Sources {
+  const source: Sources = fresh.map(() => undefined);
+  moved(old, fresh, source, new Set());
+  const rising = longestRise(source);
+  return source.map((from, j) => (rising.has(j) ? from : undefined));
+}
+
+/** Where the items of a longest rising subsequence stand. https://en.wikipedia.org/wiki/Longest_increasing_subsequence */
+function longestRise(values: Sources): ReadonlySet<number> {
+  /** For each length where the run of that length ends that has the lowest end. */
+  const ends: number[] = [];
+  const before: (number | undefined)[] = [];
+  values.forEach((value, at) => {
+    if (value === undefined) return;
+    let [low, high] = [0, ends.length];
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if ((values[ends[middle] ?? 0] ?? 0) < value) low = middle + 1;
+      else high = middle;
+    }
+    before[at] = ends[low - 1];
+    ends[low] = at;
+  });
+  const run = new Set<number>();
+  for (let at = ends.at(-1); at !== undefined; at = before[at]) run.add(at);
+  return run;
 }
 
 /** Pairs equal items that are left. */

@@ -6,17 +6,26 @@ import { pairItems } from './diff-pairs.js';
 import { writeValue } from './diff-value.js';
 import { readItems, type Item } from './fhirpath-items.js';
 import type { PatchElement, PatchModel, PatchType } from './fhirpath-model.js';
+import { MAX_PATCH_OPERATIONS } from './patch-limits.js';
 
 /** How differences are told. */
 export interface DiffOptions {
   /** Whether `replace` also tells the value before, as the part `previousValue`; patches take no notice of it. */
   readonly previousValue?: boolean;
+  /** How many operations there may be; beyond it elements are told as a whole. Default: as many as a patch may have. */
+  readonly maxOperations?: number;
 }
+
+/** Operations that an element below the resource may take, each tried where the one before gives too many in all. */
+const FINENESS = [Infinity, 256, 64, 16, 4, 1] as const;
 
 /**
  * A FHIRPath Patch that makes one version of a resource another, to the text of numbers: a Parameters resource, without
  * parameters where there is no difference. Elements come in the order in which types define them. What is the same
  * FHIR in other JSON is no difference: the order of properties, and `null`s that arrays are filled up with.
+ *
+ * There are more operations than `maxOperations` only where more items of the resource's own lists differ: an operation
+ * cannot be about several of them.
  * https://hl7.org/fhir/R5/fhirpatch.html
  *
  * @param from valid in structure, and so `to`
@@ -24,8 +33,13 @@ export interface DiffOptions {
  */
 export function diff(from: Resource, to: Resource, model: PatchModel, options: DiffOptions = {}): Resource {
   if (from.resourceType !== to.resourceType) throw new Error('only resources of one type can be compared');
-  const parameter: JsonValue[] = [];
-  new Comparison(model, options, parameter).objects(from, to, from.resourceType, from.resourceType);
+  const { maxOperations = MAX_PATCH_OPERATIONS } = options;
+  let parameter: JsonValue[] = [];
+  for (const most of FINENESS) {
+    parameter = [];
+    new Comparison(model, options, parameter, most).objects(from, to, from.resourceType, from.resourceType);
+    if (parameter.length <= maxOperations) break;
+  }
   return { resourceType: 'Parameters', ...(parameter.length === 0 ? {} : { parameter }) };
 }
 
@@ -34,6 +48,8 @@ class Comparison {
     private readonly model: PatchModel,
     private readonly options: DiffOptions,
     private readonly operations: JsonValue[],
+    /** Operations within one value; where there would be more, it is replaced. */
+    private readonly most: number,
   ) {}
 
   /** The children of two objects of one type. */
@@ -96,8 +112,10 @@ class Comparison {
     if (isSame(before, after)) return;
     const [from, to] = [before.item.value, after.item.value];
     if (isObject(from) && isObject(to) && before.type === after.type && areVersions(from, to)) {
+      const start = this.operations.length;
       this.objects(from, to, after.type, path);
-      return;
+      if (this.operations.length - start <= this.most) return;
+      this.operations.length = start;
     }
     const previous = this.options.previousValue === true ? [this.value('previousValue', before)] : [];
     this.operation('replace', path, ...previous, this.value('value', after));

@@ -9,6 +9,11 @@ import { readOperation, type Operation } from './fhirpath-operation.js';
 import { prune } from './fhirpath-prune.js';
 import { MAX_PATCH_OPERATIONS } from './patch-limits.js';
 
+/** Bounds of what a patch may ask for. */
+export interface FhirPathPatchLimits {
+  readonly maxOperations?: number;
+}
+
 /**
  * Applies a FHIRPath Patch: each operation to what the one before it left, then takes away what was left empty. The
  * resource that is given stays as it is, and so do, to the text of its numbers, all parts that the patch does not
@@ -18,8 +23,13 @@ import { MAX_PATCH_OPERATIONS } from './patch-limits.js';
  * @throws FhirError `patch-invalid` where the patch cannot be read, `patch-target` where it does not go with the
  * resource; both name the operation by its position and the part of it that is at fault
  */
-export async function applyFhirPathPatch(resource: Resource, patch: Resource, model: PatchModel): Promise<Resource> {
-  const parameters = readParameters(patch);
+export async function applyFhirPathPatch(
+  resource: Resource,
+  patch: Resource,
+  model: PatchModel,
+  { maxOperations = MAX_PATCH_OPERATIONS }: FhirPathPatchLimits = {},
+): Promise<Resource> {
+  const parameters = readParameters(patch, maxOperations);
   const operations = parameters.map((parameter, i) => attempt(i, parameters, () => readOperation(parameter)));
   const budget = new Budget();
   const finder = await createFinder(operations, budget);
@@ -42,7 +52,7 @@ function applyOne(
   return OPERATIONS[operation.type](operation, { resource, model, budget, find, findList });
 }
 
-function readParameters(patch: Resource): readonly JsonValue[] {
+function readParameters(patch: Resource, maxOperations: number): readonly JsonValue[] {
   if (patch.resourceType !== 'Parameters') {
     throw new FhirError('patch-invalid', `A FHIRPath Patch is a Parameters resource, not ${patch.resourceType}`);
   }
@@ -52,11 +62,8 @@ function readParameters(patch: Resource): readonly JsonValue[] {
       expression: 'Parameters.parameter',
     });
   }
-  if (parameter.length <= MAX_PATCH_OPERATIONS) return parameter;
-  throw new FhirError(
-    'patch-too-large',
-    `A patch has at most ${MAX_PATCH_OPERATIONS} operations, not ${parameter.length}`,
-  );
+  if (parameter.length <= maxOperations) return parameter;
+  throw new FhirError('patch-too-large', `A patch has at most ${maxOperations} operations, not ${parameter.length}`);
 }
 
 /** Makes the fault of an operation a failure that tells where in the patch it is. */
