@@ -109,6 +109,12 @@ export const ERRORS = {
 /** Stable code of a failure. */
 export type ErrorCode = keyof typeof ERRORS;
 
+/**
+ * A part of a request beside its body, by the name that an entry of a Bundle has for it. Over HTTP all but the URL are
+ * headers. https://hl7.org/fhir/R5/bundle-definitions.html#Bundle.entry.request
+ */
+export type RequestPart = 'url' | 'ifMatch' | 'ifNoneMatch' | 'ifNoneExist' | 'ifModifiedSince';
+
 /** One thing that is wrong. */
 export interface Issue {
   readonly code: ErrorCode;
@@ -119,6 +125,8 @@ export interface Issue {
   readonly issue?: string;
   /** FHIRPath of the element. */
   readonly expression?: string;
+  /** Instead of an element: what of the request is at fault. Of a header, the text begins with its name. */
+  readonly part?: RequestPart;
   /** Technical detail for people; never a stack. */
   readonly diagnostics?: string;
 }
@@ -136,7 +144,9 @@ export class FhirError extends Error {
     code: ErrorCode,
     text: string = ERRORS[code].text,
     more: {
+      readonly issue?: string;
       readonly expression?: string;
+      readonly part?: RequestPart;
       readonly diagnostics?: string;
       readonly headers?: Readonly<Record<string, string>>;
     } = {},
@@ -148,7 +158,9 @@ export class FhirError extends Error {
       {
         code,
         text,
+        ...(more.issue === undefined ? {} : { issue: more.issue }),
         ...(more.expression === undefined ? {} : { expression: more.expression }),
+        ...(more.part === undefined ? {} : { part: more.part }),
         ...(more.diagnostics === undefined ? {} : { diagnostics: more.diagnostics }),
       },
     ];
@@ -158,6 +170,12 @@ export class FhirError extends Error {
   static of(issues: readonly [Issue, ...Issue[]]): FhirError {
     const error = new FhirError(issues[0].code, issues[0].text);
     return Object.assign(error, { issues });
+  }
+
+  /** The same failure with each of its issues changed; headers stay. */
+  map(change: (issue: Issue) => Issue): FhirError {
+    const [first, ...others] = this.issues;
+    return Object.assign(FhirError.of([change(first), ...others.map(change)]), { headers: this.headers });
   }
 
   /** Code of the first issue. */

@@ -147,18 +147,22 @@ export function bodyFormat(contentType: string | undefined, read: readonly Forma
   const types = read.map((each) => MEDIA_TYPES[each]);
   if (contentType === undefined)
     throw unsupported(`The request has no Content-Type; send ${types.join(' or ')}`, types);
-  const { name, parameters } = parseMediaType(contentType);
+  const { name } = parseMediaType(contentType);
   const format = name.includes('/') ? FORMATS[name] : undefined;
   if (format === undefined || !read.includes(format)) {
     throw unsupported(`The server reads ${types.join(' or ')}, not ${quote(contentType)}`, types);
   }
-  if (!isServedVersion(parameters))
-    throw unsupported(`The server reads FHIR 5.0 only, not ${quote(contentType)}`, types);
-  const charset = parameters.get('charset')?.toLowerCase() ?? 'utf-8';
-  if (charset !== 'utf-8' && charset !== 'utf8') {
-    throw unsupported(`The server reads UTF-8 only, not ${quote(charset)}`, types);
-  }
+  const why = whyUnread(contentType);
+  if (why !== undefined) throw unsupported(why, types);
   return format;
+}
+
+/** Why a body of this type is not read, by its parameters: only UTF-8 is, and of the release that is served. */
+export function whyUnread(contentType: string): string | undefined {
+  const { parameters } = parseMediaType(contentType);
+  if (!isServedVersion(parameters)) return `The server reads FHIR 5.0 only, not ${quote(contentType)}`;
+  const charset = parameters.get('charset')?.toLowerCase() ?? 'utf-8';
+  return charset === 'utf-8' || charset === 'utf8' ? undefined : `The server reads UTF-8 only, not ${quote(charset)}`;
 }
 
 function unsupported(text: string, types: readonly string[]): FhirError {

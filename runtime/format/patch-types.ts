@@ -1,5 +1,5 @@
 import { FhirError } from '../fhir/errors.js';
-import { bodyFormat, MEDIA_TYPES, parseMediaType, type FormatName } from './negotiate.js';
+import { bodyFormat, MEDIA_TYPES, parseMediaType, whyUnread, type FormatName } from './negotiate.js';
 
 /** Media types of patches that are no FHIR resources. https://hl7.org/fhir/R5/http.html#patch */
 export const PATCH_TYPES = { json: 'application/json-patch+json', xml: 'application/xml-patch+xml' } as const;
@@ -21,11 +21,11 @@ export type PatchForm =
  */
 export function patchForm(contentType: string | undefined, taken: readonly string[]): PatchForm {
   if (contentType === undefined) throw noPatch('The request has no Content-Type', taken);
-  const { name, parameters } = parseMediaType(contentType);
+  const { name } = parseMediaType(contentType);
   const format = (['json', 'xml'] as const).find((each) => PATCH_TYPES[each] === name);
   if (format !== undefined && taken.includes(PATCH_TYPES[format])) {
-    const charset = parameters.get('charset')?.toLowerCase() ?? 'utf-8';
-    if (charset !== 'utf-8' && charset !== 'utf8') throw noPatch('The server reads UTF-8 only', taken);
+    const why = whyUnread(contentType);
+    if (why !== undefined) throw noPatch(why, taken);
     return { is: 'patch', format };
   }
   const read = (['json', 'xml'] as const).filter((each) => taken.includes(MEDIA_TYPES[each]));

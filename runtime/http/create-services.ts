@@ -15,7 +15,7 @@ export interface ServiceOptions extends Pick<
   | 'store'
   | 'extract'
   | 'validate'
-  | 'parseLarge'
+  | 'largeTexts'
   | 'subset'
   | 'zone'
   | 'currency'
@@ -40,7 +40,7 @@ export interface Serving {
 
 /** Puts together what the interactions work with, whether requests come over HTTP or from elsewhere. */
 export function createServices(options: ServiceOptions): Serving {
-  const { tables, store, extract, validate, parseLarge, subset, zone, currency, search, deletesMultiple, baseUrl } =
+  const { tables, store, extract, validate, largeTexts, subset, zone, currency, search, deletesMultiple, baseUrl } =
     options;
   const { patchers = JSON_PATCHER } = options;
   const limits = { ...DEFAULT_LIMITS, ...options.limits };
@@ -51,7 +51,7 @@ export function createServices(options: ServiceOptions): Serving {
     store,
     extract,
     ...(validate === undefined ? {} : { validate }),
-    ...(parseLarge === undefined ? {} : { parseLarge }),
+    ...(largeTexts === undefined ? {} : { largeTexts }),
     ...(subset === undefined ? {} : { subset }),
     ...(zone === undefined ? {} : { zone }),
     ...(currency === undefined ? {} : { currency }),

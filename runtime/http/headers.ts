@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 
+import type { RouteRow } from '../contract/index.js';
 import { FhirError } from '../fhir/errors.js';
 import { parseHttpDate } from '../fhir/instant.js';
 import type { Conditions, Preferences } from '../interactions/call.js';
@@ -10,6 +11,9 @@ const NO_PREFERENCES: Preferences = {};
 
 /** What is read of a request. */
 type Head = Pick<IncomingMessage, 'headers' | 'headersDistinct'>;
+
+/** What a request asks for. */
+type Row = Pick<RouteRow, 'method' | 'interaction'>;
 
 /**
  * Conditions of a request. https://hl7.org/fhir/R5/http.html#concurrency
@@ -47,6 +51,22 @@ function readIfNoneExist({ headersDistinct }: Head): string {
     throw new FhirError('header-invalid', 'If-None-Exist has to be percent-encoded, as a query in a URL');
   }
   return only;
+}
+
+/**
+ * Refuses conditions of writes that do not go with the method: one that has no effect would be worse than none. Bundles
+ * refuse the same of their entries.
+ *
+ * @throws FhirError `header-invalid`
+ */
+export function checkConditions({ ifNoneExist, ifMatch }: Conditions, { method, interaction }: Row): void {
+  if (ifNoneExist !== undefined && (method === 'PUT' || method === 'PATCH' || method === 'DELETE')) {
+    const hint = method === 'PUT' ? '; If-None-Match: * creates only what is not there' : '';
+    throw new FhirError('header-invalid', `If-None-Exist goes with POST, not with ${method}${hint}`);
+  }
+  if (ifMatch !== undefined && interaction === 'create') {
+    throw new FhirError('header-invalid', 'If-Match goes with PUT, PATCH, DELETE, not with POST');
+  }
 }
 
 const RETURNS = ['minimal', 'representation', 'OperationOutcome'] as const;

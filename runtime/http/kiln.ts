@@ -46,7 +46,7 @@ export function kiln(options: KilnOptions): FhirHandler {
 export function createFhirServer(options: KilnOptions): FhirServer {
   const { log = SILENT, large } = options;
   const context = {
-    ...createServices(large === undefined ? options : { ...options, parseLarge: (...args) => large.parse(...args) }),
+    ...createServices(large === undefined ? options : { ...options, largeTexts: large }),
     log,
     large,
   };

@@ -8,14 +8,14 @@ import type { Call, SentContent, SentPatch } from '../interactions/call.js';
 import { hasContent, isPatch } from '../interactions/registry.js';
 import type { Codecs } from './codecs.js';
 import type { Incoming } from './incoming.js';
-import { readConditions, readPreferences } from './headers.js';
+import { checkConditions, readConditions, readPreferences } from './headers.js';
 import { hasBody, openBody, readBody, type BodyLimits } from './read-body.js';
 import { readForm } from './read-form.js';
 import { abortedWith, parseBody, type ParsedBody } from './read-large.js';
 import { readPatchBody } from './read-patch.js';
 import { checkUrlId } from './router.js';
 
-/** Makes the call. Checked in this order: the format of the body, what the URL names, the body's content. */
+/** Makes the call. Checked in this order: conditions, the format of the body, what the URL names, the body's content. */
 export async function readCall(
   incoming: Incoming,
   codecs: Codecs,
@@ -24,6 +24,8 @@ export async function readCall(
   const { req, res, destination, params, base, wantsContent } = incoming;
   const { row, type, id, versionId } = destination;
   const { headers } = req;
+  const conditions = readConditions(req);
+  checkConditions(conditions, row);
   let content: SentContent | undefined;
   let body: JsonValue | undefined;
   let text: (() => string) | undefined;
@@ -60,7 +62,7 @@ export async function readCall(
     ...(patch === undefined ? {} : { patch }),
     ...(content === undefined ? {} : { content }),
     ...(wantsContent ? { wantsContent } : {}),
-    conditions: readConditions(req),
+    conditions,
     prefer: readPreferences(headers),
     base,
     ...(LONG.test(row.interaction) ? { signal: abortedWith(res) } : {}),

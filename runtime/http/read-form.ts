@@ -1,17 +1,11 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
 import { FhirError } from '../fhir/errors.js';
-import { parseQuery } from '../fhir/parse-query.js';
+import { FORM_TYPE, parseForm } from '../interactions/form.js';
 import { hasBody, readBody, type BodyLimits } from './read-body.js';
-
-/** What a search is posted as. https://hl7.org/fhir/R5/http.html#search */
-const FORM_TYPE = 'application/x-www-form-urlencoded';
 
 /** Greatest size of such a body, in bytes: a list of 10,000 values has room. */
 const MAX_FORM = 4 * 1024 * 1024;
-
-/** Greatest number of parameters in it. */
-const MAX_PARAMETERS = 1000;
 
 /**
  * The parameters in a body; none where there is no body.
@@ -26,20 +20,7 @@ export async function readForm(
   if (!hasBody(req)) return new URLSearchParams();
   checkType(req.headers['content-type']);
   const bytes = await readBody(req, res, { ...limits, body: Math.min(limits.body, MAX_FORM) });
-  const form = parseQuery(decode(bytes));
-  if (form.size > MAX_PARAMETERS) {
-    throw new FhirError('parameter-invalid', `A search may have ${MAX_PARAMETERS} parameters, not ${form.size}`);
-  }
-  return form;
-}
-
-/** @throws FhirError `parameter-invalid` */
-function decode(bytes: Buffer): string {
-  try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
-  } catch {
-    throw new FhirError('parameter-invalid', 'The form is not UTF-8');
-  }
+  return parseForm(bytes);
 }
 
 function checkType(type: string | undefined): void {

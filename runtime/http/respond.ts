@@ -40,6 +40,7 @@ export async function sendReply(
   if (reply.versionId !== undefined) headers.push('ETag', `W/"${reply.versionId}"`);
   if (reply.lastUpdated !== undefined) headers.push('Last-Modified', formatHttpDate(reply.lastUpdated));
   if (reply.location !== undefined) headers.push('Location', `${base}/${reply.location}`);
+  else if (reply.contentLocation !== undefined) headers.push('Content-Location', `${base}/${reply.contentLocation}`);
   if (reply.content !== undefined && reply.around === undefined) {
     return sendContent(req, res, reply, reply.content, headers);
   }

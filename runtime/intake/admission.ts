@@ -17,8 +17,14 @@ interface Waiting {
   readonly admit: () => void;
 }
 
-/** @param most bytes that may be in, and wait, at a time */
-export function openAdmission(most: { readonly inside: number; readonly waiting: number }): Admission {
+/**
+ * @param most bytes that may be in, and wait, at a time
+ * @param refusal what is said to those for whom there is no room to wait
+ */
+export function openAdmission(
+  most: { readonly inside: number; readonly waiting: number },
+  refusal = 'Too many large bodies wait to be read; try again',
+): Admission {
   const queue: Waiting[] = [];
   let inside = 0;
   let waiting = 0;
@@ -50,8 +56,7 @@ export function openAdmission(most: { readonly inside: number; readonly waiting:
     enter(size, signal) {
       if (queue.length === 0 && fits(size)) return Promise.resolve(take(size));
       if (waiting + size > most.waiting) {
-        const text = 'Too many large bodies wait to be read; try again';
-        return Promise.reject(new FhirError('server-busy', text, { headers: { 'Retry-After': '5' } }));
+        return Promise.reject(new FhirError('server-busy', refusal, { headers: { 'Retry-After': '5' } }));
       }
       waiting += size;
       return new Promise((resolve, reject) => {

@@ -2,12 +2,18 @@ import { FhirError } from '../fhir/errors.js';
 import type { Resource } from '../fhir/resource.js';
 import { readJson } from '../format/read-json.js';
 import { decodeUtf8 } from '../format/utf8.js';
-import type { Answer, FaultyEntry, Findings, Job } from './messages.js';
+import { patchResource } from '../interactions/patch-resource.js';
+import type { Patchers } from '../interactions/patchers.js';
+import { STORED_DEPTH } from '../interactions/read-stored.js';
+import type { Answer, FaultyEntry, Findings, IntakeSettings, Job } from './messages.js';
+import { unpackPatch } from './patch-text.js';
 import { cutTree, isContainer } from './pieces.js';
-import { takeIn, type Intake, type IntakeServices } from './take-in.js';
+import { takeIn, takeRight, type Intake, type IntakeServices } from './take-in.js';
 
-/** What a thread reads bodies with. */
+/** What a thread reads and patches bodies with. */
 export interface Reading extends IntakeServices {
+  readonly limits: IntakeSettings['limits'];
+  readonly patchers: Patchers;
   /** Greatest depth of JSON. */
   readonly nesting: number;
   readonly readXml: (bytes: Uint8Array) => Promise<Resource>;
@@ -38,9 +44,13 @@ export async function* answersTo(job: Job, reading: Reading): AsyncGenerator<Ans
   }
 }
 
-async function read({ bytes, format, purpose, depth }: Job, reading: Reading): Promise<Intake> {
+async function read({ bytes, format, purpose, depth, patch }: Job, reading: Reading): Promise<Intake> {
   if (format === 'xml') return takeIn(await reading.readXml(bytes), undefined, purpose, reading);
   const text = decodeUtf8(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength));
+  if (patch !== undefined) {
+    const before = readJson(text, STORED_DEPTH) as Resource;
+    return takeRight(await patchResource(before, unpackPatch(patch), reading), reading);
+  }
   return takeIn(readJson(text, depth ?? reading.nesting), text, purpose, reading);
 }
 

@@ -1,6 +1,7 @@
 import { parentPort, workerData } from 'node:worker_threads';
 
 import { tables } from '../../generated/tables.js';
+import { createPatchers } from '../interactions/patchers.js';
 import { createExtractor } from '../search/extract.js';
 import { createValidator } from '../validate/create-validator.js';
 import { answersTo, type Reading } from './answers.js';
@@ -16,6 +17,7 @@ const reading: Reading = {
   readXml: async (bytes) => (await import('../format/xml/read-xml.js')).readXml(bytes, tables),
   validate: createValidator(tables),
   extract: createExtractor(tables, { zone }),
+  patchers: createPatchers(tables),
 };
 let answers: AsyncGenerator<Answer> | undefined;
 

@@ -1,11 +1,12 @@
 import { availableParallelism } from 'node:os';
 import type { Worker } from 'node:worker_threads';
 
-import type { JsonValue } from '../fhir/resource.js';
+import type { JsonValue, Resource } from '../fhir/resource.js';
 import type { LargeBodies } from '../interactions/large-bodies.js';
 import { openAdmission } from './admission.js';
 import { openCollector } from './collect.js';
 import type { Job } from './messages.js';
+import { packPatch } from './patch-text.js';
 import { openIntakeThread, type IntakeThread } from './thread.js';
 
 /** How large bodies are taken in. */
@@ -33,6 +34,10 @@ const NEVER = new AbortController().signal;
 export function openIntake(start: () => Worker, options: IntakeOptions): Intake {
   const { threads = availableParallelism() > 2 ? 2 : 1, idle = IDLE, body } = options;
   const admission = openAdmission({ inside: 2 * body, waiting: 4 * body });
+  const ofOurs = openAdmission(
+    { inside: body, waiting: 2 * body },
+    'Too many large resources are being patched; try again',
+  );
   const free = Array.from({ length: threads }, () => openIntakeThread(start));
   const all = [...free];
   const waiting: ((thread: IntakeThread) => void)[] = [];
@@ -66,10 +71,15 @@ export function openIntake(start: () => Worker, options: IntakeOptions): Intake 
         throw error;
       }
     },
+    enter: (size, signal) => ofOurs.enter(size, signal),
     parse: (json, depth) =>
       onThread((thread) =>
         readOn(thread, { bytes: Buffer.from(json), format: 'json', purpose: 'parse', depth }, NEVER),
       ),
+    async patch(json, patch) {
+      const job: Job = { bytes: Buffer.from(json), format: 'json', purpose: 'parse', patch: packPatch(patch) };
+      return (await onThread((thread) => readOn(thread, job, NEVER))) as Resource;
+    },
     async close() {
       clearTimeout(timer);
       await endAll();

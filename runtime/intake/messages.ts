@@ -3,6 +3,7 @@ import type { FormatName } from '../format/negotiate.js';
 import type { BodyPurpose } from '../interactions/large-bodies.js';
 import type { IndexEntry } from '../search/entry.js';
 import type { LocatedFault } from '../validate/locate-faults.js';
+import type { PatchText } from './patch-text.js';
 import type { Piece } from './pieces.js';
 
 /** What threads are told when they start. */
@@ -18,6 +19,8 @@ export interface Job {
   readonly purpose: BodyPurpose;
   /** Greatest depth of JSON; absent: that of a body. */
   readonly depth?: number;
+  /** What is to be made of it. */
+  readonly patch?: PatchText;
 }
 
 /** What a thread is asked: one body at a time, whose answers it gives one at a time. */

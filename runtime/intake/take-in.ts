@@ -1,6 +1,7 @@
 import { isObject, type JsonValue, type Resource } from '../fhir/resource.js';
 import { jsonBytes, members } from '../interactions/compose-change.js';
 import { BINARY } from '../interactions/binary-content.js';
+import { faultsAround } from '../interactions/bundle/entry-faults.js';
 import { envelopeOf, openBundle } from '../interactions/bundle/envelope.js';
 import type { BodyPurpose } from '../interactions/large-bodies.js';
 import type { Prepared, PreparedContent } from '../interactions/prepared.js';
@@ -41,26 +42,35 @@ export function takeIn(
   const faults = locateFaults(services.validate(purpose === 'create' ? withoutId(tree) : tree), text);
   if (faults.length > 0) return { tree: headOf(tree), prepared: { faults } };
   // The content of a Binary goes another way.
-  if (tree.resourceType === BINARY) return { tree, prepared: { faults } };
+  return tree.resourceType === BINARY ? { tree, prepared: { faults } } : takeRight(tree, services);
+}
+
+/** Finds out about a resource that is known to be right. */
+export function takeRight(tree: Resource, services: Pick<IntakeServices, 'extract' | 'limits'>): Intake {
   const content = contentOf(tree, services);
-  return { tree: content.entryBytes === Infinity ? headOf(tree) : tree, prepared: { faults, content } };
+  return { tree: content.entryBytes === Infinity ? headOf(tree) : tree, prepared: { faults: [], content } };
 }
 
 function takeBundle(tree: JsonValue, text: string | undefined, services: IntakeServices): Intake {
   const opened = openBundle(tree, services.limits.entries);
-  const faults = locateFaults(services.validate(envelopeOf(opened)), text);
   const { bundle, type } = opened;
-  if (faults.length > 0) return { tree: { resourceType: bundle.resourceType, type, entry: [] }, prepared: { faults } };
+  const found = services.validate(envelopeOf(opened));
+  const grave = found.length > 0 && type === 'batch' ? faultsAround(opened, services.validate) : found;
+  if (grave.length > 0) {
+    const faults = locateFaults(grave, text);
+    return { tree: { resourceType: bundle.resourceType, type, entry: [] }, prepared: { faults } };
+  }
   const entries = new Map<number, readonly LocatedFault[]>();
   for (const [index, entry] of opened.entries.entries()) {
     const resource = isObject(entry) ? entry['resource'] : undefined;
     const method = isObject(entry) ? storedBy(entry['request']) : undefined;
     if (method === undefined || !isObject(entry) || !isResource(resource)) continue;
-    const found = services.validate(method === 'POST' ? withoutId(resource) : resource);
-    entries.set(index, found);
-    if (found.length > 0) entry['resource'] = headOf(resource);
+    const faults = services.validate(method === 'POST' ? withoutId(resource) : resource);
+    entries.set(index, faults);
+    if (faults.length > 0) entry['resource'] = headOf(resource);
   }
-  return { tree, prepared: { faults }, entries };
+  // What is wrong with single entries of a batch is for their answers, and found again by who writes these.
+  return found.length > 0 ? { tree, entries } : { tree, prepared: { faults: [] }, entries };
 }
 
 /** The method of an entry that stores its resource; one that hands it to an operation has its own ways. */
@@ -70,7 +80,10 @@ function storedBy(request: JsonValue | undefined): 'POST' | 'PUT' | undefined {
   return method === 'POST' || method === 'PUT' ? method : undefined;
 }
 
-function contentOf(resource: Resource, { extract, limits }: IntakeServices): PreparedContent {
+function contentOf(
+  resource: Resource,
+  { extract, limits }: Pick<IntakeServices, 'extract' | 'limits'>,
+): PreparedContent {
   const { id: _id, meta: _meta, ...rest } = resource;
   const { resourceType: _type, ...others } = rest;
   const text = members(others);

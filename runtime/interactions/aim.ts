@@ -82,10 +82,14 @@ export async function aimAtMatch(
   return { type, targets: [{ id: sent, current }], guards };
 }
 
-/** @throws FhirError saying that criteria find too much */
-export function several({ text }: Pick<Criteria, 'text'>, what = 'Several resources fulfil'): FhirError {
+/** Says that criteria find too much. */
+export function several({ text, part }: Pick<Criteria, 'text' | 'part'>, what = 'Several resources fulfil'): FhirError {
   const shown = text.length > 200 ? `${text.slice(0, 200)}…` : text;
-  return new FhirError('precondition-failed', `${what} ${shown}; the criteria have to be more precise`);
+  const why = `${what} ${shown}; the criteria have to be more precise`;
+  return new FhirError('precondition-failed', why, {
+    issue: 'multiple-matches',
+    ...(part === undefined ? {} : { part }),
+  });
 }
 
 /** The one target of a write that always has one. */

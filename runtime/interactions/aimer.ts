@@ -40,8 +40,8 @@ export async function matchAimer(call: Call, sent: string | undefined, services:
 }
 
 /** The criteria in the URL of a conditional write. @throws FhirError as `readCriteria` */
-export function criteriaOf(call: Call, services: Services): Promise<Criteria> {
-  return readCriteria(typeOf(call), call.params, call, services);
+export async function criteriaOf(call: Call, services: Services): Promise<Criteria> {
+  return { ...(await readCriteria(typeOf(call), call.params, call, services)), part: 'url' };
 }
 
 /** https://hl7.org/fhir/R5/http.html#ccreate */
@@ -51,11 +51,11 @@ async function readIfNoneExist(call: Call, type: string, services: Services): Pr
   try {
     const { type: named = type, params } = splitQuery(ifNoneExist, call.base);
     if (named !== type) throw new FhirError('type-mismatch', `names ${named.slice(0, 64)}, the URL ${type}`);
-    return await readCriteria(type, params, call, services);
+    return { ...(await readCriteria(type, params, call, services)), part: 'ifNoneExist' };
   } catch (error) {
     if (!(error instanceof FhirError) || error.status !== 400) throw error;
     const text =
       error.code === 'criteria-missing' ? 'has no criteria; it has to be like identifier=system|value' : error.message;
-    throw new FhirError(error.code, `If-None-Exist: ${text}`);
+    throw new FhirError(error.code, `If-None-Exist: ${text}`, { part: 'ifNoneExist' });
   }
 }

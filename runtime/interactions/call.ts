@@ -8,6 +8,8 @@ export interface Conditions {
   readonly ifNoneExist?: string;
   /** Milliseconds since the epoch. */
   readonly ifModifiedSince?: number;
+  /** It is meant to the millisecond, as entries of Bundles have it; headers have whole seconds. */
+  readonly isSinceExact?: true;
   /** Milliseconds since the epoch. */
   readonly ifUnmodifiedSince?: number;
 }
@@ -54,6 +56,8 @@ export interface Call {
   readonly content?: SentContent;
   /** Instead of a body: a patch. */
   readonly patch?: SentPatch;
+  /** Where the patch stands, if it came in a resource: what is wrong with it is told there. */
+  readonly patchPlace?: string;
   /** Of a Binary the content is wanted, not the resource. */
   readonly wantsContent?: true;
   readonly conditions: Conditions;
@@ -108,6 +112,8 @@ export interface Reply {
   readonly lastUpdated?: number;
   /** URL of what was created, relative to the base. */
   readonly location?: string;
+  /** URL of the version that criteria found and the answer is about, relative to the base. */
+  readonly contentLocation?: string;
   /** The same object answers again and again: what it is written as may be kept beside it. */
   readonly lasting?: true;
 }

@@ -1,6 +1,8 @@
+import { setMaxListeners } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { FhirError } from '../fhir/errors.js';
+import { checkWanted } from '../fhir/pace-until.js';
 import { growingTime, type GrowingTime } from '../fhir/within.js';
 import { openKeyQueue, type KeyQueue } from '../store/key-queue.js';
 import { moreTime } from '../store/write-time.js';
@@ -21,6 +23,16 @@ const PATIENCE = 4000;
  * milliseconds.
  */
 const ANSWER_TIME = 13_000;
+
+/** What else is known of a write before it is decided. */
+export interface CommitOptions {
+  /** How many changes there may be, where that is more than keys. */
+  readonly changes?: number;
+  /** Aborts when nobody waits for it any more. */
+  readonly signal?: AbortSignal | undefined;
+  /** Called when nothing of it goes on any more, which may be after the client was answered. */
+  readonly whenDone?: () => void;
+}
 
 /** Writes of one store that wait for each other. */
 const queues = new WeakMap<Store, KeyQueue>();
@@ -59,22 +71,46 @@ export interface Committed<T> {
  * common key takes turns, so that only other processes can come in between.
  *
  * @param keys what the decision depends on: `Type/id` of resources, `Type?…` of searches
- * @param decide reads and decides; may run several times, and throw what a client has to be told
+ * @param decide reads and decides; may run several times, and throw what a client has to be told. When its signal aborts
+ * nothing will be written any more
  * @throws FhirError `version-conflict` where others keep winning, `store-busy` where too many are before it
  */
 export function commit<T>(
   store: Store,
   keys: readonly string[],
-  decide: () => Promise<Decision<T>>,
+  decide: (signal: AbortSignal) => Promise<Decision<T>>,
+  { changes = 0, signal, whenDone }: CommitOptions = {},
 ): Promise<Committed<T>> {
   const queue = queues.get(store) ?? openKeyQueue();
   queues.set(store, queue);
-  const time = growingTime(ANSWER_TIME + moreTime(keys.length));
-  const work = queue.run(keys, PATIENCE, () => commitInTurn(store, decide, time));
-  return time.race(work, unanswered);
+  const time = growingTime(ANSWER_TIME + moreTime(Math.max(keys.length, changes)));
+  const end = new AbortController();
+  const turn: Turn = { time, signal: signal === undefined ? end.signal : AbortSignal.any([signal, end.signal]) };
+  // As many searches as a transaction does side by side listen to it.
+  setMaxListeners(0, turn.signal);
+  const work = queue.run(keys, PATIENCE, () => commitInTurn(store, decide, turn));
+  if (whenDone !== undefined) work.then(whenDone, whenDone);
+  return time.race(work, () => {
+    const error = turn.isWriting === true ? unanswered() : undecided();
+    end.abort(error);
+    return error;
+  });
 }
 
-/** What takes longer than the client waits goes on all the same, and those behind it wait for it. */
+/** One commit, seen by whoever waits for it. */
+interface Turn {
+  readonly time: GrowingTime;
+  readonly signal: AbortSignal;
+  isWriting?: boolean;
+}
+
+/** What was not decided in time is not written any more. */
+function undecided(): FhirError {
+  const text = 'The store did not answer in time, so nothing is written; try again, or ask for less at once';
+  return new FhirError('store-unavailable', text, { headers: { 'Retry-After': '2' } });
+}
+
+/** A write that takes longer than the client waits goes on all the same, and those behind it wait for it. */
 function unanswered(): FhirError {
   const text = 'The store did not say in time whether the write was done; look before trying again';
   return new FhirError('store-unavailable', text, { headers: { 'Retry-After': '2' } });
@@ -82,17 +118,22 @@ function unanswered(): FhirError {
 
 async function commitInTurn<T>(
   store: Store,
-  decide: () => Promise<Decision<T>>,
-  time: GrowingTime,
+  decide: (signal: AbortSignal) => Promise<Decision<T>>,
+  turn: Turn,
 ): Promise<Committed<T>> {
+  const { signal, time } = turn;
   for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
-    const { changes, guards = [], result } = await decide();
+    checkWanted(signal);
+    const { changes, guards = [], result } = await decide(signal);
     if (changes.length === 0) return { result, written: [] };
     time.atLeast(ANSWER_TIME + moreTime(changes.length));
+    checkWanted(signal);
     try {
+      turn.isWriting = true;
       return { result, written: await store.write(changes, guards) };
     } catch (error) {
       if (!(error instanceof VersionConflict || error instanceof GuardConflict)) throw error;
+      turn.isWriting = false;
       if (attempt >= AT_ONCE) await sleep(Math.random() * GREATEST_PAUSE);
     }
   }

@@ -1,4 +1,4 @@
-import { FhirError } from '../fhir/errors.js';
+import { FhirError, type RequestPart } from '../fhir/errors.js';
 import { parseQuery } from '../fhir/parse-query.js';
 import { printCondition } from '../search/query/print.js';
 import type { Condition } from '../search/query/query.js';
@@ -22,6 +22,8 @@ export interface Criteria {
   readonly key: string;
   /** As a client knows it: `Patient?identifier=…`. */
   readonly text: string;
+  /** Where they stand in a request; absent: in its body. */
+  readonly part?: RequestPart;
 }
 
 /** Where criteria come from. */

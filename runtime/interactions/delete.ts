@@ -50,10 +50,9 @@ async function aimAtAll(
   const { found, guard } = await view.match(type, where, most + 1);
   const isConditional = conditions.ifMatch !== undefined;
   if (found.length > 1 && (!deletesMultiple || isConditional)) {
-    throw several(
-      criteria,
-      isConditional && deletesMultiple ? 'If-Match names the version of one, but several fulfil' : undefined,
-    );
+    throw isConditional && deletesMultiple
+      ? several({ ...criteria, part: 'ifMatch' }, 'If-Match: a version is that of one resource, but several fulfil')
+      : several(criteria);
   }
   if (found.length > most) {
     const { total = found.length } = await store.find({ type, where, sort: [], count: 0, total: 'accurate' });

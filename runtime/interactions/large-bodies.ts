@@ -1,5 +1,6 @@
-import type { JsonValue } from '../fhir/resource.js';
+import type { JsonValue, Resource } from '../fhir/resource.js';
 import type { FormatName } from '../format/negotiate.js';
+import type { SentPatch } from './call.js';
 
 /** Bodies of more bytes than this are read by other threads, so that nobody waits for them. */
 export const LARGE_BODY = 256 * 1024;
@@ -19,8 +20,27 @@ export interface TakenIn {
   release(): void;
 }
 
+/** Works on large JSON texts of ours in other threads. */
+export interface LargeTexts {
+  /**
+   * Resolves when there is room to work on texts of so many characters, before they are patched.
+   *
+   * @returns gives the room back
+   * @throws FhirError `server-busy` where too much waits already
+   */
+  enter(size: number, signal: AbortSignal): Promise<() => void>;
+  /** Reads one. @throws FhirError as `LargeBodies.read` */
+  parse(json: string, depth: number): Promise<JsonValue>;
+  /**
+   * What a patch makes of a resource, validated; what is known of it stands beside it (`preparedOf`).
+   *
+   * @throws FhirError as `patchResource`
+   */
+  patch(json: string, patch: SentPatch): Promise<Resource>;
+}
+
 /** Reads bodies in other threads. */
-export interface LargeBodies {
+export interface LargeBodies extends LargeTexts {
   /**
    * Reads a body, as one that is small is read.
    *
@@ -33,6 +53,4 @@ export interface LargeBodies {
     how: { readonly format: FormatName; readonly purpose: BodyPurpose },
     signal: AbortSignal,
   ): Promise<TakenIn>;
-  /** Reads a JSON text of our own. @throws FhirError as `read` */
-  parse(json: string, depth: number): Promise<JsonValue>;
 }

@@ -1,18 +1,19 @@
 import { FhirError } from '../fhir/errors.js';
-import { isObject, type JsonValue, type Resource } from '../fhir/resource.js';
+import type { Resource } from '../fhir/resource.js';
 import type { Put } from '../store/store.js';
 import { findTarget, targetOfAim } from './aim.js';
 import { criteriaOf, updateAimer, type Aimer } from './aimer.js';
 import type { Call, Reply, SentPatch } from './call.js';
 import { composePut } from './compose-change.js';
+import { LARGE_BODY } from './large-bodies.js';
 import { checkParameters } from './parameters.js';
-import { applyPatch, JSON_PATCHER } from './patchers.js';
+import { patchResource } from './patch-resource.js';
 import { liveVersion } from './preconditions.js';
 import { replyPut } from './reply-put.js';
 import { readStored } from './read-stored.js';
-import { patchTypes } from './sent-patch.js';
+import { atPlace, patchTypes } from './sent-patch.js';
 import type { Services } from './services.js';
-import { validateParameters, validatePatched } from './validate-patch.js';
+import { validateParameters } from './validate-patch.js';
 import type { Aim, Target, WritePlan, WritePlanner } from './write-plan.js';
 
 /** What is particular to patching resources of one kind. */
@@ -21,6 +22,8 @@ export interface PatchHandling {
   show(stored: Resource, target: Target): Promise<Resource>;
   /** The change, if any. */
   compose(patched: Resource, shown: Resource, target: Target): Promise<Put | undefined>;
+  /** Patches a large resource elsewhere, as it is stored; absent: that is not possible. */
+  patchLarge?(json: string, patch: SentPatch): Promise<Resource>;
   reply(reply: Reply, target: Target): Reply;
   drop?(): Promise<void>;
 }
@@ -78,14 +81,20 @@ export function patchPlan(call: Call, aimer: Aimer, services: Services, handling
   const patch = checkPatch(call, services);
   return {
     ...aimer,
+    weight(aim) {
+      const size = liveVersion(targetOfAim(aim).current)?.json.length ?? 0;
+      return size > LARGE_BODY ? size : 0;
+    },
     async decide(aim) {
       const target = targetOfAim(aim);
       const live = liveVersion(target.current);
       if (live === undefined) throw new Error('a patch of nothing');
       const shown = await handling.show(await readStored(live.json, services), target);
-      const { patchers = JSON_PATCHER, limits } = services;
-      const patched = checkPatched(await applyPatch(shown, patch, patchers, limits), shown);
-      validatePatched(patched, patch, services);
+      const patched = await atPlace(call.patchPlace, async () => {
+        const isLarge = live.json.length > LARGE_BODY;
+        const large = isLarge ? await handling.patchLarge?.(live.json, patch) : undefined;
+        return large ?? patchResource(shown, patch, services);
+      });
       const change = await handling.compose(patched, shown, target);
       return {
         changes: change === undefined ? [] : [change],
@@ -97,7 +106,9 @@ export function patchPlan(call: Call, aimer: Aimer, services: Services, handling
 }
 
 function plainly(services: Services): PatchHandling {
+  const { largeTexts } = services;
   return {
+    ...(largeTexts && { patchLarge: (json: string, patch: SentPatch) => largeTexts.patch(json, patch) }),
     show: (stored) => Promise.resolve(stored),
     // What a patch takes away it names, tags too; only an update says nothing of the tags that it leaves out.
     compose: async (patched, before, { id, current }) =>
@@ -112,29 +123,16 @@ function checkPatch(call: Call, services: Services): SentPatch {
   if (patch === undefined) {
     throw new FhirError('body-missing', `The request needs a patch as its body: ${patchTypes(services).join(', ')}`);
   }
-  if (patch.format === 'fhirpath') validateParameters(patch.parameters, services);
+  if (patch.format === 'fhirpath') checkFhirPathPatch(patch.parameters, services);
   return patch;
 }
 
-/**
- * What a patch makes, as a resource that is still the same. Version and time may be left out, but not become others.
- *
- * @throws FhirError `not-a-resource`, `patch-identity`
- */
-function checkPatched(value: JsonValue, before: Resource): Resource {
-  if (!isObject(value)) throw new FhirError('not-a-resource', 'What the patch makes is no resource');
-  const type = before.resourceType;
-  for (const name of ['resourceType', 'id']) {
-    if (value[name] !== before[name]) throw changed(type, name);
-  }
-  for (const name of ['versionId', 'lastUpdated']) {
-    const sent = isObject(value['meta']) ? value['meta'][name] : undefined;
-    const own = isObject(before['meta']) ? before['meta'][name] : undefined;
-    if (sent !== undefined && sent !== own) throw changed(type, `meta.${name}`);
-  }
-  return value as Resource;
-}
-
-function changed(type: string, path: string): FhirError {
-  return new FhirError('patch-identity', `A patch may not change ${path}`, { expression: `${type}.${path}` });
+/** @throws FhirError `patch-invalid` where it has no operation, and for each fault as a resource */
+function checkFhirPathPatch(patch: Resource, services: Services): void {
+  const { parameter } = patch;
+  // What is wrong with an empty list is that a patch needs an operation; a list that is missing may be misspelt.
+  if (!Array.isArray(parameter) || parameter.length > 0) validateParameters(patch, services);
+  if (Array.isArray(parameter) && parameter.length > 0) return;
+  const text = 'A FHIRPath Patch has at least one operation: a parameter with the name "operation"';
+  throw new FhirError('patch-invalid', text, { expression: 'Parameters.parameter' });
 }

@@ -1,5 +1,5 @@
 import type { Tables } from '../contract/index.js';
-import { FhirError, type Issue } from '../fhir/errors.js';
+import { FhirError } from '../fhir/errors.js';
 import type { Limits } from '../fhir/limits.js';
 import type { JsonValue, Resource } from '../fhir/resource.js';
 import type { SentPatch } from './call.js';
@@ -16,7 +16,7 @@ type PatchOf<F extends SentPatch['format']> = Extract<SentPatch, { readonly form
 export type Patcher<F extends SentPatch['format']> = (
   resource: Resource,
   patch: PatchOf<F>,
-  limits: Limits,
+  limits: Pick<Limits, 'nesting' | 'resource'>,
 ) => Promise<JsonValue>;
 
 /** The formats of patches that a server takes. */
@@ -58,11 +58,7 @@ function withoutPlaces<T>(read: () => T): T {
     return read();
   } catch (error) {
     if (!(error instanceof FhirError)) throw error;
-    const [first, ...others] = error.issues.map((issue): Issue => ({
-      ...issue,
-      text: `What the patch makes: ${issue.text.replace(PLACE, '')}`,
-    }));
-    throw first === undefined ? error : FhirError.of([first, ...others]);
+    throw error.map((issue) => ({ ...issue, text: `What the patch makes: ${issue.text.replace(PLACE, '')}` }));
   }
 }
 
@@ -82,7 +78,7 @@ export function applyPatch(
   resource: Resource,
   patch: SentPatch,
   patchers: Patchers,
-  limits: Limits,
+  limits: Pick<Limits, 'nesting' | 'resource'>,
 ): Promise<JsonValue> {
   const patcher = patchers[patch.format] as Patcher<SentPatch['format']> | undefined;
   if (patcher === undefined) throw new Error(`no patcher for ${patch.format}`);

@@ -1,11 +1,16 @@
-import { FhirError } from '../fhir/errors.js';
+import { FhirError, type RequestPart } from '../fhir/errors.js';
 import type { StoredVersion } from '../store/store.js';
 import type { Call, Conditions } from './call.js';
 
 const ETAG = /^(?:W\/)?"([^"]*)"$/;
 
-/** Version ids of an `If-Match` or `If-None-Match` header, or `*`. RFC 9110, 13.1 */
-function parseEtags(name: string, header: string): '*' | readonly string[] {
+/** Headers that name versions. */
+const HEADERS = { ifMatch: 'If-Match', ifNoneMatch: 'If-None-Match' } as const satisfies Partial<
+  Record<RequestPart, string>
+>;
+
+/** Version ids of one of these headers, or `*`. RFC 9110, 13.1 */
+function parseEtags(part: keyof typeof HEADERS, header: string): '*' | readonly string[] {
   if (header.trim() === '*') return '*';
   // Empty elements of a list count for nothing. RFC 9110, 5.6.1
   const parts = header
@@ -16,7 +21,8 @@ function parseEtags(name: string, header: string): '*' | readonly string[] {
   if (versionIds.length === 0 || versionIds.includes(undefined)) {
     throw new FhirError(
       'header-invalid',
-      `${name} has to be *, or like W/"3" or "3", or several of these with commas between them`,
+      `${HEADERS[part]} has to be *, or like W/"3" or "3", or several of these with commas between them`,
+      { part },
     );
   }
   return versionIds as string[];
@@ -40,15 +46,12 @@ export function checkWrite(conditions: Conditions, current: StoredVersion | unde
   const { ifMatch, ifNoneMatch, ifUnmodifiedSince } = conditions;
   const live = liveVersion(current);
   // Both are read first: whether they can be is no matter of what is there.
-  const wanted = ifMatch === undefined ? undefined : parseEtags('If-Match', ifMatch);
-  const unwanted = ifNoneMatch === undefined ? undefined : parseEtags('If-None-Match', ifNoneMatch);
+  const wanted = ifMatch === undefined ? undefined : parseEtags('ifMatch', ifMatch);
+  const unwanted = ifNoneMatch === undefined ? undefined : parseEtags('ifNoneMatch', ifNoneMatch);
   if (wanted !== undefined) {
-    if (live === undefined) throw new FhirError('precondition-failed', 'If-Match: there is no such resource');
+    if (live === undefined) throw failed('ifMatch', 'there is no such resource');
     if (wanted !== '*' && !wanted.includes(String(live.version))) {
-      throw new FhirError(
-        'precondition-failed',
-        `If-Match: the current version is W/"${live.version}", not ${cut(ifMatch)}`,
-      );
+      throw failed('ifMatch', `the current version is W/"${live.version}", not ${cut(ifMatch)}`);
     }
   }
   if (wanted === undefined && ifUnmodifiedSince !== undefined && live !== undefined) {
@@ -57,11 +60,15 @@ export function checkWrite(conditions: Conditions, current: StoredVersion | unde
     }
   }
   if (unwanted !== undefined && live !== undefined) {
-    if (unwanted === '*') throw new FhirError('precondition-failed', 'If-None-Match: the resource exists already');
+    if (unwanted === '*') throw failed('ifNoneMatch', 'the resource exists already');
     if (unwanted.includes(String(live.version))) {
-      throw new FhirError('precondition-failed', `If-None-Match: the current version is W/"${live.version}"`);
+      throw failed('ifNoneMatch', `the current version is W/"${live.version}"`);
     }
   }
+}
+
+function failed(part: keyof typeof HEADERS, why: string): FhirError {
+  return new FhirError('precondition-failed', `${HEADERS[part]}: ${why}`, { part });
 }
 
 /** A header as it is repeated to who sent it. */
@@ -70,15 +77,16 @@ function cut(header = ''): string {
 }
 
 /**
- * Whether a reader has this version already (answer 304). `If-None-Match` counts before `If-Modified-Since`, which has
- * whole seconds. https://hl7.org/fhir/R5/http.html#cread
+ * Whether a reader has this version already (answer 304). `If-None-Match` counts before `If-Modified-Since`, which as a
+ * header has whole seconds. https://hl7.org/fhir/R5/http.html#cread
  */
 export function isUnmodified(call: Call, stored: StoredVersion): boolean {
-  const { ifNoneMatch, ifModifiedSince } = call.conditions;
+  const { ifNoneMatch, ifModifiedSince, isSinceExact } = call.conditions;
   if (ifNoneMatch !== undefined) {
     return isKnown(ifNoneMatch, String(stored.version));
   }
-  return ifModifiedSince !== undefined && isOld(stored, ifModifiedSince);
+  if (ifModifiedSince === undefined) return false;
+  return isSinceExact === true ? stored.lastUpdated <= ifModifiedSince : isOld(stored, ifModifiedSince);
 }
 
 /** Whether a version came by then, as far as a header of whole seconds can tell. */
@@ -88,6 +96,6 @@ function isOld({ lastUpdated }: StoredVersion, time: number): boolean {
 
 /** Whether an `If-None-Match` header names this version. Weak and strong tags are alike here. RFC 9110, 13.1.2 */
 export function isKnown(ifNoneMatch: string, versionId: string): boolean {
-  const known = parseEtags('If-None-Match', ifNoneMatch);
+  const known = parseEtags('ifNoneMatch', ifNoneMatch);
   return known === '*' || known.includes(versionId);
 }

@@ -1,4 +1,5 @@
 import type { Resource } from '../fhir/resource.js';
+import type { StoredVersion } from '../store/store.js';
 import { targetOfAim } from './aim.js';
 import type { Aimer } from './aimer.js';
 import type { Call } from './call.js';
@@ -17,7 +18,14 @@ export function putPlan(call: Call, aimer: Aimer, resource: Resource, services: 
       if (aim.isThere === true) return { changes: [], reply: () => replyThere(call, target) };
       const before = await readLargeVersion(target.current, services);
       const change = composePut(content, target.id, target.current, services, { before });
-      return { changes: change === undefined ? [] : [change], reply: ([after]) => replyPut(call, target, after) };
+      if (change === undefined) return { changes: [], reply: () => replyPut(call, target, undefined) };
+      // What was there is not needed any more: the others of a transaction may take long.
+      const known = { ...target, current: target.current && withoutBody(target.current) };
+      return { changes: [change], reply: ([after]) => replyPut(call, known, after) };
     },
   };
+}
+
+function withoutBody(version: StoredVersion): StoredVersion {
+  return version.json === undefined ? version : { ...version, json: '' };
 }

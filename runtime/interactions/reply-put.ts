@@ -2,21 +2,22 @@ import { FhirError } from '../fhir/errors.js';
 import type { StoredVersion } from '../store/store.js';
 import type { Call, Reply } from './call.js';
 import { liveVersion } from './preconditions.js';
-import { replyWritten } from './reply-written.js';
+import { replyWritten, versionPath } from './reply-written.js';
 import type { Target } from './write-plan.js';
 
 /**
- * The answer to a write of content: created, updated, or unchanged.
+ * The answer to a write of content: created, updated, or unchanged. Who named criteria, and no id, is told what they found,
+ * also where the answer has no body. RFC 9110, 8.7
  *
  * @param after absent: the version that was there is the right one already
  */
 export function replyPut(call: Call, { current }: Target, after: StoredVersion | undefined): Reply {
   const live = liveVersion(current);
-  if (after !== undefined) {
-    return live === undefined ? replyWritten(call, 201, after, 'created') : replyWritten(call, 200, after, 'updated');
-  }
-  if (live === undefined) throw new FhirError('internal');
-  return replyWritten(call, 200, live, 'unchanged');
+  if (after !== undefined && live === undefined) return replyWritten(call, 201, after, 'created');
+  const version = after ?? live;
+  if (version === undefined) throw new FhirError('internal');
+  const reply = replyWritten(call, 200, version, after === undefined ? 'unchanged' : 'updated');
+  return call.id === undefined ? { ...reply, contentLocation: versionPath(version) } : reply;
 }
 
 /**
@@ -26,5 +27,5 @@ export function replyPut(call: Call, { current }: Target, after: StoredVersion |
 export function replyThere(call: Call, { current }: Target): Reply {
   if (current === undefined) throw new FhirError('internal');
   const reply = replyWritten(call, 200, current, 'is there already');
-  return { ...reply, location: `${current.type}/${current.id}/_history/${current.version}` };
+  return { ...reply, location: versionPath(current) };
 }

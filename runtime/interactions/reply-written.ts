@@ -13,7 +13,7 @@ export function replyWritten(call: Call, status: 200 | 201, stored: StoredVersio
     status,
     versionId,
     lastUpdated: stored.lastUpdated,
-    ...(status === 201 ? { location: `${name}/_history/${versionId}` } : {}),
+    ...(status === 201 ? { location: versionPath(stored) } : {}),
   };
   switch (call.prefer.return) {
     case 'minimal':
@@ -23,4 +23,9 @@ export function replyWritten(call: Call, status: 200 | 201, stored: StoredVersio
     default:
       return stored.json === undefined ? head : { ...head, json: stored.json };
   }
+}
+
+/** URL of a version, relative to the base. */
+export function versionPath({ type, id, version }: Pick<StoredVersion, 'type' | 'id' | 'version'>): string {
+  return `${type}/${id}/_history/${version}`;
 }

@@ -1,8 +1,8 @@
 import { FhirError } from '../fhir/errors.js';
-import { commit } from './commit.js';
+import { commit, type Decision } from './commit.js';
 import type { InteractionHandler } from './services.js';
 import { storeView } from './store-view.js';
-import type { WritePlanner } from './write-plan.js';
+import type { Decided, WritePlanner } from './write-plan.js';
 
 /** The interaction that a planner of writes makes: plan, aim, decide, write; the latter three until nobody interferes. */
 export function runPlan(planner: WritePlanner): InteractionHandler {
@@ -10,12 +10,16 @@ export function runPlan(planner: WritePlanner): InteractionHandler {
     const { store } = services;
     const plan = await planner(call, services);
     const view = storeView(store);
+    let leave: (() => void) | undefined;
+    const decide = async (signal: AbortSignal): Promise<Decision<Decided>> => {
+      const aim = await plan.aim(view);
+      const weight = plan.weight?.(aim) ?? 0;
+      if (weight > 0) leave ??= await services.largeTexts?.enter(weight, signal);
+      const decided = await plan.decide(aim);
+      return { changes: decided.changes, guards: aim.guards, result: decided };
+    };
     try {
-      const { result, written } = await commit(store, plan.keys, async () => {
-        const aim = await plan.aim(view);
-        const decided = await plan.decide(aim);
-        return { changes: decided.changes, guards: aim.guards, result: decided };
-      });
+      const { result, written } = await commit(store, plan.keys, decide, { whenDone: () => leave?.() });
       if (written.length === 0) await plan.drop?.();
       return result.reply(written);
     } catch (error) {

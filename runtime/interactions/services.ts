@@ -1,6 +1,6 @@
 import type { Interaction, Tables } from '../contract/index.js';
 import type { Limits } from '../fhir/limits.js';
-import type { JsonValue, Resource } from '../fhir/resource.js';
+import type { Resource } from '../fhir/resource.js';
 import type { FormatName } from '../format/negotiate.js';
 import type { IndexEntry } from '../search/entry.js';
 import type { Zone } from '../search/values/zone.js';
@@ -8,6 +8,7 @@ import type { Store } from '../store/store.js';
 import type { Fault } from '../validate/fault.js';
 import type { Call, Reply } from './call.js';
 import type { IndexCurrency } from './index-currency.js';
+import type { LargeTexts } from './large-bodies.js';
 import type { PageLinks } from './page-link.js';
 import type { Patchers } from './patchers.js';
 import type { SearchSettings } from './search-settings.js';
@@ -47,8 +48,8 @@ export interface Services {
   readonly extract: (resource: Resource) => readonly IndexEntry[];
   /** What is wrong with a resource; absent: nothing is looked at but its outermost form. */
   readonly validate?: (resource: Resource) => readonly Fault[];
-  /** Reads large JSON texts of ours elsewhere, so that nobody waits; absent: they are read here. */
-  readonly parseLarge?: (json: string, depth: number) => Promise<JsonValue>;
+  /** Works on large JSON texts of ours elsewhere, so that nobody waits; absent: that is done here. */
+  readonly largeTexts?: LargeTexts;
   /** Cuts a resource down to a view, tag included; absent: `_summary` and `_elements` are not supported. */
   readonly subset?: (resource: Resource, view: View) => Resource;
   readonly pages: PageLinks;

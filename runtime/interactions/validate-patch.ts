@@ -34,9 +34,7 @@ function validateAnd(change: (issue: Issue) => Issue, resource: Resource, servic
   try {
     validateResource(resource, {}, services);
   } catch (error) {
-    if (!(error instanceof FhirError)) throw error;
-    const [first, ...others] = error.issues;
-    throw FhirError.of([change(first), ...others.map(change)]);
+    throw error instanceof FhirError ? error.map(change) : error;
   }
 }
 

@@ -25,7 +25,8 @@ function faultsOf(resource: Resource, text: Call['text'], validate: Services['va
   return faults.length === 0 ? faults : locateFaults(faults, text?.());
 }
 
-function toIssue({ code, issue, text, expression, position }: LocatedFault): Issue {
+/** A fault as one issue of a failure. */
+export function toIssue({ code, issue, text, expression, position }: LocatedFault): Issue {
   const place = position && { diagnostics: `line ${position.line}, column ${position.column}` };
   return { code, issue, text, expression, ...place };
 }

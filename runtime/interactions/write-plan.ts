@@ -63,6 +63,8 @@ export interface WritePlan {
    * @throws FhirError where the result is none that can be stored
    */
   decide(aim: Aim, content?: Resource): Promise<Decided>;
+  /** Characters of the large resource that `decide` works on; 0, or absent: it is small. */
+  weight?(aim: Aim): number;
   /** Takes back what was put beside the resources for it; to be called where nothing of it has been written, and will be. */
   drop?(): Promise<void>;
 }

@@ -22,7 +22,8 @@ export function timed<T extends object>(
         observe(name, performance.now() - start, failed);
       }
     };
-    Object.defineProperty(wrapper, name, { value: measured });
+    // As an assignment would make it, were the property of the target one that may be assigned to.
+    Object.defineProperty(wrapper, name, { value: measured, writable: true, enumerable: true, configurable: true });
   }
   return wrapper;
 }

@@ -1,17 +1,20 @@
 import { FhirError } from '../../fhir/errors.js';
 import type { Resource } from '../../fhir/resource.js';
 import type { Change, Guard } from '../../store/store.js';
-import type { Aim, WritePlan, WriteView } from '../write-plan.js';
+import type { Aim, WritePlan } from '../write-plan.js';
 import { applyLinks } from './apply-links.js';
 import type { BundleServices } from './bundle-services.js';
 import { entryPath, forEntry } from './entry-error.js';
 import { Phase } from './entry.js';
 import { openIdentities } from './identities.js';
 import { replaceInQuery } from './match-url.js';
+import type { MemoView } from './memo-view.js';
 import { overlay, type Overlay } from './overlay.js';
-import { inParallel, type Pace } from './pace.js';
+import type { Pace } from '../../fhir/pace.js';
+import { inParallel } from './in-parallel.js';
 import type { Placeholders } from './placeholders.js';
 import { isConditional, paramsOf, planOf, type Step } from './steps.js';
+import { wholeAim } from './whole-aim.js';
 
 /** A step, and the resources that it is about. */
 export interface Aimed {
@@ -37,7 +40,7 @@ export interface AimContext {
   readonly placeholders: Placeholders;
   /** Types that something in the Bundle searches. */
   readonly searched: ReadonlySet<string>;
-  readonly view: WriteView;
+  readonly view: MemoView;
   readonly services: BundleServices;
   readonly pace: Pace;
 }
@@ -51,7 +54,7 @@ const WIDTH = 16;
  * @throws FhirError where one cannot be told, or its preconditions are not met; `bundle-identity`
  */
 export async function aimSteps(context: AimContext): Promise<Aims> {
-  const { steps, view, services } = context;
+  const { steps, view } = context;
   await searchAhead(context);
   const names = new Map<number, string>();
   const identities = openIdentities();
@@ -61,11 +64,12 @@ export async function aimSteps(context: AimContext): Promise<Aims> {
     names.set(entry.index, name);
     identities.claim(name, entry.index);
   }
-  const laid = overlay(view);
+  const laid = overlay(view, context.pace);
   const aimed: Aimed[] = [];
-  const guards: Guard[] = [];
+  const guards = new Set<Guard>();
   // Nobody waits for what depends on nothing, so that the others find its name.
   for (const step of steps) {
+    await context.pace();
     if (step.plan === undefined || step.call.interaction !== 'create' || isConditional(step)) continue;
     const [target] = (await step.plan.aim(view)).targets;
     if (target !== undefined) names.set(step.entry.index, `${step.call.type}/${target.id}`);
@@ -88,26 +92,24 @@ export async function aimSteps(context: AimContext): Promise<Aims> {
         const one = { step, plan, aim };
         const [target] = aim.targets;
         if (target !== undefined) names.set(index, `${aim.type}/${target.id}`);
-        guards.push(...aim.guards);
-        await layOver(one, names, laid, context.searched, services);
+        for (const guard of aim.guards) guards.add(guard);
+        await layOver(one, names, laid, context);
         aimed.push(one);
       });
     }
     if (waiting.length === left.length) throw circular(waiting);
     left = waiting;
   }
-  return { aimed, names, guards, view: laid };
+  return { aimed, names, guards: [...guards], view: laid };
 }
 
 /** Asks the store all that will be asked anyway, side by side. What fails then fails again, where it can be told. */
-async function searchAhead({ steps, view }: AimContext): Promise<void> {
+async function searchAhead({ steps, view, pace }: AimContext): Promise<void> {
   const plans = steps.filter(isConditional).flatMap(({ plan }) => plan ?? []);
-  await inParallel(plans, WIDTH, (plan) =>
-    plan.aim(view).then(
-      () => {},
-      () => {},
-    ),
-  );
+  await inParallel(plans, WIDTH, async (plan) => {
+    await pace();
+    await plan.aim(view).catch(() => {});
+  });
 }
 
 /** The plan of a step whose search names other entries. */
@@ -131,12 +133,12 @@ async function completePlan(
 
 /** Shows the later steps what this one does, where they could look for it. */
 async function layOver(
-  { step, plan, aim }: Aimed,
+  aimed: Aimed,
   names: ReadonlyMap<number, string>,
   laid: Overlay,
-  searched: ReadonlySet<string>,
-  { extract }: BundleServices,
+  { searched, view, services: { extract } }: AimContext,
 ): Promise<void> {
+  const { step, aim } = aimed;
   const { type, targets, isThere } = aim;
   if (isThere === true || !searched.has(type)) return;
   if (step.entry.phase === Phase.Delete) {
@@ -145,7 +147,7 @@ async function layOver(
   }
   const [target] = targets;
   if (target === undefined) return;
-  const content = await draftOf({ step, plan, aim }, names);
+  const content = await draftOf({ ...aimed, aim: await wholeAim(aimed, view) }, names);
   if (content === undefined) return;
   laid.put({ type, id: target.id, version: (target.current?.version ?? 0) + 1, entries: extract(content) });
 }
@@ -153,12 +155,15 @@ async function layOver(
 /** What will be written, as far as it is known; undefined: nothing will be. */
 async function draftOf({ step, plan, aim }: Aimed, names: ReadonlyMap<number, string>): Promise<Resource | undefined> {
   const { entry, call, links } = step;
-  if (call.interaction !== 'patch' && call.interaction !== 'conditional-patch') {
-    applyLinks(links, { ofEntry: (index) => names.get(index), ofCriteria: () => undefined });
-    return entry.resource;
+  applyLinks(links, { ofEntry: (index) => names.get(index), ofCriteria: () => undefined });
+  if (call.interaction !== 'patch' && call.interaction !== 'conditional-patch') return entry.resource;
+  try {
+    return (await plan.decide(aim)).changes.find(isPut)?.content;
+  } catch (error) {
+    // It may test for what has no name yet; if it fails for another reason, it will do so again.
+    if (error instanceof FhirError && links.length > 0) return undefined;
+    throw error;
   }
-  const { changes } = await plan.decide(aim);
-  return changes.find(isPut)?.content;
 }
 
 function isPut(change: Change): change is Change & { readonly content: Resource } {

@@ -16,7 +16,7 @@ export interface Names {
  */
 export function applyLinks(links: readonly Link[], names: Names): void {
   for (const link of links) {
-    // An array or an object, each with its own kind of key.
+    // Arrays, objects and nodes, each with its own kind of key.
     (link.holder as Record<string | number, JsonValue>)[link.key] = textOf(link, names);
   }
 }
@@ -26,6 +26,7 @@ function textOf({ text, to }: Link, { ofEntry, ofCriteria }: Names): string {
     const name = ofEntry(to.entry);
     return name === undefined ? text : name + to.rest;
   }
+  if ('print' in to) return to.print();
   if ('criteria' in to) return ofCriteria(to.criteria) ?? text;
   return replaceLinks(text, (place) => {
     const entry = to.narrative.get(place);

@@ -5,7 +5,8 @@ import { openAnswerRoom, type AnswerRoom } from './answer-room.js';
 import type { BundleServices } from './bundle-services.js';
 import { callOf } from './entry-call.js';
 import { Phase, readEntry, type Entry } from './entry.js';
-import { inParallel, keepPace } from './pace.js';
+import { keepPace } from '../../fhir/pace.js';
+import { inParallel } from './in-parallel.js';
 import { answerOf, writeEntry, writeFailure } from './response.js';
 
 /** Entries that are executed at a time. */
@@ -14,16 +15,24 @@ const WIDTH = 8;
 /**
  * Executes the entries of a batch, each by itself as if it had come alone; what fails is told in its entry.
  * https://hl7.org/fhir/R5/http.html#brules
+ *
+ * @param broken entries that cannot be read, by their place
  */
-export async function executeBatch(values: readonly JsonValue[], call: Call, services: BundleServices): Promise<Reply> {
+export async function executeBatch(
+  values: readonly JsonValue[],
+  broken: ReadonlyMap<number, FhirError>,
+  call: Call,
+  services: BundleServices,
+): Promise<Reply> {
   const answers: string[] = new Array<string>(values.length);
   const entries: Entry[] = [];
+  const pace = keepPace();
   for (const [index, value] of values.entries()) {
-    const entry = attempt(() => readEntry(value, index, call.base, services.entries.route));
+    await pace();
+    const entry = broken.get(index) ?? attempt(() => readEntry(value, index, call.base, services));
     if (entry instanceof FhirError) answers[index] = writeFailure(index, entry);
     else entries.push(entry);
   }
-  const pace = keepPace();
   const room = openAnswerRoom(services.limits.body);
   const execute = async (entry: Entry): Promise<void> => {
     await pace();

@@ -1,3 +1,4 @@
+import type { FhirError } from '../../fhir/errors.js';
 import type { Call, Reply } from '../call.js';
 import { checkParameters } from '../parameters.js';
 import { preparedOf } from '../prepared.js';
@@ -5,7 +6,8 @@ import type { Services } from '../services.js';
 import { validateResource } from '../validate-resource.js';
 import { executeBatch } from './batch.js';
 import { withEntries } from './bundle-services.js';
-import { envelopeOf, openBundle } from './envelope.js';
+import { faultsAround, faultsOfEntries } from './entry-faults.js';
+import { envelopeOf, openBundle, type OpenedBundle } from './envelope.js';
 import { executeTransaction } from './transaction.js';
 
 /**
@@ -15,9 +17,22 @@ import { executeTransaction } from './transaction.js';
 export async function executeBundle(call: Call, services: Services): Promise<Reply> {
   checkParameters(call);
   const opened = openBundle(call.body, services.limits.entries);
-  const { bundle, type, entries } = opened;
-  // What is known of a Bundle that is executed, is known of its envelope.
-  validateResource(preparedOf(bundle) === undefined ? envelopeOf(opened) : bundle, call, services);
-  const execute = type === 'batch' ? executeBatch : executeTransaction;
-  return execute(entries, call, withEntries(services));
+  if (opened.type === 'transaction') {
+    // What is known of a Bundle that is executed, is known of its envelope.
+    const { bundle } = opened;
+    validateResource(preparedOf(bundle) === undefined ? envelopeOf(opened) : bundle, call, services);
+    return executeTransaction(opened.entries, call, withEntries(services));
+  }
+  return executeBatch(opened.entries, checkBatch(opened, call, services), call, withEntries(services));
+}
+
+const NO_FAILURES: ReadonlyMap<number, FhirError> = new Map();
+
+/** What is wrong with entries of a batch. @throws FhirError where it is no Bundle apart from these */
+function checkBatch(opened: OpenedBundle, call: Call, services: Services): ReadonlyMap<number, FhirError> {
+  const { validate } = services;
+  const faults = preparedOf(opened.bundle)?.faults ?? validate?.(envelopeOf(opened)) ?? [];
+  if (faults.length === 0 || validate === undefined) return NO_FAILURES;
+  validateResource(opened.bundle, call, { validate: () => faultsAround(opened, validate) });
+  return faultsOfEntries(opened, validate);
 }

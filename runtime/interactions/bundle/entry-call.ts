@@ -1,10 +1,11 @@
 import type { Call } from '../call.js';
-import { patchOfResource } from '../sent-patch.js';
+import { formOfResource } from '../form.js';
+import { patchOfResource, placeOfPatch } from '../sent-patch.js';
 import { Phase, type Entry } from './entry.js';
 
 /** The call that an entry makes, as if it had come by itself. @throws FhirError where its patch is none */
 export function callOf(entry: Entry, bundle: Call): Call {
-  const { route, resource, conditions, phase, method } = entry;
+  const { route, conditions, phase } = entry;
   const { interaction, type, id, versionId, params } = route;
   return {
     interaction,
@@ -13,10 +14,16 @@ export function callOf(entry: Entry, bundle: Call): Call {
     ...(type === undefined ? {} : { type }),
     ...(id === undefined ? {} : { id }),
     ...(versionId === undefined ? {} : { versionId }),
-    ...(method === 'PATCH' ? { patch: patchOfResource(resource) } : resource === undefined ? {} : { body: resource }),
+    ...contentOf(entry),
     // Whoever loads thousands of resources has them already.
     prefer: phase === Phase.Read ? bundle.prefer : { ...bundle.prefer, return: bundle.prefer.return ?? 'minimal' },
     base: bundle.base,
     ...(bundle.signal === undefined ? {} : { signal: bundle.signal }),
   };
+}
+
+function contentOf({ route, resource, method }: Entry): Partial<Call> {
+  if (method === 'PATCH') return { patch: patchOfResource(resource), patchPlace: placeOfPatch(resource) };
+  if (method === 'POST' && route.interaction === 'search-type') return { form: formOfResource(resource) };
+  return resource === undefined ? {} : { body: resource };
 }

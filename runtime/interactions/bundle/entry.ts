@@ -3,6 +3,7 @@ import { FhirError } from '../../fhir/errors.js';
 import { isObject, type JsonObject, type JsonValue, type Resource } from '../../fhir/resource.js';
 import type { Conditions } from '../call.js';
 import type { EntryRoute } from '../services.js';
+import type { BundleServices } from './bundle-services.js';
 import { entryPath, inEntry } from './entry-error.js';
 
 /** When an entry is executed: those of a lower phase before those of a higher. https://hl7.org/fhir/R5/http.html#trules */
@@ -25,8 +26,8 @@ export interface Entry {
   readonly conditions: Conditions;
 }
 
-/** Finds the interaction behind method and URL of an entry. @throws FhirError */
-export type FindRoute = (method: string, url: string) => EntryRoute;
+/** What entries are read with. */
+export type EntryServices = Pick<BundleServices, 'entries' | 'limits'>;
 
 const METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE']);
 
@@ -46,7 +47,7 @@ const PHASES: Readonly<Partial<Record<Interaction, Phase>>> = {
  * @param base URL of the FHIR base: URLs below it are as good as relative ones, others are refused
  * @throws FhirError with the place in the Bundle
  */
-export function readEntry(value: JsonValue, index: number, base: string, findRoute: FindRoute): Entry {
+export function readEntry(value: JsonValue, index: number, base: string, { entries, limits }: EntryServices): Entry {
   const at = entryPath(index);
   const request = isObject(value) ? value['request'] : undefined;
   if (!isObject(value) || !isObject(request)) {
@@ -59,18 +60,21 @@ export function readEntry(value: JsonValue, index: number, base: string, findRou
   }
   const expression = `${at}.request.url`;
   if (typeof url !== 'string') throw new FhirError('bundle-entry', 'The request has no URL', { expression });
+  if (url.length > limits.url) {
+    throw new FhirError('url-too-long', `A URL may have ${limits.url} characters`, { expression });
+  }
   const path = relativeUrl(url, base);
   if (path === undefined) {
     const shown = JSON.stringify(url.length > 100 ? `${url.slice(0, 100)}…` : url);
     const text = `The URL ${shown} lies under another base than ${base}; name it relative to the base, such as Patient/1`;
     throw new FhirError('bundle-entry', text, { expression });
   }
-  const route = findAt(expression, index, () => findRoute(method, path));
+  const route = findAt(expression, index, () => entries.route(method, path));
   if (route.interaction === 'bundle') {
     const text = 'A Bundle cannot be executed within a Bundle; to store one its URL is Bundle';
     throw new FhirError('bundle-entry', text, { expression });
   }
-  checkConditions(request, method, at);
+  checkConditions(request, method, at, limits.url);
   const { resource, fullUrl } = value;
   return {
     index,
@@ -109,12 +113,18 @@ const CONDITIONED: Readonly<Record<string, readonly string[]>> = {
   ifMatch: ['PUT', 'PATCH', 'DELETE'],
 };
 
-function checkConditions(request: JsonObject, method: string, at: string): void {
+/** @param longest criteria, in characters: as long as a URL */
+function checkConditions(request: JsonObject, method: string, at: string, longest: number): void {
   for (const [name, methods] of Object.entries(CONDITIONED)) {
     if (request[name] === undefined || methods.includes(method)) continue;
     const hint = name === 'ifNoneExist' && method === 'PUT' ? '; ifNoneMatch "*" creates only what is not there' : '';
     const text = `${name} goes with ${methods.join(', ')}, not with ${method}${hint}`;
     throw new FhirError('bundle-entry', text, { expression: `${at}.request.${name}` });
+  }
+  const { ifNoneExist } = request;
+  if (typeof ifNoneExist === 'string' && ifNoneExist.length > longest) {
+    const text = `ifNoneExist may have ${longest} characters, as a URL`;
+    throw new FhirError('parameter-invalid', text, { expression: `${at}.request.ifNoneExist` });
   }
 }
 
@@ -129,6 +139,6 @@ function readConditions(request: JsonObject): Conditions {
     ...(ifMatch === undefined ? {} : { ifMatch }),
     ...(ifNoneMatch === undefined ? {} : { ifNoneMatch }),
     ...(ifNoneExist === undefined ? {} : { ifNoneExist }),
-    ...(Number.isNaN(since) ? {} : { ifModifiedSince: since }),
+    ...(Number.isNaN(since) ? {} : { ifModifiedSince: since, isSinceExact: true as const }),
   };
 }

@@ -1,5 +1,5 @@
 import { FhirError } from '../../fhir/errors.js';
-import { isObject, type JsonObject, type JsonValue, type Resource } from '../../fhir/resource.js';
+import { isObject, type JsonValue, type Resource } from '../../fhir/resource.js';
 import { checkResource } from '../check-resource.js';
 
 /** A batch or a transaction, its entries not yet looked at. */
@@ -41,14 +41,13 @@ function notExecuted(type: JsonValue | undefined): FhirError {
 /** The Bundle but for the resources in it: each is validated as what its entry does with it. */
 export function envelopeOf({ bundle, entries }: OpenedBundle): Resource {
   if (!Array.isArray(bundle['entry'])) return bundle;
-  const bare = entries.map((entry) => (isObject(entry) ? withoutResource(entry) : entry));
-  // An entry of nothing but a resource is told apart from one that is empty when it is read.
-  const held = bare.map((entry) =>
-    isObject(entry) && Object.keys(entry).length === 0 ? { fullUrl: 'urn:none' } : entry,
-  );
-  return { ...bundle, entry: held };
+  return { ...bundle, entry: entries.map(bareEntry) };
 }
 
-function withoutResource({ resource: _resource, ...rest }: JsonObject): JsonObject {
-  return rest;
+/** An entry but for its resource. */
+export function bareEntry(entry: JsonValue): JsonValue {
+  if (!isObject(entry)) return entry;
+  const { resource: _resource, ...rest } = entry;
+  // An entry of nothing but a resource is told apart from one that is empty when it is read.
+  return Object.keys(rest).length === 0 ? { fullUrl: 'urn:none' } : rest;
 }

@@ -37,6 +37,11 @@ const PRIMITIVES: Readonly<Record<string, LinkPlace>> = {
 
 const REFERENCE = 'Reference';
 
+/** What may stand where a value of a type is, other than in `Reference.reference`. */
+export function placeOfType(type: string, plans: (type: string) => LinkPlan | undefined): LinkPlace | undefined {
+  return Object.hasOwn(PRIMITIVES, type) ? PRIMITIVES[type] : plans(type);
+}
+
 const known = new WeakMap<LinkTables['types'], (type: string) => LinkPlan | undefined>();
 
 /** Finds the plan of a type; each is made when it is first needed. */

@@ -6,8 +6,8 @@ import { isUrn } from './placeholders.js';
 
 /** A value that names another entry's resource, or a search that finds it. */
 export interface Link {
-  /** Where it stands: `holder[key]`, to be written again and again. */
-  readonly holder: JsonObject | JsonValue[];
+  /** Where it stands: `holder[key]`, in JSON or in the tree of an XML Patch, to be written again and again. */
+  readonly holder: object;
   readonly key: string | number;
   /** As it was sent. */
   readonly text: string;
@@ -21,7 +21,9 @@ export type LinkTarget =
   /** What the criteria `Type?…` find. */
   | { readonly criteria: string }
   /** Narrative, in which the links are that stand here. */
-  | { readonly narrative: ReadonlyMap<string, number> };
+  | { readonly narrative: ReadonlyMap<string, number> }
+  /** What is printed of a tree that the links before this one stand in. */
+  | { readonly print: () => string };
 
 /** How references are recognised. */
 export interface LinkFinder {
@@ -29,9 +31,9 @@ export interface LinkFinder {
   /** The entry that a text is about. */
   readonly find: (text: string) => number | undefined;
   /** Criteria `Type?…`, where the text of a reference is a conditional one. @throws FhirError where its type is none */
-  readonly criteriaOf: (holder: JsonObject, text: string) => string | undefined;
+  readonly criteriaOf: (text: string, holder: object, key: string | number) => string | undefined;
   /** Told of `urn:` references that no entry has for its own. */
-  readonly onUnknown: (holder: JsonObject, text: string) => void;
+  readonly onUnknown: (text: string, holder: object, key: string | number) => void;
 }
 
 /**
@@ -44,7 +46,8 @@ export function findLinks(resource: Resource, finder: LinkFinder): Link[] {
   return links;
 }
 
-function walkResource(value: JsonValue, finder: LinkFinder, out: Link[]): void {
+/** Finds the links of a resource that stands in another; other values have none. */
+export function walkResource(value: JsonValue, finder: LinkFinder, out: Link[]): void {
   if (!isObject(value)) return;
   const type = value['resourceType'];
   // What refers within a document, say, refers to its own entries, and is stored with it.
@@ -66,7 +69,8 @@ function walkObject(object: JsonObject, { places }: LinkPlan, finder: LinkFinder
   }
 }
 
-function visit(
+/** Finds the links of what stands at a place. */
+export function visit(
   holder: JsonObject | JsonValue[],
   key: string | number,
   value: JsonValue,
@@ -78,13 +82,15 @@ function visit(
     if (isObject(value)) walkObject(value, place, finder, out);
   } else if (place === 'resource') walkResource(value, finder, out);
   else if (typeof value === 'string') {
-    const to = targetOf(holder, value, place, finder);
+    const to = targetOf(holder, key, value, place, finder);
     if (to !== undefined) out.push({ holder, key, text: value, to });
   }
 }
 
-function targetOf(
-  holder: JsonObject | JsonValue[],
+/** What a text at a place leads to. */
+export function targetOf(
+  holder: object,
+  key: string | number,
   text: string,
   place: 'reference' | 'name' | 'address' | 'xhtml',
   finder: LinkFinder,
@@ -93,23 +99,28 @@ function targetOf(
     const narrative = narrativeTargets(text, finder.find);
     return narrative.size === 0 ? undefined : { narrative };
   }
-  if (place === 'reference') return referenceTarget(holder as JsonObject, text, finder);
+  if (place === 'reference') return referenceTarget(holder, key, text, finder);
   return place === 'address' || isUrn(text) ? findWithRest(text, finder) : undefined;
 }
 
-/** What the text of a reference leads to. @param holder the reference */
-export function referenceTarget(holder: JsonObject, text: string, finder: LinkFinder): LinkTarget | undefined {
+/** What the text of a reference leads to. */
+export function referenceTarget(
+  holder: object,
+  key: string | number,
+  text: string,
+  finder: LinkFinder,
+): LinkTarget | undefined {
   // What is contained is told apart from all that lies outside.
   if (text.startsWith('#')) return undefined;
-  const criteria = text.includes('?') ? finder.criteriaOf(holder, text) : undefined;
+  const criteria = text.includes('?') ? finder.criteriaOf(text, holder, key) : undefined;
   if (criteria !== undefined) return { criteria };
   const target = findWithRest(text, finder);
-  if (target === undefined && isUrn(text)) finder.onUnknown(holder, text);
+  if (target === undefined && isUrn(text)) finder.onUnknown(text, holder, key);
   return target;
 }
 
 /** What follows `#` is a place within the resource, and stays. */
-function findWithRest(
+export function findWithRest(
   text: string,
   { find }: Pick<LinkFinder, 'find'>,
 ): { readonly entry: number; readonly rest: string } | undefined {

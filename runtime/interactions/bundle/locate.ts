@@ -1,11 +1,18 @@
-import { isObject, type JsonObject, type JsonValue } from '../../fhir/resource.js';
+import { isObject, type JsonValue } from '../../fhir/resource.js';
 
-/** Where an object stands in another, as FHIRPath goes on from there: `.name[0]`; empty where it is the other itself. */
-export function locate(root: JsonValue, wanted: JsonObject): string {
-  return search(root, wanted, '') ?? '';
+/**
+ * Where a link stands in the resource of an entry, as FHIRPath goes on from there: `.name[0].text`. What is found nowhere
+ * in it is in the patch that is the content of a Binary.
+ *
+ * @param holder what has it under `key`
+ */
+export function locateLink(root: JsonValue, holder: object, key: string | number): string {
+  const path = search(root, holder, '');
+  if (path === undefined) return '.data';
+  return typeof key === 'number' ? `${path}[${key}]` : `${path}.${key}`;
 }
 
-function search(value: JsonValue, wanted: JsonObject, path: string): string | undefined {
+function search(value: JsonValue, wanted: object, path: string): string | undefined {
   if (value === wanted) return path;
   if (Array.isArray(value))
     return firstOf(
@@ -19,7 +26,7 @@ function search(value: JsonValue, wanted: JsonObject, path: string): string | un
   );
 }
 
-function firstOf(places: readonly (readonly [JsonValue, string])[], wanted: JsonObject): string | undefined {
+function firstOf(places: readonly (readonly [JsonValue, string])[], wanted: object): string | undefined {
   for (const [value, path] of places) {
     const found = search(value, wanted, path);
     if (found !== undefined) return found;

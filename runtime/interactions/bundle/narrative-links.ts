@@ -32,12 +32,21 @@ export function replaceLinks(div: string, nameOf: (text: string) => string | und
   );
 }
 
+/** XML has no other entities, and any character may be written as its number. https://www.w3.org/TR/xml/#sec-references */
+const ENTITY = /&(?:(amp|lt|gt|quot|apos)|#(?:x([0-9a-fA-F]+)|([0-9]+)));/g;
+const ENTITIES: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'" };
+
+function decode(text: string): string {
+  return text.replace(ENTITY, (whole, name?: string, hex?: string, decimal?: string) => {
+    if (name !== undefined) return ENTITIES[name] ?? whole;
+    const code = hex === undefined ? Number(decimal) : parseInt(hex, 16);
+    return code <= 0x10ffff ? String.fromCodePoint(code) : whole;
+  });
+}
+
 /** What follows `#` is a place within the resource, and stays. */
 function split(quoted: string): { readonly place: string; readonly rest: string } {
-  const text = quoted
-    .slice(1, -1)
-    .replace(/&(?:amp|#38);/g, '&')
-    .trim();
+  const text = decode(quoted.slice(1, -1)).trim();
   const hash = text.indexOf('#');
   return hash < 0 ? { place: text, rest: '' } : { place: text.slice(0, hash), rest: text.slice(hash) };
 }

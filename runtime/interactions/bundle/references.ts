@@ -1,12 +1,11 @@
 import { FhirError } from '../../fhir/errors.js';
-import type { JsonObject } from '../../fhir/resource.js';
 import { readCriteria, splitQuery } from '../criteria.js';
 import type { WriteView } from '../write-plan.js';
 import type { BundleServices } from './bundle-services.js';
 import { entryPath, inEntry, throwFaults } from './entry-error.js';
-import { locate } from './locate.js';
+import { locateLink } from './locate.js';
 import { replaceInQuery } from './match-url.js';
-import { inParallel } from './pace.js';
+import { inParallel } from './in-parallel.js';
 import type { Step } from './steps.js';
 
 /** Searches that are under way at a time. */
@@ -15,15 +14,16 @@ const WIDTH = 16;
 /** A conditional reference, where it stands first. */
 interface Place {
   readonly step: Step;
-  readonly holder: JsonObject;
+  readonly holder: object;
+  readonly key: string | number;
 }
 
 /** Conditional references of a transaction, each once. https://hl7.org/fhir/R5/http.html#trules */
 export function collectCriteria(steps: readonly Step[]): ReadonlyMap<string, Place> {
   const places = new Map<string, Place>();
   for (const step of steps) {
-    for (const { to, holder } of step.links) {
-      if ('criteria' in to && !places.has(to.criteria)) places.set(to.criteria, { step, holder: holder as JsonObject });
+    for (const { to, holder, key } of step.links) {
+      if ('criteria' in to && !places.has(to.criteria)) places.set(to.criteria, { step, holder, key });
     }
   }
   return places;
@@ -89,15 +89,16 @@ async function resolve(
   const shown = JSON.stringify(text.length > 200 ? `${text.slice(0, 200)}…` : text);
   if (only === undefined) throw new FhirError('not-found', `The reference ${shown} finds no resource`);
   if (second !== undefined) {
-    throw new FhirError('precondition-failed', `The reference ${shown} finds several resources; it has to find one`);
+    const text = `The reference ${shown} finds several resources; it has to find one`;
+    throw new FhirError('precondition-failed', text, { issue: 'multiple-matches' });
   }
   return `${type}/${only.id}`;
 }
 
-function atPlace(error: FhirError, { step: { entry }, holder }: Place): FhirError {
+function atPlace(error: FhirError, { step: { entry }, holder, key }: Place): FhirError {
   const { resource } = entry;
-  const path = resource === undefined ? '' : locate(resource, holder);
-  const expression = `${entryPath(entry.index)}.resource${path}.reference`;
+  const path = resource === undefined ? '' : locateLink(resource, holder, key);
+  const expression = `${entryPath(entry.index)}.resource${path}`;
   const [first, ...others] = error.issues;
   return inEntry(entry.index, FhirError.of([{ ...first, expression }, ...others]));
 }

@@ -5,7 +5,8 @@ import type { BundleServices } from './bundle-services.js';
 import { callOf } from './entry-call.js';
 import { inEntry, throwFaults } from './entry-error.js';
 import type { Entry } from './entry.js';
-import { inParallel, type Pace } from './pace.js';
+import type { Pace } from '../../fhir/pace.js';
+import { inParallel } from './in-parallel.js';
 
 /** Reads that are under way at a time. */
 const WIDTH = 8;

@@ -30,7 +30,7 @@ export function answerOf(type: 'batch' | 'transaction', entries: readonly string
  * @param most bytes of a Binary's content that are put into it
  */
 export async function writeEntry(entry: Entry, reply: Reply, most: number): Promise<string> {
-  const { versionId, lastUpdated, location } = reply;
+  const { versionId, lastUpdated, location = reply.contentLocation } = reply;
   const isDelete = entry.phase === Phase.Delete;
   const resource = entry.method === 'HEAD' ? undefined : await textOf(reply, most);
   // What is told of a write beside its resource is an outcome.

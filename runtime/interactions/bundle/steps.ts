@@ -1,5 +1,5 @@
 import { FhirError } from '../../fhir/errors.js';
-import type { JsonObject, JsonValue, Resource } from '../../fhir/resource.js';
+import type { JsonValue } from '../../fhir/resource.js';
 import type { Call } from '../call.js';
 import { splitQuery } from '../criteria.js';
 import { planWrite } from '../plan-write.js';
@@ -11,9 +11,10 @@ import { entryPath, inEntry, throwFaults } from './entry-error.js';
 import { Phase, readEntry, type Entry } from './entry.js';
 import { linkPlans } from './link-plan.js';
 import { findLinks, type Link, type LinkFinder } from './links.js';
-import { locate } from './locate.js';
+import { locateLink } from './locate.js';
 import { entriesInQuery } from './match-url.js';
-import { inParallel, keepPace } from './pace.js';
+import { inParallel } from './in-parallel.js';
+import { paceUntil } from '../../fhir/pace-until.js';
 import { findPatchLinks } from './patch-links.js';
 import { collectPlaceholders, type Placeholders } from './placeholders.js';
 
@@ -45,7 +46,7 @@ const WIDTH = 8;
  * @throws FhirError with what is wrong with each of them
  */
 export async function readSteps(values: readonly JsonValue[], bundle: Call, services: BundleServices): Promise<Steps> {
-  const pace = keepPace();
+  const pace = paceUntil(bundle.signal);
   const faults = new Map<number, FhirError>();
   const attempt = async <T>(index: number, work: () => T | Promise<T>): Promise<T | undefined> => {
     try {
@@ -59,7 +60,7 @@ export async function readSteps(values: readonly JsonValue[], bundle: Call, serv
   };
   const entries: Entry[] = [];
   for (const [index, value] of values.entries()) {
-    const entry = await attempt(index, () => readEntry(value, index, bundle.base, services.entries.route));
+    const entry = await attempt(index, () => readEntry(value, index, bundle.base, services));
     if (entry !== undefined) entries.push(entry);
   }
   throwFaults(faults);
@@ -104,7 +105,7 @@ async function readStep(
   const needs = entriesInQuery(call.type, paramsOf(call), (text) => placeholders.find(text, entry), services.tables);
   const plan = needs.size > 0 ? undefined : await planOf(call, services);
   try {
-    const links = linksOf(entry, call, placeholders, services);
+    const links = await linksOf(entry, call, placeholders, services);
     return { entry, call, links, needs, ...(plan === undefined ? {} : { plan }) };
   } catch (error) {
     await plan?.drop?.();
@@ -129,30 +130,28 @@ export function planOf(call: Call, services: BundleServices): Promise<WritePlan>
   return plan;
 }
 
-function linksOf(
+async function linksOf(
   entry: Entry,
-  { base, patch }: Call,
+  { base, patch, type }: Call,
   placeholders: Placeholders,
   { tables }: BundleServices,
-): readonly Link[] {
+): Promise<readonly Link[]> {
   const { resource } = entry;
   if (resource === undefined || entry.phase === Phase.Delete) return [];
+  const place = (holder: object, key: string | number): string =>
+    `${entryPath(entry.index)}.resource${locateLink(resource, holder, key)}`;
   const finder: LinkFinder = {
     plans: linkPlans(tables),
     find: (text) => placeholders.find(text, entry),
-    criteriaOf: (holder, text) => {
-      const place = (): string => `${entryPath(entry.index)}.resource${locate(resource, holder)}.reference`;
-      return criteriaOfReference(text, base, tables.resourceTypes, place);
-    },
-    onUnknown: (holder, text) => {
-      throw unknownPlaceholder(entry, resource, holder, text);
+    criteriaOf: (text, holder, key) => criteriaOfReference(text, base, tables.resourceTypes, () => place(holder, key)),
+    onUnknown: (text, holder, key) => {
+      throw unknownPlaceholder(text, place(holder, key));
     },
   };
-  return patch?.format === 'json' ? findPatchLinks(patch.patch, finder) : findLinks(resource, finder);
+  return patch === undefined ? findLinks(resource, finder) : findPatchLinks(patch, type ?? '', finder);
 }
 
-function unknownPlaceholder(entry: Entry, resource: Resource, holder: JsonObject, text: string): FhirError {
+function unknownPlaceholder(text: string, expression: string): FhirError {
   const shown = JSON.stringify(text.length > 128 ? `${text.slice(0, 128)}…` : text);
-  const expression = `${entryPath(entry.index)}.resource${locate(resource, holder)}.reference`;
   return new FhirError('bundle-placeholder', `No entry that writes has the fullUrl ${shown}`, { expression });
 }

@@ -3,6 +3,7 @@ import type { JsonValue } from '../../fhir/resource.js';
 import type { Change, StoredVersion } from '../../store/store.js';
 import type { Call, Reply } from '../call.js';
 import { commit, type Decision } from '../commit.js';
+import { versionPath } from '../reply-written.js';
 import type { Decided } from '../write-plan.js';
 import { aimSteps, type Aimed, type Aims } from './aims.js';
 import { openAnswerRoom } from './answer-room.js';
@@ -10,14 +11,17 @@ import { applyLinks } from './apply-links.js';
 import { executeEntry } from './batch.js';
 import type { BundleServices } from './bundle-services.js';
 import { forEntry, inEntry } from './entry-error.js';
-import type { Entry } from './entry.js';
+import { Phase, type Entry } from './entry.js';
 import { replaceInQuery } from './match-url.js';
 import { memoView } from './memo-view.js';
-import { inParallel, keepPace, type Pace } from './pace.js';
+import { keepPace } from '../../fhir/pace.js';
+import { inParallel } from './in-parallel.js';
+import { paceUntil } from '../../fhir/pace-until.js';
 import { collectCriteria, resolveReferences, typeOfCriteria } from './references.js';
 import { rehearseReads } from './rehearse.js';
 import { answerOf, writeEntry } from './response.js';
 import { isConditional, readSteps, type Step, type Steps } from './steps.js';
+import { wholeAim } from './whole-aim.js';
 
 /** Reads that are under way at a time. */
 const WIDTH = 8;
@@ -42,11 +46,11 @@ export async function executeTransaction(
   call: Call,
   services: BundleServices,
 ): Promise<Reply> {
-  const pace = keepPace();
   const steps = await readSteps(values, call, services);
   const answers: string[] = new Array<string>(values.length);
-  const { outcomes, names, written } = await write(steps, call, services, pace);
-  await answerWrites(outcomes, written, answers, services, pace);
+  const { outcomes, names, written } = await write(steps, call, services);
+  await answerWrites(outcomes, written, answers, services);
+  const pace = paceUntil(call.signal);
   const room = openAnswerRoom(services.limits.body);
   await inParallel(namedReads(steps, names, services), WIDTH, async (entry) => {
     await pace();
@@ -76,7 +80,6 @@ async function write(
   steps: Steps,
   bundle: Call,
   services: BundleServices,
-  pace: Pace,
 ): Promise<Outcomes & { readonly written: readonly StoredVersion[] }> {
   const { writes, placeholders } = steps;
   const criteria = collectCriteria(writes);
@@ -84,12 +87,16 @@ async function write(
   for (const text of criteria.keys()) searched.add(typeOfCriteria(text));
   const versions = new Versions();
   const keys = writes.flatMap(({ plan }) => plan?.keys ?? []);
-  const named = writes.flatMap(({ call: { type, id } }) =>
-    type === undefined || id === undefined ? [] : { type, id },
+  const named = writes.flatMap(({ entry: { phase }, call: { type, id } }) =>
+    type === undefined || id === undefined ? [] : { type, id, isWhole: phase !== Phase.Delete },
   );
 
-  const decide = async (): Promise<Decision<Outcomes>> => {
-    const view = await memoView(services.store, named);
+  const { limits, largeTexts } = services;
+  let leave: (() => void) | undefined;
+
+  const decide = async (signal: AbortSignal): Promise<Decision<Outcomes>> => {
+    const pace = paceUntil(signal);
+    const view = await memoView(services.store, named, signal);
     const aims = await aimSteps({ steps: writes, placeholders, searched, view, services, pace });
     versions.see(aims);
     const nameOf = (text: string, { entry }: Step): string | undefined => {
@@ -100,12 +107,18 @@ async function write(
     const names = { ofEntry: (index: number) => aims.names.get(index), ofCriteria: (text: string) => found.get(text) };
     const outcomes: Outcome[] = [];
     const changes: Change[] = [];
+    let weight = 0;
     for (const aimed of aims.aimed) {
       await pace();
-      const { step, plan, aim } = aimed;
+      const { step, plan } = aimed;
       applyLinks(step.links, names);
+      const aim = await wholeAim(aimed, view);
+      weight += plan.weight?.(aim) ?? 0;
+      if (weight > limits.body) throw inEntry(step.entry.index, tooHeavy(limits.body));
+      if (weight > 0) leave ??= await largeTexts?.enter(limits.body, signal);
       const decided = await forEntry(step.entry.index, () => plan.decide(aim, step.entry.resource));
-      outcomes.push({ ...aimed, decided });
+      // Only what stays as it is may have to be shown.
+      outcomes.push({ ...aimed, ...(decided.changes.length === 0 && { aim }), decided });
       changes.push(...decided.changes);
     }
     await rehearseReads(namedReads(steps, aims.names, services), changes, bundle, services, pace);
@@ -113,7 +126,11 @@ async function write(
   };
 
   try {
-    const { result, written } = await commit(services.store, keys, decide);
+    const { result, written } = await commit(services.store, keys, decide, {
+      changes: writes.length,
+      signal: bundle.signal,
+      whenDone: () => leave?.(),
+    });
     return { ...result, written };
   } catch (error) {
     // A store that failed may have written all the same, or be about to. The sweep finds out.
@@ -122,18 +139,24 @@ async function write(
   }
 }
 
+/** Patches are short, and what they work on need not be. */
+function tooHeavy(limit: number): FhirError {
+  const text = `The large resources that a transaction patches may have ${limit} characters together; patch some of them in another`;
+  return new FhirError('body-too-large', text);
+}
+
 /** Which entries others keep interfering with. */
 class Versions {
-  private last: Aims | undefined;
+  private last: ReadonlyMap<number, string> | undefined;
   private changed: number | undefined;
 
-  see(aims: Aims): void {
-    if (this.last !== undefined) {
-      const before = new Map(this.last.aimed.map((each) => [each.step.entry.index, describe(each)]));
-      const other = aims.aimed.find((each) => before.get(each.step.entry.index) !== describe(each));
-      this.changed = other?.step.entry.index ?? this.changed;
+  see({ aimed }: Aims): void {
+    const { last } = this;
+    const now = new Map(aimed.map((each) => [each.step.entry.index, describe(each)]));
+    if (last !== undefined) {
+      this.changed = [...now].find(([index, seen]) => last.get(index) !== seen)?.[0] ?? this.changed;
     }
-    this.last = aims;
+    this.last = now;
   }
 
   blame(error: FhirError): FhirError {
@@ -152,8 +175,8 @@ async function answerWrites(
   written: readonly StoredVersion[],
   answers: string[],
   { limits }: BundleServices,
-  pace: Pace,
 ): Promise<void> {
+  const pace = keepPace();
   const byName = outcomes.some(({ aim }) => aim.isThere === true)
     ? new Map([...unchanged(outcomes), ...written].map((version) => [`${version.type}/${version.id}`, version]))
     : NOTHING;
@@ -186,7 +209,7 @@ function settled(
     ...reply,
     versionId: String(version.version),
     lastUpdated: version.lastUpdated,
-    location: `${version.type}/${version.id}/_history/${version.version}`,
+    location: versionPath(version),
     ...(reply.json === undefined || version.json === undefined ? {} : { json: version.json }),
   };
 }

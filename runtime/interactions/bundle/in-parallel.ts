@@ -1,22 +1,3 @@
-import { setImmediate } from 'node:timers/promises';
-
-/** How long work may go on without letting others have a turn, in milliseconds. */
-const TURN = 8;
-
-/** To be awaited between pieces of long work: lets others have a turn when this one has taken long enough. */
-export type Pace = () => Promise<void> | undefined;
-
-/** Begins to count now. */
-export function keepPace(): Pace {
-  let began = performance.now();
-  return () => {
-    if (performance.now() - began < TURN) return undefined;
-    return setImmediate().then(() => {
-      began = performance.now();
-    });
-  };
-}
-
 /** Does some work for each, so many at a time, and gives what came of it in their order. The first failure ends it. */
 export async function inParallel<T, R>(
   items: readonly T[],

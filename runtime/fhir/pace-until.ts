@@ -1,0 +1,18 @@
+import { FhirError } from './errors.js';
+import { keepPace, type Pace } from './pace.js';
+
+/** Keeps pace (`keepPace`), and ends the work when nobody waits for it any more. @param signal aborts then */
+export function paceUntil(signal: AbortSignal | undefined): Pace {
+  const pace = keepPace();
+  return () => {
+    checkWanted(signal);
+    return pace();
+  };
+}
+
+/** @throws FhirError where nobody waits any more: why it aborted, if that is one, or `store-busy` */
+export function checkWanted(signal: AbortSignal | undefined): void {
+  if (signal?.aborted !== true) return;
+  const reason: unknown = signal.reason;
+  throw reason instanceof FhirError ? reason : new FhirError('store-busy', 'Nobody waits for the answer any more');
+}
