@@ -1,6 +1,8 @@
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
 
+import { LongestFirst } from './test/longest-first.js';
+
 const away = ['**/node_modules/**', 'dist/**', '.cache/**'];
 
 export default defineConfig({
@@ -17,6 +19,7 @@ export default defineConfig({
     maxWorkers: 2,
     // Offers a MongoDB, which is started when the first test file asks for it.
     globalSetup: 'test/mongod/global-setup.ts',
+    sequence: { sequencer: LongestFirst },
     projects: [
       {
         extends: true,

@@ -7,6 +7,8 @@ import type { Bench, Measured, Row } from './row.js';
 /** Between two small requests, in milliseconds. */
 const PAUSE = 5;
 
+const PATCH = [{ op: 'replace', path: '/concept/10000/display', value: 'Another concept' }];
+
 /** Nobody is to wait longer than this, in milliseconds. */
 const LONGEST = 100;
 
@@ -21,8 +23,8 @@ export const bench: Bench = async () => {
     await server.send('POST', '/fhir/', bundleText('transaction', 500));
     const rows: Row[] = [];
     const nothing = await server.beside(() => sleep(3000));
-    for (const [name, path, text] of bodies()) {
-      const { measured, longest } = await server.beside(() => server.send('POST', path, text));
+    for (const [name, method, path, text] of bodies()) {
+      const { measured, longest } = await server.beside(() => server.send(method, path, text));
       rows.push({
         name: `GET beside ${name}, ${megabytes(text.length)}`,
         unit: 'GETs',
@@ -51,7 +53,8 @@ class Server {
 
   send(method: string, path: string, body?: string): Promise<void> {
     return new Promise((resolve, reject) => {
-      const headers = { 'content-type': 'application/fhir+json', prefer: 'return=minimal' };
+      const type = method === 'PATCH' ? 'application/json-patch+json' : 'application/fhir+json';
+      const headers = { 'content-type': type, prefer: 'return=minimal' };
       // Its own connection for what takes long.
       const agent = body === undefined ? this.agent : new Agent();
       const sent = request({ host: '127.0.0.1', port: this.port, method, path, headers, agent }, (answer) => {
@@ -108,13 +111,15 @@ class Server {
   }
 }
 
-function bodies(): [string, string, string][] {
+function bodies(): [name: string, method: string, path: string, text: string][] {
+  const codes = JSON.stringify({ ...codeSystem(20_000), id: 'large' });
   return [
-    ['a ValueSet of many concepts', '/fhir/ValueSet', valueSet(75_000)],
-    ['a CodeSystem of many concepts', '/fhir/CodeSystem', codeSystem(20_000)],
-    ['a transaction of 1,250 entries', '/fhir/', bundleText('transaction', 1250)],
-    ['a transaction of 5,000 entries', '/fhir/', bundleText('transaction', 5000)],
-    ['a batch of 5,000 entries', '/fhir/', bundleText('batch', 5000)],
+    ['a ValueSet of many concepts', 'POST', '/fhir/ValueSet', valueSet(75_000)],
+    ['a CodeSystem of many concepts', 'PUT', '/fhir/CodeSystem/large', codes],
+    ['a JSON Patch of that CodeSystem', 'PATCH', '/fhir/CodeSystem/large', JSON.stringify(PATCH)],
+    ['a transaction of 1,250 entries', 'POST', '/fhir/', bundleText('transaction', 1250)],
+    ['a transaction of 5,000 entries', 'POST', '/fhir/', bundleText('transaction', 5000)],
+    ['a batch of 5,000 entries', 'POST', '/fhir/', bundleText('batch', 5000)],
   ];
 }
 
@@ -128,9 +133,9 @@ function valueSet(size: number): string {
 }
 
 /** A code of a CodeSystem can be searched for, one of a ValueSet cannot. */
-function codeSystem(size: number): string {
+function codeSystem(size: number): object {
   const concept = Array.from({ length: size }, (_, n) => ({ code: `c${n}`, display: 'A concept '.repeat(10) }));
-  return JSON.stringify({ resourceType: 'CodeSystem', status: 'active', content: 'complete', concept });
+  return { resourceType: 'CodeSystem', status: 'active', content: 'complete', concept };
 }
 
 /** Observations of one patient. */

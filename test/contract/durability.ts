@@ -3,7 +3,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 
 import type { Store } from '../../runtime/store/store.js';
 import { startChild } from './children.js';
-import { put, useStore, type Subject } from './subject.js';
+import { ownStore, put, useStore, type Subject } from './subject.js';
 
 /** What is left when processes meet and die. */
 export interface DurableSubject extends Subject {
@@ -66,8 +66,13 @@ export function durability(on: DurableSubject): void {
         if (i > 0) expect(lastUpdated).toBeLessThan(versions[i - 1]!.lastUpdated);
       }
     });
+  });
 
-    it('a poller who goes on where history was complete sees every version once', { timeout: 60_000 }, async () => {
+  // All at once, each with a store of its own: they wait more than they work, on MongoDB for many seconds.
+  describe.concurrent(`the store port on ${on.name}, over processes that end`, { timeout: 60_000 }, () => {
+    it('a poller who goes on where history was complete sees every version once', async (test) => {
+      const subject = await ownStore(on, test);
+      const { store } = subject;
       const writers = await Promise.all(['x', 'y'].map((name) => startChild(subject.url, 'load', name, 40)));
       for (const { begin } of writers) begin();
       let isOver = false;
@@ -110,9 +115,11 @@ export function durability(on: DurableSubject): void {
 
     describe('a process killed in a write', () => {
       const { before, after } = on.steps;
-      it.each([...before.map((step) => [step, false] as const), ...after.map((step) => [step, true] as const)])(
+      it.for([...before.map((step) => [step, false] as const), ...after.map((step) => [step, true] as const)])(
         'at "%s": all of it is there: %s',
-        async (step, isThere) => {
+        async ([step, isThere], test) => {
+          const subject = await ownStore(on, test);
+          const { store } = subject;
           await store.write([put('a', 0, 'old')]);
           const child = await startChild(subject.url, 'fault', step);
           child.begin();

@@ -4,7 +4,7 @@ import { afterEach, beforeEach, expect, it } from 'vitest';
 import { openMongoStore } from '../../runtime/store/mongo/mongo-store.js';
 import type { Store } from '../../runtime/store/store.js';
 import { describeOnMongod } from '../mongod/for-tests.js';
-import { onMongo } from './on-mongo.js';
+import { onEmptiedMongo } from './on-mongo.js';
 import { deletion, put, useStore } from './subject.js';
 
 /** Every way to write of which somebody is told. What gives a function only prepares: that is the write. */
@@ -45,7 +45,7 @@ const READS: Readonly<Record<string, (store: Store) => Promise<unknown>>> = {
 };
 
 describeOnMongod('what a MongoDB store was told is written, its reads wait for', () => {
-  const subject = useStore(onMongo);
+  const subject = useStore(onEmptiedMongo);
   let client: MongoClient;
   let store: Store;
   let reads: Document[];

@@ -1,3 +1,16 @@
-import { behaviour } from './behaviour.js';
+import { describe } from 'vitest';
 
-behaviour({ name: 'sqlite::memory:', url: () => 'sqlite::memory:', isShared: false });
+import { concurrencyBehaviour } from './behaviour-concurrency.js';
+import { resourceBehaviour } from './behaviour-resources.js';
+import { searchUpkeepBehaviour } from './behaviour-search-upkeep.js';
+import { searchBehaviour } from './behaviour-search.js';
+import { inMemory } from './in-memory.js';
+
+// It is the store of a file, but for where the file is and that nothing waits for the disk: here what writes and finds, and the
+// whole contract in the long project.
+describe('the store port on sqlite::memory:, in part', () => {
+  describe('resources', () => resourceBehaviour(inMemory));
+  describe('writes at once', () => concurrencyBehaviour(inMemory));
+  describe('search', () => searchBehaviour(inMemory));
+  describe('what searches find it by', () => searchUpkeepBehaviour(inMemory));
+});

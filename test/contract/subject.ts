@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach } from 'vitest';
+import { afterEach, beforeEach, type TestContext } from 'vitest';
 
 import type { IndexEntry } from '../../runtime/search/entry.js';
 import type { Deletion, Put, Store } from '../../runtime/store/store.js';
@@ -35,48 +35,64 @@ export interface Opened {
 
 /** An empty store before each test, closed and gone after it. */
 export function useStore(subject: Subject): Opened {
-  let place: string;
-  let url: string;
-  let store: Store;
-  const opened = new Set<Store>();
-  const adopt = async (at: string, options: StoreTestOptions = {}): Promise<Store> => {
-    const another = await openStore(at, options);
-    opened.add(another);
-    return another;
-  };
-  const reopen = (options: StoreTestOptions = {}): Promise<Store> => adopt(url, options);
+  let current: Opened;
+  let end: () => Promise<void>;
   beforeEach(async () => {
-    place = mkdtempSync(join(tmpdir(), 'kiln-contract-'));
-    url = subject.url(place);
-    store = await reopen();
+    [current, end] = await open(subject);
   });
-  afterEach(async () => {
-    for (const each of opened) await each.close();
-    opened.clear();
-    await subject.drop?.(url);
-    rmSync(place, { recursive: true });
-  });
+  afterEach(() => end());
   return {
     get place() {
-      return place;
+      return current.place;
     },
     get url() {
-      return url;
+      return current.url;
     },
     get store() {
-      return store;
+      return current.store;
     },
+    reopen: (options) => current.reopen(options),
+    adopt: (url) => current.adopt(url),
+    keep: (store) => current.keep(store),
+    close: (store) => current.close(store),
+  };
+}
+
+/** The same for one test, which may run beside others. */
+export async function ownStore(subject: Subject, { onTestFinished }: TestContext): Promise<Opened> {
+  const [opened, end] = await open(subject);
+  onTestFinished(end);
+  return opened;
+}
+
+/** An empty store, and what closes and removes it. */
+async function open(subject: Subject): Promise<[Opened, end: () => Promise<void>]> {
+  const place = mkdtempSync(join(tmpdir(), 'kiln-contract-'));
+  const url = subject.url(place);
+  const stores = new Set<Store>();
+  const keep = (store: Store): Store => {
+    stores.add(store);
+    return store;
+  };
+  const reopen = async (options: StoreTestOptions = {}): Promise<Store> => keep(await openStore(url, options));
+  const opened: Opened = {
+    place,
+    url,
+    store: await reopen(),
     reopen,
-    adopt,
-    keep(one) {
-      opened.add(one);
-      return one;
-    },
-    async close(one) {
-      opened.delete(one);
-      await one.close();
+    adopt: async (at) => keep(await openStore(at)),
+    keep,
+    async close(store) {
+      stores.delete(store);
+      await store.close();
     },
   };
+  const end = async (): Promise<void> => {
+    for (const each of stores) await each.close();
+    await subject.drop?.(url);
+    rmSync(place, { recursive: true });
+  };
+  return [opened, end];
 }
 
 /** A change to a resource whose content is one text. */

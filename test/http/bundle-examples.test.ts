@@ -20,10 +20,13 @@ describe('the official examples of batches and transactions', () => {
     expect([whole.status, ...faultsOf(whole)]).toEqual([400, ['bundle-entry', 'Bundle.entry[7].request.url']]);
     const known = entries.filter(({ request }) => !request.url.includes('$'));
     const stale = await run('transaction', known);
-    expect([stale.status, ...faultsOf(stale)]).toEqual([412, ['precondition-failed', 'Bundle.entry[4]']]);
+    expect([stale.status, ...faultsOf(stale)]).toEqual([
+      412,
+      ['precondition-failed', 'Bundle.entry[4].request.ifMatch'],
+    ]);
     const fresh = known.map((entry) => (entry.request.url === 'Patient/123a' ? without(entry, 'ifMatch') : entry));
     const lost = await run('transaction', fresh);
-    expect([lost.status, ...faultsOf(lost)]).toEqual([404, ['not-found', 'Bundle.entry[8]']]);
+    expect([lost.status, ...faultsOf(lost)]).toEqual([404, ['not-found', 'Bundle.entry[8].request.url']]);
     await server.send('PUT', '/Patient/12334', { resourceType: 'Patient', id: '12334' });
     const done = await run('transaction', fresh);
     expect(done.status, done.text).toBe(200);

@@ -25,6 +25,42 @@ export function conditionalWrites(data: Store): void {
     return answers.map((answer) => answer.json().id as string).sort();
   };
 
+  describe('conditions that do not go with the method', () => {
+    const ifNoneExist = { 'if-none-exist': 'identifier=urn:test|x' };
+    const ifMatch = { 'if-match': 'W/"1"' };
+
+    it.each(['PUT', 'PATCH', 'DELETE'])('If-None-Exist on %s is 400, by id and by criteria', async (method) => {
+      const value = word();
+      const [id = ''] = await make(value, 1);
+      const body = method === 'PUT' ? patient(value, { active: true }) : method === 'PATCH' ? [] : undefined;
+      const headers = { ...ifNoneExist, ...(method === 'PATCH' && { 'content-type': 'application/json-patch+json' }) };
+      for (const path of [`/Patient/${id}`, `/Patient?identifier=urn:test|${value}`]) {
+        const answer = await server.send(method, path, body, headers);
+        expectRefusal(answer, 400, 'header-invalid', `If-None-Exist goes with POST, not with ${method}`);
+      }
+      expect((await server.send('GET', `/Patient/${id}`)).headers.etag).toBe('W/"1"');
+    });
+
+    it('If-Match on a create is 400', async () => {
+      const value = word();
+      const answer = await server.send('POST', '/Patient', patient(value), ifMatch);
+      expectRefusal(answer, 400, 'header-invalid', 'If-Match goes with PUT, PATCH, DELETE, not with POST');
+      expect(await found(value)).toEqual([]);
+    });
+
+    it('say nothing of reads, searches and Bundles', async () => {
+      const [id = ''] = await make(word(), 1);
+      const both = { ...ifNoneExist, ...ifMatch };
+      const form = { 'content-type': 'application/x-www-form-urlencoded' };
+      const bundle = { resourceType: 'Bundle', type: 'batch' };
+      expect((await server.send('GET', `/Patient/${id}`, undefined, both)).status).toBe(200);
+      expect((await server.send('HEAD', `/Patient/${id}`, undefined, both)).status).toBe(200);
+      expect((await server.send('GET', `/Patient?_id=${id}`, undefined, both)).status).toBe(200);
+      expect((await server.send('POST', '/Patient/_search', `_id=${id}`, { ...both, ...form })).status).toBe(200);
+      expect((await server.send('POST', '', bundle, both)).status).toBe(200);
+    });
+  });
+
   describe('conditional create: If-None-Exist (http.html#ccreate)', () => {
     it('creates where nothing is found, and else answers what is there as if it had been created', async () => {
       const value = word();
@@ -87,6 +123,8 @@ export function conditionalWrites(data: Store): void {
         'Several',
         value,
       );
+      const failed = await create(`identifier=urn:test|${value}`, patient(value));
+      expect(failed.json().issue[0].code).toBe('multiple-matches');
       const [status] = [(await create(`identifier=urn:test|${value}`, patient(value, { nonsense: 1 }))).status];
       expect(status).toBe(400);
       expect(await found(value)).toHaveLength(2);
@@ -162,6 +200,31 @@ export function conditionalWrites(data: Store): void {
       await make(value, 2);
       const answer = await update(`identifier=urn:test|${value}`, patient(value));
       expectRefusal(answer, 412, 'precondition-failed', 'Several');
+      expect(answer.json().issue[0].code).toBe('multiple-matches');
+    });
+
+    it('tells the version that was found in Content-Location, whatever Prefer says', async () => {
+      const value = word();
+      const criteria = `identifier=urn:test|${value}`;
+      const minimal = { prefer: 'return=minimal' };
+      const made = await update(criteria, patient(value), minimal);
+      expect([made.status, made.headers['content-location']]).toEqual([201, undefined]);
+      const [id] = await found(value);
+      const versionOf = (version: number) => `${server.url}/fhir/Patient/${id}/_history/${version}`;
+      expect(made.headers.location).toBe(versionOf(1));
+      for (const [body, headers, version] of [
+        [patient(value, { active: true }), minimal, 2],
+        [patient(value, { active: true }), minimal, 2],
+        [patient(value, { active: false }), {}, 3],
+        [patient(value, { active: true }), { prefer: 'return=OperationOutcome' }, 4],
+      ] as const) {
+        const answer = await update(criteria, body, headers);
+        expect([answer.status, answer.headers.location]).toEqual([200, undefined]);
+        expect(answer.headers['content-location']).toBe(versionOf(version));
+        expect(answer.text === '').toBe(headers === minimal);
+      }
+      const byId = await server.send('PUT', `/Patient/${id}`, patient(value, { id }), minimal);
+      expect([byId.status, byId.headers['content-location']]).toEqual([200, undefined]);
     });
 
     it.each([
@@ -243,7 +306,9 @@ export function conditionalWrites(data: Store): void {
     it('deletes none of several, unless the configuration says so', async () => {
       const value = word();
       await make(value, 2);
-      expectRefusal(await remove(`identifier=urn:test|${value}`), 412, 'precondition-failed', 'Several');
+      const answer = await remove(`identifier=urn:test|${value}`);
+      expectRefusal(answer, 412, 'precondition-failed', 'Several');
+      expect(answer.json().issue[0].code).toBe('multiple-matches');
       expect(await found(value)).toHaveLength(2);
     });
 
@@ -251,7 +316,9 @@ export function conditionalWrites(data: Store): void {
       const value = word();
       await make(value, 1);
       const criteria = `identifier=urn:test|${value}`;
-      expectRefusal(await remove(criteria, { 'if-match': 'W/"2"' }), 412, 'precondition-failed', 'W/"1"');
+      const unmet = await remove(criteria, { 'if-match': 'W/"2"' });
+      expectRefusal(unmet, 412, 'precondition-failed', 'W/"1"');
+      expect(unmet.json().issue[0].code).toBe('conflict');
       expect((await remove(criteria, { 'if-match': '"1"' })).status).toBe(200);
       expectRefusal(await remove(criteria, { 'if-match': '*' }), 412, 'precondition-failed');
     });

@@ -93,6 +93,18 @@ const BODIES: [string, string, string, string][] = [
     ),
   ],
   [
+    'a batch with entries that are no requests',
+    'POST',
+    '/',
+    JSON.stringify(bundle('batch', entry(patient()), { resource: patient() }, { request: { method: 'GET' } }, {})),
+  ],
+  [
+    'a batch with an entry that is no object',
+    'POST',
+    '/',
+    JSON.stringify({ resourceType: 'Bundle', type: 'batch', entry: [entry(patient()), 7, { request: {} }] }),
+  ],
+  [
     'a transaction',
     'POST',
     '/',

@@ -112,6 +112,11 @@ export function patches(data: Store): void {
       const answer = await patch(`/Patient?identifier=urn:test|${id}`, body, type);
       expect([answer.status, answer.headers.etag], answer.text).toEqual([200, 'W/"2"']);
       expect((await read(id)).gender).toBe('female');
+      const again = await patch(`/Patient?identifier=urn:test|${id}`, body, type, { prefer: 'return=minimal' });
+      expect([again.status, again.text]).toEqual([200, '']);
+      for (const { headers } of [answer, again]) {
+        expect(headers['content-location']).toBe(`${server.url}/fhir/Patient/${id}/_history/2`);
+      }
       expectRefusal(await patch(`/Patient?identifier=urn:test|${id}x`, body, type), 404, 'not-found', 'identifier=');
       await server.send('POST', '/Patient', patient(id));
       expectRefusal(
@@ -340,9 +345,33 @@ export function patches(data: Store): void {
       ['a merge patch', 'application/merge-patch+json', '{}', FHIR_JSON],
       ['another charset', `${JSON_PATCH}; charset=latin1`, '[]', 'UTF-8'],
       ['another release', `${FHIR_JSON}; fhirVersion=4.0`, '{}', '5.0'],
+      ['a JSON Patch of another release', `${JSON_PATCH}; fhirVersion=4.0`, '[]', '5.0'],
+      ['an XML Patch of another release', `${XML_PATCH}; charset=utf-8; fhirVersion=4.3`, '<diff/>', '5.0'],
     ])('%s is 415', async (_name, type, body, text) => {
       const id = await make();
       expectRefusal(await patch(`/Patient/${id}`, body, type), 415, 'unsupported-media-type', text);
+    });
+
+    it('may name the release that is served', async () => {
+      const id = await make();
+      expect((await patch(`/Patient/${id}`, '[]', `${JSON_PATCH}; fhirVersion=5.0`)).status).toBe(200);
+    });
+
+    it.each([
+      ['no list', '{"resourceType":"Parameters"}'],
+      ['no list, but an id', '{"resourceType":"Parameters","id":"x"}'],
+      ['an empty list', '{"resourceType":"Parameters","parameter":[]}'],
+    ])('is 400 as a FHIRPath Patch without operations: %s', async (_name, body) => {
+      const id = await make();
+      for (const path of [`/Patient/${id}`, `/Patient?identifier=urn:test|${id}`]) {
+        const answer = await patch(path, body, FHIR_JSON);
+        expectRefusal(answer, 400, 'patch-invalid', 'at least one operation');
+        expect(answer.json().issue[0].expression).toEqual(['Parameters.parameter']);
+      }
+      const misspelt = await patch(`/Patient/${id}`, '{"resourceType":"Parameters","parameters":[]}', FHIR_JSON);
+      expectRefusal(misspelt, 400, 'unknown-property', 'parameters');
+      const nothing = await patch(`/Patient/${id}`, '[]');
+      expect([nothing.status, nothing.headers.etag]).toEqual([200, 'W/"1"']);
     });
 
     it('is told which types would be right', async () => {
@@ -441,9 +470,11 @@ export function patches(data: Store): void {
         'content-type': 'text/plain',
       });
       expect([raw.status, raw.headers.etag, raw.text]).toEqual([200, 'W/"3"', '']);
+      expect(raw.headers['content-location']).toBe(`${server.url}/fhir/Binary/${id}/_history/3`);
       expect(await content(id)).toBe('four');
       const patched = await patch(`/Binary?_tag=${tag}`, [{ op: 'add', path: '/language', value: 'en' }]);
       expect([patched.status, patched.headers.etag], patched.text).toEqual([200, 'W/"4"']);
+      expect(patched.headers['content-location']).toBe(`${server.url}/fhir/Binary/${id}/_history/4`);
       expect(await content(id)).toBe('four');
       expect(await data.blobs.list(`binary/=${id}/`)).toHaveLength(3);
     });

@@ -6,6 +6,7 @@ import { afterAll, describe } from 'vitest';
 import { openStore } from '../contract/open-store.js';
 import { batches } from './batch.js';
 import { transactions } from './transaction.js';
+import { transactionPatches } from './transaction-patches.js';
 import { transactionReferences } from './transaction-references.js';
 import { transactionsOfTwo } from './transactions-of-two.js';
 
@@ -13,6 +14,7 @@ describe.each(['toy:', 'sqlite::memory:'])('Bundles on %s', async (url) => {
   const store = await openStore(url);
   afterAll(() => store.close());
   transactions(store);
+  transactionPatches(store);
   transactionReferences(store);
   batches(store);
 });

@@ -320,6 +320,7 @@ export function transactions(store: Store): void {
         412,
         ['precondition-failed', 'Bundle.entry[2].resource.subject.reference'],
       ]);
+      expect(several.json().issue[0].code).toBe('multiple-matches');
       expect(await count(`Patient?identifier=urn:test|${value}`)).toBe(0);
       const lost = ['a', 'b', 'c'].map((each) => observation(`Patient?identifier=urn:test|nobody-${each}`));
       const [put, ...posts] = lost;
@@ -393,7 +394,10 @@ export function transactions(store: Store): void {
       const put = (request: Record<string, string>) =>
         transaction(entry('PUT', `Patient/${id}`, patient('y', { id }), { request }));
       const stale = await run(put({ ifMatch: 'W/"7"' }));
-      expect([stale.status, ...faultsOf(stale)]).toEqual([412, ['precondition-failed', 'Bundle.entry[0]']]);
+      expect([stale.status, ...faultsOf(stale)]).toEqual([
+        412,
+        ['precondition-failed', 'Bundle.entry[0].request.ifMatch'],
+      ]);
       expect((await run(put({ ifNoneMatch: '*' }))).status).toBe(412);
       expect(statusesOf(await done(put({ ifMatch: 'W/"1"' })))).toEqual(['200 OK']);
       const reads = await done(
@@ -412,6 +416,8 @@ export function transactions(store: Store): void {
       expect(statusesOf(await done(transaction(entry('PUT', url, patient(value)))))).toEqual(['201 Created']);
       const [update] = responsesOf(await done(transaction(entry('PUT', url, patient(value, { active: true })))));
       expect(update).toMatchObject({ status: '200 OK', etag: 'W/"2"' });
+      expect(update.location).toMatch(/^Patient\/[^/]+\/_history\/2$/);
+      expect((await read(nameOf(update))).active).toBe(true);
       expect(statusesOf(await done(transaction(entry('DELETE', url))))).toEqual(['204 No Content']);
       expect(statusesOf(await done(transaction(entry('DELETE', url))))).toEqual(['204 No Content']);
       const replaced = transaction(entry('PUT', url, patient(value)), entry('DELETE', url));
@@ -426,6 +432,16 @@ export function transactions(store: Store): void {
       resourceType: 'Binary',
       contentType: 'application/json-patch+json',
       data: Buffer.from(JSON.stringify(patch)).toString('base64'),
+    });
+
+    it('are refused as Parameters without operations', async () => {
+      const id = word();
+      await server.send('PUT', `/Patient/${id}`, patient(id, { id }));
+      const answer = await run(transaction(entry('PATCH', `Patient/${id}`, { resourceType: 'Parameters' })));
+      expect([answer.status, ...faultsOf(answer)]).toEqual([
+        400,
+        ['patch-invalid', 'Bundle.entry[0].resource.parameter'],
+      ]);
     });
 
     it('come as Parameters or in a Binary, by id and by criteria, and may refer to other entries', async () => {
@@ -455,6 +471,7 @@ export function transactions(store: Store): void {
       const second = await done(transaction(made, entry('PATCH', url, json(change))));
       expect((await read(`Patient/${id}`)).managingOrganization.reference).toBe(nameOf(responsesOf(second)[0]));
       expect(statusesOf(second)).toEqual(['201 Created', '200 OK']);
+      expect([patched.location, responsesOf(second)[1].location]).toEqual([undefined, `Patient/${id}/_history/3`]);
     });
 
     it('that fail undo all', async () => {
@@ -468,7 +485,7 @@ export function transactions(store: Store): void {
       expect(faultsOf(answer)[0]?.[1]).toContain('Bundle.entry[1]');
       expect(await count(`Patient?identifier=urn:test|${value}`)).toBe(0);
       const none = await run(transaction(entry('PATCH', `Patient/${id}`)));
-      expect([none.status, ...faultsOf(none)]).toEqual([400, ['body-missing', 'Bundle.entry[0]']]);
+      expect([none.status, ...faultsOf(none)]).toEqual([400, ['body-missing', 'Bundle.entry[0].resource']]);
     });
   });
 
@@ -555,8 +572,8 @@ export function transactions(store: Store): void {
         405,
         'Bundle.entry[0].request.url',
       ],
-      ['no resource', entry('POST', 'Patient'), 400, 'Bundle.entry[0]'],
-      ['another type', entry('POST', 'Patient', observation('Patient/1')), 400, 'Bundle.entry[0]'],
+      ['no resource', entry('POST', 'Patient'), 400, 'Bundle.entry[0].resource'],
+      ['another type', entry('POST', 'Patient', observation('Patient/1')), 400, 'Bundle.entry[0].resource'],
       ['another id', entry('PUT', 'Patient/1', patient('x', { id: '2' })), 400, 'Bundle.entry[0].resource.id'],
     ])('tell of %s', async (_name, wrong, status, place) => {
       const answer = await run({ resourceType: 'Bundle', type: 'transaction', entry: [wrong] });
@@ -594,10 +611,12 @@ export function transactions(store: Store): void {
       for (const [method, url, status] of refusals) {
         const answer = await run(transaction(...writes, entry(method, url)));
         expect([url, answer.status]).toEqual([url, status]);
-        expect(faultsOf(answer)[0]?.[1]).toBe('Bundle.entry[2]');
+        expect(faultsOf(answer)[0]?.[1]).toBe('Bundle.entry[2].request.url');
       }
       const all = await run(transaction(...refusals.map(([method, url]) => entry(method, url)), ...writes));
-      expect(faultsOf(all).map(([, place]) => place)).toEqual(refusals.map((_, index) => `Bundle.entry[${index}]`));
+      expect(faultsOf(all).map(([, place]) => place)).toEqual(
+        refusals.map((_, index) => `Bundle.entry[${index}].request.url`),
+      );
       expect(await count(`Patient?identifier=urn:test|${value}`)).toBe(0);
       expect((await read(`Patient/${id}`)).id).toBe(id);
       expect(server.defects).toEqual([]);

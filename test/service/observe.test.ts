@@ -80,6 +80,25 @@ describe('a server that is watched', () => {
     }
   });
 
+  it('counts what transactions ask of the store, which look at what they are about to write', async () => {
+    const body = JSON.stringify({
+      resourceType: 'Bundle',
+      type: 'transaction',
+      entry: [
+        {
+          resource: { resourceType: 'Basic', id: 'seen', code: { text: 'x' } },
+          request: { method: 'PUT', url: 'Basic/seen' },
+        },
+        ...['Basic/seen', 'Basic?_id=seen', 'Basic/seen/_history', 'Basic/seen/_history/1'].map((url) => ({
+          request: { method: 'GET', url },
+        })),
+      ],
+    });
+    const headers = { 'content-type': 'application/fhir+json' };
+    const answer = await fetch(base, { method: 'POST', headers, body });
+    expect([answer.status, await answer.text()]).toEqual([200, expect.stringContaining('searchset')]);
+  });
+
   it('serves metrics on their own port only', async () => {
     expect((await fetch(new URL('/metrics', base))).status).toBe(404);
     expect((await fetch(new URL('/fhir/metadata', metricsUrl))).status).toBe(404);

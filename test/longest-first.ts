@@ -1,0 +1,33 @@
+import { BaseSequencer, type TestSpecification } from 'vitest/node';
+
+/**
+ * The test files that take about ten seconds or more on two idle cores, the longest first. Two of them that begin at the end leave a
+ * core idle, and vitest itself goes by the size of a file where it has not run it before: there these would be the last.
+ */
+const LONGEST = [
+  'contract/sqlite-file',
+  'contract/mongo',
+  'generator/output',
+  'contract/mongo-only',
+  'contract/mongo-find',
+  'unit/sqlite-threads',
+  'service/shutdown',
+  'generator/check',
+  'contract/sqlite-durability',
+  'contract/sqlite-memory',
+  'unit/sqlite-find',
+  'http/large-bodies',
+  'contract/mongo-open',
+];
+
+/** The order in which test files begin. */
+export class LongestFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const rank = ({ moduleId }: TestSpecification): number => {
+      const place = LONGEST.findIndex((name) => moduleId.endsWith(`/test/${name}.test.ts`));
+      return place === -1 ? LONGEST.length : place;
+    };
+    // Sorting keeps the order of those with one rank.
+    return (await super.sort(files)).sort((a, b) => rank(a) - rank(b));
+  }
+}
