@@ -185,8 +185,10 @@ function searchedBy(model: Model, owner: Structure, element: Element): string[][
 
 function explainParameter(model: Model, path: string): string {
   const [type = '', rest = ''] = path.split('?');
-  const code = rest.replace(/[:=&.].*$/, '');
+  const asked = rest.replace(/[:=&.].*$/, '');
   const tables = searchTables(type, model);
+  const alias = tables.flatMap(({ aliases = [] }) => aliases).find(({ name }) => name === asked);
+  const code = alias?.code ?? asked;
   if (tables.length === 0) {
     throw missing(
       path,
@@ -204,6 +206,7 @@ function explainParameter(model: Model, path: string): string {
   return text(
     `${type}?${code}: ${parameter.type} search parameter${table.type === type ? '' : `, inherited from ${table.type}`}`,
     parameter.url,
+    alias === undefined ? [] : `${alias.name} is another name of it: ${alias.reason}`,
     descriptionFor(type, parameter.description).split(/\r?\n/),
     titled('looks at:', parameter.paths.length === 0 ? ['  no element'] : columns(pathColumns(parameter.paths))),
     titled(

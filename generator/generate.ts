@@ -58,6 +58,7 @@ export async function makeModel(options: GenerateOptions = {}): Promise<Model> {
     canonical: definitions.settings.canonical,
     operations: definitions.operations,
     scopes: definitions.scopes,
+    aliases: definitions.aliases.filter((alias) => alias.package === published.name),
     profiles: definitions.profiles,
   });
   verifyModel(model);

@@ -26,6 +26,7 @@ export function emitManifest(model: Model, files: ReadonlyMap<string, string>): 
         elements: model.structures.reduce((sum, structure) => sum + structure.elements.length - structure.inherited, 0),
         primitives: model.primitives.length,
         searchParameters: parameters.length,
+        searchAliases: model.search.reduce((sum, { aliases = [] }) => sum + aliases.length, 0),
         branches: parameters.reduce((sum, parameter) => sum + parameter.paths.length, 0),
         invariants: model.invariants.length,
         compartments: model.compartments.length,

@@ -17,8 +17,10 @@ export function searchSections(type: string, model: Model, linker: Linker): Sect
       .filter(({ code }) => seen.size !== seen.add(code).size)
       .map((parameter) => inheritedRow(parameter, table === bases.at(-1) ? '' : table.type)),
   );
+  const aliases = (own.aliases ?? []).map(({ name, code, reason }) => row(name, [{ code }], reason));
   return [
     ...tableSection('search', 'Search parameters', COLUMNS, rows),
+    ...tableSection('search-aliases', 'Other names of search parameters', ['Name', 'Parameter', 'Why'], aliases),
     ...tableSection('inherited-search', 'Inherited search parameters', COLUMNS.slice(0, 3), inherited),
   ];
 }

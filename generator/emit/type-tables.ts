@@ -36,6 +36,7 @@ export function emitTypeTables(model: Model): Artefact[] {
           type: table.type,
           ...(table.base === undefined ? {} : { base: table.base }),
           parameters: table.parameters.map(({ id: _id, description: _description, ...row }) => row),
+          ...(table.aliases === undefined ? {} : { aliases: table.aliases.map(({ name, code }) => ({ name, code })) }),
         },
       });
     }

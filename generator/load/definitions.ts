@@ -26,11 +26,25 @@ export interface PackagePin {
   readonly expect: Readonly<Record<string, number>>;
 }
 
+/** Another name of a search parameter. One object of `definitions/aliases.json`. */
+export interface AliasDefinition {
+  /** Name of the package whose parameter it is; others are left alone. */
+  readonly package: string;
+  /** Resource type. */
+  readonly type: string;
+  readonly name: string;
+  /** Code of the parameter; absent: the name itself is one, and nothing is to be added. */
+  readonly code?: string;
+  /** Why, for people. */
+  readonly reason: string;
+}
+
 /** Everything in `definitions/`, checked. */
 export interface Definitions {
   readonly settings: Settings;
   readonly packages: readonly PackagePin[];
   readonly errata: readonly Erratum[];
+  readonly aliases: readonly AliasDefinition[];
   /** Our own operations, in code-point order of their files. */
   readonly operations: readonly OperationDefinition[];
   readonly scopes: ScopePolicy;
@@ -70,6 +84,7 @@ export function loadDefinitions(dir: string, schemas = join(dir, 'schemas')): De
   if (settings === undefined) return refuse(faults);
 
   const errata = read<{ errata: Erratum[] }>('errata.json', 'errata', settings);
+  const aliases = read<{ aliases: AliasDefinition[] }>('aliases.json', 'aliases', settings);
   const files = readdirSync(join(dir, 'operations'))
     .filter((file) => file.endsWith('.json'))
     .sort((a, b) => (a < b ? -1 : 1))
@@ -82,11 +97,12 @@ export function loadDefinitions(dir: string, schemas = join(dir, 'schemas')): De
   const scopes = policy && expandScopes(policy, unsound);
   report('policy/scopes.json', unsound);
 
-  if (faults.length > 0 || !packages || !profiles || !errata || !scopes) return refuse(faults);
+  if (faults.length > 0 || !packages || !profiles || !errata || !aliases || !scopes) return refuse(faults);
   return {
     settings,
     packages: packages.packages,
     errata: errata.errata,
+    aliases: aliases.aliases,
     operations: operations.flatMap(({ value }) => value ?? []),
     scopes,
     profiles,

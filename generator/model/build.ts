@@ -1,4 +1,5 @@
 import type { CapabilityRow, ScopeTable } from '../../runtime/contract/index.js';
+import type { AliasDefinition } from '../load/definitions.js';
 import type { OperationDefinition, StructureDefinition, ValueSet } from '../load/fhir-json.js';
 import type { LoadedPackage } from '../load/package.js';
 import { buildCodes } from './codes.js';
@@ -27,6 +28,8 @@ export interface ModelSources {
   readonly canonical: string;
   readonly operations: readonly OperationDefinition[];
   readonly scopes: ScopeTable;
+  /** Other names of search parameters. */
+  readonly aliases: readonly AliasDefinition[];
   /** Profiles claimed, by type. */
   readonly profiles: Readonly<Record<string, readonly string[]>>;
 }
@@ -57,7 +60,7 @@ export function buildModel(sources: ModelSources): Model {
     structures,
     primitives,
     invariants: rules.rows,
-    search: buildSearch(loaded.searchParameters, { structures, types, codes }),
+    search: buildSearch(loaded.searchParameters, { structures, types, codes, aliases: sources.aliases }),
     compartments: buildCompartments(loaded.compartments),
     operations: buildOperations(loaded.operations, sources.operations, {
       canonical: sources.canonical,

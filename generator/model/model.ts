@@ -3,6 +3,7 @@
  * made from the definitions once, verified, and then only read. It extends the contract's rows by what people read.
  */
 import type {
+  AliasRow,
   CapabilityRow,
   CodeTable,
   CompartmentRow,
@@ -54,6 +55,13 @@ export interface SearchTableModel {
   readonly type: string;
   readonly base?: string;
   readonly parameters: readonly SearchParameterModel[];
+  /** In code-point order of names. */
+  readonly aliases?: readonly AliasModel[];
+}
+
+/** Another name of a search parameter, with its reason. */
+export interface AliasModel extends AliasRow {
+  readonly reason: string;
 }
 
 /** An operation with its text. */

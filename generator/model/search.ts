@@ -1,6 +1,8 @@
 import type { CodeTable, ComponentRow, PathRow, SearchType } from '../../runtime/contract/index.js';
 import { GeneratorError } from '../generator-error.js';
+import type { AliasDefinition } from '../load/definitions.js';
 import type { SearchParameter } from '../load/fhir-json.js';
+import { aliasFaults, aliasesOf } from './aliases.js';
 import { splitBranches } from './expression/branches.js';
 import { compileBranch, type CompiledPath } from './expression/compile.js';
 import type { TypeIndex } from './expression/type-index.js';
@@ -14,13 +16,15 @@ export interface SearchContext {
   readonly structures: readonly Structure[];
   readonly types: TypeIndex;
   readonly codes: readonly CodeTable[];
+  /** Other names. */
+  readonly aliases: readonly AliasDefinition[];
 }
 
 /**
  * The search parameters of each type that has or inherits any, in code-point order of codes.
  * https://hl7.org/fhir/R5/searchparameter.html
  *
- * @throws GeneratorError listing every expression that cannot be compiled
+ * @throws GeneratorError listing every expression that cannot be compiled, or every other name that leads nowhere
  */
 export function buildSearch(parameters: readonly SearchParameter[], context: SearchContext): SearchTableModel[] {
   const faults: string[] = [];
@@ -42,10 +46,12 @@ export function buildSearch(parameters: readonly SearchParameter[], context: Sea
         return [];
       }
     });
+    const aliases = aliasesOf(structure.name, context.aliases);
     return {
       type: structure.name,
       ...(structure.base !== undefined && searched.has(structure.base) ? { base: structure.base } : {}),
       parameters: rows,
+      ...(aliases.length === 0 ? {} : { aliases }),
     };
   });
   if (faults.length > 0) {
@@ -54,6 +60,8 @@ export function buildSearch(parameters: readonly SearchParameter[], context: Sea
       faults,
     );
   }
+  const lost = aliasFaults(context.aliases, tables);
+  if (lost.length > 0) throw new GeneratorError('definitions/aliases.json does not fit the search parameters', lost);
   return assignSlots(tables);
 }
 

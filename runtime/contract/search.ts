@@ -74,12 +74,21 @@ export interface SearchRow {
   readonly slot?: number;
 }
 
+/** Another name of a search parameter, which requests may use instead of its code. */
+export interface AliasRow {
+  readonly name: string;
+  /** Code of the parameter that it stands for, of the same type or inherited. */
+  readonly code: string;
+}
+
 /** The search parameters that one type adds to those of its base. */
 export interface SearchTable {
   /** A resource type; `Resource` and `DomainResource` hold what all their types inherit. */
   readonly type: string;
   readonly base?: string;
   readonly parameters: readonly SearchRow[];
+  /** No name is also a code. Nothing is indexed by them. */
+  readonly aliases?: readonly AliasRow[];
 }
 
 /** Which parameters make a resource part of a compartment. https://hl7.org/fhir/R5/compartmentdefinition.html */

@@ -1,6 +1,6 @@
 import type { Resource } from '../fhir/resource.js';
 import type { IndexEntry } from '../search/entry.js';
-import type { Condition, SortKey } from '../search/query/query.js';
+import type { Condition, SortKey, Target } from '../search/query/query.js';
 import type { BodyTemplate } from './body.js';
 
 /** One version of one resource, as the store keeps it. */
@@ -117,10 +117,23 @@ export interface HistoryPage {
 }
 
 /** A page of a search is asked for. */
-export interface FindQuery {
+export interface FindQuery extends PageQuery {
   readonly type: string;
   readonly where: Condition;
-  /** What is equal in all keys comes in the order of ids; without keys all does. */
+}
+
+/** A page of a search over several types is asked for. */
+export interface FindAcrossQuery extends PageQuery {
+  /** What is asked of each type; each stands once. */
+  readonly parts: readonly Target[];
+}
+
+/** What is wanted of a search. */
+export interface PageQuery {
+  /**
+   * What is equal in all keys comes in the order of ids; without keys all does. Over several types: in the order of ids,
+   * then of types; without keys in the order of types, then of ids.
+   */
   readonly sort: readonly SortKey[];
   /** `FindPage.next` of the page before: what comes after it. */
   readonly after?: string;
@@ -128,6 +141,31 @@ export interface FindQuery {
   readonly count: number;
   /** Whether the total is wanted: at any cost, or where few matches (`CHEAP_TOTAL`) or little time suffice. */
   readonly total: 'accurate' | 'cheap' | 'none';
+  /** Other resources that come with the page; absent: none. */
+  readonly include?: IncludePlan;
+}
+
+/** Other resources that are wanted with a page. https://hl7.org/fhir/R5/search.html#include */
+export interface IncludePlan {
+  readonly directives: readonly IncludeDirective[];
+  /** Greatest number of resources. */
+  readonly most: number;
+  /** How often directives that iterate go on from what was included. */
+  readonly rounds: number;
+}
+
+/** References to follow, or to follow backwards, from the resources of a page. */
+export interface IncludeDirective {
+  /** Whether it leads from a target to those that refer to it. */
+  readonly isReverse: boolean;
+  /** Type of the resources that refer. */
+  readonly source: string;
+  /** Codes of their reference parameters. */
+  readonly params: readonly string[];
+  /** Types of the targets; absent: any. */
+  readonly targets?: readonly string[];
+  /** Whether it is followed from what was included, too. */
+  readonly iterates: boolean;
 }
 
 /** A cheap total is one of at most so many matches, or one found within so many milliseconds. */
@@ -143,6 +181,13 @@ export interface FindPage {
   readonly next?: string;
   /** As in `HistoryPage`; of this page's snapshot. */
   readonly complete: number;
+  /**
+   * What `include` asked for, of the page's snapshot, each resource once and none that is on the page; no deletions. Where a
+   * reference names a version, that version, if it is there.
+   */
+  readonly included?: readonly StoredVersion[];
+  /** What was left out of it: more than `most` (or than answers hold), or what further rounds would bring. */
+  readonly cut?: 'most' | 'rounds';
 }
 
 /** How a search is done. */
@@ -279,6 +324,9 @@ export interface Store {
    * @throws FhirError `page-invalid` where `after` is none of this query
    */
   find(query: FindQuery, signal?: AbortSignal): Promise<FindPage>;
+
+  /** The same over several types. */
+  findAcross(query: FindAcrossQuery, signal?: AbortSignal): Promise<FindPage>;
 
   /** How `find` would do it; it is done for that. */
   explain(query: FindQuery, signal?: AbortSignal): Promise<Explanation>;

@@ -2,14 +2,17 @@ import { createHash } from 'node:crypto';
 
 import { FhirError } from '../../runtime/fhir/errors.js';
 import type { IndexEntry } from '../../runtime/search/entry.js';
-import { matches } from '../../runtime/search/query/match.js';
+import { leadsTo, matches, type Neighbours } from '../../runtime/search/query/match.js';
 import { printCondition } from '../../runtime/search/query/print.js';
-import { compareBy, type Sortable } from '../../runtime/search/query/sort.js';
+import { compareText } from '../../runtime/search/query/compare-text.js';
+import { compareBy } from '../../runtime/search/query/sort.js';
 import { stampBody } from '../../runtime/store/body.js';
+import { collectIncludes, runSteps, type IncludeStep } from '../../runtime/store/includes.js';
 import {
   GuardConflict,
   VersionConflict,
   type Change,
+  type FindAcrossQuery,
   type FindPage,
   type FindQuery,
   type HistoryPage,
@@ -22,6 +25,15 @@ import {
 export interface ToyStore extends Store {
   /** Contents of the blobs by key. */
   readonly contents: Map<string, Buffer>;
+}
+
+type Resource = StoredVersion & { readonly entries: readonly IndexEntry[] };
+
+/** All bodies that come with a page, in characters. */
+const ROOM = 64 * 1024 * 1024;
+
+function across({ type, where, ...rest }: FindQuery): FindAcrossQuery {
+  return { parts: [{ type, where }], ...rest };
 }
 
 /** @param now the clock, in milliseconds */
@@ -64,16 +76,69 @@ export function createToyStore(now: () => number = Date.now): ToyStore {
   }
 
   /** What `find` goes on after: the last resource of a page as it was then, and the total of the first page. */
-  const cursors = new Map<string, { readonly sort: string; readonly last: Sortable; readonly total: number }>();
+  const cursors = new Map<string, { readonly sort: string; readonly last: Resource; readonly total: number }>();
+
+  const livingOf = (type?: string): Resource[] =>
+    [...entriesOf]
+      .map(([key, entries]) => ({ ...current.get(key)!, entries }))
+      .filter((resource) => type === undefined || resource.type === type);
+
+  /** Everybody may be a neighbour. */
+  const neighboursOf = (type: string): Neighbours => ({
+    type,
+    targets: (target) => livingOf(target),
+    sources: (source) => livingOf(source),
+    of: neighboursOf,
+  });
+
+  /** In the order of types, then of ids; with keys by these, then by ids, then by types. */
+  function orderOf(sort: FindQuery['sort']): (a: Resource, b: Resource) => number {
+    const order = compareBy(sort);
+    const byType = (a: Resource, b: Resource): number => compareText(a.type, b.type);
+    return sort.length === 0 ? (a, b) => byType(a, b) || order(a, b) : (a, b) => order(a, b) || byType(a, b);
+  }
+
+  function include(step: IncludeStep): unknown {
+    switch (step.ask) {
+      case 'references':
+        return step.of.map(({ type, id }) =>
+          (entriesOf.get(`${type}/${id}`) ?? []).filter(({ kind }) => kind === 'reference'),
+        );
+      case 'canonicals':
+        return livingOf().filter((resource) =>
+          step.of.some(({ types, ...canonical }) => {
+            const entry = { kind: 'reference', param: '', ...canonical } as const;
+            return types?.includes(resource.type) !== false && leadsTo(entry, resource.type, resource);
+          }),
+        );
+      case 'sources':
+        return livingOf(step.type).filter(({ entries }) =>
+          entries.some(
+            (entry) =>
+              entry.kind === 'reference' &&
+              step.params.includes(entry.param) &&
+              step.of.some(({ type, id }) => {
+                const own = entriesOf.get(`${type}/${id}`) ?? [];
+                return leadsTo(entry, type, { id, lastUpdated: 0, entries: own });
+              }),
+          ),
+        );
+      case 'read':
+        return step.of.map(({ type, id, version }) =>
+          version === undefined
+            ? current.get(`${type}/${id}`)
+            : versions.find((each) => each.type === type && each.id === id && each.version === version),
+        );
+    }
+  }
 
   /** Every resource is looked at, and the total is always found. */
-  function find({ type, where, sort, after, count, total }: FindQuery): FindPage {
+  function find({ parts, sort, after, count, total, include: plan }: FindAcrossQuery): FindPage {
     const from = after === undefined ? undefined : cursors.get(after);
-    const order = compareBy(sort);
+    const order = orderOf(sort);
     if (after !== undefined && from?.sort !== JSON.stringify(sort)) throw new FhirError('page-invalid');
-    const found = [...entriesOf]
-      .map(([key, entries]) => ({ ...current.get(key)!, entries }))
-      .filter((resource) => resource.type === type && matches(where, resource))
+    const found = parts
+      .flatMap(({ type, where }) => livingOf(type).filter((each) => matches(where, each, neighboursOf(type))))
       .sort(order);
     const rest = from === undefined ? found : found.filter((resource) => order(resource, from.last) > 0);
     const page = rest.slice(0, count);
@@ -81,8 +146,10 @@ export function createToyStore(now: () => number = Date.now): ToyStore {
     const next = last !== undefined && rest.length > page.length ? `after-${cursors.size}` : undefined;
     const counted = from?.total ?? found.length;
     if (next !== undefined) cursors.set(next, { sort: JSON.stringify(sort), last: last!, total: counted });
+    const shown = page.map(({ entries: _entries, ...stored }) => stored);
     return {
-      versions: page.map(({ entries: _entries, ...stored }) => stored),
+      versions: shown,
+      ...(plan !== undefined && runSteps(collectIncludes(plan, shown, ROOM), include)),
       ...(total === 'none' ? {} : { total: counted }),
       ...(next !== undefined && { next }),
       complete: Math.max(now(), clock),
@@ -125,9 +192,10 @@ export function createToyStore(now: () => number = Date.now): ToyStore {
     readVersion: async (type, id, version) =>
       versions.find((stored) => stored.type === type && stored.id === id && stored.version === version),
     history: async (query) => history(query),
-    find: async (query) => find(query),
+    find: async (query) => find(across(query)),
+    findAcross: async (query) => find(query),
     async explain(query) {
-      const { versions } = find(query);
+      const { versions } = find(across(query));
       const driving = `every ${query.type}`;
       const compiled = [printCondition(query.where)];
       return { compiled, driving, probes: [], indexes: [], examined: entriesOf.size, returned: versions.length };
@@ -143,7 +211,7 @@ export function createToyStore(now: () => number = Date.now): ToyStore {
     async write(changes, guards = []) {
       for (const guard of guards) {
         const sorted = { type: guard.type, where: guard.where, sort: [], count: Infinity, total: 'none' } as const;
-        const found = find(sorted).versions.map(({ id }) => id);
+        const found = find(across(sorted)).versions.map(({ id }) => id);
         if (found.join() !== [...guard.found].sort().join()) throw new GuardConflict(guard);
       }
       check(changes);

@@ -22,6 +22,8 @@ const search: readonly SearchTable[] = [
       row('string', 'family', 'name', ['HumanName']),
       row('token', 'identifier', 'identifier', ['Identifier']),
     ];
+    if (type === 'Observation')
+      own.push({ ...row('reference', 'subject', 'subject', ['Reference']), targets: ['Patient'] });
     return { type, base: 'Resource', parameters: type === 'Binary' ? [] : own };
   }),
 ];
@@ -53,6 +55,9 @@ export const toyTables: ServiceTables = {
     { method: 'GET', path: 'Patient/[id]/Observation', interaction: 'search-compartment' },
   ],
   search,
+  compartments: [
+    { type: 'Patient', url: 'http://example.org/CompartmentDefinition/patient', members: { Observation: ['subject'] } },
+  ],
   types: [],
   capabilities: types.map((type) => ({ type, profile: `http://hl7.org/fhir/StructureDefinition/${type}` })),
 };

@@ -1,4 +1,4 @@
-import type { SearchRow } from '../../contract/search.js';
+import type { SearchRow, SearchTable } from '../../contract/search.js';
 import type { Tables } from '../../contract/tables.js';
 import { parametersOf } from '../parameters-of.js';
 
@@ -8,7 +8,12 @@ export type SearchTables = Pick<Tables, 'search' | 'resourceTypes'>;
 /** What is known of search parameters, by type. */
 export interface SearchDefinitions {
   readonly isResourceType: (name: string) => boolean;
-  /** The parameters of a type with those it inherits, by code. */
+  /** In code-point order. */
+  readonly resourceTypes: readonly string[];
+  /**
+   * The parameters of a type with those it inherits, by code, and by each other name (alias) that stands for one: then the
+   * key is the alias and `code` of the row the parameter's own, which conditions, sort keys and includes have to name.
+   */
   rowsOf(type: string): ReadonlyMap<string, SearchRow>;
   /** By type, those of its parameters that refer within the type and lead up its hierarchy; types without any are left out. */
   hierarchies(): ReadonlyMap<string, readonly string[]>;
@@ -32,11 +37,12 @@ function define({ search, resourceTypes }: SearchTables): SearchDefinitions {
   let hierarchies: ReadonlyMap<string, readonly string[]> | undefined;
   return {
     isResourceType: (name) => types.has(name),
+    resourceTypes,
     rowsOf(type) {
       let found = rows.get(type);
       // Only names of the tables are kept, never what a client makes up.
       if (found === undefined) {
-        found = parametersOf(type, tables);
+        found = withAliases(type, tables);
         if (types.has(type)) rows.set(type, found);
       }
       return found;
@@ -49,6 +55,18 @@ function define({ search, resourceTypes }: SearchTables): SearchDefinitions {
       return undefined;
     },
   };
+}
+
+/** The parameters of a type, and its other names and those of its bases for them; indexing needs no other names. */
+function withAliases(type: string, tables: ReadonlyMap<string, SearchTable>): ReadonlyMap<string, SearchRow> {
+  const rows = new Map(parametersOf(type, tables));
+  for (let table = tables.get(type); table; table = table.base === undefined ? undefined : tables.get(table.base)) {
+    for (const { name, code } of table.aliases ?? []) {
+      const row = rows.get(code);
+      if (row !== undefined && !rows.has(name)) rows.set(name, row);
+    }
+  }
+  return rows;
 }
 
 /** Canonicals name no resource by type and id, so that what they lead up to is not found. */

@@ -6,28 +6,37 @@ import { VALUE_PARSERS } from './parse-value.js';
  * meanwhile. https://hl7.org/fhir/R5/search.html#table
  */
 export const LATER_PARAMETERS: Readonly<Record<string, string>> = {
-  _include: 'search the other type by the references found, with _id',
-  _revinclude: 'search the other type by its reference parameter',
-  _has: 'search the other type, then this one with _id',
   _filter: 'say it with several parameters, and values separated by commas',
   _text: 'string parameters take :contains',
   _content: 'string parameters take :contains',
   _list: 'read the List, then search with _id',
   _in: 'read the group or list, then search with _id',
   _query: 'say it with the parameters of the type',
-  _type: 'search one type at a time: [base]/[type]?…',
   _contained: 'contained resources are found by nothing but the resource that they are in',
   _containedType: 'contained resources are found by nothing but the resource that they are in',
   _graph: 'search the other types one by one',
   _score: 'sort with _sort',
 };
 
+/** Parameters that are no criteria of one type: what is to be known of them where somebody asks for them as such. */
+export const NO_CRITERIA: Readonly<Record<string, string>> = {
+  _has: 'needs its parts in its name: _has:Type:reference:parameter, as in _has:Observation:patient:code',
+  _include: 'says what comes with the matches, and is no criterion of them',
+  _revinclude: 'says what comes with the matches, and is no criterion of them',
+  _type: 'belongs to searches of the whole system, [base]?_type=…; the type that is searched here is known already',
+};
+
 /** Whether searches by a parameter work: its values are read, and compared with something. */
 export function isSearchable(row: SearchRow): boolean {
-  if (Object.hasOwn(LATER_PARAMETERS, row.code)) return false;
+  if (Object.hasOwn(LATER_PARAMETERS, row.code) || Object.hasOwn(NO_CRITERIA, row.code)) return false;
   if (row.type !== 'composite') return isReadable(row);
   const { components = [] } = row;
   return row.paths.length > 0 && components.length > 0 && components.every(isReadable);
+}
+
+/** Whether a reference may lead to a type. */
+export function refersTo({ type, targets }: SearchRow, target: string): boolean {
+  return type === 'reference' && targets?.includes(target) !== false;
 }
 
 function isReadable({ type, paths }: ComponentRow | SearchRow): boolean {

@@ -1,6 +1,16 @@
 import type { IndexEntry, QuantityEntry, ReferenceEntry, SimpleEntry } from '../entry.js';
 import { asciiLower } from './ascii-lower.js';
-import type { Bounds, Condition, Ends, QuantityTest, ReferenceTest, SystemTest, ValueTest } from './query.js';
+import type {
+  Bounds,
+  Condition,
+  Ends,
+  Has,
+  QuantityTest,
+  ReferenceTest,
+  SystemTest,
+  Target,
+  ValueTest,
+} from './query.js';
 import { isUriBelow } from './uri.js';
 
 /** What of a resource conditions are about. */
@@ -11,14 +21,34 @@ export interface Candidate {
   readonly entries: readonly IndexEntry[];
 }
 
+/** Other resources, for conditions that ask for them. */
+export interface Neighbours {
+  /** All current resources of a type that a reference of the candidate may lead to; more do no harm. */
+  targets(type: string, reference: ReferenceEntry): Iterable<Candidate>;
+  /** All current resources of a type that may refer to the candidate; more do no harm. */
+  sources(type: string, candidate: Candidate): Iterable<Candidate>;
+  /** Type of the candidate. */
+  readonly type: string;
+  /** The neighbours of resources of another type. */
+  of(type: string): Neighbours;
+}
+
 /**
  * Whether a resource fulfils a condition: the same that a store finds by its index, decided on the entries themselves. For
  * scopes, conditions within a Bundle, and filters of an export.
+ *
+ * @param neighbours absent: the condition has no links
  */
-export function matches(condition: Condition, candidate: Candidate): boolean {
-  if ('all' in condition) return condition.all.every((each) => matches(each, candidate));
-  if ('some' in condition) return condition.some.some((each) => matches(each, candidate));
-  if ('not' in condition) return !matches(condition.not, candidate);
+export function matches(condition: Condition, candidate: Candidate, neighbours?: Neighbours): boolean {
+  if ('all' in condition) return condition.all.every((each) => matches(each, candidate, neighbours));
+  if ('some' in condition) return condition.some.some((each) => matches(each, candidate, neighbours));
+  if ('not' in condition) return !matches(condition.not, candidate, neighbours);
+  if ('chain' in condition || 'has' in condition) {
+    if (neighbours === undefined) throw new Error('the condition asks for other resources');
+    return 'chain' in condition
+      ? condition.chain.some((target) => hasTarget(condition.param, target, candidate, neighbours))
+      : hasSource(condition.has, candidate, neighbours);
+  }
   if ('ids' in condition) return condition.ids.includes(candidate.id);
   if ('updated' in condition) {
     const { lastUpdated } = candidate;
@@ -34,6 +64,44 @@ export function matches(condition: Condition, candidate: Candidate): boolean {
       tests.every((any, i) => entry.parts[i]?.some((part) => fulfilsAny(part, any)) === true),
     );
   });
+}
+
+/** https://hl7.org/fhir/R5/search.html#chaining */
+function hasTarget(param: string, { type, where }: Target, { entries }: Candidate, neighbours: Neighbours): boolean {
+  const beyond = neighbours.of(type);
+  return entries.some((entry) => {
+    if (entry.kind !== 'reference' || entry.param !== param) return false;
+    for (const target of neighbours.targets(type, entry)) {
+      if (leadsTo(entry, type, target) && matches(where, target, beyond)) return true;
+    }
+    return false;
+  });
+}
+
+/** https://hl7.org/fhir/R5/search.html#has */
+function hasSource({ type, param, where }: Has['has'], candidate: Candidate, neighbours: Neighbours): boolean {
+  const beyond = neighbours.of(type);
+  for (const source of neighbours.sources(type, candidate)) {
+    const leads = source.entries.some(
+      (entry) => entry.kind === 'reference' && entry.param === param && leadsTo(entry, neighbours.type, candidate),
+    );
+    if (leads && matches(where, source, beyond)) return true;
+  }
+  return false;
+}
+
+/**
+ * Whether a reference leads to a resource of this server: it names its type and id (whichever version), or, as canonical,
+ * its `url` and, if any, its `version`.
+ */
+export function leadsTo(reference: ReferenceEntry, type: string, { id, entries }: Candidate): boolean {
+  const { url, version } = reference;
+  if (reference.type !== undefined && reference.type !== type) return false;
+  if (url === undefined) return reference.type === type && reference.id === id && reference.base === undefined;
+  const has = (test: (entry: SimpleEntry) => boolean): boolean =>
+    entries.some((entry) => entry.kind !== 'composite' && test(entry));
+  if (!has((entry) => entry.kind === 'uri' && entry.param === 'url' && entry.value === url)) return false;
+  return version === undefined || has((entry) => entry.kind === 'token' && entry.param === 'version' && entry.code === version); // prettier-ignore
 }
 
 function fulfilsAny(entry: SimpleEntry, tests: readonly ValueTest[]): boolean {

@@ -1,39 +1,20 @@
-import type { SearchRow } from '../../contract/search.js';
 import { FhirError } from '../../fhir/errors.js';
-import type { IndexEntry } from '../entry.js';
-import { isSearchable, LATER_PARAMETERS } from './later-parameters.js';
-import {
-  LATER,
-  PrefixError,
-  VALUE_PARSERS,
-  ValueError,
-  type ValueContext,
-  type ValueParser,
-  type ValueRow,
-} from './parse-value.js';
-import {
-  HIERARCHY_MODIFIERS,
-  isDirection,
-  joinHierarchies,
-  parseHierarchy,
-  takesHierarchies,
-  type HierarchyContext,
-} from './parse-hierarchy.js';
-import { EVERYTHING, NOTHING, type Condition, type Criterion, type Ends, type ValueTest } from './query.js';
-import { splitAt } from './split.js';
+import type { CriterionContext } from './criterion-context.js';
+import { isLinkName, MAX_LINKS, splitLinkName } from './link-name.js';
+import { parseLinks } from './parse-links.js';
+import { findPlainRow, parsePlain } from './parse-plain.js';
+import type { Condition, Criterion } from './query.js';
+import { quote } from './quote.js';
+import { resolveLinks } from './resolve-links.js';
 
-/** What criteria are read with. */
-export interface CriterionContext extends ValueContext {
-  /** The parameters of the type that is searched, by code, with those it inherits. */
-  readonly rows: ReadonlyMap<string, SearchRow>;
-  /** Greatest number of alternatives in one value. */
-  readonly maxAlternatives: number;
-  /** Absent: hierarchies of resources are not followed. */
-  readonly hierarchy?: HierarchyContext;
-}
+export type { CriterionContext, LinkContext } from './criterion-context.js';
+export { modifiersOf } from './modifiers.js';
+export { findPlainRow as findRow } from './parse-plain.js';
 
 /**
- * Reads one criterion: `code[:modifier]` and its value, alternatives separated by commas.
+ * Reads one criterion: `code[:modifier]` and its value, alternatives separated by commas; or a chain or reverse chain to such
+ * a parameter of another type: `subject:Patient.name`, `_has:Observation:patient:code`, each of them nested in the other.
+ * A reference that leads to several types becomes one condition for each that has the parameter and takes the value.
  *
  * @throws FhirError `parameter-unknown`, `modifier-unknown`, `prefix-unknown` for what does not exist, or not yet, and
  * `parameter-invalid`: which parameter, what is wrong, what would be right
@@ -45,196 +26,28 @@ export function parseCriterion(
 ): Condition;
 export function parseCriterion(name: string, value: string, context: CriterionContext): Criterion;
 export function parseCriterion(name: string, value: string, context: CriterionContext): Criterion {
-  const { modifier } = splitName(name);
-  const row = findRow(name, context.rows);
-  const { code } = row;
-  if (value === '') throw invalid(name, 'has no value');
-  if (modifier === 'missing') return missing(name, value, row);
-  const parts = splitAt(value, ',');
-  if (parts.length > context.maxAlternatives) {
-    throw invalid(name, `has ${parts.length} values, and may have ${context.maxAlternatives}`);
-  }
-  if (row.type === 'composite') {
-    if (modifier !== '') throw wrongModifier(name, modifier, row, context);
-    return { param: code, composite: parts.map((part) => compositeTests(name, part, row, context)) };
-  }
-  if (row.type === 'reference' && isDirection(modifier) && context.hierarchy !== undefined) {
-    const all = { ...context, ...context.hierarchy };
-    const hierarchies = parts.map((part) => readValue(name, part, () => parseHierarchy(part, modifier, row, all)));
-    return { param: code, hierarchies: joinHierarchies(hierarchies) };
-  }
-  const { parse, target } = findParser(name, modifier, row, context);
-  const condition = toCondition(
-    code,
-    parts.flatMap((part) => readValue(name, part, () => parse(part, target, context))),
-  );
-  return modifier === 'not' ? { not: condition } : condition;
+  if (!isLinkName(name)) return parsePlain(name, value, context, findPlainRow(name, context.rows));
+  const { last, found } = resolveName(name, context);
+  return parseLinks({ name, last, value }, found, context);
 }
 
 /**
- * The parameter that a name with or without a modifier is about.
+ * Checks a name that has no value: what `parseCriterion` would say of it with one.
  *
- * @throws FhirError `parameter-unknown`
+ * @throws FhirError `parameter-unknown`, `parameter-invalid`; modifiers at the end are not looked at
  */
-export function findRow(name: string, rows: ReadonlyMap<string, SearchRow>): SearchRow {
-  const { code, modifier } = splitName(name);
-  const row = rows.get(code);
-  if (row === undefined || modifier.includes('.')) throw unknownParameter(name, code, rows);
-  if (!isSearchable(row)) throw notYet(code);
-  return row;
+export function checkName(name: string, context: Pick<CriterionContext, 'rows' | 'links'>): void {
+  if (isLinkName(name)) resolveName(name, context);
+  else findPlainRow(name, context.rows);
 }
 
-/** `code:modifier`; only the first colon counts. */
-function splitName(name: string): { readonly code: string; readonly modifier: string } {
-  const colon = name.indexOf(':');
-  return colon < 0 ? { code: name, modifier: '' } : { code: name.slice(0, colon), modifier: name.slice(colon + 1) };
+function resolveName(name: string, { links }: Pick<CriterionContext, 'links'>) {
+  if (links === undefined) throw notHere(name);
+  const parts = splitLinkName(name, links.most ?? MAX_LINKS);
+  return { last: parts.last, found: resolveLinks(parts, name, links) };
 }
 
-/** Two parameters are no index entries but the head of the resource itself. */
-function toCondition(code: string, tests: readonly ValueTest[]): Condition {
-  if (code === '_id') {
-    // Ids have no system.
-    const ids = tests.flatMap((test) =>
-      test.is === 'token' && test.code !== undefined && typeof test.system !== 'string' ? [test.code] : [],
-    );
-    return ids.length === 0 ? NOTHING : { ids };
-  }
-  if (code === '_lastUpdated') {
-    return { updated: tests.flatMap((test): Ends[] => (test.is === 'date' ? [endsOf(test)] : [])) };
-  }
-  return { param: code, any: tests };
-}
-
-function endsOf({ low, high }: Ends): Ends {
-  return { ...(low !== undefined && { low }), ...(high !== undefined && { high }) };
-}
-
-/** https://hl7.org/fhir/R5/search.html#modifiermissing */
-function missing(name: string, value: string, row: SearchRow): Condition {
-  if (value !== 'true' && value !== 'false') throw invalid(name, `is true or false, not ${quote(value)}`);
-  const isMissing = value === 'true';
-  if (row.code === '_id' || row.code === '_lastUpdated') return isMissing ? NOTHING : EVERYTHING;
-  if (row.type === 'special') throw notYet(row.code);
-  const present: IndexEntry['kind'] = row.type;
-  const there: Condition = { param: row.code, present };
-  return isMissing ? { not: there } : there;
-}
-
-interface FoundParser {
-  readonly parse: ValueParser;
-  readonly target: ValueRow;
-}
-
-function findParser(name: string, modifier: string, row: SearchRow, context: CriterionContext): FoundParser {
-  const parsers = VALUE_PARSERS[row.type];
-  if (parsers === undefined) throw notYet(row.code);
-  if (modifier !== '' && HEAD_MODIFIERS[row.code]?.includes(modifier) === false)
-    throw wrongModifier(name, modifier, row, context);
-  const parse = Object.hasOwn(parsers, modifier) && modifier !== '[type]' ? parsers[modifier] : undefined;
-  if (parse !== undefined) return { parse, target: row };
-  const typed = parsers['[type]'];
-  if (typed === undefined || !context.isResourceType(modifier)) throw wrongModifier(name, modifier, row, context);
-  if (row.targets !== undefined && !row.targets.includes(modifier)) {
-    throw invalid(name, `never refers to ${modifier}, but to ${row.targets.join(', ')}`);
-  }
-  return { parse: typed, target: { ...row, targets: [modifier] } };
-}
-
-function compositeTests(
-  name: string,
-  text: string,
-  { components = [] }: SearchRow,
-  context: ValueContext,
-): (readonly ValueTest[])[] {
-  const parts = splitAt(text, '$');
-  if (parts.length !== components.length) {
-    const form = components.map((component) => component.code).join('$');
-    throw invalid(name, `has ${components.length} parts, ${form}, and not ${parts.length}`);
-  }
-  return components.map((component, i) => {
-    const parse = VALUE_PARSERS[component.type]?.[''];
-    if (parse === undefined) throw notYet(name);
-    const part = parts[i] ?? '';
-    if (part === '') throw invalid(name, `has no value for its part ${component.code}`);
-    return [...readValue(name, part, () => parse(part, component, context))];
-  });
-}
-
-function readValue<T>(name: string, text: string, read: () => T): T {
-  if (text === '') throw invalid(name, 'has an empty value between its commas');
-  try {
-    return read();
-  } catch (error) {
-    if (error instanceof PrefixError) {
-      throw new FhirError('prefix-unknown', `The parameter ${quote(name)} ${error.message}; it has ${quote(text)}`);
-    }
-    if (error instanceof ValueError) throw invalid(name, `${error.message}; it has ${quote(text)}`);
-    throw error;
-  }
-}
-
-function unknownParameter(name: string, code: string, rows: ReadonlyMap<string, SearchRow>): FhirError {
-  if (Object.hasOwn(LATER_PARAMETERS, code)) return notYet(code);
-  if (name.includes('.')) {
-    const text = `Chained parameters such as ${quote(name)} are not supported yet; search the other type, then this one by its ids`;
-    return new FhirError('parameter-unknown', text);
-  }
-  const known = [...rows.values()].filter(isSearchable).map((row) => row.code);
-  return new FhirError('parameter-unknown', `Unknown parameter ${quote(name)}; valid here: ${known.sort().join(', ')}`);
-}
-
-function notYet(code: string): FhirError {
-  const instead = Object.hasOwn(LATER_PARAMETERS, code) ? `; meanwhile ${LATER_PARAMETERS[code]}` : '';
-  return new FhirError('parameter-unknown', `The parameter ${quote(code)} is not supported yet${instead}`);
-}
-
-function wrongModifier(
-  name: string,
-  modifier: string,
-  row: SearchRow,
-  { hierarchy }: Pick<CriterionContext, 'hierarchy'>,
-): FhirError {
-  const reason = LATER[row.type]?.[modifier];
-  const valid = modifiersOf(row, hierarchy).map((each) => `:${each}`);
-  const what =
-    reason === undefined
-      ? `is of type ${row.type} and takes ${valid.join(', ') || 'no modifier'}, not :${clip(modifier)}`
-      : `takes no :${modifier}: ${reason}; it takes ${valid.join(', ')}`;
-  return new FhirError('modifier-unknown', `The parameter ${quote(name)} ${what}`);
-}
-
-/** Modifiers of what is no index entry but the head of the resource itself. */
-const HEAD_MODIFIERS: Readonly<Record<string, readonly string[]>> = {
-  _id: ['missing', 'not'],
-  _lastUpdated: ['missing'],
-};
-
-/**
- * Modifiers that work with a parameter, `[type]` standing for the names of resource types.
- *
- * @param hierarchy absent: those that follow hierarchies of resources are left out
- */
-export function modifiersOf(
-  row: Pick<SearchRow, 'code' | 'type' | 'targets'>,
-  hierarchy?: HierarchyContext,
-): readonly string[] {
-  const { code, type } = row;
-  if (type === 'special') return [];
-  const own = HEAD_MODIFIERS[code];
-  if (own !== undefined) return own;
-  const parsed = Object.keys(VALUE_PARSERS[type] ?? {}).filter((modifier) => modifier !== '');
-  const followed = hierarchy !== undefined && takesHierarchies(row, hierarchy) ? HIERARCHY_MODIFIERS : [];
-  return ['missing', ...parsed, ...followed];
-}
-
-function invalid(name: string, what: string): FhirError {
-  return new FhirError('parameter-invalid', `The parameter ${quote(name)} ${what}`);
-}
-
-function quote(text: string): string {
-  return JSON.stringify(clip(text));
-}
-
-function clip(text: string): string {
-  return text.length > 64 ? `${text.slice(0, 64)}…` : text;
+function notHere(name: string): FhirError {
+  const text = `The parameter ${quote(name)} leads to other resources, which only a search of one type does: [base]/[type]?…`;
+  return new FhirError('parameter-unknown', text);
 }

@@ -1,10 +1,12 @@
 import type { SearchRow } from '../../contract/search.js';
 import { FhirError } from '../../fhir/errors.js';
 import { isSearchable } from './later-parameters.js';
+import { isLinkName } from './link-name.js';
 import type { SortKey } from './query.js';
+import { quote } from './quote.js';
 
 /**
- * Reads one key of `_sort`: a parameter, `-` before it for descending. https://hl7.org/fhir/R5/search.html#_sort
+ * Reads one key of `_sort`: a parameter, or another name of it, `-` before it for descending. https://hl7.org/fhir/R5/search.html#_sort
  *
  * @throws FhirError `parameter-unknown` for what nothing can be sorted by, and why
  */
@@ -15,7 +17,7 @@ export function parseSortKey(text: string, rows: ReadonlyMap<string, SearchRow>)
   if (row === undefined) throw new FhirError('parameter-unknown', whyUnknown(param, rows));
   const by = kindOf(row);
   if (by === undefined || !isSearchable(row)) throw cannot(param, `it is of type ${row.type}`, rows);
-  return { param, by, isDescending };
+  return { param: row.code, by, isDescending };
 }
 
 function kindOf({ code, type }: SearchRow): SortKey['by'] | undefined {
@@ -24,20 +26,21 @@ function kindOf({ code, type }: SearchRow): SortKey['by'] | undefined {
   return type === 'composite' || type === 'special' ? undefined : type;
 }
 
+/** A page goes on after a value of its last resource, which stands in an index of that resource alone. */
+const BEYOND =
+  'what other resources say is no order of these, because it would change within a page walk without them; search the other ' +
+  'type with that _sort, and _include or _revinclude what belongs to it';
+
 function whyUnknown(param: string, rows: ReadonlyMap<string, SearchRow>): string {
   const [code = ''] = param.split(/[:.]/, 1);
-  if (param.includes('.')) return cannot(param, 'sorting by parameters of other types is not supported', rows).message;
+  if (isLinkName(param)) return cannot(param, BEYOND, rows).message;
   if (param.includes(':')) return cannot(param, `modifiers have no meaning there; try ${quote(code)}`, rows).message;
   return cannot(param, param === '_score' ? 'there is no score yet' : 'there is no such parameter', rows).message;
 }
 
 function cannot(param: string, why: string, rows: ReadonlyMap<string, SearchRow>): FhirError {
-  const valid = [...rows.values()].filter((row) => kindOf(row) !== undefined && isSearchable(row));
-  const list = valid.map(({ code }) => code).sort();
+  const valid = [...rows].filter(([, row]) => kindOf(row) !== undefined && isSearchable(row));
+  const list = valid.map(([name]) => name).sort();
   const text = `_sort cannot go by ${quote(param)}: ${why}; it can by ${list.join(', ')}`;
   return new FhirError('parameter-unknown', text);
-}
-
-function quote(text: string): string {
-  return JSON.stringify(text.length > 64 ? `${text.slice(0, 64)}…` : text);
 }

@@ -1,4 +1,4 @@
-import type { Bounds, Condition, Ends, SortKey, SystemTest, ValueTest } from './query.js';
+import type { Bounds, Condition, Ends, SortKey, SystemTest, Target, ValueTest } from './query.js';
 
 /**
  * A condition as one line of text, for `kiln explain-search` and for tests: operators in words, values as JSON, so that
@@ -8,6 +8,8 @@ export function printCondition(condition: Condition): string {
   if ('all' in condition) return condition.all.length === 0 ? 'everything' : joined(condition.all, 'and');
   if ('some' in condition) return condition.some.length === 0 ? 'nothing' : joined(condition.some, 'or');
   if ('not' in condition) return `not (${printCondition(condition.not)})`;
+  if ('chain' in condition) return `${condition.param} -> ${either(condition.chain.map(printTarget))}`;
+  if ('has' in condition) return `${condition.has.param} of ${printTarget(condition.has)} -> this`;
   if ('ids' in condition) return `_id in (${list(condition.ids)})`;
   if ('updated' in condition) return either(condition.updated.map((ends) => `_lastUpdated ${printEnds(ends, isoOf)}`));
   if ('present' in condition) return `${condition.param} is there`;
@@ -16,6 +18,10 @@ export function printCondition(condition: Condition): string {
     parts.map((tests) => either(tests.map(printTest))).join(' $ '),
   );
   return `${condition.param} ${either(alternatives)}`;
+}
+
+function printTarget({ type, where }: Target): string {
+  return `${type} (${printCondition(where)})`;
 }
 
 /** An order as one line of text: `-birthdate, family, _id`. */

@@ -76,7 +76,32 @@ export interface ReferenceTest {
 
 /** A condition on one resource. */
 export type Condition =
-  { readonly all: readonly Condition[] } | { readonly some: readonly Condition[] } | { readonly not: Condition } | Leaf;
+  | { readonly all: readonly Condition[] }
+  | { readonly some: readonly Condition[] }
+  | { readonly not: Condition }
+  | Link
+  | Leaf;
+
+/** A condition that other resources answer. `leadsTo` says what it is for a reference to lead to a resource. */
+export type Link = Chain | Has;
+
+/** Some reference of a parameter leads to a resource that fulfils a condition. https://hl7.org/fhir/R5/search.html#chaining */
+export interface Chain {
+  readonly param: string;
+  /** What is asked of it, by its type: of types that are not named none will do. Each type stands once; there is one at least. */
+  readonly chain: readonly Target[];
+}
+
+/** A resource of a type that fulfils a condition. */
+export interface Target {
+  readonly type: string;
+  readonly where: Condition;
+}
+
+/** Some resource that fulfils a condition refers to this one by a parameter. https://hl7.org/fhir/R5/search.html#has */
+export interface Has {
+  readonly has: Target & { readonly param: string };
+}
 
 /** A condition that index entries, or the head of a resource, answer by themselves. */
 export type Leaf =
@@ -111,8 +136,19 @@ export interface Hierarchy {
   readonly ids: readonly string[];
 }
 
-/** What one parameter of a search asks for. */
-export type Criterion = Condition | HierarchyCriterion;
+/** What one parameter of a search asks for: a condition, but for hierarchies that stand in it and are to be resolved. */
+export type Criterion = Condition | HierarchyCriterion | LinkCriterion;
+
+/** A link in which hierarchies may stand; without them it is a `Link`. */
+export type LinkCriterion =
+  | { readonly param: string; readonly chain: readonly TargetCriterion[] }
+  | { readonly has: TargetCriterion & { readonly param: string } };
+
+/** A resource of a type that fulfils a criterion. */
+export interface TargetCriterion {
+  readonly type: string;
+  readonly where: Criterion;
+}
 
 /** Every resource. */
 export const EVERYTHING: Condition = { all: [] };

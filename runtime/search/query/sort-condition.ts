@@ -1,4 +1,4 @@
-import type { Condition, ValueTest } from './query.js';
+import type { Condition, Target, ValueTest } from './query.js';
 
 /**
  * A condition that finds the same, and is alike whatever order its parts and alternatives came in, and however often each:
@@ -8,11 +8,17 @@ export function sortCondition(condition: Condition): Condition {
   if ('all' in condition) return joined(condition.all, 'all');
   if ('some' in condition) return joined(condition.some, 'some');
   if ('not' in condition) return { not: sortCondition(condition.not) };
+  if ('chain' in condition) return { param: condition.param, chain: sorted(condition.chain.map(sortTarget)) };
+  if ('has' in condition) return { has: sortTarget(condition.has) };
   if ('ids' in condition) return { ids: sorted(condition.ids) };
   if ('updated' in condition) return { updated: sorted(condition.updated) };
   if ('any' in condition) return { param: condition.param, any: sorted<ValueTest>(condition.any) };
   if ('composite' in condition) return { param: condition.param, composite: sorted(condition.composite) };
   return condition;
+}
+
+function sortTarget<T extends Target>(target: T): T {
+  return { ...target, where: sortCondition(target.where) };
 }
 
 function joined(conditions: readonly Condition[], name: 'all' | 'some'): Condition {

@@ -1,0 +1,28 @@
+import type { SearchRow } from '../../contract/search.js';
+import type { SearchDefinitions } from './definitions.js';
+import type { HierarchyContext } from './parse-hierarchy.js';
+import type { ValueContext } from './parse-value.js';
+
+/** What criteria are read with. */
+export interface CriterionContext extends ValueContext {
+  /** The parameters of the type that is searched, as `SearchDefinitions.rowsOf` has them. */
+  readonly rows: ReadonlyMap<string, SearchRow>;
+  /** Greatest number of alternatives in one value. */
+  readonly maxAlternatives: number;
+  /** Absent: hierarchies of resources are not followed. */
+  readonly hierarchy?: HierarchyContext;
+  /** Absent: chains and reverse chains are refused, because nobody knows the type that is searched. */
+  readonly links?: LinkContext;
+}
+
+/** What is known where a chain or reverse chain begins. */
+export interface LinkContext {
+  /** The type that is searched. */
+  readonly type: string;
+  readonly definitions: Pick<SearchDefinitions, 'rowsOf' | 'resourceTypes'>;
+  /** Greatest number of links in one name; absent: `MAX_LINKS`. */
+  readonly most?: number;
+}
+
+/** What the value of one parameter is read with. */
+export type PlainContext = Omit<CriterionContext, 'rows' | 'links'>;

@@ -1,0 +1,151 @@
+import type { SearchRow } from '../../contract/search.js';
+import { FhirError } from '../../fhir/errors.js';
+import type { LinkContext } from './criterion-context.js';
+import { isSearchable, refersTo } from './later-parameters.js';
+import type { LinkName, LinkStep } from './link-name.js';
+import { splitName } from './parse-plain.js';
+import { quote } from './quote.js';
+import { whyNoChain, whyNoHas, whyNone, whyNoTarget } from './why-no-link.js';
+
+/** What a name with links may mean, from one type on. Equal parts are one object. */
+export type Found = FoundRow | FoundChain | FoundHas;
+
+/** The parameter at the end. */
+export interface FoundRow {
+  readonly is: 'row';
+  readonly type: string;
+  readonly row: SearchRow;
+}
+
+/** A reference, and what the rest means for each type that it may lead to. */
+export interface FoundChain {
+  readonly is: 'chain';
+  readonly param: string;
+  readonly targets: readonly { readonly type: string; readonly found: Found }[];
+}
+
+/** A reference of another type, and what the rest means for that. */
+export interface FoundHas {
+  readonly is: 'has';
+  readonly type: string;
+  readonly param: string;
+  readonly found: Found;
+}
+
+/** The name means nothing for a type. */
+interface Miss {
+  readonly is: 'miss';
+  /** How many steps went well. */
+  readonly at: number;
+  /** Made where somebody is told: most misses are those of types that are left out. */
+  readonly why: () => FhirError;
+}
+
+/** Looks a part of a name up for a type. */
+type Resolver = (type: string, at: number) => Found | Miss;
+
+type Definitions = LinkContext['definitions'];
+type ChainStep = LinkStep & { readonly by: 'chain' };
+type HasStep = LinkStep & { readonly by: 'has' };
+
+/** Ways through one name, by the types that it leads over: a reference to any type has some 150. Stores compile each. */
+export const MAX_WAYS = 256;
+
+/**
+ * Finds out what a name with links means: the parameters that it goes by and the types that it leads to. Types that lack
+ * what comes next are left out, if there are others.
+ *
+ * @param name the whole name, for messages
+ * @throws FhirError `parameter-unknown`, `modifier-unknown`, `parameter-invalid`: which part is wrong, and what would be right
+ */
+export function resolveLinks(parts: LinkName, name: string, { type, definitions }: LinkContext): Found {
+  const found = createResolver(parts, definitions)(type, 0);
+  if (found.is === 'miss') throw found.why();
+  if (countWays(found) > MAX_WAYS) throw tooManyWays(name, found);
+  return found;
+}
+
+/** Each type is looked at once for each place in the name, however many ways lead there. */
+function createResolver({ steps, last }: LinkName, definitions: Definitions): Resolver {
+  const known = new Map<string, Found | Miss>();
+  const { code: lastCode } = splitName(last);
+  const resolve: Resolver = (type, at) => {
+    const key = `${at} ${type}`;
+    const found = known.get(key) ?? look(type, at);
+    known.set(key, found);
+    return found;
+  };
+  const look: Resolver = (type, at) => {
+    const step = steps[at];
+    if (step?.by === 'has') return has(type, step, at);
+    if (step?.by === 'chain') return chain(type, step, at);
+    const row = definitions.rowsOf(type).get(lastCode);
+    if (row !== undefined && isSearchable(row)) return { is: 'row', type, row };
+    return { is: 'miss', at, why: () => whyNone(type, lastCode, definitions) };
+  };
+  const chain = (type: string, step: ChainStep, at: number): Found | Miss => {
+    const row = definitions.rowsOf(type).get(step.code);
+    const types = row !== undefined && isSearchable(row) ? targetsOf(row, step, definitions) : [];
+    if (row === undefined || types.length === 0)
+      return { is: 'miss', at, why: () => whyNoChain(type, step, definitions) };
+    const all = types.map((target) => ({ type: target, found: resolve(target, at + 1) }));
+    const targets = all.flatMap(({ type: target, found }) => (found.is === 'miss' ? [] : [{ type: target, found }]));
+    if (targets.length > 0) return { is: 'chain', param: row.code, targets };
+    const misses = all.flatMap(({ found }) => (found.is === 'miss' ? [found] : []));
+    const furthest = misses.reduce((best, each) => (each.at > best.at ? each : best));
+    if (types.length === 1 || furthest.at > at + 1) return furthest;
+    const next = steps[at + 1] ?? lastCode;
+    return { is: 'miss', at: at + 1, why: () => whyNoTarget(`${type}.${step.code}`, types, next, definitions) };
+  };
+  const has = (type: string, step: HasStep, at: number): Found | Miss => {
+    const row = definitions.resourceTypes.includes(step.type)
+      ? definitions.rowsOf(step.type).get(step.code)
+      : undefined;
+    if (row === undefined || !isSearchable(row) || !refersTo(row, type)) {
+      return { is: 'miss', at, why: () => whyNoHas(type, step, definitions) };
+    }
+    const found = resolve(step.type, at + 1);
+    return found.is === 'miss' ? found : { is: 'has', type: step.type, param: row.code, found };
+  };
+  return resolve;
+}
+
+/** Types that a step may lead to; none: it cannot be. */
+function targetsOf({ type, targets }: SearchRow, step: ChainStep, { resourceTypes }: Definitions): readonly string[] {
+  if (type !== 'reference') return [];
+  const all = targets?.filter((each) => resourceTypes.includes(each)) ?? resourceTypes;
+  return step.type === undefined ? all : all.filter((each) => each === step.type);
+}
+
+/** How many ways there are through a name, each from the type that is searched to one at the end; all bounds may be passed. */
+export function countWays(found: Found): number {
+  const known = new Map<Found, number>();
+  const count = (each: Found): number => {
+    const ways = known.get(each) ?? (each.is === 'row' ? 1 : sum(nextOf(each).map(count)));
+    known.set(each, ways);
+    return ways;
+  };
+  return count(found);
+}
+
+function nextOf(link: FoundChain | FoundHas): readonly Found[] {
+  return link.is === 'has' ? [link.found] : link.targets.map(({ found }) => found);
+}
+
+function sum(numbers: readonly number[]): number {
+  return numbers.reduce((total, each) => total + each, 0);
+}
+
+function tooManyWays(name: string, found: Found): FhirError {
+  const { param = '', targets = [] } = untypedOf(found) ?? {};
+  const example = `${param}:${targets[0]?.type ?? ''}`;
+  const text = `The parameter ${quote(name)} leads over more than ${MAX_WAYS} combinations of types; say which are meant, as in ${quote(example)}`;
+  return new FhirError('parameter-invalid', text);
+}
+
+/** The first reference that leads to several types. */
+function untypedOf(found: Found): FoundChain | undefined {
+  if (found.is === 'row') return undefined;
+  if (found.is === 'chain' && found.targets.length > 1) return found;
+  return nextOf(found).map(untypedOf)[0];
+}

@@ -1,0 +1,56 @@
+import type { SearchRow } from '../../contract/search.js';
+import { FhirError } from '../../fhir/errors.js';
+import { nearest } from '../../fhir/nearest.js';
+import { isSearchable, LATER_PARAMETERS, NO_CRITERIA } from './later-parameters.js';
+import { quote } from './quote.js';
+
+/** No search of a type knows this parameter: which ones it knows. */
+export function unknownParameter(name: string, code: string, rows: ReadonlyMap<string, SearchRow>): FhirError {
+  const special = wordsOf(code);
+  if (special !== undefined) return special;
+  const text = `Unknown parameter ${quote(name)}; valid here: ${codesOf(rows).join(', ')}`;
+  return new FhirError('parameter-unknown', text);
+}
+
+/** What would be right instead of a code: the nearest one, and some that there are, those of all types (`_id`) left out. */
+export function suggest(code: string, codes: readonly string[]): string {
+  const meant = code.length > 64 || codes.length > MANY ? undefined : nearest(code, codes);
+  const own = codes.filter((each) => !each.startsWith('_'));
+  const list = some(own.length === 0 ? codes : own);
+  return `${meant === undefined ? '' : `did you mean ${quote(meant)}? `}valid there: ${list}`;
+}
+
+/** Comparing a word with more than these takes too long for a message. */
+const MANY = 400;
+
+/** The first of a list, and how many more there are. */
+export function some(words: readonly string[], most = 20): string {
+  const more = words.length - most;
+  return more > 0 ? `${words.slice(0, most).join(', ')} and ${more} more` : words.join(', ');
+}
+
+/** The parameter is there, and nothing searches by it yet. */
+export function notYet(code: string): FhirError {
+  const special = wordsOf(code);
+  return special ?? new FhirError('parameter-unknown', `The parameter ${quote(code)} is not supported yet`);
+}
+
+/** What is to be known of a parameter that is none of single types, or works later; undefined: nothing. */
+export function wordsOf(code: string): FhirError | undefined {
+  const name = quote(code);
+  if (Object.hasOwn(NO_CRITERIA, code))
+    return new FhirError('parameter-unknown', `The parameter ${name} ${NO_CRITERIA[code]}`);
+  if (!Object.hasOwn(LATER_PARAMETERS, code)) return undefined;
+  return new FhirError(
+    'parameter-unknown',
+    `The parameter ${name} is not supported yet; meanwhile ${LATER_PARAMETERS[code]}`,
+  );
+}
+
+/** Codes, and other names, that searches go by, in code-point order. */
+export function codesOf(rows: ReadonlyMap<string, SearchRow>): string[] {
+  return [...rows]
+    .filter(([, row]) => isSearchable(row))
+    .map(([code]) => code)
+    .sort();
+}

@@ -1,0 +1,93 @@
+import { FhirError } from '../fhir/errors.js';
+import { compareText } from '../search/query/compare-text.js';
+import type { SortKey, Target } from '../search/query/query.js';
+import { compareValues, type SortValue } from '../search/query/sort.js';
+
+/** Where a walk over several types is: at the last resource shown, which may be gone by now. */
+export interface AcrossPlace {
+  readonly type: string;
+  /** Cursor of the store's own, as a walk over that type alone would have it. */
+  readonly own: string;
+}
+
+/** The place as text. */
+export function writeAcrossPlace({ type, own }: AcrossPlace): string {
+  return `${type} ${own}`;
+}
+
+/** Reads it again; `own` is for the store to judge. @throws FhirError `page-invalid` where it is of none of these types */
+export function readAcrossPlace(text: string, parts: readonly Target[]): AcrossPlace {
+  const end = text.indexOf(' ');
+  const type = text.slice(0, Math.max(end, 0));
+  if (!parts.some((part) => part.type === type)) throw new FhirError('page-invalid');
+  return { type, own: text.slice(end + 1) };
+}
+
+/** What is left of one type. */
+export interface PartLeft {
+  readonly part: Target;
+  /**
+   * `all` of it; what comes `after` the values and id of the place; or `from` there on: what comes after, and before that the
+   * resource of this type that has that very id, where it has those very values.
+   */
+  readonly left: 'all' | 'after' | 'from';
+}
+
+/**
+ * The types that have anything left, in their order. Without keys they come one after the other; with keys what is equal in
+ * values and id comes in the order of types.
+ *
+ * @param place absent: from the beginning
+ */
+export function partsLeft(
+  parts: readonly Target[],
+  sort: readonly SortKey[],
+  place: AcrossPlace | undefined,
+): readonly PartLeft[] {
+  return parts
+    .toSorted((a, b) => compareText(a.type, b.type))
+    .flatMap((part): readonly PartLeft[] => {
+      if (place === undefined) return [{ part, left: 'all' }];
+      const order = compareText(part.type, place.type);
+      if (sort.length === 0) return order < 0 ? [] : [{ part, left: order === 0 ? 'after' : 'all' }];
+      return [{ part, left: order <= 0 ? 'after' : 'from' }];
+    });
+}
+
+/** A resource that was found. */
+export interface FoundAcross {
+  readonly type: string;
+  readonly id: string;
+  /** Of each key, at its place; null: it has none. Those of `_id` are not looked at. */
+  readonly values: readonly (SortValue | null)[];
+}
+
+/** The order of a search over several types: without keys by type, then id; with keys by these, then id, then type. */
+export function compareAcross(sort: readonly SortKey[]): (a: FoundAcross, b: FoundAcross) => number {
+  return (a, b) => {
+    const byId = compareText(a.id, b.id);
+    const byType = compareText(a.type, b.type);
+    if (sort.length === 0) return byType || byId;
+    for (const [i, { by, isDescending }] of sort.entries()) {
+      const order = by === 'id' ? byId : missingLast(a.values[i] ?? null, b.values[i] ?? null);
+      if (order === undefined) return (a.values[i] ?? null) === null ? 1 : -1;
+      if (order !== 0) return isDescending ? -order : order;
+    }
+    return byId || byType;
+  };
+}
+
+/** Undefined: only one of them has a value. */
+function missingLast(a: SortValue | null, b: SortValue | null): number | undefined {
+  if (a === null || b === null) return a === b ? 0 : undefined;
+  return compareValues(a, b);
+}
+
+/** The first of what was found of each type, as many as are wanted, in the order of the search. */
+export function mergeAcross<T extends FoundAcross>(
+  found: readonly (readonly T[])[],
+  sort: readonly SortKey[],
+  wanted: number,
+): readonly T[] {
+  return found.flat().sort(compareAcross(sort)).slice(0, wanted);
+}
