@@ -1,9 +1,9 @@
 import { SqliteError } from 'better-sqlite3';
 
-import type { FindPage, FindQuery } from '../store.js';
+import type { FindAcrossQuery, FindPage, FindQuery } from '../store.js';
 import { connect } from './connect.js';
 import { openDictionary } from './dictionary.js';
-import { openFind } from './find/find.js';
+import { openFinders } from './find/find.js';
 import { FIND_LIMITS } from './find/run.js';
 import { openGuard } from './guard.js';
 import type { ThreadSettings } from './settings.js';
@@ -29,6 +29,8 @@ const LIMITS = { ...FIND_LIMITS, deep: FIND_LIMITS.small };
 export interface FindHere {
   /** @returns undefined where it has to be done elsewhere: it would take too long, or wait for a lock */
   find(query: FindQuery): FindPage | undefined;
+  /** The same over several types. */
+  findAcross(query: FindAcrossQuery): FindPage | undefined;
   /** Has the next search open the connection anew, for new statistics. */
   reopen(): void;
   close(): void;
@@ -51,8 +53,9 @@ export function openFindHere(
     const db = connect(file, { cache: 8192, timeout: 0, queryOnly: true, isTemporary, identity });
     // Nobody stops a search from outside here: nothing else runs meanwhile.
     const guard = openGuard(db, new Int32Array(1));
-    const find = openFind(db, openDictionary(db), guard, LIMITS);
-    return { db, guard, snapshot: db.transaction(find) };
+    const { find, findAcross } = openFinders(db, openDictionary(db), guard, LIMITS);
+    const one = db.transaction((query: FindQuery) => find(query));
+    return { db, guard, one: one.deferred, across: db.transaction(findAcross).deferred };
   }
 
   /** The old connection stays where there is no new one to be had. */
@@ -69,23 +72,26 @@ export function openFindHere(
     return connection;
   }
 
+  /** @param search on the connection */
+  function attempt(count: number, search: (here: ReturnType<typeof open>) => FindPage): FindPage | undefined {
+    const start = performance.now();
+    const here = count > MOST || start < restUntil ? undefined : current();
+    if (here === undefined) return undefined;
+    try {
+      here.guard.begin(1, limits.time);
+      return search(here);
+    } catch (error) {
+      const isBusy = error instanceof SqliteError && error.code.startsWith('SQLITE_BUSY');
+      if (!isBusy && !isTooCostly(error)) throw translateSqliteError(error);
+      const end = performance.now();
+      restUntil = end + REST * (end - start);
+      return undefined;
+    }
+  }
+
   return {
-    find(query) {
-      const start = performance.now();
-      const here = query.count > MOST || start < restUntil ? undefined : current();
-      if (here === undefined) return undefined;
-      const { guard, snapshot } = here;
-      try {
-        guard.begin(1, limits.time);
-        return snapshot.deferred(query);
-      } catch (error) {
-        const isBusy = error instanceof SqliteError && error.code.startsWith('SQLITE_BUSY');
-        if (!isBusy && !isTooCostly(error)) throw translateSqliteError(error);
-        const end = performance.now();
-        restUntil = end + REST * (end - start);
-        return undefined;
-      }
-    },
+    find: (query) => attempt(query.count, ({ one }) => one(query)),
+    findAcross: (query) => attempt(query.count, ({ across }) => across(query)),
     reopen: () => void (isStale = true),
     close: () => connection?.db.close(),
   };

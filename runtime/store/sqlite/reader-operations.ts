@@ -1,5 +1,6 @@
 import type {
   Explanation,
+  FindAcrossQuery,
   FindQuery,
   HistoryPage,
   HistoryQuery,
@@ -15,6 +16,7 @@ import type { PackedPage } from './packed-page.js';
 export interface ReaderOperations {
   history(query: HistoryQuery): HistoryPage;
   find(query: FindQuery): PackedPage;
+  findAcross(query: FindAcrossQuery): PackedPage;
   explain(query: FindQuery): Explanation;
   scan(after: string | undefined, limit: number): VersionScan;
   counts(): Map<string, number>;

@@ -11,7 +11,7 @@ import { isTooCostly, tooCostly } from './too-costly.js';
 const SLICE = 100;
 
 /** What may take long. */
-const LONG: ReadonlySet<keyof ReaderOperations> = new Set(['find', 'explain', 'history', 'counts']);
+const LONG: ReadonlySet<keyof ReaderOperations> = new Set(['find', 'findAcross', 'explain', 'history', 'counts']);
 
 /** How long a query that has to stop may go on before its thread is ended, in milliseconds. */
 const GRACE = 3000;

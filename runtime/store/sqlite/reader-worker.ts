@@ -4,7 +4,7 @@ import { openBlobReader } from './blob-tables.js';
 import { connect } from './connect.js';
 import { openDictionary } from './dictionary.js';
 import { openExplain } from './find/explain.js';
-import { openFind } from './find/find.js';
+import { openFinders } from './find/find.js';
 import { openGuard } from './guard.js';
 import { openHistory } from './history.js';
 import { openMapReader } from './maps.js';
@@ -29,12 +29,13 @@ function open() {
   const guard = openGuard(db, stop);
   const reader = openReader(db, dictionary, guard);
   const history = openHistory(db, dictionary, guard);
-  const find = openFind(db, dictionary, guard);
+  const { find, findAcross } = openFinders(db, dictionary, guard);
   const maps = openMapReader(db);
   const blobs = openBlobReader(db);
   const operations: Omit<ReaderOperations, 'checkpoint' | 'reopen'> = {
     history,
     find: (query) => packPage(find(query), query.type),
+    findAcross: (query) => packPage(findAcross(query)),
     explain: openExplain(db, guard, find),
     scan: openScan(db, guard),
     counts: () => reader.counts(),

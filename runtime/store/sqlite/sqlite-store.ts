@@ -142,6 +142,10 @@ export function openSqliteStore(url: string, options: SqliteOptions = {}): Store
       signal?.throwIfAborted();
       return short.find(query) ?? unpackPage(await queries.run('find', [query], { signal }));
     },
+    async findAcross(query, signal) {
+      signal?.throwIfAborted();
+      return short.findAcross(query) ?? unpackPage(await queries.run('findAcross', [query], { signal }));
+    },
     explain: (query, signal) => queries.run('explain', [query], { signal }),
     reindex: (items) => (items.length === 0 ? Promise.resolve(0) : writer.request('reindex', [items])),
     history: (query, signal) => queries.run('history', [query], { signal }),

@@ -1,12 +1,25 @@
-import type { Condition, Leaf } from '../../../search/query/query.js';
+import type { Condition, Leaf, Link } from '../../../search/query/query.js';
 import type { LeafGroup } from './leaf.js';
+import { checkLink } from './links.js';
 import { boundValues, from, listValues } from './lists.js';
 import { column, ofParam, type Access, type Shape, type Values } from './shape.js';
 import { and, join, or, raw, sql, type Sql, type Value } from './sql.js';
 
 /** What conditions are compiled with. */
 export interface CompileContext {
+  /** Number of the type whose resources conditions are about. */
+  readonly type: number;
+  /** Number of one of its parameters; undefined: nothing has a value. */
+  param(code: string): number | undefined;
   groups(leaf: Leaf): readonly LeafGroup[];
+  /** Links whose other side was collected, as what it makes of them. */
+  readonly resolved: Map<Link, readonly LeafGroup[]>;
+  /** For conditions on resources of another type; undefined: there never was one. */
+  of(type: string): CompileContext | undefined;
+  /** A condition on the resource whose key is in this column. @param depth of links around it; absent: none */
+  check(condition: Condition, key: Sql, depth?: number): Sql;
+  /** Marks the rows that drive a statement: there it can be stopped. */
+  go(column: Sql): Sql;
   /** Keeps a long list of values. @returns the table that it is in a statement */
   list(rows: readonly (readonly Value[])[]): Sql;
   /** Counts a row that is looked at; it is always true. */
@@ -19,11 +32,24 @@ export const MAX_INLINE = 8;
 /** Up to so many alternatives are looked up one by one. */
 const MAX_SEEKS = 3;
 
-/** A condition on the resource with this key, answered by its own rows: found by their primary keys. */
-export function check(condition: Condition, key: Sql, context: CompileContext): Sql {
-  if ('all' in condition) return and(condition.all.map((each) => check(each, key, context)));
-  if ('some' in condition) return or(condition.some.map((each) => check(each, key, context)));
-  if ('not' in condition) return sql`NOT ${check(condition.not, key, context)}`;
+/** Links of so many alternatives are answered by these; of more, by following each. */
+const MAX_LISTED = 200;
+
+/**
+ * A condition on the resource with this key, answered by its own rows: found by their primary keys. Links lead to others.
+ *
+ * @param depth how many links there are around it
+ */
+export function check(condition: Condition, key: Sql, context: CompileContext, depth = 0): Sql {
+  if ('all' in condition) return and(condition.all.map((each) => check(each, key, context, depth)));
+  if ('some' in condition) return or(condition.some.map((each) => check(each, key, context, depth)));
+  if ('not' in condition) return sql`NOT ${check(condition.not, key, context, depth)}`;
+  if ('chain' in condition || 'has' in condition) {
+    const groups = context.resolved.get(condition);
+    const count = groups?.reduce((sum, { alternatives }) => sum + alternatives.length, 0) ?? Infinity;
+    if (groups === undefined || count > MAX_LISTED) return checkLink(condition, key, context, depth);
+    return or(groups.map((group) => checkGroup(group, key, context)));
+  }
   return or(context.groups(condition).map((group) => checkGroup(group, key, context)));
 }
 

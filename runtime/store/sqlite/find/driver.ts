@@ -1,4 +1,4 @@
-import type { Condition, Leaf } from '../../../search/query/query.js';
+import type { Condition, Leaf, Link } from '../../../search/query/query.js';
 import type { Arm, Driver } from './arm.js';
 import { findBetween } from './between.js';
 import { checkParts, MAX_INLINE } from './check.js';
@@ -13,7 +13,8 @@ import { and, raw, sql, type Sql } from './sql.js';
 const ROW = raw('d');
 
 /**
- * The ranges by which a condition is found with the fewest rows. Undefined: by none, all resources have to be looked at.
+ * The ranges by which a condition is found with the fewest rows. Undefined: by none, all resources have to be looked at, or
+ * it is a link that is not resolved.
  *
  * @param limit how far rows are counted
  */
@@ -32,13 +33,20 @@ export function findDriver(run: Run, condition: Condition, limit: number): Drive
     const arms = known.flatMap((driver) => driver.arms);
     return { condition, arms, count, isExact: known.every((driver) => driver.isExact) };
   }
-  const options = run.groups(condition).map((group) => cheapest(run, group, limit));
+  const groups = groupsOf(run, condition);
+  if (groups === undefined) return undefined;
+  const options = groups.map((group) => cheapest(run, group, limit));
   const count = options.reduce((sum, option) => sum + option.count, 0);
   return { condition, arms: options.flatMap(({ arms }) => arms), count, isExact: true };
 }
 
+/** A leaf as alternatives, or a link as those that it was resolved to; undefined: it is not. */
+function groupsOf(run: Run, condition: Leaf | Link): readonly LeafGroup[] | undefined {
+  return 'chain' in condition || 'has' in condition ? run.resolved.get(condition) : run.groups(condition);
+}
+
 /** Few enough that nothing can be gained by counting more. */
-const FEW = 20;
+export const FEW = 20;
 
 /** The driver of the conjunct that has the fewest rows. */
 export function findBest(run: Run, conditions: readonly Condition[], limit: number): Driver | undefined {
@@ -46,7 +54,7 @@ export function findBest(run: Run, conditions: readonly Condition[], limit: numb
   for (const condition of conditions) {
     const driver = findDriver(run, condition, limit);
     if (driver === undefined) continue;
-    if ('param' in condition || 'updated' in condition || 'ids' in condition) {
+    if ('param' in condition || 'has' in condition || 'updated' in condition || 'ids' in condition) {
       run.trace?.probed(condition, driver.count, limit);
     }
     if (best === undefined || driver.count < best.count) best = driver;
@@ -79,9 +87,9 @@ function cheapest(run: Run, group: LeafGroup, limit: number): Option {
   return best ?? { arms: [], count: 0 };
 }
 
-function armsOf(run: Run, group: LeafGroup, part: number, access: Access): readonly Arm[] {
+function armsOf(run: Run, group: LeafGroup, part: number, access: Access, most = MAX_INLINE): readonly Arm[] {
   const { alternatives } = group;
-  if (alternatives.length <= MAX_INLINE) {
+  if (alternatives.length <= most) {
     return alternatives.map((values) => armOf(run, group, part, access, boundValues(values)));
   }
   return [armOf(run, group, part, access, listValues('v'), run.list(alternatives))];
@@ -107,17 +115,26 @@ function armOf(run: Run, group: LeafGroup, part: number, access: Access, values:
   };
 }
 
-/** A leaf as few ranges in which rows come in the order of keys; undefined: it is found by none such. */
-export function orderedArms(run: Run, leaf: Leaf): readonly Arm[] | undefined {
+/** More resources than this are not read side by side that a link leads to. */
+const MAX_LED = 64;
+
+/**
+ * A leaf, or a link that is resolved, as few ranges in which rows come in the order of keys; undefined: it is found by none
+ * such.
+ */
+export function orderedArms(run: Run, condition: Leaf | Link): readonly Arm[] | undefined {
+  const groups = groupsOf(run, condition);
+  if (groups === undefined) return undefined;
+  const most = 'chain' in condition || 'has' in condition ? MAX_LED : MAX_INLINE;
   const arms: Arm[] = [];
-  for (const group of run.groups(leaf)) {
+  for (const group of groups) {
     const split = bySystem(run, group);
     if (split === undefined) return undefined;
     const part = split.shapes.findIndex(({ accesses }) => accesses.some(({ isOrdered }) => isOrdered));
     const access = split.shapes[part]?.accesses.find(({ isOrdered }) => isOrdered);
     if (access === undefined) return undefined;
-    arms.push(...armsOf(run, split, part, access));
-    if (arms.length > MAX_INLINE || !arms.every(({ isOrdered }) => isOrdered)) return undefined;
+    arms.push(...armsOf(run, split, part, access, most));
+    if (arms.length > most || !arms.every(({ isOrdered }) => isOrdered)) return undefined;
   }
   return arms;
 }

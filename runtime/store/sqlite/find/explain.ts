@@ -39,8 +39,10 @@ export function openExplain(db: Database, guard: Guard, find: Finder): (query: F
 
 /** Without what only counts rows, on one line. */
 function readable(statement: string): string {
+  const counted = String.raw`(?:kiln_look\([\w.]*\)|\([\w.]+ % \d+ <> 0 OR kiln_go_on\([\w.]*\)\))`;
   return statement
-    .replace(/ AND (?:kiln_look\([\w.]*\)|\([\w.]+ % \d+ <> 0 OR kiln_go_on\([\w.]*\)\))/g, '')
+    .replace(new RegExp(` AND ${counted}`, 'g'), '')
+    .replace(new RegExp(`${counted} AND `, 'g'), '')
     .replace(/\s+/g, ' ')
     .trim();
 }

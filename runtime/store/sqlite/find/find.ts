@@ -1,31 +1,32 @@
 import type { Database } from 'better-sqlite3';
 
-import type { FindPage, FindQuery, StoredVersion } from '../../store.js';
+import type { FindAcrossQuery, FindPage, FindQuery } from '../../store.js';
 import type { Dictionary } from '../dictionary.js';
 import type { Guard } from '../guard.js';
-import { MAX_PAGE } from '../history.js';
 import { openKeyOrder } from '../resource-keys.js';
+import { openAcross } from './across.js';
 import { readCursor, writeCursor } from './cursor.js';
-import type { Hit } from './hit.js';
+import { openIncluded } from './included.js';
 import { openLists } from './lists.js';
 import { openMet } from './met.js';
+import { openPageReader } from './page.js';
 import { findPlace } from './place.js';
 import { openProbeCache } from './probe-cache.js';
-import { beginRun, FIND_LIMITS, orderOf, type FindParts, type Run, type Trace } from './run.js';
+import { beginRun, FIND_LIMITS, orderOf, type FindParts, type Trace } from './run.js';
 import { simplify } from './simplify.js';
 import { openStatements } from './statements.js';
 import { findHits } from './strategy.js';
 import { countMatches } from './total.js';
 
-interface ContentRow {
-  readonly id: string;
-  readonly version: number;
-  readonly updated: number;
-  readonly body: string;
-}
-
 /** Does a search. Inside a transaction. */
 export type Finder = (query: FindQuery, trace?: Trace) => FindPage;
+
+/** Searches of a connection. */
+export interface Finders {
+  readonly find: Finder;
+  /** The same over several types. */
+  readonly findAcross: (query: FindAcrossQuery) => FindPage;
+}
 
 /** What searches of a connection share. */
 export function openFindParts(db: Database, dictionary: Dictionary, guard: Guard, limits = FIND_LIMITS): FindParts {
@@ -41,41 +42,26 @@ export function openFindParts(db: Database, dictionary: Dictionary, guard: Guard
   };
 }
 
-/** Searches of a connection. */
+/** Searches of one type. */
 export function openFind(db: Database, dictionary: Dictionary, guard: Guard, limits = FIND_LIMITS): Finder {
+  return openFinders(db, dictionary, guard, limits).find;
+}
+
+/** Prepares all that searches of a connection need. */
+export function openFinders(db: Database, dictionary: Dictionary, guard: Guard, limits = FIND_LIMITS): Finders {
   const parts = openFindParts(db, dictionary, guard, limits);
   const clock = db.prepare<[], number>('SELECT updated FROM clock').pluck();
-  const select = db.prepare<[number], ContentRow>(
-    'SELECT r.id, r.version, r.updated, v.body FROM resource r CROSS JOIN version v ON v.seq = r.seq WHERE r.key = ?',
-  );
+  const read = openPageReader(db, guard);
+  const include = openIncluded(db, parts);
+  const across = openAcross(db, parts, read);
 
-  /** A page of what was found, one more than fits where there is more. */
-  function toPage(run: Run, hits: readonly Hit[], total: number | undefined): Omit<FindPage, 'complete'> {
-    const { type, count } = run.query;
-    const versions: StoredVersion[] = [];
-    const known = total === undefined ? {} : { total };
-    let size = 0;
-    let last: Hit | undefined;
-    for (const hit of count === 0 ? [] : hits) {
-      if (versions.length === count || size >= MAX_PAGE) {
-        const next = writeCursor({ id: versions.at(-1)!.id, values: last!.values, ...known });
-        return { versions, ...known, next };
-      }
-      run.trace?.read(2);
-      const { id, version, updated, body } = select.get(hit.key)!;
-      versions.push({ type, id, version, lastUpdated: updated, json: body });
-      size += body.length;
-      parts.guard.step(body.length >> 10);
-      last = hit;
-    }
-    return { versions, ...known };
-  }
-
-  function find(query: FindQuery, trace: Trace | undefined): FindPage {
-    const complete = (clock.get() ?? 0) + 1;
+  function find(query: FindQuery, trace: Trace | undefined): Omit<FindPage, 'complete'> {
     const cursor = query.after === undefined ? undefined : readCursor(query.after, orderOf(query.sort).sort);
     const run = beginRun(parts, query, trace);
-    if (run === undefined) return { versions: [], complete, ...(query.total !== 'none' && { total: 0 }) };
+    if (run === undefined) {
+      const nothing = { versions: [], size: 0 };
+      return { versions: [], ...(query.total !== 'none' && { total: 0 }), ...include(query, nothing) };
+    }
     const where = simplify(query.where);
     const after = cursor === undefined ? undefined : findPlace(run, cursor);
     const wanted = query.count === 0 ? 0 : query.count + 1;
@@ -85,15 +71,39 @@ export function openFind(db: Database, dictionary: Dictionary, guard: Guard, lim
       const isAll = wanted > 0 && found.hits.length < wanted;
       total = found.total ?? (isAll ? found.hits.length : countMatches(run, where, found.best));
     }
-    return { ...toPage(run, found.hits, total), complete };
+    const { type, count } = query;
+    const page = read(
+      found.hits.map((hit) => ({ type, hit })),
+      count,
+      trace,
+    );
+    const { versions, last } = page;
+    const known = total === undefined ? {} : { total };
+    const place = last && { id: versions.at(-1)!.id, values: last.hit.values, ...known };
+    return {
+      versions,
+      ...known,
+      ...(place !== undefined && { next: writeCursor(place) }),
+      ...include(query, page, trace),
+    };
   }
 
-  return (query, trace) => {
+  function whole(search: () => Omit<FindPage, 'complete'>): FindPage {
     try {
-      return find(query, trace);
+      const complete = (clock.get() ?? 0) + 1;
+      return { ...search(), complete };
     } finally {
       parts.lists.clear();
       parts.met.clear();
     }
+  }
+
+  return {
+    find: (query, trace) => whole(() => find(query, trace)),
+    findAcross: (query) =>
+      whole(() => {
+        const { page, ...found } = across(query);
+        return { ...found, versions: page.versions, ...include(query, page) };
+      }),
   };
 }

@@ -10,5 +10,8 @@ export function findPlace(run: Run, { id, values }: FindCursor): Hit {
   const before = run.statements.prepare<{ readonly key: number; readonly id: string }>(
     'SELECT key, id FROM resource WHERE type = ? AND id <= ? ORDER BY id DESC LIMIT 1',
   );
-  return { key: before.get(run.type, id)?.key ?? 0, id, values };
+  const found = before.get(run.type, id);
+  // A walk downwards begins with that one.
+  const isLater = run.isDescending && found !== undefined && found.id !== id;
+  return { key: (found?.key ?? 0) + (isLater ? 1 : 0), id, values };
 }

@@ -33,7 +33,8 @@ export function referenceShape(columns: readonly string[], types: number): Shape
               AND ${ofParam(table, row, values)}`,
           rest: predicate,
         };
-  return { name: `reference ${columns.join()} ${types}`, table, predicate, accesses: [access] };
+  const shape = { name: `reference ${columns.join()} ${types}`, table, predicate, accesses: [access] };
+  return types > 1 ? shape : { ...shape, equal: types === 0 ? columns : [...columns, 'target_type'] };
 }
 
 /** By the first of these that is asked for. */

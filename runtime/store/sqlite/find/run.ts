@@ -1,4 +1,4 @@
-import type { Condition, Leaf, SortKey } from '../../../search/query/query.js';
+import { EVERYTHING, type Condition, type Leaf, type Link, type SortKey } from '../../../search/query/query.js';
 import type { FindQuery } from '../../store.js';
 import type { Dictionary } from '../dictionary.js';
 import type { Guard } from '../guard.js';
@@ -54,20 +54,18 @@ export interface Run extends FindParts, CompileContext {
   /** The keys of its order; without any it is that of ids, in this direction. */
   readonly sort: readonly SortKey[];
   readonly isDescending: boolean;
-  /** The type's number. */
-  readonly type: number;
   /** The order of keys is that of ids. */
   readonly isOrdered: boolean;
-  /** Marks the rows that drive a statement: there it can be stopped. */
-  go(column: Sql): Sql;
   /** Rows of a statement. */
   rows<Row>(statement: Sql): IterableIterator<Row>;
   /** The first column of all rows of a statement. */
   column<Value>(statement: Sql): Value[];
   /** All rows of a statement, as lists of columns. */
   table<Row extends readonly unknown[]>(statement: Sql): Row[];
-  /** A condition on the resource whose key is in this column. */
-  check(condition: Condition, key: Sql): Sql;
+  /** A search of another type within this one, in no order; undefined: there never was a resource of it. */
+  of(type: string): Run | undefined;
+  /** Links whose other side is too long: those it was looked for up to so many. */
+  readonly unresolved: Map<Link, number>;
   readonly trace: Trace | undefined;
 }
 
@@ -76,7 +74,30 @@ const MAX_VALUES = 30_000;
 const MAX_LENGTH = 900_000;
 
 /** Prepares a search; undefined: there never was a resource of the type. */
-export function beginRun(parts: FindParts, query: FindQuery, trace?: Trace): Run | undefined {
+export function beginRun(
+  parts: FindParts,
+  query: FindQuery,
+  trace?: Trace,
+  order: Order = orderOf(query.sort),
+): Run | undefined {
+  const others = new Map<string, Run | undefined>();
+  function of(type: string): Run | undefined {
+    if (!others.has(type)) {
+      const query = { type, where: EVERYTHING, sort: [], count: 0, total: 'none' } as const;
+      others.set(type, makeRun(parts, query, orderOf([]), of, trace));
+    }
+    return others.get(type);
+  }
+  return makeRun(parts, query, order, of, trace);
+}
+
+function makeRun(
+  parts: FindParts,
+  query: FindQuery,
+  order: Order,
+  of: Run['of'],
+  trace: Trace | undefined,
+): Run | undefined {
   const { statements, dictionary, guard, lists } = parts;
   const type = dictionary.findTerm(query.type);
   if (type === undefined) return undefined;
@@ -89,10 +110,14 @@ export function beginRun(parts: FindParts, query: FindQuery, trace?: Trace): Run
   const run: Run = {
     ...parts,
     query,
-    ...orderOf(query.sort),
+    ...order,
     type,
     isOrdered: !parts.isUnordered(type),
     trace,
+    of,
+    param: (code) => names.param(code, 0),
+    resolved: new Map(),
+    unresolved: new Map(),
     groups(leaf) {
       const found = groups.get(leaf) ?? toGroups(leaf, names);
       groups.set(leaf, found);
@@ -116,7 +141,7 @@ export function beginRun(parts: FindParts, query: FindQuery, trace?: Trace): Run
       trace?.ran(statement);
       return statements.prepareTable<Row>(statement.text).all(...statement.values);
     },
-    check: (condition, key) => check(condition, key, run),
+    check: (condition, key, depth) => check(condition, key, run, depth),
   };
   return run;
 }
@@ -125,11 +150,20 @@ function checkSize({ text, values }: Sql): void {
   if (values.length > MAX_VALUES || text.length > MAX_LENGTH) throw tooCostly();
 }
 
+/** An order as it is gone by. */
+type Order = Pick<Run, 'sort' | 'isDescending'>;
+
 /** What comes after `_id` sorts nothing any more, and `_id` ascending is what comes last anyway. */
-export function orderOf(sort: readonly SortKey[]): Pick<Run, 'sort' | 'isDescending'> {
+export function orderOf(sort: readonly SortKey[]): Order {
   const byId = sort.findIndex(({ by }) => by === 'id');
   if (byId < 0) return { sort, isDescending: false };
   const { isDescending } = sort[byId]!;
   if (byId === 0) return { sort: [], isDescending };
   return { sort: sort.slice(0, isDescending ? byId + 1 : byId), isDescending: false };
+}
+
+/** The same over several types, of which resources of one id are sorted by what comes after it. */
+export function orderAcross(sort: readonly SortKey[]): Order {
+  const byId = sort.findIndex(({ by }) => by === 'id');
+  return byId < 0 || byId === sort.length - 1 ? orderOf(sort) : { sort, isDescending: false };
 }

@@ -1,4 +1,4 @@
-import type { Condition } from '../../../search/query/query.js';
+import type { Condition, Target } from '../../../search/query/query.js';
 
 /**
  * The same condition without needless nesting, and without what is there twice: as an object, for a deep condition may hold
@@ -28,5 +28,8 @@ function simplifyOne(condition: Condition, done: Map<Condition, Condition>): Con
     const some = new Set(parts.flatMap((each) => ('some' in each ? each.some : [each])));
     return some.size === 1 ? [...some][0]! : { some: [...some] };
   }
+  const beyond = <T extends Target>(target: T): T => ({ ...target, where: simplify(target.where, done) });
+  if ('chain' in condition) return { ...condition, chain: condition.chain.map(beyond) };
+  if ('has' in condition) return { has: beyond(condition.has) };
   return condition;
 }

@@ -1,9 +1,11 @@
-import type { Condition } from '../../../search/query/query.js';
+import type { Condition, Leaf, Link } from '../../../search/query/query.js';
 import { printCondition, printSort } from '../../../search/query/print.js';
-import { driven, drivenAndSorted, firstKeys, sorted, walk, walkArms } from './by-key.js';
+import { driven, drivenAndSorted, firstKeys, sorted, walk, walkArms, type Direction } from './by-key.js';
 import type { Driver } from './arm.js';
-import { findBest, orderedArms } from './driver.js';
+import { orderedArms } from './driver.js';
 import { compareHits, type Hit } from './hit.js';
+import { leftOf, without } from './left.js';
+import { findBestLed } from './resolve.js';
 import type { Run } from './run.js';
 import { isSortable, sortedWalk } from './sorted-walk.js';
 
@@ -40,24 +42,24 @@ export function findHits(run: Run, where: Condition, after: Hit | undefined, wan
   const isById = run.sort.length === 0;
 
   const [only] = conjuncts;
-  if (isById && run.isOrdered && conjuncts.length === 1 && only !== undefined && 'any' in only) {
-    const arms = orderedArms(run, only);
-    if (arms !== undefined) {
-      run.trace?.drivenBy(printCondition(only));
-      const { hits, isAll } = firstKeys(run, arms, direction, wanted + AHEAD);
-      const total = isAll && after === undefined ? hits.length : undefined;
-      return { hits: hits.slice(0, wanted), total, best: { condition: only, arms, count: Infinity, isExact: true } };
-    }
+  const alone = isById && run.isOrdered && conjuncts.length === 1 ? only : undefined;
+  if (alone !== undefined && 'any' in alone) {
+    const found = firstOf(run, alone, direction, wanted);
+    if (found !== undefined) return found;
   }
 
   // What finds very few is mostly told by counting a few.
-  const first = findBest(run, conjuncts, Math.min(limits.few, GLANCE));
-  const best = first === undefined || first.count <= GLANCE ? first : findBest(run, conjuncts, limits.few);
+  const first = findBestLed(run, conjuncts, Math.min(limits.few, GLANCE));
+  if (alone !== undefined && isLink(alone) && first !== undefined && first.count > GLANCE) {
+    const found = firstOf(run, alone, direction, wanted);
+    if (found !== undefined) return found;
+  }
+  const best = first !== undefined && first.count <= GLANCE ? first : findBestLed(run, conjuncts, limits.few);
   if (best !== undefined && best.count <= limits.few) return collected(run, conjuncts, best, after, wanted);
 
   // All matches cost little more than a walk to the first of them, and tell the total.
   const several =
-    isById && best?.isExact === true && conjuncts.length === 1 ? findBest(run, conjuncts, limits.small) : undefined;
+    isById && best?.isExact === true && conjuncts.length === 1 ? findBestLed(run, conjuncts, limits.small) : undefined;
   if (several !== undefined && several.count <= limits.small) return collected(run, conjuncts, several, after, wanted);
 
   const source = isById ? byId(run, conjuncts, where, direction) : bySort(run, where, after);
@@ -66,7 +68,7 @@ export function findHits(run: Run, where: Condition, after: Hit | undefined, wan
   let hits = walked(limits.patience + PATIENCE_PER_HIT * wanted);
   if (hits !== undefined) return { hits, total: undefined, best };
 
-  const deep = best === undefined ? undefined : findBest(run, conjuncts, limits.deep);
+  const deep = findBestLed(run, conjuncts, limits.deep);
   if (deep === undefined) {
     hits = walked(Infinity);
     if (hits !== undefined) return { hits, total: undefined, best };
@@ -87,20 +89,29 @@ export function findHits(run: Run, where: Condition, after: Hit | undefined, wan
   return hits === undefined ? collected(run, conjuncts, deep, after, wanted) : { hits, total: undefined, best: deep };
 }
 
-function isLeaf(
-  condition: Condition,
-): condition is Exclude<Condition, { all: unknown } | { some: unknown } | { not: unknown }> {
+function isLeaf(condition: Condition): condition is Leaf | Link {
   return !('all' in condition || 'some' in condition || 'not' in condition);
 }
 
+function isLink(condition: Condition): condition is Link {
+  return 'chain' in condition || 'has' in condition;
+}
+
+/** A page of what one condition finds in the order of ids; undefined: it does not. */
+function firstOf(run: Run, only: Leaf | Link, direction: Direction, wanted: number): Found | undefined {
+  const arms = orderedArms(run, only);
+  if (arms === undefined) return undefined;
+  run.trace?.drivenBy(printCondition(only));
+  const { hits, isAll } = firstKeys(run, arms, direction, wanted + AHEAD);
+  const total = isAll && direction.after === undefined ? hits.length : undefined;
+  return { hits: hits.slice(0, wanted), total, best: { condition: only, arms, count: Infinity, isExact: true } };
+}
+
 /** A walk in the order of ids: by a condition that has its matches in that order, or through all. */
-function byId(
-  run: Run,
-  conjuncts: readonly Condition[],
-  where: Condition,
-  direction: Parameters<typeof walk>[2],
-): () => Iterable<Hit> {
-  for (const condition of run.isOrdered ? conjuncts : []) {
+function byId(run: Run, conjuncts: readonly Condition[], where: Condition, direction: Direction): () => Iterable<Hit> {
+  // What few resources on the other side of a link lead to is mostly less than what has a value.
+  const links = conjuncts.filter((each) => isLink(each));
+  for (const condition of run.isOrdered ? [...links, ...conjuncts] : []) {
     const arms = isLeaf(condition) ? orderedArms(run, condition) : undefined;
     if (arms === undefined) continue;
     const rest = without(conjuncts, condition);
@@ -122,17 +133,6 @@ function bySort(run: Run, where: Condition, after: Hit | undefined): (() => Iter
     run.trace?.drivenBy(`the order ${printSort(run.sort)}`);
     return sortedWalk(run, where, after);
   };
-}
-
-/** What is left to be asked of that which a driver has found. */
-export function leftOf(conjuncts: readonly Condition[], { condition, isExact }: Driver): Condition {
-  return isExact ? without(conjuncts, condition) : { all: conjuncts };
-}
-
-/** The others. What drives may be several of them together. */
-function without(conjuncts: readonly Condition[], condition: Condition): Condition {
-  const done = 'all' in condition && !conjuncts.includes(condition) ? condition.all : [condition];
-  return { all: conjuncts.filter((each) => !done.includes(each)) };
 }
 
 function collected(

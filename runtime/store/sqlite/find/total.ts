@@ -2,26 +2,38 @@ import type { Condition } from '../../../search/query/query.js';
 import { CHEAP_TOTAL } from '../../store.js';
 import { inBatches } from './by-key.js';
 import type { Driver } from './arm.js';
+import { leftOf } from './left.js';
 import { probe } from './probes.js';
+import { findBestLed } from './resolve.js';
 import type { Run } from './run.js';
 import { join, keyOf, raw, sql, type Sql } from './sql.js';
-import { leftOf } from './strategy.js';
 
 /**
  * How many resources fulfil a condition. Undefined: a cheap total was asked for, and it would not be one.
  *
  * @param best what finds them with the fewest rows, if that is known
+ * @param cheap what is left of a cheap total, where there are others of it
  */
-export function countMatches(run: Run, where: Condition, best: Driver | undefined): number | undefined {
+export function countMatches(
+  run: Run,
+  where: Condition,
+  best: Driver | undefined,
+  cheap = CHEAP_TOTAL,
+): number | undefined {
+  if (run.query.total !== 'cheap') {
+    const conjuncts = 'all' in where ? where.all : [where];
+    return count(run, matches(run, where, best ?? findBestLed(run, conjuncts, run.limits.deep)));
+  }
   const keys = matches(run, where, best);
-  if (run.query.total !== 'cheap') return count(run, keys);
-  const cacheKey = keyOf(['costly', keys.text, ...keys.values]);
-  if (run.probes.get(cacheKey) !== undefined) return undefined;
-  const time = isShort(run, best) ? Infinity : CHEAP_TOTAL.time;
-  const some = run.guard.within({ time }, () => count(run, sql`${keys} LIMIT ${CHEAP_TOTAL.matches + 1}`));
-  if (some !== undefined && some <= CHEAP_TOTAL.matches) return some;
+  const cacheKey = keyOf(['costly', cheap.matches, keys.text, ...keys.values]);
+  // The numbers of lists are given anew to each search.
+  const isKept = !keys.text.includes('kiln_list');
+  if (isKept && run.probes.get(cacheKey) !== undefined) return undefined;
+  const time = isShort(run, best) ? Infinity : cheap.time;
+  const some = run.guard.within({ time }, () => count(run, sql`${keys} LIMIT ${cheap.matches + 1}`));
+  if (some !== undefined && some <= cheap.matches) return some;
   // Who asks the same again need not wait for that.
-  run.probes.set(cacheKey, 1);
+  if (isKept && cheap === CHEAP_TOTAL) run.probes.set(cacheKey, 1);
   return undefined;
 }
 

@@ -1,0 +1,112 @@
+import type { Database } from 'better-sqlite3';
+
+import { compareText } from '../../../search/query/compare-text.js';
+import type { ReferenceEntry } from '../../../search/entry.js';
+import { collectIncludes, runSteps, type CanonicalTarget, type IncludeStep, type Included } from '../../includes.js';
+import type { PageQuery, ResourceKey, StoredVersion } from '../../store.js';
+import { MAX_PAGE } from '../history.js';
+import { openReader } from '../read.js';
+import { openNamed } from './named.js';
+import type { ReadPage } from './page.js';
+import type { FindParts, Trace } from './run.js';
+import { openReferring } from './referring.js';
+
+/** What comes with a page; nothing where nothing is asked for. Inside its transaction. */
+export type Includer = (
+  query: Pick<PageQuery, 'include'>,
+  page: Pick<ReadPage, 'versions' | 'size'>,
+  trace?: Trace,
+) => Included | Record<string, never>;
+
+/** Beside a page that is large itself there is room for so much still, in characters. */
+const LEAST_ROOM = 4 * 1024 * 1024;
+
+interface ReferenceRow {
+  readonly param: string;
+  readonly type: string | null;
+  readonly id: string;
+  readonly base: string | null;
+  readonly version: string;
+  readonly url: string;
+  readonly fragment: string;
+}
+
+/** Prepares the statements. */
+export function openIncluded(db: Database, parts: FindParts): Includer {
+  const { dictionary, guard } = parts;
+  const reader = openReader(db, dictionary);
+  const named = openNamed(db, parts);
+  const referring = openReferring(db, parts);
+  const selectKey = db
+    .prepare<[number, string], number>('SELECT key FROM resource WHERE type = ? AND id = ? AND deleted = 0')
+    .pluck();
+  const selectReferences = db.prepare<[number], ReferenceRow>(
+    `SELECT p.code AS param, t.text AS type, r.target_id AS id, b.text AS base, r.target_version AS version, r.url, r.fragment
+     FROM reference r INDEXED BY sqlite_autoindex_reference_1 CROSS JOIN param p ON p.id = r.param
+     LEFT JOIN term t ON t.id = r.target_type LEFT JOIN term b ON b.id = r.base
+     WHERE r.resource = ? AND p.part = 0 ORDER BY r.n`,
+  );
+
+  function keyOf({ type, id }: ResourceKey): number | undefined {
+    const number = dictionary.findTerm(type);
+    return number === undefined ? undefined : selectKey.get(number, id);
+  }
+
+  function references(of: ResourceKey): readonly ReferenceEntry[] {
+    const key = keyOf(of);
+    const rows = key === undefined ? [] : selectReferences.all(key);
+    guard.step(rows.length + 1);
+    return rows.map(({ param, type, id, base, version, url, fragment }) => ({
+      kind: 'reference',
+      param,
+      ...(type !== null && { type }),
+      ...(id !== '' && { id }),
+      ...(base !== null && { base }),
+      ...(version !== '' && { version }),
+      ...(url !== '' && { url }),
+      ...(fragment !== '' && { fragment }),
+    }));
+  }
+
+  /** In the order of types and ids. */
+  function canonicals(of: readonly CanonicalTarget[], limit: number): readonly ResourceKey[] {
+    const found = new Map<string, ResourceKey>();
+    for (const target of of) for (const key of named(target, limit)) found.set(`${key.type}/${key.id}`, key);
+    return [...found.values()].sort((a, b) => compareText(a.type, b.type) || compareText(a.id, b.id)).slice(0, limit);
+  }
+
+  function read({ type, id, version }: ResourceKey & { readonly version?: number }): StoredVersion | undefined {
+    const stored = version === undefined ? reader.current(type, id) : reader.version(type, id, version);
+    guard.step(1 + ((stored?.json?.length ?? 0) >> 10));
+    return stored;
+  }
+
+  function answer(step: IncludeStep, trace: Trace | undefined): readonly unknown[] {
+    switch (step.ask) {
+      case 'references': {
+        const found = step.of.map(references);
+        trace?.read(found.reduce((sum, each) => sum + 1 + each.length, 0));
+        return found;
+      }
+      case 'canonicals': {
+        const found = canonicals(step.of, step.limit);
+        trace?.read(found.length + step.of.length);
+        return found;
+      }
+      case 'sources': {
+        const found = referring(step);
+        trace?.read(2 * found.length + step.of.length);
+        return found;
+      }
+      case 'read':
+        trace?.read(2 * step.of.length);
+        return step.of.map(read);
+    }
+  }
+
+  return ({ include }, { versions, size }, trace) => {
+    if (include === undefined) return {};
+    const room = Math.max(MAX_PAGE - size, LEAST_ROOM);
+    return runSteps(collectIncludes(include, versions, room), (step) => answer(step, trace));
+  };
+}
