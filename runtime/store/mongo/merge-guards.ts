@@ -44,7 +44,7 @@ export function mergeGuards(guards: readonly Guard[]): MergedGuard[] {
 
 /** The leaf that a condition comes to; undefined: it is none. */
 export function onlyLeaf(where: Condition): Leaf | undefined {
-  if ('some' in where || 'not' in where) return undefined;
+  if ('some' in where || 'not' in where || 'chain' in where || 'has' in where) return undefined;
   if (!('all' in where)) return where;
   const [only] = where.all;
   return where.all.length === 1 && only !== undefined ? onlyLeaf(only) : undefined;

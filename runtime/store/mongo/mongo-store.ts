@@ -15,6 +15,7 @@ import { openFind } from './find/find.js';
 import { openProbes } from './find/probe.js';
 import { openSearchTurns } from './find/run-search.js';
 import { openHistory } from './history.js';
+import { openFindAcross } from './links/across.js';
 import { openMaps } from './maps.js';
 import { prepare } from './prepare.js';
 import { openReader } from './read.js';
@@ -69,8 +70,10 @@ async function openStore({ client, db }: Connected, clock: ServerClock, settings
   const history = openHistory(snapshots, now);
   const turns = openSearchTurns(settings.poolSize);
   const probes = openProbes();
-  const findParts = { snapshots, turns, probes, slotOf: settings.slotOf, now };
+  const { slotOf, linkLimits } = settings;
+  const findParts = { snapshots, turns, probes, slotOf, linkLimits, now };
   const [find, explain] = [openFind(findParts), openExplain(findParts)];
+  const findAcross = openFindAcross(findParts);
   const reindex = openReindex(collections, causal, settings.slotOf, time);
   const scan = openScan(snapshots);
   const counts = openCounts(snapshots);
@@ -100,6 +103,7 @@ async function openStore({ client, db }: Connected, clock: ServerClock, settings
     readMany: (keys) => reader.many(keys),
     readVersion: (type, id, version) => reader.version(type, id, version),
     find: (query, signal) => find(query, { budget: queryBudget, signal }),
+    findAcross: (query, signal) => findAcross(query, { budget: queryBudget, signal }),
     explain: (query, signal) => explain(query, { budget: queryBudget, signal }),
     reindex: (items) => stale.watch(reindex(items)),
     history: (query, signal) => history(query, { budget: queryBudget, signal }),

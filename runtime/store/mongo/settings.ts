@@ -2,6 +2,7 @@ import type { Document } from 'mongodb';
 
 import { GUARD_BUDGET } from '../guard-budget.js';
 import type { SlotOf } from './sort-slots.js';
+import { LINK_LIMITS, type LinkLimits } from './links/limits.js';
 
 /** Where a test ends the process by SIGKILL, in the order of a write. */
 export const FAULT_STEPS = [
@@ -40,6 +41,8 @@ export interface MongoOptions {
   readonly existing?: boolean;
   /** The sort slot of a parameter, as the tables have it. Absent: nothing can be sorted. */
   readonly slotOf?: SlotOf;
+  /** For tests: how far the sides of chains and reverse chains are looked at. */
+  readonly linkLimits?: LinkLimits;
   /** For tests: sees each command that is sent. */
   readonly onCommand?: (name: string, command: Document) => void;
   /** For tests of crashes: the process kills itself at this step. */
@@ -65,6 +68,7 @@ export function toSettings(options: MongoOptions): MongoSettings {
     existing: false,
     slotOf: () => undefined,
     faultAfter: 0,
+    linkLimits: LINK_LIMITS,
     ...options,
   };
 }

@@ -36,19 +36,42 @@ export interface Ask {
   pipeline(pipeline: readonly Document[], hint: Document | undefined, limit: number): Promise<Batch>;
   /** Whether more than so many documents fulfil a filter that an index answers. */
   isLonger(filter: Document, hint: Document, than: number): Promise<boolean>;
+  /** Fields of current versions, as they are asked for. */
+  read(query: ReadQuery): Promise<Batch>;
   readonly sent: readonly Sent[];
+  /** What `find` asks for of each document. */
+  readonly projection: Document;
+  /** The same, but `find` asks for other fields. */
+  reading(projection: Document): Ask;
+}
+
+/** Fields of some documents. */
+export interface ReadQuery {
+  readonly collection?: 'resource' | 'history';
+  readonly filter: Document;
+  readonly projection: Document;
+  readonly limit: number;
+  readonly hint?: Document;
+  readonly sort?: Document;
+  readonly min?: Document;
+  readonly max?: Document;
 }
 
 /** Nothing is sent yet. */
-export function openAsk(snapshot: Snapshot): Ask {
+export function openAsk(snapshot: Snapshot, projection: Document = VERSION_ONLY, sent: Sent[] = []): Ask {
   const collection = 'resource';
-  const sent: Sent[] = [];
   return {
     sent,
+    projection,
+    reading: (other) => openAsk(snapshot, other, sent),
+    read({ collection: from = collection, ...query }) {
+      sent.push({ find: from, ...query });
+      return snapshot.find({ collection: from, ...query });
+    },
     find(filter, sort, hint, limit, stretch) {
       const query = { filter, sort, limit, ...(hint !== undefined && { hint }), ...stretch };
       sent.push({ find: collection, ...query });
-      return snapshot.find({ collection, ...query, projection: VERSION_ONLY });
+      return snapshot.find({ collection, ...query, projection });
     },
     list({ min, max }, hint, limit) {
       const query = { filter: {}, min, max, hint, limit, projection: { _id: 1 } };
@@ -61,8 +84,8 @@ export function openAsk(snapshot: Snapshot): Ask {
       return snapshot.find({ collection, ...query });
     },
     async isLonger(filter, hint, skip) {
-      const projection = { _id: 1 };
-      const { documents } = await snapshot.find({ collection, filter, hint, skip, limit: 1, projection });
+      const query = { collection, filter, hint, skip, limit: 1, projection: { _id: 1 } };
+      const { documents } = await snapshot.find(query);
       return documents.length > 0;
     },
     pipeline(pipeline, hint, limit) {

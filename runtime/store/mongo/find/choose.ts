@@ -59,12 +59,18 @@ export async function chooseFurther(
   return last;
 }
 
-async function probeAll(snapshot: Snapshot, probes: Probes, ways: readonly Way[], limit: number): Promise<ProbedWay[]> {
+/** Counts what lies on each way. */
+export async function probeAll(
+  snapshot: Snapshot,
+  probes: Probes,
+  ways: readonly Way[],
+  limit: number,
+): Promise<ProbedWay[]> {
   return Promise.all(ways.map(async (way) => ({ way, ...(await probes.count(snapshot, way.access, limit)) })));
 }
 
 /** Of equally long ones those in the order of ids, then by where they begin, so that the order of writing does not matter. */
-function shortest(probed: readonly ProbedWay[]): ProbedWay {
+export function shortest(probed: readonly ProbedWay[]): ProbedWay {
   return probed.reduce((a, b) => (compare(b, a) < 0 ? b : a));
 }
 

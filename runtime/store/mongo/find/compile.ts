@@ -1,13 +1,14 @@
 import { BSON, type Document } from 'mongodb';
 
 import { FhirError } from '../../../fhir/errors.js';
-import { printCondition } from '../../../search/query/print.js';
-import type { Condition } from '../../../search/query/query.js';
-import type { Access } from './access.js';
+import { idAccess, type Access } from './access.js';
 import { NONE, type Compiled } from './compiled.js';
 import { compileLeaf } from './leaf.js';
 import { hasManyPlaces } from './many-types.js';
+import { mergeTests } from './merge.js';
 import { overlaps } from './overlap.js';
+import { isLink, printPlan, type Plan } from './plan.js';
+import { compileRows } from './rows.js';
 
 /** A condition that has to be fulfilled beside others. */
 export interface Conjunct extends Compiled {
@@ -32,9 +33,10 @@ const MAX_FILTERS = 12 * 1024 * 1024;
 /**
  * The conditions that all have to be fulfilled.
  *
+ * @param where without links that are not known yet
  * @throws FhirError for what is too large to be asked
  */
-export function compile(type: string, where: Condition): Conjunct[] {
+export function compile(type: string, where: Plan): Conjunct[] {
   const conditions = flatten(where);
   const isWide = hasManyPlaces(where);
   const overlapping = overlaps(type, conditions);
@@ -42,10 +44,10 @@ export function compile(type: string, where: Condition): Conjunct[] {
   const single = conditions.map((condition, place) => {
     const { filter, accesses } = compileCondition(type, condition, isWide);
     // What several ask for together is less than what each does, or little more.
-    return { filter, accesses: overlapped.has(place) ? [] : accesses, name: () => printCondition(condition) };
+    return { filter, accesses: overlapped.has(place) ? [] : accesses, name: () => printPlan(condition) };
   });
   const together = overlapping.map(({ filter, access, of }) => {
-    const name = () => printCondition({ all: of.flatMap((place) => conditions[place] ?? []) });
+    const name = () => printPlan({ all: of.flatMap((place) => conditions[place] ?? []) });
     return { filter, accesses: [access], name, isImplied: true };
   });
   const conjuncts = [...single, ...together];
@@ -55,23 +57,34 @@ export function compile(type: string, where: Condition): Conjunct[] {
   return conjuncts;
 }
 
-function flatten(where: Condition): Condition[] {
+function flatten(where: Plan): Plan[] {
   return 'all' in where ? where.all.flatMap(flatten) : [where];
 }
 
-function compileCondition(type: string, condition: Condition, isWide: boolean): Compiled {
+function compileCondition(type: string, condition: Plan, isWide: boolean): Compiled {
   if ('all' in condition) return { filter: everyOf(condition.all.map(filterOf)), accesses: [] };
   if ('some' in condition) {
     const [only] = condition.some;
-    if (only !== undefined && condition.some.length === 1) return compileCondition(type, only, isWide);
+    if (only === undefined) return nothing(type);
+    if (condition.some.length === 1) return compileCondition(type, only, isWide);
     return { filter: someOf(condition.some.map(filterOf)), accesses: [] };
   }
   if ('not' in condition) return { filter: { $nor: [filterOf(condition.not)] }, accesses: [] };
+  if ('rows' in condition) {
+    const rows = mergeTests(condition.rows);
+    return rows.length === 0 ? nothing(type) : compileRows(type, rows);
+  }
+  if (isLink(condition)) throw new Error('a link is compiled when it is known what it leads to');
   return compileLeaf(type, condition, isWide);
 
-  function filterOf(each: Condition): Document {
+  function filterOf(each: Plan): Document {
     return compileCondition(type, each, isWide).filter;
   }
+}
+
+/** The way to nothing is the shortest. */
+function nothing(type: string): Compiled {
+  return { filter: NONE, accesses: [idAccess(type, [])] };
 }
 
 /** All of these; of none: everything. */

@@ -1,6 +1,5 @@
 import type { Document } from 'mongodb';
 
-import { VERSION_ONLY } from '../stored-version.js';
 import type { Batch } from '../snapshot.js';
 import type { Ask } from './ask.js';
 import { everyOf } from './compile.js';
@@ -23,7 +22,7 @@ export async function sortComputed(
   const pipeline = [
     { $match: everyOf(filters) },
     ...(computed.length === 0 ? [] : [{ $set: Object.fromEntries(computed) as Document }]),
-    { $project: VERSION_ONLY },
+    { $project: ask.projection },
     { $set: Object.fromEntries(order.keys.map(({ field }, i) => [lackOf(i), lacks(field)])) },
     ...(after === undefined ? [] : [{ $match: behind(type, order, after) }]),
     { $sort: sortOf(order) },

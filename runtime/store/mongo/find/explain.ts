@@ -1,41 +1,38 @@
 import { BSON, type Document } from 'mongodb';
 
 import type { Explanation, FindQuery } from '../../store.js';
+import { openFinder } from '../links/finder.js';
 import { translateMongoError } from '../mongo-errors.js';
 import type { QueryLimits, Snapshot } from '../snapshot.js';
 import type { Sent } from './ask.js';
-import type { FindParts } from './find.js';
+import type { FindParts } from './parts.js';
 import { readFindCursor } from './cursor.js';
 import { toOrder } from './order.js';
-import { findPage, openSearch } from './page.js';
 import { runSearch } from './run-search.js';
 
 /** Does a search, and has the server tell how it does each of its commands. */
-export function openExplain({
-  snapshots,
-  turns,
-  probes,
-  slotOf,
-}: FindParts): (query: FindQuery, limits: QueryLimits) => Promise<Explanation> {
+export function openExplain(parts: FindParts): (query: FindQuery, limits: QueryLimits) => Promise<Explanation> {
+  const { snapshots, turns, slotOf } = parts;
   return async (query, limits) => {
     const order = toOrder(query.type, query.sort, slotOf);
     const after = query.after === undefined ? undefined : readFindCursor(query.after, order);
     try {
       return await runSearch(snapshots, turns, limits, async (snapshot) => {
-        const search = await openSearch(snapshot, probes, query, order, after);
-        const { batch, ask, driving } = await findPage(search, query.count + 1);
+        const finder = await openFinder(snapshot, parts, query, order, after);
+        const { ask, probed } = finder;
+        const { documents, driving } = await finder.page(query.count + 1);
         const told = await Promise.all(ask.sent.map((sent) => explainOne(snapshot, sent)));
         return {
           compiled: ask.sent.map((sent) => BSON.EJSON.stringify(sent, { relaxed: true })),
           driving: driving(),
-          probes: search.choice.probed.map(({ way, matches, isMore }) => ({
+          probes: probed.map(({ way, matches, isMore }) => ({
             condition: way.conjunct.name(),
             matches,
             isMore,
           })),
           indexes: [...new Set(told.flatMap(({ indexes }) => indexes))],
           examined: told.reduce((sum, { examined }) => sum + examined, 0),
-          returned: Math.min(batch.documents.length, query.count),
+          returned: Math.min(documents.length, query.count),
         };
       });
     } catch (error) {

@@ -1,4 +1,5 @@
-import type { Condition, ReferenceTest, ValueTest } from '../../../search/query/query.js';
+import type { ReferenceTest, ValueTest } from '../../../search/query/query.js';
+import type { Plan } from './plan.js';
 import type { FieldTest, RowTest } from './row-test.js';
 import { escapeRegex } from './text.js';
 
@@ -12,11 +13,11 @@ const FEW_TYPES = 4;
  * Whether a search asks for so many places (each id of its references with each of their types) that listing them would hold
  * up the process, and the server after it.
  */
-export function hasManyPlaces(where: Condition): boolean {
+export function hasManyPlaces(where: Plan): boolean {
   return placesIn(where) > MAX_PLACES;
 }
 
-function placesIn(where: Condition): number {
+function placesIn(where: Plan): number {
   if ('all' in where) return sum(where.all, placesIn);
   if ('some' in where) return sum(where.some, placesIn);
   if ('not' in where) return placesIn(where.not);

@@ -1,10 +1,10 @@
 import type { Document } from 'mongodb';
 
-import type { Condition } from '../../../search/query/query.js';
 import { DATE_WIDTHS, NUMBER_WIDTHS, spanParam } from '../spans.js';
 import { entryAccess, type Access } from './access.js';
 import { hasBound, hullOf, isClosed, tightest, lower, upper, type Hull } from './hull.js';
 import { mergeTests } from './merge.js';
+import type { Plan } from './plan.js';
 import type { Range, Value } from './row-test.js';
 import { rangeMatch } from './row-match.js';
 import { toRowTests } from './row-tests.js';
@@ -26,7 +26,7 @@ const OF_ENDS: ReadonlySet<string> = new Set(['date', 'number', 'quantity']);
  * Ways to what ends after one instant and begins before another, as conditions on one parameter ask for together: each of them by
  * itself may be fulfilled by half of all there is.
  */
-export function overlaps(type: string, conditions: readonly Condition[]): Overlap[] {
+export function overlaps(type: string, conditions: readonly Plan[]): Overlap[] {
   const byParam = new Map<string, { kind: Kind; p: string; hulls: Hull[]; of: number[] }>();
   for (const [place, condition] of conditions.entries()) {
     // What else is in a list would not be fulfilled by such a range; and lists of texts can be long.

@@ -1,4 +1,3 @@
-import type { Condition } from '../../../search/query/query.js';
 import type { FindQuery } from '../../store.js';
 import type { Batch, Snapshot } from '../snapshot.js';
 import { valueStretch } from './access.js';
@@ -8,6 +7,7 @@ import { compile, drivingOf, everyOf, restOf, type Conjunct, type Way } from './
 import { sortComputed } from './computed.js';
 import type { FindCursor } from './cursor.js';
 import type { Order } from './order.js';
+import { askedFor, type Plan } from './plan.js';
 import type { Probes } from './probe.js';
 import { behind, listKeys, listMatches, listWay } from './list.js';
 import { idRange, toSegments, type Segment } from './segments.js';
@@ -37,17 +37,22 @@ export interface Found {
   readonly driving: () => string;
 }
 
+/** What is looked for: of a query, with a plan that has no links. */
+export interface Sought extends Pick<FindQuery, 'type' | 'count' | 'total'> {
+  readonly where: Plan;
+}
+
 /** @param after the cursor, read for this order */
 export async function openSearch(
   snapshot: Snapshot,
   probes: Probes,
-  { type, where, count, total }: FindQuery,
+  { type, where, count, total }: Sought,
   order: Order,
   after: FindCursor | undefined,
+  ask: Ask = openAsk(snapshot),
 ): Promise<Search> {
   const conjuncts = compile(type, where);
   const name = nameOf(type, where);
-  const ask = openAsk(snapshot);
   const rest = { snapshot, probes, ask, name, type, order, after, conjuncts };
   const all = listWay(conjuncts, order);
   if (all !== undefined && !probes.isLong(`list ${name}`)) {
@@ -75,9 +80,9 @@ export async function openSearch(
 }
 
 /** A condition as text; JSON has no infinite numbers. */
-function nameOf(type: string, where: Condition): string {
+export function nameOf(type: string, where: Plan): string {
   const isInfinite = (value: unknown): boolean => Math.abs(Number(value)) === Infinity && typeof value === 'number';
-  return `${type} ${JSON.stringify(where, (_, value: unknown) => (isInfinite(value) ? `${value as number}` : value))}`;
+  return `${type} ${JSON.stringify(askedFor(where), (_, value: unknown) => (isInfinite(value) ? `${value as number}` : value))}`;
 }
 
 function chosen(way: Way, matches: number): Choice {

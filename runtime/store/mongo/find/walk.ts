@@ -1,6 +1,6 @@
 import type { Document } from 'mongodb';
 
-import { readHead, VERSION_ONLY } from '../stored-version.js';
+import { readHead } from '../stored-version.js';
 import type { Batch } from '../snapshot.js';
 import type { Stretch } from './access.js';
 import type { Ask } from './ask.js';
@@ -8,10 +8,13 @@ import { everyOf } from './compile.js';
 import type { Segment } from './segments.js';
 
 /**
- * Documents that a walk looks at before it is clear that it is the wrong way; fewer in a first try, because the server reads
- * far ahead of what comes out.
+ * Documents that a walk looks at before it is clear that it is the wrong way, or so many for each that is wanted; fewer in a first
+ * try, because the server reads far ahead of what comes out.
  */
-const WALKED = [300, 5000];
+const WALKED = [
+  { least: 250, each: 3 },
+  { least: 5000, each: 6 },
+];
 
 /** What has to be fulfilled beside lying in a segment: what an index is walked through by, and the rest. */
 export interface Filters {
@@ -65,14 +68,15 @@ export async function walkAWhile(
     const { filter, sort, hint, roughly } = segment;
     const walked = everyOf([driving, filter]);
     let batch: Batch = { documents: [], isCut: false };
-    for (const most of WALKED) {
+    for (const { least, each: wanted } of WALKED) {
+      const most = Math.max(least, wanted * limit);
       const pipeline = [
         { $match: walked },
         { $sort: roughly ?? sort },
         { $limit: most },
         { $match: everyOf(others) },
         { $limit: rest },
-        { $project: VERSION_ONLY },
+        { $project: ask.projection },
       ];
       batch = await ask.pipeline(pipeline, by ?? hint, rest);
       const isFull = batch.documents.length === rest || batch.isCut;

@@ -1,0 +1,16 @@
+import type { LinkLimits } from '../links/limits.js';
+import type { Snapshots } from '../snapshot.js';
+import type { SlotOf } from '../sort-slots.js';
+import type { Probes } from './probe.js';
+import type { SearchTurns } from './run-search.js';
+
+/** What searches need. */
+export interface FindParts {
+  readonly snapshots: Snapshots;
+  readonly turns: SearchTurns;
+  readonly probes: Probes;
+  readonly slotOf: SlotOf;
+  readonly linkLimits: LinkLimits;
+  /** The server's time. */
+  readonly now: () => number;
+}

@@ -1,0 +1,188 @@
+import {
+  mergeAcross,
+  partsLeft,
+  readAcrossPlace,
+  writeAcrossPlace,
+  type FoundAcross,
+  type PartLeft,
+} from '../../across.js';
+import { CHEAP_TOTAL, type FindAcrossQuery, type FindPage } from '../../store.js';
+import type { SortKey } from '../../../search/query/query.js';
+import { completeOf } from '../complete.js';
+import type { FindParts } from '../find/parts.js';
+import { openAsk, type Ask } from '../find/ask.js';
+import { readFindCursor, writeFindCursor, type FindCursor } from '../find/cursor.js';
+import { toOrder } from '../find/order.js';
+import { runSearch } from '../find/run-search.js';
+import { translateMongoError } from '../mongo-errors.js';
+import type { QueryLimits, Snapshot } from '../snapshot.js';
+import { toStoredVersion } from '../stored-version.js';
+import { readBodies } from './bodies.js';
+import type { Match } from './candidates.js';
+import { openFinder, type Finder } from './finder.js';
+import { include } from './includes.js';
+import { typesIn } from './links.js';
+import { chunksOf, idOf, readByKeys } from './read-all.js';
+
+/** Types that are asked at a time. */
+const AT_A_TIME = 8;
+
+/** One that was found, and what a cursor behind it has. */
+interface Found extends FoundAcross {
+  readonly match: Match;
+}
+
+/** Finds pages of current resources of several types. */
+export function openFindAcross(parts: FindParts): (query: FindAcrossQuery, limits: QueryLimits) => Promise<FindPage> {
+  const { snapshots, turns, now } = parts;
+  return async (asked, limits) => {
+    // What is equal in a key is so when it is asked for again.
+    const query = { ...asked, sort: eachOnce(asked.sort) };
+    const place = query.after === undefined ? undefined : readAcrossPlace(query.after, query.parts);
+    const after = place === undefined ? undefined : readFindCursor(place.own, orderOf(parts, query, place.type));
+    try {
+      return await runSearch(snapshots, turns, limits, async (snapshot) => {
+        const types = await typesIn(snapshot);
+        const own = { ...query, parts: query.parts.filter(({ type }) => types.has(type)) };
+        const ask = openAsk(snapshot);
+        const left = partsLeft(own.parts, own.sort, place);
+        const { matches, isCut } = await readPage(parts, snapshot, ask, own, left, after);
+        const keys = matches.map(({ match }) => match.key);
+        const bodies = await readBodies(ask, keys.slice(0, query.count));
+        const versions = bodies.documents.map(toStoredVersion);
+        const hasMore = versions.length > 0 && (isCut || keys.length > versions.length);
+        const isAll = query.count > 0 && after === undefined && !hasMore;
+        const total = isAll && query.total !== 'none' ? versions.length : await totalOf(parts, snapshot, own, after);
+        const last = matches[versions.length - 1];
+        const counted = total === undefined ? {} : { total };
+        return {
+          versions,
+          complete: await completeOf(snapshot, now),
+          ...(query.include !== undefined && (await include(snapshot, ask, query.include, versions))),
+          ...counted,
+          ...(hasMore && last !== undefined && { next: nextOf(last, counted) }),
+        };
+      });
+    } catch (error) {
+      throw translateMongoError(error);
+    }
+  };
+}
+
+function nextOf({ type, id, match: { values } }: Found, counted: { readonly total?: number }): string {
+  return writeAcrossPlace({ type, own: writeFindCursor({ id, values, ...counted }) });
+}
+
+function eachOnce(sort: readonly SortKey[]): readonly SortKey[] {
+  const nameOf = ({ param, by, isDescending }: SortKey): string => `${by} ${param} ${by === 'updated' || isDescending}`;
+  return sort.filter((key, i) => sort.findIndex((other) => nameOf(other) === nameOf(key)) === i);
+}
+
+function orderOf({ slotOf }: FindParts, { sort }: FindAcrossQuery, type: string): ReturnType<typeof toOrder> {
+  return toOrder(type, sort, slotOf);
+}
+
+interface FoundPage {
+  readonly matches: readonly Found[];
+  readonly isCut: boolean;
+}
+
+/** One more than the page holds, at most. */
+async function readPage(
+  parts: FindParts,
+  snapshot: Snapshot,
+  ask: Ask,
+  query: FindAcrossQuery,
+  left: readonly PartLeft[],
+  after: FindCursor | undefined,
+): Promise<FoundPage> {
+  const wanted = query.count + 1;
+  let found: readonly Found[] = [];
+  let isCut = false;
+  if (query.count === 0) return { matches: [], isCut };
+  const there = await withSameId(ask, left, after);
+  const isInTurn = query.sort.length === 0;
+  for (let at = 0; at < left.length;) {
+    // The first may be enough.
+    const some = left.slice(at, at + (isInTurn ? Math.min(AT_A_TIME, at + 1) : AT_A_TIME));
+    at += some.length;
+    const pages = await Promise.all(
+      some.map(({ part, left: where }) => {
+        const more = { type: part.type, where: part.where, count: query.count, total: 'none' } as const;
+        const order = orderOf(parts, query, part.type);
+        return partPage(parts, snapshot, ask, more, order, where === 'all' ? undefined : after, there, wanted);
+      }),
+    );
+    found = mergeAcross([found, ...pages.map(({ matches }) => matches)], query.sort, wanted);
+    isCut ||= pages.some((page) => page.isCut);
+    // Without keys what comes later comes after all of this.
+    if (isInTurn && found.length >= wanted) break;
+  }
+  return { matches: found, isCut };
+}
+
+/** Keys of what has the very id of the last resource shown, in the types where it was not shown yet. */
+async function withSameId(
+  ask: Ask,
+  left: readonly PartLeft[],
+  after: FindCursor | undefined,
+): Promise<ReadonlySet<string>> {
+  const found = new Set<string>();
+  if (after === undefined) return found;
+  const keys = left.flatMap(({ part, left: where }) => (where === 'from' ? [`${part.type}/${after.id}`] : []));
+  for await (const documents of readByKeys(ask, keys, [], { _id: 1 })) {
+    for (const bytes of documents) found.add(idOf(bytes));
+  }
+  return found;
+}
+
+async function partPage(
+  parts: FindParts,
+  snapshot: Snapshot,
+  ask: Ask,
+  sought: Parameters<typeof openFinder>[2],
+  order: ReturnType<typeof toOrder>,
+  after: FindCursor | undefined,
+  there: ReadonlySet<string>,
+  wanted: number,
+): Promise<FoundPage> {
+  const { type, where } = sought;
+  const finder = await openFinder(snapshot, parts, sought, order, after, ask);
+  const { matches, isCut } = await finder.matches(wanted);
+  const toFound = (match: Match): Found => ({
+    match,
+    type,
+    id: match.key.slice(type.length + 1),
+    values: match.values.map((value) => (value === null || typeof value === 'object' ? value : [value])),
+  });
+  if (after === undefined || !there.has(`${type}/${after.id}`)) return { matches: matches.map(toFound), isCut };
+  const same = { ...sought, where: { all: [{ ids: [after.id] }, where] } };
+  const first = await (await openFinder(snapshot, parts, same, order, undefined, ask)).matches(1);
+  const equal = first.matches.filter(({ values }) => JSON.stringify(values) === JSON.stringify(after.values));
+  return { matches: [...equal, ...matches].map(toFound), isCut };
+}
+
+/** The total of the first page, on each: a sum. */
+async function totalOf(
+  parts: FindParts,
+  snapshot: Snapshot,
+  { parts: targets, total }: FindAcrossQuery,
+  after: FindCursor | undefined,
+): Promise<number | undefined> {
+  if (after !== undefined) return after.total;
+  if (total === 'none') return undefined;
+  const count = async ({ type, where }: FindAcrossQuery['parts'][number]): Promise<number | undefined> => {
+    const sought = { type, where, count: 0, total } as const;
+    const finder: Finder = await openFinder(snapshot, parts, sought, toOrder(type, [], parts.slotOf), undefined);
+    return total === 'accurate' ? finder.countAll() : finder.countCheaply();
+  };
+  let sum = 0;
+  for (const some of chunksOf(targets, AT_A_TIME)) {
+    for (const counted of await Promise.all(some.map(count))) {
+      if (counted === undefined) return undefined;
+      sum += counted;
+    }
+    if (total === 'cheap' && sum > CHEAP_TOTAL.matches) return undefined;
+  }
+  return sum;
+}

@@ -1,0 +1,74 @@
+import { drivingOf, everyOf, restOf } from '../find/compile.js';
+import { hasLinks, type Plan } from '../find/plan.js';
+import { idRange } from '../find/segments.js';
+import type { Batch } from '../snapshot.js';
+import { needOf, projectionOf, toHeld, type Held, type Need } from './held.js';
+import { TooFar } from './asked.js';
+import { hold } from './hold.js';
+import type { Links } from './links.js';
+import { chunksOf, idOf } from './read-all.js';
+import { sizeOf, type Size } from './size.js';
+
+/** Keys of what fulfils a plan; undefined: there are more than so many, or so many have to be looked at. */
+export async function collectKeys(
+  links: Links,
+  type: string,
+  plan: Plan,
+  most: number,
+): Promise<readonly string[] | undefined> {
+  if (hasLinks(plan)) {
+    const held = await collectHeld(links, type, plan, most, { params: [], names: false });
+    return held?.map(({ key }) => key);
+  }
+  const size = await sizeOf(links, type, plan, most);
+  if (size.isMore) return undefined;
+  const { way, conjuncts } = size;
+  const access = way?.access;
+  const [stretch, ...more] = access?.stretches ?? [];
+  const isListed = access?.isExact === true && conjuncts.length === 1 && stretch !== undefined && more.length === 0;
+  const batch = isListed
+    ? await links.ask.list(stretch, access.hint, boundOf(most))
+    : await read(links, type, size, most, { params: [], names: false });
+  return isAll(batch, most) ? batch.documents.map(idOf) : undefined;
+}
+
+/** The same with what is needed of each. */
+export async function collectHeld(
+  links: Links,
+  type: string,
+  plan: Plan,
+  most: number,
+  need: Need,
+): Promise<readonly Held[] | undefined> {
+  const size = await sizeOf(links, type, plan, most);
+  if (size.isMore) return undefined;
+  const own = needOf(plan);
+  const all = { params: [...own.params, ...need.params], names: own.names || need.names };
+  const batch = await read(links, type, size, most, all);
+  if (!isAll(batch, most)) return undefined;
+  const held = batch.documents.map(toHeld);
+  if (!hasLinks(plan)) return held;
+  const found: Held[] = [];
+  try {
+    for (const chunk of chunksOf(held)) found.push(...(await hold(links, type, plan, chunk, { isTrying: true })));
+  } catch (error) {
+    if (error instanceof TooFar) return undefined;
+    throw error;
+  }
+  return found;
+}
+
+function read(links: Links, type: string, { way, conjuncts }: Size, most: number, need: Need): Promise<Batch> {
+  const filters = [{ type, ...idRange(type, undefined, 1) }, way === undefined ? {} : drivingOf(way), ...restOf(conjuncts, way)]; // prettier-ignore
+  const hint = way?.access.hint ?? { _id: 1 };
+  return links.ask.read({ filter: everyOf(filters), hint, limit: boundOf(most), projection: projectionOf(need) });
+}
+
+/** What was counted may have been counted some seconds before. */
+function boundOf(most: number): number {
+  return most + 100;
+}
+
+function isAll({ documents, isCut }: Batch, most: number): boolean {
+  return !isCut && documents.length < boundOf(most);
+}

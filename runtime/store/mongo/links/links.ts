@@ -1,0 +1,54 @@
+import type { Ask } from '../find/ask.js';
+import type { ProbedWay } from '../find/choose.js';
+import { entryAccess } from '../find/access.js';
+import { lengthOf, type Probes } from '../find/probe.js';
+import { BY_TYPE_AND_TIME } from '../indexes.js';
+import { referenceParam } from '../index-rows.js';
+import type { LinkLimits } from './limits.js';
+import type { Snapshot } from '../snapshot.js';
+
+/** What links are looked into with, while a search is done. */
+export interface Links {
+  readonly snapshot: Snapshot;
+  readonly probes: Probes;
+  readonly ask: Ask;
+  readonly limits: LinkLimits;
+  /** What was counted to choose between their sides. */
+  readonly probed: ProbedWay[];
+  /** Types that have versions that are current: deletions too. */
+  types(): Promise<ReadonlySet<string>>;
+  /** Whether any reference of a parameter is a canonical, or another URL. */
+  hasUrls(type: string, param: string): Promise<boolean>;
+}
+
+/** Nothing is known yet. */
+export function openLinks(snapshot: Snapshot, probes: Probes, ask: Ask, limits: LinkLimits): Links {
+  let types: Promise<ReadonlySet<string>> | undefined;
+  const urls = new Map<string, Promise<boolean>>();
+  return {
+    snapshot,
+    probes,
+    ask,
+    limits,
+    probed: [],
+    types: () => (types ??= typesIn(snapshot)),
+    hasUrls(type, param) {
+      const name = `${type} ${param}`;
+      const known = urls.get(name) ?? hasRows(snapshot, type, referenceParam(param, 'url'));
+      urls.set(name, known);
+      return known;
+    },
+  };
+}
+
+/** Types that have current versions, by one step of the index for each. */
+export async function typesIn(snapshot: Snapshot): Promise<ReadonlySet<string>> {
+  const pipeline = [{ $match: { type: { $gte: '' } } }, { $sort: { type: 1 } }, { $group: { _id: '$type' } }];
+  const rows = await snapshot.aggregate('resource', pipeline, BY_TYPE_AND_TIME);
+  return new Set(rows.map(({ _id }) => String(_id)));
+}
+
+async function hasRows(snapshot: Snapshot, type: string, p: string): Promise<boolean> {
+  const { stretches, hint } = entryAccess(type, 'reference', p, { ranges: [{}] });
+  return (await lengthOf(snapshot, stretches[0]!, hint, 1)) > 0;
+}

@@ -1,0 +1,38 @@
+import { typeAccess } from '../find/access.js';
+import { probeAll, shortest } from '../find/choose.js';
+import { compile, waysInto, type Conjunct, type Way } from '../find/compile.js';
+import { linksOf, relax, type Plan, type PlannedTarget } from '../find/plan.js';
+import type { Links } from './links.js';
+
+/** How many resources may fulfil a plan, and the best way to them. */
+export interface Size {
+  readonly matches: number;
+  readonly isMore: boolean;
+  /** Absent: through all of the type. */
+  readonly way?: Way;
+  readonly conjuncts: readonly Conjunct[];
+}
+
+/** Counts what lies on the ways to what fulfils a plan, its links left out; no further than a limit. */
+export async function sizeOf(links: Links, type: string, plan: Plan, limit: number): Promise<Size> {
+  const { snapshot, probes, probed } = links;
+  const conjuncts = compile(type, relax(plan));
+  const ways = waysInto(conjuncts);
+  if (ways.length === 0) return { ...(await probes.count(snapshot, typeAccess(type), limit)), conjuncts };
+  const counted = await probeAll(snapshot, probes, ways, limit);
+  probed.push(...counted);
+  return { ...shortest(counted), conjuncts };
+}
+
+/** The fewest that lie on any way of a plan, those of the plans behind its links included; Infinity: more than the limit. */
+export async function fewestIn(links: Links, type: string, plan: Plan, limit: number): Promise<number> {
+  const own = await sizeOf(links, type, plan, limit);
+  const beyond = linksOf(plan).flatMap((link): readonly PlannedTarget[] => ('chain' in link ? link.chain : [link.has]));
+  // Of a link to anything each type is a way of its own, and none of them the whole of it.
+  const each = beyond.length > MOST ? [] : beyond;
+  const others = await Promise.all(each.map((target) => fewestIn(links, target.type, target.where, limit)));
+  return Math.min(own.isMore ? Infinity : own.matches, ...others);
+}
+
+/** More targets are not looked at one by one. */
+const MOST = 8;
