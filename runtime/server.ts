@@ -179,7 +179,7 @@ function subset(resource: Resource, { summary, elements }: View): Resource {
 }
 
 /** Methods of the store whose times are measured. */
-const TIMED = ['read', 'readMany', 'readVersion', 'history', 'find', 'write', 'counts'] as const;
+const TIMED = ['read', 'readMany', 'readVersion', 'history', 'find', 'findAcross', 'write', 'counts'] as const;
 
 /**
  * Starts a server.

@@ -16,7 +16,16 @@ const STORE_SETTINGS = ['store', 'limits.body', 'limits.resource', 'limits.nesti
 const STORE_ONLY = ['store'];
 
 /** Those that searches depend on. */
-const EXPLAIN_SETTINGS = ['store', 'limits.query.time', 'limits.search.values', 'search.count', 'search.maxCount'];
+const EXPLAIN_SETTINGS = [
+  'store',
+  'limits.query.time',
+  'limits.search.values',
+  'limits.search.chain',
+  'limits.search.includes',
+  'limits.search.iterate',
+  'search.count',
+  'search.maxCount',
+];
 
 /**
  * Runs a command line. Each command is loaded when it is called.

@@ -28,5 +28,8 @@ export function searchSettingsOf(config: Config): SearchSettings {
     maxCount: config['search.maxCount'],
     values: config['limits.search.values'],
     postValues: config['limits.search.postValues'],
+    links: config['limits.search.chain'],
+    includes: config['limits.search.includes'],
+    includeRounds: config['limits.search.iterate'],
   };
 }

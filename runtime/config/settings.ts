@@ -100,6 +100,18 @@ export const SETTINGS = {
     help: 'values in one parameter of a search by POST',
     initial: DEFAULT_SEARCH.postValues,
   }),
+  'limits.search.chain': integer(1, 20, {
+    help: 'links in one parameter of a search: chains and reverse chains together',
+    initial: DEFAULT_SEARCH.links,
+  }),
+  'limits.search.includes': integer(1, 10_000, {
+    help: 'resources that _include and _revinclude add to a page',
+    initial: DEFAULT_SEARCH.includes,
+  }),
+  'limits.search.iterate': integer(0, 50, {
+    help: 'how often :iterate goes on from what was included',
+    initial: DEFAULT_SEARCH.includeRounds,
+  }),
   'search.handling': choice(['strict', 'lenient'], {
     help: 'what nobody knows in a search is refused (strict) or ignored, where Prefer does not say',
     initial: DEFAULT_SEARCH.handling,
@@ -158,8 +170,6 @@ export const LATER: readonly string[] = [
   'tls.hsts',
   'proxy.trust',
   'cors.origins',
-  'limits.search.chain',
-  'limits.search.includes',
   'limits.auth.',
   'audit.',
   'auth.',

@@ -7,7 +7,7 @@ export interface Note {
   /** https://hl7.org/fhir/R5/valueset-issue-type.html */
   readonly issue: string;
   /** Our stable code. */
-  readonly code: 'parameter-ignored' | 'parameter-empty' | 'index-not-current';
+  readonly code: 'parameter-ignored' | 'parameter-empty' | 'index-not-current' | 'includes-cut';
   readonly text: string;
 }
 

@@ -22,7 +22,7 @@ export async function readCall(
   limits: BodyLimits & Pick<Limits, 'nesting'>,
 ): Promise<Call> {
   const { req, res, destination, params, base, wantsContent } = incoming;
-  const { row, type, id, versionId } = destination;
+  const { row, type, id, versionId, member } = destination;
   const { headers } = req;
   const conditions = readConditions(req);
   checkConditions(conditions, row);
@@ -33,7 +33,7 @@ export async function readCall(
   let patch: SentPatch | undefined;
   if (isPatch(row.interaction)) {
     patch = await readPatchBody(incoming, codecs, limits);
-  } else if (row.method === 'POST' && row.path.endsWith('/_search')) {
+  } else if (row.method === 'POST' && /(?:^|\/)_search$/.test(row.path)) {
     checkUrlId(row.interaction, id);
     form = await readForm(req, res, limits);
   } else if (row.method === 'GET' || row.method === 'DELETE') {
@@ -55,6 +55,7 @@ export async function readCall(
     ...(type === undefined ? {} : { type }),
     ...(id === undefined ? {} : { id }),
     ...(versionId === undefined ? {} : { versionId }),
+    ...(member === undefined ? {} : { member }),
     params,
     ...(form === undefined ? {} : { form }),
     ...(body === undefined ? {} : { body }),

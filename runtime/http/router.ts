@@ -10,6 +10,8 @@ export interface Destination {
   readonly type?: string;
   readonly id?: string;
   readonly versionId?: string;
+  /** Of a search in a compartment: the type that is searched, or `*`. */
+  readonly member?: string;
 }
 
 /** Finds the interaction behind a request. */
@@ -56,6 +58,7 @@ export function createRouter(
 ): Router {
   const routes = new Map(rows.map((row) => [`${row.method} ${row.path}`, row]));
   const types = new Set(resourceTypes);
+  const compartments = findCompartments(rows);
 
   function look(method: string, { own, general }: Location): RouteRow | undefined {
     if (own === undefined) return undefined;
@@ -90,14 +93,12 @@ export function createRouter(
     }
     const [first = ''] = segments;
     if (type === undefined && first !== '' && !PROTOCOL_NAME.test(first)) {
-      const near = first.length > 64 ? undefined : nearest(first, types);
-      const hint = near === undefined ? '' : `; did you mean ${near}?`;
-      return new FhirError('unknown-type', `Unknown resource type ${JSON.stringify(first.slice(0, 64))}${hint}`);
+      return unknownType(first, types);
     }
     if (operation !== undefined) {
       return new FhirError('unknown-operation', `Unknown operation ${JSON.stringify(operation.slice(0, 64))}`);
     }
-    return new FhirError('unknown-path');
+    return whyNoCompartment(location, compartments, types) ?? new FhirError('unknown-path');
   }
 
   // Reads and updates are what most requests are: two segments that need no more than a look.
@@ -123,12 +124,14 @@ export function createRouter(
       const location = locate(path, types);
       const row = look(method === 'HEAD' ? 'GET' : method, location);
       if (row === undefined || !isWired(row)) throw explain(method, location);
-      const { type, id, versionId } = location;
+      const { type, id, versionId, segments } = location;
+      const member = row.interaction === 'search-compartment' ? segments[MEMBER] : undefined;
       return {
         row,
         ...(type === undefined ? {} : { type }),
         ...(id === undefined ? {} : { id }),
         ...(versionId === undefined ? {} : { versionId }),
+        ...(member === undefined ? {} : { member }),
       };
     },
     allowed: (path) => allowed(locate(path, types)),
@@ -137,13 +140,51 @@ export function createRouter(
 
 /** What is said of interactions whose names say too little: other words for them, and what can be done instead. */
 const WORDS: Readonly<Partial<Record<Interaction, readonly [string | undefined, string?]>>> = {
-  'search-system': ['search over all types (the interaction search-system)', 'search one type: [base]/[type]?…'],
-  'search-compartment': [
-    'search in a compartment (the interaction search-compartment)',
-    'search the type by the parameter that refers to the compartment: [base]/[type]?…',
-  ],
   'conditional-delete': ['deletion over all types', 'a deletion by criteria names the type: [base]/[type]?…'],
 };
+
+/** The segment of a search in a compartment that names what is searched. */
+const MEMBER = 2;
+
+/** By the type of the compartment, the types that can be searched in it. */
+type Compartments = ReadonlyMap<string, ReadonlySet<string>>;
+
+function findCompartments(rows: readonly RouteRow[]): Compartments {
+  const found = new Map<string, Set<string>>();
+  for (const { interaction, path } of rows) {
+    if (interaction !== 'search-compartment') continue;
+    const [type = '', , member = ''] = path.split('/');
+    const members = found.get(type) ?? new Set();
+    found.set(type, members.add(member));
+  }
+  return found;
+}
+
+/** Why a path that has the form of a search in a compartment is none; undefined: it has another form. */
+function whyNoCompartment(
+  { type, id, segments }: Location,
+  compartments: Compartments,
+  types: ReadonlySet<string>,
+): FhirError | undefined {
+  const member = segments[MEMBER];
+  const rest = segments.slice(MEMBER + 1).join('/');
+  if (type === undefined || id === undefined || member === undefined || (rest !== '' && rest !== '_search'))
+    return undefined;
+  if (compartments.size === 0 || (PROTOCOL_NAME.test(member) && member !== '*')) return undefined;
+  if (member !== '*' && !types.has(member)) return unknownType(member, types);
+  if (!compartments.has(type)) {
+    const others = [...compartments.keys()].join(', ');
+    return new FhirError('unknown-path', `There is no compartment of ${type}; there is one of ${others}`);
+  }
+  const text = `${member} is not in the compartment of ${type}; search it by itself: [base]/${member}?…`;
+  return new FhirError('unknown-path', text);
+}
+
+function unknownType(name: string, types: ReadonlySet<string>): FhirError {
+  const near = name.length > 64 ? undefined : nearest(name, types);
+  const hint = near === undefined ? '' : `; did you mean ${near}?`;
+  return new FhirError('unknown-type', `Unknown resource type ${JSON.stringify(name.slice(0, 64))}${hint}`);
+}
 
 /** Ids never begin with `_` or `$`, names of the protocol (`_history`, `$meta`) always do. */
 const PROTOCOL_NAME = /^[_$*]/;

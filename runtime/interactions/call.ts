@@ -44,6 +44,8 @@ export interface Call {
   readonly type?: string;
   readonly id?: string;
   readonly versionId?: string;
+  /** Of a search in the compartment that `type` and `id` name: the type that is searched, or `*` for all of its types. */
+  readonly member?: string;
   /** Those of the URL. */
   readonly params: URLSearchParams;
   /** Those of the body of a search that was posted, which count beside those of the URL. */

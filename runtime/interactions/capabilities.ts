@@ -7,11 +7,13 @@ import { formatInstant } from '../fhir/instant.js';
 import type { JsonObject, Resource } from '../fhir/resource.js';
 import { MEDIA_TYPES } from '../format/negotiate.js';
 import { writeJson } from '../format/write-json.js';
+import { searchDefinitions } from '../search/query/definitions.js';
 import type { Call, Reply } from './call.js';
-import { describeResults, describeSearch } from './describe-search.js';
+import { describeAcross, describeCommon, describeResults, describeSearch } from './describe-search.js';
 import { describeCurrency } from './index-currency.js';
 import { checkParameters, singleParameter } from './parameters.js';
 import { isKnown } from './preconditions.js';
+import { includableOf } from './read-include.js';
 import { patchTypes } from './sent-patch.js';
 import type { Services } from './services.js';
 import { readView, viewJson, viewParameters } from './view.js';
@@ -107,6 +109,7 @@ function composeTerminology({ baseUrl }: Services, now: Date): Resource {
 function composeStatement(services: Services, currency: string | undefined, now: Date): Resource {
   const { tables, wired, formats, baseUrl } = services;
   const routed = new Set(tables.routes.filter(({ interaction }) => wired.has(interaction)).map(routeKey));
+  const includable = includableOf(searchDefinitions(tables));
   const profiles = new Map(tables.capabilities.map((row) => [row.type, row.profile]));
   const resources = tables.resourceTypes.map((type): JsonObject => {
     const profile = profiles.get(type);
@@ -120,7 +123,7 @@ function composeStatement(services: Services, currency: string | undefined, now:
       ...(codes.includes('read') ? { conditionalRead: 'full-support' } : {}),
       ...(codes.includes('update') ? { updateCreate: true } : {}),
       ...describeConditions(codes, routed, services),
-      ...(codes.includes('search-type') ? describeSearch(type, services) : {}),
+      ...(codes.includes('search-type') ? describeSearch(type, services, includable) : {}),
     };
   });
   const isServed = (code: Interaction): boolean =>
@@ -144,7 +147,9 @@ function composeStatement(services: Services, currency: string | undefined, now:
         ...(currency === undefined ? {} : { documentation: currency }),
         security: { description: 'No authorization: only the machine that the server runs on is served.' },
         resource: resources,
-        ...(system.length > 0 ? { interaction: system.map((code) => ({ code })) } : {}),
+        ...(system.length > 0 ? { interaction: system.map((code) => describeInteraction(code, services)) } : {}),
+        ...(isServed('search-system') ? describeCommon(services) : {}),
+        ...(isServed('search-compartment') ? { compartment: tables.compartments.map(({ url }) => url) } : {}),
       },
     ],
   };
@@ -164,8 +169,9 @@ function describeConditions(
   };
 }
 
-function describeInteraction(code: Interaction, services: Services): JsonObject {
-  return code === 'search-type' ? { code, documentation: describeResults(services) } : { code };
+function describeInteraction(code: string, services: Services): JsonObject {
+  if (code === 'search-type') return { code, documentation: describeResults(services) };
+  return code === 'search-system' ? { code, documentation: describeAcross() } : { code };
 }
 
 /** Interaction and the type at the start of the path: `read [type]`. */

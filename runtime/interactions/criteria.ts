@@ -1,5 +1,6 @@
 import { FhirError, type RequestPart } from '../fhir/errors.js';
 import { parseQuery } from '../fhir/parse-query.js';
+import { isLinkName } from '../search/query/link-name.js';
 import { printCondition } from '../search/query/print.js';
 import type { Condition } from '../search/query/query.js';
 import { sortCondition } from '../search/query/sort-condition.js';
@@ -7,6 +8,7 @@ import type { FindQuery } from '../store/store.js';
 import { describeCurrency } from './index-currency.js';
 import { namesNotCurrent } from './names-not-current.js';
 import { FORM } from './page-form.js';
+import { isInclude } from './read-include.js';
 import { resolveCriteria } from './resolve-hierarchies.js';
 import { RESULT_PARAMETERS } from './result-parameters.js';
 import { withinBudget } from './search-budget.js';
@@ -43,7 +45,7 @@ export type CriteriaServices = Pick<
  * Reads the criteria of a conditional write or reference: a search that nothing may be left out of, because what it does not
  * find is created, and what it finds is changed. https://hl7.org/fhir/R5/http.html#cond-update
  *
- * @throws FhirError as a search, `parameter-invalid` for parameters that say how results are shown or have no value,
+ * @throws FhirError as a search, `parameter-invalid` for links, and for parameters that say how results are shown or have no value,
  * `criteria-missing`, and `index-not-current` where a search could miss what is there
  */
 export async function readCriteria(
@@ -55,8 +57,10 @@ export async function readCriteria(
   const sent = [...params].filter(([name]) => !FORM.has(name)).map(([name, value]) => ({ name, value, isInUrl: true }));
   if (sent.length === 0) throw new FhirError('criteria-missing');
   for (const { name, value } of sent) {
-    if (Object.hasOwn(RESULT_PARAMETERS, name)) throw noCriterion(name, 'says how results are shown');
+    if (Object.hasOwn(RESULT_PARAMETERS, name) || isInclude(name))
+      throw noCriterion(name, 'says how results are shown');
     if (value === '') throw noCriterion(name, 'has no value');
+    if (isLinkName(name)) throw linked(name);
   }
   const input = { type, params: sent, isLenient: false, isPosted: false, now: Date.now(), base };
   const request = readSearchRequest(input, services);
@@ -89,6 +93,14 @@ export function splitQuery(text: string, base: string): { readonly type?: string
   }
   const [, type = '', query = local] = /^\/?([A-Za-z]*)\?(.*)$/s.exec(local) ?? [];
   return { ...(type !== '' && { type }), params: parseQuery(query) };
+}
+
+/** Writes wait for others with the same criteria, and are checked once more at the end; both know one type alone. */
+function linked(name: string): FhirError {
+  const text =
+    `${quote(name)} asks for other resources, and whether writes of those change what it finds cannot be guarded, so it is ` +
+    'no criterion for a write or a reference; search by it first, then write by id, or by what the resource itself says';
+  return new FhirError('parameter-invalid', text);
 }
 
 function noCriterion(name: string, why: string): FhirError {

@@ -2,42 +2,85 @@ import type { SearchRow } from '../contract/search.js';
 import type { JsonObject } from '../fhir/resource.js';
 import { searchDefinitions } from '../search/query/definitions.js';
 import { PREFIXES } from '../search/query/intervals.js';
-import { isSearchable } from '../search/query/later-parameters.js';
 import { modifiersOf } from '../search/query/parse-criterion.js';
 import type { HierarchyContext } from '../search/query/parse-hierarchy.js';
+import { codesOf } from '../search/query/unknown-parameter.js';
+import { rootOf } from './common-parameters.js';
+import type { Includable } from './read-include.js';
 import { DEFAULT_SEARCH } from './search-settings.js';
 import type { Services } from './services.js';
 
 /** Types whose values take prefixes. https://hl7.org/fhir/R5/search.html#prefix */
 const PREFIXED: ReadonlySet<string> = new Set(['date', 'number', 'quantity']);
 
-/** Search parameters of a type that work, as a CapabilityStatement has them, those that all types have included. */
-export function describeSearch(type: string, { tables }: Pick<Services, 'tables'>): JsonObject {
+/** What searches of a type take, as a CapabilityStatement has it: parameters that work, those of all types included. */
+export function describeSearch(
+  type: string,
+  { tables }: Pick<Services, 'tables'>,
+  { forwards, backwards }: Includable,
+): JsonObject {
   const definitions = searchDefinitions(tables);
-  const rows = [...definitions.rowsOf(type).values()].filter(isSearchable);
   const hierarchy = { type, hierarchies: definitions.hierarchies() };
-  if (rows.length === 0) return {};
-  const sorted = rows.sort((a, b) => (a.code < b.code ? -1 : 1));
-  return { searchParam: sorted.map((row) => describeParameter(row, hierarchy)) };
+  const searchParam = describeRows(definitions.rowsOf(type), hierarchy);
+  if (searchParam.length === 0) return {};
+  return {
+    ...listed('searchInclude', forwards.get(type)),
+    ...listed('searchRevInclude', backwards.get(type)),
+    searchParam,
+  };
 }
 
-function describeParameter(row: SearchRow, hierarchy: HierarchyContext): JsonObject {
+function listed(name: string, values: readonly string[] = []): JsonObject {
+  return values.length === 0 ? {} : { [name]: [...values] };
+}
+
+/** What searches over all types take. */
+export function describeCommon({ tables }: Pick<Services, 'tables'>): JsonObject {
+  const definitions = searchDefinitions(tables);
+  const searchParam = describeRows(definitions.rowsOf(rootOf(tables.search)), undefined);
+  return searchParam.length === 0 ? {} : { searchParam };
+}
+
+/** The rows that searches go by, other names for them too. */
+function describeRows(rows: ReadonlyMap<string, SearchRow>, hierarchy: HierarchyContext | undefined): JsonObject[] {
+  return codesOf(rows).flatMap((name) => {
+    const row = rows.get(name);
+    return row === undefined ? [] : [describeParameter(name, row, hierarchy)];
+  });
+}
+
+function describeParameter(name: string, row: SearchRow, hierarchy: HierarchyContext | undefined): JsonObject {
   const modifiers = modifiersOf(row, hierarchy).map((modifier) => `:${modifier}`);
   const prefixes = PREFIXED.has(row.type) ? ` Prefixes: ${PREFIXES.join(', ')}.` : '';
+  const alias = name === row.code ? '' : ` Another name for ${row.code}.`;
+  // Over several types nothing leads from one to others.
+  const chains =
+    row.type === 'reference' && hierarchy !== undefined
+      ? ` Chains: ${name}.[parameter], ${name}:[type].[parameter].`
+      : '';
   return {
-    name: row.code,
+    name,
     definition: row.url,
     type: row.type,
-    documentation: `Modifiers: ${modifiers.join(', ')}.${prefixes}`,
+    documentation: `Modifiers: ${modifiers.join(', ')}.${prefixes}${alias}${chains}`,
   };
 }
 
 /** What of the matches can be asked for. */
 export function describeResults({ search, subset }: Pick<Services, 'search' | 'subset'>): string {
-  const { count, maxCount } = { ...DEFAULT_SEARCH, ...search };
+  const { count, maxCount, links, includes, includeRounds } = { ...DEFAULT_SEARCH, ...search };
   const views = subset === undefined ? '_summary=count' : '_summary, _elements';
   return (
     `_sort by every parameter listed but composite ones, _count up to ${maxCount} (default ${count}), _maxresults, ` +
-    `_total, ${views}. By GET and by POST to _search.`
+    `_total, ${views}. Chains and _has, nested, up to ${links} links in one name. _include and _revinclude, also with ` +
+    `:iterate (${includeRounds} times), up to ${includes} resources a page. By GET and by POST to _search.`
+  );
+}
+
+/** What searches over several types take. */
+export function describeAcross(): string {
+  return (
+    'By the parameters that all types have, those that _type names or all of them; _sort, _count, _total, _include and ' +
+    '_revinclude as in searches of one type. By GET and by POST to _search.'
   );
 }

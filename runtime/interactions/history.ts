@@ -45,7 +45,7 @@ export async function history(call: Call, services: Services): Promise<Reply> {
     ),
     ...(next === undefined ? {} : { next }),
     isTotalOnly,
-    texts: await showPage(page.versions, view, services),
+    texts: await showPage(page.versions, () => view, services),
   });
   return { status: 200, json };
 }

@@ -1,19 +1,22 @@
 import { searchDefinitions } from '../search/query/definitions.js';
-import type { SearchRequest } from './search-request.js';
+import type { UsedParameter } from '../search/query/used-by.js';
 import type { Services } from './services.js';
 
-/** Names of the search rows that a search uses and whose index entries other definitions made: it may miss or add results. */
+/** These two stand in the resource itself. */
+const HEAD: ReadonlySet<string> = new Set(['_id', '_lastUpdated']);
+
+/**
+ * Names of the search rows that a search uses and whose index entries other definitions made: it may miss or add results.
+ *
+ * @param used what its criteria go by (`usedBy`), its order and its includes
+ */
 export async function namesNotCurrent(
-  { type, used, criteria }: Pick<SearchRequest, 'type' | 'used' | 'criteria'>,
+  { used }: { readonly used: readonly UsedParameter[] },
   { currency, tables }: Pick<Services, 'currency' | 'tables'>,
 ): Promise<string[]> {
   const rows = new Set(await currency?.notCurrent());
   if (rows.size === 0) return [];
-  const definitions = searchDefinitions(tables);
-  // These two stand in the resource itself.
-  const codes = used.filter((code) => code !== '_id' && code !== '_lastUpdated');
-  const own = codes.map((code) => definitions.recordName(type, code) ?? code);
-  const hierarchies = criteria.flatMap((criterion) => ('hierarchies' in criterion ? criterion.hierarchies : []));
-  const followed = hierarchies.map((each) => definitions.recordName(each.type, each.by) ?? each.by);
-  return [...new Set([...own, ...followed])].filter((name) => rows.has(name));
+  const { recordName } = searchDefinitions(tables);
+  const names = used.filter(({ code }) => !HEAD.has(code)).map(({ type, code }) => recordName(type, code) ?? code);
+  return [...new Set(names)].filter((name) => rows.has(name));
 }

@@ -15,7 +15,11 @@ export function checkForm({ params }: Pick<Call, 'params'>): void {
   }
 }
 
-/** A URL of this server with these parameters, and those about form that the client put into its URL. */
+/**
+ * A URL of this server with these parameters, and those about form that the client put into its URL.
+ *
+ * @param path below the base; empty: the base itself
+ */
 export function writeLink(
   { base, params }: Pick<Call, 'base' | 'params'>,
   path: string,
@@ -26,5 +30,5 @@ export function writeLink(
     return value === null ? [] : [[name, value] as const];
   });
   const query = new URLSearchParams([...pairs, ...form] as [string, string][]).toString();
-  return `${base}/${path}${query === '' ? '' : `?${query}`}`;
+  return `${base}${path === '' ? '' : `/${path}`}${query === '' ? '' : `?${query}`}`;
 }

@@ -10,6 +10,8 @@ export interface PageBinding {
   readonly interaction: Interaction;
   readonly type?: string;
   readonly id?: string;
+  /** As in `Call`. */
+  readonly member?: string;
 }
 
 /** Where a walk through pages stands. */
@@ -155,8 +157,9 @@ function readContent(decipher: DecipherGCM, sealed: Buffer): Content {
   }
 }
 
-function bindingBytes(header: Buffer, { interaction, type, id }: PageBinding): Buffer {
-  return Buffer.concat([header, Buffer.from(JSON.stringify([interaction, type ?? null, id ?? null]))]);
+function bindingBytes(header: Buffer, { interaction, type, id, member }: PageBinding): Buffer {
+  const parts = [interaction, type ?? null, id ?? null, ...(member === undefined ? [] : [member])];
+  return Buffer.concat([header, Buffer.from(JSON.stringify(parts))]);
 }
 
 function invalid(): FhirError {

@@ -7,7 +7,7 @@ import { history } from './history.js';
 import { BINARY_PLANNERS, PLANNERS } from './plan-write.js';
 import { read } from './read.js';
 import { runPlan } from './run-plan.js';
-import { searchType } from './search.js';
+import { search } from './search.js';
 import type { InteractionHandler } from './services.js';
 import { vread } from './vread.js';
 import type { WritePlanner } from './write-plan.js';
@@ -22,7 +22,9 @@ export const INTERACTIONS: Handlers = new Map<Interaction, InteractionHandler>([
   ['history-instance', history],
   ['history-type', history],
   ['history-system', history],
-  ['search-type', searchType],
+  ['search-type', search],
+  ['search-compartment', search],
+  ['search-system', search],
   ['capabilities', capabilities],
   ['bundle', executeBundle],
 ]);
@@ -38,7 +40,7 @@ function handlers(planners: ReadonlyMap<Interaction, WritePlanner>): [Interactio
   return [...planners].map(([interaction, planner]) => [interaction, runPlan(planner)]);
 }
 
-/** Whether a route leads anywhere. Deletion over all types takes a search over all types, which does not exist yet. */
+/** Whether a route leads anywhere. Deletion over all types does not exist yet: criteria of writes are those of one type. */
 export function isWired({ interaction, path }: RouteRow): boolean {
   return INTERACTIONS.has(interaction) && !(interaction === 'conditional-delete' && path === '');
 }

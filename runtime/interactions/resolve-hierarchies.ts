@@ -2,7 +2,7 @@ import { FhirError } from '../fhir/errors.js';
 import type { Resource } from '../fhir/resource.js';
 import { readJson } from '../format/read-json.js';
 import { localTests } from '../search/query/parse-value.js';
-import type { Condition, Criterion, Hierarchy } from '../search/query/query.js';
+import type { Condition, Criterion, Hierarchy, Target } from '../search/query/query.js';
 import type { FindQuery, Store, StoredVersion } from '../store/store.js';
 import type { Services } from './services.js';
 
@@ -24,35 +24,63 @@ const PAGE = 500;
 const DEPTH = 10_000;
 
 /**
- * One condition of what a search asks for: references into hierarchies become references to each resource there.
+ * One condition of what a search asks for: references into hierarchies, also those at the end of links, become references to
+ * each resource there.
  *
  * @throws FhirError `too-costly` where there are too many of them, or time is up
  */
 export async function resolveCriteria(criteria: readonly Criterion[], source: HierarchySource): Promise<Condition> {
   const budget = { room: MAX_HIERARCHY.resources };
   const all: Condition[] = [];
-  for (const criterion of criteria) {
-    if (!('hierarchies' in criterion)) {
-      all.push(criterion);
-      continue;
-    }
+  for (const criterion of criteria) all.push(await resolve(criterion, source, budget));
+  const [only] = all;
+  return all.length === 1 && only !== undefined ? only : { all };
+}
+
+/** What all hierarchies of a search may still lead to. */
+interface Budget {
+  room: number;
+}
+
+/** Inside out: what stands at the end of links first. Types that share a criterion share what it is resolved to. */
+async function resolve(
+  criterion: Criterion,
+  source: HierarchySource,
+  budget: Budget,
+  known = new Map<Criterion, Condition>(),
+): Promise<Condition> {
+  const before = known.get(criterion);
+  if (before !== undefined) return before;
+  const made = await make(criterion, source, budget, (each) => resolve(each, source, budget, known));
+  known.set(criterion, made);
+  return made;
+}
+
+async function make(
+  criterion: Criterion,
+  source: HierarchySource,
+  budget: Budget,
+  inner: (criterion: Criterion) => Promise<Condition>,
+): Promise<Condition> {
+  if ('hierarchies' in criterion) {
     const any = [];
     for (const hierarchy of criterion.hierarchies) {
       const ids = await follow(hierarchy, source, budget);
       any.push(...testsOf(hierarchy.type, ids, source));
     }
-    all.push({ param: criterion.param, any });
+    return { param: criterion.param, any };
   }
-  const [only] = all;
-  return all.length === 1 && only !== undefined ? only : { all };
+  if ('chain' in criterion) {
+    const chain: Target[] = [];
+    for (const { type, where } of criterion.chain) chain.push({ type, where: await inner(where) });
+    return { param: criterion.param, chain };
+  }
+  if ('has' in criterion) return { has: { ...criterion.has, where: await inner(criterion.has.where) } };
+  return criterion;
 }
 
 /** Ids of what a search names, and of what lies above or below, level by level; a cycle ends where it is closed. */
-async function follow(
-  hierarchy: Hierarchy,
-  source: HierarchySource,
-  budget: { room: number },
-): Promise<ReadonlySet<string>> {
+async function follow(hierarchy: Hierarchy, source: HierarchySource, budget: Budget): Promise<ReadonlySet<string>> {
   const found = new Set(hierarchy.ids);
   let level: readonly string[] = hierarchy.ids;
   for (let depth = 1; level.length > 0; depth++) {

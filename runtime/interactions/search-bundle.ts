@@ -15,6 +15,9 @@ export interface SearchBundle {
   readonly next?: string;
   /** The JSON text of each match as it is to be shown. */
   readonly texts: readonly (string | undefined)[];
+  /** What comes with the matches, and the JSON text of each as it is to be shown. */
+  readonly included: readonly StoredVersion[];
+  readonly includedTexts: readonly (string | undefined)[];
   /** What the client should know. */
   readonly notes: readonly Note[];
 }
@@ -23,12 +26,13 @@ export interface SearchBundle {
  * JSON text of a Bundle of type `searchset`. Resources are put in as the text that the store has, so that every number
  * keeps its form. https://hl7.org/fhir/R5/bundle.html#searchset
  */
-export function writeSearchBundle({ page, total, base, self, next, texts, notes }: SearchBundle): string {
+export function writeSearchBundle(bundle: SearchBundle): string {
+  const { page, total, base, self, next, texts, included, includedTexts, notes } = bundle;
   const links = [{ relation: 'self', url: self }, ...(next === undefined ? [] : [{ relation: 'next', url: next }])];
-  const entries = page.versions.flatMap((version, i) => {
-    const text = texts[i];
-    return text === undefined ? [] : [writeMatch(version, base, text)];
-  });
+  const entries = [
+    ...writeEntries(page.versions, texts, 'match', base),
+    ...writeEntries(included, includedTexts, 'include', base),
+  ];
   if (notes.length > 0) {
     entries.push(`{"resource":${JSON.stringify(noteOutcome(notes))},"search":{"mode":"outcome"}}`);
   }
@@ -39,6 +43,16 @@ export function writeSearchBundle({ page, total, base, self, next, texts, notes 
   );
 }
 
-function writeMatch({ type, id }: StoredVersion, base: string, text: string): string {
-  return `{"fullUrl":${JSON.stringify(`${base}/${type}/${id}`)},"resource":${text},"search":{"mode":"match"}}`;
+/** https://hl7.org/fhir/R5/valueset-search-entry-mode.html */
+function writeEntries(
+  versions: readonly StoredVersion[],
+  texts: readonly (string | undefined)[],
+  mode: 'match' | 'include',
+  base: string,
+): string[] {
+  return versions.flatMap(({ type, id }, i) => {
+    const text = texts[i];
+    if (text === undefined) return [];
+    return [`{"fullUrl":${JSON.stringify(`${base}/${type}/${id}`)},"resource":${text},"search":{"mode":"${mode}"}}`];
+  });
 }

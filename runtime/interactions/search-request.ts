@@ -1,45 +1,33 @@
 import { FhirError } from '../fhir/errors.js';
 import type { Note } from '../fhir/note.js';
+import { isLink, weightOf } from '../search/query/criterion.js';
 import { searchDefinitions } from '../search/query/definitions.js';
-import { findRow, parseCriterion, type CriterionContext } from '../search/query/parse-criterion.js';
+import { checkName, parseCriterion } from '../search/query/parse-criterion.js';
 import type { Criterion } from '../search/query/query.js';
 import { splitAt } from '../search/query/split.js';
-import { utc } from '../search/values/zone.js';
-import type { FindQuery } from '../store/store.js';
+import { usedBy, type UsedParameter } from '../search/query/used-by.js';
+import type { FindQuery, IncludeDirective } from '../store/store.js';
+import { searchContext } from './common-parameters.js';
 import { FORM } from './page-form.js';
+import { isInclude, mergeIncludes, readInclude, readIncludeName } from './read-include.js';
+import { chooseTypes, TYPES } from './read-types.js';
 import { RESULT_PARAMETERS, type ResultOptions } from './result-parameters.js';
-import { DEFAULT_SEARCH, MAX_CRITERIA } from './search-settings.js';
-import type { Services, View } from './services.js';
-
-/** A parameter as it was sent. */
-export interface SentParameter {
-  readonly name: string;
-  readonly value: string;
-  readonly isInUrl: boolean;
-}
-
-/** What a search is read from. */
-export interface SearchInput {
-  readonly type: string;
-  readonly params: readonly SentParameter[];
-  /** What nobody knows is left out instead of refused. */
-  readonly isLenient: boolean;
-  /** Not in a URL: longer lists may come. */
-  readonly isPosted: boolean;
-  /** Milliseconds since the epoch, for `ap` of dates. */
-  readonly now: number;
-  /** URL of the FHIR base; empty: nobody knows. */
-  readonly base: string;
-}
+import type { SearchInput, SearchServices, SentParameter } from './search-input.js';
+import { addNote, emptyNote, ignoredNote, type NoteList } from './search-notes.js';
+import { DEFAULT_SEARCH, MAX_CRITERIA, type SearchSettings } from './search-settings.js';
+import { checkView } from './search-views.js';
+import type { View } from './services.js';
 
 /** A search as it was understood. */
-export interface SearchRequest extends Pick<FindQuery, 'type' | 'sort' | 'count' | 'total'> {
+export interface SearchRequest extends Pick<FindQuery, 'sort' | 'count' | 'total' | 'include'> {
+  /** The types that are searched. */
+  readonly types: readonly string[];
   /** All of them have to be fulfilled. */
   readonly criteria: readonly Criterion[];
   readonly maxResults?: number;
   readonly view?: View;
-  /** Codes of the parameters that searching and sorting go by. */
-  readonly used: readonly string[];
+  /** The parameters that searching, sorting and including go by. */
+  readonly used: readonly UsedParameter[];
   /** The parameters that count, in their order. */
   readonly understood: readonly SentParameter[];
   /** What was left out. */
@@ -56,46 +44,75 @@ const IGNORABLE: ReadonlySet<string> = new Set(['parameter-unknown', 'modifier-u
  */
 export function readSearchRequest(input: SearchInput, services: SearchServices): SearchRequest {
   const { type, isLenient } = input;
+  const { subset } = services;
   const settings = { ...DEFAULT_SEARCH, ...services.search };
   const definitions = searchDefinitions(services.tables);
-  const context: CriterionContext = {
-    rows: definitions.rowsOf(type),
-    isResourceType: definitions.isResourceType,
-    zone: services.zone ?? utc,
-    now: input.now,
-    ...(input.base !== '' && { baseUrl: input.base }),
-    hierarchy: { type, hierarchies: definitions.hierarchies() },
-    maxAlternatives: input.isPosted ? settings.postValues : settings.values,
+  const types = chooseTypes(input, definitions);
+  const { context, owner, check } = searchContext(input, settings, services);
+  const notes: NoteList = [];
+  const ignore = (error: FhirError): void => addNote(notes, ignoredNote(error));
+  const resultContext = {
+    rows: context.rows,
+    settings,
+    ...(isLenient && { ignore }),
+    ...(subset !== undefined && { checkView: (view: View) => checkView(view, types, subset) }),
   };
-  const notes: Note[] = [];
-  const ignore = (error: FhirError): void => void notes.push(ignored(error));
-  const resultContext = { rows: context.rows, settings, ...(isLenient && { ignore }), ...viewCheck(type, services) };
   const criteria: Criterion[] = [];
-  const used = new Set<string>();
-  const understood: SentParameter[] = [];
+  const includes: IncludeDirective[] = [];
+  const used = new Map<string, UsedParameter>();
+  const use = (each: UsedParameter): void => void used.set(`${each.type} ${each.code}`, each);
+  let understood: SentParameter[] = [];
   let options: ResultOptions = {};
+  let taken = 0;
   const seen = new Set<string>();
   let room = 2 * context.maxAlternatives;
 
-  const take = (sent: SentParameter): void => {
+  const countOne = (): void => {
+    if (++taken > MAX_CRITERIA) throw tooMany(`A search may have ${MAX_CRITERIA} criteria and includes`);
+  };
+
+  const takeCriterion = (sent: SentParameter): void => {
     const { name, value } = sent;
-    const read = Object.hasOwn(RESULT_PARAMETERS, name) ? RESULT_PARAMETERS[name] : undefined;
-    if (read === undefined) {
-      const { code } = findRow(name, context.rows);
-      if (value === '') return void notes.push(empty(name));
-      room -= splitAt(value, ',').length;
-      criteria.push(parseCriterion(name, value, context));
-      if (criteria.length > MAX_CRITERIA || room < 0) throw tooMany(room < 0 ? 2 * context.maxAlternatives : undefined);
-      used.add(code);
-      understood.push(sent);
-      return;
+    check(name);
+    if (value === '') {
+      checkName(name, context);
+      return void addNote(notes, emptyNote(name));
     }
+    const criterion = parseCriterion(name, value, context);
+    room -= isLink(criterion) ? weightOf(criterion) : splitAt(value, ',').length;
+    criteria.push(criterion);
+    countOne();
+    if (room < 0) throw tooManyValues(2 * context.maxAlternatives, criteria.some(isLink));
+    usedBy(owner, criterion, definitions).forEach(use);
+    understood.push(sent);
+  };
+
+  const takeInclude = (sent: SentParameter): void => {
+    const { name, value } = sent;
+    readIncludeName(name);
+    if (value === '') return void addNote(notes, emptyNote(name));
+    const directives = readInclude(name, value, { types, definitions });
+    countOne();
+    includes.push(...directives);
+    understood.push(sent);
+  };
+
+  const takeResult = (sent: SentParameter, read: (typeof RESULT_PARAMETERS)[string] | undefined): void => {
+    const { name, value } = sent;
     if (seen.has(name)) throw new FhirError('parameter-invalid', `The parameter "${name}" may stand once`);
     seen.add(name);
-    if (value === '') return void notes.push(empty(name));
-    const result = read(value, resultContext);
-    options = { ...options, ...result.options };
-    if (result.value !== '') understood.push({ ...sent, value: result.value ?? value });
+    if (value === '') return void addNote(notes, emptyNote(name));
+    const result = read?.(value, resultContext);
+    options = { ...options, ...result?.options };
+    if (result?.value !== '') understood.push({ ...sent, value: result?.value ?? value });
+  };
+
+  const take = (sent: SentParameter): void => {
+    const { name } = sent;
+    if (isInclude(name)) takeInclude(sent);
+    else if (name === TYPES && type === undefined) takeResult(sent, undefined);
+    else if (Object.hasOwn(RESULT_PARAMETERS, name)) takeResult(sent, RESULT_PARAMETERS[name]);
+    else takeCriterion(sent);
   };
 
   for (const sent of input.params) {
@@ -103,24 +120,44 @@ export function readSearchRequest(input: SearchInput, services: SearchServices):
     try {
       take(sent);
     } catch (error) {
-      if (!isLenient || !(error instanceof FhirError) || !IGNORABLE.has(error.code)) throw error;
+      const isIgnorable = error instanceof FhirError && (IGNORABLE.has(error.code) || isInclude(sent.name));
+      if (!isLenient || !isIgnorable) throw error;
       ignore(error);
     }
   }
-  for (const { param } of options.sort ?? []) used.add(param);
-  const query = toQuery(options, settings.count, settings.maxCount);
-  return { type, criteria, ...query, used: [...used], understood, notes: cut(notes) };
+  if (options.summary === 'text' && includes.length > 0) {
+    const error = textWithIncludes();
+    if (!isLenient) throw error;
+    ignore(error);
+    includes.length = 0;
+    understood = understood.filter(({ name }) => !isInclude(name));
+  }
+  for (const { param } of options.sort ?? []) use({ type: owner, code: param });
+  const query = toQuery(options, settings);
+  const include = query.count === 0 ? undefined : planOf(mergeIncludes(includes), settings);
+  for (const { source, params } of include?.directives ?? []) params.forEach((code) => use({ type: source, code }));
+  return {
+    types,
+    criteria,
+    ...query,
+    ...(include !== undefined && { include }),
+    used: [...used.values()],
+    understood,
+    notes,
+  };
 }
 
-/** What a search is read with. */
-export type SearchServices = Pick<Services, 'tables' | 'zone' | 'search' | 'subset'>;
+function planOf(directives: readonly IncludeDirective[], settings: SearchSettings): FindQuery['include'] {
+  if (directives.length === 0) return undefined;
+  return { directives, most: settings.includes, rounds: settings.includeRounds };
+}
 
 function toQuery(
   options: ResultOptions,
-  initial: number,
-  most: number,
+  settings: SearchSettings,
 ): Pick<SearchRequest, 'sort' | 'count' | 'total' | 'maxResults' | 'view'> {
-  const { sort = [], count = Math.min(initial, most), total, summary, elements, maxResults } = options;
+  const { sort = [], total, summary, elements, maxResults } = options;
+  const { count = Math.min(settings.count, settings.maxCount) } = options;
   const isCut = summary !== undefined && summary !== 'false' && summary !== 'count';
   if (isCut && elements !== undefined) {
     throw new FhirError('parameter-invalid', '_summary and _elements exclude each other');
@@ -133,37 +170,19 @@ function toQuery(
   return { ...rest, count, total: wanted, ...(view !== undefined && { view }) };
 }
 
-/** Views are tried on a resource with nothing in it: unknown elements are refused even where nothing is found. */
-function viewCheck(type: string, { subset }: SearchServices): { readonly checkView?: (view: View) => void } {
-  if (subset === undefined) return {};
-  return { checkView: (view) => void subset({ resourceType: type }, view) };
+/** https://hl7.org/fhir/R5/search.html#summary */
+function textWithIncludes(): FhirError {
+  const text = '_include and _revinclude exclude _summary=text; _summary=true or _elements go with them';
+  return new FhirError('parameter-invalid', text);
 }
 
-/** The answer must not grow without bounds with what is wrong in the question. */
-const MAX_NOTES = 50;
-
-function cut(notes: readonly Note[]): readonly Note[] {
-  const [first, ...rest] = notes.slice(MAX_NOTES - 1);
-  if (first === undefined || rest.length === 0) return notes;
-  const text = `Ignored: ${rest.length + 1} more parameters`;
-  return [...notes.slice(0, MAX_NOTES - 1), { ...first, severity: 'warning', code: 'parameter-ignored', text }];
+function tooManyValues(values: number, hasLinks: boolean): FhirError {
+  const hint = hasLinks
+    ? '; those of a chain count for each type that its reference may lead to: name the type, as in subject:Patient.name'
+    : '';
+  return tooMany(`The parameters of a search may have ${values} values together${hint}`);
 }
 
-function ignored(error: FhirError): Note {
-  const text = `Ignored: ${error.message}`;
-  return { severity: 'warning', issue: 'not-supported', code: 'parameter-ignored', text };
-}
-
-/** https://hl7.org/fhir/R5/search.html#errors */
-function empty(name: string): Note {
-  const text = `The parameter ${JSON.stringify(name.slice(0, 64))} has no value and was ignored`;
-  return { severity: 'information', issue: 'informational', code: 'parameter-empty', text };
-}
-
-function tooMany(values: number | undefined): FhirError {
-  const text =
-    values === undefined
-      ? `A search may have ${MAX_CRITERIA} criteria`
-      : `The parameters of a search may have ${values} values together`;
+function tooMany(text: string): FhirError {
   return new FhirError('parameter-invalid', text);
 }

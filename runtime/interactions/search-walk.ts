@@ -1,9 +1,8 @@
 import { FhirError } from '../fhir/errors.js';
 import type { Call } from './call.js';
 import { FORM } from './page-form.js';
-import { PAGE_PARAMETER, type PageLinks } from './page-link.js';
-import type { SentParameter } from './search-request.js';
-import { typeOf } from './target.js';
+import { PAGE_PARAMETER, type PageBinding, type PageLinks } from './page-link.js';
+import type { SentParameter } from './search-input.js';
 
 /** Where a walk through the pages of a search stands. */
 export interface Walk {
@@ -56,6 +55,12 @@ export function sealWalk(call: Call, { params, began, shown, after = '' }: Walk,
   return pages.seal(bindingOf(call), { query, after: `${began.toString(36)}.${shown.toString(36)}.${after}` });
 }
 
-function bindingOf(call: Call) {
-  return { interaction: 'search-type', type: typeOf(call) } as const;
+/** A search of the system, of a type and of a compartment are never each other's. */
+function bindingOf({ interaction, type, id, member }: Call): PageBinding {
+  return {
+    interaction,
+    ...(type !== undefined && { type }),
+    ...(id !== undefined && { id }),
+    ...(member !== undefined && { member }),
+  };
 }

@@ -14,7 +14,10 @@ import type { Patchers } from './patchers.js';
 import type { SearchSettings } from './search-settings.js';
 
 /** The tables that interactions read. */
-export type ServiceTables = Pick<Tables, 'origin' | 'resourceTypes' | 'routes' | 'capabilities' | 'search' | 'types'>;
+export type ServiceTables = Pick<
+  Tables,
+  'origin' | 'resourceTypes' | 'routes' | 'capabilities' | 'search' | 'compartments' | 'types'
+>;
 
 /** The part of a resource that a client wants. https://hl7.org/fhir/R5/search.html#summary */
 export interface View {
@@ -24,7 +27,7 @@ export interface View {
 }
 
 /** Where an entry of a Bundle leads. */
-export interface EntryRoute extends Pick<Call, 'type' | 'id' | 'versionId' | 'params'> {
+export interface EntryRoute extends Pick<Call, 'type' | 'id' | 'versionId' | 'member' | 'params'> {
   readonly interaction: Interaction;
 }
 

@@ -11,18 +11,19 @@ import { viewJson } from './view.js';
 const PAGE_CONTENT = 1024 * 1024;
 
 /**
- * The JSON text of each version as a page of several shows it, cut down to a view; undefined for deletions. Of Binaries it
+ * The JSON text of each version as a page of several shows it, cut down to the view of its
+ * type; undefined for deletions. Of Binaries it
  * has the content as long as there is room; what has to go without is tagged as SUBSETTED.
  */
 export async function showPage(
   versions: readonly StoredVersion[],
-  view: View | undefined,
+  viewOf: (type: string) => View | undefined,
   services: Services,
 ): Promise<(string | undefined)[]> {
   const texts: (string | undefined)[] = [];
   let room = PAGE_CONTENT;
   for (const { type, id, json } of versions) {
-    const text = json === undefined ? undefined : viewJson(json, view, services);
+    const text = json === undefined ? undefined : viewJson(json, viewOf(type), services);
     const resource = text === undefined || type !== BINARY ? undefined : (readJson(text) as Resource);
     const pointer = resource === undefined ? undefined : pointerOf(resource);
     if (resource === undefined || pointer === undefined) {

@@ -54,6 +54,7 @@ export class DraftIndex<T extends Candidate> {
       const places = where.ids.flatMap((id) => this.byId.get(id) ?? []);
       return { count: places.length, values: () => places };
     }
+    if ('chain' in where || 'has' in where) throw new Error('criteria of writes have no links');
     const index = this.indexOf(where.param);
     if ('present' in where) return index.everyone;
     return 'any' in where ? index.any(where.any) : index.composite(where.composite);

@@ -6,7 +6,7 @@ import { Phase, type Entry } from './entry.js';
 /** The call that an entry makes, as if it had come by itself. @throws FhirError where its patch is none */
 export function callOf(entry: Entry, bundle: Call): Call {
   const { route, conditions, phase } = entry;
-  const { interaction, type, id, versionId, params } = route;
+  const { interaction, type, id, versionId, member, params } = route;
   return {
     interaction,
     params,
@@ -14,6 +14,7 @@ export function callOf(entry: Entry, bundle: Call): Call {
     ...(type === undefined ? {} : { type }),
     ...(id === undefined ? {} : { id }),
     ...(versionId === undefined ? {} : { versionId }),
+    ...(member === undefined ? {} : { member }),
     ...contentOf(entry),
     // Whoever loads thousands of resources has them already.
     prefer: phase === Phase.Read ? bundle.prefer : { ...bundle.prefer, return: bundle.prefer.return ?? 'minimal' },
@@ -24,6 +25,6 @@ export function callOf(entry: Entry, bundle: Call): Call {
 
 function contentOf({ route, resource, method }: Entry): Partial<Call> {
   if (method === 'PATCH') return { patch: patchOfResource(resource), patchPlace: placeOfPatch(resource) };
-  if (method === 'POST' && route.interaction === 'search-type') return { form: formOfResource(resource) };
+  if (method === 'POST' && route.interaction.startsWith('search-')) return { form: formOfResource(resource) };
   return resource === undefined ? {} : { body: resource };
 }

@@ -48,13 +48,14 @@ export async function rehearseReads(
 function storeAhead(store: Store, changes: readonly Change[]): Store {
   const now = Date.now();
   const written = new Map(changes.map((change) => [`${change.type}/${change.id}`, versionOf(change, now)]));
-  const ahead: Pick<Store, 'read' | 'readVersion' | 'find' | 'history'> = {
+  const ahead: Pick<Store, 'read' | 'readVersion' | 'find' | 'findAcross' | 'history'> = {
     read: async (type, id) => written.get(`${type}/${id}`) ?? store.read(type, id),
     async readVersion(type, id, version) {
       const own = written.get(`${type}/${id}`);
       return own?.version === version ? own : store.readVersion(type, id, version);
     },
     find: () => Promise.resolve({ versions: [], complete: now }),
+    findAcross: () => Promise.resolve({ versions: [], complete: now }),
     history: () => Promise.resolve({ versions: [], total: 0, complete: now }),
   };
   return new Proxy(store, {

@@ -71,7 +71,8 @@ function namedReads(
       return index === undefined ? undefined : names.get(index);
     };
     const { route } = entry;
-    return { ...entry, route: { ...route, params: replaceInQuery(route.type, route.params, nameOf, tables) } };
+    const type = route.member ?? route.type;
+    return { ...entry, route: { ...route, params: replaceInQuery(type, route.params, nameOf, tables) } };
   });
 }
 

@@ -1,0 +1,66 @@
+import { FhirError } from '../fhir/errors.js';
+import { hasHierarchies, isLink } from '../search/query/criterion.js';
+import type { Target } from '../search/query/query.js';
+import type { FindPage, FindQuery, PageQuery, Store } from '../store/store.js';
+import type { Call } from './call.js';
+import { resolveCriteria } from './resolve-hierarchies.js';
+import { withinBudget } from './search-budget.js';
+import { narrow } from './search-parts.js';
+import type { SearchRequest } from './search-request.js';
+import type { Services } from './services.js';
+
+/**
+ * A page of what fulfils all criteria; hierarchies that they name are followed first, within the same time.
+ *
+ * @param parts what is searched
+ * @throws FhirError `too-costly` with what could be done about it
+ */
+export async function findPage(
+  parts: readonly Target[],
+  { criteria }: Pick<SearchRequest, 'criteria'>,
+  query: PageQuery,
+  { signal, base }: Pick<Call, 'signal' | 'base'>,
+  { store, extract, limits }: Pick<Services, 'store' | 'extract' | 'limits'>,
+): Promise<FindPage> {
+  const run = async (within: AbortSignal | undefined): Promise<FindPage> => {
+    const source = { find: (each: FindQuery) => store.find(each, within), extract, signal: within, base };
+    const where = await resolveCriteria(criteria, source);
+    try {
+      return await find(narrow(parts, where), query, within, store);
+    } catch (error) {
+      throw error instanceof FhirError && error.code === 'too-costly'
+        ? tooCostly(error, query, criteria, parts)
+        : error;
+    }
+  };
+  return criteria.some(hasHierarchies) ? withinBudget(limits.queryTime, signal, run) : run(signal);
+}
+
+function find(
+  parts: readonly Target[],
+  query: PageQuery,
+  signal: AbortSignal | undefined,
+  store: Pick<Store, 'find' | 'findAcross'>,
+): Promise<FindPage> {
+  const [only] = parts;
+  return parts.length === 1 && only !== undefined
+    ? store.find({ ...only, ...query }, signal)
+    : store.findAcross({ parts, ...query }, signal);
+}
+
+function tooCostly(
+  { headers }: FhirError,
+  { total, count, sort, include }: PageQuery,
+  criteria: SearchRequest['criteria'],
+  parts: readonly Target[],
+): FhirError {
+  const hints = [
+    'add a criterion that few resources fulfil',
+    ...(criteria.some(isLink) ? ['search in steps instead of by chains and _has'] : []),
+    ...(parts.length > 1 ? ['name fewer types in _type'] : []),
+    ...(include === undefined ? [] : ['leave out _include and _revinclude, or ask for fewer matches with _count']),
+    ...(total === 'accurate' && count > 0 ? ['leave out _total=accurate'] : []),
+    ...(sort.length > 0 ? ['leave out _sort'] : []),
+  ];
+  return new FhirError('too-costly', `The search takes too long; ${hints.join(', or ')}`, { headers });
+}
