@@ -6,12 +6,15 @@ import type { Put, Store } from '../../runtime/store/store.js';
 /** Index entries, as a server makes them. */
 export const extract = createExtractor(tables);
 
+/** Resources that are written together. */
+export const BATCH = 200;
+
 /** Puts resources into a store that has none of them. */
 export async function load(store: Store, resources: Iterable<Resource>): Promise<void> {
   let batch: Put[] = [];
   for (const content of resources) {
     batch.push(toPut(content));
-    if (batch.length < 200) continue;
+    if (batch.length < BATCH) continue;
     await store.write(batch);
     batch = [];
   }

@@ -1,22 +1,21 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setImmediate } from 'node:timers/promises';
 
 import { MongoClient } from 'mongodb';
 
 import { tables } from '../../generated/tables.js';
 import type { Resource } from '../../runtime/fhir/resource.js';
 import { parametersOf } from '../../runtime/search/parameters-of.js';
-import { parseCriterion } from '../../runtime/search/query/parse-criterion.js';
-import { createZone } from '../../runtime/search/values/zone.js';
 import { openMongoStore } from '../../runtime/store/mongo/mongo-store.js';
 import { openSqliteStore } from '../../runtime/store/sqlite/sqlite-store.js';
 import type { FindQuery, Store } from '../../runtime/store/store.js';
 import { openBareMongo, withDatabase } from './bare-search-mongo.js';
 import { openBareSqlite, type BareSearch } from './bare-search.js';
 import { clinic, createRandom, type Clinic } from './clinic.js';
+import { inTurn, type Compared, type Work } from './in-turn.js';
 import { load } from './load-clinic.js';
+import { readConditions } from './read-conditions.js';
 import type { Bench, Measured, Row } from './row.js';
 import { CASES, MOST, type CaseKind, type SearchCase } from './search-cases.js';
 
@@ -156,49 +155,7 @@ async function deepPage(store: Store): Promise<Row> {
   return rowOf(`search: page ${DEEP}`, measured, 'page 1', floor, { times: 1.5 });
 }
 
-/** Rounds that let V8 compile what runs, as it has in a server that is up for a minute; and those that are measured. */
-const WARM_UP = 4;
-const MEASURED = 5;
-
-/** Runs pieces of work and those of the floor in turn, one at a time, after some rounds to warm up. */
-async function inTurn(works: readonly Work[], floors: readonly Work[]): Promise<Compared> {
-  const sides = [works, floors].map((list) => ({ list, times: [] as number[], cpuMs: 0 }));
-  for (let round = 0; round < WARM_UP + MEASURED; round++) {
-    for (const side of sides) {
-      const cpu = process.cpuUsage();
-      for (const work of side.list) {
-        await setImmediate(); // each in a turn of its own, as requests come
-        const start = performance.now();
-        await work();
-        if (round >= WARM_UP) side.times.push(performance.now() - start);
-      }
-      const { user, system } = process.cpuUsage(cpu);
-      if (round >= WARM_UP) side.cpuMs += (user + system) / 1000;
-    }
-  }
-  const [measured, floor] = sides.map(({ times, cpuMs }): Measured => {
-    const sorted = times.toSorted((a, b) => a - b);
-    const wallMs = sorted.reduce((sum, time) => sum + time, 0);
-    const at = (share: number): number => sorted[Math.floor(sorted.length * share)]!;
-    return { count: sorted.length, wallMs, cpuMs, times: { p50: at(0.5), p99: at(0.99) } };
-  });
-  return { measured: measured!, floor: floor! };
-}
-
-type Work = () => Promise<unknown>;
-
-interface Compared {
-  readonly measured: Measured;
-  readonly floor: Measured;
-}
-
 const search = new Map(tables.search.map((table) => [table.type, table]));
-const context = {
-  isResourceType: (name: string) => tables.resourceTypes.includes(name),
-  zone: createZone('UTC'),
-  now: Date.UTC(2025, 0, 1),
-  maxAlternatives: 1000,
-};
 
 function toQuery({ type, query, sort }: SearchCase): FindQuery {
   const rows = parametersOf(type, search);
@@ -206,7 +163,7 @@ function toQuery({ type, query, sort }: SearchCase): FindQuery {
   const row = code === undefined ? undefined : rows.get(code);
   return {
     type,
-    where: { all: query.map(([name, value]) => parseCriterion(name, value, { ...context, rows })) },
+    where: { all: readConditions(type, query) },
     sort: row === undefined ? [] : [{ param: row.code, by: row.type as 'date', isDescending: sort!.startsWith('-') }],
     count: PAGE,
     total: 'cheap',

@@ -11,6 +11,7 @@ import { load } from '../bench/load-clinic.js';
 import { CASES, type SearchCase } from '../bench/search-cases.js';
 import { openStore } from '../contract/open-store.js';
 import { describeOnMongod, newDatabase } from '../mongod/for-tests.js';
+import { examinedLinks, ordersOf } from './search-examined-links.js';
 
 const PAGE = 20;
 /** Enough that a way which looks at everything is far outside the bound. */
@@ -49,12 +50,6 @@ function conditionsOf(type: string, query: SearchCase['query']): Condition[] {
     maxAlternatives: 10,
   };
   return query.map(([name, value]) => parseCriterion(name, value, context) as Condition);
-}
-
-/** Every order of a list. */
-function ordersOf<T>(list: readonly T[]): readonly (readonly T[])[] {
-  if (list.length <= 1) return [list];
-  return list.flatMap((first, i) => ordersOf(list.filter((_, j) => j !== i)).map((rest) => [first, ...rest]));
 }
 
 async function countOf(store: Store, type: string, where: Condition): Promise<number> {
@@ -108,4 +103,12 @@ describe('what a search looks at is in proportion to what it finds', () => {
     const slotOf = (type: string, code: string): number | undefined => parametersOf(type, search).get(code)?.slot;
     examinedOn(() => openStore(newDatabase(), { slotOf }));
   });
+});
+
+/** Of each of two types, which refer to each other; `test:long` has 300,000. */
+const LINKED = 6000;
+
+describe('what links look at is in proportion to the side where there is less', () => {
+  describe('on SQLite', () => examinedLinks(() => openStore('sqlite::memory:'), LINKED));
+  describeOnMongod('on MongoDB', () => examinedLinks(() => openStore(newDatabase()), LINKED));
 });

@@ -12,8 +12,10 @@ import type { Sample } from './search-matrix-data.js';
 import { joined, nameOf, randomCriterion, type Criterion } from './search-oracle-criteria.js';
 import { createSearchOracle, type SearchOracle } from './search-oracle.js';
 
-const NOW = Date.parse('2024-06-01T00:00:00Z');
-const BASE = 'http://here/fhir';
+/** When the random criteria are asked: milliseconds since the epoch. */
+export const NOW = Date.parse('2024-06-01T00:00:00Z');
+/** Base URL of the server that is asked. */
+export const BASE = 'http://here/fhir';
 
 /** What random criteria are about. */
 export interface Trials {
@@ -66,7 +68,7 @@ export function createTrials(tables: Tables, samples: ReadonlyMap<string, readon
       for (let n = 0; n < count;) {
         // Each kind has its turn, though there are few numbers and many tokens.
         const [type, row] = random.pick(byKind.get(random.pick(kinds))!);
-        const criterion = draw(random, oracle, row, samples.get(type)!);
+        const criterion = drawCriterion(random, oracle, row, samples.get(type)!);
         if (criterion === undefined) continue;
         n++;
         const what = `seed ${seed}, ${n}: ${type}?${nameOf(row, criterion)}=${criterion.text}`;
@@ -78,12 +80,18 @@ export function createTrials(tables: Tables, samples: ReadonlyMap<string, readon
 }
 
 /** `_lastUpdated` is the store's own; what has no expression, and what is special, finds nothing yet. */
-function isTried({ code, type, paths, components = [] }: SearchRow): boolean {
+export function isTried({ code, type, paths, components = [] }: SearchRow): boolean {
   const kinds = [type, ...components.map((component) => component.type)];
   return !kinds.includes('special') && paths.length > 0 && code !== '_lastUpdated' && code !== '_in';
 }
 
-function draw(random: Random, oracle: SearchOracle, row: SearchRow, all: readonly Sample[]): Criterion | undefined {
+/** A random criterion about what some of the samples have; undefined: it makes no sense. */
+export function drawCriterion(
+  random: Random,
+  oracle: SearchOracle,
+  row: SearchRow,
+  all: readonly Sample[],
+): Criterion | undefined {
   if (random.chance(0.05) && row.code !== '_id') return { modifier: 'missing', text: random.pick(['true', 'false']) };
   const one = (): Criterion | undefined => {
     const { resource } = random.pick(all);

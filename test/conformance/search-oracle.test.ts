@@ -8,6 +8,7 @@ import { slotOf } from '../contract/behaviour-search-helpers.js';
 import { describeOnMongod } from '../mongod/for-tests.js';
 import type { Store } from '../../runtime/store/store.js';
 import { readSamples, writeSamples } from './search-matrix-data.js';
+import { createLinkTrials } from './search-oracle-link-trials.js';
 import { createTrials } from './search-oracle-trials.js';
 
 const samples = readSamples(tables);
@@ -41,6 +42,44 @@ describe('a criterion finds what the rules of the specification find in the JSON
 
     it('finds the same', async () => {
       expect(await trials.run([sqlite, mongo], seedOfRun() + 1, 100)).toBeGreaterThan(25);
+    }, 60_000);
+  });
+});
+
+/** Random chains, reverse chains and includes among the examples, which refer to each other: 200 and 60 on SQLite, some of them on MongoDB. */
+describe('links find what following the references in the JSON finds', () => {
+  const linked = createLinkTrials(tables, samples, 9);
+  let sqlite: Store;
+  beforeAll(async () => {
+    sqlite = await openStore('sqlite::memory:');
+    await writeSamples(sqlite, linked.samples);
+  }, 120_000);
+  afterAll(() => sqlite.close());
+
+  it('on SQLite, and by matches', async () => {
+    expect(await linked.run([sqlite], seedOfRun(), 200)).toBeGreaterThan(50);
+  }, 60_000);
+
+  it('what comes with pages, on SQLite', async () => {
+    expect(await linked.runIncludes([sqlite], seedOfRun(), 60)).toBeGreaterThan(15);
+  }, 60_000);
+
+  describeOnMongod('on MongoDB too', () => {
+    let mongo: Store;
+    let url: string;
+    beforeAll(async () => {
+      url = onMongo.url('');
+      mongo = await openStore(url, { slotOf });
+      await writeSamples(mongo, linked.samples);
+    }, 120_000);
+    afterAll(async () => {
+      await mongo.close();
+      await onMongo.drop?.(url);
+    });
+
+    it('finds the same', async () => {
+      expect(await linked.run([mongo], seedOfRun() + 1, 60)).toBeGreaterThan(15);
+      expect(await linked.runIncludes([mongo], seedOfRun() + 1, 30)).toBeGreaterThan(7);
     }, 60_000);
   });
 });

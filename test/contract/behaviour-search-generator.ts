@@ -42,9 +42,23 @@ const URLS = ['http://a', 'http://a/b', 'http://a/b/c', 'http://a/bc', 'urn:oid:
 const UNITS = ['g', 'mg', 'm'];
 const UCUM = 'http://unitsofmeasure.org';
 
-/** @param ids those that resources may have */
-export function createGenerator(random: Random, ids: readonly string[]): Generator {
+/** Types whose resources refer to each other. */
+export interface World {
+  /** Those of the resources, and some that there are none of. */
+  readonly types: readonly string[];
+  /** URLs that nothing else in the store has. */
+  readonly urls: readonly string[];
+}
+
+/**
+ * @param ids those that resources may have
+ * @param world absent: no reference leads anywhere, and no condition asks for other resources
+ */
+export function createGenerator(random: Random, ids: readonly string[], world?: World): Generator {
   const { below, chance, pick, some } = random;
+  const targetTypes = world?.types ?? TYPES;
+  const urls = world?.urls ?? URLS;
+  const targetIds = world === undefined ? IDS : ids;
   const maybe = <T>(value: T, probability = 0.5): T | undefined => (chance(probability) ? value : undefined);
   const point = (): number => below(12) * 10 - 20;
   const system = (): string | undefined => pick(SYSTEMS);
@@ -87,15 +101,21 @@ export function createGenerator(random: Random, ids: readonly string[]): Generat
 
   function place(): Partial<ReferenceEntry> {
     const base = maybe('http://x/fhir', 0.2);
-    return defined({ type: pick(TYPES), id: pick(IDS), base, version: maybe(pick(['1', '2']), 0.2) });
+    return defined({ type: pick(targetTypes), id: pick(targetIds), base, version: maybe(pick(['1', '2']), 0.2) });
   }
 
   function target(): SimpleEntry {
     const identifier = { value: pick(['v', 'w', '1']), ...defined({ system: system() }) };
     const form = below(8);
-    if (form === 0) return reference({ type: maybe(pick(TYPES)), identifier });
-    if (form === 1) return reference({ url: pick(URLS), version: maybe('1'), fragment: maybe('f', 0.3) });
-    if (form === 2) return reference({ type: maybe(pick(TYPES)), url: 'urn:uuid:1', identifier: maybe(identifier) });
+    if (form === 0) return reference({ type: maybe(pick(targetTypes)), identifier });
+    if (form === 1 || (form === 3 && world !== undefined))
+      return reference({ url: pick(urls), version: maybe('1'), fragment: maybe('f', 0.3) });
+    if (form === 2)
+      return reference({
+        type: maybe(pick(targetTypes)),
+        url: world === undefined ? 'urn:uuid:1' : pick(urls),
+        identifier: maybe(identifier),
+      });
     return reference({ ...place(), identifier: maybe(identifier, 0.2), fragment: maybe('f', 0.1) });
   }
 
@@ -117,7 +137,7 @@ export function createGenerator(random: Random, ids: readonly string[]): Generat
     number: () => number(below(16) / 2),
     quantity: amount,
     reference: target,
-    uri: () => uri(pick(URLS)),
+    uri: () => uri(pick(urls)),
   };
 
   function bounds(value: number): Bounds {
@@ -153,7 +173,7 @@ export function createGenerator(random: Random, ids: readonly string[]): Generat
     if (form === 0) return { is: 'identifier', ...defined({ system: systemTest() }), value: pick(['v', 'w', '1']) };
     if (form === 1) return { is: 'identifier', system: pick(['urn:s', 'urn:t', null]) };
     if (form === 2)
-      return { is: 'reference', url: pick(URLS), ...defined({ version: maybe('1'), fragment: maybe('f') }) };
+      return { is: 'reference', url: pick(urls), ...defined({ version: maybe('1'), fragment: maybe('f') }) };
     if (form === 3) return { is: 'reference', url: 'urn:uuid:1', ...defined({ types: maybe([pick(TYPES)]) }) };
     const { id, base, version } = place();
     const types = maybe([pick(TYPES), ...some(2, () => pick(TYPES))], 0.7);
@@ -187,7 +207,7 @@ export function createGenerator(random: Random, ids: readonly string[]): Generat
     reference: referenceTest,
     uri: () => ({
       is: pick(['uri-equals', 'uri-below', 'uri-above'] as const),
-      value: pick([...URLS, 'http://a/b/c/d']),
+      value: pick([...urls, 'http://a/b/c/d']),
     }),
   };
 
@@ -210,7 +230,16 @@ export function createGenerator(random: Random, ids: readonly string[]): Generat
     return { param: pick(PARAMS[kind]), any: tests(kind) };
   }
 
+  function link(depth: number): Condition {
+    const param = pick(PARAMS.reference);
+    const inner = (): Condition => (chance(0.15) ? { all: [] } : chance(0.3) ? condition(depth - 1) : depth > 1 && chance(0.4) ? link(depth - 1) : leaf()); // prettier-ignore
+    if (chance(0.45)) return { has: { type: pick(targetTypes), param, where: inner() } };
+    const types = new Set([pick(targetTypes), ...some(3, () => pick(targetTypes))]);
+    return { param, chain: [...types].map((type) => ({ type, where: inner() })) };
+  }
+
   function condition(depth = 3): Condition {
+    if (world !== undefined && depth > 0 && chance(0.5)) return link(depth);
     if (depth === 0 || chance(0.4)) return leaf();
     const form = below(6);
     if (form === 0) return { not: condition(depth - 1) };
@@ -230,7 +259,8 @@ export function createGenerator(random: Random, ids: readonly string[]): Generat
           of(param, composite(...kinds.map((kind) => [entry[kind](), ...(chance(0.2) ? [entry[kind]()] : [])]))),
         ),
       );
-      return [...simple, ...composites];
+      const versions = world === undefined ? [] : some(3, () => of('version', token(pick(['1', '2']))));
+      return [...simple, ...composites, ...versions];
     },
     condition,
     sort: () =>

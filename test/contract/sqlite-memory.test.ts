@@ -2,6 +2,9 @@ import { describe } from 'vitest';
 
 import { concurrencyBehaviour } from './behaviour-concurrency.js';
 import { resourceBehaviour } from './behaviour-resources.js';
+import { searchAcrossBehaviour } from './behaviour-search-across.js';
+import { searchIncludeBehaviour } from './behaviour-search-includes.js';
+import { searchLinkBehaviour } from './behaviour-search-links.js';
 import { searchUpkeepBehaviour } from './behaviour-search-upkeep.js';
 import { searchBehaviour } from './behaviour-search.js';
 import { inMemory } from './in-memory.js';
@@ -12,5 +15,8 @@ describe('the store port on sqlite::memory:, in part', () => {
   describe('resources', () => resourceBehaviour(inMemory));
   describe('writes at once', () => concurrencyBehaviour(inMemory));
   describe('search', () => searchBehaviour(inMemory));
+  describe('links of a search', () => searchLinkBehaviour(inMemory));
+  describe('includes of a search', () => searchIncludeBehaviour(inMemory));
+  describe('searches over several types', () => searchAcrossBehaviour(inMemory));
   describe('what searches find it by', () => searchUpkeepBehaviour(inMemory));
 });

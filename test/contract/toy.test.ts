@@ -1,4 +1,8 @@
 import { guardBehaviour } from './behaviour-guards.js';
+import { searchAcrossBehaviour } from './behaviour-search-across.js';
+import { searchIncludeBehaviour } from './behaviour-search-includes.js';
+import { searchLinkRandomBehaviour } from './behaviour-search-link-random.js';
+import { searchLinkBehaviour } from './behaviour-search-links.js';
 import { searchPageBehaviour } from './behaviour-search-pages.js';
 import { searchUpkeepBehaviour } from './behaviour-search-upkeep.js';
 import { searchBehaviour } from './behaviour-search.js';
@@ -9,5 +13,9 @@ const toy: Subject = { name: 'the toy store', url: () => 'toy:', isShared: false
 
 searchBehaviour(toy);
 searchPageBehaviour(toy);
+searchLinkBehaviour(toy);
+searchIncludeBehaviour(toy);
+searchAcrossBehaviour(toy);
+searchLinkRandomBehaviour(toy, 20);
 searchUpkeepBehaviour(toy);
 guardBehaviour(toy);

@@ -65,7 +65,7 @@ export class Remade {
     const types = indexTypes(structures, parents);
     // The compiler looks all types up, but makes a table only for those it is given.
     const wanted = structures.filter(({ name }) => name === type);
-    const tables = buildSearch(this.corrected.searchParameters, { structures: wanted, types, codes });
+    const tables = buildSearch(this.corrected.searchParameters, { structures: wanted, types, codes, aliases: [] });
     return tables.flatMap((table) => table.parameters).filter((parameter) => parameter.code === code);
   }
 

@@ -26,6 +26,10 @@ export function toyModel(dir = TOY_PACKAGE): Model {
       withheld: [],
       ownChains: [],
     },
+    aliases: [
+      { package: loaded.name, type: 'Visit', name: 'remark', code: 'note', reason: 'Others call it so.' },
+      { package: loaded.name, type: 'Visit', name: 'animal', reason: 'It is called so already.' },
+    ],
     profiles: { Animal: ['http://toy.example/fhir/StructureDefinition/dog'] },
   });
   verifyModel(model);

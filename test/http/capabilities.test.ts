@@ -38,7 +38,9 @@ describe('capabilities: GET [base]/metadata (http.html#capabilities)', () => {
         'create',
         'search-type',
       ]);
-      expect(row.searchInclude ?? row.searchRevInclude ?? row.operation).toBeUndefined();
+      expect(row.operation).toBeUndefined();
+      expect(row.searchInclude).toEqual(row.type === 'Observation' ? ['*', 'Observation:subject'] : undefined);
+      expect(row.searchRevInclude).toEqual(row.type === 'Patient' ? ['*', 'Observation:subject'] : undefined);
     }
     expect(rest.interaction).toEqual([{ code: 'transaction' }, { code: 'batch' }, { code: 'history-system' }]);
     expect(rest.operation ?? rest.searchParam).toBeUndefined();

@@ -335,8 +335,16 @@ export function conditionalWrites(data: Store): void {
       ['an order', 'identifier=a&_sort=name', 'parameter-invalid', '"_sort"'],
       ['a number of results', 'identifier=a&_count=1', 'parameter-invalid', '"_count"'],
       ['a view', 'identifier=a&_elements=name', 'parameter-invalid', '"_elements"'],
-      ['an include', 'identifier=a&_include=Patient:link', 'parameter-unknown', '"_include"'],
-      ['a chain', 'general-practitioner.name=a', 'parameter-unknown', 'Chained'],
+      ['an include', 'identifier=a&_include=Patient:link', 'parameter-invalid', '"_include"'],
+      [
+        'an include that iterates',
+        'identifier=a&_revinclude:iterate=Patient:link',
+        'parameter-invalid',
+        '"_revinclude',
+      ],
+      ['a chain', 'link:Patient.name=a', 'parameter-invalid', '"link:Patient.name" asks for other resources'],
+      ['a chain back', '_has:Patient:link:name=a', 'parameter-invalid', 'search by it first, then write by id'],
+      ['a search of the whole system', 'identifier=a&_type=Patient', 'parameter-unknown', '"_type"'],
       ['what is encoded wrongly', 'identifier=%zz', 'parameter-invalid', 'not encoded well'],
     ];
 

@@ -15,7 +15,12 @@ describe('what has no route, or no interaction behind it yet (http.html)', () =>
     ['POST', '/Patient/_history', 405, 'method-not-allowed', 'GET, HEAD'],
     ['DELETE', '/_history', 405, 'method-not-allowed', 'GET, HEAD'],
     ['GET', '/Patient/_search', 405, 'method-not-allowed', 'POST'],
-    ['GET', '/Patient/1/Observation', 404, 'not-wired', undefined],
+    ['GET', '/Patient/1/Observation', 200, undefined, undefined],
+    ['POST', '/Patient/1/Observation', 405, 'method-not-allowed', 'GET, HEAD'],
+    ['GET', '/Patient/1/Basic', 404, 'unknown-path', undefined],
+    ['GET', '/Patient/1/Nothing', 404, 'unknown-type', undefined],
+    ['GET', '/Basic/1/Observation', 404, 'unknown-path', undefined],
+    ['GET', '/Patient/1/Observation/1', 404, 'unknown-path', undefined],
     ['GET', '/', 405, 'method-not-allowed', 'POST'],
     ['GET', '/$diff', 404, 'not-wired', undefined],
     ['GET', '/Patient/1/$meta', 404, 'not-wired', undefined],
@@ -36,7 +41,9 @@ describe('what has no route, or no interaction behind it yet (http.html)', () =>
   });
 
   it.each([
-    ['GET', '/Patient/1/Observation', 'search in a compartment (the interaction search-compartment) yet; search the'],
+    ['GET', '/Patient/1/Basic?x=1', 'Basic is not in the compartment of Patient; search it by itself: [base]/Basic?…'],
+    ['GET', '/Patient/1/Pateint', 'Unknown resource type "Pateint"; did you mean Patient?'],
+    ['GET', '/Basic/1/Observation', 'There is no compartment of Basic; there is one of Patient'],
     ['DELETE', '/?identifier=x', 'deletion over all types yet; a deletion by criteria names the type'],
     ['GET', '/Pateint/1', 'Unknown resource type "Pateint"; did you mean Patient?'],
     ['POST', '/patient', 'Unknown resource type "patient"; did you mean Patient?'],

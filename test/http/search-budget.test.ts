@@ -5,7 +5,7 @@ import { FhirError } from '../../runtime/fhir/errors.js';
 import type { Store } from '../../runtime/store/store.js';
 import { createToyStore } from '../toy/store.js';
 import { codeOf } from './server.js';
-import { useSearchServer } from './search-server.js';
+import { useWholeServer } from './search-server.js';
 
 /** A toy store whose searches and histories wait until they are told to stop. */
 function waitingStore() {
@@ -21,13 +21,24 @@ function waitingStore() {
       });
     });
   };
-  const store: Store = { ...toy, find: (_query, signal) => wait(signal), history: (_query, signal) => wait(signal) };
+  const store: Store = {
+    ...toy,
+    find: (_query, signal) => wait(signal),
+    findAcross: (_query, signal) => wait(signal),
+    history: (_query, signal) => wait(signal),
+  };
   return { store, state };
 }
 
-describe.each([['/fhir/Patient?name=x'], ['/fhir/Patient/_history']])('a client that goes away from %s', (path) => {
+describe.each([
+  ['/fhir/Patient?name=x'],
+  ['/fhir/Patient?_has:Observation:patient:code=x&_include=*'],
+  ['/fhir?_tag=x'],
+  ['/fhir/Patient/1/*'],
+  ['/fhir/Patient/_history'],
+])('a client that goes away from %s', (path) => {
   const { store, state } = waitingStore();
-  const server = useSearchServer({ store });
+  const server = useWholeServer({ store });
 
   it('has the work in the store stopped, which is no defect', async () => {
     const req = request({ host: '127.0.0.1', port: server.port, path });
@@ -42,15 +53,22 @@ describe.each([['/fhir/Patient?name=x'], ['/fhir/Patient/_history']])('a client 
 });
 
 describe('a search that takes too long', () => {
-  const server = useSearchServer({
-    store: { ...createToyStore(), find: () => Promise.reject(new FhirError('too-costly')) },
-  });
+  const tooCostly = () => Promise.reject(new FhirError('too-costly'));
+  const server = useWholeServer({ store: { ...createToyStore(), find: tooCostly, findAcross: tooCostly } });
 
   it.each([
-    ['name=x', 'The search takes too long; add a criterion that few resources fulfil'],
-    ['name=x&_sort=name&_total=accurate', 'few resources fulfil, or leave out _total=accurate, or leave out _sort'],
-  ])('%s: 503 that says what could be done', async (query, text) => {
-    const answer = await server.send('GET', `/Patient?${query}`);
+    ['/Patient?name=x', 'The search takes too long; add a criterion that few resources fulfil'],
+    [
+      '/Patient?name=x&_sort=name&_total=accurate',
+      'resources fulfil, or leave out _total=accurate, or leave out _sort',
+    ],
+    ['/Patient?organization.name=x', 'few resources fulfil, or search in steps instead of by chains and _has'],
+    ['/Patient?_has:Observation:patient:code=x', 'or search in steps instead of by chains and _has'],
+    ['/Patient?_revinclude=*', 'or leave out _include and _revinclude, or ask for fewer matches with _count'],
+    ['/?_tag=x', 'few resources fulfil, or name fewer types in _type'],
+    ['/Patient/1/*', 'few resources fulfil, or name fewer types in _type'],
+  ])('%s: 503 that says what could be done', async (path, text) => {
+    const answer = await server.send('GET', path);
     expect([answer.status, codeOf(answer), answer.json().issue[0].code]).toEqual([503, 'too-costly', 'too-costly']);
     expect(answer.json().issue[0].details.text).toContain(text);
   });

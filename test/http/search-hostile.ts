@@ -109,6 +109,14 @@ const NAMES = [
   '_source:below',
   '_source:above',
   'active:missing',
+  'general-practitioner.name',
+  'link:Patient.name:exact',
+  'link:Patient.birthdate',
+  '_has:Observation:patient:code',
+  '_has:Observation:patient:value-quantity',
+  '_include',
+  '_include:iterate',
+  '_revinclude',
   '_sort',
   '_count',
   '_summary',
@@ -170,6 +178,12 @@ export function hostileSearches(store: Store): void {
       const name = encode(text);
       await check('GET', `/Patient?${name}=x`);
       await check('GET', `/Patient?name:${name}=x`);
+      await check('GET', `/Patient?link.${name}=x`);
+      await check('GET', `/Patient?link:${name}.name=x`);
+      await check('GET', `/Patient?_has:Observation:${name}:code=x`);
+      await check('GET', `/Patient?_has:${name}:patient:code=x`);
+      await check('GET', `/Patient?_include:${name}=*`);
+      await check('GET', `/Patient/1/Observation?${name}=x`);
       await check('GET', `/Patient?_sort=${name},-${name}`);
       await check('GET', `/Patient?${name}`);
     }

@@ -42,8 +42,54 @@ export function notesOf(answer: Answer): { readonly code: string; readonly text:
     .map(({ severity, details }) => ({ severity, code: details.coding[0].code, text: details.text }));
 }
 
-/** The query and path of a link below `/fhir`; undefined: there is none. */
+/** `Type/id` of what came with the matches, in code-point order. */
+export function includedIn(answer: Answer): string[] {
+  const entries: Entry[] = answer.json().entry ?? [];
+  const included = entries.filter(({ search }) => search.mode === 'include');
+  return included.map(({ resource }) => `${resource.resourceType}/${resource.id}`).sort();
+}
+
+/** A server that knows all types, their parameters and compartments. */
+export function useWholeServer(options: Partial<KilnOptions> = {}): ToyServer {
+  return useSearchServer({ tables, ...options });
+}
+
+interface Sendable {
+  readonly resourceType: string;
+  readonly id: string;
+  readonly [element: string]: unknown;
+}
+
+/** Writes resources one after the other. */
+export async function putAll(server: ToyServer, resources: readonly Sendable[]): Promise<void> {
+  for (const resource of resources) {
+    const answer = await server.send('PUT', `/${resource.resourceType}/${resource.id}`, resource);
+    if (answer.status >= 300) throw new Error(answer.text);
+  }
+}
+
+/** Writes many resources in few requests. */
+export async function putMany(server: ToyServer, resources: readonly Sendable[]): Promise<void> {
+  for (let at = 0; at < resources.length; at += 500) {
+    const entry = resources.slice(at, at + 500).map((resource) => ({
+      resource,
+      request: { method: 'PUT', url: `${resource.resourceType}/${resource.id}` },
+    }));
+    const answer = await server.send('POST', '', { resourceType: 'Bundle', type: 'transaction', entry });
+    if (answer.status !== 200) throw new Error(answer.text.slice(0, 1000));
+  }
+}
+
+/** The words of an answer that refuses, behind its status and code. */
+export function refusalOf(answer: Answer): string {
+  const { status } = answer;
+  const { resourceType, issue } = answer.json();
+  if (resourceType !== 'OperationOutcome') return `${status} ${resourceType}`;
+  return `${status} ${issue[0].details.coding[0].code} ${issue[0].details.text}`;
+}
+
+/** The query and path of a link below `/fhir`, with a slash before; undefined: there is none. */
 export function linkOf(answer: Answer, relation: string): string | undefined {
   const links: { relation: string; url: string }[] = answer.json().link;
-  return links.find((link) => link.relation === relation)?.url.replace(/^.*?\/fhir(?=\/)/, '');
+  return links.find((link) => link.relation === relation)?.url.replace(/^.*?\/fhir(?:\/|(?=\?)|$)/, '/');
 }

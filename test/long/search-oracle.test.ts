@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { tables } from '../../generated/tables.js';
 import type { Store } from '../../runtime/store/store.js';
 import { readSamples, writeSamples } from '../conformance/search-matrix-data.js';
+import { createLinkTrials } from '../conformance/search-oracle-link-trials.js';
 import { createTrials } from '../conformance/search-oracle-trials.js';
 import { slotOf } from '../contract/behaviour-search-helpers.js';
 import { onMongo } from '../contract/on-mongo.js';
@@ -30,5 +31,25 @@ describeOnMongod('a criterion finds the same in the JSON, on SQLite, on MongoDB,
     it.each(Array.from({ length: 10 }, (_, n) => n))('random criteria (%i)', async (n) => {
       expect(await trials.run(stores, seedOfRun() + n, 500)).toBeGreaterThan(100);
     });
+  });
+});
+
+/** 2,000 random chains and reverse chains, and 500 includes, among examples that refer to each other in five ways. */
+describeOnMongod('links find the same in the JSON, on SQLite, on MongoDB, and by matches', () => {
+  const samples = readSamples(tables);
+
+  it.each([0, 1, 2, 3, 4])('random links (%i)', async (n) => {
+    const seed = seedOfRun() + n;
+    const linked = createLinkTrials(tables, samples, seed);
+    const url = onMongo.url('');
+    const stores = [await openStore('sqlite::memory:'), await openStore(url, { slotOf })];
+    try {
+      for (const store of stores) await writeSamples(store, linked.samples);
+      expect(await linked.run(stores, seed, 400)).toBeGreaterThan(100);
+      expect(await linked.runIncludes(stores, seed, 100)).toBeGreaterThan(25);
+    } finally {
+      for (const store of stores) await store.close();
+      await onMongo.drop?.(url);
+    }
   });
 });

@@ -24,6 +24,8 @@ describe('kiln explain-search', () => {
     const location = (id: string, partOf: string) =>
       JSON.stringify({ resourceType: 'Location', id, partOf: { reference: `Location/${partOf}` } });
     lines.push(location('floor', 'house'), location('room', 'floor'));
+    const subject = { reference: 'Patient/p1' };
+    lines.push(JSON.stringify({ resourceType: 'Observation', id: 'o', status: 'final', code: { text: 'x' }, subject }));
     writeFileSync(join(folder, 'patients.ndjson'), lines.join('\n'));
     expect((await kiln('load', join(folder, 'patients.ndjson'), '--store', store)).code).toBe(0);
   }, 60_000);
@@ -50,10 +52,46 @@ describe('kiln explain-search', () => {
     expect(above.out).toContain(`(location (${to('room')} or ${to('floor')} or ${to('house')})) and (status = "x")`);
   });
 
+  it('shows chains, reverse chains, and what comes with the page', async () => {
+    const chain = await kiln(
+      'explain-search',
+      'Observation?subject:Patient.name=love1&_include=Observation:*',
+      '--store',
+      store,
+    );
+    expect([chain.code, chain.err]).toEqual([0, '']);
+    expect(chain.out).toMatch(/\nwhere {7}.*subject.*Patient.*name begins "love1"/);
+    expect(chain.out).toMatch(/\nincludes {4}Observation\.\S*\bsubject\b\S* -> any\n/);
+    const query = '_has:Observation:patient:status=final&_revinclude:iterate=Observation:subject:Patient';
+    const has = await kiln('explain-search', `Patient?${query}`, '--store', store);
+    expect([has.code, has.err]).toEqual([0, '']);
+    expect(has.out).toMatch(/\nwhere {7}.*patient of Observation/);
+    expect(has.out).toContain('\nincludes    Patient <- Observation.subject, again and again\n');
+    expect(has.out).toMatch(/ for 1 returned$/);
+  });
+
+  it('shows compartments, and of several types each that has resources', async () => {
+    const one = await kiln('explain-search', '/fhir/Patient/p1/Observation?status=final', '--store', store);
+    expect([one.code, one.err]).toEqual([0, '']);
+    expect(one.out).toMatch(/^type {8}Observation\nwhere {7}.*status = "final".*subject .*-> Patient \{"id":"p1"\}/);
+    const all = await kiln('explain-search', 'Patient/p1/*', '--store', store);
+    expect(all.out.match(/^type {8}\S+$/gm)).toEqual(['type        Observation', 'type        Patient']);
+    const named = await kiln('explain-search', '?_type=Patient,Location,Claim&_id=p1', '--store', store);
+    expect([named.code, named.err]).toEqual([0, '']);
+    expect(named.out.match(/^type {8}\S+$/gm)).toEqual(['type        Location', 'type        Patient']);
+    const none = await kiln('explain-search', 'http://127.0.0.1/fhir/_search?_type=Claim', '--store', store);
+    expect([none.code, none.out]).toEqual([0, 'none of the types that are searched has any resources']);
+  });
+
   it.each([
     ['Patient?nmae=x', 1, 'Unknown parameter "nmae"'],
     ['Patent?name=x', 1, 'there is no resource type "Patent"'],
-    ['?name=x', 2, 'has to begin with a type'],
+    ['?name=x', 1, 'The parameter "name" is none that all types have'],
+    ['', 2, 'has to begin with a type, a compartment or a query'],
+    ['Patient/p1', 2, 'has to begin with a type, a compartment or a query'],
+    ['/fhir/Patient/p1?name=x', 2, 'has to begin with a type, a compartment or a query'],
+    ['Patient/p1/Medication', 1, 'There is no Medication in the compartment of Patient'],
+    ['Location/house/Observation', 1, 'There is no compartment of Location'],
   ])('%s: exit %i, %s', async (search, code, message) => {
     const run = await kiln('explain-search', search, '--store', store);
     expect([run.code, run.out]).toEqual([code, '']);

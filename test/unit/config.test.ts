@@ -121,7 +121,7 @@ describe('configuration', () => {
     [{ limits: 5 }, 'limits in '],
     [{ search: { handling: 'loose' } }, 'search.handling "loose" in '],
     [{ delete: { multiple: 1 } }, 'delete.multiple 1 in '],
-    [{ limits: { search: { chain: 3 } } }, 'this setting is not available yet'],
+    [{ limits: { auth: { client: 3 } } }, 'this setting is not available yet'],
     [{ auth: { external: { mode: 'jwks' } } }, /auth.external.mode "jwks" in .* not available yet/],
     [{ cors: { origins: ['*'] } }, 'this setting is not available yet'],
     ['{"port":1,"port":2}', 'stands twice'],

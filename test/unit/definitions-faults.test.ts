@@ -176,6 +176,20 @@ describe('a fault is named with its file, its place and what would be right', ()
       () => ({ observation: ['http://x.org/a'] }),
       'definitions/profiles.json /observation: is the name "observation"; expected the name of a resource type',
     ],
+    [
+      'another name without a reason',
+      'aliases.json',
+      () => ({ aliases: [{ package: 'hl7.fhir.r5.core', type: 'Patient', name: 'called', code: 'name' }] }),
+      'definitions/aliases.json /aliases/0/reason: is missing',
+    ],
+    [
+      'another name that is none for a URL',
+      'aliases.json',
+      () => ({
+        aliases: [{ package: 'p', type: 'Patient', name: 'Called.so', code: 'name', reason: 'Some call it so.' }],
+      }),
+      'definitions/aliases.json /aliases/0/name: is "Called.so"; expected a name for URLs: small letters, digits and hyphens',
+    ],
     ['text that is not JSON', 'profiles.json', () => '{', 'definitions/profiles.json : is not JSON ('],
   ])('%s', (_, file, change, expected) => {
     const faults = faultsWith(file, change);

@@ -269,7 +269,8 @@ describe('criteria of a search (search.html)', () => {
 
   it.each([
     ['nmae', 'x', 'Unknown parameter "nmae"; valid here: _'],
-    ['name.given', 'x', 'Chained parameters such as "name.given" are not supported yet'],
+    // Only where the type that is searched is known: `search-chains.test.ts`.
+    ['name.given', 'x', 'The parameter "name.given" leads to other resources, which only a search of one type does'],
     ['name', '', 'The parameter "name" has no value'],
     ['name', 'a,,b', 'has an empty value between its commas'],
     ['name', 'a,b,c,d', 'has 4 values, and may have 3'],
@@ -285,9 +286,9 @@ describe('criteria of a search (search.html)', () => {
     ['general-practitioner:Patient', '1', 'never refers to Patient, but to'],
     ['_filter', 'x', 'is not supported yet; meanwhile say it with several parameters'],
     ['_text', 'x', 'is not supported yet'],
-    ['_has:Observation:patient:code', 'x', 'The parameter "_has" is not supported yet'],
-    ['_include', 'x', 'The parameter "_include" is not supported yet'],
-    ['general-practitioner:Practitioner.name', 'x', 'Chained parameters'],
+    ['_has:Observation:patient:code', 'x', 'leads to other resources'],
+    ['_include', 'x', 'The parameter "_include" says what comes with the matches, and is no criterion of them'],
+    ['_type', 'Patient', 'The parameter "_type" belongs to searches of the whole system'],
     ['_id:code-text', 'x', 'takes :missing, :not, not :code-text'],
   ])('%s=%s is refused with a reason', (name, value, message) => {
     expect(() => parse('Patient', name, value)).toThrow(message);

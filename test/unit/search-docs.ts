@@ -1,12 +1,14 @@
 import { tables } from '../../generated/tables.js';
-import type { SearchRow, SearchType } from '../../runtime/contract/search.js';
+import type { SearchRow, SearchTable, SearchType } from '../../runtime/contract/search.js';
 import { MAX_HIERARCHY } from '../../runtime/interactions/resolve-hierarchies.js';
 import { RESULT_PARAMETERS } from '../../runtime/interactions/result-parameters.js';
 import { searchDefinitions } from '../../runtime/search/query/definitions.js';
 import { PREFIXES } from '../../runtime/search/query/intervals.js';
-import { isSearchable, LATER_PARAMETERS } from '../../runtime/search/query/later-parameters.js';
+import { isSearchable, LATER_PARAMETERS, NO_CRITERIA } from '../../runtime/search/query/later-parameters.js';
+import { MAX_LINKS } from '../../runtime/search/query/link-name.js';
 import { modifiersOf } from '../../runtime/search/query/parse-criterion.js';
 import { LATER } from '../../runtime/search/query/parse-value.js';
+import { MAX_WAYS } from '../../runtime/search/query/resolve-links.js';
 
 /** Types of parameters, in the order of the page. */
 export const TYPES = ['string', 'token', 'reference', 'date', 'number', 'quantity', 'uri', 'composite'] as const;
@@ -43,7 +45,7 @@ export function unsearchable(): string[] {
   const names = tables.search.flatMap(({ type, parameters }) =>
     parameters.filter((row: SearchRow) => !isSearchable(row)).map(({ code }) => ({ type, code })),
   );
-  const own = names.filter(({ code }) => !Object.hasOwn(LATER_PARAMETERS, code));
+  const own = names.filter(({ code }) => !Object.hasOwn({ ...LATER_PARAMETERS, ...NO_CRITERIA }, code));
   return own.map(({ type, code }) => `\`${type}.${code}\``);
 }
 
@@ -51,6 +53,13 @@ export function unsearchable(): string[] {
 function hierarchyNames(): string {
   const all = [...searchDefinitions(tables).hierarchies()];
   return all.flatMap(([type, codes]) => codes.map((code) => `\`${type}.${code}\``)).join(', ');
+}
+
+/** Other names of parameters. */
+function aliasNames(): string[][] {
+  return tables.search.flatMap(({ type, aliases = [] }: SearchTable) =>
+    aliases.map(({ name, code }) => [type, `\`${name}\``, `\`${code}\``]),
+  );
 }
 
 /** The page `docs/search-parameters.md`. */
@@ -83,6 +92,20 @@ export function searchDocs(): string {
     '`_id` takes `:missing` and `:not`, `_lastUpdated` takes `:missing` alone.',
     '',
     ...table(['later', 'why'], reasons),
+    '',
+    '## Chains and reverse chains',
+    '',
+    '`subject.name`, `subject:Patient.organization.name`, `_has:Observation:patient:code`, nested and mixed, with modifiers and',
+    'prefixes at the end: as those of the parameter that stands there. References lead on by type and id (whichever version',
+    'they name) or, as canonicals, by `url` and `version`, to resources of this server that are not deleted.',
+    '',
+    `A name has at most ${MAX_LINKS} links. Without a type all targets that have the parameter and take the value are asked, at most`,
+    `${MAX_WAYS} combinations of types in one name; more have to be named. \`:identifier\` stands at the end alone`,
+    '(`subject:identifier=…`, `subject.identifier=…`). No order goes by a chain, and no write has one among its criteria.',
+    '',
+    '## Other names',
+    '',
+    ...table(['type', 'name', 'parameter'], aliasNames()),
     '',
     '## Prefixes',
     '',

@@ -113,4 +113,5 @@ export const search: SearchTable = {
       targets: ['Visit'],
     },
   ],
+  aliases: [{ name: 'remark', code: 'note' }],
 };

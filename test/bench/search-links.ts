@@ -1,0 +1,133 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+import { MongoClient } from 'mongodb';
+
+import { tables } from '../../generated/tables.js';
+import { parametersOf } from '../../runtime/search/parameters-of.js';
+import type { Condition } from '../../runtime/search/query/query.js';
+import { openMongoStore } from '../../runtime/store/mongo/mongo-store.js';
+import { openSqliteStore } from '../../runtime/store/sqlite/sqlite-store.js';
+import type { FindPage, Store } from '../../runtime/store/store.js';
+import { openBareMongoLinks } from './bare-links-mongo.js';
+import { openBareLinks, type BareLinks } from './bare-links.js';
+import { withDatabase } from './bare-search-mongo.js';
+import { clinic, createRandom } from './clinic.js';
+import { inTurn } from './in-turn.js';
+import { acrossQuery, INCLUDES, LINK_CASES, type LinkCase, type LinkName } from './link-cases.js';
+import { load } from './load-clinic.js';
+import { readConditions } from './read-conditions.js';
+import type { Bench, Row } from './row.js';
+
+const PAGE = 20;
+const RESOURCES = 100_000;
+const ROUNDS = 100;
+
+/**
+ * Searches across 100,000 resources through the store, each against a query written by hand on tables and indexes made for
+ * it alone. With `--store=mongodb://…` on databases of its own there.
+ */
+export const bench: Bench = async () => {
+  const url = process.env['KILN_BENCH_STORE'];
+  const { store, openBare, close } = url === undefined ? openSqlite() : await openMongo(url);
+  const records = clinic(RESOURCES);
+  try {
+    await load(store, records.resources);
+    const bare = await openBare();
+    try {
+      const rows: Row[] = [];
+      for (const { name, draw } of LINK_CASES) {
+        const random = createRandom(7);
+        const drawn = Array.from({ length: ROUNDS }, () => draw(random, records));
+        for (const each of drawn.slice(0, 10)) await checkAnswers(name, each, store, bare);
+        const { measured, floor } = await inTurn(
+          drawn.map((each) => toWork(each, store)),
+          drawn.map((each) => () => bare.run(name, each, PAGE)),
+        );
+        const title = `search on ${url === undefined ? 'SQLite' : 'MongoDB'}: ${name}`;
+        rows.push({
+          name: title,
+          unit: 'pages',
+          measured,
+          floor: { name: 'by hand', measured: floor },
+          goal: { times: 2 },
+        });
+      }
+      return rows;
+    } finally {
+      await bare.close();
+    }
+  } finally {
+    await close();
+  }
+};
+
+interface Subject {
+  readonly store: Store;
+  readonly openBare: () => Promise<BareLinks>;
+  readonly close: () => Promise<void>;
+}
+
+function openSqlite(): Subject {
+  const folder = mkdtempSync(join(tmpdir(), 'kiln-bench-'));
+  const store = openSqliteStore(`sqlite:${join(folder, 'kiln.db')}`);
+  return {
+    store,
+    openBare: () => openBareLinks(join(folder, 'bare.db'), clinic(RESOURCES).resources),
+    async close() {
+      await store.close();
+      rmSync(folder, { recursive: true });
+    },
+  };
+}
+
+async function openMongo(url: string): Promise<Subject> {
+  const database = `kiln_bench_links_${process.pid}`;
+  const search = new Map(tables.search.map((table) => [table.type, table]));
+  const slotOf = (type: string, code: string): number | undefined => parametersOf(type, search).get(code)?.slot;
+  const store = await openMongoStore(withDatabase(url, database), { slotOf });
+  return {
+    store,
+    openBare: () => openBareMongoLinks(url, `${database}_bare`, clinic(RESOURCES).resources),
+    async close() {
+      await store.close();
+      const client = new MongoClient(url);
+      await client.db(database).dropDatabase();
+      await client.close();
+    },
+  };
+}
+
+/** As a server asks the store; criteria are read each time as with every request. */
+function toWork({ type, query, compartment, include, across }: LinkCase, store: Store): () => Promise<FindPage> {
+  if (across !== undefined) return () => store.findAcross(acrossQuery(across, PAGE));
+  return () => {
+    const where: Condition[] = [...readConditions(type, query)];
+    if (compartment !== undefined) {
+      const { id, params } = compartment;
+      const test = { is: 'reference', types: ['Patient'], id } as const;
+      where.push({ some: params.map((param) => ({ param, any: [test] })) });
+    }
+    return store.find({
+      type,
+      where: { all: where },
+      sort: [],
+      count: PAGE,
+      total: 'cheap',
+      ...(include !== undefined && { include: { directives: include, ...INCLUDES } }),
+    });
+  };
+}
+
+/** Both have to find the same, or their times mean nothing. */
+async function checkAnswers(name: LinkName, each: LinkCase, store: Store, bare: BareLinks): Promise<void> {
+  const { versions, included = [] } = await toWork(each, store)();
+  const ours = [...versions, ...included].map(({ id }) => id);
+  const { rows } = await bare.run(name, each, PAGE);
+  const theirs = new Set(rows.map(({ id }) => id));
+  // By hand one more is read than is shown, and what comes with it.
+  if (ours.length === 0 || !ours.every((id) => theirs.has(id)) || theirs.size > ours.length + 2) {
+    throw new Error(`${name} ${JSON.stringify(each.values)}: ${ours.length} by Kiln, ${theirs.size} by hand`);
+  }
+}
