@@ -897,4 +897,9 @@ export const search: SearchTable = {
       slot: 4,
     },
   ],
+  aliases: [
+    { name: 'event', code: 'event-code' },
+    { name: 'format', code: 'format-code' },
+    { name: 'related', code: 'event-reference' },
+  ],
 };
