@@ -58,7 +58,7 @@ export function partsLeft(
 export interface FoundAcross {
   readonly type: string;
   readonly id: string;
-  /** Of each key, at its place; null: it has none. Those of `_id` are not looked at. */
+  /** Of each key before the first by id, at its place; null: it has none. */
   readonly values: readonly (SortValue | null)[];
 }
 
@@ -72,6 +72,7 @@ export function compareAcross(sort: readonly SortKey[]): (a: FoundAcross, b: Fou
       const order = by === 'id' ? byId : missingLast(a.values[i] ?? null, b.values[i] ?? null);
       if (order === undefined) return (a.values[i] ?? null) === null ? 1 : -1;
       if (order !== 0) return isDescending ? -order : order;
+      if (by === 'id') break;
     }
     return byId || byType;
   };

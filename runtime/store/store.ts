@@ -132,7 +132,7 @@ export interface FindAcrossQuery extends PageQuery {
 export interface PageQuery {
   /**
    * What is equal in all keys comes in the order of ids; without keys all does. Over several types: in the order of ids,
-   * then of types; without keys in the order of types, then of ids.
+   * then of types; without keys in the order of types, then of ids. Keys after one by id decide nothing.
    */
   readonly sort: readonly SortKey[];
   /** `FindPage.next` of the page before: what comes after it. */

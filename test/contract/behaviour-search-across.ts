@@ -52,7 +52,8 @@ export interface Placed {
 
 /** The order over several types: without keys by type, then id; with keys by these, then by id, then by type. */
 export function compareAcross(sort: readonly SortKey[]): (a: Placed, b: Placed) => number {
-  const order = compareBy(sort);
+  const byId = sort.findIndex(({ by }) => by === 'id');
+  const order = compareBy(byId < 0 ? sort : sort.slice(0, byId + 1));
   const byType = (a: Placed, b: Placed): number => compareText(a.type, b.type);
   return sort.length === 0 ? (a, b) => byType(a, b) || order(a, b) : (a, b) => order(a, b) || byType(a, b);
 }

@@ -93,7 +93,8 @@ export function createToyStore(now: () => number = Date.now): ToyStore {
 
   /** In the order of types, then of ids; with keys by these, then by ids, then by types. */
   function orderOf(sort: FindQuery['sort']): (a: Resource, b: Resource) => number {
-    const order = compareBy(sort);
+    const byId = sort.findIndex(({ by }) => by === 'id');
+    const order = compareBy(byId < 0 ? sort : sort.slice(0, byId + 1));
     const byType = (a: Resource, b: Resource): number => compareText(a.type, b.type);
     return sort.length === 0 ? (a, b) => byType(a, b) || order(a, b) : (a, b) => order(a, b) || byType(a, b);
   }

@@ -8,7 +8,7 @@ import { compareHits, type Hit } from './hit.js';
 import { conjunctsOf } from './left.js';
 import type { PageReader, ReadPage, TypedHit } from './page.js';
 import { findPlace } from './place.js';
-import { beginRun, orderAcross, type FindParts, type Run } from './run.js';
+import { beginRun, orderOf, type FindParts, type Run } from './run.js';
 import { simplify } from './simplify.js';
 import { findHits, type Found } from './strategy.js';
 import { countMatches } from './total.js';
@@ -34,7 +34,7 @@ export function openAcross(db: Database, parts: FindParts, read: PageReader): (q
   function begin(query: FindAcrossQuery, left: readonly PartLeft[]): readonly Part[] {
     const { parts: _parts, after: _after, include: _include, ...wanted } = query;
     return left.flatMap(({ part, left }) => {
-      const run = beginRun(parts, { ...part, ...wanted }, undefined, orderAcross(query.sort));
+      const run = beginRun(parts, { ...part, ...wanted });
       return run === undefined ? [] : [{ run, where: simplify(part.where), left, found: undefined }];
     });
   }
@@ -84,7 +84,7 @@ export function openAcross(db: Database, parts: FindParts, read: PageReader): (q
   return (query) => {
     const { sort, count } = query;
     const place = query.after === undefined ? undefined : readAcrossPlace(query.after, query.parts);
-    const cursor = place === undefined ? undefined : readCursor(place.own, orderAcross(sort).sort);
+    const cursor = place === undefined ? undefined : readCursor(place.own, orderOf(sort).sort);
     const all = begin(query, partsLeft(query.parts, sort, place));
     const wanted = count === 0 ? 0 : count + 1;
     const hits = sort.length === 0 ? inTurn(all, cursor, wanted) : merged(all, cursor, wanted, sort);

@@ -74,12 +74,7 @@ const MAX_VALUES = 30_000;
 const MAX_LENGTH = 900_000;
 
 /** Prepares a search; undefined: there never was a resource of the type. */
-export function beginRun(
-  parts: FindParts,
-  query: FindQuery,
-  trace?: Trace,
-  order: Order = orderOf(query.sort),
-): Run | undefined {
+export function beginRun(parts: FindParts, query: FindQuery, trace?: Trace): Run | undefined {
   const others = new Map<string, Run | undefined>();
   function of(type: string): Run | undefined {
     if (!others.has(type)) {
@@ -88,7 +83,7 @@ export function beginRun(
     }
     return others.get(type);
   }
-  return makeRun(parts, query, order, of, trace);
+  return makeRun(parts, query, orderOf(query.sort), of, trace);
 }
 
 function makeRun(
@@ -160,10 +155,4 @@ export function orderOf(sort: readonly SortKey[]): Order {
   const { isDescending } = sort[byId]!;
   if (byId === 0) return { sort: [], isDescending };
   return { sort: sort.slice(0, isDescending ? byId + 1 : byId), isDescending: false };
-}
-
-/** The same over several types, of which resources of one id are sorted by what comes after it. */
-export function orderAcross(sort: readonly SortKey[]): Order {
-  const byId = sort.findIndex(({ by }) => by === 'id');
-  return byId < 0 || byId === sort.length - 1 ? orderOf(sort) : { sort, isDescending: false };
 }
