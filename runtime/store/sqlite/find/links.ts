@@ -1,6 +1,6 @@
 import type { Chain, Has, Link } from '../../../search/query/query.js';
 import { tooCostly } from '../too-costly.js';
-import type { CompileContext } from './check.js';
+import type { CompileContext } from './compile-context.js';
 import { and, or, raw, sql, type Sql } from './sql.js';
 
 /** Longest condition on other resources, in characters: what is around it has to find room, too. */
