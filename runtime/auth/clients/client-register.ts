@@ -1,0 +1,65 @@
+import type { AtomicMaps } from '../../store/store.js';
+import { readClient, writeClient, type Client } from './client.js';
+import { ClientRefused, readRegistration, type RegistrationRules } from './registration.js';
+
+/** The map in the store that holds the clients, by id. */
+export const CLIENTS_MAP = 'auth-clients';
+
+const TRIES = 20;
+
+/** The register of clients, in the store. Every change is one atomic step. For the commands `kiln client …`. */
+export interface ClientRegister {
+  /**
+   * @param replace whether a client of this id may be there already
+   * @throws ClientRefused
+   */
+  add(registration: unknown, replace?: boolean): Promise<Client>;
+  /** In the order of their ids. */
+  list(): Promise<readonly Client[]>;
+  /** @throws ClientRefused where there is no such client */
+  enable(id: string): Promise<Client>;
+  /** Its tokens are good for nothing from now on. @throws ClientRefused */
+  disable(id: string): Promise<Client>;
+  /** Other keys in place of all present ones. @throws ClientRefused */
+  rotate(id: string, keys: Pick<Client, 'jwks'> | Pick<Client, 'jwksUrl'>): Promise<Client>;
+}
+
+/** The register in a store. */
+export function createClientRegister(maps: AtomicMaps, rules: RegistrationRules): ClientRegister {
+  /** @param step of the client as it is; undefined: there is none */
+  async function change(id: string, step: (client: Client | undefined) => Client): Promise<Client> {
+    for (let tries = 0; tries < TRIES; tries += 1) {
+      const text = await maps.get(CLIENTS_MAP, id);
+      const next = step(text === undefined ? undefined : readClient(text));
+      const written = writeClient(next);
+      if (written === text || (await maps.swap(CLIENTS_MAP, id, text, written))) return next;
+    }
+    throw new ClientRefused(`The client "${id}" is changed by others all the time; try again`);
+  }
+
+  const known = (id: string, client: Client | undefined): Client => {
+    if (client === undefined) throw new ClientRefused(`There is no client "${id.slice(0, 255)}"`);
+    return client;
+  };
+
+  return {
+    add: async (registration, replace = false) => {
+      const client = readRegistration(registration, rules);
+      return await change(client.id, (before) => {
+        if (before === undefined || replace) return client;
+        throw new ClientRefused(`There is a client "${client.id}" already; --replace registers it anew`);
+      });
+    },
+    list: async () => {
+      const entries = await maps.entries(CLIENTS_MAP);
+      return [...entries.keys()].sort().map((id) => readClient(entries.get(id)!));
+    },
+    enable: (id) => change(id, (client) => ({ ...known(id, client), enabled: true })),
+    disable: (id) => change(id, (client) => ({ ...known(id, client), enabled: false })),
+    rotate: (id, keys) =>
+      change(id, (client) => {
+        const { jwks: _jwks, jwksUrl: _jwksUrl, ...rest } = known(id, client);
+        return readRegistration({ ...rest, ...keys }, rules);
+      }),
+  };
+}

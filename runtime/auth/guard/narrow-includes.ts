@@ -1,0 +1,50 @@
+import type { Condition } from '../../search/query/query.js';
+import type { IncludeDirective } from '../../store/store.js';
+import type { Access } from '../scopes/access.js';
+import type { Reach } from '../scopes/reach.js';
+
+/** A directive that leads only to what a token may see. */
+export interface NarrowedDirective extends IncludeDirective {
+  /** What resources of a type have to fulfil to come along, by type; types that are missing come along as they are. */
+  readonly within?: Readonly<Record<string, Condition>>;
+}
+
+/**
+ * Which resources of a type may come along: with `r` or `s` where a reference leads to them, with `s` where they refer,
+ * because that is a search. https://hl7.org/fhir/R5/search.html#include
+ */
+export function includeReach(access: Access, type: string, isReverse: boolean): Reach {
+  return isReverse ? access.on(type, 's') : access.onAny(type, ['r', 's']);
+}
+
+/**
+ * Narrows what comes with a page. A type that may not come along is left out without a word, and a directive that can lead
+ * to nothing else goes with it. The store has to apply `within` before it counts, cuts or follows further.
+ *
+ * @param resourceTypes all there are, for directives that name no target
+ */
+export function narrowIncludes(
+  directives: readonly IncludeDirective[],
+  access: Access,
+  resourceTypes: readonly string[],
+): readonly NarrowedDirective[] {
+  return directives.flatMap((directive): readonly NarrowedDirective[] => {
+    if (directive.isReverse) {
+      const reach = includeReach(access, directive.source, true);
+      if (reach === 'nothing') return [];
+      return typeof reach === 'string' ? [directive] : [{ ...directive, within: { [directive.source]: reach } }];
+    }
+    const types = directive.targets ?? resourceTypes;
+    const reaches = types.map((type) => [type, includeReach(access, type, false)] as const);
+    const targets = reaches.flatMap(([type, reach]) => (reach === 'nothing' ? [] : [type]));
+    if (targets.length === 0) return [];
+    const within = reaches.flatMap(([type, reach]) => (typeof reach === 'string' ? [] : [[type, reach] as const]));
+    return [
+      {
+        ...directive,
+        ...(targets.length < types.length && { targets }),
+        ...(within.length > 0 && { within: Object.fromEntries(within) }),
+      },
+    ];
+  });
+}

@@ -1,0 +1,83 @@
+import { FhirError } from '../../fhir/errors.js';
+import { isLink } from '../../search/query/criterion.js';
+import { searchDefinitions, type SearchTables } from '../../search/query/definitions.js';
+import { findRow, parseCriterion } from '../../search/query/parse-criterion.js';
+import { PREFIXES } from '../../search/query/intervals.js';
+import type { Condition } from '../../search/query/query.js';
+import { splitAt } from '../../search/query/split.js';
+import type { SearchRow, SearchType } from '../../contract/search.js';
+import type { Zone } from '../../search/values/zone.js';
+import type { Pair } from './scope.js';
+
+/** What constraints are read with. */
+export interface ConstraintSettings {
+  readonly tables: SearchTables;
+  /** Where dates without an offset are read. */
+  readonly zone: Zone;
+  /** URL of the FHIR base, whose absolute references are as good as relative ones. */
+  readonly base: string;
+}
+
+/** Reads what a scope asks of a resource of a type (`*`: of any). */
+export interface ConstraintReader {
+  /** Whether a pair can stand in a constraint on a type. */
+  accepts(type: string, name: string, value: string): boolean;
+  /** All pairs together; undefined where one of them cannot stand there, so that the scope means nothing. */
+  read(type: string, pairs: readonly Pair[]): Condition | undefined;
+}
+
+/** Alternatives in one value of a constraint. */
+const MAX_ALTERNATIVES = 64;
+
+/** Types of parameters whose values may have a prefix. */
+const PREFIXED: ReadonlySet<SearchType> = new Set<SearchType>(['number', 'date', 'quantity']);
+
+/**
+ * Reads constraints as searches: any search parameter of the type, its name bare (no modifier, no chain), its values
+ * without prefixes. What other resources decide on (`_in`, `_list`, `_has`) cannot stand there, nor what says how
+ * results are shown, so that a resource with its index entries decides alone.
+ */
+export function createConstraintReader({ tables, zone, base }: ConstraintSettings): ConstraintReader {
+  const definitions = searchDefinitions(tables);
+  const readPair = (type: string, [name, value]: Pair): Condition | undefined => {
+    // What all types have.
+    const rows = definitions.rowsOf(type === '*' ? 'Resource' : type);
+    if (/[:.]/.test(name)) return undefined;
+    try {
+      const row = findRow(name, rows);
+      if (row.type === 'special' || row.code === '_in' || hasPrefix(row, value)) return undefined;
+      const condition = parseCriterion(name, value, {
+        rows,
+        isResourceType: definitions.isResourceType,
+        zone,
+        // Only a prefix asks for it.
+        now: 0,
+        ...(base !== '' && { baseUrl: base }),
+        maxAlternatives: MAX_ALTERNATIVES,
+      });
+      return isLink(condition) ? undefined : condition;
+    } catch (error) {
+      if (error instanceof FhirError) return undefined;
+      throw error;
+    }
+  };
+  return {
+    accepts: (type, name, value) => readPair(type, [name, value]) !== undefined,
+    read(type, pairs) {
+      const conditions = pairs.map((pair) => readPair(type, pair));
+      const read = conditions.filter((each) => each !== undefined);
+      if (read.length < conditions.length) return undefined;
+      return read.length === 1 ? read[0] : { all: read };
+    },
+  };
+}
+
+function hasPrefix(row: SearchRow, value: string): boolean {
+  const begins = (text: string): boolean => PREFIXES.some((prefix) => text.startsWith(prefix));
+  const { type, components = [] } = row;
+  return splitAt(value, ',').some((alternative) => {
+    if (type !== 'composite') return PREFIXED.has(type) && begins(alternative);
+    const parts = splitAt(alternative, '$');
+    return components.some((component, i) => PREFIXED.has(component.type) && begins(parts[i] ?? ''));
+  });
+}

@@ -1,0 +1,54 @@
+import type { Refusal } from './refusals.js';
+
+/** An endpoint of the authorization server. */
+export type EndpointName = 'token' | 'introspection' | 'revocation';
+
+/**
+ * What happened at an endpoint, for the audit sink (BALP IHE.IUA.71, authorization.md §6.4) and the log. It never holds an
+ * assertion, a token or a secret. What was turned away for too many failures (`rate`) there may be any number of: it belongs
+ * into counters rather than into the audit sink.
+ */
+export interface AuthEvent {
+  readonly endpoint: EndpointName;
+  readonly outcome: 'success' | 'refused' | 'failed';
+  /** Milliseconds since the epoch. */
+  readonly time: number;
+  readonly address: string;
+  /** Of the client; where `isVerified` is false only what somebody claimed. */
+  readonly clientId?: string;
+  readonly isVerified: boolean;
+  readonly status: number;
+  readonly refusal?: Refusal;
+  /** For people, why exactly; for the log, not for the audit event. */
+  readonly detail?: string;
+  /** The request as a form, without assertion, token and secrets. */
+  readonly request?: string;
+  /** What was granted, canonical. */
+  readonly scope?: string;
+  /** Of the token issued, or revoked. */
+  readonly jti?: string;
+}
+
+/** Where events go. Must not throw. */
+export interface AuthEvents {
+  happened(event: AuthEvent): void;
+  /** An unexpected error. */
+  defect(error: unknown): void;
+}
+
+const MAX_CLAIM = 255;
+const MAX_REQUEST = 4096;
+/** The only parameters that are told. What else there may be nobody knows. */
+const TOLD = ['grant_type', 'scope', 'client_assertion_type', 'client_id', 'resource', 'requested_token_type'];
+
+/** A text that somebody claims, fit for a log. */
+export function claimed(text: unknown): string | undefined {
+  // eslint-disable-next-line no-control-regex -- these are what must not get into a log
+  return typeof text === 'string' ? text.slice(0, MAX_CLAIM).replace(/[\x00-\x1f\x7f-\x9f]/g, '?') : undefined;
+}
+
+/** A form without what is secret or unknown. */
+export function tellable(form: URLSearchParams): string {
+  const told = new URLSearchParams([...form].filter(([name]) => TOLD.includes(name)));
+  return told.toString().slice(0, MAX_REQUEST);
+}

@@ -1,0 +1,62 @@
+import { metadataUrl } from '../../discovery/documents.js';
+import { isAlgorithm, type SignatureAlgorithm } from '../../jwks/algorithms.js';
+import { ExchangeError } from '../../jwks/exchange.js';
+import { fetchDocument, type Fetching } from '../../jwks/fetch-document.js';
+
+/** What we need of the metadata of an authorization server. */
+export interface ServerMetadata {
+  readonly jwksUri?: string;
+  readonly introspectionEndpoint?: string;
+  readonly tokenEndpoint?: string;
+  /** What its clients may sign assertions with, as far as we know these algorithms; absent: it does not say. */
+  readonly algorithms?: readonly SignatureAlgorithm[];
+}
+
+/** Those that are URLs. */
+export type EndpointName = Exclude<keyof ServerMetadata, 'algorithms'>;
+
+const MEMBERS = {
+  jwksUri: 'jwks_uri',
+  introspectionEndpoint: 'introspection_endpoint',
+  tokenEndpoint: 'token_endpoint',
+} as const satisfies Record<EndpointName, string>;
+
+/**
+ * Fetches the metadata of an issuer: at the place of RFC 8414, else of OpenID Connect. A document of another issuer is
+ * refused. https://www.rfc-editor.org/rfc/rfc8414#section-3.3
+ *
+ * @throws ExchangeError; the text is for logs
+ */
+export async function fetchMetadata(issuer: string, fetching: Fetching): Promise<ServerMetadata> {
+  const places = [metadataUrl(issuer), `${issuer.replace(/\/+$/, '')}/.well-known/openid-configuration`];
+  let trouble = new ExchangeError('has no metadata');
+  for (const place of places) {
+    try {
+      return readMetadata(issuer, (await fetchDocument(place, fetching)).body);
+    } catch (error) {
+      if (!(error instanceof ExchangeError) || error instanceof ForeignMetadata) throw error;
+      trouble = error;
+    }
+  }
+  throw trouble;
+}
+
+/** A document that is there, and must not be used: no other is looked for. */
+class ForeignMetadata extends ExchangeError {}
+
+function readMetadata(issuer: string, body: string): ServerMetadata {
+  let content: Partial<Record<string, unknown>>;
+  try {
+    content = Object(JSON.parse(body)) as Partial<Record<string, unknown>>;
+  } catch {
+    throw new ExchangeError('answered with metadata that is no JSON');
+  }
+  if (content['issuer'] !== issuer) throw new ForeignMetadata('answered with the metadata of another issuer');
+  const offered = content['token_endpoint_auth_signing_alg_values_supported'];
+  const algorithms = Array.isArray(offered) ? offered.filter(isAlgorithm) : [];
+  const found = Object.entries(MEMBERS).flatMap(([name, member]) => {
+    const value = content[member];
+    return typeof value === 'string' && URL.canParse(value) && value.startsWith('https:') ? [[name, value]] : [];
+  });
+  return { ...Object.fromEntries(found), ...(algorithms.length === 0 ? {} : { algorithms }) };
+}

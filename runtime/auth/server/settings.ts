@@ -1,0 +1,53 @@
+import { CLIENT_ALGORITHMS, type SignatureAlgorithm } from '../jwks/algorithms.js';
+
+/** Where the server and its endpoints are, as clients have to write it. decisions.md, "base URL" */
+export interface AuthAddresses {
+  /** The base URL without a trailing slash. */
+  readonly issuer: string;
+  /** Base of the FHIR URLs: the audience of tokens. */
+  readonly audience: string;
+  readonly token: string;
+  readonly introspection: string;
+  readonly revocation: string;
+  readonly jwks: string;
+}
+
+/** What can be set about the authorization server. Times in seconds. */
+export interface AuthSettings {
+  readonly addresses: AuthAddresses;
+  /** Tolerance of clocks, 0 to 60. */
+  readonly skew: number;
+  /** Life of a token, where the client has none of its own. */
+  readonly lifetime: number;
+  /** What assertions may be signed with. */
+  readonly algorithms: readonly SignatureAlgorithm[];
+  /** Whether an assertion may also name the issuer as its audience (rfc7523bis). */
+  readonly acceptsIssuerAsAudience: boolean;
+  /** Failed requests a minute. decisions.md, "rates" */
+  readonly failures: { readonly pair: number; readonly address: number };
+}
+
+/** How long an assertion may be good for, in seconds. https://hl7.org/fhir/smart-app-launch/client-confidential-asymmetric.html */
+export const ASSERTION_LIFETIME = 300;
+
+/** The addresses of a server. @param baseUrl its root, without `/fhir` */
+export function addressesOf(baseUrl: string): AuthAddresses {
+  const issuer = baseUrl.replace(/\/+$/, '');
+  return {
+    issuer,
+    audience: `${issuer}/fhir`,
+    token: `${issuer}/auth/token`,
+    introspection: `${issuer}/auth/introspect`,
+    revocation: `${issuer}/auth/revoke`,
+    jwks: `${issuer}/auth/jwks.json`,
+  };
+}
+
+/** All settings but the addresses, as they are where nothing else is said. */
+export const AUTH_DEFAULTS: Omit<AuthSettings, 'addresses'> = {
+  skew: 30,
+  lifetime: 300,
+  algorithms: CLIENT_ALGORITHMS,
+  acceptsIssuerAsAudience: false,
+  failures: { pair: 60, address: 600 },
+};

@@ -1,0 +1,94 @@
+import { createHash } from 'node:crypto';
+
+import type { ClientReader } from '../clients/client-reader.js';
+import { createBoundedMap } from '../keys/bounded-map.js';
+import { AGE } from '../keys/fresh.js';
+import type { ServerKeys } from '../keys/server-keys.js';
+import { readToken, type OwnToken, type TokenNames, type Verification, type VerifiedToken } from './access-token.js';
+import type { RevokedTokens } from './revoked.js';
+
+/**
+ * Checks access tokens. What is good is remembered by the SHA-256 of the token until it expires; what is not, never.
+ */
+export interface TokenVerifier<T extends VerifiedToken = VerifiedToken> {
+  /** @throws FhirError where the store cannot serve: fail closed */
+  verify(text: string): Promise<Verification<T>>;
+}
+
+/** Checks tokens of our own. */
+export interface OwnTokenVerifier extends TokenVerifier<OwnToken> {
+  /** It was revoked here: looks at the store again the next time. */
+  forget(text: string): void;
+}
+
+/** What the check of our own tokens needs. */
+export interface VerifierNeeds {
+  readonly names: TokenNames;
+  readonly keys: ServerKeys;
+  readonly clients: ClientReader;
+  readonly revoked: RevokedTokens;
+  /** The clock, in milliseconds. */
+  readonly now: () => number;
+}
+
+/** Tokens that are remembered. */
+const MOST = 10_000;
+
+interface Known {
+  readonly token: OwnToken;
+  /** When the look at the store began that found it good, in milliseconds. */
+  readonly looked: number;
+}
+
+/** Under which a token is remembered: never the token itself. */
+export function tokenHash(text: string): string {
+  return createHash('sha256').update(text).digest('base64');
+}
+
+/**
+ * Checks tokens of our own. Whether a token was revoked, its client disabled or its key dropped is looked up again when
+ * that was done some time ago (`AGE`), so every process honours it within 2 s.
+ */
+export function createTokenVerifier({ names, keys, clients, revoked, now }: VerifierNeeds): OwnTokenVerifier {
+  const known = createBoundedMap<Known>(MOST);
+  /** Looks under way, by token: of many requests at once one looks. */
+  const looking = new Map<string, Promise<Verification<OwnToken>>>();
+
+  async function look(hash: string, text: string, before: OwnToken | undefined): Promise<Verification<OwnToken>> {
+    const started = now();
+    const read = before === undefined ? await readToken(text, names, keys, started) : { token: before };
+    if (!('token' in read)) return read;
+    const detail = await whyNot(read.token);
+    if (detail !== undefined) {
+      known.delete(hash);
+      return { failure: 'invalid', detail };
+    }
+    known.set(hash, { token: read.token, looked: started });
+    return read;
+  }
+
+  /** Why a token that is well signed is good for nothing. */
+  async function whyNot({ kid, clientId, jti }: OwnToken): Promise<string | undefined> {
+    const [key, client, isRevoked] = await Promise.all([keys.find(kid), clients.find(clientId), revoked.has(jti)]);
+    if (key === undefined) return 'key';
+    if (client?.enabled !== true) return 'client';
+    return isRevoked ? 'revoked' : undefined;
+  }
+
+  return {
+    forget: (text) => known.delete(tokenHash(text)),
+    async verify(text) {
+      const hash = tokenHash(text);
+      const found = known.get(hash);
+      const time = now();
+      if (found !== undefined && time >= found.token.exp * 1000) {
+        known.delete(hash);
+        return { failure: 'expired' };
+      }
+      if (found !== undefined && time - found.looked < AGE && time >= found.looked) return { token: found.token };
+      const running = looking.get(hash) ?? look(hash, text, found?.token).finally(() => looking.delete(hash));
+      looking.set(hash, running);
+      return await running;
+    },
+  };
+}

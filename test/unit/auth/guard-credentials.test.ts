@@ -1,0 +1,104 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+
+import { ACCESS_ERRORS, type AccessErrorCode } from '../../../runtime/auth/guard/access-errors.js';
+import { hasTokenParameter, MAX_TOKEN, readCredentials } from '../../../runtime/auth/guard/credentials.js';
+import { neededOn } from '../../../runtime/auth/guard/needed-scopes.js';
+import { AccessError } from '../../../runtime/auth/guard/refuse.js';
+import { errorOutcome } from '../../../runtime/fhir/operation-outcome.js';
+
+const TOKEN = 'eyJhbGciOiJFUzM4NCJ9.e30.a-b_c~d+e/f==';
+
+describe('the credentials of a request', () => {
+  it.each([
+    [[`Bearer ${TOKEN}`], '', 'bearer'],
+    [[`bearer ${TOKEN}`], '', 'bearer'],
+    [[`BEARER   ${TOKEN}`], '', 'bearer'],
+    [[`Bearer ${TOKEN}`], 'name=access', 'bearer'],
+    [[`Bearer ${TOKEN}`], 'name=access_token', 'bearer'],
+    [[`Bearer ${TOKEN}`], 'access_tokens=1&token=2', 'bearer'],
+    [[], '', 'none'],
+    [[''], '', 'none'],
+    [['Basic eDp5'], '', 'none'],
+    [['Bearerx y'], '', 'none'],
+    [[TOKEN], '', 'none'],
+    [['DPoP abc'], '', 'none'],
+    [['Bearer'], '', 'malformed'],
+    [['Bearer '], '', 'malformed'],
+    [['Bearer a b'], '', 'malformed'],
+    [['Bearer a, Bearer b'], '', 'malformed'],
+    [['Bearer a,b'], '', 'malformed'],
+    [['Bearer =a'], '', 'malformed'],
+    [['Bearer é'], '', 'malformed'],
+    [['Bearer "a"'], '', 'malformed'],
+    [[`Bearer ${'a'.repeat(MAX_TOKEN)}`], '', 'malformed'],
+    [[`Bearer ${TOKEN}`, `Bearer ${TOKEN}`], '', 'malformed'],
+    [[`Bearer ${TOKEN}`, 'Basic eDp5'], '', 'malformed'],
+    [['Basic eDp5', `Bearer ${TOKEN}`], '', 'malformed'],
+    [[`Bearer ${TOKEN}`], `access_token=${TOKEN}`, 'malformed'],
+    [[`Bearer ${TOKEN}`], 'name=x&access_token', 'malformed'],
+    [[`Bearer ${TOKEN}`], '%61ccess%5Ftoken=x', 'malformed'],
+    [[], `access_token=${TOKEN}`, 'malformed'],
+    [['Basic eDp5'], `access_token=${TOKEN}`, 'malformed'],
+  ])('%j with the query "%s": %s', (headers, query, is) => {
+    const found = readCredentials(headers, query);
+    expect(found.is).toBe(is);
+    if (found.is === 'bearer') expect(found.token).toBe(TOKEN);
+  });
+
+  it('are looked for in forms too', () => {
+    expect(hasTokenParameter(new URLSearchParams('name=x&access_token=y'))).toBe(true);
+    expect(hasTokenParameter(new URLSearchParams('name=access_token'))).toBe(false);
+  });
+});
+
+describe('refusals', () => {
+  it.each([
+    ['token-missing', 401, 'login', 'Bearer realm="fhir"'],
+    ['token-malformed', 400, 'invalid', /^Bearer realm="fhir", error="invalid_request", error_description="[^"]+"$/],
+    ['token-invalid', 401, 'login', /^Bearer realm="fhir", error="invalid_token", error_description="[^"]+"$/],
+    ['token-expired', 401, 'expired', /^Bearer realm="fhir", error="invalid_token", error_description="[^"]+"$/],
+    ['token-unverified', 503, 'transient', undefined],
+    [
+      'scope-missing',
+      403,
+      'forbidden',
+      /^Bearer realm="fhir", error="insufficient_scope", error_description="[^"]+", scope="system\/Patient\.r"$/,
+    ],
+    ['access-denied', 403, 'forbidden', undefined],
+  ] as const)('%s: %i, %s', (code, status, issue, challenge) => {
+    const details = { ...(code === 'scope-missing' && { needed: neededOn('Patient', 'r') }), retryAfter: 5 };
+    const error = new AccessError(code, details);
+    expect(error.status).toBe(status);
+    expect(error.headers['Retry-After']).toBe('5');
+    const header = error.headers['WWW-Authenticate'];
+    if (challenge === undefined || typeof challenge === 'string') expect(header).toBe(challenge);
+    else expect(header).toMatch(challenge);
+    expect(errorOutcome(error)).toMatchObject({
+      issue: [{ severity: status === 503 ? 'fatal' : 'error', code: issue, details: { coding: [{ code }] } }],
+    });
+    expect(error.map((each) => ({ ...each, expression: 'x' })).status).toBe(status);
+  });
+
+  it('name the scopes that would suffice, in the outcome as well', () => {
+    const error = new AccessError('scope-missing', { needed: neededOn('Patient', 'rs') });
+    expect(error.issues[0].text).toContain('system/Patient.rs');
+  });
+
+  it('write nothing into headers that could end them', () => {
+    const unit = fc.constantFrom(...'a.*,= "\\\r\n\0\u007fé€😀'.split(''));
+    const safe = /^Bearer realm="fhir"(?:, (?:error|error_description|scope)="[\x20\x21\x23-\x5B\x5D-\x7E]+")*$/;
+    fc.assert(
+      fc.property(
+        fc.constantFrom(...(Object.keys(ACCESS_ERRORS) as AccessErrorCode[])),
+        fc.string({ unit }),
+        fc.string({ unit }),
+        (code, type, text) => {
+          const needed = { scopes: [{ type, letters: 'r', pairs: [] }], customs: [type] };
+          const header = new AccessError(code, { needed, text }).headers['WWW-Authenticate'];
+          if (header !== undefined) expect(header).toMatch(safe);
+        },
+      ),
+    );
+  });
+});

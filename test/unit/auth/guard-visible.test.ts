@@ -1,0 +1,150 @@
+import { describe, expect, it } from 'vitest';
+
+import { judgeWrite, showsPatched } from '../../../runtime/auth/guard/judge-write.js';
+import {
+  deletionsToJudge,
+  isContextVisible,
+  isVisible,
+  typesWithin,
+  visibleVersions,
+} from '../../../runtime/auth/guard/visible.js';
+import type { Reach } from '../../../runtime/auth/scopes/reach.js';
+import type { StoredVersion } from '../../../runtime/store/store.js';
+import { accessOf, candidateOf, LABORATORY, observation } from './scopes-setup.js';
+
+const inside = () => candidateOf(observation('laboratory'));
+const outside = () => candidateOf(observation('vital-signs'));
+const never = (): never => {
+  throw new Error('nobody needs to look');
+};
+
+const constrained = (letters: string): Reach =>
+  accessOf(`system/Observation.${letters}?category=${LABORATORY}`).on('Observation', letters);
+
+describe('a resource', () => {
+  it('is visible within the constraint', () => {
+    expect(isVisible(constrained('r'), inside)).toBe(true);
+    expect(isVisible(constrained('r'), outside)).toBe(false);
+    expect(isVisible('everything', never)).toBe(true);
+    expect(isVisible('nothing', never)).toBe(false);
+  });
+
+  it('is visible by any of several constraints', () => {
+    const access = accessOf(`system/Observation.r?category=${LABORATORY} system/Observation.r?status=final`);
+    const reach = access.on('Observation', 'r');
+    expect(isVisible(reach, inside)).toBe(true);
+    expect(isVisible(reach, () => candidateOf(observation('vital-signs', { status: 'final' })))).toBe(true);
+    expect(isVisible(reach, outside)).toBe(false);
+    const both = accessOf(`system/Observation.r?category=${LABORATORY}&status=final`).on('Observation', 'r');
+    expect(isVisible(both, inside)).toBe(false);
+    expect(isVisible(both, () => candidateOf(observation('laboratory', { status: 'final' })))).toBe(true);
+  });
+
+  it('is visible by any value of an OR list, by tag on all types, and by reference', () => {
+    const or = accessOf('system/Observation.r?category=laboratory,imaging').on('Observation', 'r');
+    expect(isVisible(or, () => candidateOf(observation('imaging')))).toBe(true);
+    expect(isVisible(or, outside)).toBe(false);
+    const tag = accessOf('system/*.r?_tag=http://x|y').on('Observation', 'r');
+    expect(
+      isVisible(tag, () => candidateOf(observation('a', { meta: { tag: [{ system: 'http://x', code: 'y' }] } }))),
+    ).toBe(true);
+    expect(isVisible(tag, () => candidateOf(observation('a', { meta: { tag: [{ code: 'y' }] } })))).toBe(false);
+    const mine = accessOf('system/Observation.r?patient=Patient/1').on('Observation', 'r');
+    expect(isVisible(mine, () => candidateOf(observation('a', { subject: { reference: 'Patient/1' } })))).toBe(true);
+    expect(isVisible(mine, () => candidateOf(observation('a', { subject: { reference: 'Patient/2' } })))).toBe(false);
+    const id = accessOf('system/Observation.r?_id=o').on('Observation', 'r');
+    expect(isVisible(id, outside)).toBe(true);
+  });
+});
+
+describe('a Binary with a security context', () => {
+  const access = accessOf(`system/Observation.r?category=${LABORATORY} system/Patient.r`);
+  const reach = (type: string): Reach => access.on(type, 'r');
+
+  it('is as visible as that', () => {
+    expect(isContextVisible('none', never)).toBe(true);
+    expect(isContextVisible('nowhere', never)).toBe(false);
+    expect(isContextVisible({ type: 'Patient', candidate: never }, reach)).toBe(true);
+    expect(isContextVisible({ type: 'Device', candidate: never }, reach)).toBe(false);
+    expect(isContextVisible({ type: 'Observation', candidate: inside }, reach)).toBe(true);
+    expect(isContextVisible({ type: 'Observation', candidate: outside }, reach)).toBe(false);
+  });
+});
+
+describe('a write', () => {
+  const reach = constrained('u');
+
+  it.each([
+    ['create inside', {}, 'in', 'allowed'],
+    ['create outside', {}, 'out', 'refused'],
+    ['update within', { stored: inside }, 'in', 'allowed'],
+    ['update that moves out', { stored: inside }, 'out', 'refused'],
+    ['update that moves in', { stored: outside }, 'in', 'unknown'],
+    ['update of what lies outside', { stored: outside }, 'out', 'unknown'],
+    ['delete inside', { stored: inside }, undefined, 'allowed'],
+    ['delete outside', { stored: outside }, undefined, 'unknown'],
+    ['delete of nothing', {}, undefined, 'allowed'],
+  ] as const)('%s', (_, stored, next, verdict) => {
+    const demand = { ...stored, ...(next !== undefined && { next: next === 'in' ? inside : outside }) };
+    expect(judgeWrite(reach, demand)).toBe(verdict);
+  });
+
+  it('is not looked at where nothing narrows it', () => {
+    expect(judgeWrite('everything', { stored: never, next: never })).toBe('allowed');
+    expect(judgeWrite('nothing', { stored: never, next: never })).toBe('refused');
+  });
+
+  it('shows what it patched to who could read it', () => {
+    expect(showsPatched(accessOf('system/Observation.ru'), 'Observation', never)).toBe(true);
+    expect(showsPatched(accessOf('system/Observation.us'), 'Observation', never)).toBe(false);
+    const access = accessOf(`system/Observation.u system/Observation.r?category=${LABORATORY}`);
+    expect(showsPatched(access, 'Observation', inside)).toBe(true);
+    expect(showsPatched(access, 'Observation', outside)).toBe(false);
+  });
+});
+
+describe('a history', () => {
+  const version = (n: number, category: string | undefined, type = 'Observation'): StoredVersion => ({
+    type,
+    id: 'o',
+    version: n,
+    lastUpdated: n,
+    ...(category !== undefined && { json: JSON.stringify({ ...observation(category), resourceType: type }) }),
+  });
+  const all = [
+    version(6, 'vital-signs'),
+    version(5, undefined),
+    version(4, 'laboratory'),
+    version(3, undefined),
+    version(2, 'vital-signs'),
+    version(1, 'laboratory'),
+  ];
+  const sight = (scopes: string) => ({
+    reach: (type: string): Reach => accessOf(scopes).on(type, 'r'),
+    candidate: ({ json }: StoredVersion) => candidateOf(JSON.parse(json!) as Record<string, unknown>),
+    before: (deletion: StoredVersion) => all.find(({ version }) => version === deletion.version - 1),
+  });
+  const seen = (scopes: string, versions = all) => visibleVersions(versions, sight(scopes)).map((each) => each.version);
+
+  it('shows each version by its own content, a deletion by the version before', () => {
+    expect(seen(`system/Observation.r?category=${LABORATORY}`)).toEqual([5, 4, 1]);
+    expect(seen('system/Observation.r?category=vital-signs')).toEqual([6, 3, 2]);
+    expect(seen('system/Observation.r')).toEqual([6, 5, 4, 3, 2, 1]);
+    expect(seen('system/Patient.r')).toEqual([]);
+  });
+
+  it('shows no deletion whose version before is gone, where a condition decides', () => {
+    const bounds = { ...sight(`system/Observation.r?category=${LABORATORY}`), before: () => undefined };
+    expect(visibleVersions(all, bounds).map((each) => each.version)).toEqual([4, 1]);
+  });
+
+  it('hides deletions of types without scope, and says which have to be looked up', () => {
+    const mixed = [version(2, undefined, 'Patient'), version(3, undefined), version(2, undefined, 'Device')];
+    const reach = (type: string): Reach =>
+      accessOf(`system/Observation.s?category=${LABORATORY} system/Patient.s`).on(type, 's');
+    expect(deletionsToJudge(mixed, reach).map(({ type }) => type)).toEqual(['Observation']);
+    const seen = visibleVersions(mixed, { ...sight(''), reach });
+    expect(seen.map(({ type }) => type)).toEqual(['Patient']);
+    expect(typesWithin(['Device', 'Observation', 'Patient'], reach)).toEqual(['Observation', 'Patient']);
+  });
+});
