@@ -92,7 +92,10 @@ function fill(file: string, resources: Iterable<Resource>): void {
   }
   let serial = 0;
   db.transaction(() => {
-    for (const resource of resources) inserts.get(resource.resourceType)?.(resource, serial++);
+    for (const resource of resources) {
+      inserts.get(resource.resourceType)?.(resource, serial);
+      serial++;
+    }
   })();
   db.exec('ANALYZE');
   db.pragma('wal_checkpoint(TRUNCATE)');

@@ -11,6 +11,8 @@ export interface CompileContext {
   groups(leaf: Leaf): readonly LeafGroup[];
   /** Links whose other side was collected, as what it makes of them. */
   readonly resolved: Map<Link, readonly LeafGroup[]>;
+  /** Keys of all that fulfil such a link, where they came to light. */
+  readonly found: Map<Link, readonly number[]>;
   /** For conditions on resources of another type; undefined: there never was one. */
   of(type: string): CompileContext | undefined;
   /** A condition on the resource whose key is in this column. @param depth of links around it; absent: none */

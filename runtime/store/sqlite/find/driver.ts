@@ -33,11 +33,20 @@ export function findDriver(run: Run, condition: Condition, limit: number): Drive
     const arms = known.flatMap((driver) => driver.arms);
     return { condition, arms, count, isExact: known.every((driver) => driver.isExact) };
   }
+  const keys = 'has' in condition ? run.found.get(condition) : undefined;
+  if (keys !== undefined) return { condition, arms: [listed(run, keys)], count: keys.length, isExact: true };
   const groups = groupsOf(run, condition);
   if (groups === undefined) return undefined;
   const options = groups.map((group) => cheapest(run, group, limit));
   const count = options.reduce((sum, option) => sum + option.count, 0);
   return { condition, arms: options.flatMap(({ arms }) => arms), count, isExact: true };
+}
+
+/** Resources whose keys are known: a list as JSON is read the fastest. */
+function listed(run: Run, keys: readonly number[]): Arm {
+  const key = raw('k.value');
+  const range = sql`FROM json_each(${JSON.stringify(keys)}) k WHERE ${run.go(key)}`;
+  return { key, rows: range, range, isOrdered: false };
 }
 
 /** A leaf as alternatives, or a link as those that it was resolved to; undefined: it is not. */

@@ -12,6 +12,8 @@ export interface OtherSide {
   add(beyond: Run, keys: readonly number[]): boolean;
   /** What a resource has to fulfil to be linked with some of them. */
   groups(): readonly LeafGroup[];
+  /** Keys of all resources that are, each once; absent: they have to be found by the groups. */
+  readonly keys?: () => readonly number[];
 }
 
 /** @param most alternatives */
@@ -34,11 +36,11 @@ function openTargets(run: Run, code: string, most: number): OtherSide {
     add(beyond, keys) {
       if (param === undefined) return true;
       const read = openRows(beyond);
-      for (const key of keys) {
-        byId.push([param, read.id(key), 0, beyond.type]);
-        const urls = read.urls(key);
-        const versions = urls.length === 0 ? [] : ['', ...read.versions(key)];
-        for (const url of urls) for (const version of versions) byUrl.push([param, url, version, 0, beyond.type]);
+      for (const chunk of chunksOf(keys)) {
+        for (const id of read.ids(chunk)) byId.push([param, id, 0, beyond.type]);
+        for (const [key, url] of read.urls(chunk)) {
+          for (const version of ['', ...read.versions(key)]) byUrl.push([param, url, version, 0, beyond.type]);
+        }
         if (byId.length + byUrl.length > most) return false;
       }
       return true;
@@ -49,20 +51,20 @@ function openTargets(run: Run, code: string, most: number): OtherSide {
 
 /** Of a reverse chain: what they refer to. */
 function openSources(run: Run, code: string, most: number): OtherSide {
-  const ids = new Set<string>();
+  const ids = new Map<number, string>();
   const read = openRows(run);
   return {
     add(beyond, keys) {
       const param = beyond.param(code);
       if (param === undefined) return true;
       const references = openRows(beyond);
-      for (const key of keys) {
-        for (const { type, id, base, url, version } of references.references(key, param)) {
-          if (url === '' && id !== '' && base === 0 && type === run.type) ids.add(id);
-          if (url === '' || (type !== 0 && type !== run.type)) continue;
+      for (const chunk of chunksOf(keys)) {
+        for (const [key, id] of references.targets(chunk, param, run.type)) ids.set(key, id);
+        for (const [type, url, version] of read.hasUrls ? references.canonicals(chunk, param) : []) {
+          if (type !== 0 && type !== run.type) continue;
           const named = read.named(url, version, most);
           if (named === undefined) return false;
-          for (const found of named) ids.add(read.id(found));
+          for (const [at, id] of read.ids(named).entries()) ids.set(named[at]!, id);
         }
         if (ids.size > most) return false;
       }
@@ -71,8 +73,9 @@ function openSources(run: Run, code: string, most: number): OtherSide {
     groups: () =>
       grouped(
         RESOURCE_ID,
-        Array.from(ids, (id) => [run.type, id]),
+        Array.from(ids.values(), (id) => [run.type, id]),
       ),
+    keys: () => [...ids.keys()],
   };
 }
 
@@ -80,15 +83,14 @@ function grouped(shape: Shape, alternatives: readonly (readonly Value[])[]): rea
   return alternatives.length === 0 ? [] : [{ shapes: [shape], places: [0], alternatives }];
 }
 
-interface ReferenceRow {
-  readonly type: number;
-  readonly id: string;
-  readonly base: number;
-  readonly url: string;
-  readonly version: string;
+/** Resources whose rows are read together. */
+const CHUNK = 500;
+
+function* chunksOf(keys: readonly number[]): Generator<readonly number[]> {
+  for (let at = 0; at < keys.length; at += CHUNK) yield keys.slice(at, at + CHUNK);
 }
 
-/** Reads rows of resources of a type, each counted. */
+/** Reads rows of resources of a type, each counted. Those of many come by one statement: a list as JSON is read the fastest. */
 function openRows({ statements, guard, trace, param }: Run) {
   const [url, version] = [param('url'), param('version')];
   function counted<T>(rows: readonly T[]): readonly T[] {
@@ -96,30 +98,39 @@ function openRows({ statements, guard, trace, param }: Run) {
     trace?.read(rows.length);
     return rows;
   }
-  const column = (text: string, ...values: readonly Value[]): readonly string[] =>
-    counted(statements.prepareColumn<string>(text).all(...values));
-  const URLS = 'SELECT value FROM uri INDEXED BY sqlite_autoindex_uri_1 WHERE resource = ? AND param = ?';
+  const column = <T = string>(text: string, ...values: readonly Value[]): readonly T[] =>
+    counted(statements.prepareColumn<T>(text).all(...values));
+  const table = <T extends readonly unknown[]>(text: string, ...values: readonly Value[]): readonly T[] =>
+    counted(statements.prepareTable<T>(text).all(...values));
+  const IDS = 'SELECT r.id FROM json_each(?) k CROSS JOIN resource r NOT INDEXED WHERE r.key = k.value';
+  const URLS = `SELECT u.resource, u.value FROM json_each(?) k CROSS JOIN uri u INDEXED BY sqlite_autoindex_uri_1
+    WHERE u.resource = k.value AND u.param = ?`;
   const VERSIONS = `SELECT code FROM token INDEXED BY sqlite_autoindex_token_1
     WHERE resource = ? AND param = ? AND code <> ''`;
+  const OF_EACH = `FROM json_each(?) k CROSS JOIN reference r INDEXED BY sqlite_autoindex_reference_1`;
+  const TARGETS = `SELECT x.key, x.id ${OF_EACH} CROSS JOIN resource x INDEXED BY resource_by_id
+    WHERE r.resource = k.value AND r.param = ? AND r.base = 0 AND r.target_type = ?
+    AND x.type = r.target_type AND x.id = r.target_id AND x.deleted = 0`;
+  const CANONICALS = `SELECT r.target_type, r.url, r.target_version ${OF_EACH}
+    WHERE r.resource = k.value AND r.param = ? AND r.url <> ''`;
   const versions = (key: number): readonly string[] => (version === undefined ? [] : column(VERSIONS, key, version));
   return {
-    id: (key: number): string => column('SELECT id FROM resource WHERE key = ?', key)[0]!,
-    urls: (key: number): readonly string[] => (url === undefined ? [] : column(URLS, key, url)),
+    ids: (keys: readonly number[]) => column(IDS, JSON.stringify(keys)),
+    urls: (keys: readonly number[]) =>
+      url === undefined ? [] : table<readonly [key: number, url: string]>(URLS, JSON.stringify(keys), url),
     versions,
-    references: (key: number, of: number): readonly ReferenceRow[] =>
-      counted(
-        statements
-          .prepare<ReferenceRow>(
-            `SELECT target_type AS type, target_id AS id, base, url, target_version AS version
-             FROM reference INDEXED BY sqlite_autoindex_reference_1 WHERE resource = ? AND param = ?`,
-          )
-          .all(key, of),
-      ),
+    /** Resources of a type that references of theirs name by type and id. */
+    targets: (keys: readonly number[], of: number, type: number) =>
+      table<readonly [key: number, id: string]>(TARGETS, JSON.stringify(keys), of, type),
+    canonicals: (keys: readonly number[], of: number) =>
+      table<readonly [type: number, url: string, version: string]>(CANONICALS, JSON.stringify(keys), of),
+    /** Whether canonicals may name any. */
+    hasUrls: url !== undefined,
     /** Keys of what has this URL, and this version if there is one; undefined: too many have the URL. */
     named(value: string, wanted: string, limit: number): readonly number[] | undefined {
       if (url === undefined) return [];
       const named = 'SELECT resource FROM uri INDEXED BY uri_by_value WHERE param = ? AND value = ? LIMIT ?';
-      const keys = counted(statements.prepareColumn<number>(named).all(url, value, limit + 1));
+      const keys = column<number>(named, url, value, limit + 1);
       if (keys.length > limit) return undefined;
       return wanted === '' ? keys : keys.filter((key) => versions(key).includes(wanted));
     },

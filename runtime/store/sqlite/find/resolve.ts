@@ -2,9 +2,8 @@ import type { Condition, Link } from '../../../search/query/query.js';
 import type { Driver } from './arm.js';
 import { driven } from './by-key.js';
 import { FEW, findBest, findDriver } from './driver.js';
-import type { LeafGroup } from './leaf.js';
 import { conjunctsOf, leftOf } from './left.js';
-import { openOtherSide } from './other-side.js';
+import { openOtherSide, type OtherSide } from './other-side.js';
 import type { Run } from './run.js';
 
 /** Most resources that are collected on the other side of a link; more are followed one by one instead. */
@@ -94,14 +93,19 @@ function resolve(run: Run, condition: Condition, most: number): boolean {
     return part !== undefined && resolve(run, part, most);
   }
   if (!isLink(condition) || run.resolved.has(condition)) return true;
-  const groups = otherSide(run, condition, most);
-  if (groups === undefined) run.unresolved.set(condition, most);
-  else run.resolved.set(condition, groups);
-  return groups !== undefined;
+  const side = otherSide(run, condition, most);
+  if (side === undefined) {
+    run.unresolved.set(condition, most);
+    return false;
+  }
+  run.resolved.set(condition, side.groups());
+  const keys = side.keys?.();
+  if (keys !== undefined) run.found.set(condition, keys);
+  return true;
 }
 
-/** What a link comes to, as alternatives; undefined: these are too many. */
-function otherSide(run: Run, link: Link, most: number): readonly LeafGroup[] | undefined {
+/** What a link leads to; undefined: that is too much. */
+function otherSide(run: Run, link: Link, most: number): OtherSide | undefined {
   const side = openOtherSide(run, link, most);
   for (const { type, where } of 'chain' in link ? link.chain : [link.has]) {
     const beyond = run.of(type);
@@ -111,5 +115,5 @@ function otherSide(run: Run, link: Link, most: number): readonly LeafGroup[] | u
     if (best === undefined || best.count > most) return undefined;
     if (!side.add(beyond, driven(beyond, best, leftOf(conjuncts, best)))) return undefined;
   }
-  return side.groups();
+  return side;
 }

@@ -113,6 +113,7 @@ function makeRun(
     of,
     param: (code) => names.param(code, 0),
     resolved: new Map(),
+    found: new Map(),
     unresolved: new Map(),
     groups(leaf) {
       const found = groups.get(leaf) ?? toGroups(leaf, names);
