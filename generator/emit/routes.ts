@@ -70,14 +70,16 @@ export function routesOf(model: Model): RouteRow[] {
   ];
 }
 
-/** `GET Patient/[id]/Observation`: each type that the compartment has members of, and `*` for all of them. */
+/** `GET Patient/[id]/Observation`: each type that the compartment has members of, and `*` for all of them (which a search that is posted may leave out). */
 function compartmentRoutes(type: string, model: Model): RouteRow[] {
   const compartment = model.compartments.find((row) => row.type === type);
   if (compartment === undefined) return [];
-  return ['*', ...Object.keys(compartment.members)].flatMap((member): RouteRow[] => [
+  const whole: RouteRow = { method: 'POST', path: `${type}/[id]/_search`, interaction: 'search-compartment' };
+  const members = ['*', ...Object.keys(compartment.members)].flatMap((member): RouteRow[] => [
     { method: 'GET', path: `${type}/[id]/${member}`, interaction: 'search-compartment' },
     { method: 'POST', path: `${type}/[id]/${member}/_search`, interaction: 'search-compartment' },
   ]);
+  return [whole, ...members];
 }
 
 const PLACE: Readonly<Record<Level, string>> = {

@@ -125,7 +125,7 @@ export function createRouter(
       const row = look(method === 'HEAD' ? 'GET' : method, location);
       if (row === undefined || !isWired(row)) throw explain(method, location);
       const { type, id, versionId, segments } = location;
-      const member = row.interaction === 'search-compartment' ? segments[MEMBER] : undefined;
+      const member = row.interaction === 'search-compartment' ? memberOf(segments) : undefined;
       return {
         row,
         ...(type === undefined ? {} : { type }),
@@ -145,6 +145,11 @@ const WORDS: Readonly<Partial<Record<Interaction, readonly [string | undefined, 
 
 /** The segment of a search in a compartment that names what is searched. */
 const MEMBER = 2;
+
+/** Who posts a search may leave out what stands for all types. https://hl7.org/fhir/R5/http.html#vsearch */
+function memberOf(segments: readonly string[]): string | undefined {
+  return segments[MEMBER] === '_search' ? '*' : segments[MEMBER];
+}
 
 /** By the type of the compartment, the types that can be searched in it. */
 type Compartments = ReadonlyMap<string, ReadonlySet<string>>;

@@ -4,6 +4,7 @@ import { searchDefinitions } from '../search/query/definitions.js';
 import { PREFIXES } from '../search/query/intervals.js';
 import { modifiersOf } from '../search/query/parse-criterion.js';
 import type { HierarchyContext } from '../search/query/parse-hierarchy.js';
+import { isInline } from '../search/query/later-parameters.js';
 import { codesOf } from '../search/query/unknown-parameter.js';
 import { rootOf } from './common-parameters.js';
 import type { Includable } from './read-include.js';
@@ -55,7 +56,7 @@ function describeParameter(name: string, row: SearchRow, hierarchy: HierarchyCon
   const alias = name === row.code ? '' : ` Another name for ${row.code}.`;
   // Over several types nothing leads from one to others.
   const chains =
-    row.type === 'reference' && hierarchy !== undefined
+    row.type === 'reference' && !isInline(row) && hierarchy !== undefined
       ? ` Chains: ${name}.[parameter], ${name}:[type].[parameter].`
       : '';
   return {

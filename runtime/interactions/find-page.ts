@@ -26,7 +26,8 @@ export async function findPage(
     const source = { find: (each: FindQuery) => store.find(each, within), extract, signal: within, base };
     const where = await resolveCriteria(criteria, source);
     try {
-      return await find(narrow(parts, where), query, within, store);
+      const asked = { ...query, ...(base !== '' && { base }) };
+      return await find(narrow(parts, where), asked, within, store);
     } catch (error) {
       throw error instanceof FhirError && error.code === 'too-costly'
         ? tooCostly(error, query, criteria, parts)

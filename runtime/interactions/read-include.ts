@@ -2,7 +2,7 @@ import type { SearchRow } from '../contract/search.js';
 import { FhirError } from '../fhir/errors.js';
 import { nearest } from '../fhir/nearest.js';
 import type { SearchDefinitions } from '../search/query/definitions.js';
-import { isSearchable } from '../search/query/later-parameters.js';
+import { isInline, isSearchable } from '../search/query/later-parameters.js';
 import { clip, quote } from '../search/query/quote.js';
 import { some, suggest } from '../search/query/unknown-parameter.js';
 import type { IncludeDirective } from '../store/store.js';
@@ -57,7 +57,7 @@ export function readInclude(name: string, value: string, context: IncludeContext
       directivesOf(kind, source, rowsWithin(kind, source, undefined, context), undefined),
     );
   }
-  const [source = '', param = '', target, ...more] = value.split(':');
+  const [source = '', param = '', target, ...more] = value.slice(0, LONGEST).split(':');
   if (param === '' || target === '' || more.length > 0) throw invalid(name, value, FORM);
   for (const type of [source, ...(target === undefined ? [] : [target])]) checkType(name, type, definitions);
   if (!kind.isReverse && !kind.iterates && !types.includes(source)) {
@@ -75,6 +75,9 @@ export function readInclude(name: string, value: string, context: IncludeContext
   return directivesOf(kind, source, [row], target);
 }
 
+/** No value that means something is longer, in characters. */
+const LONGEST = 500;
+
 /** As few directives as can be: what differs in nothing but parameters is one. */
 export function mergeIncludes(directives: readonly IncludeDirective[]): readonly IncludeDirective[] {
   const merged = new Map<string, IncludeDirective>();
@@ -87,6 +90,9 @@ export function mergeIncludes(directives: readonly IncludeDirective[]): readonly
   return [...merged.values()];
 }
 
+/** Types whose values name a resource by type and id, if at all: not by its URL. */
+const PLAIN: ReadonlySet<string> = new Set(['Reference', 'CodeableReference']);
+
 type Kind = Pick<IncludeDirective, 'isReverse' | 'iterates'>;
 
 function directivesOf(
@@ -95,9 +101,12 @@ function directivesOf(
   rows: readonly SearchRow[],
   target: string | undefined,
 ): readonly IncludeDirective[] {
-  if (rows.length === 0) return [];
-  const params = [...new Set(rows.map(({ code }) => code))];
-  return [{ ...kind, source, params, ...(target !== undefined && { targets: [target] }) }];
+  return rows.map(({ code, paths, targets }) => {
+    // What has a URL in common with a target need not be of its type.
+    const named = paths.some(({ types }) => types.some((type) => !PLAIN.has(type))) ? targets : undefined;
+    const wanted = target === undefined ? named : [target];
+    return { ...kind, source, params: [code], ...(wanted !== undefined && { targets: wanted }) };
+  });
 }
 
 /** The reference parameters of a type that may refer to a target; backwards, to something that is followed. */
@@ -121,7 +130,7 @@ function references(type: string, { rowsOf }: IncludeContext['definitions']): re
 }
 
 function isFollowed(row: SearchRow): boolean {
-  return row.type === 'reference' && isSearchable(row);
+  return row.type === 'reference' && isSearchable(row) && !isInline(row);
 }
 
 /** Reference parameters of a type that can be followed, in code-point order, each once. */
@@ -155,6 +164,11 @@ export function includableOf(definitions: IncludeContext['definitions']): Includ
   return { forwards, backwards };
 }
 
+function whyNot(row: SearchRow): string {
+  if (row.type !== 'reference') return `it is of type ${row.type}`;
+  return isInline(row) ? 'it leads to what stands in the resource itself' : 'that is not supported yet';
+}
+
 function referenceRow(
   name: string,
   source: string,
@@ -167,7 +181,7 @@ function referenceRow(
   const what =
     row === undefined
       ? `${source} has no parameter ${quote(param)}`
-      : `${quote(`${source}:${param}`)} cannot be followed: it is of type ${row.type}`;
+      : `${quote(`${source}:${param}`)} cannot be followed: ${whyNot(row)}`;
   const hint = codes.length === 0 ? `${source} has no references` : suggest(param, codes);
   throw new FhirError('parameter-unknown', `The parameter ${quote(name)}: ${what}; ${hint}`);
 }

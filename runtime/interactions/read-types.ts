@@ -22,7 +22,9 @@ export function chooseTypes(
   // That it stands once is checked where all parameters are.
   const value = params.find(({ name }) => name === TYPES)?.value ?? '';
   if (value === '') return searched;
-  const chosen = value.split(',').map((name) => name.trim());
+  const chosen = value.split(',', resourceTypes.length + 1).map((name) => name.trim());
+  if (chosen.length > resourceTypes.length)
+    throw invalid(`these are more than there are types, ${resourceTypes.length}`);
   for (const name of chosen) {
     if (!isResourceType(name)) {
       const near = name.length > 64 ? undefined : nearest(name, searched);

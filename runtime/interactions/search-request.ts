@@ -73,6 +73,8 @@ export function readSearchRequest(input: SearchInput, services: SearchServices):
 
   const takeCriterion = (sent: SentParameter): void => {
     const { name, value } = sent;
+    // What is ignored takes time, too.
+    countOne();
     check(name);
     if (value === '') {
       checkName(name, context);
@@ -81,7 +83,6 @@ export function readSearchRequest(input: SearchInput, services: SearchServices):
     const criterion = parseCriterion(name, value, context);
     room -= isLink(criterion) ? weightOf(criterion) : splitAt(value, ',').length;
     criteria.push(criterion);
-    countOne();
     if (room < 0) throw tooManyValues(2 * context.maxAlternatives, criteria.some(isLink));
     usedBy(owner, criterion, definitions).forEach(use);
     understood.push(sent);
@@ -89,10 +90,10 @@ export function readSearchRequest(input: SearchInput, services: SearchServices):
 
   const takeInclude = (sent: SentParameter): void => {
     const { name, value } = sent;
+    countOne();
     readIncludeName(name);
     if (value === '') return void addNote(notes, emptyNote(name));
     const directives = readInclude(name, value, { types, definitions });
-    countOne();
     includes.push(...directives);
     understood.push(sent);
   };

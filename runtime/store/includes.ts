@@ -1,4 +1,5 @@
 import type { ReferenceEntry } from '../search/entry.js';
+import { compareText } from '../search/query/compare-text.js';
 import type { FindPage, IncludeDirective, IncludePlan, ResourceKey, StoredVersion } from './store.js';
 
 /** What a store is asked, in the snapshot of the page, for what comes with it. */
@@ -15,8 +16,11 @@ export type IncludeStep =
       readonly of: readonly ResourceKey[];
       readonly limit: number;
     }
-  /** Versions, the current one where none is named. Answer: `(StoredVersion | undefined)[]`, in their order. */
-  | { readonly ask: 'read'; readonly of: readonly VersionKey[] };
+  /**
+   * Versions, the current one where none is named. Answer: `(StoredVersion | undefined)[]`, in their order; it may end
+   * where bodies are larger together than `room`, in characters.
+   */
+  | { readonly ask: 'read'; readonly of: readonly VersionKey[]; readonly room: number };
 
 /** What a canonical names. */
 export interface CanonicalTarget {
@@ -44,11 +48,13 @@ const CHUNK = 100;
  *
  * @param page the current versions on the page
  * @param room greatest size of all bodies together, in characters
+ * @param base as in `PageQuery`
  */
 export function* collectIncludes(
   { directives, most, rounds }: IncludePlan,
   page: readonly StoredVersion[],
   room: number,
+  base?: string,
 ): Generator<IncludeStep, Included, unknown> {
   const seen = new Set(page.map(({ type, id }) => nameOf({ type, id })));
   const shown = new Set(page.map((stored) => versionName(stored)));
@@ -59,13 +65,14 @@ export function* collectIncludes(
     const followed = round === 0 ? directives : directives.filter(({ iterates }) => iterates);
     const isOver = round > rounds;
     // What is shown as a version that a reference names may be found once more as the current one.
-    const found = yield* follow(followed, frontier, seen, (isOver ? 0 : most - included.length) + 1 + shown.size);
+    const found = yield* follow(followed, frontier, seen, (isOver ? 0 : most - included.length) + 1 + shown.size, base);
     const next: ResourceKey[] = [];
     for (let at = 0; at < found.length; at += CHUNK) {
       const asked = found.slice(at, at + CHUNK);
-      const versions = yield* ask<readonly (StoredVersion | undefined)[]>({ ask: 'read', of: asked });
+      const versions = yield* ask<readonly (StoredVersion | undefined)[]>({ ask: 'read', of: asked, room: left });
+      const gone = yield* findGone(asked.slice(0, versions.length));
       for (const [i, stored] of versions.entries()) {
-        if (stored?.json === undefined) continue;
+        if (stored?.json === undefined || gone.has(`${stored.type}/${stored.id}`)) continue;
         // Index entries there are of current versions only.
         if (asked[i]!.version === undefined) next.push(stored);
         if (shown.has(versionName(stored))) continue;
@@ -75,11 +82,20 @@ export function* collectIncludes(
         shown.add(versionName(stored));
         included.push(stored);
       }
+      if (versions.length < asked.length) return { included, cut: isOver ? 'rounds' : 'most' };
     }
     if (isOver) break;
     frontier = next;
   }
   return { included };
+}
+
+/** Those of which a version is named, but which are deleted: nothing of them is shown. */
+function* findGone(asked: readonly VersionKey[]): Generator<IncludeStep, ReadonlySet<string>, unknown> {
+  const of = asked.filter(({ version }) => version !== undefined).map(({ type, id }) => ({ type, id }));
+  if (of.length === 0) return new Set();
+  const current = yield* ask<readonly (StoredVersion | undefined)[]>({ ask: 'read', of, room: Infinity });
+  return new Set(of.filter((_, i) => current[i]?.json === undefined).map(nameOf));
 }
 
 /**
@@ -91,6 +107,7 @@ function* follow(
   from: readonly ResourceKey[],
   seen: Set<string>,
   wanted: number,
+  base: string | undefined,
 ): Generator<IncludeStep, readonly VersionKey[], unknown> {
   const found: VersionKey[] = [];
   const add = (key: VersionKey): boolean => {
@@ -113,7 +130,7 @@ function* follow(
         if (type !== directive.source) continue;
         for (const reference of references[i] ?? []) {
           if (!directive.params.includes(reference.param)) continue;
-          const target = targetOf(reference, directive.targets);
+          const target = targetOf(reference, directive.targets, base);
           if (target === undefined) continue;
           if ('url' in target) canonicals.push(target);
           else add(target);
@@ -130,7 +147,7 @@ function* follow(
     const of = from.filter(({ type }) => targets?.includes(type) !== false);
     if (of.length === 0 || living >= wanted) continue;
     const step = { ask: 'sources', type: source, params, of, limit: wanted + seen.size } as const;
-    addLiving(yield* ask<readonly ResourceKey[]>(step));
+    addLiving((yield* ask<readonly ResourceKey[]>(step)).toSorted((a, b) => compareText(a.id, b.id)));
   }
   return found;
 }
@@ -139,13 +156,14 @@ function* follow(
 function targetOf(
   { type, id, version, base, url }: ReferenceEntry,
   types: readonly string[] | undefined,
+  own: string | undefined,
 ): VersionKey | CanonicalTarget | undefined {
   if (type !== undefined && types?.includes(type) === false) return undefined;
   if (url !== undefined) {
     const wanted = type === undefined ? types : [type];
     return { url, ...(wanted !== undefined && { types: wanted }), ...(version !== undefined && { version }) };
   }
-  if (type === undefined || id === undefined || base !== undefined) return undefined;
+  if (type === undefined || id === undefined || (base !== undefined && base !== own)) return undefined;
   const number = /^[1-9]\d{0,14}$/.test(version ?? '') ? Number(version) : undefined;
   // A version that nobody gives: there is none.
   if (version !== undefined && number === undefined) return undefined;

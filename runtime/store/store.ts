@@ -143,6 +143,8 @@ export interface PageQuery {
   readonly total: 'accurate' | 'cheap' | 'none';
   /** Other resources that come with the page; absent: none. */
   readonly include?: IncludePlan;
+  /** URL of this server's base: absolute references below it lead where relative ones do. Absent: no absolute one leads here. */
+  readonly base?: string;
 }
 
 /** Other resources that are wanted with a page. https://hl7.org/fhir/R5/search.html#include */

@@ -84,11 +84,12 @@ export function createToyStore(now: () => number = Date.now): ToyStore {
       .filter((resource) => type === undefined || resource.type === type);
 
   /** Everybody may be a neighbour. */
-  const neighboursOf = (type: string): Neighbours => ({
+  const neighboursOf = (type: string, base?: string): Neighbours => ({
     type,
+    ...(base !== undefined && { base }),
     targets: (target) => livingOf(target),
     sources: (source) => livingOf(source),
-    of: neighboursOf,
+    of: (other) => neighboursOf(other, base),
   });
 
   /** In the order of types, then of ids; with keys by these, then by ids, then by types. */
@@ -99,7 +100,7 @@ export function createToyStore(now: () => number = Date.now): ToyStore {
     return sort.length === 0 ? (a, b) => byType(a, b) || order(a, b) : (a, b) => order(a, b) || byType(a, b);
   }
 
-  function include(step: IncludeStep): unknown {
+  function include(step: IncludeStep, base: string | undefined): unknown {
     switch (step.ask) {
       case 'references':
         return step.of.map(({ type, id }) =>
@@ -109,7 +110,7 @@ export function createToyStore(now: () => number = Date.now): ToyStore {
         return livingOf().filter((resource) =>
           step.of.some(({ types, ...canonical }) => {
             const entry = { kind: 'reference', param: '', ...canonical } as const;
-            return types?.includes(resource.type) !== false && leadsTo(entry, resource.type, resource);
+            return types?.includes(resource.type) !== false && leadsTo(entry, resource.type, resource, base);
           }),
         );
       case 'sources':
@@ -120,7 +121,7 @@ export function createToyStore(now: () => number = Date.now): ToyStore {
               step.params.includes(entry.param) &&
               step.of.some(({ type, id }) => {
                 const own = entriesOf.get(`${type}/${id}`) ?? [];
-                return leadsTo(entry, type, { id, lastUpdated: 0, entries: own });
+                return leadsTo(entry, type, { id, entries: own }, base);
               }),
           ),
         );
@@ -134,12 +135,12 @@ export function createToyStore(now: () => number = Date.now): ToyStore {
   }
 
   /** Every resource is looked at, and the total is always found. */
-  function find({ parts, sort, after, count, total, include: plan }: FindAcrossQuery): FindPage {
+  function find({ parts, sort, after, count, total, include: plan, base }: FindAcrossQuery): FindPage {
     const from = after === undefined ? undefined : cursors.get(after);
     const order = orderOf(sort);
     if (after !== undefined && from?.sort !== JSON.stringify(sort)) throw new FhirError('page-invalid');
     const found = parts
-      .flatMap(({ type, where }) => livingOf(type).filter((each) => matches(where, each, neighboursOf(type))))
+      .flatMap(({ type, where }) => livingOf(type).filter((each) => matches(where, each, neighboursOf(type, base))))
       .sort(order);
     const rest = from === undefined ? found : found.filter((resource) => order(resource, from.last) > 0);
     const page = rest.slice(0, count);
@@ -150,7 +151,7 @@ export function createToyStore(now: () => number = Date.now): ToyStore {
     const shown = page.map(({ entries: _entries, ...stored }) => stored);
     return {
       versions: shown,
-      ...(plan !== undefined && runSteps(collectIncludes(plan, shown, ROOM), include)),
+      ...(plan !== undefined && runSteps(collectIncludes(plan, shown, ROOM, base), (step) => include(step, base))),
       ...(total === 'none' ? {} : { total: counted }),
       ...(next !== undefined && { next }),
       complete: Math.max(now(), clock),

@@ -42,3 +42,10 @@ export function refersTo({ type, targets }: SearchRow, target: string): boolean 
 function isReadable({ type, paths }: ComponentRow | SearchRow): boolean {
   return VALUE_PARSERS[type] !== undefined && paths.some(({ types }) => types.length > 0);
 }
+
+/** Whether what it refers to stands in the resource itself, and need not be anywhere else: the first resource of a Bundle. */
+export function isInline({ type, paths }: SearchRow): boolean {
+  return (
+    type === 'reference' && paths.length > 0 && paths.every(({ types }) => types.every((each) => each === 'Resource'))
+  );
+}

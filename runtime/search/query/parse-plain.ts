@@ -37,6 +37,7 @@ export function parsePlain(
   const { modifier } = splitName(name);
   const { code } = row;
   if (value === '') throw invalid(label, 'has no value');
+  if (name.endsWith(':')) throw wrongModifier(label, modifier, row, context);
   if (modifier === 'missing') return missing(label, value, row);
   const parts = splitAt(value, ',');
   if (parts.length > context.maxAlternatives) {

@@ -1,7 +1,7 @@
 import type { SearchRow } from '../../contract/search.js';
 import { FhirError } from '../../fhir/errors.js';
 import type { LinkContext } from './criterion-context.js';
-import { isSearchable, refersTo } from './later-parameters.js';
+import { isInline, isSearchable, refersTo } from './later-parameters.js';
 import type { LinkName, LinkStep } from './link-name.js';
 import { splitName } from './parse-plain.js';
 import { quote } from './quote.js';
@@ -67,12 +67,12 @@ export function resolveLinks(parts: LinkName, name: string, { type, definitions 
 
 /** Each type is looked at once for each place in the name, however many ways lead there. */
 function createResolver({ steps, last }: LinkName, definitions: Definitions): Resolver {
-  const known = new Map<string, Found | Miss>();
+  const known = [...steps, last].map(() => new Map<string, Found | Miss>());
   const { code: lastCode } = splitName(last);
   const resolve: Resolver = (type, at) => {
-    const key = `${at} ${type}`;
-    const found = known.get(key) ?? look(type, at);
-    known.set(key, found);
+    const here = known[at]!;
+    let found = here.get(type);
+    if (found === undefined) here.set(type, (found = look(type, at)));
     return found;
   };
   const look: Resolver = (type, at) => {
@@ -88,12 +88,15 @@ function createResolver({ steps, last }: LinkName, definitions: Definitions): Re
     const types = row !== undefined && isSearchable(row) ? targetsOf(row, step, definitions) : [];
     if (row === undefined || types.length === 0)
       return { is: 'miss', at, why: () => whyNoChain(type, step, definitions) };
-    const all = types.map((target) => ({ type: target, found: resolve(target, at + 1) }));
-    const targets = all.flatMap(({ type: target, found }) => (found.is === 'miss' ? [] : [{ type: target, found }]));
+    const targets: { readonly type: string; readonly found: Found }[] = [];
+    let furthest: Miss | undefined;
+    for (const target of types) {
+      const found = resolve(target, at + 1);
+      if (found.is !== 'miss') targets.push({ type: target, found });
+      else if (furthest === undefined || found.at > furthest.at) furthest = found;
+    }
     if (targets.length > 0) return { is: 'chain', param: row.code, targets };
-    const misses = all.flatMap(({ found }) => (found.is === 'miss' ? [found] : []));
-    const furthest = misses.reduce((best, each) => (each.at > best.at ? each : best));
-    if (types.length === 1 || furthest.at > at + 1) return furthest;
+    if (furthest !== undefined && (types.length === 1 || furthest.at > at + 1)) return furthest;
     const next = steps[at + 1] ?? lastCode;
     return { is: 'miss', at: at + 1, why: () => whyNoTarget(`${type}.${step.code}`, types, next, definitions) };
   };
@@ -111,10 +114,19 @@ function createResolver({ steps, last }: LinkName, definitions: Definitions): Re
 }
 
 /** Types that a step may lead to; none: it cannot be. */
-function targetsOf({ type, targets }: SearchRow, step: ChainStep, { resourceTypes }: Definitions): readonly string[] {
-  if (type !== 'reference') return [];
-  const all = targets?.filter((each) => resourceTypes.includes(each)) ?? resourceTypes;
+function targetsOf(row: SearchRow, step: ChainStep, { resourceTypes }: Definitions): readonly string[] {
+  if (row.type !== 'reference' || isInline(row)) return [];
+  const all = row.targets === undefined ? resourceTypes : knownOf(row, row.targets, resourceTypes);
   return step.type === undefined ? all : all.filter((each) => each === step.type);
+}
+
+const known = new WeakMap<SearchRow, readonly string[]>();
+
+/** Those of its targets that there are: definitions may be of a few types only. */
+function knownOf(row: SearchRow, targets: readonly string[], resourceTypes: readonly string[]): readonly string[] {
+  let found = known.get(row);
+  if (found === undefined) known.set(row, (found = targets.filter((each) => resourceTypes.includes(each))));
+  return found;
 }
 
 /** How many ways there are through a name, each from the type that is searched to one at the end; all bounds may be passed. */

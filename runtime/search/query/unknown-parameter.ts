@@ -47,10 +47,15 @@ export function wordsOf(code: string): FhirError | undefined {
   );
 }
 
+const codes = new WeakMap<ReadonlyMap<string, SearchRow>, readonly string[]>();
+
 /** Codes, and other names, that searches go by, in code-point order. */
-export function codesOf(rows: ReadonlyMap<string, SearchRow>): string[] {
-  return [...rows]
-    .filter(([, row]) => isSearchable(row))
-    .map(([code]) => code)
-    .sort();
+export function codesOf(rows: ReadonlyMap<string, SearchRow>): readonly string[] {
+  let found = codes.get(rows);
+  if (found === undefined) {
+    const searchable = [...rows].filter(([, row]) => isSearchable(row));
+    found = searchable.map(([code]) => code).sort();
+    codes.set(rows, found);
+  }
+  return found;
 }

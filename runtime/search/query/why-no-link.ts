@@ -1,6 +1,6 @@
 import { FhirError } from '../../fhir/errors.js';
 import type { SearchDefinitions } from './definitions.js';
-import { isSearchable, refersTo } from './later-parameters.js';
+import { isInline, isSearchable, refersTo } from './later-parameters.js';
 import type { LinkStep } from './link-name.js';
 import { quote } from './quote.js';
 import { codesOf, notYet, some, suggest, wordsOf } from './unknown-parameter.js';
@@ -30,6 +30,9 @@ export function whyNoChain(
     return wordsOf(code) ?? unknown(`Unknown parameter ${name}; ${suggest(code, referencesOf(type, definitions))}`);
   }
   if (!isSearchable(row)) return notYet(code);
+  if (row.type === 'reference' && isInline(row)) {
+    return unknown(`${name} leads to what stands in the resource itself, and chains do not go on from there yet`);
+  }
   if (row.type !== 'reference') {
     const text = `${name} is of type ${row.type}, and only references lead on to other parameters: ${some(referencesOf(type, definitions))}`;
     return unknown(text);
@@ -48,6 +51,9 @@ export function whyNoChain(
   return new FhirError('modifier-unknown', text);
 }
 
+/** So many types are named, and what they have. */
+const NAMED = 10;
+
 /** None of the types that a reference leads to has what comes next. */
 export function whyNoTarget(
   name: string,
@@ -55,17 +61,18 @@ export function whyNoTarget(
   next: LinkStep | string,
   definitions: Definitions,
 ): FhirError {
-  const begin = `None of the types that ${quote(name)} refers to (${some(types, 10)})`;
+  const begin = `None of the types that ${quote(name)} refers to (${some(types, NAMED)})`;
   if (typeof next !== 'string' && next.by === 'has') {
     return unknown(`${begin} is referred to by ${quote(`${next.type}.${next.code}`)}`);
   }
   const code = typeof next === 'string' ? next : next.code;
   const special = wordsOf(code);
   if (special !== undefined) return special;
-  const codes =
-    typeof next === 'string'
-      ? types.flatMap((type) => codesOf(definitions.rowsOf(type)))
-      : types.flatMap((type) => referencesOf(type, definitions));
+  const codes = types
+    .slice(0, NAMED)
+    .flatMap((type) =>
+      typeof next === 'string' ? codesOf(definitions.rowsOf(type)) : referencesOf(type, definitions),
+    );
   const what = typeof next === 'string' ? 'parameter' : 'reference';
   return unknown(`${begin} has a ${what} ${quote(code)}; ${suggest(code, [...new Set(codes)].sort())}`);
 }

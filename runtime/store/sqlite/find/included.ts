@@ -2,7 +2,14 @@ import type { Database } from 'better-sqlite3';
 
 import { compareText } from '../../../search/query/compare-text.js';
 import type { ReferenceEntry } from '../../../search/entry.js';
-import { collectIncludes, runSteps, type CanonicalTarget, type IncludeStep, type Included } from '../../includes.js';
+import {
+  collectIncludes,
+  runSteps,
+  type CanonicalTarget,
+  type Included,
+  type IncludeStep,
+  type VersionKey,
+} from '../../includes.js';
 import type { PageQuery, ResourceKey, StoredVersion } from '../../store.js';
 import { MAX_PAGE } from '../history.js';
 import { openReader } from '../read.js';
@@ -13,7 +20,7 @@ import { openReferring } from './referring.js';
 
 /** What comes with a page; nothing where nothing is asked for. Inside its transaction. */
 export type Includer = (
-  query: Pick<PageQuery, 'include'>,
+  query: Pick<PageQuery, 'include' | 'base'>,
   page: Pick<ReadPage, 'versions' | 'size'>,
   trace?: Trace,
 ) => Included | Record<string, never>;
@@ -75,13 +82,24 @@ export function openIncluded(db: Database, parts: FindParts): Includer {
     return [...found.values()].sort((a, b) => compareText(a.type, b.type) || compareText(a.id, b.id)).slice(0, limit);
   }
 
-  function read({ type, id, version }: ResourceKey & { readonly version?: number }): StoredVersion | undefined {
+  function read({ type, id, version }: VersionKey): StoredVersion | undefined {
     const stored = version === undefined ? reader.current(type, id) : reader.version(type, id, version);
     guard.step(1 + ((stored?.json?.length ?? 0) >> 10));
     return stored;
   }
 
-  function answer(step: IncludeStep, trace: Trace | undefined): readonly unknown[] {
+  /** Up to the one with which they are larger together than there is room. */
+  function readWhile(of: readonly VersionKey[], room: number): readonly (StoredVersion | undefined)[] {
+    const found: (StoredVersion | undefined)[] = [];
+    for (let left = room, at = 0; left >= 0 && at < of.length; at++) {
+      const stored = read(of[at]!);
+      found.push(stored);
+      left -= stored?.json?.length ?? 0;
+    }
+    return found;
+  }
+
+  function answer(step: IncludeStep, base: string | undefined, trace: Trace | undefined): readonly unknown[] {
     switch (step.ask) {
       case 'references': {
         const found = step.of.map(references);
@@ -94,19 +112,21 @@ export function openIncluded(db: Database, parts: FindParts): Includer {
         return found;
       }
       case 'sources': {
-        const found = referring(step);
+        const found = referring(step, base);
         trace?.read(2 * found.length + step.of.length);
         return found;
       }
-      case 'read':
-        trace?.read(2 * step.of.length);
-        return step.of.map(read);
+      case 'read': {
+        const found = readWhile(step.of, step.room);
+        trace?.read(2 * found.length);
+        return found;
+      }
     }
   }
 
-  return ({ include }, { versions, size }, trace) => {
+  return ({ include, base }, { versions, size }, trace) => {
     if (include === undefined) return {};
     const room = Math.max(MAX_PAGE - size, LEAST_ROOM);
-    return runSteps(collectIncludes(include, versions, room), (step) => answer(step, trace));
+    return runSteps(collectIncludes(include, versions, room, base), (step) => answer(step, base, trace));
   };
 }

@@ -25,6 +25,7 @@ export const routes: readonly RouteRow[] = [
   { method: 'DELETE', path: '[type]/[id]/_history', interaction: 'delete-history' },
   { method: 'GET', path: '[type]/[id]/_history/[vid]', interaction: 'vread' },
   { method: 'DELETE', path: '[type]/[id]/_history/[vid]', interaction: 'delete-history-version' },
+  { method: 'POST', path: 'Animal/[id]/_search', interaction: 'search-compartment' },
   { method: 'GET', path: 'Animal/[id]/*', interaction: 'search-compartment' },
   { method: 'POST', path: 'Animal/[id]/*/_search', interaction: 'search-compartment' },
   { method: 'GET', path: 'Animal/[id]/Animal', interaction: 'search-compartment' },
