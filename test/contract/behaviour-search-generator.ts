@@ -39,6 +39,8 @@ const FOLDED = ['a', 'ab', 'abc', 'b', 'bab', 'a b', 'é', 'z%', '.*', '\u{1f525
 const IDS = ['1', '2', '10'];
 const TYPES = ['Patient', 'Group', 'Device'];
 const URLS = ['http://a', 'http://a/b', 'http://a/b/c', 'http://a/bc', 'urn:oid:1.2', 'urn:oid:1.2.3', 'urn:oid:1.23'];
+/** The base of absolute references. */
+export const BASE = 'http://x/fhir';
 const UNITS = ['g', 'mg', 'm'];
 const UCUM = 'http://unitsofmeasure.org';
 
@@ -100,7 +102,7 @@ export function createGenerator(random: Random, ids: readonly string[], world?: 
   }
 
   function place(): Partial<ReferenceEntry> {
-    const base = maybe('http://x/fhir', 0.2);
+    const base = maybe(BASE, 0.2);
     return defined({ type: pick(targetTypes), id: pick(targetIds), base, version: maybe(pick(['1', '2']), 0.2) });
   }
 

@@ -205,6 +205,21 @@ export function searchIncludeBehaviour(on: Subject): void {
     expect([await names('a'), await names('b')]).toEqual([['Change/b/4'], ['Change/a/2', 'Change/c/1']]);
   });
 
+  it.each([
+    ['ASCII', 'a', 1_170_000],
+    ['three bytes for each character', '漢', 900_000],
+  ])('large ones come all, or it is said that they do not: %s', async (name, letter, length) => {
+    const type = `Large${length}`;
+    const items = Array.from({ length: 14 }, (_, n) => `i${String(n).padStart(2, '0')}`);
+    for (const id of items) await store.write([put(id, 0, letter.repeat(length), [], `${type}Item`)]);
+    const references = [...items, 'small'].map((id) => ref('item', `${type}Item/${id}`));
+    await store.write([put('small', 0, name, [], `${type}Item`), put('list', 0, name, references, type)]);
+    const include = plan([directive(`${type}:item`)]);
+    const { included = [], cut } = await pageOf(query(type, { where: { ids: ['list'] }, include }));
+    if (cut === undefined) expect(included.map(({ id }) => id).sort()).toEqual([...items, 'small']);
+    else expect([cut, included.length >= 4]).toEqual(['most', true]);
+  });
+
   it('what comes with a page is of its snapshot', async () => {
     const pair = (version: number) => [
       put('s', version, `v${version}`, [coded(version % 2 === 0 ? 'even' : 'odd'), ref('to', 'Moving/t')], 'Moving'),

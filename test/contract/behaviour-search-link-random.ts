@@ -4,7 +4,7 @@ import { matches, type Neighbours } from '../../runtime/search/query/match.js';
 import { printCondition, printSort } from '../../runtime/search/query/print.js';
 import type { FindPage, IncludeDirective, IncludePlan, Store } from '../../runtime/store/store.js';
 import { compareAcross, walkAcross } from './behaviour-search-across.js';
-import { createGenerator } from './behaviour-search-generator.js';
+import { BASE, createGenerator } from './behaviour-search-generator.js';
 import { walk, sharedStore } from './behaviour-search-helpers.js';
 import { namesOf } from './behaviour-search-includes.js';
 import { createNeighbourhood, naiveIncludes, type Neighbour, type Neighbourhood } from './neighbourhood.js';
@@ -51,18 +51,25 @@ export async function randomLinks(store: Store, prefix: string, seed: number, qu
     const count = random.chance(0.5) ? types.length * RESOURCES : 1 + random.below(random.chance(0.1) ? 5 : 50);
     const total = random.pick(['accurate', 'cheap', 'none'] as const);
     const include = random.chance(0.5) ? drawPlan(random, [...types, `${prefix}None`]) : undefined;
-    const asked = { sort, count, total, ...(include !== undefined && { include }) };
+    const base = random.chance(0.3) ? BASE : undefined;
+    const asked = {
+      sort,
+      count,
+      total,
+      ...(include !== undefined && { include }),
+      ...(base !== undefined && { base }),
+    };
     const what = [
       `seed ${seed}, query ${n}:`,
       ...parts.map(({ type, where }) => `${type} ${printCondition(where)}`),
-      `by ${printSort(sort)}, ${count} a page, ${total}, with ${JSON.stringify(include)}`,
+      `by ${printSort(sort)}, ${count} a page, ${total}, with ${JSON.stringify(include)}, at ${base}`,
     ].join('\n');
-    const expected = expectedOf(neighbourhood, parts).sort(compareAcross(sort)).map(({ type, id }) => `${type}/${id}`); // prettier-ignore
+    const expected = expectedOf(neighbourhood, parts, base).sort(compareAcross(sort)).map(({ type, id }) => `${type}/${id}`); // prettier-ignore
     found += expected.length;
     const totals = new Set<number | undefined>();
     const onPage = (page: FindPage): void => {
       totals.add(page.total);
-      checkIncluded(page, include, neighbourhood, what);
+      checkIncluded(page, include, neighbourhood, base, what);
     };
     const [first, ...others] = parts;
     const isOne = first !== undefined && others.length === 0 && random.chance(0.8);
@@ -119,10 +126,11 @@ async function settle(
 function expectedOf(
   { living, neighboursOf }: Neighbourhood,
   parts: readonly { readonly type: string; readonly where: Parameters<typeof matches>[0] }[],
+  base: string | undefined,
 ): Neighbour[] {
   const all = [...living.values()];
   return parts.flatMap(({ type, where }) => {
-    const neighbours: Neighbours = neighboursOf(type);
+    const neighbours: Neighbours = neighboursOf(type, base);
     return all.filter((each) => each.type === type && matches(where, each, neighbours));
   });
 }
@@ -142,12 +150,18 @@ function drawPlan({ pick, chance, some, below }: Random, types: readonly string[
 }
 
 /** That with a page comes what its references lead to, or as much as may. */
-function checkIncluded(page: FindPage, plan: IncludePlan | undefined, near: Neighbourhood, what: string): void {
+function checkIncluded(
+  page: FindPage,
+  plan: IncludePlan | undefined,
+  near: Neighbourhood,
+  base: string | undefined,
+  what: string,
+): void {
   if (plan === undefined) {
     expect(page, what).not.toHaveProperty('included');
     return;
   }
-  const { names, isOver } = naiveIncludes(near, plan, page.versions);
+  const { names, isOver } = naiveIncludes(near, plan, page.versions, base);
   const included = namesOf(page)!;
   if (names.length > plan.most) {
     expect([new Set(included).size, page.cut], what).toEqual([plan.most, 'most']);

@@ -15,6 +15,7 @@ import { searchLimitBehaviour } from './behaviour-search-limits.js';
 import { searchLinkCrowdBehaviour } from './behaviour-search-link-crowd.js';
 import { searchLinkRandomBehaviour } from './behaviour-search-link-random.js';
 import { searchLinkBehaviour } from './behaviour-search-links.js';
+import { searchOwnBaseBehaviour } from './behaviour-search-own-base.js';
 import { searchPageBehaviour } from './behaviour-search-pages.js';
 import { searchRandomBehaviour } from './behaviour-search-random.js';
 import { searchUpkeepBehaviour } from './behaviour-search-upkeep.js';
@@ -36,6 +37,7 @@ export function behaviour(on: Subject): void {
     describe('links of a search', () => searchLinkBehaviour(on));
     describe('links among many', () => searchLinkCrowdBehaviour(on));
     describe('includes of a search', () => searchIncludeBehaviour(on));
+    describe('references below the own base', () => searchOwnBaseBehaviour(on));
     describe('searches over several types', () => searchAcrossBehaviour(on));
     describe('limits of a search', () => searchLimitBehaviour(on));
     describe('random searches', () => searchRandomBehaviour(on));

@@ -16,7 +16,12 @@ const PERSONS = 4000;
 const PAGE = 20;
 const HOUR = 3_600_000;
 
-describeOnMongod('the cost of links on MongoDB', () => {
+/** All references are relative ones, or some are absolute ones to this server. */
+describeOnMongod('the cost of links on MongoDB', () => costOfLinks(undefined));
+describeOnMongod('the cost of links by absolute references on MongoDB', () => costOfLinks('http://own/fhir'));
+
+function costOfLinks(base: string | undefined): void {
+  const own = base === undefined ? {} : { base };
   const url = newDatabase();
   let store: Store;
   const all = { Person: [] as Candidate[], Visit: [] as Candidate[], Clinic: [] as Candidate[] };
@@ -29,13 +34,20 @@ describeOnMongod('the cost of links on MongoDB', () => {
       of('fourth', token(`f${n % 4}`)),
       of('name', token(n % 400 === 7 ? 'ten' : `n${n % 3}`)),
       of('kind', token(n % 400 === 9 ? 'busy' : 'idle')),
-      of('at', reference({ type: 'Clinic', id: `c${n % 5}` })),
+      of('at', reference({ ...(n % 2 === 0 && own), type: 'Clinic', id: `c${n % 5}` })),
     ]);
     const visits = Array.from({ length: 3 * PERSONS }, (_, n): IndexEntry[] => [
       of('code', token(n % 1200 === 5 ? 'rare' : 'common')),
       of('parity', token(n % 2 === 0 ? 'even' : 'odd')),
       of('when', date(n * HOUR, n * HOUR)),
-      of('who', reference({ type: 'Person', id: `p${(n < 2 * PERSONS ? n : 9 + 400 * (n % 10)) % PERSONS}` })),
+      of(
+        'who',
+        reference({
+          ...(n % 3 !== 0 && own),
+          type: 'Person',
+          id: `p${(n < 2 * PERSONS ? n : 9 + 400 * (n % 10)) % PERSONS}`,
+        }),
+      ),
     ]);
     const clinics = Array.from({ length: 5 }, (_, n) => [of('name', token(`c${n}`))]);
     for (const [type, made] of [
@@ -136,7 +148,7 @@ describeOnMongod('the cost of links on MongoDB', () => {
     { timeout: 60_000 },
     async ({ type, where }) => {
       const expected = all[type].filter((each) => fulfils(type, where, each)).map(({ id }) => id).sort(); // prettier-ignore
-      const asked: FindQuery = query(type, { where, count: 1000, total: 'accurate' });
+      const asked: FindQuery = query(type, { ...own, where, count: 1000, total: 'accurate' });
       const totals = new Set<number | undefined>();
       expect(await walk(store, asked, ({ total }) => totals.add(total))).toEqual(expected);
       expect([...totals]).toEqual([expected.length]);
@@ -150,7 +162,7 @@ describeOnMongod('the cost of links on MongoDB', () => {
     'looks at no more than twenty times the page and the fewest matches: $title',
     async ({ type, where }) => {
       for (const sort of SORTS) {
-        const { examined, ...told } = await store.explain(query(type, { where, sort, count: PAGE }));
+        const { examined, ...told } = await store.explain(query(type, { ...own, where, sort, count: PAGE }));
         const bound = 20 * (PAGE + fewest(type, where));
         expect(examined, JSON.stringify(told).slice(0, 3000)).toBeLessThanOrEqual(bound);
       }
@@ -166,7 +178,7 @@ describeOnMongod('the cost of links on MongoDB', () => {
         { not: who(at(code('name', 'c3'))) },
         code('code', 'none2'),
       );
-      const slow = query('Visit', { where: { some: [where, both(visited(code('code', 'rare')), code('code', 'common'))] }, count: 5, total: 'accurate' }); // prettier-ignore
+      const slow = query('Visit', { ...own, where: { some: [where, both(visited(code('code', 'rare')), code('code', 'common'))] }, count: 5, total: 'accurate' }); // prettier-ignore
       const begun = performance.now();
       const ended = hasty.find(slow).then(() => 'found', (error: unknown) => (error as { status?: unknown }).status); // prettier-ignore
       let longest = 0;
@@ -187,4 +199,4 @@ describeOnMongod('the cost of links on MongoDB', () => {
       await hasty.close();
     }
   });
-});
+}

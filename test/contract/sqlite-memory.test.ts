@@ -5,6 +5,7 @@ import { resourceBehaviour } from './behaviour-resources.js';
 import { searchAcrossBehaviour } from './behaviour-search-across.js';
 import { searchIncludeBehaviour } from './behaviour-search-includes.js';
 import { searchLinkBehaviour } from './behaviour-search-links.js';
+import { searchOwnBaseBehaviour } from './behaviour-search-own-base.js';
 import { searchUpkeepBehaviour } from './behaviour-search-upkeep.js';
 import { searchBehaviour } from './behaviour-search.js';
 import { inMemory } from './in-memory.js';
@@ -17,6 +18,7 @@ describe('the store port on sqlite::memory:, in part', () => {
   describe('search', () => searchBehaviour(inMemory));
   describe('links of a search', () => searchLinkBehaviour(inMemory));
   describe('includes of a search', () => searchIncludeBehaviour(inMemory));
+  describe('references below the own base', () => searchOwnBaseBehaviour(inMemory));
   describe('searches over several types', () => searchAcrossBehaviour(inMemory));
   describe('what searches find it by', () => searchUpkeepBehaviour(inMemory));
 });

@@ -10,6 +10,8 @@ export const TYPES = ['Ant', 'Bee', 'Cow'] as const;
 /** Parameters of references. */
 const LINKS = ['next', 'home'];
 const CODES = ['x', 'y', 'z', 'rare'];
+/** The base of some references. */
+export const BASE = 'http://own';
 const URLS = ['http://x/a', 'http://x/b'];
 
 /** Random resources and conditions on them. */
@@ -27,7 +29,7 @@ export function createGraph(random: Random, perType: number) {
       const type = chance(0.3) ? { type: pick(TYPES) } : {};
       return of(param, reference({ url: pick(URLS), ...type, ...version }));
     }
-    const base = chance(0.05) ? { base: 'http://elsewhere' } : {};
+    const base = chance(0.3) ? { base: chance(0.8) ? BASE : 'http://elsewhere' } : {};
     return of(param, reference({ type: pick(TYPES), id: idOf(), ...base, ...version }));
   }
 

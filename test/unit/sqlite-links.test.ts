@@ -15,7 +15,7 @@ import type { FindAcrossQuery, FindPage, FindQuery, Store, StoredVersion } from 
 import { createRandom, seedOfRun } from '../contract/random.js';
 import { deletion, put } from '../contract/subject.js';
 import { createToyStore } from '../toy/store.js';
-import { createGraph, TYPES } from './sqlite-links-data.js';
+import { BASE, createGraph, TYPES } from './sqlite-links-data.js';
 
 /** Where links are followed one by one, collected at once, or the one after the other. */
 const WAYS: readonly [string, FindLimits][] = [
@@ -82,6 +82,8 @@ describe.each(['in the order of ids', 'in no order'])('links between resources w
   const include = (): Pick<FindQuery, 'include'> =>
     random.chance(0.3) ? { include: { directives: random.some(3, graph.directive), most: 1000, rounds: 2 } } : {};
 
+  const base = (): Pick<FindQuery, 'base'> => (random.chance(0.5) ? { base: BASE } : {});
+
   type Walked = [versions: readonly StoredVersion[], total: number | undefined, included: readonly string[]];
 
   async function walk(search: (after?: string) => Promise<FindPage>): Promise<Walked> {
@@ -123,8 +125,9 @@ describe.each(['in the order of ids', 'in no order'])('links between resources w
         count: random.pick([1, 7, 1000]),
         total: 'accurate',
         ...include(),
+        ...base(),
       };
-      const what = `seed ${seed}: ${query.type} ${printCondition(query.where)} by ${printSort(query.sort)}`;
+      const what = `seed ${seed}: ${query.type} ${printCondition(query.where)} by ${printSort(query.sort)} at ${query.base}`;
       const [found, expected] = await walkBoth(query, (on, asked) => on.find(asked), here);
       expect(found, what).toEqual(expected);
     }
@@ -140,9 +143,10 @@ describe.each(['in the order of ids', 'in no order'])('links between resources w
         count: random.pick([1, 7, 1000]),
         total: 'accurate',
         ...include(),
+        ...base(),
       };
       const parts = query.parts.map(({ type, where }) => `${type} ${printCondition(where)}`);
-      const what = `seed ${seed}: ${parts.join('; ')} by ${printSort(query.sort)}`;
+      const what = `seed ${seed}: ${parts.join('; ')} by ${printSort(query.sort)} at ${query.base}`;
       const [found, expected] = await walkBoth(query, (on, asked) => on.findAcross(asked), here);
       expect(found, what).toEqual(expected);
     }

@@ -34,7 +34,8 @@ export function openFind(parts: FindParts): (query: FindQuery, limits: QueryLimi
       isAll && query.total !== 'none'
         ? versions.length
         : (counted ?? (isLong ? undefined : await totalOf(finder, query, after)));
-    const included = query.include === undefined ? {} : await include(snapshot, finder.ask, query.include, versions);
+    const included =
+      query.include === undefined ? {} : await include(snapshot, finder.ask, query.include, versions, query.base);
     const shown = { versions, complete, ...included, ...(total !== undefined && { total }) };
     return last === undefined || !hasMore
       ? shown

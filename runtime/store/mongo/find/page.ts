@@ -38,7 +38,7 @@ export interface Found {
 }
 
 /** What is looked for: of a query, with a plan that has no links. */
-export interface Sought extends Pick<FindQuery, 'type' | 'count' | 'total'> {
+export interface Sought extends Pick<FindQuery, 'type' | 'count' | 'total' | 'base'> {
   readonly where: Plan;
 }
 

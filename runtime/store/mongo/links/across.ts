@@ -58,7 +58,7 @@ export function openFindAcross(parts: FindParts): (query: FindAcrossQuery, limit
         return {
           versions,
           complete: await completeOf(snapshot, now),
-          ...(query.include !== undefined && (await include(snapshot, ask, query.include, versions))),
+          ...(query.include !== undefined && (await include(snapshot, ask, query.include, versions, query.base))),
           ...counted,
           ...(hasMore && last !== undefined && { next: nextOf(last, counted) }),
         };
@@ -87,6 +87,10 @@ interface FoundPage {
   readonly isCut: boolean;
 }
 
+function baseOf({ base }: FindAcrossQuery): Pick<FindAcrossQuery, 'base'> {
+  return base === undefined ? {} : { base };
+}
+
 /** One more than the page holds, at most. */
 async function readPage(
   parts: FindParts,
@@ -108,7 +112,13 @@ async function readPage(
     at += some.length;
     const pages = await Promise.all(
       some.map(({ part, left: where }) => {
-        const more = { type: part.type, where: part.where, count: query.count, total: 'none' } as const;
+        const more = {
+          ...baseOf(query),
+          type: part.type,
+          where: part.where,
+          count: query.count,
+          total: 'none',
+        } as const;
         const order = orderOf(parts, query, part.type);
         return partPage(parts, snapshot, ask, more, order, where === 'all' ? undefined : after, there, wanted);
       }),
@@ -166,13 +176,14 @@ async function partPage(
 async function totalOf(
   parts: FindParts,
   snapshot: Snapshot,
-  { parts: targets, total }: FindAcrossQuery,
+  query: FindAcrossQuery,
   after: FindCursor | undefined,
 ): Promise<number | undefined> {
+  const { parts: targets, total } = query;
   if (after !== undefined) return after.total;
   if (total === 'none') return undefined;
   const count = async ({ type, where }: FindAcrossQuery['parts'][number]): Promise<number | undefined> => {
-    const sought = { type, where, count: 0, total } as const;
+    const sought = { ...baseOf(query), type, where, count: 0, total } as const;
     const finder: Finder = await openFinder(snapshot, parts, sought, toOrder(type, [], parts.slotOf), undefined);
     return total === 'accurate' ? finder.countAll() : finder.countCheaply();
   };

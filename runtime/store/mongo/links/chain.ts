@@ -1,4 +1,5 @@
 import { entryAccess } from '../find/access.js';
+import type { ReferenceRow } from '../documents.js';
 import type { PlannedLink, PlannedTarget } from '../find/plan.js';
 import { referenceParam } from '../index-rows.js';
 import { isCanonicalOf, toHeld, typeOfPlace, URL_PARAM, type Held } from './held.js';
@@ -19,15 +20,17 @@ export async function holdChain(
   const found = new Set<Held>();
   const byType = new Map<string, Set<string>>();
   for (const row of held.flatMap(({ references }) => references)) {
-    const type = row.p === param ? typeOfPlace(row) : undefined;
-    if (type !== undefined) byType.set(type, (byType.get(type) ?? new Set()).add(row.to!));
+    const type = row.p === param ? typeOfPlace(row, links.base) : undefined;
+    if (type !== undefined) byType.set(type, (byType.get(type) ?? new Set()).add(`${type}/${row.id!}`));
   }
   const keep = (one: Held): void => void found.add(one);
   for (const { type, where } of chain) {
     const keys = byType.get(type);
     if (keys === undefined) continue;
     const good = await beyond.holdKeys(links, type, where, [...keys], reach);
-    left.filter(({ references }) => references.some(({ p, to }) => p === param && good.has(to ?? ''))).forEach(keep);
+    const leads = (row: ReferenceRow): boolean =>
+      row.p === param && typeOfPlace(row, links.base) === type && good.has(`${type}/${row.id!}`);
+    left.filter(({ references }) => references.some(leads)).forEach(keep);
   }
   left = held.filter((one) => !found.has(one) && one.references.some(({ p }) => p === urlParam));
   const types = left.length > 0 && chain.length > FEW_TYPES ? await links.types() : undefined;

@@ -62,8 +62,8 @@ export async function openFinder(
   after: FindCursor | undefined,
   ask: Ask = openAsk(snapshot),
 ): Promise<Finder> {
-  const { type, where } = sought;
-  const links = openLinks(snapshot, probes, ask, linkLimits);
+  const { type, where, base } = sought;
+  const links = openLinks(snapshot, probes, ask, linkLimits, base);
   const plan = hasLinks(where) ? await settle(links, type, where) : where;
   if (!hasLinks(plan)) {
     const search = await openSearch(snapshot, probes, { ...sought, where: plan }, order, after, ask);

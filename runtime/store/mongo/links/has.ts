@@ -5,7 +5,7 @@ import { everyOf } from '../find/compile.js';
 import type { PlannedTarget } from '../find/plan.js';
 import { BY_ENTRY } from '../indexes.js';
 import { referenceParam } from '../index-rows.js';
-import { isCanonicalOf, toHeld, type Held } from './held.js';
+import { isCanonicalOf, keyOfPlace, placesOf, toHeld, type Held } from './held.js';
 import { TooFar, type Asked, type Beyond, type Reach } from './asked.js';
 import type { Links } from './links.js';
 import { CHUNK, chunksOf, idOf, readAllBy } from './read-all.js';
@@ -36,7 +36,7 @@ export async function holdHas(
   return held.filter(({ key }) => found.has(key));
 }
 
-/** Those of some keys that references name as their place. */
+/** Those of some keys to whose places references lead. */
 async function referred(
   links: Links,
   has: Has,
@@ -45,34 +45,44 @@ async function referred(
   reach: Reach,
 ): Promise<Set<string>> {
   const found = new Set<string>();
-  let open = [...keys].sort();
-  while (open.length > ONE_BY_ONE) {
+  const base = await links.ownBase(has.type, has.param);
+  // Each resource has one place, or one more with the base before it.
+  const forms = base === undefined ? 1 : 2;
+  let open = [...placesOf(keys, base)].sort();
+  while (open.length > forms * ONE_BY_ONE) {
     const before = open.length;
-    open = await askTogether(links, has, asked, open, found, reach);
+    open = await askTogether(links, has, asked, open, found, { base, forms }, reach);
     // They are referred to by many: each of those that are left takes as long.
     if (before - open.length < Math.min(before, CHUNK) / 8) break;
   }
-  await Promise.all(open.map(async (key) => {
-    if (await isReferred(links, has, asked, key, reach)) found.add(key);
+  const byKey = new Map<string, string[]>();
+  for (const place of open) {
+    const key = keyOfPlace(place, base);
+    byKey.set(key, [...(byKey.get(key) ?? []), place]);
+  }
+  await Promise.all([...byKey].map(async ([key, places]) => {
+    // The second place is mostly not needed.
+    for (const place of places) if (!found.has(key) && (await isReferred(links, has, asked, place, reach))) found.add(key);
   })); // prettier-ignore
   return found;
 }
 
-/** Goes through the references to all of them for a while. @returns those that were not reached, in order */
+/** Goes through the references to all of some places for a while. @returns those that were not reached, in order */
 async function askTogether(
   { ask }: Links,
   { type, param }: Has,
   { filter, projection, keep }: Asked,
-  keys: readonly string[],
+  places: readonly string[],
   found: Set<string>,
+  { base, forms }: { readonly base: string | undefined; readonly forms: number },
   reach: Reach,
 ): Promise<string[]> {
   const hint = BY_ENTRY.reference;
-  const limit = 2 * keys.length + 20;
-  const [chunk = []] = chunksOf(keys);
-  const rest = keys.slice(chunk.length);
+  const limit = (2 / forms) * places.length + 20;
+  const [chunk = []] = chunksOf(places);
+  const rest = places.slice(chunk.length);
   const referring = { type, reference: { $elemMatch: { p: param, to: { $in: [...chunk] } } } };
-  const scanned = SCANNED * chunk.length;
+  const scanned = (SCANNED / forms) * chunk.length;
   const stages = [{ $match: filter }, { $limit: limit }, { $project: projection }];
   const { documents, isCut } = reach.isTrying
     ? await ask.pipeline([{ $match: referring }, { $limit: scanned }, ...stages], hint, limit)
@@ -81,14 +91,15 @@ async function askTogether(
   if (isWhole && reach.isTrying && (await ask.isLonger(referring, hint, scanned))) throw new TooFar();
   const held = documents.map(toHeld);
   const among = new Set(chunk);
-  const placesOf = ({ references }: Held): string[] =>
+  const placesFrom = ({ references }: Held): string[] =>
     references.flatMap(({ p, to }) => (p === param && to !== undefined && among.has(to) ? [to] : []));
-  for (const to of (await keep(held, reach)).flatMap(placesOf)) found.add(to);
+  for (const to of (await keep(held, reach)).flatMap(placesFrom)) found.add(keyOfPlace(to, base));
   const last = held.at(-1);
-  if (isWhole || last === undefined) return rest;
+  const isOpen = (place: string): boolean => !found.has(keyOfPlace(place, base));
+  if (isWhole || last === undefined) return rest.filter(isOpen);
   // They come in the order of what they refer to, each by the first of that.
-  const end = placesOf(last).sort()[0] ?? '';
-  return [...chunk.filter((key) => key >= end && !found.has(key)), ...rest];
+  const end = placesFrom(last).sort()[0] ?? '';
+  return [...chunk.filter((place) => place >= end), ...rest].filter(isOpen);
 }
 
 /** How many are looked at to find one that fulfils links. */
@@ -98,10 +109,10 @@ async function isReferred(
   { ask }: Links,
   { type, param }: Has,
   { filter, projection, keep, hasLinks }: Asked,
-  key: string,
+  place: string,
   reach: Reach,
 ): Promise<boolean> {
-  const { hint, stretches } = entryAccess(type, 'reference', param, { values: [key] });
+  const { hint, stretches } = entryAccess(type, 'reference', param, { values: [place] });
   const [{ min: begin, max }] = [stretches[0]!];
   let min = begin;
   for (let n = 0; ; n++) {

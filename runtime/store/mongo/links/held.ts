@@ -1,8 +1,10 @@
 import { BSON, type Document } from 'mongodb';
 
+import type { Range } from '../find/row-test.js';
 import { linksOf, type Plan, type PlannedLink } from '../find/plan.js';
 import type { Raw } from '../bson.js';
 import type { ReferenceRow, TokenRow, UriRow } from '../documents.js';
+import type { ResourceKey } from '../../store.js';
 import { referenceParam } from '../index-rows.js';
 
 /** What of a resource links go by. */
@@ -74,11 +76,46 @@ export function toHeld(bytes: Raw): Held {
   };
 }
 
-/** The type of the place that a row names; undefined: it names none on this server. */
-export function typeOfPlace({ to, id, by }: ReferenceRow): string | undefined {
+/** A place that a row names. */
+export interface Place {
+  readonly type: string;
+  readonly id: string;
+  /** Absent: the reference is a relative one. */
+  readonly base?: string;
+}
+
+/** The place that a row names, wherever it is; undefined: it names none. */
+export function placeIn({ to, id, by }: ReferenceRow): Place | undefined {
   if (to === undefined || id === undefined || by !== undefined) return undefined;
-  const type = to.slice(0, -id.length - 1);
-  return type.includes('/') ? undefined : type;
+  const end = to.length - id.length - 1;
+  const at = to.lastIndexOf('/', end - 1);
+  return at < 0 ? { type: to.slice(0, end), id } : { type: to.slice(at + 1, end), id, base: to.slice(0, at) };
+}
+
+/**
+ * The type of the place that a row names; undefined: it names none on this server.
+ *
+ * @param base as in `PageQuery`
+ */
+export function typeOfPlace(row: ReferenceRow, base: string | undefined): string | undefined {
+  const place = placeIn(row);
+  return place !== undefined && (place.base === undefined || place.base === base) ? place.type : undefined;
+}
+
+/** The places that lead to some keys. @param base absent: none with a base does */
+export function placesOf(keys: readonly string[], base: string | undefined): readonly string[] {
+  return base === undefined ? keys : [...keys, ...keys.map((key) => `${base}/${key}`)];
+}
+
+/** All places with a base before them. */
+export function placesBelow(base: string): Range {
+  // What follows the slash is the zero.
+  return { gte: `${base}/`, lt: `${base}0` };
+}
+
+/** The key that a place of this server leads to. */
+export function keyOfPlace(place: string, base: string | undefined): string {
+  return base !== undefined && place.startsWith(`${base}/`) ? place.slice(base.length + 1) : place;
 }
 
 /** Whether a row is a canonical that names a resource, if its URL does. */
@@ -88,4 +125,10 @@ export function isCanonicalOf(
   versions: readonly string[],
 ): boolean {
   return (named === undefined || named === type) && (version === undefined || versions.includes(version));
+}
+
+/** What a key names. */
+export function toKey(key: string): ResourceKey {
+  const at = key.indexOf('/');
+  return { type: key.slice(0, at), id: key.slice(at + 1) };
 }

@@ -9,18 +9,17 @@ import {
 import type { IncludePlan, ResourceKey, StoredVersion } from '../../store.js';
 import type { ReferenceEntry } from '../../../search/entry.js';
 import type { Ask } from '../find/ask.js';
-import { everyOf, LIVING } from '../find/compile.js';
+import { LIVING } from '../find/compile.js';
 import { keyOf, pastKeyOf, type ReferenceRow } from '../documents.js';
 import { BY_ENTRY } from '../indexes.js';
 import { referenceParam } from '../index-rows.js';
-import type { Raw } from '../bson.js';
 import type { Snapshot } from '../snapshot.js';
 import { toStoredVersion, VERSION_ONLY } from '../stored-version.js';
 import { FEW_TYPES } from './chain.js';
-import { isCanonicalOf, projectionOf, toHeld, typeOfPlace, URL_PARAM } from './held.js';
+import { placeIn, projectionOf, toHeld, toKey, URL_PARAM } from './held.js';
 import { typesIn } from './links.js';
-import { canonicalsOf } from './named.js';
 import { chunksOf, readAllBy, readByKeys } from './read-all.js';
+import { sourcesOf } from './sources.js';
 
 /** Greatest size of all bodies that come with a page, in characters: what an answer of the server holds, as pages have it. */
 const ROOM = 16 * 1024 * 1024;
@@ -31,20 +30,21 @@ export function include(
   ask: Ask,
   plan: IncludePlan,
   page: readonly StoredVersion[],
+  base: string | undefined,
 ): Promise<Included> {
-  return runStepsLater(collectIncludes(plan, page, ROOM), (step) => answer(snapshot, ask, step));
+  return runStepsLater(collectIncludes(plan, page, ROOM, base), (step) => answer(snapshot, ask, step, base));
 }
 
-async function answer(snapshot: Snapshot, ask: Ask, step: IncludeStep): Promise<unknown> {
+async function answer(snapshot: Snapshot, ask: Ask, step: IncludeStep, base: string | undefined): Promise<unknown> {
   switch (step.ask) {
     case 'references':
       return referencesOf(ask, step.of);
     case 'canonicals':
       return canonicalTargets(snapshot, ask, step.of, step.limit);
     case 'sources':
-      return sourcesOf(ask, step);
+      return sourcesOf(ask, step, base);
     case 'read':
-      return readVersions(ask, step.of);
+      return readVersions(ask, step.of, step.room);
   }
 }
 
@@ -66,8 +66,8 @@ function toEntry(row: ReferenceRow): ReferenceEntry[] {
     const type = row.type === undefined ? {} : { type: row.type };
     return [{ kind: 'reference', param: p.slice(0, -URL_SUFFIX.length), url: to, ...type, ...more }];
   }
-  const type = typeOfPlace(row);
-  return type === undefined ? [] : [{ kind: 'reference', param: p, type, id: row.id!, ...more }];
+  const place = placeIn(row);
+  return place === undefined ? [] : [{ kind: 'reference', param: p, ...place, ...more }];
 }
 
 const URL_SUFFIX = referenceParam('', 'url');
@@ -106,95 +106,53 @@ async function canonicalTargets(
   return found;
 }
 
-async function sourcesOf(
+/** Versions in the order of the keys: at once where one answer holds them, else one after the other while there is room. */
+async function readVersions(
   ask: Ask,
-  { type, params, of, limit }: Extract<IncludeStep, { ask: 'sources' }>,
-): Promise<readonly ResourceKey[]> {
-  const found = new Set<string>();
-  // In the order of what they refer to, then of ids: as the index has it.
-  for (const chunk of chunksOf(of.map(keyOf), 200)) {
-    const referring = { type, reference: { $elemMatch: { p: { $in: [...params] }, to: { $in: [...chunk] } } } };
-    const query = { filter: everyOf([referring, LIVING]), hint: BY_ENTRY.reference, projection: { _id: 1 }, limit };
-    const { documents } = await ask.read(query);
-    for (const bytes of documents) found.add(toHeld(bytes).key);
-    if (found.size >= limit) break;
+  of: readonly VersionKey[],
+  room: number,
+): Promise<readonly (StoredVersion | undefined)[]> {
+  const found = await readTogether(ask, of);
+  if (found !== undefined) return found;
+  const versions: (StoredVersion | undefined)[] = [];
+  for (let left = room, at = 0; left >= 0 && at < of.length; at++) {
+    const [stored] = (await readTogether(ask, [of[at]!])) ?? [];
+    versions.push(stored);
+    left -= stored?.json?.length ?? 0;
   }
-  if (found.size < limit) await addCanonicalSources(ask, { type, params, of, limit }, found);
-  return [...found].slice(0, limit).map(toKey);
+  return versions;
 }
 
-/** Those that name some of them by a canonical. */
-async function addCanonicalSources(
+/** Undefined: one answer does not hold them; one always does. */
+async function readTogether(
   ask: Ask,
-  { type, params, of, limit }: Pick<Extract<IncludeStep, { ask: 'sources' }>, 'type' | 'params' | 'of' | 'limit'>,
-  found: Set<string>,
-): Promise<void> {
-  const byUrl = new Map<string, { type: string; versions: readonly string[] }[]>();
-  for await (const { key, urls, versions } of canonicalsOf({ ask }, of.map(keyOf))) {
-    for (const url of urls) byUrl.set(url, [...(byUrl.get(url) ?? []), { type: toKey(key).type, versions }]);
-  }
-  if (byUrl.size === 0) return;
-  const all = params.map((param) => referenceParam(param, 'url'));
-  const projection = { _id: 1, reference: 1 };
-  for (const chunk of chunksOf([...byUrl.keys()])) {
-    const referring = { type, reference: { $elemMatch: { p: { $in: all }, to: { $in: [...chunk] } } } };
-    for await (const documents of readAllBy(ask, BY_ENTRY.reference, [referring, LIVING], projection)) {
-      for (const { key, references } of documents.map(toHeld)) {
-        const isNamed = references.some(
-          (row) =>
-            all.includes(row.p) &&
-            byUrl.get(row.to ?? '')?.some((target) => isCanonicalOf(row, target.type, target.versions)) === true,
-        );
-        if (isNamed) found.add(key);
-        if (found.size >= limit) return;
-      }
-    }
-  }
-}
-
-function toKey(key: string): ResourceKey {
-  const at = key.indexOf('/');
-  return { type: key.slice(0, at), id: key.slice(at + 1) };
-}
-
-/** Versions in the order of the keys; those behind `ROOM` are not read, for nobody looks at them. */
-async function readVersions(ask: Ask, of: readonly VersionKey[]): Promise<readonly (StoredVersion | undefined)[]> {
+  of: readonly VersionKey[],
+): Promise<readonly (StoredVersion | undefined)[] | undefined> {
   const found = new Map<string, StoredVersion>();
-  const add = (bytes: Raw): void => {
-    const stored = toStoredVersion(bytes);
-    found.set(pastKeyOf(keyOf(stored), stored.version), stored);
-    found.set(keyOf(stored), stored);
-  };
   const nameOf = (key: VersionKey): string =>
     key.version === undefined ? keyOf(key) : pastKeyOf(keyOf(key), key.version);
-  await read(ask, 'resource', [...new Set(of.map(keyOf))], add);
-  const past = [...new Set(of.filter((key) => key.version !== undefined && !found.has(nameOf(key))).map(nameOf))];
-  const addPast = (bytes: Raw): void => {
-    const stored = toStoredVersion(bytes);
+  const isWhole = await readBy(ask, 'resource', [...new Set(of.map(keyOf))], (stored) => {
     found.set(pastKeyOf(keyOf(stored), stored.version), stored);
-  };
-  if (past.length > 0) await read(ask, 'history', past, addPast);
-  return of.map((key) => found.get(nameOf(key)));
+    found.set(keyOf(stored), stored);
+  });
+  if (!isWhole) return undefined;
+  const past = of.filter((key) => key.version !== undefined && !found.has(nameOf(key))).map(nameOf);
+  const isAll = await readBy(ask, 'history', [...new Set(past)], (stored) => {
+    found.set(pastKeyOf(keyOf(stored), stored.version), stored);
+  });
+  return isAll ? of.map((key) => found.get(nameOf(key))) : undefined;
 }
 
-/** At once where one answer holds them, else one after the other while there is room. */
-async function read(
+/** @returns whether that was all */
+async function readBy(
   ask: Ask,
   collection: 'resource' | 'history',
   keys: readonly string[],
-  add: (bytes: Raw) => void,
-): Promise<void> {
+  add: (stored: StoredVersion) => void,
+): Promise<boolean> {
+  if (keys.length === 0) return true;
   const query = { collection, hint: { _id: 1 }, projection: VERSION_ONLY };
   const { documents, isCut } = await ask.read({ ...query, filter: { _id: { $in: [...keys] } }, limit: keys.length });
-  if (!isCut) {
-    documents.forEach(add);
-    return;
-  }
-  let room = ROOM;
-  for (const _id of keys) {
-    if (room < 0) return;
-    const { documents: one } = await ask.read({ ...query, filter: { _id }, limit: 1 });
-    one.forEach(add);
-    room -= one[0]?.length ?? 0;
-  }
+  for (const bytes of documents) add(toStoredVersion(bytes));
+  return !isCut;
 }

@@ -1,9 +1,11 @@
 import type { Ask } from '../find/ask.js';
 import type { ProbedWay } from '../find/choose.js';
 import { entryAccess } from '../find/access.js';
+import type { Range } from '../find/row-test.js';
 import { lengthOf, type Probes } from '../find/probe.js';
 import { BY_TYPE_AND_TIME } from '../indexes.js';
 import { referenceParam } from '../index-rows.js';
+import { placesBelow } from './held.js';
 import type { LinkLimits } from './limits.js';
 import type { Snapshot } from '../snapshot.js';
 
@@ -15,27 +17,44 @@ export interface Links {
   readonly limits: LinkLimits;
   /** What was counted to choose between their sides. */
   readonly probed: ProbedWay[];
+  /** As in `PageQuery`. */
+  readonly base: string | undefined;
   /** Types that have versions that are current: deletions too. */
   types(): Promise<ReadonlySet<string>>;
   /** Whether any reference of a parameter is a canonical, or another URL. */
   hasUrls(type: string, param: string): Promise<boolean>;
+  /** The base, if any reference of a parameter names a place with it: else relative ones are all that lead to this server. */
+  ownBase(type: string, param: string): Promise<string | undefined>;
 }
 
 /** Nothing is known yet. */
-export function openLinks(snapshot: Snapshot, probes: Probes, ask: Ask, limits: LinkLimits): Links {
+export function openLinks(
+  snapshot: Snapshot,
+  probes: Probes,
+  ask: Ask,
+  limits: LinkLimits,
+  base: string | undefined,
+): Links {
   let types: Promise<ReadonlySet<string>> | undefined;
-  const urls = new Map<string, Promise<boolean>>();
+  const [urls, bases] = [new Map<string, Promise<boolean>>(), new Map<string, Promise<string | undefined>>()];
   return {
     snapshot,
     probes,
     ask,
     limits,
     probed: [],
+    base,
     types: () => (types ??= typesIn(snapshot)),
     hasUrls(type, param) {
       const name = `${type} ${param}`;
       const known = urls.get(name) ?? hasRows(snapshot, type, referenceParam(param, 'url'));
       urls.set(name, known);
+      return known;
+    },
+    ownBase(type, param) {
+      const name = `${type} ${param}`;
+      const known = bases.get(name) ?? usedBase(snapshot, type, param, base);
+      bases.set(name, known);
       return known;
     },
   };
@@ -48,7 +67,18 @@ export async function typesIn(snapshot: Snapshot): Promise<ReadonlySet<string>> 
   return new Set(rows.map(({ _id }) => String(_id)));
 }
 
-async function hasRows(snapshot: Snapshot, type: string, p: string): Promise<boolean> {
-  const { stretches, hint } = entryAccess(type, 'reference', p, { ranges: [{}] });
+/** A base, if any reference of a parameter names a place with it. */
+async function usedBase(
+  snapshot: Snapshot,
+  type: string,
+  param: string,
+  base: string | undefined,
+): Promise<string | undefined> {
+  if (base === undefined) return undefined;
+  return (await hasRows(snapshot, type, param, placesBelow(base))) ? base : undefined;
+}
+
+async function hasRows(snapshot: Snapshot, type: string, p: string, range: Range = {}): Promise<boolean> {
+  const { stretches, hint } = entryAccess(type, 'reference', p, { ranges: [range] });
   return (await lengthOf(snapshot, stretches[0]!, hint, 1)) > 0;
 }

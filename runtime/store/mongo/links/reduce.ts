@@ -4,7 +4,7 @@ import { NOTHING } from '../../../search/query/query.js';
 import { referenceParam } from '../index-rows.js';
 import { FEW_TYPES } from './chain.js';
 import { collectHeld, collectKeys } from './collect.js';
-import { typeOfPlace, type Held } from './held.js';
+import { placesOf, typeOfPlace, type Held } from './held.js';
 import type { Links } from './links.js';
 import { fewestIn } from './size.js';
 import { canonicalsOf, namedBy } from './named.js';
@@ -72,9 +72,16 @@ async function rowsTo(
   { type, where }: PlannedTarget,
   most: number,
 ): Promise<readonly RowTest[] | undefined> {
-  const [keys, hasUrls] = await Promise.all([collectKeys(links, type, where, most), links.hasUrls(source, param)]);
+  const [keys, hasUrls, base] = await Promise.all([
+    collectKeys(links, type, where, most),
+    links.hasUrls(source, param),
+    links.ownBase(source, param),
+  ]);
   if (keys === undefined) return undefined;
-  const places: RowTest = { kind: 'reference', p: param, fields: { to: { in: keys } } };
+  const to = placesOf(keys, base);
+  // Few of the keys, but of the places so many that a command may not hold them.
+  if (to.length > keys.length && to.length > links.limits.most) return undefined;
+  const places: RowTest = { kind: 'reference', p: param, fields: { to: { in: to } } };
   return hasUrls ? [places, ...(await canonicals(links, param, type, keys))] : [places];
 }
 
@@ -124,7 +131,7 @@ async function targetsOf(
 ): Promise<ReadonlySet<string> | undefined> {
   const ids = new Set<string>();
   const rows = sources.flatMap(({ references }) => references);
-  for (const row of rows) if (row.p === param && typeOfPlace(row) === type) ids.add(row.id!);
+  for (const row of rows) if (row.p === param && typeOfPlace(row, links.base) === type) ids.add(row.id!);
   if (ids.size > links.limits.most) return undefined;
   const urlParam = referenceParam(param, 'url');
   const canonical = rows.filter(({ p, type: named }) => p === urlParam && (named === undefined || named === type));

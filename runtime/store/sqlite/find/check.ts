@@ -60,8 +60,9 @@ function checkGroup(group: LeafGroup, key: Sql, context: CompileContext): Sql {
   const own = shape.equal.map((name) => column(row, name));
   const theirs = shape.equal.map((_, i) => listValues('v')(i + 1));
   const isListed = sql`(${join(own, ', ')}) IN (SELECT ${join(theirs, ', ')} FROM ${list} v)`;
+  const also = shape.also === undefined ? [] : [shape.also(row)];
   // All are of one parameter: several there are only of canonical quantities, and those are no equalities.
-  return exists(shape, 0, { key }, boundValues(alternatives[0]!), [isListed], context);
+  return exists(shape, 0, { key }, boundValues(alternatives[0]!), [isListed, ...also], context);
 }
 
 /** Names of the rows of each part. */

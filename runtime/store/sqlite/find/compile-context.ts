@@ -8,6 +8,8 @@ export interface CompileContext {
   readonly type: number;
   /** Number of one of its parameters; undefined: nothing has a value. */
   param(code: string): number | undefined;
+  /** Number of this server's base; undefined: no reference has it, or it is not known. */
+  own(): number | undefined;
   groups(leaf: Leaf): readonly LeafGroup[];
   /** Links whose other side was collected, as what it makes of them. */
   readonly resolved: Map<Link, readonly LeafGroup[]>;

@@ -1,6 +1,7 @@
 import type { Chain, Has, Link } from '../../../search/query/query.js';
 import { tooCostly } from '../too-costly.js';
 import type { CompileContext } from './compile-context.js';
+import { isHere } from './here.js';
 import { and, or, raw, sql, type Sql } from './sql.js';
 
 /** Longest condition on other resources, in characters: what is around it has to find room, too. */
@@ -40,18 +41,18 @@ function checkChain({ param: code, chain }: Chain, key: Sql, context: CompileCon
 }
 
 /** A row of a reference leads to a resource of a type of which something holds; its key is that of `x`. */
-function leadsTo(row: Sql, { type, param, look }: CompileContext, asked: Sql, depth: number): Sql {
-  const isHere = sql`${row}.target_type = ${type} AND ${row}.base = 0`;
+function leadsTo(row: Sql, { type, param, look, own }: CompileContext, asked: Sql, depth: number): Sql {
+  const byId = sql`${row}.target_type = ${type} AND ${isHere(row, own())}`;
   const x = raw(`x${depth}`);
   const named = sql`FROM resource ${x} INDEXED BY resource_by_id
     WHERE ${x}.type = ${type} AND ${x}.id = ${row}.target_id AND ${x}.deleted = 0`;
   const url = param('url');
-  if (url === undefined) return sql`(${isHere} AND EXISTS (SELECT 1 ${named} AND ${asked}))`;
+  if (url === undefined) return sql`(${byId} AND EXISTS (SELECT 1 ${named} AND ${asked}))`;
   const u = raw(`u${depth}`);
   const canonical = sql`SELECT ${u}.resource FROM uri ${u} INDEXED BY uri_by_value
     WHERE ${row}.url <> '' AND ${row}.target_type IN (0, ${type}) AND ${u}.param = ${url} AND ${u}.value = ${row}.url
     AND ${isVersion(row, sql`${u}.resource`, param('version'), look, depth)}`;
-  return sql`EXISTS (SELECT 1 FROM (SELECT ${x}.key AS key ${named} AND ${isHere} UNION ALL ${canonical} ${APART}) ${x}
+  return sql`EXISTS (SELECT 1 FROM (SELECT ${x}.key AS key ${named} AND ${byId} UNION ALL ${canonical} ${APART}) ${x}
     WHERE ${asked})`;
 }
 
@@ -77,7 +78,7 @@ function checkHas({ has }: Has, key: Sql, context: CompileContext, depth: number
   const asked = (found: Sql): Sql => and([source.go(found), source.check(has.where, found, depth + 1)]);
   const byId = sql`FROM resource ${x} NOT INDEXED CROSS JOIN reference ${row} INDEXED BY reference_by_target
     WHERE ${x}.key = ${key} AND ${row}.target_id = ${x}.id AND ${row}.target_id <> '' AND ${row}.param = ${param}
-    AND ${row}.target_type = ${context.type} AND ${row}.base = 0`;
+    AND ${row}.target_type = ${context.type} AND ${isHere(row, context.own())}`;
   const url = context.param('url');
   if (url === undefined) return sql`EXISTS (SELECT 1 ${byId} AND ${asked(sql`${row}.resource`)})`;
   const byUrl = sql`FROM uri ${u} INDEXED BY sqlite_autoindex_uri_1 CROSS JOIN reference ${row} INDEXED BY reference_by_url

@@ -1,10 +1,11 @@
 import type { Link } from '../../../search/query/query.js';
 import type { LeafGroup } from './leaf.js';
-import { referenceShape } from './reference-shape.js';
+import { isHere } from './here.js';
+import { referenceHere, referenceShape } from './reference-shape.js';
 import type { Run } from './run.js';
 import { RESOURCE_ID } from './shapes.js';
 import type { Shape } from './shape.js';
-import type { Value } from './sql.js';
+import { raw, type Value } from './sql.js';
 
 /** The other side of a link, as it is collected. */
 export interface OtherSide {
@@ -21,9 +22,6 @@ export function openOtherSide(run: Run, link: Link, most: number): OtherSide {
   return 'chain' in link ? openTargets(run, link.param, most) : openSources(run, link.has.param, most);
 }
 
-/** References that name a resource by type and id: parameter, id, base, type. */
-const BY_ID = referenceShape(['target_id', 'base'], 1);
-
 /** Canonicals: parameter, URL, version; with no type (0), or that one. */
 const BY_URL = referenceShape(['url', 'target_version'], 2);
 
@@ -37,7 +35,7 @@ function openTargets(run: Run, code: string, most: number): OtherSide {
       if (param === undefined) return true;
       const read = openRows(beyond);
       for (const chunk of chunksOf(keys)) {
-        for (const id of read.ids(chunk)) byId.push([param, id, 0, beyond.type]);
+        for (const id of read.ids(chunk)) byId.push([param, id, beyond.type]);
         for (const [key, url] of read.urls(chunk)) {
           for (const version of ['', ...read.versions(key)]) byUrl.push([param, url, version, 0, beyond.type]);
         }
@@ -45,7 +43,7 @@ function openTargets(run: Run, code: string, most: number): OtherSide {
       }
       return true;
     },
-    groups: () => [...grouped(BY_ID, byId), ...grouped(BY_URL, byUrl)],
+    groups: () => [...grouped(referenceHere(run.own()), byId), ...grouped(BY_URL, byUrl)],
   };
 }
 
@@ -91,7 +89,8 @@ function* chunksOf(keys: readonly number[]): Generator<readonly number[]> {
 }
 
 /** Reads rows of resources of a type, each counted. Those of many come by one statement: a list as JSON is read the fastest. */
-function openRows({ statements, guard, trace, param }: Run) {
+function openRows({ statements, guard, trace, param, own }: Run) {
+  const here = isHere(raw('r'), own());
   const [url, version] = [param('url'), param('version')];
   function counted<T>(rows: readonly T[]): readonly T[] {
     guard.step(rows.length + 1);
@@ -109,7 +108,7 @@ function openRows({ statements, guard, trace, param }: Run) {
     WHERE resource = ? AND param = ? AND code <> ''`;
   const OF_EACH = `FROM json_each(?) k CROSS JOIN reference r INDEXED BY sqlite_autoindex_reference_1`;
   const TARGETS = `SELECT x.key, x.id ${OF_EACH} CROSS JOIN resource x INDEXED BY resource_by_id
-    WHERE r.resource = k.value AND r.param = ? AND r.base = 0 AND r.target_type = ?
+    WHERE r.resource = k.value AND r.param = ? AND ${here.text} AND r.target_type = ?
     AND x.type = r.target_type AND x.id = r.target_id AND x.deleted = 0`;
   const CANONICALS = `SELECT r.target_type, r.url, r.target_version ${OF_EACH}
     WHERE r.resource = k.value AND r.param = ? AND r.url <> ''`;
@@ -121,7 +120,7 @@ function openRows({ statements, guard, trace, param }: Run) {
     versions,
     /** Resources of a type that references of theirs name by type and id. */
     targets: (keys: readonly number[], of: number, type: number) =>
-      table<readonly [key: number, id: string]>(TARGETS, JSON.stringify(keys), of, type),
+      table<readonly [key: number, id: string]>(TARGETS, JSON.stringify(keys), of, ...here.values, type),
     canonicals: (keys: readonly number[], of: number) =>
       table<readonly [type: number, url: string, version: string]>(CANONICALS, JSON.stringify(keys), of),
     /** Whether canonicals may name any. */

@@ -1,3 +1,4 @@
+import { isHere } from './here.js';
 import { and, sql, type Sql } from './sql.js';
 import { column, equals, ofParam, TABLES, type Access, type Shape, type Values } from './shape.js';
 
@@ -35,6 +36,27 @@ export function referenceShape(columns: readonly string[], types: number): Shape
         };
   const shape = { name: `reference ${columns.join()} ${types}`, table, predicate, accesses: [access] };
   return types > 1 ? shape : { ...shape, equal: types === 0 ? columns : [...columns, 'target_type'] };
+}
+
+/**
+ * References that name a resource of this server by type and id: parameter, id, type.
+ *
+ * @param own as for `isHere`
+ */
+export function referenceHere(own: number | undefined): Shape {
+  const also = (row: Sql): Sql => isHere(row, own);
+  const { name, predicate, accesses, ...shape } = referenceShape(['target_id'], 1);
+  const here =
+    (test: (row: Sql, values: Values) => Sql) =>
+    (row: Sql, values: Values): Sql =>
+      sql`${test(row, values)} AND ${also(row)}`;
+  return {
+    ...shape,
+    name: `${name} at ${own ?? 0}`,
+    predicate: here(predicate!),
+    also,
+    accesses: accesses.map((access) => ({ ...access, rest: here(access.rest!) })),
+  };
 }
 
 /** By the first of these that is asked for. */

@@ -5,16 +5,19 @@ import type { IncludeStep } from '../../includes.js';
 import type { ResourceKey } from '../../store.js';
 import type { FindParts } from './run.js';
 
-/** Finds what refers to resources, each once, the first by id. Inside a transaction. */
-export type Referring = (step: IncludeStep & { readonly ask: 'sources' }) => readonly ResourceKey[];
+/** Finds what refers to resources, each once, the first by id. Inside a transaction. @param base as in `PageQuery` */
+export type Referring = (
+  step: IncludeStep & { readonly ask: 'sources' },
+  base: string | undefined,
+) => readonly ResourceKey[];
 
 /** Prepares the statements. */
 export function openReferring(db: Database, { dictionary, guard, isUnordered }: FindParts): Referring {
   const go = guard.sql('resource');
   const byId = db
-    .prepare<[string, number, number, number, number], number>(
+    .prepare<[string, number, number, number, number, number], number>(
       `SELECT DISTINCT resource FROM reference INDEXED BY reference_by_target
-       WHERE target_id = ? AND target_id <> '' AND param = ? AND resource < ? AND target_type = ? AND base = 0 AND ${go}
+       WHERE target_id = ? AND target_id <> '' AND param = ? AND resource < ? AND target_type = ? AND base IN (0, ?) AND ${go}
        ORDER BY resource LIMIT ?`,
     )
     .pluck();
@@ -37,10 +40,11 @@ export function openReferring(db: Database, { dictionary, guard, isUnordered }: 
     .pluck();
   const selectId = db.prepare<[number], string>('SELECT id FROM resource WHERE key = ?').pluck();
 
-  return ({ type, params, of, limit }) => {
+  return ({ type, params, of, limit }, base) => {
     const source = dictionary.findTerm(type);
     if (source === undefined) return [];
     const numbers = params.flatMap((code) => dictionary.findParam(source, code, 0) ?? []);
+    const own = (base === undefined ? undefined : dictionary.findTerm(base)) ?? 0;
     const isOrdered = !isUnordered(source);
     const first = openFirst(isOrdered ? limit : Infinity);
     // As many rows at a time as there may be.
@@ -54,7 +58,7 @@ export function openReferring(db: Database, { dictionary, guard, isUnordered }: 
       const urls = url === undefined || key === undefined ? [] : selectUrls.all(key, url);
       for (const param of numbers) {
         guard.step();
-        first.add(byId.all(target.id, param, first.below, targetType, most));
+        first.add(byId.all(target.id, param, first.below, targetType, own, most));
         for (const each of urls) first.add(byUrl.all(each, param, first.below, targetType, key!, version, most));
       }
     }

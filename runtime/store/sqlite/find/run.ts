@@ -79,8 +79,16 @@ export function beginRun(parts: FindParts, query: FindQuery, trace?: Trace): Run
   const others = new Map<string, Run | undefined>();
   function of(type: string): Run | undefined {
     if (!others.has(type)) {
-      const query = { type, where: EVERYTHING, sort: [], count: 0, total: 'none' } as const;
-      others.set(type, makeRun(parts, query, orderOf([]), of, trace));
+      const { base } = query;
+      const other = {
+        type,
+        where: EVERYTHING,
+        sort: [],
+        count: 0,
+        total: 'none',
+        ...(base !== undefined && { base }),
+      } as const;
+      others.set(type, makeRun(parts, other, orderOf([]), of, trace));
     }
     return others.get(type);
   }
@@ -112,6 +120,7 @@ function makeRun(
     trace,
     of,
     param: (code) => names.param(code, 0),
+    own: () => (query.base === undefined ? undefined : dictionary.findTerm(query.base)),
     resolved: new Map(),
     found: new Map(),
     unresolved: new Map(),
