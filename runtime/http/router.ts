@@ -176,7 +176,8 @@ function whyNoCompartment(
   if (type === undefined || id === undefined || member === undefined || (rest !== '' && rest !== '_search'))
     return undefined;
   if (compartments.size === 0 || (PROTOCOL_NAME.test(member) && member !== '*')) return undefined;
-  if (member !== '*' && !types.has(member)) return unknownType(member, types);
+  // Names of types begin with a capital.
+  if (member !== '*' && !types.has(member)) return /^[A-Z]/.test(member) ? unknownType(member, types) : undefined;
   if (!compartments.has(type)) {
     const others = [...compartments.keys()].join(', ');
     return new FhirError('unknown-path', `There is no compartment of ${type}; there is one of ${others}`);

@@ -182,7 +182,7 @@ export function compartmentSearches(data: Store): void {
     ]);
     const all = await get('/Patient/1/*?_type=Patient&_revinclude=Observation:subject');
     expect(namesOf(all)).toEqual(['Patient/1', 'Patient/2']);
-    expect(includedIn(all)).toEqual(['x1', 'x2', 'x7', 'y4', 'y6'].map((id) => `Observation/${id}`));
+    expect(includedIn(all)).toEqual(['x1', 'x2', 'x3', 'x7', 'y4', 'y6'].map((id) => `Observation/${id}`));
     const count = (await get('/Patient/1/*?_summary=count')).json();
     expect([count.total, count.entry]).toEqual([10, undefined]);
     expect(includedIn(await get('/Encounter/1/*?_include=Observation:subject'))).toEqual(['Patient/1']);

@@ -33,7 +33,7 @@ function demand(route: RouteRow, type: string | undefined): Demand {
     row,
     content: EVERYTHING_BROUGHT,
     compartment: type!,
-    ...(searched !== undefined && searched !== '*' && { type: searched }),
+    ...(searched !== undefined && searched !== '*' && searched !== '_search' && { type: searched }),
   };
 }
 
