@@ -35,15 +35,21 @@ export function behaviour(on: Subject): void {
     describe('pages of a search', () => searchPageBehaviour(on));
     describe('what searches find it by', () => searchUpkeepBehaviour(on));
     describe('links of a search', () => searchLinkBehaviour(on));
-    describe('links among many', () => searchLinkCrowdBehaviour(on));
     describe('includes of a search', () => searchIncludeBehaviour(on));
     describe('references below the own base', () => searchOwnBaseBehaviour(on));
-    describe('searches over several types', () => searchAcrossBehaviour(on));
     describe('limits of a search', () => searchLimitBehaviour(on));
     describe('random searches', () => searchRandomBehaviour(on));
-    describe('random links', () => searchLinkRandomBehaviour(on));
     describe('blobs', () => blobBehaviour(on));
     describe('maps', () => mapBehaviour(on));
     describe('scan and restore', () => copyBehaviour(on));
+  });
+}
+
+/** The rest of it, which takes long: in the long project. */
+export function behaviourAtLength(on: Subject): void {
+  describe(`the store port on ${on.name}, at length`, () => {
+    describe('links among many', () => searchLinkCrowdBehaviour(on));
+    describe('searches over several types', () => searchAcrossBehaviour(on));
+    describe('random links', () => searchLinkRandomBehaviour(on));
   });
 }

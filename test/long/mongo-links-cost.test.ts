@@ -8,8 +8,8 @@ import { LINK_LIMITS } from '../../runtime/store/mongo/links/limits.js';
 import { openMongoStore } from '../../runtime/store/mongo/mongo-store.js';
 import type { FindQuery, Store } from '../../runtime/store/store.js';
 import { describeOnMongod, newDatabase } from '../mongod/for-tests.js';
-import { date, idsOf, key, of, query, reference, slotOf, token, walk } from './behaviour-search-helpers.js';
-import { put } from './subject.js';
+import { date, idsOf, key, of, query, reference, slotOf, token, walk } from '../contract/behaviour-search-helpers.js';
+import { put } from '../contract/subject.js';
 
 /** Persons; each has two visits, ten of them have hundreds. */
 const PERSONS = 4000;

@@ -8,9 +8,9 @@ import { openMongoStore } from '../../runtime/store/mongo/mongo-store.js';
 import type { Change, FindQuery, Store } from '../../runtime/store/store.js';
 import { describeOnMongod, newDatabase } from '../mongod/for-tests.js';
 import { createToyStore } from '../toy/store.js';
-import { idsOf, key, number, of, reference, slotOf, token, uri, walk } from './behaviour-search-helpers.js';
-import { createRandom, seedOfRun, type Random } from './random.js';
-import { deletion, put } from './subject.js';
+import { idsOf, key, number, of, reference, slotOf, token, uri, walk } from '../contract/behaviour-search-helpers.js';
+import { createRandom, seedOfRun, type Random } from '../contract/random.js';
+import { deletion, put } from '../contract/subject.js';
 
 const TYPES = ['Alpha', 'Beta', 'Gamma'] as const;
 const EACH = 60;
