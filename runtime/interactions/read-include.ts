@@ -157,8 +157,10 @@ export function includableOf(definitions: IncludeContext['definitions']): Includ
   for (const source of resourceTypes) {
     const rows = new Map(references(source, definitions).map((row) => [row.code, row]));
     for (const code of [...rows.keys()].sort()) {
-      add(forwards, source, `${source}:${code}`);
-      for (const target of rows.get(code)?.targets ?? resourceTypes) add(backwards, target, `${source}:${code}`);
+      // One text, however many types have it.
+      const value = `${source}:${code}`;
+      add(forwards, source, value);
+      for (const target of rows.get(code)?.targets ?? resourceTypes) add(backwards, target, value);
     }
   }
   return { forwards, backwards };
