@@ -1,4 +1,4 @@
-import type { Condition } from '../../../search/query/query.js';
+import type { Condition, Link } from '../../../search/query/query.js';
 import type { Driver } from './arm.js';
 
 /** What has to be fulfilled together. */
@@ -15,4 +15,9 @@ export function leftOf(conjuncts: readonly Condition[], { condition, isExact }: 
 export function without(conjuncts: readonly Condition[], condition: Condition): Condition {
   const done = 'all' in condition && !conjuncts.includes(condition) ? condition.all : [condition];
   return { all: conjuncts.filter((each) => !done.includes(each)) };
+}
+
+/** Whether other resources answer it. */
+export function isLink(condition: Condition): condition is Link {
+  return 'chain' in condition || 'has' in condition;
 }

@@ -2,7 +2,7 @@ import type { Condition, Link } from '../../../search/query/query.js';
 import type { Driver } from './arm.js';
 import { driven } from './by-key.js';
 import { FEW, findBest, findDriver } from './driver.js';
-import { conjunctsOf, leftOf } from './left.js';
+import { conjunctsOf, isLink, leftOf } from './left.js';
 import { openOtherSide, type OtherSide } from './other-side.js';
 import type { Run } from './run.js';
 
@@ -37,10 +37,6 @@ function isOpen(run: Run, condition: Condition): boolean {
   if ('all' in condition) return condition.all.some((each) => isOpen(run, each));
   if ('some' in condition) return condition.some.some((each) => isOpen(run, each));
   return isLink(condition) && !run.resolved.has(condition);
-}
-
-function isLink(condition: Condition): condition is Link {
-  return 'chain' in condition || 'has' in condition;
 }
 
 /**

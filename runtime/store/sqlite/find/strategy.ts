@@ -4,7 +4,7 @@ import { driven, drivenAndSorted, firstKeys, sorted, walk, walkArms, type Direct
 import type { Driver } from './arm.js';
 import { orderedArms } from './driver.js';
 import { compareHits, type Hit } from './hit.js';
-import { leftOf, without } from './left.js';
+import { conjunctsOf, isLink, leftOf, without } from './left.js';
 import { findBestLed } from './resolve.js';
 import type { Run } from './run.js';
 import { isSortable, sortedWalk } from './sorted-walk.js';
@@ -37,7 +37,7 @@ const GLANCE = 200;
  */
 export function findHits(run: Run, where: Condition, after: Hit | undefined, wanted: number): Found {
   const { limits } = run;
-  const conjuncts = 'all' in where ? where.all : [where];
+  const conjuncts = conjunctsOf(where);
   const direction = { isDescending: run.isDescending, after };
   const isById = run.sort.length === 0;
 
@@ -91,10 +91,6 @@ export function findHits(run: Run, where: Condition, after: Hit | undefined, wan
 
 function isLeaf(condition: Condition): condition is Leaf | Link {
   return !('all' in condition || 'some' in condition || 'not' in condition);
-}
-
-function isLink(condition: Condition): condition is Link {
-  return 'chain' in condition || 'has' in condition;
 }
 
 /** A page of what one condition finds in the order of ids; undefined: it does not. */

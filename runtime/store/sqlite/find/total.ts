@@ -2,7 +2,7 @@ import type { Condition } from '../../../search/query/query.js';
 import { CHEAP_TOTAL } from '../../store.js';
 import { inBatches } from './by-key.js';
 import type { Driver } from './arm.js';
-import { leftOf } from './left.js';
+import { conjunctsOf, leftOf } from './left.js';
 import { probe } from './probes.js';
 import { findBestLed } from './resolve.js';
 import type { Run } from './run.js';
@@ -21,7 +21,7 @@ export function countMatches(
   cheap = CHEAP_TOTAL,
 ): number | undefined {
   if (run.query.total !== 'cheap') {
-    const conjuncts = 'all' in where ? where.all : [where];
+    const conjuncts = conjunctsOf(where);
     return count(run, matches(run, where, best ?? findBestLed(run, conjuncts, run.limits.deep)));
   }
   const keys = matches(run, where, best);
@@ -52,7 +52,7 @@ function count(run: Run, keys: Sql): number {
 /** The keys of all that match, each once. */
 function matches(run: Run, where: Condition, best: Driver | undefined): Sql {
   if (best?.arms.length === 0) return sql`SELECT 0 WHERE 0`;
-  const rest = best === undefined ? where : leftOf('all' in where ? where.all : [where], best);
+  const rest = best === undefined ? where : leftOf(conjunctsOf(where), best);
   const pieces = (best?.arms ?? []).map(
     ({ key, rows }) => sql`SELECT DISTINCT ${key} ${rows} AND ${run.check(rest, key)}`,
   );
