@@ -3,6 +3,7 @@
 
 // What each room of runtime/ may import besides itself, `contract` and `fhir`. A room missing here may import all.
 const port = 'store/[^/]+$'; // the port and what stands beside it, not the stores in its folders
+const access = 'auth/(?:guard|scopes)/'; // who may do what, as data and pure functions
 const below = ['format', 'path', 'validate', 'search', port]; // all that interactions and operations build on
 const rooms = {
   format: [],
@@ -10,8 +11,8 @@ const rooms = {
   validate: ['path'],
   search: ['path'],
   store: ['search'],
-  interactions: below,
-  operations: below,
+  interactions: [...below, access],
+  operations: [...below, access],
   terminology: [port],
   jobs: [...below, 'operations'],
   auth: ['search', port],
@@ -46,9 +47,16 @@ function only(place, name, ...names) {
   );
 }
 
+const NAMES = { [port]: 'the store port', [access]: 'auth/guard and auth/scopes' };
+
 const roomRules = Object.entries(rooms).map(([room, others]) => {
-  const allowed = ['contract/', 'fhir/', `${room}/`, ...others.map((other) => (other === port ? port : `${other}/`))];
-  const list = others.map((other) => (other === port ? 'the store port' : other)).join(', ');
+  const allowed = [
+    'contract/',
+    'fhir/',
+    `${room}/`,
+    ...others.map((other) => (other === port || other === access ? other : `${other}/`)),
+  ];
+  const list = others.map((other) => NAMES[other] ?? other).join(', ');
   return forbid(
     `room-${room}`,
     `runtime/${room} may import contract, fhir${list && ', '}${list}; see the table of rooms.`,

@@ -1,3 +1,4 @@
+import { OPEN_PRINCIPAL } from '../auth/scopes/principal.js';
 import { ConfigError } from '../config/config-error.js';
 import { readConfig, type Flags } from '../config/read-config.js';
 import { findFiles } from './load/find-files.js';
@@ -99,6 +100,7 @@ async function executor(core: Core): Promise<(bundle: Resource) => Promise<strin
   return async (body) => {
     const call = {
       interaction: 'bundle' as const,
+      principal: OPEN_PRINCIPAL,
       params: new URLSearchParams(),
       conditions: {},
       prefer: {},

@@ -1,3 +1,4 @@
+import { ACCESS_ERRORS } from './access-errors.js';
 import { STRUCTURE_ERRORS } from './structure-errors.js';
 
 /** How a kind of failure is told: HTTP status, FHIR issue type, and words for when there are no better ones. */
@@ -14,6 +15,7 @@ export interface ErrorRow {
  */
 export const ERRORS = {
   ...STRUCTURE_ERRORS,
+  ...ACCESS_ERRORS,
   'xml-syntax': { status: 400, issue: 'structure', text: 'The body is not well-formed XML' },
   'xml-forbidden': { status: 400, issue: 'structure', text: 'The body has a part of XML that FHIR does not use' },
   'xml-depth': { status: 400, issue: 'structure', text: 'The body is nested too deeply' },

@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
+import type { Principal } from '../auth/scopes/principal.js';
 import type { LargeBodies } from '../interactions/large-bodies.js';
 import type { Destination } from './router.js';
 
@@ -8,6 +9,7 @@ export interface Incoming {
   readonly req: IncomingMessage;
   readonly res: ServerResponse;
   readonly destination: Destination;
+  readonly principal: Principal;
   readonly params: URLSearchParams;
   readonly base: string;
   /** Of a Binary the content is wanted. */

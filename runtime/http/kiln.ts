@@ -8,7 +8,7 @@ import { findInteraction, hasContent } from '../interactions/registry.js';
 import { patchTypes } from '../interactions/sent-patch.js';
 import { SILENT, type Log } from '../observe/log.js';
 import { createServices, type ServiceOptions, type Serving } from './create-services.js';
-import { guardOpenMode } from './open-mode.js';
+import { OPEN_GATE, type Gate } from './gate.js';
 import { drain, hasBody } from './read-body.js';
 import { readCall } from './read-call.js';
 import { requestId } from './request-id.js';
@@ -21,6 +21,8 @@ export interface KilnOptions extends ServiceOptions {
   readonly log?: Log;
   /** Where large bodies are read; absent: where all are. */
   readonly large?: LargeBodies;
+  /** Who may ask; absent: there is no authorization. */
+  readonly gate?: Gate;
 }
 
 /** A request handler for Node's http server, and for Express: `app.use('/fhir', kiln(options))`. */
@@ -42,13 +44,14 @@ export function kiln(options: KilnOptions): FhirHandler {
   };
 }
 
-/** The FHIR interface. Until authorization exists it serves this machine only (`guardOpenMode`). */
+/** The FHIR interface. */
 export function createFhirServer(options: KilnOptions): FhirServer {
-  const { log = SILENT, large } = options;
+  const { log = SILENT, large, gate = OPEN_GATE } = options;
   const context = {
     ...createServices(large === undefined ? options : { ...options, largeTexts: large }),
     log,
     large,
+    gate,
   };
   return (req, res, url, mount) => handle(new Exchange(req, res, url, mount), context);
 }
@@ -56,6 +59,7 @@ export function createFhirServer(options: KilnOptions): FhirServer {
 interface Context extends Serving {
   readonly log: Log;
   readonly large: LargeBodies | undefined;
+  readonly gate: Gate;
 }
 
 const NO_PARAMS = new URLSearchParams();
@@ -133,9 +137,11 @@ function describeFailure({ code, issues: [{ diagnostics }] }: FhirError): string
   return diagnostics === undefined ? code : `${code} (${diagnostics})`;
 }
 
-async function answer(exchange: Exchange, { services, codecs, router, large }: Context): Promise<void> {
+async function answer(exchange: Exchange, { services, codecs, router, large, gate }: Context): Promise<void> {
   const { req, res, method, url } = exchange;
-  guardOpenMode(req);
+  const mark = url.indexOf('?');
+  const admitted = gate.admit(req, mark < 0 ? '' : url.slice(mark + 1));
+  const principal = admitted instanceof Promise ? await admitted : admitted;
   const path = splitUrl(exchange, services.limits.url);
   if (method === 'OPTIONS') {
     const allow = router.allowed(path);
@@ -155,7 +161,7 @@ async function answer(exchange: Exchange, { services, codecs, router, large }: C
   const { params } = exchange;
   const call = await readCall(
     {
-      ...{ req, res, destination, params, base, wantsContent, large },
+      ...{ req, res, destination, principal, params, base, wantsContent, large },
       patchTypes: () => patchTypes(services),
       whenDone: (action) => exchange.left.push(action),
     },

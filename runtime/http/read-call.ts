@@ -21,7 +21,7 @@ export async function readCall(
   codecs: Codecs,
   limits: BodyLimits & Pick<Limits, 'nesting'>,
 ): Promise<Call> {
-  const { req, res, destination, params, base, wantsContent } = incoming;
+  const { req, res, destination, principal, params, base, wantsContent } = incoming;
   const { row, type, id, versionId, member } = destination;
   const { headers } = req;
   const conditions = readConditions(req);
@@ -52,6 +52,7 @@ export async function readCall(
   } else checkUrlId(row.interaction, id);
   return {
     interaction: row.interaction,
+    principal,
     ...(type === undefined ? {} : { type }),
     ...(id === undefined ? {} : { id }),
     ...(versionId === undefined ? {} : { versionId }),

@@ -1,3 +1,4 @@
+import type { Principal } from '../auth/scopes/principal.js';
 import type { Interaction } from '../contract/index.js';
 import type { JsonObject, JsonValue, Resource } from '../fhir/resource.js';
 
@@ -41,6 +42,8 @@ export type SentPatch =
 /** One request, whether it came over HTTP, as an entry of a Bundle, or from a test. */
 export interface Call {
   readonly interaction: Interaction;
+  /** Whoever asks. What the interaction does is bounded by what that may see and do; there is no call without. */
+  readonly principal: Principal;
   readonly type?: string;
   readonly id?: string;
   readonly versionId?: string;

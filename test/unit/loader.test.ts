@@ -1,3 +1,4 @@
+import { OPEN_PRINCIPAL } from '../../runtime/auth/scopes/principal.js';
 import { spawnSync } from 'node:child_process';
 import { chmodSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { gzipSync } from 'node:zlib';
@@ -53,7 +54,13 @@ describe('kiln load', () => {
     const limits = { ...DEFAULT_LIMITS, resource: 100_000 };
     const { services } = createServices({ tables: toyTables, store: into, extract: toyExtract, limits });
     const execute = async (body: Resource): Promise<string> => {
-      const call = { interaction: 'bundle' as const, params: new URLSearchParams(), conditions: {}, prefer: {} };
+      const call = {
+        interaction: 'bundle' as const,
+        principal: OPEN_PRINCIPAL,
+        params: new URLSearchParams(),
+        conditions: {},
+        prefer: {},
+      };
       return (await executeBundle({ ...call, base: '', body }, services)).json ?? '';
     };
     const sink = storeSink({ store: into, extract: toyExtract, limits, execute });

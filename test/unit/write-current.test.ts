@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 
 import { DEFAULT_LIMITS } from '../../runtime/fhir/limits.js';
+import { OPEN_PRINCIPAL } from '../../runtime/auth/scopes/principal.js';
 import type { Call } from '../../runtime/interactions/call.js';
 import { createPageLinks } from '../../runtime/interactions/page-link.js';
 import type { Services } from '../../runtime/interactions/services.js';
@@ -46,6 +47,7 @@ describe('a rival who writes between reading and writing', () => {
     const body = { resourceType: 'Patient', id: 'p', active: true };
     const call: Call = {
       interaction: 'update',
+      principal: OPEN_PRINCIPAL,
       type: 'Patient',
       id: 'p',
       params: new URLSearchParams(),

@@ -1,5 +1,5 @@
-import { FhirError, type ErrorCode, type Issue } from '../../fhir/errors.js';
-import { ACCESS_ERRORS, type AccessErrorCode, type AccessErrorRow } from './access-errors.js';
+import { ACCESS_ERRORS, type AccessErrorCode } from '../../fhir/access-errors.js';
+import { FhirError } from '../../fhir/errors.js';
 import { printNeeded, type NeededScopes } from './needed-scopes.js';
 
 /** What belongs to some refusals. */
@@ -8,48 +8,35 @@ export interface RefusalDetails {
   readonly needed?: NeededScopes;
   /** For `token-unverified`: seconds until it is worth trying again. */
   readonly retryAfter?: number;
-  /** Instead of the words of the table. */
+  /** Instead of the words of the catalogue. */
   readonly text?: string;
 }
 
-/** Until the catalogue has the codes of `ACCESS_ERRORS`: codes of it that have the same status, as near as there are. */
-const CATALOGUE: Readonly<Record<number, ErrorCode>> = {
-  400: 'header-invalid',
-  401: 'request-invalid',
-  403: 'open-mode-host',
-  503: 'store-unavailable',
+/** What `WWW-Authenticate` says; empty: credentials did not come, so nothing is said about them. Others have no such header. */
+const CHALLENGES: Readonly<Partial<Record<AccessErrorCode, string>>> = {
+  'token-missing': '',
+  'token-malformed': 'invalid_request',
+  'token-invalid': 'invalid_token',
+  'token-expired': 'invalid_token',
+  'scope-missing': 'insufficient_scope',
 };
 
-/** A refusal for want of a token or a scope. Its code is in `issues[0].detail`. */
-export class AccessError extends FhirError {
-  constructor(
-    readonly reason: AccessErrorCode,
-    details: RefusalDetails = {},
-  ) {
-    const row: AccessErrorRow = ACCESS_ERRORS[reason];
-    const { needed, retryAfter, text = row.text } = details;
-    const scope = needed === undefined ? '' : printNeeded(needed);
-    const challenge = row.challenge === undefined ? undefined : writeChallenge(row.challenge, row.text, scope);
-    super(CATALOGUE[row.status] ?? 'internal', text, {
-      issue: row.issue,
-      headers: {
-        ...(challenge !== undefined && { 'WWW-Authenticate': challenge }),
-        ...(retryAfter !== undefined && { 'Retry-After': String(retryAfter) }),
-      },
-    });
-    this.name = 'AccessError';
-    const [issue] = this.issues;
-    const told = scope === '' ? text : `${text}: ${scope}`;
-    Object.assign(this, { issues: [{ ...issue, text: told, detail: reason }] });
-  }
+/** A refusal for want of a token or a scope. */
+export function refusal(code: AccessErrorCode, details: RefusalDetails = {}): FhirError {
+  const { needed, retryAfter, text = ACCESS_ERRORS[code].text } = details;
+  const scope = needed === undefined ? '' : printNeeded(needed);
+  const error = CHALLENGES[code];
+  return new FhirError(code, scope === '' ? text : `${text}: ${scope}`, {
+    headers: {
+      ...(error !== undefined && { 'WWW-Authenticate': writeChallenge(error, ACCESS_ERRORS[code].text, scope) }),
+      ...(retryAfter !== undefined && { 'Retry-After': String(retryAfter) }),
+    },
+  });
+}
 
-  override get status(): number {
-    return ACCESS_ERRORS[this.reason].status;
-  }
-
-  override map(change: (issue: Issue) => Issue): FhirError {
-    return Object.assign(new AccessError(this.reason), { issues: this.issues.map(change), headers: this.headers });
-  }
+/** That scopes are missing, all of them named. */
+export function scopeMissing(needed: NeededScopes): FhirError {
+  return refusal('scope-missing', { needed });
 }
 
 /** https://www.rfc-editor.org/rfc/rfc6750#section-3 */

@@ -7,3 +7,14 @@ export interface Principal {
   readonly scope: string;
   readonly access: Access;
 }
+
+/** Everything is given: of a server without authorization, and of what the server does for itself. */
+export const OPEN_ACCESS: Access = {
+  on: (_type, letters) => (letters === '' ? 'nothing' : 'everything'),
+  onAny: () => 'everything',
+  isWhole: () => true,
+  holds: () => true,
+};
+
+/** Whoever asks a server without authorization, and the server itself. */
+export const OPEN_PRINCIPAL: Principal = { clientId: '', scope: '', access: OPEN_ACCESS };

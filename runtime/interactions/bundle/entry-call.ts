@@ -9,6 +9,7 @@ export function callOf(entry: Entry, bundle: Call): Call {
   const { interaction, type, id, versionId, member, params } = route;
   return {
     interaction,
+    principal: bundle.principal,
     params,
     conditions,
     ...(type === undefined ? {} : { type }),

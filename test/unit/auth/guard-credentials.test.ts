@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 
-import { ACCESS_ERRORS, type AccessErrorCode } from '../../../runtime/auth/guard/access-errors.js';
+import { ACCESS_ERRORS, type AccessErrorCode } from '../../../runtime/fhir/access-errors.js';
 import { hasTokenParameter, MAX_TOKEN, readCredentials } from '../../../runtime/auth/guard/credentials.js';
 import { neededOn } from '../../../runtime/auth/guard/needed-scopes.js';
-import { AccessError } from '../../../runtime/auth/guard/refuse.js';
+import { refusal } from '../../../runtime/auth/guard/refuse.js';
 import { errorOutcome } from '../../../runtime/fhir/operation-outcome.js';
 
 const TOKEN = 'eyJhbGciOiJFUzM4NCJ9.e30.a-b_c~d+e/f==';
@@ -68,7 +68,7 @@ describe('refusals', () => {
     ['access-denied', 403, 'forbidden', undefined],
   ] as const)('%s: %i, %s', (code, status, issue, challenge) => {
     const details = { ...(code === 'scope-missing' && { needed: neededOn('Patient', 'r') }), retryAfter: 5 };
-    const error = new AccessError(code, details);
+    const error = refusal(code, details);
     expect(error.status).toBe(status);
     expect(error.headers['Retry-After']).toBe('5');
     const header = error.headers['WWW-Authenticate'];
@@ -81,7 +81,7 @@ describe('refusals', () => {
   });
 
   it('name the scopes that would suffice, in the outcome as well', () => {
-    const error = new AccessError('scope-missing', { needed: neededOn('Patient', 'rs') });
+    const error = refusal('scope-missing', { needed: neededOn('Patient', 'rs') });
     expect(error.issues[0].text).toContain('system/Patient.rs');
   });
 
@@ -95,7 +95,7 @@ describe('refusals', () => {
         fc.string({ unit }),
         (code, type, text) => {
           const needed = { scopes: [{ type, letters: 'r', pairs: [] }], customs: [type] };
-          const header = new AccessError(code, { needed, text }).headers['WWW-Authenticate'];
+          const header = refusal(code, { needed, text }).headers['WWW-Authenticate'];
           if (header !== undefined) expect(header).toMatch(safe);
         },
       ),

@@ -1,0 +1,21 @@
+import type { IncomingMessage } from 'node:http';
+
+import { OPEN_PRINCIPAL, type Principal } from '../auth/scopes/principal.js';
+import { guardOpenMode } from './open-mode.js';
+
+/** Finds out who asks, before anything else of a request is looked at. */
+export interface Gate {
+  /**
+   * @param query what follows `?` in the URL, as it was sent
+   * @throws FhirError for who may not ask at all
+   */
+  admit(req: IncomingMessage, query: string): Principal | Promise<Principal>;
+}
+
+/** The gate of a server without authorization: whoever is on this machine may do everything. */
+export const OPEN_GATE: Gate = {
+  admit(req) {
+    guardOpenMode(req);
+    return OPEN_PRINCIPAL;
+  },
+};
