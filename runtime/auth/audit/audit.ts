@@ -1,0 +1,42 @@
+import type { JsonObject } from '../../fhir/resource.js';
+
+/** An AuditEvent, under an id of its own, so that it can be written again where nobody knows whether it was. https://hl7.org/fhir/R5/auditevent.html */
+export type AuditEvent = JsonObject & { readonly resourceType: 'AuditEvent' };
+
+/** Where audit events go. Must not throw: what cannot be written is told to the log. */
+export interface AuditSink {
+  take(event: AuditEvent): void;
+  /** Writes what is still to be written, and ends. */
+  close(): Promise<void>;
+}
+
+/** Who did something, as far as it is known. */
+export interface AuditedClient {
+  /** Absent: nobody known. */
+  readonly clientId?: string;
+  /** `jti` of the token, where it has one. */
+  readonly tokenId?: string;
+  /** Of the network. */
+  readonly address?: string;
+}
+
+/** One request, or one entry of a Bundle, once it has been answered. */
+export interface RestRecord {
+  readonly client: AuditedClient;
+  /** Milliseconds since the epoch. */
+  readonly time: number;
+  readonly requestId: string;
+  /** Absent: it was refused before it was known. */
+  readonly interaction?: string;
+  /** The type in the URL, and what else names what it was about. */
+  readonly type?: string;
+  readonly id?: string;
+  readonly versionId?: string;
+  readonly status: number;
+  /** Code of the failure, from the catalogue. */
+  readonly failure?: string;
+  /** The request line below the base, and the form that was posted; of searches, and of what was refused. */
+  readonly query?: string;
+  /** Ids of the patients that it was about. */
+  readonly patients: readonly string[];
+}

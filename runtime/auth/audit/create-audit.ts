@@ -1,0 +1,31 @@
+import type { AuthEvent } from '../server/events.js';
+import type { AuditSink, RestRecord } from './audit.js';
+import { restEvent } from './rest-event.js';
+import { tokenEvent } from './token-event.js';
+
+/** Takes down who did what. */
+export interface Audit {
+  rest(record: RestRecord): void;
+  token(event: AuthEvent): void;
+  close(): Promise<void>;
+}
+
+/**
+ * The audit of a server over a sink. authorization.md §6.4
+ *
+ * @param base URL that the server is known by
+ * @param unaudited the type that reading is no matter of the audit of, where events themselves are resources
+ */
+export function createAudit(sink: AuditSink, base: string, unaudited?: string): Audit {
+  return {
+    rest(record) {
+      if (record.type === unaudited && unaudited !== undefined && record.status < 400) return;
+      sink.take(restEvent(record, base));
+    },
+    token(event) {
+      const told = tokenEvent(event, base);
+      if (told !== undefined) sink.take(told);
+    },
+    close: () => sink.close(),
+  };
+}

@@ -1,0 +1,67 @@
+import { randomUUID } from 'node:crypto';
+import { chmod, mkdir, open, readdir, rename, rm, stat, type FileHandle } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
+
+import type { LineTarget } from './lines.js';
+
+/** A file is begun anew when it has this size, in bytes; so many before it are kept. */
+export interface Rotation {
+  readonly size: number;
+  readonly kept: number;
+}
+
+/** Where nothing else is said. */
+export const ROTATION: Rotation = { size: 100 * 1024 * 1024, kept: 10 };
+
+/** Nobody but its owner reads who saw what. */
+const MODE = 0o600;
+
+/**
+ * Appends lines to a file, which several processes may do. At a size it becomes `FILE.` and the time; the
+ * oldest of those go.
+ *
+ * @throws Error where the file cannot be made or appended to
+ */
+export async function openFileTarget(file: string, { size, kept }: Rotation = ROTATION): Promise<LineTarget> {
+  await mkdir(dirname(file), { recursive: true });
+  let handle = await openOwn(file);
+
+  /** Whether the file that is open is still the one of that name, and how large it is. */
+  async function look(): Promise<{ readonly isOurs: boolean; readonly bytes: number }> {
+    const [own, named] = await Promise.all([handle.stat(), stat(file).catch(() => undefined)]);
+    return { isOurs: own.ino === named?.ino, bytes: own.size };
+  }
+
+  return {
+    async append(lines) {
+      const { isOurs, bytes } = await look();
+      // Another process has rotated, or somebody else has.
+      if (!isOurs || bytes >= size) {
+        if (isOurs) await rotate(file, kept);
+        await handle.close();
+        handle = await openOwn(file);
+      }
+      await handle.appendFile(lines);
+    },
+    close: () => handle.close(),
+  };
+}
+
+async function openOwn(file: string): Promise<FileHandle> {
+  const handle = await open(file, 'a', MODE);
+  // One that was there may be open to others.
+  await chmod(file, MODE);
+  return handle;
+}
+
+/** Its time and a name of its own, so that two processes that rotate at once overwrite nothing. */
+async function rotate(file: string, kept: number): Promise<void> {
+  const name = `${file}.${new Date().toISOString().replace(/[:.]/g, '-')}.${randomUUID().slice(0, 8)}`;
+  await rename(file, name).catch(unlessGone);
+  const old = (await readdir(dirname(file))).filter((each) => each.startsWith(`${basename(file)}.`)).sort();
+  for (const each of old.slice(0, -kept)) await rm(join(dirname(file), each), { force: true });
+}
+
+function unlessGone(error: NodeJS.ErrnoException): void {
+  if (error.code !== 'ENOENT') throw error;
+}

@@ -1,0 +1,36 @@
+import { newId } from '../../fhir/id.js';
+import type { JsonObject } from '../../fhir/resource.js';
+import type { AuthEvent } from '../server/events.js';
+import type { AuditEvent } from './audit.js';
+import { AGENTS, CATEGORIES, ENTITIES, outcomeOf, TOKEN_CODE } from './codings.js';
+import { clientAgent, serverAgent, sourceOf } from './event-parts.js';
+
+/**
+ * What happened at an endpoint of the authorization server (BALP IHE.IUA.71); undefined: it is no matter of the audit.
+ * Introspection changes nothing and is asked for with each request by some; too many failures are counted, not told.
+ *
+ * @param base URL that the server is known by
+ */
+export function tokenEvent(event: AuthEvent, base: string): AuditEvent | undefined {
+  const { endpoint, refusal, time, status, clientId, address, jti, request } = event;
+  if (endpoint === 'introspection' || refusal === 'rate') return undefined;
+  const client = { ...(clientId !== undefined && { clientId }), address };
+  const entity: JsonObject[] = [];
+  if (request !== undefined) {
+    const query = Buffer.from(`POST /auth/${endpoint === 'token' ? 'token' : 'revoke'} ${request}`).toString('base64');
+    entity.push({ role: ENTITIES.query, query });
+  }
+  if (jti !== undefined) entity.push({ what: { identifier: { value: jti } }, role: ENTITIES.security });
+  return {
+    resourceType: 'AuditEvent',
+    id: newId(),
+    category: [CATEGORIES.authentication],
+    code: TOKEN_CODE,
+    action: 'E',
+    recorded: new Date(time).toISOString(),
+    outcome: outcomeOf(status, refusal),
+    agent: [clientAgent(client, AGENTS.application), serverAgent(base, AGENTS.destination)],
+    source: sourceOf(base),
+    ...(entity.length > 0 && { entity }),
+  };
+}

@@ -1,0 +1,226 @@
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+
+import { tables } from '../../../generated/tables.js';
+import type { AuditEvent, RestRecord } from '../../../runtime/auth/audit/audit.js';
+import { createPatientFinder } from '../../../runtime/auth/audit/patients.js';
+import { restEvent } from '../../../runtime/auth/audit/rest-event.js';
+import { openFileTarget } from '../../../runtime/auth/audit/sinks/file.js';
+import { createLineSink, type LineTarget } from '../../../runtime/auth/audit/sinks/lines.js';
+import { tokenEvent } from '../../../runtime/auth/audit/token-event.js';
+import { createValidator } from '../../../runtime/validate/create-validator.js';
+
+const BASE = 'https://kiln.example/fhir';
+const TIME = Date.UTC(2026, 4, 1);
+const validate = createValidator(tables);
+
+const record: RestRecord = {
+  client: { clientId: 'lab', tokenId: 'jti-1', address: '192.0.2.7' },
+  time: TIME,
+  requestId: 'r-1',
+  interaction: 'read',
+  type: 'Observation',
+  id: 'o1',
+  versionId: '3',
+  status: 200,
+  patients: ['ada'],
+};
+
+describe('audit events of FHIR requests (BALP, R5)', () => {
+  it.each([
+    ['read', 'R', '110152'],
+    ['vread', 'R', '110152'],
+    ['history-system', 'R', '110152'],
+    ['search-type', 'E', '110153'],
+    ['create', 'C', '110153'],
+    ['update', 'U', '110153'],
+    ['conditional-patch', 'U', '110153'],
+    ['delete', 'D', '110150'],
+    ['bundle', 'E', '110153'],
+  ])('%s: action %s, the client is %s', (interaction, action, part) => {
+    const event = restEvent({ ...record, interaction }, BASE);
+    expect(validate(event)).toEqual([]);
+    expect(event).toMatchObject({
+      action,
+      recorded: '2026-05-01T00:00:00.000Z',
+      outcome: { code: { code: '0' } },
+      agent: [
+        {
+          type: { coding: [{ code: part }] },
+          who: { identifier: { value: 'lab' } },
+          requestor: true,
+          policy: ['urn:ietf:params:oauth:jti:jti-1'],
+          networkString: '192.0.2.7',
+        },
+        { who: { identifier: { value: BASE } }, requestor: false },
+      ],
+      entity: [
+        { what: { reference: 'Observation/o1/_history/3' }, role: { coding: [{ code: '4' }] } },
+        { what: { reference: 'Patient/ada' }, role: { coding: [{ code: '1' }] } },
+        { what: { identifier: { value: 'r-1' } } },
+      ],
+    });
+  });
+
+  it('a search tells its whole query', () => {
+    const { id: _id, versionId: _version, ...search } = record;
+    const event = restEvent({ ...search, interaction: 'search-type', query: 'GET Observation?code=ä' }, BASE);
+    expect(validate(event)).toEqual([]);
+    const [, query] = event['entity'] as { query?: string }[];
+    expect(Buffer.from(query?.query ?? '', 'base64').toString()).toBe('GET Observation?code=ä');
+  });
+
+  it('what is denied is a security alert, also where nobody knows what it was', () => {
+    const denied = restEvent(
+      { client: { address: '::1' }, time: TIME, requestId: 'r', status: 401, failure: 'token-invalid', patients: [] },
+      BASE,
+    );
+    expect(validate(denied)).toEqual([]);
+    expect(denied).toMatchObject({
+      category: [{ coding: [{ code: '110113' }] }, {}],
+      outcome: { code: { code: '4' }, detail: [{ text: 'token-invalid' }] },
+      agent: [{ who: { display: 'unknown' } }, {}],
+    });
+  });
+});
+
+describe('audit events of the token endpoint (BALP IHE.IUA.71)', () => {
+  const event = {
+    endpoint: 'token',
+    outcome: 'success',
+    time: TIME,
+    address: '192.0.2.7',
+    clientId: 'lab',
+    isVerified: true,
+    status: 200,
+    request: 'grant_type=client_credentials',
+    jti: 'jti-1',
+  } as const;
+
+  it('a token is told by its jti', () => {
+    const told = tokenEvent(event, BASE);
+    expect(validate(told!)).toEqual([]);
+    expect(told).toMatchObject({
+      code: { coding: [{ system: 'urn:ihe:event-type-code', code: 'ITI-71' }] },
+      entity: [{ role: { coding: [{ code: '24' }] } }, { what: { identifier: { value: 'jti-1' } } }],
+    });
+  });
+
+  it('a refusal is told with its reason', () => {
+    const told = tokenEvent({ ...event, outcome: 'refused', status: 401, refusal: 'signature' } as never, BASE);
+    expect(told).toMatchObject({ outcome: { code: { code: '4' }, detail: [{ text: 'signature' }] } });
+  });
+
+  it('introspection, and what was turned away for too many failures, are not', () => {
+    expect(tokenEvent({ ...event, endpoint: 'introspection' }, BASE)).toBeUndefined();
+    expect(tokenEvent({ ...event, refusal: 'rate' }, BASE)).toBeUndefined();
+  });
+});
+
+describe('the patients of a request', () => {
+  const patients = createPatientFinder(tables);
+
+  it.each([
+    ['Observation', 'o', '{"subject":{"display":"A","reference":"Patient/ada"}}', ['ada']],
+    ['Observation', 'o', '{"subject":{"reference":"Group/g"},"performer":[{"reference":"Patient/bo"}]}', ['bo']],
+    ['Observation', 'o', '{"subject":{"reference":"http://x/fhir/Patient/ada/_history/2"}}', ['ada']],
+    ['Observation', 'o', '{"valueString":"\\"reference\\":\\"Patient/x\\"","note":[{"text":"Patient/y"}]}', []],
+    ['Patient', 'ada', '{}', ['ada']],
+    ['Organization', 'org', '{"contact":[]}', []],
+    ['Observation', 'o', undefined, []],
+  ] as const)('of %s/%s %s: %j', (type, id, json, found) => {
+    expect(patients.ofResource(type, id, json)).toEqual(found);
+  });
+
+  it.each([
+    ['Observation', 'patient=ada&code=x', ['ada']],
+    ['Observation', 'subject=Patient/ada,Patient/bo', ['ada', 'bo']],
+    ['Observation', 'subject:Patient=ada', ['ada']],
+    ['Patient', '_id=ada', ['ada']],
+    ['Observation', 'code=ada', []],
+    ['Organization', 'name=ada', []],
+  ] as const)('of a search of %s?%s: %j', (type, query, found) => {
+    expect(patients.ofSearch(type, new URLSearchParams(query))).toEqual(found);
+  });
+});
+
+describe('sinks', () => {
+  let folder: string;
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), 'kiln-audit-'));
+  });
+  afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+  const event = (n: number): AuditEvent => ({ resourceType: 'AuditEvent', id: String(n) });
+  const idsIn = (file: string): string[] =>
+    readFileSync(file, 'utf8')
+      .trim()
+      .split('\n')
+      .map((line) => (JSON.parse(line) as { id: string }).id);
+  const never = {
+    failed: (error: unknown): void => {
+      throw new Error('failed', { cause: error });
+    },
+  };
+
+  it('a file has one event a line, in their order, and is its owner’s alone', async () => {
+    const file = join(folder, 'deep', 'audit.ndjson');
+    const sink = createLineSink(await openFileTarget(file), never);
+    for (let n = 0; n < 500; n++) {
+      sink.take(event(n));
+      if (n % 50 === 0) await new Promise((resolve) => setTimeout(resolve, 1));
+    }
+    await sink.close();
+    expect(idsIn(file)).toEqual(Array.from({ length: 500 }, (_, n) => String(n)));
+    expect(statSync(file).mode & 0o777).toBe(0o600);
+  });
+
+  it('files are rotated, so many are kept, and two processes lose nothing', async () => {
+    const file = join(folder, 'audit.ndjson');
+    const rotation = { size: 2000, kept: 500 };
+    const sinks = [
+      createLineSink(await openFileTarget(file, rotation), never),
+      createLineSink(await openFileTarget(file, rotation), never),
+    ];
+    for (let n = 0; n < 400; n++) {
+      sinks[n % 2]!.take(event(n));
+      if (n % 5 === 0) await new Promise((resolve) => setTimeout(resolve, 1));
+    }
+    for (const sink of sinks) await sink.close();
+    const files = readdirSync(folder);
+    expect(files.length).toBeGreaterThan(3);
+    const ids = files.flatMap((name) => idsIn(join(folder, name)));
+    expect(ids.map(Number).sort((a, b) => a - b)).toEqual(Array.from({ length: 400 }, (_, n) => n));
+  });
+
+  it('no more files than are to be kept', async () => {
+    const file = join(folder, 'audit.ndjson');
+    const target = await openFileTarget(file, { size: 10, kept: 2 });
+    for (let n = 0; n < 10; n++) await target.append(`${JSON.stringify(event(n))}\n`);
+    await target.close();
+    expect(readdirSync(folder)).toHaveLength(3);
+    expect(idsIn(file)).toEqual(['9']);
+  });
+
+  it('a failure is told, and what could not be written is written later', async () => {
+    const written: string[] = [];
+    let isBroken = true;
+    const target: LineTarget = {
+      async append(lines) {
+        if (isBroken) throw new Error('no space');
+        written.push(lines);
+      },
+      close: () => Promise.resolve(),
+    };
+    const failures: number[] = [];
+    const sink = createLineSink(target, { failed: (_error, lost) => failures.push(lost) });
+    sink.take(event(1));
+    await expect.poll(() => failures).toEqual([0]);
+    isBroken = false;
+    sink.take(event(2));
+    await sink.close();
+    expect(written.join('')).toBe(`${JSON.stringify(event(1))}\n${JSON.stringify(event(2))}\n`);
+  });
+});
