@@ -5,6 +5,14 @@ import { LongestFirst } from './test/longest-first.js';
 
 const away = ['**/node_modules/**', 'dist/**', '.cache/**'];
 
+/** Files that want a process of their own: they replace modules or what the process writes to, or measure its memory or fill it. */
+const alone = [
+  'test/generator/check.test.ts',
+  'test/unit/{import-rules,kept-texts,load-command,sqlite-clean-up,sqlite-threads}.test.ts',
+];
+
+const fast = { testTimeout: 20_000, hookTimeout: 30_000 };
+
 export default defineConfig({
   resolve: {
     alias: [
@@ -24,13 +32,15 @@ export default defineConfig({
       {
         extends: true,
         test: {
+          ...fast,
           name: 'fast',
           include: ['test/**/*.test.ts'],
-          exclude: [...away, 'test/long/**'],
-          testTimeout: 20_000,
-          hookTimeout: 30_000,
+          exclude: [...away, 'test/long/**', ...alone],
+          // Two processes for all files: to start one for each, and load the tables there, takes longer than most files do.
+          isolate: false,
         },
       },
+      { extends: true, test: { ...fast, name: 'fast-alone', include: alone, exclude: away } },
       {
         extends: true,
         test: {

@@ -1,15 +1,15 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { makeModel } from '../../generator/generate.js';
 import type { FhirElement } from '../../generator/load/fhir-json.js';
 import type { Model } from '../../generator/model/model.js';
 import { PATIENCE } from './command.js';
+import { ourModel } from './our-model.js';
 import { R5, readPackage } from './release.js';
 
 let model: Model;
 /** Paths of the package's elements with a type that says whether it is a hierarchy. */
 let marked: { readonly path: string; readonly isHierarchy: boolean }[];
 beforeAll(async () => {
-  model = await makeModel();
+  model = await ourModel();
   const { structures } = await readPackage(R5);
   const types = structures.filter(({ derivation }) => derivation !== 'constraint');
   marked = types.flatMap(({ snapshot }) => snapshot.element).flatMap(marksOf);

@@ -1,13 +1,13 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { routesOf } from '../../generator/emit/routes.js';
-import { makeModel } from '../../generator/generate.js';
 import type { Model, OperationModel } from '../../generator/model/model.js';
 import { PATIENCE } from './command.js';
+import { ourModel } from './our-model.js';
 
 let model: Model;
 let routes: ReadonlyMap<string, string>;
 beforeAll(async () => {
-  model = await makeModel();
+  model = await ourModel();
   routes = new Map(
     routesOf(model).map(({ method, path, interaction, operation }) => [`${method} ${path}`, operation ?? interaction]),
   );

@@ -1,13 +1,13 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { PathRow } from '../../runtime/contract/index.js';
-import { makeModel } from '../../generator/generate.js';
 import type { Model, SearchParameterModel } from '../../generator/model/model.js';
 import { PATIENCE } from './command.js';
+import { ourModel } from './our-model.js';
 import { Walker } from './walk-steps.js';
 
 let model: Model;
 beforeAll(async () => {
-  model = await makeModel();
+  model = await ourModel();
 }, PATIENCE);
 
 function parameterOf(type: string, code: string): SearchParameterModel {

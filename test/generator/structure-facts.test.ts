@@ -1,11 +1,11 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { makeModel } from '../../generator/generate.js';
 import type { Element, Model, Structure } from '../../generator/model/model.js';
 import { PATIENCE } from './command.js';
+import { ourModel } from './our-model.js';
 
 let model: Model;
 beforeAll(async () => {
-  model = await makeModel();
+  model = await ourModel();
 }, PATIENCE);
 
 function structure(name: string): Structure {

@@ -1,3 +1,5 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+
 import { tables } from '../../generated/tables.js';
 import { parseElements, selectElements } from '../../runtime/format/summary-elements.js';
 import { summarize } from '../../runtime/format/summary.js';
@@ -60,11 +62,12 @@ interface Sendable {
   readonly [element: string]: unknown;
 }
 
-/** Writes resources one after the other. */
+/** Writes resources one after the other, each at an instant of its own. */
 export async function putAll(server: ToyServer, resources: readonly Sendable[]): Promise<void> {
   for (const resource of resources) {
     const answer = await server.send('PUT', `/${resource.resourceType}/${resource.id}`, resource);
     if (answer.status >= 300) throw new Error(answer.text);
+    await sleep(2);
   }
 }
 

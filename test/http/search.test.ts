@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 
 import { codeOf } from './server.js';
-import { FORM_TYPE, idsOf, linkOf, notesOf, useSearchServer } from './search-server.js';
+import { FORM_TYPE, idsOf, linkOf, notesOf, putAll, useSearchServer } from './search-server.js';
 
 const patients = [
   { id: 'a', name: [{ family: 'Lovelace', given: ['Ada'] }], birthDate: '1815-12-10', gender: 'female' },
@@ -13,9 +13,10 @@ const patients = [
 function useFilledServer(options: Parameters<typeof useSearchServer>[0] = {}) {
   const server = useSearchServer(options);
   beforeAll(async () => {
-    for (const patient of patients) {
-      await server.send('PUT', `/Patient/${patient.id}`, { resourceType: 'Patient', ...patient });
-    }
+    await putAll(
+      server,
+      patients.map((patient) => ({ resourceType: 'Patient', ...patient })),
+    );
     await server.send(
       'PUT',
       '/Observation/x',
