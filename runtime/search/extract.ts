@@ -2,6 +2,7 @@ import type { ComponentRow, PathRow, SearchRow, SearchType } from '../contract/s
 import type { Tables } from '../contract/tables.js';
 import { compileWays } from '../path/compile-ways.js';
 import { inTurn, type Visit, type Way } from '../path/visit.js';
+import { contextEntries } from './context-entries.js';
 import type { IndexEntry, SimpleEntry } from './entry.js';
 import { createFindConverter, type FindConverter } from './extract-converters.js';
 import type { Harvest, Target } from './values/converter.js';
@@ -46,7 +47,7 @@ export function createExtractor(tables: ExtractorTables, options: ExtractorOptio
       visit = compileType(compiler, [...parametersOf(name, searchTables).values()]);
       compiled.set(name, visit);
     }
-    const out: IndexEntry[] = [];
+    const out: IndexEntry[] = contextEntries(resource);
     visit(resource, { root: resource, out });
     return out;
   };

@@ -6,7 +6,7 @@ import type { SearchRow, SearchTable } from '../contract/search.js';
  * To be raised with every change of the code that makes other index entries of the same rows: a correction of a
  * converter, of folding, of units.
  */
-export const EXTRACTION = 4;
+export const EXTRACTION = 5;
 
 /** By what the index entries of a store were made. */
 export interface IndexRecord {

@@ -1,45 +1,17 @@
 import type { ReferenceEntry } from '../search/entry.js';
 import { compareText } from '../search/query/compare-text.js';
+import { keepWithin, refine, type Bounds } from './include-bounds.js';
+import { ask, nameOf, type CanonicalTarget, type FoundKey, type Steps, type VersionKey } from './include-steps.js';
 import type { FindPage, IncludeDirective, IncludePlan, ResourceKey, StoredVersion } from './store.js';
-
-/** What a store is asked, in the snapshot of the page, for what comes with it. */
-export type IncludeStep =
-  /** The reference entries of each of these resources. Answer: `ReferenceEntry[][]`, in their order. */
-  | { readonly ask: 'references'; readonly of: readonly ResourceKey[] }
-  /** Current resources whose `url`, and `version` if one is named, are those of a canonical. Answer: `ResourceKey[]`. */
-  | { readonly ask: 'canonicals'; readonly of: readonly CanonicalTarget[]; readonly limit: number }
-  /** Current resources of a type that refer to any of these by any of these parameters, each once. Answer: `ResourceKey[]`. */
-  | {
-      readonly ask: 'sources';
-      readonly type: string;
-      readonly params: readonly string[];
-      readonly of: readonly ResourceKey[];
-      readonly limit: number;
-    }
-  /**
-   * Versions, the current one where none is named. Answer: `(StoredVersion | undefined)[]`, in their order; it may end
-   * where bodies are larger together than `room`, in characters.
-   */
-  | { readonly ask: 'read'; readonly of: readonly VersionKey[]; readonly room: number };
-
-/** What a canonical names. */
-export interface CanonicalTarget {
-  /** Absent: any type. */
-  readonly types?: readonly string[];
-  readonly url: string;
-  readonly version?: string;
-}
-
-/** Names a resource, or a version of it. */
-export interface VersionKey extends ResourceKey {
-  readonly version?: number;
-}
 
 /** What came of it. */
 export type Included = Required<Pick<FindPage, 'included'>> & Pick<FindPage, 'cut'>;
 
 /** Bodies that are read at a time. */
 const CHUNK = 100;
+
+/** Directives that are asked for at a time: more may be too much, where the first ones find enough. */
+const TOGETHER = 4;
 
 /**
  * Collects what comes with a page: references of its resources are followed, forwards and backwards, then those of what was
@@ -55,7 +27,7 @@ export function* collectIncludes(
   page: readonly StoredVersion[],
   room: number,
   base?: string,
-): Generator<IncludeStep, Included, unknown> {
+): Steps<Included> {
   const seen = new Set(page.map(({ type, id }) => nameOf({ type, id })));
   const shown = new Set(page.map((stored) => versionName(stored)));
   const included: StoredVersion[] = [];
@@ -72,7 +44,7 @@ export function* collectIncludes(
       const versions = yield* ask<readonly (StoredVersion | undefined)[]>({ ask: 'read', of: asked, room: left });
       const gone = yield* findGone(asked.slice(0, versions.length));
       for (const [i, stored] of versions.entries()) {
-        if (stored?.json === undefined || gone.has(`${stored.type}/${stored.id}`)) continue;
+        if (stored?.json === undefined || gone.has(nameOf(asked[i]!))) continue;
         // Index entries there are of current versions only.
         if (asked[i]!.version === undefined) next.push(stored);
         if (shown.has(versionName(stored))) continue;
@@ -90,12 +62,15 @@ export function* collectIncludes(
   return { included };
 }
 
-/** Those of which a version is named, but which are deleted: nothing of them is shown. */
-function* findGone(asked: readonly VersionKey[]): Generator<IncludeStep, ReadonlySet<string>, unknown> {
-  const of = asked.filter(({ version }) => version !== undefined).map(({ type, id }) => ({ type, id }));
-  if (of.length === 0) return new Set();
+/** Those of which a version is named, but which are deleted, or have another where only the current one counts. */
+function* findGone(asked: readonly FoundKey[]): Steps<ReadonlySet<string>> {
+  const named = asked.filter(({ version }) => version !== undefined);
+  if (named.length === 0) return new Set();
+  const of = named.map(({ type, id }) => ({ type, id }));
   const current = yield* ask<readonly (StoredVersion | undefined)[]>({ ask: 'read', of, room: Infinity });
-  return new Set(of.filter((_, i) => current[i]?.json === undefined).map(nameOf));
+  const isGone = ({ version, isCurrentOnly }: FoundKey, stored: StoredVersion | undefined): boolean =>
+    stored?.json === undefined || (isCurrentOnly === true && stored.version !== version);
+  return new Set(named.filter((key, i) => isGone(key, current[i])).map(nameOf));
 }
 
 /**
@@ -108,9 +83,9 @@ function* follow(
   seen: Set<string>,
   wanted: number,
   base: string | undefined,
-): Generator<IncludeStep, readonly VersionKey[], unknown> {
-  const found: VersionKey[] = [];
-  const add = (key: VersionKey): boolean => {
+): Steps<readonly FoundKey[]> {
+  const found: FoundKey[] = [];
+  const add = (key: FoundKey): boolean => {
     if (seen.has(nameOf(key))) return false;
     seen.add(nameOf(key));
     found.push(key);
@@ -125,6 +100,9 @@ function* follow(
   if (sources.length > 0) {
     const references = yield* ask<readonly (readonly ReferenceEntry[])[]>({ ask: 'references', of: sources });
     const canonicals: CanonicalTarget[] = [];
+    const named: VersionKey[] = [];
+    // What may be seen of a type is the same for all that refer to it.
+    const within: Bounds = Object.assign({}, ...forwards.map((directive) => directive.within));
     for (const directive of forwards) {
       for (const [i, { type }] of sources.entries()) {
         if (type !== directive.source) continue;
@@ -133,21 +111,29 @@ function* follow(
           const target = targetOf(reference, directive.targets, base);
           if (target === undefined) continue;
           if ('url' in target) canonicals.push(target);
-          else add(target);
+          else if (!seen.has(nameOf(target))) named.push(target);
         }
       }
     }
+    for (const key of yield* keepWithin(within, named)) add(key);
     if (canonicals.length > 0) {
       // Those that were seen already may come first, here and below.
       const step = { ask: 'canonicals', of: canonicals, limit: wanted + seen.size } as const;
-      addLiving(yield* ask<readonly ResourceKey[]>(step));
+      addLiving(yield* refine(within, step, yield* ask(step)));
     }
   }
-  for (const { source, params, targets } of directives.filter(({ isReverse }) => isReverse)) {
-    const of = from.filter(({ type }) => targets?.includes(type) !== false);
-    if (of.length === 0 || living >= wanted) continue;
-    const step = { ask: 'sources', type: source, params, of, limit: wanted + seen.size } as const;
-    addLiving((yield* ask<readonly ResourceKey[]>(step)).toSorted((a, b) => compareText(a.id, b.id)));
+  const limit = wanted + seen.size;
+  const steps = directives.flatMap(({ isReverse, source: type, params, targets, within = {} }) => {
+    const of = isReverse ? from.filter((key) => targets?.includes(key.type) !== false) : [];
+    return of.length === 0 ? [] : [{ within, step: { ask: 'sources', type, params, of, limit } as const }];
+  });
+  for (let at = 0; at < steps.length && living < wanted; at += TOGETHER) {
+    const asked = steps.slice(at, at + TOGETHER);
+    const each = (yield asked.map(({ step }) => step)) as readonly (readonly ResourceKey[])[];
+    for (const [i, { within, step }] of asked.entries()) {
+      const keys = yield* refine(within, step, each[i]!);
+      addLiving(keys.toSorted((a, b) => compareText(a.id, b.id)));
+    }
   }
   return found;
 }
@@ -170,31 +156,6 @@ function targetOf(
   return { type, id, ...(number !== undefined && { version: number }) };
 }
 
-function nameOf({ type, id, version }: VersionKey): string {
-  return version === undefined ? `${type}/${id}` : `${type}/${id}/${version}`;
-}
-
 function versionName({ type, id, version }: StoredVersion): string {
   return `${type}/${id}/${version}`;
-}
-
-/** Collects where every step is answered at once. */
-export function runSteps<T>(steps: Generator<IncludeStep, T, unknown>, answer: (step: IncludeStep) => unknown): T {
-  let at = steps.next();
-  while (at.done !== true) at = steps.next(answer(at.value));
-  return at.value;
-}
-
-/** The same, where answers have to be waited for. */
-export async function runStepsLater<T>(
-  steps: Generator<IncludeStep, T, unknown>,
-  answer: (step: IncludeStep) => Promise<unknown>,
-): Promise<T> {
-  let at = steps.next();
-  while (at.done !== true) at = steps.next(await answer(at.value));
-  return at.value;
-}
-
-function* ask<T>(step: IncludeStep): Generator<IncludeStep, T, unknown> {
-  return (yield step) as T;
 }

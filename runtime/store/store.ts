@@ -87,10 +87,12 @@ export class GuardConflict extends Error {
 
 /** A page of history is asked for: of the system, of a type, of an instance; newest first. */
 export interface HistoryQuery {
-  /** Absent: all types. */
+  /** Absent: all types, or those of `types`. */
   readonly type?: string;
   /** Only with `type`. */
   readonly id?: string;
+  /** Only without `type`: of the system versions of these types alone; none: no version. */
+  readonly types?: readonly string[];
   /** Versions from this instant on (it included), milliseconds since the epoch. */
   readonly since?: number;
   /** Versions that were current at some time within this interval, both ends included. */
@@ -168,6 +170,12 @@ export interface IncludeDirective {
   readonly targets?: readonly string[];
   /** Whether it is followed from what was included, too. */
   readonly iterates: boolean;
+  /**
+   * What resources have to fulfil to come along, by type; those of other types come as they are. What does not fulfil it is
+   * as if it were not there: it is not counted, and nothing is followed from it. Where a reference names a version, that comes
+   * only as the current one, for conditions know no other. Forward directives have the same for the same type.
+   */
+  readonly within?: Readonly<Record<string, Condition>>;
 }
 
 /** A cheap total is one of at most so many matches, or one found within so many milliseconds. */

@@ -11,6 +11,7 @@ import { load } from '../bench/load-clinic.js';
 import { CASES, type SearchCase } from '../bench/search-cases.js';
 import { openStore } from '../contract/open-store.js';
 import { describeOnMongod, newDatabase } from '../mongod/for-tests.js';
+import { examinedChains } from './search-examined-chains.js';
 import { examinedLinks, ordersOf } from './search-examined-links.js';
 
 const PAGE = 20;
@@ -111,4 +112,9 @@ const LINKED = 6000;
 describe('what links look at is in proportion to the side where there is less', () => {
   describe('on SQLite', () => examinedLinks(() => openStore('sqlite::memory:'), LINKED));
   describeOnMongod('on MongoDB', () => examinedLinks(() => openStore(newDatabase()), LINKED));
+});
+
+describe('what chains look at is in proportion to all that they lead to on the way', () => {
+  describe('on SQLite', () => examinedChains(() => openStore('sqlite::memory:'), LINKED, true));
+  describeOnMongod('on MongoDB', () => examinedChains(() => openStore(newDatabase()), LINKED, false));
 });

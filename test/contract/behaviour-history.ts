@@ -42,6 +42,9 @@ export function historyBehaviour(on: Subject): void {
     expect(await all({})).toEqual(['c1', 'a3', 'a2', 'Basic/b1', 'a1']);
     expect(await all({ type: 'Patient' })).toEqual(['c1', 'a3', 'a2', 'a1']);
     expect(await all({ type: 'Patient', id: 'a' })).toEqual(['a3', 'a2', 'a1']);
+    expect(await all({ types: ['Basic', 'Patient', 'Unknown'] })).toEqual(['c1', 'a3', 'a2', 'Basic/b1', 'a1']);
+    expect(await all({ types: ['Basic'] })).toEqual(['Basic/b1']);
+    expect(await all({ types: [] })).toEqual([]);
     const page = await store.history({ type: 'Patient', id: 'a', count: 2 });
     expect(page).toMatchObject({ total: 3, next: expect.any(String) });
     expect(page.versions[0]?.json).toBeUndefined();
@@ -73,6 +76,29 @@ export function historyBehaviour(on: Subject): void {
       expect(seen).toEqual(['a7', 'a6', 'a5', 'a4', 'a3', 'a2', 'a1']);
       expect([...totals]).toEqual([7]);
       expect(completes.size).toBe(1);
+    },
+  );
+
+  it.each([1, 9])(
+    'a walk through some types, %i of them without versions, is one through these alone',
+    async (more) => {
+      const types = ['Basic', 'Device', ...Array.from({ length: more }, (_, n) => `None${n}`)];
+      const steps = ['Basic', 'Patient', 'Device', 'Patient', 'Device', 'Basic', 'Patient'];
+      for (const [n, type] of steps.entries()) await store.write([put(`r${n}`, 0, 'x', [], type)]);
+      await store.write([put('r0', 1, 'y', [], 'Basic'), put('r2', 1, 'y', [], 'Device'), deletion('r5', 1, 'Basic')]);
+      const expected = ['Basic/r52', 'Device/r22', 'Basic/r02', 'Basic/r51', 'Device/r41', 'Device/r21', 'Basic/r01'];
+      for (const at of [undefined, { from: 0, to: 8e15 }]) {
+        const seen: string[] = [];
+        for (let after: string | undefined, isFirst = true; isFirst || after !== undefined; isFirst = false) {
+          const query = { types, count: 2, ...(at && { at }), ...(after !== undefined && { after }) };
+          const page: HistoryPage = await store.history(query);
+          expect(page.total).toBe(7);
+          seen.push(...names(page));
+          ({ next: after } = page);
+        }
+        expect(seen).toEqual(expected);
+      }
+      expect((await store.history({ types, count: 0 })).total).toBe(7);
     },
   );
 

@@ -3,6 +3,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import type { IndexEntry } from '../../runtime/search/entry.js';
 import type { FindPage, FindQuery, IncludeDirective, IncludePlan, Store } from '../../runtime/store/store.js';
 import { idsOf, query, sharedStore, walk } from './behaviour-search-helpers.js';
+import { includeBoundsBehaviour } from './behaviour-search-include-bounds.js';
 import { directive, INCLUDE_CASES, INCLUDED_RESOURCES, next } from './behaviour-search-include-cases.js';
 import { coded, code, known, named, ref } from './behaviour-search-link-cases.js';
 import { writeCase } from './behaviour-search-links.js';
@@ -54,6 +55,8 @@ export function searchIncludeBehaviour(on: Subject): void {
     expect(namesOf(found)).toEqual(names);
     expect(found.cut).toBe(cut);
   });
+
+  includeBoundsBehaviour(() => store);
 
   describe('bounds', () => {
     /** Nodes in a row, from n0 to n9, then one that is deleted; and many that refer to one hub. */

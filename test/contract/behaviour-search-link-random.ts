@@ -25,7 +25,7 @@ export function searchLinkRandomBehaviour(on: Subject, queries = 60): void {
 }
 
 /** Resources of each type that each seed has. */
-const RESOURCES = 40;
+export const RESOURCES = 40;
 
 /**
  * Makes random resources of three types that refer to each other, created, updated, deleted and revived; then random queries
@@ -88,7 +88,7 @@ export async function randomLinks(store: Store, prefix: string, seed: number, qu
 }
 
 /** Makes, updates, deletes and revives; what lives in the end. */
-async function settle(
+export async function settle(
   store: Store,
   random: Random,
   types: readonly string[],
@@ -123,7 +123,8 @@ async function settle(
   return neighbourhood;
 }
 
-function expectedOf(
+/** What `matches` says. */
+export function expectedOf(
   { living, neighboursOf }: Neighbourhood,
   parts: readonly { readonly type: string; readonly where: Parameters<typeof matches>[0] }[],
   base: string | undefined,
@@ -135,7 +136,8 @@ function expectedOf(
   });
 }
 
-function drawPlan({ pick, chance, some, below }: Random, types: readonly string[]): IncludePlan {
+/** Some directives. */
+export function drawPlan({ pick, chance, some, below }: Random, types: readonly string[]): IncludePlan {
   const directives = [undefined, ...some(3, () => undefined)].map((): IncludeDirective => {
     const targets = chance(0.3) ? [pick(types), pick(types)] : undefined;
     return {
@@ -150,7 +152,7 @@ function drawPlan({ pick, chance, some, below }: Random, types: readonly string[
 }
 
 /** That with a page comes what its references lead to, or as much as may. */
-function checkIncluded(
+export function checkIncluded(
   page: FindPage,
   plan: IncludePlan | undefined,
   near: Neighbourhood,

@@ -17,6 +17,7 @@ import { searchLinkRandomBehaviour } from './behaviour-search-link-random.js';
 import { searchLinkBehaviour } from './behaviour-search-links.js';
 import { searchOwnBaseBehaviour } from './behaviour-search-own-base.js';
 import { searchPageBehaviour } from './behaviour-search-pages.js';
+import { searchScopesRandomBehaviour } from './behaviour-search-scopes-random.js';
 import { searchRandomBehaviour } from './behaviour-search-random.js';
 import { searchUpkeepBehaviour } from './behaviour-search-upkeep.js';
 import { searchBehaviour } from './behaviour-search.js';
@@ -39,6 +40,7 @@ export function behaviour(on: Subject): void {
     describe('references below the own base', () => searchOwnBaseBehaviour(on));
     describe('limits of a search', () => searchLimitBehaviour(on));
     describe('random searches', () => searchRandomBehaviour(on));
+    describe('random scopes', () => searchScopesRandomBehaviour(on));
     describe('blobs', () => blobBehaviour(on));
     describe('maps', () => mapBehaviour(on));
     describe('scan and restore', () => copyBehaviour(on));

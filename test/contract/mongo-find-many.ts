@@ -84,8 +84,12 @@ export function searchesAmongMany(every: boolean): void {
     above(1995),
     pair('odd', 'p5'),
     pair('even', 'none'),
-    { not: code('status', 'final') },
+    // One of several: by one index, by several, and as a compartment asks.
+    { some: [code('who', 'w3'), code('third', 'none')] },
     { some: [code('who', 'w3'), since(6990)] },
+    { all: [code('half', 'even'), { some: [code('who', 'w3'), code('status', 'none')] }] },
+    { all: [{ some: [{ ids: ['r5'] }, code('who', 'w3')] }, code('status', 'final')] },
+    { not: code('status', 'final') },
     { updated: [{ low: { gte: 0 } }] },
   ];
   const SORTS: readonly (readonly SortKey[])[] = [
@@ -134,7 +138,10 @@ export function searchesAmongMany(every: boolean): void {
   };
 
   it.each(
-    CONDITIONS.slice(0, 13)
+    CONDITIONS.slice(
+      0,
+      CONDITIONS.findIndex((where) => 'not' in where),
+    )
       .flatMap(ordersOf)
       .map((where) => ({ where, title: printCondition(where) })),
   )('looks at no more than twenty times the page and the fewest matches: $title', async ({ where }) => {

@@ -7,7 +7,8 @@ import { printCondition } from '../../runtime/search/query/print.js';
 import { compareText } from '../../runtime/search/query/compare-text.js';
 import { compareBy } from '../../runtime/search/query/sort.js';
 import { stampBody } from '../../runtime/store/body.js';
-import { collectIncludes, runSteps, type IncludeStep } from '../../runtime/store/includes.js';
+import { runSteps, type IncludeStep } from '../../runtime/store/include-steps.js';
+import { collectIncludes } from '../../runtime/store/includes.js';
 import {
   GuardConflict,
   VersionConflict,
@@ -125,6 +126,10 @@ export function createToyStore(now: () => number = Date.now): ToyStore {
               }),
           ),
         );
+      case 'within':
+        return livingOf(step.type)
+          .filter((each) => step.of.includes(each.id) && matches(step.where, each, neighboursOf(step.type, base)))
+          .map(({ id }) => id);
       case 'read':
         return step.of.map(({ type, id, version }) =>
           version === undefined
@@ -158,13 +163,14 @@ export function createToyStore(now: () => number = Date.now): ToyStore {
     };
   }
 
-  function history({ type, id, since, at, after, count }: HistoryQuery): HistoryPage {
+  function history({ type, id, types, since, at, after, count }: HistoryQuery): HistoryPage {
     const [bound = versions.length, place = versions.length] = (after?.split('.') ?? []).map(Number);
     const matches = [];
     for (let seq = bound - 1; seq >= 0; seq--) {
       const stored = versions[seq]!;
       if (type !== undefined && stored.type !== type) continue;
       if (id !== undefined && stored.id !== id) continue;
+      if (types?.includes(stored.type) === false) continue;
       if (since !== undefined && stored.lastUpdated < since) continue;
       if (at !== undefined && !wasCurrent(stored, at)) continue;
       matches.push({ seq, stored });

@@ -59,5 +59,7 @@ export const toyTables: ServiceTables = {
     { type: 'Patient', url: 'http://example.org/CompartmentDefinition/patient', members: { Observation: ['subject'] } },
   ],
   types: [],
+  // Nobody comes with a token.
+  scopes: { rows: [], custom: [], withheld: [], ownChains: [] },
   capabilities: types.map((type) => ({ type, profile: `http://hl7.org/fhir/StructureDefinition/${type}` })),
 };

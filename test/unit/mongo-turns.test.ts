@@ -38,3 +38,20 @@ it('who gives up waiting takes no turn', async () => {
   (await next)();
   (await turns.begin(0, late))();
 });
+
+it('the newest is next where that is asked for, and a free turn is given without waiting', async () => {
+  const turns = openTurns(1, 'newest');
+  const end = turns.tryBegin();
+  expect(turns.tryBegin()).toBeUndefined();
+  const order: number[] = [];
+  const work = async (n: number): Promise<void> => {
+    const over = await turns.begin(1000, late);
+    order.push(n);
+    over();
+  };
+  const all = Promise.all([1, 2, 3].map(work));
+  end!();
+  await all;
+  expect(order).toEqual([3, 2, 1]);
+  expect(turns.tryBegin()).toBeDefined();
+});

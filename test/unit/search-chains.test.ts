@@ -331,6 +331,8 @@ describe('the parameters that a criterion uses', () => {
       'x',
       ['QuestionnaireResponse.questionnaire', 'Questionnaire.url', 'Questionnaire.version'],
     ],
+    // By type and id: its `url` decides nothing.
+    ['Provenance?target:Questionnaire.title', 'x', ['Provenance.target', 'Questionnaire.title']],
     [
       'Observation?patient.organization:below',
       'Organization/1',

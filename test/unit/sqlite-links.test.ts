@@ -20,9 +20,9 @@ import { BASE, createGraph, TYPES } from './sqlite-links-data.js';
 /** Where links are followed one by one, collected at once, or the one after the other. */
 const WAYS: readonly [string, FindLimits][] = [
   ['as always', FIND_LIMITS],
-  ['walked', { few: 0, patience: Infinity, small: 0, deep: 1_000_000 }],
-  ['walked, then collected', { few: 0, patience: 5, small: 1e9, deep: 1_000_000 }],
-  ['collected', { few: 1e9, patience: 0, small: 0, deep: 1_000_000 }],
+  ['walked', { few: 0, brief: 400, patience: Infinity, small: 0, deep: 1_000_000 }],
+  ['walked, then collected', { few: 0, brief: 0, patience: 5, small: 1e9, deep: 1_000_000 }],
+  ['collected', { few: 1e9, brief: 0, patience: 0, small: 0, deep: 1_000_000 }],
 ];
 
 type Here = Pick<Store, 'find' | 'findAcross'>;

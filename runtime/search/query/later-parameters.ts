@@ -39,6 +39,14 @@ export function refersTo({ type, targets }: SearchRow, target: string): boolean 
   return type === 'reference' && targets?.includes(target) !== false;
 }
 
+/** Types whose values name a resource by type and id, if at all. */
+const PLAIN: ReadonlySet<string> = new Set(['Reference', 'CodeableReference']);
+
+/** Whether values of a reference may name a resource by its URL, as canonicals do, rather than by type and id alone. */
+export function namesByUrl({ paths }: SearchRow): boolean {
+  return paths.some(({ types }) => types.some((type) => !PLAIN.has(type)));
+}
+
 function isReadable({ type, paths }: ComponentRow | SearchRow): boolean {
   return VALUE_PARSERS[type] !== undefined && paths.some(({ types }) => types.length > 0);
 }

@@ -1,5 +1,6 @@
 import type { SearchDefinitions } from './definitions.js';
 import { isLink } from './criterion.js';
+import { namesByUrl } from './later-parameters.js';
 import type { Criterion } from './query.js';
 
 /** A search parameter, by a type that has it (itself or by inheritance) and its code. */
@@ -10,7 +11,7 @@ export interface UsedParameter {
 
 /**
  * The parameters whose index entries decide what a criterion finds, each once: its own, those that links go by, those of the
- * types at their ends, those that lead up hierarchies, and, where links lead to a type that has them, its `url` and
+ * types at their ends, those that lead up hierarchies, and, where canonicals lead to a type that has them, its `url` and
  * `version`. `_id` and `_lastUpdated` stand in the resource itself and are left out.
  *
  * @param type the type that is searched
@@ -49,7 +50,7 @@ function collect(type: string, criterion: Criterion, definitions: Pick<SearchDef
   }
 }
 
-/** References that are URLs lead to what has that `url`, and that version. */
+/** Canonicals lead to what has that `url`, and that version. */
 function noteReference(
   type: string,
   code: string,
@@ -58,6 +59,8 @@ function noteReference(
   note: Note,
 ): void {
   note(type, code);
+  const row = rowsOf(type).get(code);
+  if (row === undefined || !namesByUrl(row)) return;
   for (const target of targets) {
     for (const each of ['url', 'version']) if (rowsOf(target.type).has(each)) note(target.type, each);
   }

@@ -57,7 +57,7 @@ export function openHistory(
   };
 }
 
-function toWalk({ type, id, since, at }: HistoryQuery): Walk {
+function toWalk({ type, id, types, since, at }: HistoryQuery): Walk {
   const bounds: Document = {
     ...(since === undefined ? {} : { $gte: toDate(since) }),
     ...(at === undefined ? {} : { $lte: toDate(at.to) }),
@@ -69,6 +69,7 @@ function toWalk({ type, id, since, at }: HistoryQuery): Walk {
     direction: 'before',
     ...(type === undefined ? {} : { type }),
     ...(id === undefined ? {} : { id }),
+    ...(types === undefined ? {} : { types }),
     current,
     past,
   };

@@ -66,6 +66,8 @@ const MAX_ROWS = 1000;
 export interface QueryLimits {
   /** Milliseconds. */
   readonly budget: number;
+  /** It is stopped as at the end of the budget, but the server may take until then to say so. Milliseconds; absent: the budget. */
+  readonly stopAfter?: number;
   readonly signal: AbortSignal | undefined;
   /**
    * What a client is told where the server is silent past the end of the budget; absent: that it is busy. It cannot stop
@@ -91,10 +93,10 @@ export interface Snapshots {
 /** @param makeTimestamp the driver's, which is loaded when there is a database */
 export function openSnapshots(db: Db, causal: Causal, makeTimestamp: (time: ClusterTime) => Timestamp): Snapshots {
   return {
-    async run({ budget, signal, late = storeBusy }, work, at) {
+    async run({ budget, stopAfter = budget, signal, late = storeBusy }, work, at) {
       if (budget <= 0) throw tooCostly();
       signal?.throwIfAborted();
-      const deadline = performance.now() + budget;
+      const deadline = performance.now() + Math.min(budget, stopAfter);
       const stop = new AbortController();
       // Each command under way listens to it.
       setMaxListeners(0, stop.signal);
@@ -111,7 +113,9 @@ export function openSnapshots(db: Db, causal: Causal, makeTimestamp: (time: Clus
       ): Promise<Document> {
         const atClusterTime = time === undefined ? {} : { atClusterTime: makeTimestamp(time) };
         const readConcern = { level: 'snapshot', ...atClusterTime };
-        const maxTimeMS = Math.max(1, Math.ceil(Math.min(atMost, deadline - performance.now())));
+        const left = deadline - performance.now();
+        if (left <= 0) throw tooCostly();
+        const maxTimeMS = Math.max(1, Math.ceil(Math.min(atMost, left)));
         return db.command({ ...what, readConcern, maxTimeMS }, { ...options, signal: stop.signal });
       }
 

@@ -1,3 +1,4 @@
+import { keepPace } from '../../fhir/pace.js';
 import type { StoredVersion } from '../store.js';
 import { fieldsOf, readValue, type Field, type Raw } from './bson.js';
 import type { NumberNote } from './documents.js';
@@ -31,6 +32,17 @@ export function readHead(bytes: Raw): Head & { readonly fields: ReadonlyMap<stri
     updated: (read('updated') as Date).getTime(),
     n: Number(read('n')),
   };
+}
+
+/** The versions that many documents hold; others have their turn meanwhile. */
+export async function toStoredVersions(documents: readonly Raw[]): Promise<StoredVersion[]> {
+  const pace = keepPace();
+  const versions: StoredVersion[] = [];
+  for (const bytes of documents) {
+    versions.push(toStoredVersion(bytes));
+    await pace();
+  }
+  return versions;
 }
 
 /** The version that a document holds. */

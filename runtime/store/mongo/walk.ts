@@ -16,6 +16,8 @@ export interface Walk {
   readonly type?: string;
   /** Only with `type`. */
   readonly id?: string;
+  /** Only without `type`: these alone. */
+  readonly types?: readonly string[];
   /** Further conditions for current versions, and for past ones. */
   readonly current: Document;
   readonly past: Document;
@@ -36,31 +38,34 @@ interface Item {
   readonly place: Place;
 }
 
+/** Of so many types each is walked by itself: between two versions of a rare type there may be all others. */
+const FEW_TYPES = 8;
+
 /**
  * The next versions of a walk, in the order of history. Each version is either in the one collection or in the other, and
  * both have the same order, so that they are merged as they come.
  */
 export async function walk(snapshot: Snapshot, query: Walk, count: number): Promise<WalkPage> {
-  const [current, past] = await Promise.all([
-    openStream(snapshot, query, 'resource', count + 1),
-    openStream(snapshot, query, 'history', count + 1),
-  ]);
+  const streams = await openStreams(snapshot, query, count + 1);
   const sign = query.direction === 'before' ? -1 : 1;
   const versions: (StoredVersion & { isCurrent: boolean })[] = [];
   let last: Place | undefined;
   for (let size = 0; ;) {
-    const [a, b] = [await current.peek(), await past.peek()];
-    const isCurrent = a !== undefined && (b === undefined || sign * comparePlaces(a.place, b.place) < 0);
-    const next = isCurrent ? a : b;
-    const hasMore = next !== undefined;
-    if (next === undefined || versions.length === count || size >= MAX_PAGE) {
+    let first: { readonly item: Item; readonly stream: Stream } | undefined;
+    for (const stream of streams) {
+      const item = await stream.peek();
+      const isFirst = first === undefined || (item && sign * comparePlaces(item.place, first.item.place) < 0);
+      if (item !== undefined && isFirst) first = { item, stream };
+    }
+    const hasMore = first !== undefined;
+    if (first === undefined || versions.length === count || size >= MAX_PAGE) {
       return { versions, hasMore, ...(last === undefined ? {} : { last }) };
     }
-    const stored = toStoredVersion(next.bytes);
-    versions.push({ ...stored, isCurrent });
+    const stored = toStoredVersion(first.item.bytes);
+    versions.push({ ...stored, isCurrent: first.stream.collection === 'resource' });
     size += stored.json?.length ?? 0;
-    last = next.place;
-    (isCurrent ? current : past).take();
+    last = first.item.place;
+    first.stream.take();
   }
 }
 
@@ -69,7 +74,8 @@ export async function countWalk(snapshot: Snapshot, query: Walk): Promise<number
   const counts = await Promise.all(
     (['resource', 'history'] as const).map(async (collection) => {
       const pipeline = [{ $match: conditions(query, collection) }, { $count: 'n' }];
-      const [row] = await snapshot.aggregate(collection, pipeline, hintOf(query, collection));
+      const hint = query.types === undefined ? hintOf(query, collection) : BY_TYPE_AND_TIME;
+      const [row] = await snapshot.aggregate(collection, pipeline, hint);
       return Number(row?.['n'] ?? 0);
     }),
   );
@@ -78,9 +84,9 @@ export async function countWalk(snapshot: Snapshot, query: Walk): Promise<number
 
 type CollectionName = 'resource' | 'history';
 
-function conditions({ type, id, current, past }: Walk, collection: CollectionName): Document {
+function conditions({ type, id, types, current, past }: Walk, collection: CollectionName): Document {
   const own = collection === 'resource' ? current : past;
-  if (type === undefined) return own;
+  if (type === undefined) return types === undefined ? own : { type: { $in: [...types] }, ...own };
   if (id === undefined) return { type, ...own };
   return collection === 'resource' ? { _id: `${type}/${id}`, ...own } : { type, id, ...own };
 }
@@ -91,8 +97,22 @@ function hintOf({ type, id }: Walk, collection: CollectionName): Document {
   return collection === 'resource' ? { _id: 1 } : BY_VERSION;
 }
 
+function openStreams(snapshot: Snapshot, query: Walk, limit: number): Promise<Stream[]> {
+  const { types, ...rest } = query;
+  const walks: Walk[] = types !== undefined && types.length <= FEW_TYPES ? types.map((type) => ({ ...rest, type })) : [query]; // prettier-ignore
+  const collections = ['resource', 'history'] as const;
+  return Promise.all(walks.flatMap((each) => collections.map((name) => openStream(snapshot, each, name, limit))));
+}
+
 /** Versions of one collection, one after the other. */
-async function openStream(snapshot: Snapshot, query: Walk, collection: CollectionName, limit: number) {
+interface Stream {
+  readonly collection: CollectionName;
+  /** The next one; undefined: there is none. */
+  peek(): Promise<Item | undefined>;
+  take(): void;
+}
+
+async function openStream(snapshot: Snapshot, query: Walk, collection: CollectionName, limit: number): Promise<Stream> {
   const hint = hintOf(query, collection);
   const sign = query.direction === 'before' ? -1 : 1;
   const sort = Object.fromEntries(Object.keys(hint).map((field) => [field, sign]));
@@ -113,7 +133,8 @@ async function openStream(snapshot: Snapshot, query: Walk, collection: Collectio
   }
 
   return {
-    async peek(): Promise<Item | undefined> {
+    collection,
+    async peek() {
       if (next === items.length && !isOver) await fetch(items.at(-1)?.place);
       return items[next];
     },

@@ -22,11 +22,14 @@ interface Place {
   readonly updated: number;
 }
 
-/** Which versions are asked for; a resource by its key. */
-interface Scope {
+/** Which versions are asked for: of a resource by its key, of a type by its number. */
+interface OneScope {
   readonly name: 'system' | 'type' | 'instance';
   readonly key: number;
 }
+
+/** The versions of several types by their numbers, or one of the others. */
+type Scope = OneScope | { readonly name: 'types'; readonly keys: readonly number[] };
 
 /**
  * Reads pages of history. Times never fall along `seq`, so every bound of time becomes one of `seq`, found by bisection,
@@ -53,17 +56,29 @@ export function openHistory(db: Database, dictionary: Dictionary, guard: Guard):
   };
   const order = { system: 'v.seq', type: 'v.seq', instance: 'v.version' };
 
-  function select(scope: Scope['name'], isInterval: boolean) {
+  const columns = 'v.seq, t.text AS type, r.id, v.version, v.updated, v.body';
+  const names = 'CROSS JOIN resource r ON r.key = v.resource CROSS JOIN term t ON t.id = v.type';
+  const where = (scope: OneScope['name'], isInterval: boolean): string =>
+    `v.seq < $last AND v.seq > $floor ${inScope[scope]} AND ${guard.sql('v.seq')}
+     ${isInterval ? `AND (v.seq > $from OR ${isNotFollowed})` : ''}`;
+
+  function select(scope: OneScope['name'], isInterval: boolean) {
     return db.prepare<[object], HistoryRow>(
-      `SELECT v.seq, t.text AS type, r.id, v.version, v.updated, v.body
-       FROM version v ${index[scope]} CROSS JOIN resource r ON r.key = v.resource CROSS JOIN term t ON t.id = v.type
-       WHERE v.seq < $last AND v.seq > $floor ${inScope[scope]} AND ${guard.sql('v.seq')}
-       ${isInterval ? `AND (v.seq > $from OR ${isNotFollowed})` : ''}
-       ORDER BY ${order[scope]} DESC`,
+      `SELECT ${columns} FROM version v ${index[scope]} ${names}
+       WHERE ${where(scope, isInterval)} ORDER BY ${order[scope]} DESC`,
     );
   }
 
-  function count(scope: Scope['name'], isInterval: boolean) {
+  function selectPlaces(scope: OneScope['name'], isInterval: boolean) {
+    return db
+      .prepare<[object], number>(
+        `SELECT v.seq FROM version v ${index[scope]} WHERE ${where(scope, isInterval)} ORDER BY v.seq DESC LIMIT $most`,
+      )
+      .pluck();
+  }
+  const selectRow = db.prepare<[number], HistoryRow>(`SELECT ${columns} FROM version v ${names} WHERE v.seq = ?`);
+
+  function count(scope: OneScope['name'], isInterval: boolean) {
     // For all types the versions are counted type by type, because no smaller index has them in their order.
     const perType = scope === 'system' ? 'term t CROSS JOIN version v INDEXED BY version_of_type ON v.type = t.id' : '';
     const plain = `SELECT count(*) FROM ${perType || `version v ${index[scope]}`}
@@ -75,12 +90,13 @@ export function openHistory(db: Database, dictionary: Dictionary, guard: Guard):
   }
 
   const statements = new Map<string, ReturnType<typeof select>>();
+  const places = new Map<string, ReturnType<typeof selectPlaces>>();
   const counts = new Map<string, ReturnType<typeof count>>();
   function kept<T>(
     cache: Map<string, T>,
-    scope: Scope['name'],
+    scope: OneScope['name'],
     isInterval: boolean,
-    make: (scope: Scope['name'], isInterval: boolean) => T,
+    make: (scope: OneScope['name'], isInterval: boolean) => T,
   ): T {
     const key = `${scope} ${isInterval}`;
     const found = cache.get(key) ?? make(scope, isInterval);
@@ -102,7 +118,10 @@ export function openHistory(db: Database, dictionary: Dictionary, guard: Guard):
     return low;
   }
 
-  function findScope({ type, id }: HistoryQuery): Scope | undefined {
+  function findScope({ type, id, types }: HistoryQuery): Scope | undefined {
+    if (type === undefined && types !== undefined) {
+      return { name: 'types', keys: [...new Set(types)].flatMap((each) => dictionary.findTerm(each) ?? []) };
+    }
     if (type === undefined) return { name: 'system', key: 0 };
     const term = dictionary.findTerm(type);
     if (term === undefined) return undefined;
@@ -118,8 +137,32 @@ export function openHistory(db: Database, dictionary: Dictionary, guard: Guard):
     const floor = since === undefined ? 0 : lastBefore(since, newest.seq);
     // One that is replaced at the very instant `from` is not current then any more.
     const from = at === undefined ? 0 : lastBefore(at.from + 1, newest.seq);
-    const total = kept(counts, scope.name, at !== undefined, count).get({ last, floor, from, key: scope.key }) ?? 0;
+    const bounds = { last, floor, from };
+    const countOne = ({ name, key }: OneScope): number =>
+      kept(counts, name, at !== undefined, count).get({ ...bounds, key }) ?? 0;
+    const total =
+      scope.name === 'types'
+        ? scope.keys.reduce((sum, key) => sum + countOne({ name: 'type', key }), 0)
+        : countOne(scope);
     return { last, floor, from, total, complete: newest.updated + 1 };
+  }
+
+  /** At most so many, newest first. */
+  function* rowsOf(
+    scope: Scope,
+    isInterval: boolean,
+    { last, floor, from }: HistoryCursor,
+    most: number,
+  ): Iterable<HistoryRow> {
+    const bounds = { last, floor, from };
+    if (scope.name !== 'types') {
+      yield* kept(statements, scope.name, isInterval, select).iterate({ ...bounds, key: scope.key });
+      return;
+    }
+    // Of each type as many as there may be: between two versions of a rare one there may be all others.
+    const find = kept(places, 'type', isInterval, selectPlaces);
+    const found = scope.keys.flatMap((key) => find.all({ ...bounds, key, most })).sort((a, b) => b - a);
+    for (const seq of found.slice(0, most)) yield selectRow.get(seq)!;
   }
 
   return (query) => {
@@ -132,9 +175,7 @@ export function openHistory(db: Database, dictionary: Dictionary, guard: Guard):
     const versions: StoredVersion[] = [];
     let size = 0;
     let last = cursor.last;
-    const isInterval = query.at !== undefined;
-    const { floor, from } = cursor;
-    for (const row of kept(statements, scope.name, isInterval, select).iterate({ last, floor, from, key: scope.key })) {
+    for (const row of rowsOf(scope, query.at !== undefined, cursor, query.count + 1)) {
       if (versions.length === query.count || size >= MAX_PAGE) {
         return { versions, total, complete, next: writeHistoryCursor({ ...cursor, last }) };
       }

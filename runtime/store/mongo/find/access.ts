@@ -25,8 +25,8 @@ export interface Access {
   readonly part?: Document;
   /** All that lies in its one stretch, and nothing else, fulfils the condition: no document is needed to know. */
   readonly isExact?: boolean;
-  /** The whole of what stretches after the first are pieces of, one for each: where there is little at all, that tells. */
-  readonly around?: readonly Stretch[];
+  /** The whole of what each stretch is a piece of, where there may be nothing at all. */
+  readonly around?: readonly (Stretch | undefined)[];
 }
 
 type EntryIndex = keyof typeof BY_ENTRY;
@@ -35,7 +35,7 @@ type EntryIndex = keyof typeof BY_ENTRY;
 const MAX_COUNTED = 20;
 
 /** More lists of one value each are not merged in order by the server. */
-const MAX_MERGED = 100;
+export const MAX_MERGED = 100;
 
 /** Way by an index of entries: of a parameter, with a field that is one of some values, or in some ranges. */
 export function entryAccess(

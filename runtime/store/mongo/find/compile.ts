@@ -9,6 +9,7 @@ import { mergeTests } from './merge.js';
 import { overlaps } from './overlap.js';
 import { isLink, printPlan, type Plan } from './plan.js';
 import { compileRows } from './rows.js';
+import { anyOf } from './unite.js';
 
 /** A condition that has to be fulfilled beside others. */
 export interface Conjunct extends Compiled {
@@ -16,6 +17,8 @@ export interface Conjunct extends Compiled {
   readonly name: () => string;
   /** The others imply it: it is a way to them, and need not be asked where another is taken. */
   readonly isImplied?: boolean;
+  /** One that is implied is the way to what fulfils it, and leads to little else. */
+  readonly isOverlapped?: boolean;
 }
 
 /** One way into a query. */
@@ -42,9 +45,10 @@ export function compile(type: string, where: Plan): Conjunct[] {
   const overlapping = overlaps(type, conditions);
   const overlapped = new Set(overlapping.flatMap(({ of }) => of));
   const single = conditions.map((condition, place) => {
-    const { filter, accesses } = compileCondition(type, condition, isWide);
+    const compiled = compileCondition(type, condition, isWide);
+    const name = () => printPlan(condition);
     // What several ask for together is less than what each does, or little more.
-    return { filter, accesses: overlapped.has(place) ? [] : accesses, name: () => printPlan(condition) };
+    return overlapped.has(place) ? { ...compiled, accesses: [], name, isOverlapped: true } : { ...compiled, name };
   });
   const together = overlapping.map(({ filter, access, of }) => {
     const name = () => printPlan({ all: of.flatMap((place) => conditions[place] ?? []) });
@@ -67,7 +71,7 @@ function compileCondition(type: string, condition: Plan, isWide: boolean): Compi
     const [only] = condition.some;
     if (only === undefined) return nothing(type);
     if (condition.some.length === 1) return compileCondition(type, only, isWide);
-    return { filter: someOf(condition.some.map(filterOf)), accesses: [] };
+    return anyOf(condition.some.map((one) => compileCondition(type, one, isWide)));
   }
   if ('not' in condition) return { filter: { $nor: [filterOf(condition.not)] }, accesses: [] };
   if ('rows' in condition) {
@@ -98,15 +102,6 @@ export function everyOf(filters: readonly Document[]): Document {
  */
 export function asRest(filter: Document): Document {
   return { $nor: [{ $nor: [filter] }] };
-}
-
-function someOf(filters: readonly Document[]): Document {
-  return filters.length === 0 ? NONE : { $or: [...filters] };
-}
-
-/** What goes by a way. */
-export function drivingOf({ access, conjunct }: Way): Document {
-  return access.part ?? conjunct.filter;
 }
 
 /** What is asked beside a way into a query; absent: beside none. */

@@ -7,6 +7,8 @@ export interface Compiled {
   readonly filter: Document;
   /** Each finds all that fulfils the condition; none: only a walk through all resources does. */
   readonly accesses: readonly Access[];
+  /** One of these is fulfilled, each of which has ways of its own; absent: they are not told apart. */
+  readonly alternatives?: readonly Compiled[];
 }
 
 /** The filter that nothing fulfils. */

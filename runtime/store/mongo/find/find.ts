@@ -4,7 +4,7 @@ import { openFinder, type Finder } from '../links/finder.js';
 import { include } from '../links/includes.js';
 import { translateMongoError } from '../mongo-errors.js';
 import type { QueryLimits, Snapshot } from '../snapshot.js';
-import { toStoredVersion } from '../stored-version.js';
+import { toStoredVersions } from '../stored-version.js';
 import { readFindCursor, writeFindCursor, type FindCursor } from './cursor.js';
 import { toOrder, type Order } from './order.js';
 import type { FindParts } from './parts.js';
@@ -35,7 +35,9 @@ export function openFind(parts: FindParts): (query: FindQuery, limits: QueryLimi
         ? versions.length
         : (counted ?? (isLong ? undefined : await totalOf(finder, query, after)));
     const included =
-      query.include === undefined ? {} : await include(snapshot, finder.ask, query.include, versions, query.base);
+      query.include === undefined
+        ? {}
+        : await include(query.include, versions, { snapshot, ask: finder.ask, parts, base: query.base });
     const shown = { versions, complete, ...included, ...(total !== undefined && { total }) };
     return last === undefined || !hasMore
       ? shown
@@ -62,7 +64,7 @@ const NO_PAGE: Page = { versions: [], hasMore: false };
 
 async function readPage(finder: Finder, count: number): Promise<Page> {
   const { documents, isCut, valuesAt } = await finder.page(count + 1);
-  const versions = documents.slice(0, count).map(toStoredVersion);
+  const versions = await toStoredVersions(documents.slice(0, count));
   const last = versions.at(-1);
   if (last === undefined) return { versions, hasMore: false };
   const hasMore = isCut || documents.length > count;

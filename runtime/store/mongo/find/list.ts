@@ -1,9 +1,8 @@
-import type { Document } from 'mongodb';
-
 import { readValue, TYPE, type Raw } from '../bson.js';
 import type { Batch } from '../snapshot.js';
 import type { Ask } from './ask.js';
-import type { Conjunct, Way } from './compile.js';
+import { everyOf, restOf, waysInto, type Conjunct, type Way } from './compile.js';
+import { drivingIn } from './driving.js';
 import type { Order } from './order.js';
 
 /**
@@ -22,25 +21,42 @@ export function listWay(conjuncts: readonly Conjunct[], order: Order): Way | und
   return { access, conjunct };
 }
 
+/** Resources that are listed before anything is counted: no more than a few pages. */
+export const LISTED_AT_ONCE = 200;
+
+/**
+ * The way to what overlaps an interval, where nothing else is asked for: all that lies there is looked at in any case, and
+ * counting it first, to choose, would be the same once more.
+ */
+export function overlapWay(conjuncts: readonly Conjunct[], order: Order): Way | undefined {
+  const [way, ...more] = waysInto(conjuncts);
+  if (order.by !== 'id' || way === undefined || more.length > 0 || way.conjunct.isImplied !== true) return undefined;
+  return conjuncts.every((one) => one === way.conjunct || one.isOverlapped === true) ? way : undefined;
+}
+
 /** The `_id` of everything on a way, in this order; undefined: that is too much. */
 export async function listKeys(ask: Ask, { access }: Way, order: Order): Promise<readonly string[] | undefined> {
   return sorted(await ask.list(access.stretches[0]!, access.hint, LISTED + 1), order);
 }
 
-/** The same of what fulfils a filter, for which documents have to be read. */
+/** The same of what matches, for which documents have to be read. */
 export async function listMatches(
   ask: Ask,
-  filter: Document,
-  hint: Document,
-  order: Order,
+  type: string,
+  conjuncts: readonly Conjunct[],
+  way: Way,
+  order: Pick<Order, 'idSign'>,
+  most = LISTED,
 ): Promise<readonly string[] | undefined> {
-  return sorted(await ask.findKeys(filter, hint, LISTED + 1), order);
+  const filter = everyOf([drivingIn(type, way), ...restOf(conjuncts, way)]);
+  return sorted(await ask.findKeys(filter, way.access.hint, most + 1), order, most);
 }
 
-function sorted({ documents, isCut }: Batch, order: Order): readonly string[] | undefined {
-  if (isCut || documents.length > LISTED) return undefined;
+function sorted(batch: Batch, { idSign }: Pick<Order, 'idSign'>, most = LISTED): readonly string[] | undefined {
+  const { documents, isCut } = batch;
+  if (isCut || documents.length > most) return undefined;
   const keys = documents.map(keyOf).sort();
-  return order.idSign === 1 ? keys : keys.reverse();
+  return idSign === 1 ? keys : keys.reverse();
 }
 
 /** What is behind a key. */

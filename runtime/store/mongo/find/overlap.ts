@@ -63,7 +63,7 @@ function toOverlap(type: string, kind: Kind, p: string, from: Range, to: Range, 
   const accesses = pieces.map((piece) => entryAccess(type, kind, piece.p, { ranges: [piece.low] }));
   const [first] = accesses;
   const stretches = accesses.flatMap((access) => access.stretches);
-  const around = pieces.slice(1).flatMap(({ p: each }) => entryAccess(type, kind, each, { ranges: [{}] }).stretches);
+  const around = pieces.map(({ p: each }, i) => (i === 0 ? undefined : entryAccess(type, kind, each, { ranges: [{}] }).stretches[0])); // prettier-ignore
   // Where some are empty by themselves, the others do not follow each other as those around them do.
   const isWhole = stretches.length === pieces.length;
   const access = { ...first!, stretches, size: stretches.length, ...(isWhole && { around }) };

@@ -58,17 +58,17 @@ export function openProbes(now: () => number = () => performance.now()): Probes 
   async function countAround(
     snapshot: Snapshot,
     { around: _, ...access }: Access,
-    around: readonly Stretch[],
+    around: NonNullable<Access['around']>,
     limit: number,
   ): Promise<Probed> {
-    const [first, ...pieces] = access.stretches;
     const each = await Promise.all(
-      pieces.map(async (piece, i) => {
-        const whole = { ...access, stretches: around.slice(i, i + 1), size: 1 };
-        return (await count(snapshot, whole, 0)).isMore ? [piece] : [];
+      access.stretches.map(async (piece, i) => {
+        const whole = around[i];
+        if (whole === undefined) return [piece];
+        return (await count(snapshot, { ...access, stretches: [whole], size: 1 }, 0)).isMore ? [piece] : [];
       }),
     );
-    const stretches = [...(first === undefined ? [] : [first]), ...each.flat()];
+    const stretches = each.flat();
     return measure(snapshot, { ...access, stretches, size: stretches.length }, limit);
   }
 

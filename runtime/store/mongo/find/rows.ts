@@ -9,6 +9,7 @@ import { hasRow } from './row-expression.js';
 import { isMatchable, rangeMatch, toMatch } from './row-match.js';
 import type { FieldTests, Range, Value } from './row-test.js';
 import { beginnings, prefixRange } from './text.js';
+import { anyOf } from './unite.js';
 
 /** So many alternatives each walk through their own piece of the index. */
 const MAX_BRANCHES = 16;
@@ -19,18 +20,7 @@ export function compileRows(type: string, all: readonly RowTests[]): Compiled {
   const [first] = compiled;
   if (first !== undefined && compiled.length === 1) return first;
   if (compiled.length === 0) return { filter: NONE, accesses: [] };
-  return { filter: { $or: compiled.map(({ filter }) => filter) }, accesses: together(compiled) };
-}
-
-/** The ways of several as one, where all go by one index; those of several kinds are none that a parameter has. */
-function together(compiled: readonly Compiled[]): Access[] {
-  const each = compiled.flatMap(({ accesses }) => accesses.slice(0, 1));
-  const [first] = each;
-  const isOne = compiled.every(({ accesses }) => accesses.length === 1) && each.every(({ index }) => index === first?.index); // prettier-ignore
-  if (first === undefined || !isOne) return [];
-  const stretches = each.flatMap((access) => access.stretches);
-  const size = each.reduce((sum, access) => sum + access.size, 0);
-  return [{ index: first.index, hint: first.hint, stretches, size, isOrdered: false }];
+  return anyOf(compiled);
 }
 
 function compileArray(type: string, tests: RowTests): Compiled {

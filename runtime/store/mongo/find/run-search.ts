@@ -1,48 +1,106 @@
+import { FhirError } from '../../../fhir/errors.js';
 import { storeBusy, tooCostly } from '../mongo-errors.js';
 import type { QueryLimits, Snapshot, Snapshots } from '../snapshot.js';
 import { openTurns, type Turns } from './turns.js';
 
-/** Commands that one search has under way at a time: a page and its total. */
+/** Commands that one search has under way at a time: a page and its total; one by one where it takes long. */
 const COMMANDS = 2;
 
-/** Half of the connections are left to all others. */
-const SHARE = 2;
+/** A quarter of the connections is for searches that are short, few for those that take long; the others are for everything else. */
+const [FOR_SHORT, FOR_LONG] = [4, 50];
 
-/** The turns of searches. */
-export type SearchTurns = Turns;
+/** Fewer connections are for one search of each level. */
+const FEW_CONNECTIONS = 16;
+
+/** Searches of a level run together; what takes longer than the time of its level, in milliseconds, goes on in the next. */
+interface Level {
+  readonly turns: Turns;
+  /** Of each search, at a time. */
+  readonly commands: number;
+  readonly time: number;
+}
+
+/** The turns of searches, by level: who is quick does not wait for those who are not. */
+export type SearchTurns = readonly Level[];
 
 /** @param poolSize connections of this process */
 export function openSearchTurns(poolSize: number): SearchTurns {
-  return openTurns(Math.max(1, Math.floor(poolSize / SHARE / COMMANDS)));
+  if (poolSize < FEW_CONNECTIONS) {
+    return [
+      { turns: openTurns(1), commands: 1, time: 100 },
+      { turns: openTurns(1, 'newest'), commands: 1, time: Infinity },
+    ];
+  }
+  const long = Math.max(1, Math.floor(poolSize / FOR_LONG));
+  return [
+    { turns: openTurns(Math.floor(poolSize / FOR_SHORT / COMMANDS)), commands: COMMANDS, time: 100 },
+    ...[250, 1000, Infinity].map((time) => ({ turns: openTurns(long, 'newest'), commands: 1, time })),
+  ];
 }
 
 /**
  * Runs a search when it is its turn; the time it waits is part of its budget. Before its turn nothing is made of it: what is made
- * of a large search takes the process as much time as the database.
+ * of a large search takes the process as much time as the database. One that has not ended in the time of its level is stopped
+ * there, and begins anew when the next level has a turn for it; where that has one from the start, it goes on.
  */
 export async function runSearch<T>(
   snapshots: Snapshots,
-  turns: SearchTurns,
+  levels: SearchTurns,
   { budget, signal }: QueryLimits,
   work: (snapshot: Snapshot) => Promise<T>,
 ): Promise<T> {
   const deadline = performance.now() + budget;
-  const end = await turns.begin(budget, storeBusy, signal);
-  let isOver = false;
-  try {
+  for (let from = 0; ;) {
+    const { turns, commands } = levels[from]!;
+    const first = await turns.begin(deadline - performance.now(), from === 0 ? storeBusy : tooCostly, signal);
+    const run = passLevels(levels, from, first);
+    let isOver = false;
     const rest = deadline - performance.now();
-    return await snapshots.run({ budget: rest, signal, late: tooCostly }, (snapshot) =>
-      work(inTurn(snapshot, () => isOver)),
-    );
-  } finally {
-    isOver = true;
-    end();
+    try {
+      return await snapshots.run({ budget: rest, stopAfter: run.time, signal, late: tooCostly }, (snapshot) =>
+        work(inTurn(snapshot, commands, () => isOver)),
+      );
+    } catch (error) {
+      if (run.time >= rest || !(error instanceof FhirError && error.code === 'too-costly')) throw error;
+      from = run.next;
+    } finally {
+      isOver = true;
+      run.end();
+    }
   }
 }
 
+/** Takes the turns of further levels that are free, and gives each back when the time of its level is over. */
+function passLevels(
+  levels: SearchTurns,
+  from: number,
+  first: () => void,
+): { readonly time: number; readonly next: number; readonly end: () => void } {
+  const ends = [first];
+  const timers: NodeJS.Timeout[] = [];
+  let { time } = levels[from]!;
+  let next = from + 1;
+  for (; next < levels.length; next++) {
+    const { turns, time: more } = levels[next]!;
+    const end = turns.tryBegin();
+    if (end === undefined) break;
+    timers.push(setTimeout(ends.at(-1)!, time));
+    ends.push(end);
+    time += more;
+  }
+  return {
+    time,
+    next,
+    end() {
+      timers.forEach(clearTimeout);
+      for (const end of ends) end();
+    },
+  };
+}
+
 /** The same, with so many commands at a time, and none after the end: where one fails, others may wait still. */
-function inTurn({ time, find, pipeline, explain, aggregate }: Snapshot, isOver: () => boolean): Snapshot {
-  const turns = openTurns(COMMANDS);
+function inTurn({ time, find, pipeline, explain, aggregate }: Snapshot, most: number, isOver: () => boolean): Snapshot {
+  const turns = openTurns(most);
   const bounded =
     <A extends unknown[], R>(command: (...args: A) => Promise<R>) =>
     async (...args: A): Promise<R> => {

@@ -5,10 +5,10 @@ import { BY_TYPE_AND_TIME, DELETED } from '../indexes.js';
 import { isTimeUp } from '../mongo-errors.js';
 import { typeAccess } from './access.js';
 import { chooseFurther, COLLECTED } from './choose.js';
-import { drivingOf, everyOf, restOf, type Way } from './compile.js';
-import type { Search } from './page.js';
+import { everyOf, restOf, type Way } from './compile.js';
+import { drivingIn } from './driving.js';
+import type { Search } from './open-search.js';
 import { lengthOf } from './probe.js';
-import { idRange } from './segments.js';
 
 /** How far ways are told apart for a cheap total: looking further is not. */
 const NEAR = 3000;
@@ -67,8 +67,7 @@ async function countSome(search: Search): Promise<number | undefined> {
 
 /** What is counted, what an index is used for first. */
 function filtersOf({ type, conjuncts }: Search, way: Way | undefined): Document[] {
-  const inType = { type, ...idRange(type, undefined, 1) };
-  return [everyOf([inType, way === undefined ? {} : drivingOf(way)]), ...restOf(conjuncts, way)];
+  return [drivingIn(type, way), ...restOf(conjuncts, way)];
 }
 
 async function count(

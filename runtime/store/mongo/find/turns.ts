@@ -1,4 +1,4 @@
-/** A bound on how much is done at a time: who comes later waits, first come, first served. */
+/** A bound on how much is done at a time: who comes later waits. */
 export interface Turns {
   /**
    * Waits for a turn.
@@ -9,17 +9,23 @@ export interface Turns {
    * @throws what the signal was aborted with
    */
   begin(patience?: number, late?: () => Error, signal?: AbortSignal): Promise<() => void>;
+  /** A turn, if one is free. @returns as above */
+  tryBegin(): (() => void) | undefined;
 }
 
-/** @param most turns at a time */
-export function openTurns(most: number): Turns {
+/**
+ * @param most turns at a time
+ * @param next who is next of those who wait. The newest: where there is more than can be done in time, somebody is answered, while
+ * the oldest of many have waited too long in any case
+ */
+export function openTurns(most: number, next: 'oldest' | 'newest' = 'oldest'): Turns {
   let free = most;
   const waiting = new Set<() => void>();
 
   function end(): void {
-    const [next] = waiting;
-    if (next === undefined) free++;
-    else next();
+    const begin = [...waiting].at(next === 'oldest' ? 0 : -1);
+    if (begin === undefined) free++;
+    else begin();
   }
 
   /** Each ends once, however often it is told to. */
@@ -32,13 +38,18 @@ export function openTurns(most: number): Turns {
     };
   }
 
+  function tryBegin(): (() => void) | undefined {
+    if (free === 0) return undefined;
+    free--;
+    return turn();
+  }
+
   return {
+    tryBegin,
     async begin(patience, late, signal) {
       signal?.throwIfAborted();
-      if (free > 0) {
-        free--;
-        return turn();
-      }
+      const now = tryBegin();
+      if (now !== undefined) return now;
       await new Promise<void>((resolve, reject) => {
         const settle = (then: () => void): void => {
           waiting.delete(onTurn);

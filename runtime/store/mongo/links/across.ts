@@ -16,7 +16,7 @@ import { toOrder } from '../find/order.js';
 import { runSearch } from '../find/run-search.js';
 import { translateMongoError } from '../mongo-errors.js';
 import type { QueryLimits, Snapshot } from '../snapshot.js';
-import { toStoredVersion } from '../stored-version.js';
+import { toStoredVersions } from '../stored-version.js';
 import { readBodies } from './bodies.js';
 import type { Match } from './candidates.js';
 import { openFinder, type Finder } from './finder.js';
@@ -49,7 +49,7 @@ export function openFindAcross(parts: FindParts): (query: FindAcrossQuery, limit
         const { matches, isCut } = await readPage(parts, snapshot, ask, own, left, after);
         const keys = matches.map(({ match }) => match.key);
         const bodies = await readBodies(ask, keys.slice(0, query.count));
-        const versions = bodies.documents.map(toStoredVersion);
+        const versions = await toStoredVersions(bodies.documents);
         const hasMore = versions.length > 0 && (isCut || keys.length > versions.length);
         const isAll = query.count > 0 && after === undefined && !hasMore;
         const total = isAll && query.total !== 'none' ? versions.length : await totalOf(parts, snapshot, own, after);
@@ -58,7 +58,8 @@ export function openFindAcross(parts: FindParts): (query: FindAcrossQuery, limit
         return {
           versions,
           complete: await completeOf(snapshot, now),
-          ...(query.include !== undefined && (await include(snapshot, ask, query.include, versions, query.base))),
+          ...(query.include !== undefined &&
+            (await include(query.include, versions, { snapshot, ask, parts, base: query.base }))),
           ...counted,
           ...(hasMore && last !== undefined && { next: nextOf(last, counted) }),
         };

@@ -1,4 +1,5 @@
-import { openSearch, findPage, type Search } from '../find/page.js';
+import { openSearch, type Search } from '../find/open-search.js';
+import { findPage } from '../find/page.js';
 import type { FindCursor } from '../find/cursor.js';
 import { valuesOf, type Order, type OrderValue } from '../find/order.js';
 import { hasLinks, relax, type Plan } from '../find/plan.js';

@@ -1,6 +1,6 @@
-import { drivingOf, everyOf, restOf } from '../find/compile.js';
+import { everyOf, restOf } from '../find/compile.js';
+import { drivingIn } from '../find/driving.js';
 import { hasLinks, type Plan } from '../find/plan.js';
-import { idRange } from '../find/segments.js';
 import type { Batch } from '../snapshot.js';
 import { needOf, projectionOf, toHeld, type Held, type Need } from './held.js';
 import { TooFar } from './asked.js';
@@ -22,13 +22,7 @@ export async function collectKeys(
   }
   const size = await sizeOf(links, type, plan, most);
   if (size.isMore) return undefined;
-  const { way, conjuncts } = size;
-  const access = way?.access;
-  const [stretch, ...more] = access?.stretches ?? [];
-  const isListed = access?.isExact === true && conjuncts.length === 1 && stretch !== undefined && more.length === 0;
-  const batch = isListed
-    ? await links.ask.list(stretch, access.hint, boundOf(most))
-    : await read(links, type, size, most, { params: [], names: false });
+  const batch = await read(links, type, size, most, { params: [], names: false });
   return isAll(batch, most) ? batch.documents.map(idOf) : undefined;
 }
 
@@ -59,7 +53,15 @@ export async function collectHeld(
 }
 
 function read(links: Links, type: string, { way, conjuncts }: Size, most: number, need: Need): Promise<Batch> {
-  const filters = [{ type, ...idRange(type, undefined, 1) }, way === undefined ? {} : drivingOf(way), ...restOf(conjuncts, way)]; // prettier-ignore
+  const access = way?.access;
+  const [stretch, ...more] = access?.stretches ?? [];
+  if (access?.isExact === true && conjuncts.length === 1 && stretch !== undefined && more.length === 0) {
+    // All that lies there, and nothing else: what is deleted has no entries.
+    const limit = boundOf(most);
+    if (need.params.length === 0 && !need.names) return links.ask.list(stretch, access.hint, limit);
+    return links.ask.read({ filter: {}, ...stretch, hint: access.hint, limit, projection: projectionOf(need) });
+  }
+  const filters = [drivingIn(type, way), ...restOf(conjuncts, way)];
   const hint = way?.access.hint ?? { _id: 1 };
   return links.ask.read({ filter: everyOf(filters), hint, limit: boundOf(most), projection: projectionOf(need) });
 }

@@ -1,50 +1,55 @@
-import {
-  collectIncludes,
-  runStepsLater,
-  type CanonicalTarget,
-  type Included,
-  type IncludeStep,
-  type VersionKey,
-} from '../../includes.js';
+import { runStepsLater, type CanonicalTarget, type IncludeStep, type VersionKey } from '../../include-steps.js';
+import { collectIncludes, type Included } from '../../includes.js';
 import type { IncludePlan, ResourceKey, StoredVersion } from '../../store.js';
 import type { ReferenceEntry } from '../../../search/entry.js';
 import type { Ask } from '../find/ask.js';
 import { LIVING } from '../find/compile.js';
+import { toOrder } from '../find/order.js';
+import type { FindParts } from '../find/parts.js';
 import { keyOf, pastKeyOf, type ReferenceRow } from '../documents.js';
 import { BY_ENTRY } from '../indexes.js';
 import { referenceParam } from '../index-rows.js';
 import type { Snapshot } from '../snapshot.js';
 import { toStoredVersion, VERSION_ONLY } from '../stored-version.js';
 import { FEW_TYPES } from './chain.js';
+import { openFinder } from './finder.js';
 import { placeIn, projectionOf, toHeld, toKey, URL_PARAM } from './held.js';
 import { typesIn } from './links.js';
 import { chunksOf, readAllBy, readByKeys } from './read-all.js';
-import { sourcesOf } from './sources.js';
+import { openSources, type Sources } from './sources.js';
 
 /** Greatest size of all bodies that come with a page, in characters: what an answer of the server holds, as pages have it. */
 const ROOM = 16 * 1024 * 1024;
 
-/** What comes with a page, of its snapshot. */
-export function include(
-  snapshot: Snapshot,
-  ask: Ask,
-  plan: IncludePlan,
-  page: readonly StoredVersion[],
-  base: string | undefined,
-): Promise<Included> {
-  return runStepsLater(collectIncludes(plan, page, ROOM, base), (step) => answer(snapshot, ask, step, base));
+/** Where it is looked for. */
+export interface IncludeSource {
+  readonly snapshot: Snapshot;
+  readonly ask: Ask;
+  readonly parts: Pick<FindParts, 'probes' | 'linkLimits'>;
+  /** As in `PageQuery`. */
+  readonly base: string | undefined;
 }
 
-async function answer(snapshot: Snapshot, ask: Ask, step: IncludeStep, base: string | undefined): Promise<unknown> {
+/** What comes with a page, of its snapshot. */
+export function include(plan: IncludePlan, page: readonly StoredVersion[], source: IncludeSource): Promise<Included> {
+  const { ask, base } = source;
+  const sources = openSources(ask, base);
+  return runStepsLater(collectIncludes(plan, page, ROOM, base), (step) => answer(source, sources, step));
+}
+
+async function answer(source: IncludeSource, sources: Sources, step: IncludeStep): Promise<unknown> {
+  const { snapshot, ask } = source;
   switch (step.ask) {
     case 'references':
       return referencesOf(ask, step.of);
     case 'canonicals':
       return canonicalTargets(snapshot, ask, step.of, step.limit);
     case 'sources':
-      return sourcesOf(ask, step, base);
+      return sources.find(step);
+    case 'within':
+      return idsWithin(source, step);
     case 'read':
-      return readVersions(ask, step.of, step.room);
+      return (await sources.read(step.of)) ?? readVersions(ask, step.of, step.room);
   }
 }
 
@@ -71,6 +76,18 @@ function toEntry(row: ReferenceRow): ReferenceEntry[] {
 }
 
 const URL_SUFFIX = referenceParam('', 'url');
+
+async function idsWithin(
+  { snapshot, ask, parts, base }: IncludeSource,
+  { type, where, of }: Extract<IncludeStep, { ask: 'within' }>,
+): Promise<readonly string[]> {
+  const asked = { type, where: { all: [{ ids: of }, where] }, count: of.length, total: 'none' } as const;
+  const sought = { ...asked, ...(base !== undefined && { base }) };
+  const order = toOrder(type, [], () => undefined);
+  const finder = await openFinder(snapshot, parts, sought, order, undefined, ask);
+  const { matches } = await finder.matches(of.length);
+  return matches.map(({ key }) => toKey(key).id);
+}
 
 async function canonicalTargets(
   snapshot: Snapshot,

@@ -1,70 +1,104 @@
-import type { IncludeStep } from '../../includes.js';
-import type { ResourceKey } from '../../store.js';
+import type { IncludeStep, VersionKey } from '../../include-steps.js';
+import type { ResourceKey, StoredVersion } from '../../store.js';
+import type { Raw } from '../bson.js';
+import { keyOf } from '../documents.js';
 import type { Ask } from '../find/ask.js';
 import { everyOf, LIVING } from '../find/compile.js';
 import { rangeMatch } from '../find/row-match.js';
-import { keyOf } from '../documents.js';
-import { BY_ENTRY } from '../indexes.js';
 import { referenceParam } from '../index-rows.js';
+import { BY_ENTRY } from '../indexes.js';
+import { toStoredVersions, VERSION_ONLY } from '../stored-version.js';
 import { isCanonicalOf, placesBelow, placesOf, toHeld, toKey } from './held.js';
 import { canonicalsOf } from './named.js';
-import { chunksOf, readAllBy } from './read-all.js';
+import { chunksOf, idOf, readAllBy } from './read-all.js';
 
-/** Resources that refer to some others, by some parameters. @param base as in `PageQuery` */
-export async function sourcesOf(
-  ask: Ask,
-  { type, params, of, limit }: Extract<IncludeStep, { ask: 'sources' }>,
-  base: string | undefined,
-): Promise<readonly ResourceKey[]> {
-  const found = new Set<string>();
-  const used = await baseIn(ask, type, params, base);
-  // In the order of what they refer to, then of ids: as the index has it.
-  for (const chunk of chunksOf(of.map(keyOf), 200)) {
-    const referring = {
-      type,
-      reference: { $elemMatch: { p: { $in: [...params] }, to: { $in: [...placesOf(chunk, used)] } } },
-    };
-    const query = { filter: everyOf([referring, LIVING]), hint: BY_ENTRY.reference, projection: { _id: 1 }, limit };
-    const { documents } = await ask.read(query);
-    for (const bytes of documents) found.add(toHeld(bytes).key);
-    if (found.size >= limit) break;
-  }
-  if (found.size < limit) await addCanonicalSources(ask, { type, params, of, limit }, found);
-  return [...found].slice(0, limit).map(toKey);
+type Step = Extract<IncludeStep, { ask: 'sources' }>;
+
+/** What refers to others, of one snapshot. */
+export interface Sources {
+  /** Resources that refer to some others, by some parameters. */
+  find(step: Step): Promise<readonly ResourceKey[]>;
+  /** The current versions of some that were found, where all of them are at hand. */
+  read(of: readonly VersionKey[]): Promise<readonly StoredVersion[] | undefined>;
 }
 
-/** The base, if any reference of some parameters names a place with it. */
-async function baseIn(
-  ask: Ask,
-  type: string,
-  params: readonly string[],
-  base: string | undefined,
-): Promise<string | undefined> {
-  if (base === undefined) return undefined;
-  const referring = { p: { $in: [...params] }, to: rangeMatch(placesBelow(base)) };
-  return (await ask.isLonger({ type, reference: { $elemMatch: referring } }, BY_ENTRY.reference, 0)) ? base : undefined;
+/** Places that one command names. */
+const PLACES = 200;
+
+/** For so few it is not asked first whether any reference has the base before it. */
+const FEW = 20;
+
+/** @param base as in `PageQuery` */
+export function openSources(ask: Ask, base: string | undefined): Sources {
+  /** What was found comes next, mostly, and so is read at the same time. */
+  const versions = new Map<string, Raw>();
+  const known = new Map<string, Promise<boolean>>();
+
+  /** Whether a reference by one of some parameters is one of these. */
+  function hasAny(type: string, params: readonly string[], to?: object): Promise<boolean> {
+    const name = JSON.stringify([type, params, to]);
+    const referring = { p: { $in: [...params] }, ...(to !== undefined && { to }) };
+    const isThere =
+      known.get(name) ?? ask.isLonger({ type, reference: { $elemMatch: referring } }, BY_ENTRY.reference, 0);
+    known.set(name, isThere);
+    return isThere;
+  }
+
+  async function addReferring({ type, params, of, limit }: Step, found: Set<string>): Promise<void> {
+    const isUsed =
+      base !== undefined && (of.length <= FEW || (await hasAny(type, params, rangeMatch(placesBelow(base)))));
+    // In the order of what they refer to, then of ids: as the index has it.
+    for (const chunk of chunksOf(of.map(keyOf), PLACES)) {
+      const to = { $in: [...placesOf(chunk, isUsed ? base : undefined)] };
+      const filter = everyOf([{ type, reference: { $elemMatch: { p: { $in: [...params] }, to } } }, LIVING]);
+      const query = { filter, hint: BY_ENTRY.reference, limit };
+      const whole = of.length <= PLACES ? await ask.read({ ...query, projection: VERSION_ONLY }) : undefined;
+      // Of what one answer does not hold the keys come first.
+      const isWhole = whole !== undefined && !whole.isCut;
+      const { documents } = isWhole ? whole : await ask.read({ ...query, projection: { _id: 1 } });
+      for (const bytes of documents) {
+        const key = idOf(bytes);
+        found.add(key);
+        if (isWhole) versions.set(key, bytes);
+      }
+      if (found.size >= limit) break;
+    }
+  }
+
+  return {
+    async find(step) {
+      const urls = step.params.map((param) => referenceParam(param, 'url'));
+      const found = new Set<string>();
+      const [hasUrls] = await Promise.all([hasAny(step.type, urls), addReferring(step, found)]);
+      if (hasUrls && found.size < step.limit) await addCanonicalSources(ask, step, urls, found);
+      return [...found].slice(0, step.limit).map(toKey);
+    },
+    async read(of) {
+      const all = of.flatMap((key) => (key.version === undefined ? (versions.get(keyOf(key)) ?? []) : []));
+      return all.length === of.length ? toStoredVersions(all) : undefined;
+    },
+  };
 }
 
 /** Those that name some of them by a canonical. */
 async function addCanonicalSources(
   ask: Ask,
-  { type, params, of, limit }: Pick<Extract<IncludeStep, { ask: 'sources' }>, 'type' | 'params' | 'of' | 'limit'>,
+  { type, of, limit }: Step,
+  urls: readonly string[],
   found: Set<string>,
 ): Promise<void> {
   const byUrl = new Map<string, { type: string; versions: readonly string[] }[]>();
-  for await (const { key, urls, versions } of canonicalsOf({ ask }, of.map(keyOf))) {
-    for (const url of urls) byUrl.set(url, [...(byUrl.get(url) ?? []), { type: toKey(key).type, versions }]);
+  for await (const { key, urls: own, versions } of canonicalsOf({ ask }, of.map(keyOf))) {
+    for (const url of own) byUrl.set(url, [...(byUrl.get(url) ?? []), { type: toKey(key).type, versions }]);
   }
-  if (byUrl.size === 0) return;
-  const all = params.map((param) => referenceParam(param, 'url'));
   const projection = { _id: 1, reference: 1 };
   for (const chunk of chunksOf([...byUrl.keys()])) {
-    const referring = { type, reference: { $elemMatch: { p: { $in: all }, to: { $in: [...chunk] } } } };
+    const referring = { type, reference: { $elemMatch: { p: { $in: [...urls] }, to: { $in: [...chunk] } } } };
     for await (const documents of readAllBy(ask, BY_ENTRY.reference, [referring, LIVING], projection)) {
       for (const { key, references } of documents.map(toHeld)) {
         const isNamed = references.some(
           (row) =>
-            all.includes(row.p) &&
+            urls.includes(row.p) &&
             byUrl.get(row.to ?? '')?.some((target) => isCanonicalOf(row, target.type, target.versions)) === true,
         );
         if (isNamed) found.add(key);

@@ -21,4 +21,6 @@ export interface Driver {
   readonly count: number;
   /** Whether all that is in them fulfils it. */
   readonly isExact: boolean;
+  /** All that is in the ranges, where that is known. */
+  readonly keys?: readonly number[];
 }

@@ -34,7 +34,7 @@ export function findDriver(run: Run, condition: Condition, limit: number): Drive
     return { condition, arms, count, isExact: known.every((driver) => driver.isExact) };
   }
   const keys = 'has' in condition ? run.found.get(condition) : undefined;
-  if (keys !== undefined) return { condition, arms: [listed(run, keys)], count: keys.length, isExact: true };
+  if (keys !== undefined) return { condition, arms: [listed(run, keys)], count: keys.length, isExact: true, keys };
   const groups = groupsOf(run, condition);
   if (groups === undefined) return undefined;
   const options = groups.map((group) => cheapest(run, group, limit));

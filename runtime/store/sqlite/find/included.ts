@@ -2,21 +2,17 @@ import type { Database } from 'better-sqlite3';
 
 import { compareText } from '../../../search/query/compare-text.js';
 import type { ReferenceEntry } from '../../../search/entry.js';
-import {
-  collectIncludes,
-  runSteps,
-  type CanonicalTarget,
-  type Included,
-  type IncludeStep,
-  type VersionKey,
-} from '../../includes.js';
+import { runSteps, type CanonicalTarget, type IncludeStep, type VersionKey } from '../../include-steps.js';
+import { collectIncludes, type Included } from '../../includes.js';
 import type { PageQuery, ResourceKey, StoredVersion } from '../../store.js';
 import { MAX_PAGE } from '../history.js';
 import { openReader } from '../read.js';
 import { openNamed } from './named.js';
 import type { ReadPage } from './page.js';
-import type { FindParts, Trace } from './run.js';
+import { beginRun, type FindParts, type Trace } from './run.js';
 import { openReferring } from './referring.js';
+import { simplify } from './simplify.js';
+import { findHits } from './strategy.js';
 
 /** What comes with a page; nothing where nothing is asked for. Inside its transaction. */
 export type Includer = (
@@ -47,6 +43,7 @@ export function openIncluded(db: Database, parts: FindParts): Includer {
   const selectKey = db
     .prepare<[number, string], number>('SELECT key FROM resource WHERE type = ? AND id = ? AND deleted = 0')
     .pluck();
+  const selectId = db.prepare<[number], string>('SELECT id FROM resource WHERE key = ?').pluck();
   const selectReferences = db.prepare<[number], ReferenceRow>(
     `SELECT p.code AS param, t.text AS type, r.target_id AS id, b.text AS base, r.target_version AS version, r.url, r.fragment
      FROM reference r INDEXED BY sqlite_autoindex_reference_1 CROSS JOIN param p ON p.id = r.param
@@ -80,6 +77,18 @@ export function openIncluded(db: Database, parts: FindParts): Includer {
     const found = new Map<string, ResourceKey>();
     for (const target of of) for (const key of named(target, limit)) found.set(`${key.type}/${key.id}`, key);
     return [...found.values()].sort((a, b) => compareText(a.type, b.type) || compareText(a.id, b.id)).slice(0, limit);
+  }
+
+  function within(
+    { type, where, of }: Extract<IncludeStep, { ask: 'within' }>,
+    base: string | undefined,
+    trace: Trace | undefined,
+  ): readonly string[] {
+    const all = { all: [{ ids: of }, where] };
+    const asked = { type, where: all, sort: [], count: of.length, total: 'none' } as const;
+    const run = beginRun(parts, { ...asked, ...(base !== undefined && { base }) }, trace);
+    if (run === undefined) return [];
+    return findHits(run, simplify(all), undefined, of.length).hits.map(({ key, id }) => id ?? selectId.get(key)!);
   }
 
   function read({ type, id, version }: VersionKey): StoredVersion | undefined {
@@ -116,6 +125,8 @@ export function openIncluded(db: Database, parts: FindParts): Includer {
         trace?.read(2 * found.length + step.of.length);
         return found;
       }
+      case 'within':
+        return within(step, base, trace);
       case 'read': {
         const found = readWhile(step.of, step.room);
         trace?.read(2 * found.length);

@@ -1,6 +1,6 @@
 import type { Database } from 'better-sqlite3';
 
-import type { CanonicalTarget } from '../../includes.js';
+import type { CanonicalTarget } from '../../include-steps.js';
 import type { ResourceKey } from '../../store.js';
 import type { FindParts } from './run.js';
 

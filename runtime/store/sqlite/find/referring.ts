@@ -1,7 +1,7 @@
 import type { Database } from 'better-sqlite3';
 
 import { compareText } from '../../../search/query/compare-text.js';
-import type { IncludeStep } from '../../includes.js';
+import type { IncludeStep } from '../../include-steps.js';
 import type { ResourceKey } from '../../store.js';
 import type { FindParts } from './run.js';
 
@@ -13,6 +13,13 @@ export type Referring = (
 
 /** Prepares the statements. */
 export function openReferring(db: Database, { dictionary, guard, isUnordered }: FindParts): Referring {
+  const byIds = db
+    .prepare<[string, number, number, number, number], number>(
+      `SELECT f.resource FROM json_each(?) k CROSS JOIN reference f INDEXED BY reference_by_target
+       WHERE f.target_id = k.value AND f.target_id <> '' AND f.param = ? AND f.target_type = ? AND f.base IN (0, ?)
+       AND ${guard.sql('f.resource')} LIMIT ?`,
+    )
+    .pluck();
   const go = guard.sql('resource');
   const byId = db
     .prepare<[string, number, number, number, number, number], number>(
@@ -49,22 +56,41 @@ export function openReferring(db: Database, { dictionary, guard, isUnordered }: 
     const first = openFirst(isOrdered ? limit : Infinity);
     // As many rows at a time as there may be.
     const most = isOrdered ? limit : -1;
-    for (const target of of) {
-      const targetType = dictionary.findTerm(target.type);
-      if (targetType === undefined) continue;
-      const url = dictionary.findParam(targetType, 'url', 0);
-      const key = url === undefined ? undefined : selectKey.get(targetType, target.id);
-      const version = dictionary.findParam(targetType, 'version', 0) ?? 0;
-      const urls = url === undefined || key === undefined ? [] : selectUrls.all(key, url);
-      for (const param of numbers) {
+    /** Mostly few refer to all of them together; else each is asked for those that come first. */
+    function addByIds(ids: readonly string[], target: number, param: number): void {
+      guard.step(ids.length);
+      const all = byIds.all(JSON.stringify(ids), param, target, own, isOrdered ? limit + 1 : -1);
+      if (!isOrdered || all.length <= limit) return first.add(all);
+      for (const id of ids) first.add(byId.all(id, param, first.below, target, own, most));
+    }
+
+    for (const [name, ids] of byType(of)) {
+      const target = dictionary.findTerm(name);
+      if (target === undefined) continue;
+      for (const param of numbers) addByIds(ids, target, param);
+      const url = dictionary.findParam(target, 'url', 0);
+      const version = dictionary.findParam(target, 'version', 0) ?? 0;
+      for (const id of url === undefined ? [] : ids) {
         guard.step();
-        first.add(byId.all(target.id, param, first.below, targetType, own, most));
-        for (const each of urls) first.add(byUrl.all(each, param, first.below, targetType, key!, version, most));
+        const key = selectKey.get(target, id);
+        for (const each of key === undefined ? [] : selectUrls.all(key, url!)) {
+          for (const param of numbers) first.add(byUrl.all(each, param, first.below, target, key!, version, most));
+        }
       }
     }
     const found = first.keys().map((key) => ({ type, id: selectId.get(key)! }));
     return found.sort((a, b) => compareText(a.id, b.id)).slice(0, limit);
   };
+}
+
+function byType(of: readonly ResourceKey[]): ReadonlyMap<string, readonly string[]> {
+  const ids = new Map<string, string[]>();
+  for (const { type, id } of of) {
+    const same = ids.get(type);
+    if (same === undefined) ids.set(type, [id]);
+    else same.push(id);
+  }
+  return ids;
 }
 
 /** The least of many keys. @param limit how many */

@@ -16,6 +16,8 @@ import type { Statements } from './statements.js';
 export interface FindLimits {
   /** So many rows of an index are collected rather than anything walked. */
   readonly few: number;
+  /** Rows that a walk may look at before more than a few are collected that a link leads to. */
+  readonly brief: number;
   /** Rows that a walk may look at, and a few for each resource wanted, before something else is tried. */
   readonly patience: number;
   /** What is found by so many rows is then collected at once; more make it worth while to walk on for a while. */
@@ -25,7 +27,7 @@ export interface FindLimits {
 }
 
 /** Those of every store. */
-export const FIND_LIMITS: FindLimits = { few: 1000, patience: 3000, small: 5000, deep: 1_000_000 };
+export const FIND_LIMITS: FindLimits = { few: 1000, brief: 400, patience: 3000, small: 5000, deep: 1_000_000 };
 
 /** What searches of a connection share. */
 export interface FindParts {
@@ -77,6 +79,7 @@ const MAX_LENGTH = 900_000;
 /** Prepares a search; undefined: there never was a resource of the type. */
 export function beginRun(parts: FindParts, query: FindQuery, trace?: Trace): Run | undefined {
   const others = new Map<string, Run | undefined>();
+  const own = ownBase(parts.dictionary, query.base);
   function of(type: string): Run | undefined {
     if (!others.has(type)) {
       const { base } = query;
@@ -88,18 +91,24 @@ export function beginRun(parts: FindParts, query: FindQuery, trace?: Trace): Run
         total: 'none',
         ...(base !== undefined && { base }),
       } as const;
-      others.set(type, makeRun(parts, other, orderOf([]), of, trace));
+      others.set(type, makeRun(parts, other, orderOf([]), { of, own }, trace));
     }
     return others.get(type);
   }
-  return makeRun(parts, query, orderOf(query.sort), of, trace);
+  return makeRun(parts, query, orderOf(query.sort), { of, own }, trace);
+}
+
+/** Looked up once: mostly no reference has it, and what is not there the dictionary does not keep. */
+function ownBase(dictionary: Dictionary, base: string | undefined): Run['own'] {
+  let found: { readonly term: number | undefined } | undefined;
+  return () => (found ??= { term: base === undefined ? undefined : dictionary.findTerm(base) }).term;
 }
 
 function makeRun(
   parts: FindParts,
   query: FindQuery,
   order: Order,
-  of: Run['of'],
+  { of, own }: Pick<Run, 'of' | 'own'>,
   trace: Trace | undefined,
 ): Run | undefined {
   const { statements, dictionary, guard, lists } = parts;
@@ -111,16 +120,25 @@ function makeRun(
     term: dictionary.findTerm,
   };
   const groups = new Map<Leaf, readonly LeafGroup[]>();
+  // One literal: what spreads are in takes fifty times as long to make.
   const run: Run = {
-    ...parts,
+    statements,
+    dictionary,
+    guard,
+    lists,
+    met: parts.met,
+    probes: parts.probes,
+    limits: parts.limits,
+    isUnordered: parts.isUnordered,
     query,
-    ...order,
+    sort: order.sort,
+    isDescending: order.isDescending,
     type,
     isOrdered: !parts.isUnordered(type),
     trace,
     of,
     param: (code) => names.param(code, 0),
-    own: () => (query.base === undefined ? undefined : dictionary.findTerm(query.base)),
+    own,
     resolved: new Map(),
     found: new Map(),
     unresolved: new Map(),

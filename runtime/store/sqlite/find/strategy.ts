@@ -57,14 +57,21 @@ export function findHits(run: Run, where: Condition, after: Hit | undefined, wan
   const best = first !== undefined && first.count <= GLANCE ? first : findBestLed(run, conjuncts, limits.few);
   if (best !== undefined && best.count <= limits.few) return collected(run, conjuncts, best, after, wanted);
 
-  // All matches cost little more than a walk to the first of them, and tell the total.
-  const several =
-    isById && best?.isExact === true && conjuncts.length === 1 ? findBestLed(run, conjuncts, limits.small) : undefined;
-  if (several !== undefined && several.count <= limits.small) return collected(run, conjuncts, several, after, wanted);
-
   const source = isById ? byId(run, conjuncts, where, direction) : bySort(run, where, after);
   const walked = (rows: number): readonly Hit[] | undefined =>
     source === undefined ? undefined : run.guard.within({ rows }, () => take(source(), wanted));
+
+  // What a link leads to much of is mostly a good part of a type: to meet a few costs less than to put all in order.
+  const isAlone = isById && best?.isExact === true && conjuncts.length === 1;
+  if (isAlone && isLink(only!) && wanted > 0 && run.query.total !== 'accurate') {
+    const hits = walked(limits.brief + PATIENCE_PER_HIT * wanted);
+    if (hits !== undefined) return { hits, total: undefined, best };
+  }
+
+  // All matches cost little more than a walk to the first of them, and tell the total.
+  const several = isAlone ? findBestLed(run, conjuncts, limits.small) : undefined;
+  if (several !== undefined && several.count <= limits.small) return collected(run, conjuncts, several, after, wanted);
+
   let hits = walked(limits.patience + PATIENCE_PER_HIT * wanted);
   if (hits !== undefined) return { hits, total: undefined, best };
 

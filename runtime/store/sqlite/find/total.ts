@@ -32,8 +32,8 @@ export function countMatches(
   const time = isShort(run, best) ? Infinity : cheap.time;
   const some = run.guard.within({ time }, () => count(run, sql`${keys} LIMIT ${cheap.matches + 1}`));
   if (some !== undefined && some <= cheap.matches) return some;
-  // Who asks the same again need not wait for that.
-  if (isKept && cheap === CHEAP_TOTAL) run.probes.set(cacheKey, 1);
+  // Who asks the same again need not wait for that; what took less than the whole time may not take it the next time.
+  if (isKept && (some !== undefined || cheap === CHEAP_TOTAL)) run.probes.set(cacheKey, 1);
   return undefined;
 }
 

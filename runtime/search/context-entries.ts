@@ -1,0 +1,23 @@
+import { readReference } from '../path/reference-text.js';
+import type { IndexEntry } from './entry.js';
+
+/**
+ * What a Binary's `securityContext` is found by: an entry of its own kind, since it decides on who sees the Binary, and is no
+ * search parameter of the specification. https://hl7.org/fhir/R5/binary.html#security
+ */
+export const CONTEXT = { type: 'Binary', element: 'securityContext', param: '.securityContext' } as const;
+
+/**
+ * That there is a context, wherever it leads (a token), and the resource that it names, of whatever version (a reference).
+ */
+export function contextEntries(resource: Readonly<Record<string, unknown>>): IndexEntry[] {
+  const { type, element, param } = CONTEXT;
+  const context = resource['resourceType'] === type ? resource[element] : undefined;
+  if (context === undefined) return [];
+  const isThere: IndexEntry = { kind: 'token', param, code: 'present' };
+  const text: unknown = typeof context === 'object' && context !== null ? Reflect.get(context, 'reference') : undefined;
+  const named = typeof text === 'string' ? readReference(text) : undefined;
+  if (named === undefined) return [isThere];
+  const { version: _any, ...place } = named;
+  return [isThere, { kind: 'reference', param, ...place }];
+}
