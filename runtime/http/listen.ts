@@ -6,6 +6,7 @@ import { errorOutcome } from '../fhir/operation-outcome.js';
 import { DEFAULT_LIMITS, type Limits } from '../fhir/limits.js';
 import { JSON_TYPE } from '../format/negotiate.js';
 import { inTurn } from './in-turn.js';
+import type { Tls } from './transport/tls.js';
 
 /** How often connections are looked at that are over their time, in milliseconds. */
 const CHECK_INTERVAL = 5_000;
@@ -34,6 +35,7 @@ export interface Listening {
  * Listens on an address.
  *
  * @param port 0: any free one
+ * @param tls absent: it speaks plain http
  * @throws Error with a `code` of Node (`EADDRINUSE`) where that is not possible
  */
 export function listen(
@@ -41,18 +43,18 @@ export function listen(
   host: string,
   port: number,
   limits: Partial<ConnectionLimits> = {},
+  tls?: Tls,
 ): Promise<Listening> {
   const { headers, headersTime, requestTime, connectionIdleTime } = { ...DEFAULT_LIMITS, ...limits };
   const ordered = inTurn(listener);
-  const server = createServer(
-    {
-      maxHeaderSize: headers,
-      headersTimeout: headersTime,
-      requestTimeout: requestTime,
-      connectionsCheckingInterval: Math.min(CHECK_INTERVAL, headersTime, requestTime),
-    },
-    ordered,
-  );
+  const options = {
+    maxHeaderSize: headers,
+    headersTimeout: headersTime,
+    requestTimeout: requestTime,
+    connectionsCheckingInterval: Math.min(CHECK_INTERVAL, headersTime, requestTime),
+  };
+  const secure = tls?.createServer(options, ordered);
+  const server = secure?.server ?? createServer(options, ordered);
   server.setTimeout(connectionIdleTime);
   // Only who reads the body says that it may come: one that is refused is never sent.
   server.on('checkContinue', ordered);
@@ -63,7 +65,7 @@ export function listen(
       server.off('error', reject);
       const actual = (server.address() as AddressInfo).port;
       resolve({
-        url: `http://${host.includes(':') ? `[${host}]` : host}:${actual}`,
+        url: `${tls === undefined ? 'http' : 'https'}://${host.includes(':') ? `[${host}]` : host}:${actual}`,
         port: actual,
         close: (drain) =>
           new Promise((done) => {
@@ -77,6 +79,7 @@ export function listen(
               done(!isCut);
             });
             server.closeIdleConnections();
+            secure?.stop();
           }),
       });
     });

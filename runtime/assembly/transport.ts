@@ -1,0 +1,56 @@
+import type { RequestListener } from 'node:http';
+
+import { rootOf } from '../config/exposure.js';
+import type { Config } from '../config/settings.js';
+import { FHIR_PATH, type AppOptions } from '../http/app.js';
+import { isLoopback } from '../http/open-mode.js';
+import { isFor } from '../http/transport/certificate.js';
+import { createProxies, type Proxies } from '../http/transport/client-address.js';
+import { withFront } from '../http/transport/front.js';
+import type { Tls } from '../http/transport/tls.js';
+import type { Log } from '../observe/log.js';
+
+/** What lies between clients and what they are answered by. */
+export interface Transport {
+  /** Absent: plain http. */
+  readonly tls: Tls | undefined;
+  /** Whose word on the addresses of clients counts. */
+  readonly proxies: Proxies;
+  /** What the application has to know of it. */
+  readonly app: Pick<AppOptions, 'baseUrl' | 'proxies' | 'corsOrigins'>;
+  /** What a listener stands behind. */
+  front(listener: RequestListener): RequestListener;
+}
+
+/**
+ * The transport of a configuration.
+ *
+ * @throws Error in one line, where certificates cannot be read or are not good enough
+ */
+export async function openTransport(config: Config, log: Log): Promise<Transport> {
+  const root = rootOf(config);
+  const tls = await startTls(config, log);
+  if (tls !== undefined && !isFor(tls.certificate, new URL(root).hostname)) {
+    log.info(`the certificate is not for ${new URL(root).hostname}: clients will refuse it`);
+  }
+  const proxies = createProxies(config['proxy.trust']);
+  // On this machine it has several names, and all are right.
+  const isNamed = config['base-url'] !== undefined || !isLoopback(config.host);
+  return {
+    tls,
+    proxies,
+    app: {
+      ...(isNamed ? { baseUrl: root + FHIR_PATH } : {}),
+      ...(tls === undefined && config['proxy.trust'].length > 0 ? { proxies } : {}),
+      corsOrigins: config['cors.origins'],
+    },
+    front: (listener) => withFront(listener, { root, hsts: config['tls.hsts'] }),
+  };
+}
+
+async function startTls(config: Config, log: Log): Promise<Tls | undefined> {
+  const { 'tls-cert': cert, 'tls-key': key, 'tls.clientCa': clientCa } = config;
+  if (cert === undefined || key === undefined) return undefined;
+  const { openTls } = await import('../http/transport/tls.js');
+  return openTls({ cert, key, clientCa }, log);
+}

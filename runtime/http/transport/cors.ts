@@ -1,0 +1,61 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+
+import { varyByOrigin } from './vary.js';
+
+/**
+ * What browsers are told of other origins' pages. Credentials of the browser are never let in: tokens come in headers.
+ *
+ * @param url of the request: its path, and the query
+ * @returns whether the request was a preflight, and is answered
+ */
+export type Cors = (req: IncomingMessage, res: ServerResponse, url: string) => boolean;
+
+/** Documents that everybody may read. The others are answered with these headers where they are made. */
+const OPEN = /^\/fhir\/metadata\/?(?:\?|$)/;
+const SELF_SAID = /^\/(?:fhir\/)?\.well-known\/|^\/auth\/jwks\.json(?:\?|$)/;
+
+const EXPOSED = 'ETag, Location, Content-Location, Last-Modified, X-Request-Id';
+const METHODS = 'GET, HEAD, POST, PUT, PATCH, DELETE';
+const HEADERS = [
+  'Accept',
+  'Authorization',
+  'Content-Type',
+  'If-Match',
+  'If-Modified-Since',
+  'If-None-Exist',
+  'If-None-Match',
+  'If-Unmodified-Since',
+  'Prefer',
+  'Range',
+  'X-Request-Id',
+  'X-Security-Context',
+].join(', ');
+
+/** How long a browser may keep the answer to a preflight, in seconds. */
+const MAX_AGE = '600';
+
+/**
+ * CORS: `/metadata` for every page, all else for those of some origins. https://fetch.spec.whatwg.org/#http-cors-protocol
+ *
+ * @param origins as browsers send them: `https://app.example`
+ */
+export function createCors(origins: readonly string[]): Cors {
+  const allowed = new Set(origins);
+  return (req, res, url) => {
+    const isOpen = OPEN.test(url);
+    if (!isOpen && (allowed.size === 0 || SELF_SAID.test(url))) return false;
+    const { origin, 'access-control-request-method': wanted } = req.headers;
+    if (!isOpen) varyByOrigin(res);
+    if (!isOpen && (origin === undefined || !allowed.has(origin))) return false;
+    res.setHeader('Access-Control-Allow-Origin', isOpen ? '*' : origin!);
+    if (req.method !== 'OPTIONS' || origin === undefined || wanted === undefined) {
+      res.setHeader('Access-Control-Expose-Headers', EXPOSED);
+      return false;
+    }
+    res.setHeader('Access-Control-Allow-Methods', isOpen ? 'GET, HEAD' : METHODS);
+    res.setHeader('Access-Control-Allow-Headers', HEADERS);
+    res.setHeader('Access-Control-Max-Age', MAX_AGE);
+    res.writeHead(204).end();
+    return true;
+  };
+}
