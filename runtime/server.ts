@@ -1,4 +1,5 @@
 import { statSync } from 'node:fs';
+import type { RequestListener } from 'node:http';
 
 import { tables } from '../generated/tables.js';
 import { limitsOf, searchSettingsOf } from './config/limits.js';
@@ -29,6 +30,7 @@ import { repeat } from './observe/repeat.js';
 import { createExtractor } from './search/extract.js';
 import { parametersOf } from './search/parameters-of.js';
 import { describeIndex, notCurrent, type IndexMaker } from './search/index-record.js';
+import { createZone } from './search/values/zone.js';
 import { createValidator } from './validate/create-validator.js';
 import type { Store } from './store/store.js';
 
@@ -187,12 +189,21 @@ const TIMED = ['read', 'readMany', 'readVersion', 'history', 'find', 'findAcross
  * @throws Error where the store cannot be opened or an address not be listened on
  */
 export async function startServer(config: Config, log: Log): Promise<RunningServer> {
+  const { openTransport } = await import('./assembly/transport.js');
+  const transport = await openTransport(config, log);
   const core = await openCore(config);
   const closers: (() => Promise<void>)[] = [() => core.store.close()];
   try {
+    const { createApp, FHIR_PATH } = await import('./http/app.js');
+    const { prepareAccess } = await import('./assembly/access.js');
+    const { prepareAudit } = await import('./assembly/audit.js');
+    let root = '';
+    const audit = await prepareAudit(config, core, log, () => root + FHIR_PATH);
+    if (audit !== undefined) closers.push(() => audit.close());
+    const parts = { tables, zone: createZone(ZONE), maps: core.store.maps };
+    const accessAt = await prepareAccess(config, parts, log, audit);
     const large = openLargeBodies(core.limits);
     closers.push(() => large.close());
-    const { createApp, FHIR_PATH } = await import('./http/app.js');
     const { listen } = await import('./http/listen.js');
     const metrics = await startMetrics(config, closers);
     const store = metrics === undefined ? core.store : metrics.timeStore(core.store);
@@ -207,23 +218,30 @@ export async function startServer(config: Config, log: Log): Promise<RunningServ
     const codecs = { xml: XML };
     const options = {
       ...core,
+      ...transport.app,
+      clientAddress: transport.proxies.clientAddress,
       codecs,
       subset,
       store,
       large,
+      ...(audit !== undefined && { audit }),
       log: metrics === undefined ? log : metrics.watch(log),
     };
-    const app = createApp(options);
+    const late: { app?: RequestListener } = {};
     const server = await listen(
-      (req, res) => {
+      transport.front((req, res) => {
         // Clients that keep their connection have to look for another server.
         if (health.draining) res.shouldKeepAlive = false;
-        if (!health.handle(req, res)) app(req, res);
-      },
+        if (!health.handle(req, res)) late.app?.(req, res);
+      }),
       config.host,
       config.port,
       core.limits,
+      transport.tls,
     );
+    // Tokens say where they are good, which may depend on the port. No request comes before this is done.
+    root = config['base-url'] ?? server.url;
+    late.app = createApp({ ...options, ...accessAt(root) });
     const stopCollecting = collectWhenIdle();
     closers.push(sweepFromTimeToTime(core.store, log), () => Promise.resolve(stopCollecting()));
     return {
@@ -309,6 +327,12 @@ function sleep(milliseconds: number): Promise<void> {
 /** Tables and settings that searches are read with, as the server has them. */
 export function searchServices(core: Core): Pick<Services, 'tables' | 'search' | 'subset'> {
   return { tables: core.tables, search: core.search, subset };
+}
+
+/** The small maps of a store, and what scopes are read by: for the commands about clients and keys. */
+export async function openMaps(config: Config, options: OpenOptions) {
+  const store = options.existing ? await openStore(config, options) : (await openCore(config)).store;
+  return { tables, zone: createZone(ZONE), maps: store.maps, close: (): Promise<void> => store.close() };
 }
 
 /** Types that a resource can have. */

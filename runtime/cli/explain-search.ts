@@ -101,7 +101,7 @@ async function readQueries(
   const counts = scope.type === undefined ? await store.counts() : undefined;
   const types = request.types.filter((each) => counts?.has(each) !== false);
   const { sort, count, total, include, notes } = request;
-  const page = { sort, count, total, ...(include !== undefined && { include }) };
+  const page = { sort, count, total, ...(include !== undefined && { include }), ...(base !== '' && { base }) };
   const { parts } = readMembership(scope, types, source, services);
   return { queries: narrow(parts, where).map((part): FindQuery => ({ ...part, ...page })), notes };
 }

@@ -4,6 +4,7 @@ import { ConfigError } from '../config/config-error.js';
 import { readConfig, type Flags } from '../config/read-config.js';
 import { PRODUCT } from '../fhir/product.js';
 import { ALL_SETTINGS, LATER, optionOf, variableOf } from '../config/settings.js';
+import { addAuthCommands } from './auth-commands.js';
 import type { CopyFlags } from './copy.js';
 import type { GenerateOptions } from './development.js';
 import type { LoadFlags } from './load.js';
@@ -122,6 +123,8 @@ export async function runProgram(args: readonly string[], terminal: Terminal): P
     const { printConfig } = await import('../config/print-config.js');
     for (const line of printConfig(readConfig(flagsOf(options), terminal.env).origins)) terminal.out(line);
   });
+
+  addAuthCommands(program, { terminal, withSettings, flagsOf, run });
 
   program
     .command('generate')

@@ -1,4 +1,6 @@
+import { checkTransport } from '../config/check-transport.js';
 import { ConfigError } from '../config/config-error.js';
+import { checkExposure } from '../config/exposure.js';
 import { isMongoUrl } from '../config/mongo-url.js';
 import { readConfig, type Flags } from '../config/read-config.js';
 import type { Config } from '../config/settings.js';
@@ -13,6 +15,8 @@ import type { Terminal } from './terminal.js';
  */
 export async function runServe(flags: Flags, terminal: Terminal): Promise<number> {
   const { config } = readConfig(flags, terminal.env);
+  checkExposure(config);
+  checkTransport(config);
   checkWorkers(config);
   const { createLog } = await import('../observe/create-log.js');
   const stream = process[config['log.stream']];

@@ -27,9 +27,15 @@ function readBytes(file: string, source: string): Buffer {
  *
  * @param source the option or variable that names the file
  * @param keys those whose value stands for itself
+ * @param objects those of them whose value may be an object
  * @throws ConfigError naming the file
  */
-export function readConfigFile(file: string, source: string, keys: ReadonlySet<string>): Map<string, JsonValue> {
+export function readConfigFile(
+  file: string,
+  source: string,
+  keys: ReadonlySet<string>,
+  objects: ReadonlySet<string>,
+): Map<string, JsonValue> {
   const bytes = readBytes(file, source);
   let value: JsonValue;
   try {
@@ -50,7 +56,7 @@ export function readConfigFile(file: string, source: string, keys: ReadonlySet<s
       const key = prefix + name;
       if (isObject(member) && !keys.has(key)) flatten(member, `${key}.`, add);
       // An object `auth` holds the mode and the settings below it.
-      else if (isObject(member)) {
+      else if (isObject(member) && !objects.has(key)) {
         const { mode, ...below } = member;
         if (mode !== undefined) add(key, mode);
         flatten(below, `${key}.`, add);

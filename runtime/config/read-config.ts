@@ -84,7 +84,8 @@ function checkStoreLimits(config: Config): void {
 }
 
 function readFile(file: string, source: string, given: Map<string, Given>): void {
-  for (const [key, value] of readConfigFile(file, source, new Set(ALL_SETTINGS.keys()))) {
+  const objects = [...ALL_SETTINGS].filter(([, { isJson }]) => isJson).map(([key]) => key);
+  for (const [key, value] of readConfigFile(file, source, new Set(ALL_SETTINGS.keys()), new Set(objects))) {
     if (ALL_SETTINGS.has(key)) given.set(key, { name: key, file, value });
     else if (isLater(key)) throw notYet(`${key} ${JSON.stringify(value)} in ${file}`);
     else throw unknown(`${key} in ${file}`, key, [...ALL_SETTINGS.keys(), ...LATER]);
@@ -126,7 +127,8 @@ function parse(setting: Setting<unknown>, { name, file, value }: Given): unknown
         ? ' (set by Kubernetes for a service of that name: give the pod enableServiceLinks: false)'
         : '';
     const reason = error instanceof Error ? error.message : String(error);
-    const shown = typeof value === 'string' ? (setting.mask?.(value) ?? value) : value;
+    // What is wrong with a list of clients may hold their keys.
+    const shown = setting.isJson ? '…' : typeof value === 'string' ? (setting.mask?.(value) ?? value) : value;
     throw new ConfigError(`${name} ${JSON.stringify(shown)}${place}: ${reason}${hint}`);
   }
 }

@@ -1,5 +1,4 @@
 import type { JsonValue } from '../fhir/resource.js';
-import { isLoopback } from '../http/open-mode.js';
 
 /** One setting: a key of the configuration file, a variable of the environment and an option of the command line. */
 export interface Setting<T> {
@@ -9,6 +8,8 @@ export interface Setting<T> {
   readonly initial: T;
   /** For the help, where the value itself says too little. */
   readonly initialText?: string;
+  /** The value is a list or an object of JSON. */
+  readonly isJson?: true;
   /** Left out where no part of the value is a secret. */
   readonly mask?: (value: T) => string;
   /**
@@ -71,19 +72,14 @@ export function duration(min: number, max: number, rest: Description<number>): S
 }
 
 /** One of some words. */
-export function choice<const T extends string>(
-  words: readonly T[],
-  rest: Description<NoInfer<T>> & { readonly later?: Readonly<Record<string, string>> },
-): Setting<T> {
-  const { later = {}, ...description } = rest;
+export function choice<const T extends string>(words: readonly T[], rest: Description<NoInfer<T>>): Setting<T> {
   return {
     placeholder: 'WORD',
-    ...description,
+    ...rest,
     parse(value) {
       const word = words.find((each) => each === value);
       if (word !== undefined) return word;
-      const note = typeof value === 'string' && Object.hasOwn(later, value) ? later[value] : undefined;
-      throw new Error(note ?? `has to be ${words.join(', ').replace(/, ([^,]*)$/, ' or $1')}`);
+      throw new Error(`has to be ${words.join(', ').replace(/, ([^,]*)$/, ' or $1')}`);
     },
   };
 }
@@ -102,16 +98,16 @@ export function yesOrNo(rest: Description<boolean>): Setting<boolean> {
 }
 
 /** The address of an interface to listen on. */
-export function address(rest: Description<string> & { readonly loopbackOnly?: string }): Setting<string> {
-  const { loopbackOnly, ...description } = rest;
+export function address(rest: Description<string>): Setting<string> {
   return {
     placeholder: 'ADDRESS',
-    ...description,
+    ...rest,
     parse(value) {
       if (typeof value !== 'string' || !/^[A-Za-z0-9.:[\]%-]{1,255}$/.test(value))
         throw new Error('has to be an address');
-      if (loopbackOnly !== undefined && !isLoopback(value)) throw new Error(loopbackOnly);
-      return value.replace(/^\[(.*)\]$/, '$1');
+      const host = value.replace(/^\[([^\]]*:[^\]]*)\]$/, '$1');
+      if (/[[\]]/.test(host)) throw new Error('has to be an address');
+      return host;
     },
   };
 }

@@ -1,8 +1,10 @@
 import { DEFAULT_LIMITS } from '../fhir/limits.js';
 import { DEFAULT_SEARCH } from '../interactions/search-settings.js';
 import { whyNoSqlitePath } from '../store/sqlite-path.js';
+import { AUTH_SETTINGS } from './auth-settings.js';
 import { maskPassword } from './mongo-url.js';
 import { address, choice, duration, integer, size, yesOrNo, type Setting } from './setting.js';
+import { TRANSPORT_SETTINGS } from './transport-settings.js';
 
 const MB = 1024 * 1024;
 const HOUR = 3_600_000;
@@ -24,6 +26,16 @@ const STORE: Setting<string> = {
 
 const PORT = integer(0, 65_535, { help: 'port to listen on (0: any free one)', initial: 8080 });
 
+const SINK = choice(['file', 'store', 'stdout', 'off'], { help: '', initial: 'file' });
+
+const AUDIT_SINK: Setting<'file' | 'store' | 'stdout' | 'off' | undefined> = {
+  placeholder: 'SINK',
+  help: 'where audit events go: file (audit.ndjson beside the SQLite file, or in ./data), store, stdout or off',
+  initial: undefined,
+  initialText: 'file with authorization, else off',
+  parse: SINK.parse,
+};
+
 const METRICS_PORT: Setting<number | undefined> = {
   placeholder: 'N',
   help: 'port of /metrics (0: any free one); with workers that of the first, the others follow',
@@ -38,11 +50,7 @@ const METRICS_PORT: Setting<number | undefined> = {
  */
 export const SETTINGS = {
   port: PORT,
-  host: address({
-    help: 'address to listen on',
-    initial: '127.0.0.1',
-    loopbackOnly: 'is not loopback; without authorization only 127.0.0.1, ::1 and localhost can be served',
-  }),
+  host: address({ help: 'address to listen on', initial: '127.0.0.1' }),
   store: STORE,
   'mongo.pool': integer(2, 1000, { help: 'connections to MongoDB, at most, of one process', initial: 50 }),
   'mongo.operationTime': duration(1000, HOUR, {
@@ -53,12 +61,13 @@ export const SETTINGS = {
     help: 'time in which MongoDB has to be found, or to get a new primary',
     initial: 8000,
   }),
-  auth: choice(['open'], {
+  auth: choice(['smart', 'open'], {
     placeholder: 'MODE',
-    help: 'authorization; for now "open": none, loopback only',
-    initial: 'open',
-    later: { smart: 'authorization is not available yet; use open' },
+    help: 'authorization: smart (SMART Backend Services), or open: none, for this machine alone',
+    initial: 'smart',
   }),
+  ...AUTH_SETTINGS,
+  ...TRANSPORT_SETTINGS,
   workers: integer(1, 64, { help: 'processes that share the port; more than one only on MongoDB', initial: 1 }),
   'metrics-port': METRICS_PORT,
   'metrics-host': address({ help: 'address of /metrics', initial: '127.0.0.1' }),
@@ -68,6 +77,7 @@ export const SETTINGS = {
     initial: 'info',
   }),
   'log.stream': choice(['stderr', 'stdout'], { help: 'where the log goes: stderr or stdout', initial: 'stderr' }),
+  'audit.sink': AUDIT_SINK,
   'shutdown.delay': duration(0, 600_000, {
     help: 'time between not being ready any more and taking no connections, for load balancers',
     initial: 0,
@@ -158,22 +168,7 @@ export const ALL_SETTINGS: ReadonlyMap<string, Setting<unknown>> = new Map(
  * Keys whose names are fixed but that nothing stands behind yet: refused, so that nobody relies on them. A key that
  * ends with a dot stands for all below it.
  */
-export const LATER: readonly string[] = [
-  'base-url',
-  'tls-cert',
-  'tls-key',
-  'clients',
-  'integrity',
-  'zone',
-  'admin.expunge',
-  'tls.clientCa',
-  'tls.hsts',
-  'proxy.trust',
-  'cors.origins',
-  'limits.auth.',
-  'audit.',
-  'auth.',
-];
+export const LATER: readonly string[] = ['integrity', 'zone', 'admin.expunge'];
 
 /** Name of the option, without dashes. */
 export function optionOf(key: string): string {

@@ -65,6 +65,7 @@ export const ERRORS = {
   'open-mode-host': { status: 403, issue: 'forbidden', text: 'Without authorization only loopback is served' },
   'open-mode-proxy': { status: 403, issue: 'forbidden', text: 'Without authorization no forwarded request is served' },
   'open-mode-origin': { status: 403, issue: 'forbidden', text: 'Without authorization no foreign web page may write' },
+  'proxy-untrusted': { status: 403, issue: 'forbidden', text: 'This server is reached through its proxy alone' },
   'unknown-path': { status: 404, issue: 'not-supported', text: 'There is nothing at this URL' },
   'unknown-type': { status: 404, issue: 'not-supported', text: 'Unknown resource type' },
   'unknown-operation': { status: 404, issue: 'not-supported', text: 'Unknown operation' },

@@ -1,24 +1,46 @@
-import type { IncomingMessage, RequestListener } from 'node:http';
+import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 
 import express, { type ErrorRequestHandler, type Express } from 'express';
 
+import { DEFAULT_LIMITS } from '../fhir/limits.js';
 import { FhirError } from '../fhir/errors.js';
-import { createFhirServer, type KilnOptions } from './kiln.js';
+import { SILENT } from '../observe/log.js';
+import { createAuthHandler, type AuthRoutes } from './auth-routes.js';
+import { createFhirServer, peerAddress, type KilnOptions } from './kiln.js';
 import { requestId } from './request-id.js';
 import { PLAIN, sendError } from './respond.js';
+import { takeAbsolute } from './transport/base-path.js';
+import type { Proxies } from './transport/client-address.js';
+import { createCors } from './transport/cors.js';
 
 /** Where FHIR is, under the root of the server. */
 export const FHIR_PATH = '/fhir';
+
+/** What the whole is made of, beside what FHIR is. */
+export interface AppOptions extends KilnOptions {
+  /** Those that may connect; absent: everybody. */
+  readonly proxies?: Pick<Proxies, 'isPeer'> | undefined;
+  /** Origins whose pages may call: `https://app.example`. */
+  readonly corsOrigins?: readonly string[];
+  /** What there is beside FHIR for authorization; absent: nothing. */
+  readonly auth?: AuthRoutes;
+}
 
 /**
  * Everything that the server answers: FHIR under `/fhir`, which never passes through Express (it costs more than most
  * reads), and Express for the rest, where there is nothing yet, which it says as FHIR does.
  */
-export function createApp(options: KilnOptions): RequestListener {
+export function createApp(options: AppOptions): RequestListener {
+  const { proxies, corsOrigins = [] } = options;
   const serveFhir = createFhirServer(options);
   const rest = createRest(options);
+  const cors = createCors(corsOrigins);
+  const auth = authOf(options);
   return (req, res) => {
     const url = takeAbsolute(req);
+    if (proxies?.isPeer(req) === false) return refusePeer(req, res, options);
+    if (cors(req, res, url)) return;
+    if (auth !== undefined && !isData(url) && auth(req, res, url)) return;
     if (isFhir(url)) {
       const path = url.slice(FHIR_PATH.length);
       void serveFhir(req, res, path.startsWith('/') ? path : `/${path}`, FHIR_PATH);
@@ -26,17 +48,25 @@ export function createApp(options: KilnOptions): RequestListener {
   };
 }
 
-const ABSOLUTE = /^https?:\/\/([^/?#]*)/i;
+function authOf({ auth, log = SILENT, limits = {}, clientAddress }: AppOptions) {
+  const { bodyIdleTime = DEFAULT_LIMITS.bodyIdleTime } = limits;
+  const addressOf = clientAddress ?? peerAddress;
+  return auth === undefined ? undefined : createAuthHandler(auth, { log, bodyIdleTime, addressOf });
+}
 
-/** The path of a request, which may come with scheme and host; these then count, not `Host`. RFC 9112, 3.2.2 */
-function takeAbsolute(req: IncomingMessage): string {
-  const { url = '/' } = req;
-  const [start, host] = ABSOLUTE.exec(url) ?? [];
-  if (start === undefined || host === undefined) return url;
-  req.headers.host = host;
-  const path = url.slice(start.length);
-  req.url = path.startsWith('/') ? path : `/${path}`;
-  return req.url;
+/** What came over plain http from elsewhere has been seen on the way: nothing else of it counts. */
+function refusePeer(req: IncomingMessage, res: ServerResponse, { log }: AppOptions): void {
+  const id = requestId(req);
+  res.shouldKeepAlive = false;
+  void sendError(res, new FhirError('proxy-untrusted'), { ...PLAIN, pretty: false, requestId: id });
+  log?.request({ requestId: id, method: req.method ?? 'GET', status: 403, duration: 0, failure: 'proxy-untrusted' });
+}
+
+const WELL_KNOWN = `${FHIR_PATH}/.well-known/`;
+
+/** Whether a URL is of FHIR and of no document about the server: most are, so that is seen at once. */
+function isData(url: string): boolean {
+  return url.startsWith(`${FHIR_PATH}/`) && !url.startsWith(WELL_KNOWN);
 }
 
 /** Whether a URL is `/fhir`, or below it. */

@@ -1,3 +1,4 @@
+import { indexScopeRows } from '../auth/guard/scope-rows.js';
 import { DEFAULT_LIMITS, type Limits } from '../fhir/limits.js';
 import type { FormatName } from '../format/negotiate.js';
 import { createPageLinks } from '../interactions/page-link.js';
@@ -22,6 +23,8 @@ export interface ServiceOptions extends Pick<
   | 'search'
   | 'deletesMultiple'
   | 'patchers'
+  | 'authorization'
+  | 'audit'
 > {
   /** Absolute URL of the FHIR base; absent: taken from each request's `Host`. */
   readonly baseUrl?: string;
@@ -42,12 +45,13 @@ export interface Serving {
 export function createServices(options: ServiceOptions): Serving {
   const { tables, store, extract, validate, largeTexts, subset, zone, currency, search, deletesMultiple, baseUrl } =
     options;
-  const { patchers = JSON_PATCHER } = options;
+  const { patchers = JSON_PATCHER, authorization, audit } = options;
   const limits = { ...DEFAULT_LIMITS, ...options.limits };
   const codecs = createCodecs(limits.nesting, options.codecs);
   const router = createRouter(tables.routes, tables.resourceTypes, isWired);
   const services: Services = {
     tables,
+    scopeRows: indexScopeRows(tables.scopes),
     store,
     extract,
     ...(validate === undefined ? {} : { validate }),
@@ -64,6 +68,8 @@ export function createServices(options: ServiceOptions): Serving {
     wired: new Set(INTERACTIONS.keys()),
     formats: [...codecs.keys()],
     ...(baseUrl === undefined ? {} : { baseUrl }),
+    ...(authorization === undefined ? {} : { authorization }),
+    ...(audit === undefined ? {} : { audit }),
   };
   return { services, codecs, router };
 }

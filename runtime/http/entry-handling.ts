@@ -1,5 +1,5 @@
 import { parseQuery } from '../fhir/parse-query.js';
-import { findInteraction } from '../interactions/registry.js';
+import { execute } from '../interactions/execute.js';
 import type { EntryHandling } from '../interactions/services.js';
 import { checkUrlId, type Router } from './router.js';
 
@@ -15,6 +15,6 @@ export function createEntryHandling(router: Pick<Router, 'find'>): EntryHandling
       checkUrlId(interaction, place.id);
       return { interaction, ...place, params: parseQuery(mark < 0 ? '' : url.slice(mark + 1)) };
     },
-    handle: (call, services) => findInteraction(call.interaction, call.type)(call, services),
+    handle: execute,
   };
 }

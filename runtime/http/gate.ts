@@ -7,9 +7,10 @@ import { guardOpenMode } from './open-mode.js';
 export interface Gate {
   /**
    * @param query what follows `?` in the URL, as it was sent
+   * @param isOpen the URL is for everybody: what is presented does not matter
    * @throws FhirError for who may not ask at all
    */
-  admit(req: IncomingMessage, query: string): Principal | Promise<Principal>;
+  admit(req: IncomingMessage, query: string, isOpen: boolean): Principal | Promise<Principal>;
 }
 
 /** The gate of a server without authorization: whoever is on this machine may do everything. */

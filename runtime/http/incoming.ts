@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
 import type { Principal } from '../auth/scopes/principal.js';
+import type { Trace } from '../interactions/call.js';
 import type { LargeBodies } from '../interactions/large-bodies.js';
 import type { Destination } from './router.js';
 
@@ -10,6 +11,7 @@ export interface Incoming {
   readonly res: ServerResponse;
   readonly destination: Destination;
   readonly principal: Principal;
+  readonly trace: Trace;
   readonly params: URLSearchParams;
   readonly base: string;
   /** Of a Binary the content is wanted. */

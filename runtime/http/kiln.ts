@@ -1,14 +1,20 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
+import { OPEN_ACCESS, type Principal } from '../auth/scopes/principal.js';
 import { FhirError } from '../fhir/errors.js';
 import { parseQuery } from '../fhir/parse-query.js';
 import { asksForResource, negotiate, type FormatName, type Negotiated } from '../format/negotiate.js';
+import type { Trace } from '../interactions/call.js';
+import type { FailedCall } from '../interactions/call-audit.js';
 import type { LargeBodies } from '../interactions/large-bodies.js';
-import { findInteraction, hasContent } from '../interactions/registry.js';
+import { authorize, type ScopeServices } from '../interactions/authorize.js';
+import { execute } from '../interactions/execute.js';
+import { hasContent } from '../interactions/registry.js';
 import { patchTypes } from '../interactions/sent-patch.js';
 import { SILENT, type Log } from '../observe/log.js';
 import { createServices, type ServiceOptions, type Serving } from './create-services.js';
 import { OPEN_GATE, type Gate } from './gate.js';
+import { openRoutes } from './open-routes.js';
 import { drain, hasBody } from './read-body.js';
 import { readCall } from './read-call.js';
 import { requestId } from './request-id.js';
@@ -23,6 +29,8 @@ export interface KilnOptions extends ServiceOptions {
   readonly large?: LargeBodies;
   /** Who may ask; absent: there is no authorization. */
   readonly gate?: Gate;
+  /** Address of a client; absent: that of the connection. */
+  readonly clientAddress?: (req: IncomingMessage) => string;
 }
 
 /** A request handler for Node's http server, and for Express: `app.use('/fhir', kiln(options))`. */
@@ -46,20 +54,28 @@ export function kiln(options: KilnOptions): FhirHandler {
 
 /** The FHIR interface. */
 export function createFhirServer(options: KilnOptions): FhirServer {
-  const { log = SILENT, large, gate = OPEN_GATE } = options;
+  const { log = SILENT, large, gate = OPEN_GATE, clientAddress = peerAddress } = options;
   const context = {
     ...createServices(large === undefined ? options : { ...options, largeTexts: large }),
     log,
     large,
     gate,
+    isOpen: openRoutes(options.tables),
   };
-  return (req, res, url, mount) => handle(new Exchange(req, res, url, mount), context);
+  return (req, res, url, mount) => handle(new Exchange(req, res, url, mount, clientAddress), context);
+}
+
+/** That of the connection. */
+export function peerAddress(req: IncomingMessage): string {
+  return req.socket.remoteAddress ?? '';
 }
 
 interface Context extends Serving {
   readonly log: Log;
   readonly large: LargeBodies | undefined;
   readonly gate: Gate;
+  /** Whether a method and a path are for everybody. */
+  readonly isOpen: (method: string, path: string) => boolean;
 }
 
 const NO_PARAMS = new URLSearchParams();
@@ -71,7 +87,10 @@ class Exchange {
   readonly method: string;
   params = NO_PARAMS;
   destination: Destination | undefined;
+  principal: Principal | undefined;
   form: Negotiated | undefined;
+  /** Who asks decides on the answer. */
+  isPersonal = false;
   /** To be done at the end. */
   readonly left: (() => void)[] = [];
 
@@ -80,15 +99,22 @@ class Exchange {
     readonly res: ServerResponse,
     readonly url: string,
     readonly mount: string,
+    readonly addressOf: (req: IncomingMessage) => string,
   ) {
     this.id = requestId(req);
     this.method = req.method ?? 'GET';
   }
 
+  get trace(): Trace {
+    const address = this.addressOf(this.req);
+    return { requestId: this.id, ...(address !== '' && { address }) };
+  }
+
   get look(): Presentation {
     const pretty = this.params.size > 0 && this.params.has('_pretty') && this.params.get('_pretty') !== 'false';
     const { format, contentType } = this.form ?? PLAIN;
-    return { format, contentType, pretty, requestId: this.id };
+    const { id: requestId, isPersonal } = this;
+    return { format, contentType, pretty, requestId, isPersonal };
   }
 }
 
@@ -104,6 +130,7 @@ async function handle(exchange: Exchange, context: Context): Promise<void> {
       else log.defect(id, error);
     } else if (error.status >= 500) failed = describeFailure(error);
     const failure = error instanceof FhirError ? error : new FhirError('internal');
+    context.services.audit?.failed(failedCall(exchange), failure);
     exchange.form ??= formOfFailure(exchange, context);
     await sendError(res, failure, exchange.look, codecs).catch((defect: unknown) => log.defect(id, defect));
     // What has begun and cannot be ended well must not look whole.
@@ -137,11 +164,12 @@ function describeFailure({ code, issues: [{ diagnostics }] }: FhirError): string
   return diagnostics === undefined ? code : `${code} (${diagnostics})`;
 }
 
-async function answer(exchange: Exchange, { services, codecs, router, large, gate }: Context): Promise<void> {
+async function answer(exchange: Exchange, context: Context): Promise<void> {
+  const { services, codecs, router, large } = context;
   const { req, res, method, url } = exchange;
-  const mark = url.indexOf('?');
-  const admitted = gate.admit(req, mark < 0 ? '' : url.slice(mark + 1));
+  const admitted = admit(exchange, context);
   const principal = admitted instanceof Promise ? await admitted : admitted;
+  exchange.principal = principal;
   const path = splitUrl(exchange, services.limits.url);
   if (method === 'OPTIONS') {
     const allow = router.allowed(path);
@@ -154,6 +182,7 @@ async function answer(exchange: Exchange, { services, codecs, router, large, gat
   if (!url.startsWith('/')) throw new FhirError('url-invalid');
   const destination = router.find(method, path);
   exchange.destination = destination;
+  if (principal.access !== OPEN_ACCESS) authorizeHead(destination, req, principal, services);
   const isContent = destination.type !== undefined && hasContent(destination.row.interaction, destination.type);
   const wantsContent = isContent && chooseContent(exchange);
   exchange.form = wantsContent ? PLAIN : negotiated(exchange, services.formats);
@@ -161,7 +190,7 @@ async function answer(exchange: Exchange, { services, codecs, router, large, gat
   const { params } = exchange;
   const call = await readCall(
     {
-      ...{ req, res, destination, principal, params, base, wantsContent, large },
+      ...{ req, res, destination, principal, params, base, wantsContent, large, trace: exchange.trace },
       patchTypes: () => patchTypes(services),
       whenDone: (action) => exchange.left.push(action),
     },
@@ -169,9 +198,44 @@ async function answer(exchange: Exchange, { services, codecs, router, large, gat
     services.limits,
   );
   if (call.form !== undefined) takeForm(exchange, call.form, services.formats);
-  const reply = await findInteraction(call.interaction, call.type)(call, services);
+  const reply = await execute(call, services);
+  services.audit?.answered(call, reply);
   const writing = { codecs, resourceLimit: services.limits.resource };
   await sendReply(req, res, reply, exchange.look, base, writing);
+}
+
+/** What is known of a call that failed, however early. */
+function failedCall({ destination, principal, params, trace }: Exchange): FailedCall {
+  const { row, ...place } = destination ?? {};
+  return {
+    ...place,
+    ...(row !== undefined && { interaction: row.interaction }),
+    ...(principal !== undefined && { principal }),
+    params,
+    trace,
+  };
+}
+
+/** Finds out who asks. Answers by that are for nobody else, refusals as well. */
+function admit(exchange: Exchange, { gate, isOpen }: Context): Principal | Promise<Principal> {
+  const { req, method, url } = exchange;
+  const mark = url.indexOf('?');
+  const isForAll = gate !== OPEN_GATE && isOpen(method, mark < 0 ? url : url.slice(0, mark));
+  exchange.isPersonal = !isForAll && gate !== OPEN_GATE;
+  return gate.admit(req, mark < 0 ? '' : url.slice(mark + 1), isForAll);
+}
+
+/** What the URL and the headers ask for is refused before the body is read. */
+function authorizeHead(
+  { row: { interaction }, type, member }: Destination,
+  { headers }: IncomingMessage,
+  { access }: Principal,
+  services: ScopeServices,
+): void {
+  const ifNoneExist = headers['if-none-exist'];
+  const conditions = ifNoneExist === undefined ? {} : { ifNoneExist: String(ifNoneExist) };
+  const place = { ...(type !== undefined && { type }), ...(member !== undefined && { member }) };
+  authorize({ interaction, ...place, conditions }, access, services);
 }
 
 /** Whether this answer is content: a Binary is read, or written, and its resource is not asked for. */
@@ -193,6 +257,12 @@ function takeForm(exchange: Exchange, form: URLSearchParams, formats: readonly F
 
 /** A failure is told in the form that the client wants, if it can be had. */
 function formOfFailure(exchange: Exchange, { services }: Context): Negotiated {
+  try {
+    // Who is not let in is refused before the URL is looked at.
+    if (exchange.params === NO_PARAMS) splitUrl(exchange, Infinity);
+  } catch {
+    // It is not what this failure is about.
+  }
   try {
     return negotiated(exchange, services.formats);
   } catch {

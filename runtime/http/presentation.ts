@@ -5,4 +5,16 @@ export interface Presentation extends Negotiated {
   /** `_pretty`: indented. */
   readonly pretty: boolean;
   readonly requestId: string;
+  /** Who asks decides on the answer, so that no cache may keep it for others. */
+  readonly isPersonal?: boolean;
+}
+
+/** The headers that every answer begins with. */
+export function headOf({ requestId, isPersonal = false }: Presentation): string[] {
+  return ['X-Request-Id', requestId, ...(isPersonal ? ['Cache-Control', 'no-store'] : [])];
+}
+
+/** The value of `Vary`. @param by what else the answer depends on */
+export function varyOf({ isPersonal = false }: Presentation, ...by: readonly string[]): string {
+  return [...(isPersonal ? ['Authorization'] : []), ...by].join(', ');
 }

@@ -1,5 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
+import { hasTokenParameter } from '../auth/guard/credentials.js';
+import { refusal } from '../auth/guard/refuse.js';
+import { OPEN_ACCESS } from '../auth/scopes/principal.js';
 import { FhirError } from '../fhir/errors.js';
 import type { Limits } from '../fhir/limits.js';
 import type { JsonValue } from '../fhir/resource.js';
@@ -21,7 +24,7 @@ export async function readCall(
   codecs: Codecs,
   limits: BodyLimits & Pick<Limits, 'nesting'>,
 ): Promise<Call> {
-  const { req, res, destination, principal, params, base, wantsContent } = incoming;
+  const { req, res, destination, principal, trace, params, base, wantsContent } = incoming;
   const { row, type, id, versionId, member } = destination;
   const { headers } = req;
   const conditions = readConditions(req);
@@ -36,6 +39,7 @@ export async function readCall(
   } else if (row.method === 'POST' && /(?:^|\/)_search$/.test(row.path)) {
     checkUrlId(row.interaction, id);
     form = await readForm(req, res, limits);
+    if (principal.access !== OPEN_ACCESS && hasTokenParameter(form)) throw refusal('token-malformed');
   } else if (row.method === 'GET' || row.method === 'DELETE') {
     checkUrlId(row.interaction, id);
   } else if (isForeign(headers['content-type']) && hasContent(row.interaction, type)) {
@@ -53,6 +57,7 @@ export async function readCall(
   return {
     interaction: row.interaction,
     principal,
+    trace,
     ...(type === undefined ? {} : { type }),
     ...(id === undefined ? {} : { id }),
     ...(versionId === undefined ? {} : { versionId }),

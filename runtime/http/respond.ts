@@ -10,7 +10,7 @@ import { readJson } from '../format/read-json.js';
 import { writeJson } from '../format/write-json.js';
 import { joinBundle, type Reply } from '../interactions/call.js';
 import type { Codecs } from './codecs.js';
-import type { Presentation } from './presentation.js';
+import { headOf, varyOf, type Presentation } from './presentation.js';
 import { sendBundle } from './send-bundle.js';
 import { joinAround, sendAround, sendContent } from './send-content.js';
 
@@ -36,16 +36,17 @@ export async function sendReply(
   base: string,
   writing: Writing,
 ): Promise<void> {
-  const headers = ['X-Request-Id', look.requestId];
+  const headers = headOf(look);
   if (reply.versionId !== undefined) headers.push('ETag', `W/"${reply.versionId}"`);
   if (reply.lastUpdated !== undefined) headers.push('Last-Modified', formatHttpDate(reply.lastUpdated));
   if (reply.location !== undefined) headers.push('Location', `${base}/${reply.location}`);
   else if (reply.contentLocation !== undefined) headers.push('Content-Location', `${base}/${reply.contentLocation}`);
   if (reply.content !== undefined && reply.around === undefined) {
-    return sendContent(req, res, reply, reply.content, headers);
+    return sendContent(req, res, reply, reply.content, look, headers);
   }
   if (reply.content !== undefined && look.format === 'json' && !look.pretty) {
-    headers.push('Content-Type', look.contentType, 'X-Content-Type-Options', 'nosniff', 'Vary', 'Accept');
+    headers.push('Content-Type', look.contentType, 'X-Content-Type-Options', 'nosniff');
+    headers.push('Vary', varyOf(look, 'Accept'));
     return sendAround(req, res, reply, reply.content, headers);
   }
   const writeBundle = writing.codecs.get(look.format)?.writeBundle;
@@ -54,6 +55,7 @@ export async function sendReply(
   }
   const text = plainText(reply, look) ?? (await writeText(reply, look, writing));
   if (text !== undefined) return sendText(req, res, reply, text, look, headers);
+  if (look.isPersonal === true) headers.push('Vary', varyOf(look));
   // RFC 9110, 8.6
   if (reply.status !== 304 && reply.status !== 204) headers.push('Content-Length', '0');
   res.writeHead(reply.status, headers).end();
@@ -95,7 +97,7 @@ function sendText(
   headers: string[],
 ): void | Promise<void> {
   headers.push('Content-Type', look.contentType, 'X-Content-Type-Options', 'nosniff');
-  headers.push('Vary', 'Accept, Accept-Encoding');
+  headers.push('Vary', varyOf(look, 'Accept', 'Accept-Encoding'));
   const accepted = req.headers['accept-encoding'];
   const encoding = accepted === undefined || text.length < COMPRESS_FROM ? undefined : chooseEncoding(accepted);
   if (encoding !== undefined) return sendCompressed(res, reply, text, encoding, look, headers);
@@ -138,9 +140,10 @@ export async function sendError(
   const outcome = errorOutcome(error);
   const codec = look.format === 'json' ? undefined : codecs?.get(look.format);
   const text = codec === undefined ? writeJson(outcome, look.pretty ? 2 : 0) : await codec.write(outcome, look.pretty);
-  const headers = Object.entries(error.headers).flat();
+  const headers = [...Object.entries(error.headers).flat(), ...headOf(look)];
   const contentType = codec === undefined && look.format !== 'json' ? PLAIN.contentType : look.contentType;
-  headers.push('X-Request-Id', look.requestId, 'Content-Type', contentType, 'X-Content-Type-Options', 'nosniff');
-  headers.push('Vary', 'Accept, Accept-Encoding', 'Content-Length', String(Buffer.byteLength(text)));
+  headers.push('Content-Type', contentType, 'X-Content-Type-Options', 'nosniff');
+  headers.push('Vary', varyOf(look, 'Accept', 'Accept-Encoding'));
+  headers.push('Content-Length', String(Buffer.byteLength(text)));
   res.writeHead(error.status, headers).end(text);
 }

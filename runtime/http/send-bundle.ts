@@ -8,7 +8,7 @@ import { chooseEncoding, openCompressor } from '../format/compress.js';
 import { readJson } from '../format/read-json.js';
 import type { ReplyBundle } from '../interactions/call.js';
 import type { Codec } from './codecs.js';
-import type { Presentation } from './presentation.js';
+import { varyOf, type Presentation } from './presentation.js';
 
 /** Characters that are handed on at a time. */
 const PIECE = 64 * 1024;
@@ -33,7 +33,7 @@ export async function sendBundle(
   headers: string[],
 ): Promise<void> {
   headers.push('Content-Type', look.contentType, 'X-Content-Type-Options', 'nosniff');
-  headers.push('Vary', 'Accept, Accept-Encoding');
+  headers.push('Vary', varyOf(look, 'Accept', 'Accept-Encoding'));
   const encoding = chooseEncoding(req.headers['accept-encoding'] ?? '');
   const isPlain = look.format === 'json' && !look.pretty;
   if (encoding !== undefined) headers.push('Content-Encoding', encoding);

@@ -3,6 +3,7 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 
 import type { Reply, ReplyContent } from '../interactions/call.js';
+import { varyOf, type Presentation } from './presentation.js';
 import { rangeHolds, readRange } from './range.js';
 
 /**
@@ -28,6 +29,7 @@ export async function sendContent(
   res: ServerResponse,
   reply: Reply,
   content: ReplyContent,
+  look: Presentation,
   headers: string[],
 ): Promise<void> {
   const isWanted = rangeHolds(req.headers['if-range'] as string | undefined, reply.versionId);
@@ -36,7 +38,7 @@ export async function sendContent(
   const range = mayRange ? readRange(req.headers.range, content.size) : undefined;
   const length = range === undefined ? content.size : range.to - range.from + 1;
   headers.push('Content-Type', content.contentType, 'Content-Length', String(length), 'Accept-Ranges', 'bytes');
-  headers.push('Vary', 'Accept', ...HARMLESS);
+  headers.push('Vary', varyOf(look, 'Accept'), ...HARMLESS);
   if (content.securityContext !== undefined) headers.push('X-Security-Context', content.securityContext);
   if (range !== undefined) headers.push('Content-Range', `bytes ${range.from}-${range.to}/${content.size}`);
   await send(req, res, range === undefined ? reply.status : 206, headers, () => content.open(range));

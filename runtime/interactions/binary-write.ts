@@ -9,6 +9,7 @@ import { checkBinary, composeBinary } from './binary-store.js';
 import type { Call, Reply, SentContent } from './call.js';
 import { checkId, checkResource, sentId } from './check-resource.js';
 import { checkParameters } from './parameters.js';
+import { guardView } from './guard-write.js';
 import { handOn } from './prepared.js';
 import { replyPut, replyThere } from './reply-put.js';
 import type { Services } from './services.js';
@@ -73,7 +74,7 @@ async function plan(
   services: Services,
 ): Promise<WritePlan> {
   const held = take && holdContent(services.store.blobs, take, services.limits.body);
-  const expected = await aimer.aim(storeView(services.store));
+  const expected = await aimer.aim(guardView(storeView(services.store), call, services));
   if (expected.isThere !== true) await held?.at(targetOfAim(expected).id);
   return {
     ...aimer,

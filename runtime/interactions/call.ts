@@ -39,9 +39,18 @@ export type SentPatch =
   /** https://hl7.org/fhir/R5/fhirpatch.html */
   | { readonly format: 'fhirpath'; readonly parameters: Resource };
 
+/** Where a request comes from, for whoever has to account for it. */
+export interface Trace {
+  readonly requestId: string;
+  /** Of the network. */
+  readonly address?: string;
+}
+
 /** One request, whether it came over HTTP, as an entry of a Bundle, or from a test. */
 export interface Call {
   readonly interaction: Interaction;
+  /** Where it comes from, for the audit; absent: from within the server. */
+  readonly trace?: Trace;
   /** Whoever asks. What the interaction does is bounded by what that may see and do; there is no call without. */
   readonly principal: Principal;
   readonly type?: string;

@@ -40,6 +40,12 @@ const BUNDLES = ['transaction', 'batch'] as const;
 /** Values of `mode`. https://hl7.org/fhir/R5/http.html#capabilities */
 const MODES = ['full', 'normative', 'terminology'] as const;
 
+/** How access is given: SMART, and IHE IUA. */
+const SECURITY_SERVICES = [
+  ['http://terminology.hl7.org/CodeSystem/restful-security-service', 'SMART-on-FHIR'],
+  ['http://profiles.ihe.net/fhir/ihe.securityTypes/CodeSystem/securityTypes', 'IUA'],
+] as const;
+
 /** What was composed. It changes only where index entries become current while the server runs. */
 interface Composed {
   readonly currency: string | undefined;
@@ -145,13 +151,27 @@ function composeStatement(services: Services, currency: string | undefined, now:
       {
         mode: 'server',
         ...(currency === undefined ? {} : { documentation: currency }),
-        security: { description: 'No authorization: only the machine that the server runs on is served.' },
+        security: describeSecurity(services),
         resource: resources,
         ...(system.length > 0 ? { interaction: system.map((code) => describeInteraction(code, services)) } : {}),
         ...(isServed('search-system') ? describeCommon(services) : {}),
         ...(isServed('search-compartment') ? { compartment: tables.compartments.map(({ url }) => url) } : {}),
       },
     ],
+  };
+}
+
+/** https://hl7.org/fhir/R5/security.html; authorization.md §1.5 */
+function describeSecurity({ authorization }: Services): JsonObject {
+  if (authorization === undefined) {
+    return { description: 'No authorization: only the machine that the server runs on is served.' };
+  }
+  return {
+    cors: authorization.cors,
+    service: SECURITY_SERVICES.map(([system, code]) => ({ coding: [{ system, code }] })),
+    description:
+      'Bearer tokens of SMART Backend Services: client_credentials with private_key_jwt, scopes system/[type].cruds, ' +
+      'also in the words read, search, create and write. Where tokens come from is told at [base]/.well-known/smart-configuration.',
   };
 }
 

@@ -1,8 +1,15 @@
+import { neededOn, uniteNeeded } from '../auth/guard/needed-scopes.js';
+import { scopeMissing } from '../auth/guard/refuse.js';
+import { criteriaAccess } from '../auth/guard/search-access.js';
+import { linksOf } from '../auth/guard/search-links.js';
+import type { Access } from '../auth/scopes/access.js';
+import type { Principal } from '../auth/scopes/principal.js';
+import { withinReach } from '../auth/scopes/reach.js';
 import { FhirError, type RequestPart } from '../fhir/errors.js';
 import { parseQuery } from '../fhir/parse-query.js';
 import { isLinkName } from '../search/query/link-name.js';
 import { printCondition } from '../search/query/print.js';
-import type { Condition } from '../search/query/query.js';
+import type { Condition, Criterion } from '../search/query/query.js';
 import { sortCondition } from '../search/query/sort-condition.js';
 import type { FindQuery } from '../store/store.js';
 import { describeCurrency } from './index-currency.js';
@@ -11,6 +18,7 @@ import { FORM } from './page-form.js';
 import { isInclude } from './read-include.js';
 import { resolveCriteria } from './resolve-hierarchies.js';
 import { RESULT_PARAMETERS } from './result-parameters.js';
+import { within as withinScopes } from './search-bounds.js';
 import { withinBudget } from './search-budget.js';
 import { readSearchRequest } from './search-request.js';
 import type { Services } from './services.js';
@@ -18,9 +26,9 @@ import type { Services } from './services.js';
 /** A search that decides which resource a write or a reference is about. */
 export interface Criteria {
   readonly type: string;
-  /** Alike for criteria that are alike but for their order. */
+  /** Alike for criteria that are alike but for their order. Within what whoever asks may search. */
   readonly where: Condition;
-  /** For `commit`: who uses the same criteria waits. */
+  /** For `commit`: who uses the same criteria waits, whatever they may search. */
   readonly key: string;
   /** As a client knows it: `Patient?identifier=…`. */
   readonly text: string;
@@ -33,6 +41,7 @@ export interface CriteriaSource {
   /** As in `Call`. */
   readonly base: string;
   readonly signal?: AbortSignal | undefined;
+  readonly principal: Principal;
 }
 
 /** What criteria are read with. */
@@ -43,15 +52,16 @@ export type CriteriaServices = Pick<
 
 /**
  * Reads the criteria of a conditional write or reference: a search that nothing may be left out of, because what it does not
- * find is created, and what it finds is changed. https://hl7.org/fhir/R5/http.html#cond-update
+ * find is created, and what it finds is changed. They look at nothing but what whoever asks may search, so that nothing can be
+ * learned by them of other resources. https://hl7.org/fhir/R5/http.html#cond-update
  *
  * @throws FhirError as a search, `parameter-invalid` for links, and for parameters that say how results are shown or have no value,
- * `criteria-missing`, and `index-not-current` where a search could miss what is there
+ * `criteria-missing`, `scope-missing`, and `index-not-current` where a search could miss what is there
  */
 export async function readCriteria(
   type: string,
   params: URLSearchParams,
-  { base, signal }: CriteriaSource,
+  { base, signal, principal }: CriteriaSource,
   services: CriteriaServices,
 ): Promise<Criteria> {
   const sent = [...params].filter(([name]) => !FORM.has(name)).map(([name, value]) => ({ name, value, isInUrl: true }));
@@ -64,16 +74,20 @@ export async function readCriteria(
   }
   const input = { type, params: sent, isLenient: false, isPosted: false, now: Date.now(), base };
   const request = readSearchRequest(input, services);
+  const access = criteriaAccess(principal.access);
+  checkScopes(type, request.criteria, access);
   const old = describeCurrency(await namesNotCurrent(request, services));
   if (old !== undefined) throw new FhirError('index-not-current', `${old}; kiln reindex mends that`);
   const { store, extract, limits } = services;
   const where = await withinBudget(limits.queryTime, signal, (within) => {
-    const find = (query: FindQuery) => store.find(query, within);
+    const find = withinScopes(access, (query: FindQuery) => store.find(query, within));
     return resolveCriteria(request.criteria, { find, extract, signal: within, base });
   });
   const alike = sortCondition(where);
   const text = `${type}?${new URLSearchParams(sent.map(({ name, value }): [string, string] => [name, value])).toString()}`;
-  return { type, where: alike, key: `${type}?${printCondition(alike)}`, text };
+  const reach = access.on(type, 's');
+  const seen = reach === 'everything' ? alike : sortCondition(withinReach(alike, reach));
+  return { type, where: seen, key: `${type}?${printCondition(alike)}`, text };
 }
 
 /**
@@ -93,6 +107,13 @@ export function splitQuery(text: string, base: string): { readonly type?: string
   }
   const [, type = '', query = local] = /^\/?([A-Za-z]*)\?(.*)$/s.exec(local) ?? [];
   return { ...(type !== '' && { type }), params: parseQuery(query) };
+}
+
+/** They are a search of their type, and of those whose hierarchies they name. */
+function checkScopes(type: string, criteria: readonly Criterion[], access: Access): void {
+  const types = [type, ...(linksOf(criteria, access).chain || [])];
+  if (types.every((each) => access.on(each, 's') !== 'nothing')) return;
+  throw scopeMissing(uniteNeeded(types.map((each) => neededOn(each, 's'))));
 }
 
 /** Writes wait for others with the same criteria, and are checked once more at the end; both know one type alone. */

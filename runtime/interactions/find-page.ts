@@ -5,6 +5,7 @@ import type { FindPage, FindQuery, PageQuery, Store } from '../store/store.js';
 import type { Call } from './call.js';
 import { resolveCriteria } from './resolve-hierarchies.js';
 import { withinBudget } from './search-budget.js';
+import type { SearchBounds } from './search-bounds.js';
 import { narrow } from './search-parts.js';
 import type { SearchRequest } from './search-request.js';
 import type { Services } from './services.js';
@@ -13,6 +14,7 @@ import type { Services } from './services.js';
  * A page of what fulfils all criteria; hierarchies that they name are followed first, within the same time.
  *
  * @param parts what is searched
+ * @param bounds of what may be seen; absent: there are none
  * @throws FhirError `too-costly` with what could be done about it
  */
 export async function findPage(
@@ -21,13 +23,17 @@ export async function findPage(
   query: PageQuery,
   { signal, base }: Pick<Call, 'signal' | 'base'>,
   { store, extract, limits }: Pick<Services, 'store' | 'extract' | 'limits'>,
+  bounds?: SearchBounds,
 ): Promise<FindPage> {
   const run = async (within: AbortSignal | undefined): Promise<FindPage> => {
     const source = { find: (each: FindQuery) => store.find(each, within), extract, signal: within, base };
-    const where = await resolveCriteria(criteria, source);
+    const targets =
+      bounds === undefined
+        ? narrow(parts, await resolveCriteria(criteria, source))
+        : await bounds.targets(parts, source);
     try {
       const asked = { ...query, ...(base !== '' && { base }) };
-      return await find(narrow(parts, where), asked, within, store);
+      return await find(targets, asked, within, store);
     } catch (error) {
       throw error instanceof FhirError && error.code === 'too-costly'
         ? tooCostly(error, query, criteria, parts)

@@ -1,10 +1,11 @@
 import { isAssignedId } from '../fhir/id.js';
 import { formatInstant } from '../fhir/instant.js';
-import type { HistoryPage, StoredVersion } from '../store/store.js';
+import type { StoredVersion } from '../store/store.js';
+import type { SeenPage } from './history-seen.js';
 
 /** What stands in the Bundle of a history page. */
 export interface HistoryBundle {
-  readonly page: HistoryPage;
+  readonly page: SeenPage;
   /** Absolute URL of the FHIR base. */
   readonly base: string;
   /** URL of this page. */
@@ -25,7 +26,7 @@ export function writeHistoryBundle({ page, base, self, next, isTotalOnly, texts 
   const links = [{ relation: 'self', url: self }, ...(next === undefined ? [] : [{ relation: 'next', url: next }])];
   const head =
     `{"resourceType":"Bundle","meta":{"lastUpdated":"${formatInstant(page.complete)}"},"type":"history",` +
-    `"total":${page.total},"link":${JSON.stringify(links)}`;
+    `${page.total === undefined ? '' : `"total":${page.total},`}"link":${JSON.stringify(links)}`;
   if (isTotalOnly || page.versions.length === 0) return `${head}}`;
   return `${head},"entry":[${page.versions.map((version, i) => writeEntry(version, base, texts[i])).join(',')}]}`;
 }

@@ -1,8 +1,9 @@
+import { OPEN_ACCESS } from '../auth/scopes/principal.js';
 import { FhirError } from '../fhir/errors.js';
-import type { HistoryPage } from '../store/store.js';
 import type { Call, Reply } from './call.js';
 import { writeHistoryBundle } from './history-bundle.js';
 import { HISTORY_PARAMETERS, readHistoryQuery } from './history-query.js';
+import { hasSeenHistory, seenHistory, type SeenPage } from './history-seen.js';
 import { checkForm, FORM, writeLink } from './page-form.js';
 import { PAGE_PARAMETER, type PageState } from './page-link.js';
 import { checkParameters, singleParameter } from './parameters.js';
@@ -33,8 +34,8 @@ export async function history(call: Call, services: Services): Promise<Reply> {
     ...(id === undefined ? {} : { id }),
     ...(state === undefined ? {} : { after: state.after }),
   };
-  const page = await services.store.history(query, call.signal);
-  if (page.total === 0) await checkExists(call, services);
+  const page = await seenHistory(query, call, services, totalOf(state));
+  if (page.versions.length === 0 && !(page.total !== undefined && page.total > 0)) await checkExists(call, services);
   const next = isTotalOnly ? undefined : await nextLink(call, asked, page, services);
   const json = writeHistoryBundle({
     page,
@@ -61,15 +62,23 @@ async function openPage(call: Call, { pages }: Services): Promise<PageState | un
 }
 
 /** A history of nothing is a failure where the instance never was, and no match where it has older versions. */
-async function checkExists({ type, id }: Call, { store }: Services): Promise<void> {
-  if (type === undefined || id === undefined) return;
-  if ((await store.read(type, id)) === undefined) throw new FhirError('not-found', `There is no ${type}/${id}`);
+async function checkExists(call: Call, services: Services): Promise<void> {
+  if (!(await hasSeenHistory(call, services))) throw new FhirError('not-found', `There is no ${call.type}/${call.id}`);
 }
 
-async function nextLink(call: Call, asked: Call, page: HistoryPage, { pages }: Services): Promise<string | undefined> {
+/** In a token, where the store does not keep it: the total that the first page told. */
+const TOTAL = '_total';
+
+function totalOf(state: PageState | undefined): number | undefined {
+  const text = state === undefined ? null : new URLSearchParams(state.query).get(TOTAL);
+  return text === null ? undefined : Number(text);
+}
+
+async function nextLink(call: Call, asked: Call, page: SeenPage, { pages }: Services): Promise<string | undefined> {
   if (page.next === undefined) return undefined;
-  const query = new URLSearchParams([...asked.params].filter(([name]) => CARRIED.includes(name))).toString();
-  return link(call, [[PAGE_PARAMETER, await pages.seal(call, { query, after: page.next })]]);
+  const query = new URLSearchParams([...asked.params].filter(([name]) => CARRIED.includes(name)));
+  if (page.total !== undefined && call.principal.access !== OPEN_ACCESS) query.set(TOTAL, String(page.total));
+  return link(call, [[PAGE_PARAMETER, await pages.seal(call, { query: query.toString(), after: page.next })]]);
 }
 
 function link(call: Call, params: readonly (readonly [string, string])[]): string {

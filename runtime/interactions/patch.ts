@@ -49,7 +49,7 @@ export function patchAimer(call: Call): Aimer {
     async aim(view) {
       const found = await aim(view);
       const { id, current } = targetOfAim(found);
-      if (current === undefined) throw new FhirError('not-found', `There is no ${found.type}/${id} to patch`);
+      if (current === undefined) throw new FhirError('not-found', `There is no ${found.type}/${id}`);
       if (liveVersion(current) === undefined) {
         throw new FhirError('deleted', `${found.type}/${id} was deleted with version ${current.version}`);
       }

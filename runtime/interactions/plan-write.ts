@@ -5,6 +5,7 @@ import { planConditionalUpdateBinary, planCreateBinary, planUpdateBinary } from 
 import type { Call } from './call.js';
 import { planCreate } from './create.js';
 import { planConditionalDelete, planDelete } from './delete.js';
+import { guarded } from './guard-write.js';
 import { planConditionalPatch, planPatch } from './patch.js';
 import type { Services } from './services.js';
 import { planConditionalUpdate, planUpdate } from './update.js';
@@ -13,7 +14,7 @@ import type { WritePlan, WritePlanner } from './write-plan.js';
 type Planners = ReadonlyMap<Interaction, WritePlanner>;
 
 /** Planners of the interactions that write one thing. */
-export const PLANNERS: Planners = new Map<Interaction, WritePlanner>([
+export const PLANNERS: Planners = guardAll([
   ['create', planCreate],
   ['update', planUpdate],
   ['conditional-update', planConditionalUpdate],
@@ -24,13 +25,18 @@ export const PLANNERS: Planners = new Map<Interaction, WritePlanner>([
 ]);
 
 /** Those of the type whose content is bytes. */
-export const BINARY_PLANNERS: Planners = new Map<Interaction, WritePlanner>([
+export const BINARY_PLANNERS: Planners = guardAll([
   ['create', planCreateBinary],
   ['update', planUpdateBinary],
   ['conditional-update', planConditionalUpdateBinary],
   ['patch', planPatchBinary],
   ['conditional-patch', planConditionalPatchBinary],
 ]);
+
+/** No plan is made past the guard. */
+function guardAll(planners: readonly (readonly [Interaction, WritePlanner])[]): Planners {
+  return new Map(planners.map(([interaction, planner]) => [interaction, guarded(planner)]));
+}
 
 /**
  * The plan of a call that writes; undefined: it does not write.

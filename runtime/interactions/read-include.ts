@@ -2,7 +2,7 @@ import type { SearchRow } from '../contract/search.js';
 import { FhirError } from '../fhir/errors.js';
 import { nearest } from '../fhir/nearest.js';
 import type { SearchDefinitions } from '../search/query/definitions.js';
-import { isInline, isSearchable } from '../search/query/later-parameters.js';
+import { isInline, isSearchable, namesByUrl } from '../search/query/later-parameters.js';
 import { clip, quote } from '../search/query/quote.js';
 import { some, suggest } from '../search/query/unknown-parameter.js';
 import type { IncludeDirective } from '../store/store.js';
@@ -90,9 +90,6 @@ export function mergeIncludes(directives: readonly IncludeDirective[]): readonly
   return [...merged.values()];
 }
 
-/** Types whose values name a resource by type and id, if at all: not by its URL. */
-const PLAIN: ReadonlySet<string> = new Set(['Reference', 'CodeableReference']);
-
 type Kind = Pick<IncludeDirective, 'isReverse' | 'iterates'>;
 
 function directivesOf(
@@ -101,11 +98,11 @@ function directivesOf(
   rows: readonly SearchRow[],
   target: string | undefined,
 ): readonly IncludeDirective[] {
-  return rows.map(({ code, paths, targets }) => {
+  return rows.map((row) => {
     // What has a URL in common with a target need not be of its type.
-    const named = paths.some(({ types }) => types.some((type) => !PLAIN.has(type))) ? targets : undefined;
+    const named = namesByUrl(row) ? row.targets : undefined;
     const wanted = target === undefined ? named : [target];
-    return { ...kind, source, params: [code], ...(wanted !== undefined && { targets: wanted }) };
+    return { ...kind, source, params: [row.code], ...(wanted !== undefined && { targets: wanted }) };
   });
 }
 

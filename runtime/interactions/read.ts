@@ -3,6 +3,7 @@ import type { Call, Reply } from './call.js';
 import { checkParameters } from './parameters.js';
 import { replyVersion } from './reply-version.js';
 import type { Services } from './services.js';
+import { isSeen } from './sight.js';
 import { targetOf } from './target.js';
 import { viewParameters } from './view.js';
 
@@ -11,6 +12,8 @@ export async function read(call: Call, services: Services): Promise<Reply> {
   checkParameters(call, viewParameters(services));
   const { type, id } = targetOf(call);
   const current = await services.store.read(type, id);
-  if (current === undefined) throw new FhirError('not-found', `There is no ${type}/${id}`);
+  // What may not be seen is as if it were not there.
+  if (current === undefined || !(await isSeen(current, 'r', call, services)))
+    throw new FhirError('not-found', `There is no ${type}/${id}`);
   return replyVersion(call, current, services);
 }

@@ -1,6 +1,8 @@
 import { formatInstant } from '../fhir/instant.js';
 import { noteOutcome, type Note } from '../fhir/note.js';
 import type { FindPage, StoredVersion } from '../store/store.js';
+import type { Reply } from './call.js';
+import { replyBundle } from './reply-bundle.js';
 
 /** What stands in the Bundle of a page of matches. */
 export interface SearchBundle {
@@ -23,10 +25,10 @@ export interface SearchBundle {
 }
 
 /**
- * JSON text of a Bundle of type `searchset`. Resources are put in as the text that the store has, so that every number
+ * The answer that is a Bundle of type `searchset`. Resources are put in as the text that the store has, so that every number
  * keeps its form. https://hl7.org/fhir/R5/bundle.html#searchset
  */
-export function writeSearchBundle(bundle: SearchBundle): string {
+export function replySearchBundle(bundle: SearchBundle): Reply {
   const { page, total, base, self, next, texts, included, includedTexts, notes } = bundle;
   const links = [{ relation: 'self', url: self }, ...(next === undefined ? [] : [{ relation: 'next', url: next }])];
   const entries = [
@@ -36,11 +38,11 @@ export function writeSearchBundle(bundle: SearchBundle): string {
   if (notes.length > 0) {
     entries.push(`{"resource":${JSON.stringify(noteOutcome(notes))},"search":{"mode":"outcome"}}`);
   }
-  return (
+  const head =
     `{"resourceType":"Bundle","meta":{"lastUpdated":"${formatInstant(page.complete)}"},"type":"searchset",` +
-    `${total === undefined ? '' : `"total":${total},`}"link":${JSON.stringify(links)}` +
-    `${entries.length === 0 ? '' : `,"entry":[${entries.join(',')}]`}}`
-  );
+    `${total === undefined ? '' : `"total":${total},`}"link":${JSON.stringify(links)}`;
+  if (entries.length === 0) return { status: 200, json: `${head}}` };
+  return replyBundle({ head: `${head},"entry":[`, entries, tail: ']}' });
 }
 
 /** https://hl7.org/fhir/R5/valueset-search-entry-mode.html */

@@ -24,6 +24,8 @@ export interface SearchRequest extends Pick<FindQuery, 'sort' | 'count' | 'total
   readonly types: readonly string[];
   /** All of them have to be fulfilled. */
   readonly criteria: readonly Criterion[];
+  /** Names of the parameters that they come from, in the same order. */
+  readonly names: readonly string[];
   readonly maxResults?: number;
   readonly view?: View;
   /** The parameters that searching, sorting and including go by. */
@@ -58,6 +60,7 @@ export function readSearchRequest(input: SearchInput, services: SearchServices):
     ...(subset !== undefined && { checkView: (view: View) => checkView(view, types, subset) }),
   };
   const criteria: Criterion[] = [];
+  const names: string[] = [];
   const includes: IncludeDirective[] = [];
   const used = new Map<string, UsedParameter>();
   const use = (each: UsedParameter): void => void used.set(`${each.type} ${each.code}`, each);
@@ -83,6 +86,7 @@ export function readSearchRequest(input: SearchInput, services: SearchServices):
     const criterion = parseCriterion(name, value, context);
     room -= isLink(criterion) ? weightOf(criterion) : splitAt(value, ',').length;
     criteria.push(criterion);
+    names.push(name);
     if (room < 0) throw tooManyValues(2 * context.maxAlternatives, criteria.some(isLink));
     usedBy(owner, criterion, definitions).forEach(use);
     understood.push(sent);
@@ -140,6 +144,7 @@ export function readSearchRequest(input: SearchInput, services: SearchServices):
   return {
     types,
     criteria,
+    names,
     ...query,
     ...(include !== undefined && { include }),
     used: [...used.values()],

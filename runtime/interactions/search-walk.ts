@@ -14,6 +14,8 @@ export interface Walk {
   readonly shown: number;
   /** Place in the store's order; absent: this is the first page. */
   readonly after?: string;
+  /** `SearchBounds.effect` of its beginning; absent: there were no bounds. */
+  readonly effect?: string;
 }
 
 /** The parameters of a call, those of its URL first. */
@@ -39,20 +41,41 @@ export async function openWalk(call: Call, pages: PageLinks): Promise<Walk> {
     throw new FhirError('parameter-invalid', `A page link is complete; it takes no "${other.name.slice(0, 64)}"`);
   }
   const { query, after } = await pages.open(bindingOf(call), token.value);
-  const [, began, shown, place] = /^([0-9a-z]+)\.([0-9a-z]+)\.(.*)$/s.exec(after) ?? [];
+  const [, began, shown, effect = '', place] = /^([0-9a-z]+)\.([0-9a-z]+)\.([\w-]*)\.(.*)$/s.exec(after) ?? [];
   if (began === undefined || shown === undefined || place === undefined) throw new FhirError('page-invalid');
   return {
     params: [...new URLSearchParams(query)].map(([name, value]) => ({ name, value, isInUrl: false })),
     began: Number.parseInt(began, 36),
     shown: Number.parseInt(shown, 36),
     after: place,
+    effect,
   };
 }
 
+/**
+ * Refuses a page link to whom tokens give something else in this search than to whom it was made for: it carries a place and a
+ * total that are of what that could see.
+ *
+ * @param effect `SearchBounds.effect` of the token presented
+ * @throws FhirError `page-invalid`
+ */
+export function checkEffect(walk: Walk, effect: string): void {
+  if (walk.after === undefined || (walk.effect ?? '') === effect) return;
+  const text = 'This page link was made for scopes that show something else; search again from the beginning';
+  throw new FhirError('page-invalid', text);
+}
+
 /** The token that goes on with a walk, where `walk` says how far it is then. */
-export function sealWalk(call: Call, { params, began, shown, after = '' }: Walk, pages: PageLinks): Promise<string> {
+export function sealWalk(
+  call: Call,
+  { params, began, shown, after = '', effect = '' }: Walk,
+  pages: PageLinks,
+): Promise<string> {
   const query = new URLSearchParams(params.map(({ name, value }): [string, string] => [name, value])).toString();
-  return pages.seal(bindingOf(call), { query, after: `${began.toString(36)}.${shown.toString(36)}.${after}` });
+  return pages.seal(bindingOf(call), {
+    query,
+    after: `${began.toString(36)}.${shown.toString(36)}.${effect}.${after}`,
+  });
 }
 
 /** A search of the system, of a type and of a compartment are never each other's. */

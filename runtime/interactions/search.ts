@@ -6,13 +6,15 @@ import { describeCurrency } from './index-currency.js';
 import { namesNotCurrent } from './names-not-current.js';
 import { checkForm, writeLink } from './page-form.js';
 import { PAGE_PARAMETER } from './page-link.js';
-import { writeSearchBundle } from './search-bundle.js';
+import { boundSearch, type SearchBounds } from './search-bounds.js';
+import { replySearchBundle } from './search-bundle.js';
 import { cutNote } from './search-notes.js';
 import { readMembership } from './search-parts.js';
 import { readSearchRequest, type SearchRequest } from './search-request.js';
 import { scopeOf, type SearchScope } from './search-scope.js';
 import { includeViews, matchViews } from './search-views.js';
-import { openWalk, sealWalk, type Walk } from './search-walk.js';
+import { checkEffect, openWalk, sealWalk, type Walk } from './search-walk.js';
+import { TYPES } from './read-types.js';
 import type { Services } from './services.js';
 import { showPage } from './show-page.js';
 
@@ -37,7 +39,11 @@ export async function search(call: Call, services: Services): Promise<Reply> {
     },
     services,
   );
-  const { maxResults = Infinity, view, include } = request;
+  const bounds = await boundSearch(call, scope, request, services);
+  const effect = bounds?.effect ?? '';
+  checkEffect(walk, effect);
+  const { maxResults = Infinity, view } = request;
+  const { include, types } = bounds ?? request;
   const count = Math.min(request.count, maxResults - walk.shown);
   const query = {
     sort: request.sort,
@@ -46,20 +52,20 @@ export async function search(call: Call, services: Services): Promise<Reply> {
     ...(walk.after !== undefined && { after: walk.after }),
     ...(include !== undefined && { include }),
   };
-  const { parts, used } = readMembership(scope, request.types, source, services);
-  const page = await findPage(parts, request, query, call, services);
+  const { parts, used } = readMembership(scope, types, source, services);
+  const page = await findPage(parts, request, query, call, services, bounds);
   const shown = walk.shown + page.versions.length;
   const hasNext = count > 0 && page.next !== undefined && shown < maxResults;
   const next = hasNext
-    ? await nextLink(call, scope, request, { ...walk, shown, after: page.next }, services)
+    ? await nextLink(call, scope, request, { ...walk, shown, after: page.next, effect }, services)
     : undefined;
   const total = totalOf(page, query);
   const included = page.included ?? [];
-  const json = writeSearchBundle({
+  return replySearchBundle({
     page,
     ...(total !== undefined && { total }),
     base: call.base,
-    self: isFirst ? selfLink(call, scope, request) : writeLink(call, scope.path, pageParameter(call)),
+    self: isFirst ? selfLink(call, scope, request, bounds) : writeLink(call, scope.path, pageParameter(call)),
     ...(next !== undefined && { next }),
     texts: await showPage(page.versions, matchViews(view, scope.type === undefined, subset), services),
     included,
@@ -70,7 +76,6 @@ export async function search(call: Call, services: Services): Promise<Reply> {
       ...(await currencyNotes({ used: [...request.used, ...used] }, services)),
     ],
   });
-  return { status: 200, json };
 }
 
 /** Nobody has to count what stands on one page. */
@@ -82,9 +87,18 @@ function totalOf(
   return total ?? (isAll ? versions.length : undefined);
 }
 
-/** What was understood, as far as it was in the URL: nothing of a body gets into a link. */
-function selfLink(call: Call, { path }: SearchScope, { understood }: SearchRequest): string {
+/**
+ * What was understood, as far as it was in the URL: nothing of a body gets into a link. Of types that nobody named those that
+ * were searched, where these are not all.
+ */
+function selfLink(
+  call: Call,
+  { path }: SearchScope,
+  { understood, types }: SearchRequest,
+  bounds: SearchBounds | undefined,
+): string {
   const pairs = understood.filter(({ isInUrl }) => isInUrl).map(({ name, value }) => [name, value] as const);
+  if (bounds !== undefined && bounds.types.length < types.length) pairs.push([TYPES, bounds.types.join(',')]);
   return writeLink(call, call.form === undefined ? path : `${path}/_search`.replace(/^\//, ''), pairs);
 }
 

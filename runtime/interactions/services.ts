@@ -1,3 +1,4 @@
+import type { ScopeRows } from '../auth/guard/scope-rows.js';
 import type { Interaction, Tables } from '../contract/index.js';
 import type { Limits } from '../fhir/limits.js';
 import type { Resource } from '../fhir/resource.js';
@@ -7,6 +8,7 @@ import type { Zone } from '../search/values/zone.js';
 import type { Store } from '../store/store.js';
 import type { Fault } from '../validate/fault.js';
 import type { Call, Reply } from './call.js';
+import type { CallAudit } from './call-audit.js';
 import type { IndexCurrency } from './index-currency.js';
 import type { LargeTexts } from './large-bodies.js';
 import type { PageLinks } from './page-link.js';
@@ -16,7 +18,7 @@ import type { SearchSettings } from './search-settings.js';
 /** The tables that interactions read. */
 export type ServiceTables = Pick<
   Tables,
-  'origin' | 'resourceTypes' | 'routes' | 'capabilities' | 'search' | 'compartments' | 'types'
+  'origin' | 'resourceTypes' | 'routes' | 'capabilities' | 'search' | 'compartments' | 'types' | 'scopes'
 >;
 
 /** The part of a resource that a client wants. https://hl7.org/fhir/R5/search.html#summary */
@@ -46,6 +48,8 @@ export interface EntryHandling {
 /** What interactions work with. */
 export interface Services {
   readonly tables: ServiceTables;
+  /** What interactions require of a token. */
+  readonly scopeRows: ScopeRows;
   readonly store: Store;
   /** Index entries of a resource. */
   readonly extract: (resource: Resource) => readonly IndexEntry[];
@@ -67,6 +71,8 @@ export interface Services {
   readonly formats: readonly FormatName[];
   /** URL of the FHIR base, for the CapabilityStatement, where it is configured. */
   readonly baseUrl?: string;
+  /** What is told of authorization; absent: there is none. `cors`: some pages of other origins may call. */
+  readonly authorization?: { readonly cors: boolean };
   /** Whether the index entries in the store are those of today's definitions; absent: they are. */
   readonly currency?: IndexCurrency;
   /** Formats of patches that are taken; absent: JSON Patch. */
@@ -75,6 +81,8 @@ export interface Services {
   readonly deletesMultiple?: boolean;
   /** What searches do where the client does not say; absent: as `DEFAULT_SEARCH` has it. */
   readonly search?: Partial<SearchSettings>;
+  /** Takes down what calls came to; absent: nobody does. */
+  readonly audit?: CallAudit;
 }
 
 /** One interaction. @throws FhirError for every failure that a client has to be told */

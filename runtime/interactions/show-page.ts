@@ -1,3 +1,4 @@
+import { keepPace } from '../fhir/pace.js';
 import type { Resource } from '../fhir/resource.js';
 import { readJson } from '../format/read-json.js';
 import { markSubsetted } from '../format/summary-tag.js';
@@ -22,8 +23,10 @@ export async function showPage(
 ): Promise<(string | undefined)[]> {
   const texts: (string | undefined)[] = [];
   let room = PAGE_CONTENT;
+  const pace = keepPace();
   for (const { type, id, json } of versions) {
     const text = json === undefined ? undefined : viewJson(json, viewOf(type), services);
+    await pace();
     const resource = text === undefined || type !== BINARY ? undefined : (readJson(text) as Resource);
     const pointer = resource === undefined ? undefined : pointerOf(resource);
     if (resource === undefined || pointer === undefined) {

@@ -4,6 +4,7 @@ import type { Call, Reply } from './call.js';
 import { checkParameters } from './parameters.js';
 import { replyVersion } from './reply-version.js';
 import type { Services } from './services.js';
+import { isSeen } from './sight.js';
 import { targetOf } from './target.js';
 import { viewParameters } from './view.js';
 
@@ -13,6 +14,7 @@ export async function vread(call: Call, services: Services): Promise<Reply> {
   const { type, id } = targetOf(call);
   const version = versionNumber(call.versionId ?? '');
   const stored = version === undefined ? undefined : await services.store.readVersion(type, id, version);
-  if (stored === undefined) throw new FhirError('not-found', `There is no version ${call.versionId} of ${type}/${id}`);
+  if (stored === undefined || !(await isSeen(stored, 'r', call, services)))
+    throw new FhirError('not-found', `There is no version ${call.versionId} of ${type}/${id}`);
   return replyVersion(call, stored, services);
 }

@@ -24,8 +24,9 @@ describe('kiln explain-search', () => {
     const location = (id: string, partOf: string) =>
       JSON.stringify({ resourceType: 'Location', id, partOf: { reference: `Location/${partOf}` } });
     lines.push(location('floor', 'house'), location('room', 'floor'));
-    const subject = { reference: 'Patient/p1' };
-    lines.push(JSON.stringify({ resourceType: 'Observation', id: 'o', status: 'final', code: { text: 'x' }, subject }));
+    const observation = (id: string, reference: string) =>
+      JSON.stringify({ resourceType: 'Observation', id, status: 'final', code: { text: 'x' }, subject: { reference } });
+    lines.push(observation('o', 'Patient/p1'), observation('absolute', 'http://own.example/fhir/Patient/p9'));
     writeFileSync(join(folder, 'patients.ndjson'), lines.join('\n'));
     expect((await kiln('load', join(folder, 'patients.ndjson'), '--store', store)).code).toBe(0);
   }, 60_000);
@@ -68,6 +69,21 @@ describe('kiln explain-search', () => {
     expect(has.out).toMatch(/\nwhere {7}.*patient of Observation/);
     expect(has.out).toContain('\nincludes    Patient <- Observation.subject, again and again\n');
     expect(has.out).toMatch(/ for 1 returned$/);
+  });
+
+  it.each([
+    ['http://own.example/fhir/', 1],
+    ['http://other.example/fhir/', 0],
+    ['', 0],
+  ])('follows absolute references below the base %j: %i', async (base, returned) => {
+    const { code, out } = await kiln(
+      'explain-search',
+      `${base}Observation?subject:Patient.name=love9`,
+      '--store',
+      store,
+    );
+    expect(code).toBe(0);
+    expect(out).toMatch(new RegExp(` for ${returned} returned$`));
   });
 
   it('shows compartments, and of several types each that has resources', async () => {

@@ -7,6 +7,7 @@ import { ConfigError } from '../../runtime/config/config-error.js';
 import { limitsOf } from '../../runtime/config/limits.js';
 import { printConfig } from '../../runtime/config/print-config.js';
 import { readConfig } from '../../runtime/config/read-config.js';
+import type { JsonValue } from '../../runtime/fhir/resource.js';
 import { ALL_SETTINGS, LATER, optionOf, SETTINGS, variableOf } from '../../runtime/config/settings.js';
 import { DEFAULT_LIMITS } from '../../runtime/fhir/limits.js';
 
@@ -21,7 +22,7 @@ describe('configuration', () => {
 
   it('has defaults', () => {
     const { config } = readConfig({}, { HOME: '/', KILN_AUTH: '' });
-    expect(config).toMatchObject({ port: 8080, host: '127.0.0.1', store: 'sqlite:./data/kiln.db', auth: 'open' });
+    expect(config).toMatchObject({ port: 8080, host: '127.0.0.1', store: 'sqlite:./data/kiln.db', auth: 'smart' });
     expect(limitsOf(config)).toMatchObject(DEFAULT_LIMITS);
   });
 
@@ -64,7 +65,7 @@ describe('configuration', () => {
     }
     expect(variableOf('limits.bodyIdleTime')).toBe('KILN_LIMITS_BODY_IDLE_TIME');
     for (const setting of Object.values(SETTINGS)) {
-      if (setting.initial !== undefined) expect(setting.parse(setting.initial)).toBe(setting.initial);
+      if (setting.initial !== undefined) expect(setting.parse(setting.initial as JsonValue)).toBe(setting.initial);
     }
   });
 
@@ -79,13 +80,23 @@ describe('configuration', () => {
     [{ port: '-1' }, {}, '--port "-1": '],
     [{}, { KILN_PORT: '80.5' }, 'KILN_PORT "80.5": '],
     [{}, { KILN_PORT: 'tcp://10.0.0.1:80' }, 'enableServiceLinks'],
-    [{ host: '0.0.0.0' }, {}, '--host "0.0.0.0": is not loopback'],
-    [{ host: 'example.org' }, {}, '--host "example.org": '],
-    [{ host: '::1%lo' }, {}, '--host "::1%lo": is not loopback'],
-    [{ host: '[localhost]' }, {}, '--host "[localhost]": is not loopback'],
-    [{ auth: 'smart' }, {}, '--auth "smart": authorization is not available yet'],
-    [{ auth: 'none' }, {}, '--auth "none": has to be open'],
-    [{ auth: 'constructor' }, {}, '--auth "constructor": has to be open'],
+    [{ host: '[localhost]' }, {}, '--host "[localhost]": has to be an address'],
+    [{ auth: 'none' }, {}, '--auth "none": has to be smart or open'],
+    [{ auth: 'constructor' }, {}, '--auth "constructor": has to be smart or open'],
+    [{ 'base-url': 'example.org' }, {}, 'has to be a URL such as https://fhir.example.org'],
+    [{ 'base-url': 'https://u:p@example.org' }, {}, 'without user, query and fragment'],
+    [{ 'base-url': 'https://example.org/?x' }, {}, 'without user, query and fragment'],
+    [{ 'base-url': 'http://example.org' }, {}, 'has to be https: tokens travel there'],
+    [{ 'base-url': 'https://example.org/fhir/' }, {}, 'FHIR is below it: https://example.org'],
+    [{ 'auth-lifetime': '301 s' }, {}, '--auth-lifetime "301 s": has to be a time from 1 s to 5 min'],
+    [{ 'auth-skew': '2 min' }, {}, 'has to be a time from 0 ms to 1 min'],
+    [{ 'auth-algorithms': 'none' }, {}, '--auth-algorithms "none": has to be some of RS256'],
+    [{ 'auth-algorithms': 'ES384,HS256' }, {}, 'has to be some of RS256'],
+    [{ 'auth-algorithms': '' }, {}, 'has to be some of RS256'],
+    [{}, { KILN_CLIENTS: '{"id":"x"}' }, 'KILN_CLIENTS "…": has to be a list of objects'],
+    [{}, { KILN_CLIENTS: '[' }, 'has to be a list of objects'],
+    [{ 'auth-external-scopes': '{"a":1}' }, {}, 'has to be an object of texts'],
+    [{ 'auth-external-issuer': 'http://as.example' }, {}, 'has to be an https URL'],
     [{ 'log-level': 'loud' }, {}, 'has to be debug, info, warn, error or silent'],
     [{ 'delete-multiple': 'yes' }, {}, '--delete-multiple "yes": has to be true or false'],
     [{ store: 'mongo://u:s3cr@t@h/x' }, {}, '--store "mongo://u:***@h/x": has to be sqlite:PATH'],
@@ -96,10 +107,9 @@ describe('configuration', () => {
     [{ 'limits-body': '1 TB' }, {}, '--limits-body "1 TB": has to be a size from 1 kB to 512 MB, such as 50 MB'],
     [{ 'limits-body': '0' }, {}, '--limits-body "0": '],
     [{ 'limits-query-time': 'soon' }, {}, 'has to be a time from 10 ms to 1 h, such as 10 s'],
-    [{ 'base-url': 'https://x' }, {}, '--base-url "https://x": this setting is not available yet'],
-    [{ 'tls-cert': 'a' }, {}, '--tls-cert "a": '],
-    [{}, { KILN_TLS_KEY: 'a' }, 'KILN_TLS_KEY "a": this setting is not available yet'],
-    [{}, { KILN_AUTH_EXTERNAL_MODE: 'a' }, 'KILN_AUTH_EXTERNAL_MODE "a": this setting is not available yet'],
+    [{ 'tls-hsts': 'yes' }, {}, '--tls-hsts "yes": has to be true or false'],
+    [{ integrity: 'enforced' }, {}, '--integrity "enforced": this setting is not available yet'],
+    [{}, { KILN_AUTH_EXTERNAL_MODE: 'a' }, 'KILN_AUTH_EXTERNAL_MODE "a": has to be jwks or introspection'],
     [{}, { KILN_PROT: '1' }, 'KILN_PROT: there is no such setting; did you mean KILN_PORT?'],
     [{}, { KILN_LIMIT_BODY: '1' }, 'did you mean KILN_LIMITS_BODY?'],
     // Was Node's own text.
@@ -121,9 +131,11 @@ describe('configuration', () => {
     [{ limits: 5 }, 'limits in '],
     [{ search: { handling: 'loose' } }, 'search.handling "loose" in '],
     [{ delete: { multiple: 1 } }, 'delete.multiple 1 in '],
-    [{ limits: { auth: { client: 3 } } }, 'this setting is not available yet'],
-    [{ auth: { external: { mode: 'jwks' } } }, /auth.external.mode "jwks" in .* not available yet/],
-    [{ cors: { origins: ['*'] } }, 'this setting is not available yet'],
+    [{ admin: { expunge: true } }, 'this setting is not available yet'],
+    [{ auth: { external: { mode: 'saml' } } }, /auth.external.mode "saml" in .* has to be jwks or introspection/],
+    [{ clients: { id: 'lab' } }, /^clients "…" in .*: has to be a list/],
+    [{ clients: ['s3cret'] }, /^clients "…" in .*: has to be a list of objects/],
+    [{ cors: { origins: ['*'] } }, '"*" is no origin'],
     ['{"port":1,"port":2}', 'stands twice'],
     ['[]', 'has to be a JSON object'],
     ['port: 1', 'Line 1, column 1'],
@@ -132,6 +144,30 @@ describe('configuration', () => {
     expect(read).toThrow(ConfigError);
     expect(read).toThrow(message);
     expect(read).not.toThrow('\n');
+  });
+
+  it('takes what authorization is configured by, in a file and as text', () => {
+    const clients = [{ id: 'lab', scope: 'system/Patient.rs', jwksUrl: 'https://lab.example/jwks' }];
+    const external = { mode: 'jwks', issuer: 'https://as.example', scopes: { 'fhir.read': 'system/*.rs' } };
+    const jwks = { allow: ['10.0.0.0/8', 'lab.example:8443'] };
+    const given = {
+      clients,
+      auth: { mode: 'smart', lifetime: '60 s', jwks, external },
+      'base-url': 'https://h.example/',
+    };
+    const { config, origins } = readConfig({ config: file(given) }, {});
+    expect(config).toMatchObject({
+      clients,
+      auth: 'smart',
+      'auth.lifetime': 60_000,
+      'auth.jwks.allow': jwks.allow,
+      'auth.external.mode': 'jwks',
+      'auth.external.scopes': external.scopes,
+      'base-url': 'https://h.example',
+    });
+    expect(printConfig(origins).join('\n')).toMatch(/^clients +lab +clients in /m);
+    const env = { KILN_CLIENTS: JSON.stringify(clients), KILN_AUTH_JWKS_ALLOW: '10.0.0.0/8, lab.example:8443' };
+    expect(readConfig({}, env).config).toMatchObject({ clients, 'auth.jwks.allow': jwks.allow });
   });
 
   it('leaves alone what Kubernetes sets for a service of that name', () => {

@@ -1,13 +1,13 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { explain } from '../../generator/explain.js';
 import { GeneratorError } from '../../generator/generator-error.js';
-import { makeModel } from '../../generator/generate.js';
 import type { Model } from '../../generator/model/model.js';
+import { ourModel } from '../generator/our-model.js';
 
 let model: Model;
 
 beforeAll(async () => {
-  model = await makeModel();
+  model = await ourModel();
 });
 
 /** What is said, line by line, without what aligns it. */

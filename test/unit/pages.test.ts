@@ -1,7 +1,6 @@
 import { posix } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { emitPages } from '../../generator/emit/pages.js';
-import { makeModel } from '../../generator/generate.js';
 import type { Model, Structure } from '../../generator/model/model.js';
 import { kebab } from '../../generator/model/names.js';
 import { printPages } from '../../generator/print/pages.js';
@@ -12,12 +11,13 @@ import {
   markdownFormat,
 } from '../../generator/print/pages-markdown.js';
 import type { Page } from '../../generator/emit/artefact.js';
+import { ourModel } from '../generator/our-model.js';
 
 let model: Model;
 let files: ReadonlyMap<string, string>;
 
 beforeAll(async () => {
-  model = await makeModel();
+  model = await ourModel();
   files = pagesOf(model);
 });
 

@@ -11,9 +11,14 @@ async function kiln(args: string[], env: Record<string, string> = {}) {
 
 describe('the command line', () => {
   it.each([
-    [['serve', '--auth', 'smart'], '--auth "smart": authorization is not available yet'],
-    [['serve', '--host', '192.168.0.1'], '--host "192.168.0.1"'],
-    [['serve', '--tls-cert', 'x', '--tls-key', 'y'], '--tls-cert'],
+    [['serve', '--auth', 'none'], '--auth "none": has to be smart or open'],
+    [['serve', '--auth', 'open', '--host', '192.168.0.1'], '--host 192.168.0.1: without authorization'],
+    [['serve', '--auth', 'smart', '--host', '192.168.0.1'], '--host 192.168.0.1: plain http is for this machine only'],
+    [['token', '--client', 'x'], '--client and --key go together'],
+    [['token', '--port', '0'], '--port 0'],
+    [['client', 'add', '--id', 'x', '--scope', 's', '--store', 'sqlite::memory:'], 'a memory store ends'],
+    [['client', 'disable'], "'--id <ID>' not specified"],
+    [['keys', 'rotate', '--store', 'sqlite::memory:'], 'a memory store ends'],
     [['serve', '--metrics-port', 'x'], '--metrics-port "x"'],
     [['serve', '--prot', '1'], "unknown option '--prot' (Did you mean --port?)"],
     [['config', '--integrity', 'enforced'], 'not available yet'],
@@ -48,8 +53,8 @@ describe('the command line', () => {
   });
 
   it('reads the environment', async () => {
-    const { code, err } = await kiln(['serve'], { KILN_AUTH: 'smart' });
-    expect([code, err]).toEqual([2, 'kiln: KILN_AUTH "smart": authorization is not available yet; use open']);
+    const { code, err } = await kiln(['serve'], { KILN_AUTH: 'none' });
+    expect([code, err]).toEqual([2, 'kiln: KILN_AUTH "none": has to be smart or open']);
   });
 
   it('helps', async () => {

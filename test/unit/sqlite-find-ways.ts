@@ -45,10 +45,10 @@ export function waysOfFinding(queries: number): void {
   }
 
   it.each<[string, FindLimits]>([
-    ['walked, whatever it takes', { few: 0, patience: Infinity, small: 0, deep: 1_000_000 }],
-    ['walked for a short while, then collected', { few: 0, patience: 5, small: 1e9, deep: 1_000_000 }],
-    ['walked for a while, walked on, then collected', { few: 3, patience: 20, small: 0, deep: 1_000_000 }],
-    ['collected', { few: 1e9, patience: 0, small: 0, deep: 1_000_000 }],
+    ['walked, whatever it takes', { few: 0, brief: 0, patience: Infinity, small: 0, deep: 1_000_000 }],
+    ['walked for a short while, then collected', { few: 0, brief: 0, patience: 5, small: 1e9, deep: 1_000_000 }],
+    ['walked for a while, walked on, then collected', { few: 3, brief: 400, patience: 20, small: 0, deep: 1_000_000 }],
+    ['collected', { few: 1e9, brief: 0, patience: 0, small: 0, deep: 1_000_000 }],
   ])('that are %s find what matches says', async (_how, limits) => {
     await randomQueries(limited(limits), 'Random', seedOfRun(), queries);
   });
@@ -58,9 +58,9 @@ export function waysOfFinding(queries: number): void {
       `INSERT INTO term VALUES (1, 'One'), (2, 'Two'), (3, 'Three'); INSERT INTO unordered_type VALUES (1), (2), (3)`,
     );
     const ways: readonly FindLimits[] = [
-      { few: 0, patience: Infinity, small: 0, deep: 1_000_000 },
-      { few: 50, patience: 20, small: 0, deep: 1_000_000 },
-      { few: 1e9, patience: 0, small: 0, deep: 1_000_000 },
+      { few: 0, brief: 0, patience: Infinity, small: 0, deep: 1_000_000 },
+      { few: 50, brief: 400, patience: 20, small: 0, deep: 1_000_000 },
+      { few: 1e9, brief: 0, patience: 0, small: 0, deep: 1_000_000 },
     ];
     for (const [n, limits] of ways.entries()) {
       await randomQueries(limited(limits), ['One', 'Two', 'Three'][n]!, seedOfRun() + n, queries);

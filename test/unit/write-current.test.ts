@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 
 import { DEFAULT_LIMITS } from '../../runtime/fhir/limits.js';
+import { indexScopeRows } from '../../runtime/auth/guard/scope-rows.js';
 import { OPEN_PRINCIPAL } from '../../runtime/auth/scopes/principal.js';
 import type { Call } from '../../runtime/interactions/call.js';
 import { createPageLinks } from '../../runtime/interactions/page-link.js';
@@ -37,6 +38,7 @@ describe('a rival who writes between reading and writing', () => {
     };
     const services: Services = {
       tables: toyTables,
+      scopeRows: indexScopeRows(toyTables.scopes),
       store: contested,
       extract: toyExtract,
       wired: new Set(),

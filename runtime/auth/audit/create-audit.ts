@@ -16,14 +16,14 @@ export interface Audit {
  * @param base URL that the server is known by
  * @param unaudited the type that reading is no matter of the audit of, where events themselves are resources
  */
-export function createAudit(sink: AuditSink, base: string, unaudited?: string): Audit {
+export function createAudit(sink: AuditSink, base: () => string, unaudited?: string): Audit {
   return {
     rest(record) {
       if (record.type === unaudited && unaudited !== undefined && record.status < 400) return;
-      sink.take(restEvent(record, base));
+      sink.take(restEvent(record, base()));
     },
     token(event) {
-      const told = tokenEvent(event, base);
+      const told = tokenEvent(event, base());
       if (told !== undefined) sink.take(told);
     },
     close: () => sink.close(),

@@ -1,5 +1,6 @@
 import type { CompartmentRow, SearchRow, SearchTable } from '../../contract/search.js';
 import { isId } from '../../fhir/id.js';
+import { isObject, type JsonObject, type JsonValue } from '../../fhir/resource.js';
 
 /** The compartment whose resource an audit event names. https://profiles.ihe.net/ITI/BALP */
 const PATIENT = 'Patient';
@@ -10,8 +11,8 @@ const MOST = 20;
 
 /** Finds out which patients a request is about. */
 export interface PatientFinder {
-  /** Of a resource, by its JSON text. */
-  ofResource(type: string, id: string | undefined, json: string | undefined): readonly string[];
+  /** Of a resource, or its JSON text. */
+  ofResource(type: string, id: string | undefined, content: JsonValue | undefined): readonly string[];
   /** Of a search: those that its criteria or its compartment name. */
   ofSearch(type: string | undefined, params: URLSearchParams): readonly string[];
 }
@@ -24,9 +25,9 @@ export function createPatientFinder(tables: {
   const members = tables.compartments.find(({ type }) => type === PATIENT)?.members ?? {};
   const links = new Map(tables.search.map((table) => [table.type, linksOf(table, members[table.type] ?? [])]));
   return {
-    ofResource(type, id, json) {
+    ofResource(type, id, content) {
       if (type === PATIENT) return id === undefined ? [] : [id];
-      return json === undefined ? [] : referredTo(json, links.get(type)?.elements ?? []);
+      return content === undefined ? [] : referredTo(content, links.get(type)?.elements ?? []);
     },
     ofSearch(type, params) {
       if (params.size === 0 || type === undefined) return [];
@@ -55,15 +56,23 @@ function linksOf({ type, parameters }: SearchTable, members: readonly string[]):
   return { elements: [...elements], codes: codes.map(({ code }) => code) };
 }
 
-/** References to patients in these elements. The text is that of the store: one line, without white space. */
-function referredTo(json: string, elements: readonly string[]): readonly string[] {
-  if (!json.includes(`${PATIENT}/`)) return [];
-  const resource = JSON.parse(json) as Readonly<Record<string, unknown>>;
-  const ids = elements.flatMap((name) => {
-    const text = resource[name] === undefined ? '' : JSON.stringify(resource[name]);
-    return [...text.matchAll(REFERENCE)].map(([, id]) => id!);
-  });
-  return distinct(ids);
+/** Larger texts are not parsed, in characters: any reference to a patient in them counts. */
+const LARGE = 65_536;
+
+/** References to patients in these elements. */
+function referredTo(content: JsonValue, elements: readonly string[]): readonly string[] {
+  if (typeof content === 'string') {
+    if (elements.length === 0 || !content.includes(`${PATIENT}/`)) return [];
+    if (content.length > LARGE) return distinct(patientsIn(content));
+  }
+  const resource: unknown = typeof content === 'string' ? JSON.parse(content) : content;
+  if (!isObject(resource as JsonValue)) return [];
+  const values = elements.map((name) => (resource as JsonObject)[name]).filter((value) => value !== undefined);
+  return distinct(values.flatMap((value) => patientsIn(JSON.stringify(value))));
+}
+
+function patientsIn(text: string): readonly string[] {
+  return [...text.matchAll(REFERENCE)].map(([, id]) => id!);
 }
 
 function distinct(names: readonly string[]): readonly string[] {

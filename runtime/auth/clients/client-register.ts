@@ -14,6 +14,8 @@ export interface ClientRegister {
    * @throws ClientRefused
    */
   add(registration: unknown, replace?: boolean): Promise<Client>;
+  /** As it is now; undefined: there is none. */
+  find(id: string): Promise<Client | undefined>;
   /** In the order of their ids. */
   list(): Promise<readonly Client[]>;
   /** @throws ClientRefused where there is no such client */
@@ -49,6 +51,10 @@ export function createClientRegister(maps: AtomicMaps, rules: RegistrationRules)
         if (before === undefined || replace) return client;
         throw new ClientRefused(`There is a client "${client.id}" already; --replace registers it anew`);
       });
+    },
+    find: async (id) => {
+      const text = await maps.get(CLIENTS_MAP, id);
+      return text === undefined ? undefined : readClient(text);
     },
     list: async () => {
       const entries = await maps.entries(CLIENTS_MAP);

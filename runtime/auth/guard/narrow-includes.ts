@@ -1,13 +1,6 @@
-import type { Condition } from '../../search/query/query.js';
 import type { IncludeDirective } from '../../store/store.js';
 import type { Access } from '../scopes/access.js';
 import type { Reach } from '../scopes/reach.js';
-
-/** A directive that leads only to what a token may see. */
-export interface NarrowedDirective extends IncludeDirective {
-  /** What resources of a type have to fulfil to come along, by type; types that are missing come along as they are. */
-  readonly within?: Readonly<Record<string, Condition>>;
-}
 
 /**
  * Which resources of a type may come along: with `r` or `s` where a reference leads to them, with `s` where they refer,
@@ -19,7 +12,7 @@ export function includeReach(access: Access, type: string, isReverse: boolean): 
 
 /**
  * Narrows what comes with a page. A type that may not come along is left out without a word, and a directive that can lead
- * to nothing else goes with it. The store has to apply `within` before it counts, cuts or follows further.
+ * to nothing else goes with it.
  *
  * @param resourceTypes all there are, for directives that name no target
  */
@@ -27,8 +20,8 @@ export function narrowIncludes(
   directives: readonly IncludeDirective[],
   access: Access,
   resourceTypes: readonly string[],
-): readonly NarrowedDirective[] {
-  return directives.flatMap((directive): readonly NarrowedDirective[] => {
+): readonly IncludeDirective[] {
+  return directives.flatMap((directive): readonly IncludeDirective[] => {
     if (directive.isReverse) {
       const reach = includeReach(access, directive.source, true);
       if (reach === 'nothing') return [];

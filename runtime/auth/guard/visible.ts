@@ -38,14 +38,6 @@ export function visibleVersions(
   });
 }
 
-/** Deletions that the version before has to be read for, because a condition decides. */
-export function deletionsToJudge(
-  versions: readonly StoredVersion[],
-  reach: (type: string) => Reach,
-): readonly StoredVersion[] {
-  return versions.filter(({ type, json }) => json === undefined && typeof reach(type) !== 'string');
-}
-
 /** The types of which anything may be seen, in their order. */
 export function typesWithin(types: readonly string[], reach: (type: string) => Reach): readonly string[] {
   return types.filter((type) => reach(type) !== 'nothing');

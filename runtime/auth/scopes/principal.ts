@@ -6,6 +6,8 @@ export interface Principal {
   /** Canonical v2 scopes of the token. */
   readonly scope: string;
   readonly access: Access;
+  /** `jti` of the token, where it has one. */
+  readonly tokenId?: string;
 }
 
 /** Everything is given: of a server without authorization, and of what the server does for itself. */
@@ -18,3 +20,9 @@ export const OPEN_ACCESS: Access = {
 
 /** Whoever asks a server without authorization, and the server itself. */
 export const OPEN_PRINCIPAL: Principal = { clientId: '', scope: '', access: OPEN_ACCESS };
+
+/** Nothing is given. */
+const NO_ACCESS: Access = { on: () => 'nothing', onAny: () => 'nothing', isWhole: () => false, holds: () => false };
+
+/** Whoever asks what is open to everybody. */
+export const NOBODY: Principal = { clientId: '', scope: '', access: NO_ACCESS };

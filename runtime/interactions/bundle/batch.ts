@@ -64,18 +64,23 @@ export async function executeEntry(
   services: BundleServices,
   room: AnswerRoom,
 ): Promise<string> {
+  const { audit } = services;
+  let call: Call | undefined;
   try {
-    const call = callOf(entry, bundle);
-    // What writes is done, however little of it can be told.
-    if (entry.phase !== Phase.Read) {
-      const reply = await services.entries.handle(call, services);
-      return await writeEntry(entry, reply, services.limits.resource);
-    }
-    room.check();
+    call = callOf(entry, bundle);
+    const isRead = entry.phase === Phase.Read;
+    if (isRead) room.check();
     const reply = await services.entries.handle(call, services);
-    return room.take(await writeEntry(entry, reply, services.limits.resource));
+    audit?.answered(call, reply);
+    const answer = await writeEntry(entry, reply, services.limits.resource);
+    // What writes is done, however little of it can be told.
+    return isRead ? room.take(answer) : answer;
   } catch (error) {
-    if (error instanceof FhirError) return writeFailure(entry.index, error);
-    throw error;
+    if (!(error instanceof FhirError)) throw error;
+    audit?.failed(
+      call ?? { ...entry.route, principal: bundle.principal, ...(bundle.trace && { trace: bundle.trace }) },
+      error,
+    );
+    return writeFailure(entry.index, error);
   }
 }

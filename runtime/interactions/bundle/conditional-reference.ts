@@ -25,3 +25,8 @@ export function criteriaOfReference(
   const what = type === '' ? 'no resource type' : `the unknown resource type ${JSON.stringify(type.slice(0, 64))}`;
   throw new FhirError('bundle-entry', `The conditional reference names ${what}${hint}`, { expression: place() });
 }
+
+/** The type that criteria look for. */
+export function typeOfCriteria(criteria: string): string {
+  return criteria.slice(0, criteria.indexOf('?'));
+}

@@ -10,6 +10,7 @@ export function callOf(entry: Entry, bundle: Call): Call {
   return {
     interaction,
     principal: bundle.principal,
+    ...(bundle.trace === undefined ? {} : { trace: bundle.trace }),
     params,
     conditions,
     ...(type === undefined ? {} : { type }),

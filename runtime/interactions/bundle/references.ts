@@ -1,7 +1,8 @@
 import { FhirError } from '../../fhir/errors.js';
-import { readCriteria, splitQuery } from '../criteria.js';
+import { readCriteria, splitQuery, type CriteriaSource } from '../criteria.js';
 import type { WriteView } from '../write-plan.js';
 import type { BundleServices } from './bundle-services.js';
+import { typeOfCriteria } from './conditional-reference.js';
 import { entryPath, inEntry, throwFaults } from './entry-error.js';
 import { locateLink } from './locate.js';
 import { replaceInQuery } from './match-url.js';
@@ -29,11 +30,6 @@ export function collectCriteria(steps: readonly Step[]): ReadonlyMap<string, Pla
   return places;
 }
 
-/** The type that criteria look for. */
-export function typeOfCriteria(criteria: string): string {
-  return criteria.slice(0, criteria.indexOf('?'));
-}
-
 /**
  * The one resource that each of the criteria finds, in the store together with what the Bundle makes of it.
  *
@@ -44,14 +40,14 @@ export async function resolveReferences(
   criteria: ReadonlyMap<string, Place>,
   nameOf: (text: string, step: Step) => string | undefined,
   view: WriteView,
-  base: string,
+  source: CriteriaSource,
   services: BundleServices,
 ): Promise<ReadonlyMap<string, string>> {
   const names = new Map<string, string>();
   const faults = new Map<Place, FhirError>();
   await inParallel([...criteria], WIDTH, async ([text, place]) => {
     try {
-      names.set(text, await resolve(text, (part) => nameOf(part, place.step), view, base, services));
+      names.set(text, await resolve(text, (part) => nameOf(part, place.step), view, source, services));
     } catch (error) {
       if (!(error instanceof FhirError)) throw error;
       const fault = atPlace(error, place);
@@ -78,12 +74,12 @@ async function resolve(
   text: string,
   nameOf: (part: string) => string | undefined,
   view: WriteView,
-  base: string,
+  source: CriteriaSource,
   services: BundleServices,
 ): Promise<string> {
   const type = typeOfCriteria(text);
-  const { params } = splitQuery(text, base);
-  const criteria = await readCriteria(type, replaceInQuery(type, params, nameOf, services.tables), { base }, services);
+  const { params } = splitQuery(text, source.base);
+  const criteria = await readCriteria(type, replaceInQuery(type, params, nameOf, services.tables), source, services);
   const { found } = await view.match(type, criteria.where, 2);
   const [only, second] = found;
   const shown = JSON.stringify(text.length > 200 ? `${text.slice(0, 200)}…` : text);

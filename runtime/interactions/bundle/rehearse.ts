@@ -1,6 +1,10 @@
+import type { Access } from '../../auth/scopes/access.js';
+import { OPEN_ACCESS } from '../../auth/scopes/principal.js';
 import { FhirError } from '../../fhir/errors.js';
+import { stampBody } from '../../store/body.js';
 import type { Change, Store, StoredVersion } from '../../store/store.js';
 import type { Call } from '../call.js';
+import { isJudged } from '../sight.js';
 import type { BundleServices } from './bundle-services.js';
 import { callOf } from './entry-call.js';
 import { inEntry, throwFaults } from './entry-error.js';
@@ -27,7 +31,7 @@ export async function rehearseReads(
   pace: Pace,
 ): Promise<void> {
   if (reads.length === 0) return;
-  const ahead = { ...services, store: storeAhead(services.store, changes) };
+  const ahead = { ...services, store: storeAhead(services.store, changes, bundle.principal.access) };
   const faults = new Map<number, FhirError>();
   await inParallel(reads, WIDTH, async (entry) => {
     await pace();
@@ -45,9 +49,9 @@ export async function rehearseReads(
 }
 
 /** The store as it will be, with as much of each resource as reads need to succeed; searches and histories are not done. */
-function storeAhead(store: Store, changes: readonly Change[]): Store {
+function storeAhead(store: Store, changes: readonly Change[], access: Access): Store {
   const now = Date.now();
-  const written = new Map(changes.map((change) => [`${change.type}/${change.id}`, versionOf(change, now)]));
+  const written = new Map(changes.map((change) => [`${change.type}/${change.id}`, versionOf(change, now, access)]));
   const ahead: Pick<Store, 'read' | 'readVersion' | 'find' | 'findAcross' | 'history'> = {
     read: async (type, id) => written.get(`${type}/${id}`) ?? store.read(type, id),
     async readVersion(type, id, version) {
@@ -67,7 +71,10 @@ function storeAhead(store: Store, changes: readonly Change[]): Store {
   });
 }
 
-function versionOf({ type, id, expected, content }: Change, now: number): StoredVersion {
+function versionOf({ type, id, expected, body }: Change, now: number, access: Access): StoredVersion {
   const head = { type, id, version: expected + 1, lastUpdated: now };
-  return content === undefined ? head : { ...head, json: JSON.stringify({ resourceType: type, id }) };
+  if (body === undefined) return head;
+  // Its content may decide on who sees it.
+  const isWhole = access !== OPEN_ACCESS && isJudged(type, access.on(type, 'r'));
+  return { ...head, json: isWhole ? stampBody(body, head.version, now) : JSON.stringify({ resourceType: type, id }) };
 }

@@ -5,11 +5,9 @@ import { formatInstant } from '../../fhir/instant.js';
 import { errorOutcome } from '../../fhir/operation-outcome.js';
 import { writeJson } from '../../format/write-json.js';
 import { joinBundle, type Call, type Reply, type ReplyContent } from '../call.js';
+import { replyBundle } from '../reply-bundle.js';
 import { Phase, type Entry } from './entry.js';
 import { inEntry } from './entry-error.js';
-
-/** An answer of more characters than this is sent entry by entry. */
-const LARGE = 256 * 1024;
 
 /**
  * The answer to a batch or transaction, its entries in the order of the request. Resources are put in as the text that the
@@ -19,9 +17,7 @@ export function answerOf(type: 'batch' | 'transaction', entries: readonly string
   const link = JSON.stringify([{ relation: 'self', url: base }]);
   const head = `{"resourceType":"Bundle","type":"${type}-response","link":${link}`;
   if (entries.length === 0) return { status: 200, json: `${head}}` };
-  const bundle = { head: `${head},"entry":[`, entries, tail: ']}' };
-  const size = entries.reduce((sum, { length }) => sum + length, 0);
-  return size > LARGE ? { status: 200, bundle } : { status: 200, json: joinBundle(bundle) };
+  return replyBundle({ head: `${head},"entry":[`, entries, tail: ']}' });
 }
 
 /**
@@ -57,8 +53,9 @@ function statusLine(status: number): string {
   return `${status} ${STATUS_CODES[status] ?? ''}`.trim();
 }
 
-async function textOf({ json, resource, content, around }: Reply, most: number): Promise<string | undefined> {
+async function textOf({ json, bundle, resource, content, around }: Reply, most: number): Promise<string | undefined> {
   if (json !== undefined) return json;
+  if (bundle !== undefined) return joinBundle(bundle);
   if (resource !== undefined) return writeJson(resource);
   if (content === undefined || around === undefined) return undefined;
   return around.head + (await base64Of(content, most)) + around.tail;

@@ -5,17 +5,14 @@ import { splitQuery } from '../criteria.js';
 import { planWrite } from '../plan-write.js';
 import type { WritePlan } from '../write-plan.js';
 import type { BundleServices } from './bundle-services.js';
-import { callOf } from './entry-call.js';
-import { criteriaOfReference } from './conditional-reference.js';
-import { entryPath, inEntry, throwFaults } from './entry-error.js';
+import { inEntry, throwFaults } from './entry-error.js';
 import { Phase, readEntry, type Entry } from './entry.js';
-import { linkPlans } from './link-plan.js';
-import { findLinks, type Link, type LinkFinder } from './links.js';
-import { locateLink } from './locate.js';
+import { judgeEntries } from './judge-entries.js';
+import type { Link } from './links.js';
 import { entriesInQuery } from './match-url.js';
 import { inParallel } from './in-parallel.js';
 import { paceUntil } from '../../fhir/pace-until.js';
-import { findPatchLinks } from './patch-links.js';
+import { readDraft, type Draft } from './step-draft.js';
 import { collectPlaceholders, type Placeholders } from './placeholders.js';
 
 /** An entry of a transaction that writes. */
@@ -67,11 +64,17 @@ export async function readSteps(values: readonly JsonValue[], bundle: Call, serv
 
   const placeholders = collectPlaceholders(entries, bundle.base);
   const writing = entries.filter(({ phase }) => phase !== Phase.Read);
+  const drafts: Draft[] = [];
+  for (const entry of writing) {
+    await pace();
+    drafts.push(await readDraft(entry, bundle, placeholders, services));
+  }
+  judgeEntries(entries, drafts, bundle, services);
   const steps: Step[] = [];
   try {
-    await inParallel(writing, WIDTH, (entry) =>
-      attempt(entry.index, async () => {
-        steps.push(await readStep(entry, bundle, placeholders, services));
+    await inParallel(drafts, WIDTH, (draft) =>
+      attempt(draft.entry.index, async () => {
+        steps.push(await readStep(draft, placeholders, services));
       }),
     );
     throwFaults(faults);
@@ -96,21 +99,16 @@ function compareSteps(a: Step, b: Step): number {
 }
 
 async function readStep(
-  entry: Entry,
-  bundle: Call,
+  { entry, call, links }: Draft,
   placeholders: Placeholders,
   services: BundleServices,
 ): Promise<Step> {
-  const call = callOf(entry, bundle);
+  if (call instanceof FhirError) throw call;
   const needs = entriesInQuery(call.type, paramsOf(call), (text) => placeholders.find(text, entry), services.tables);
   const plan = needs.size > 0 ? undefined : await planOf(call, services);
-  try {
-    const links = await linksOf(entry, call, placeholders, services);
-    return { entry, call, links, needs, ...(plan === undefined ? {} : { plan }) };
-  } catch (error) {
-    await plan?.drop?.();
-    throw error;
-  }
+  if (!(links instanceof FhirError)) return { entry, call, links, needs, ...(plan === undefined ? {} : { plan }) };
+  await plan?.drop?.();
+  throw links;
 }
 
 /** Whether a search decides which resource a step is about. */
@@ -128,30 +126,4 @@ export function planOf(call: Call, services: BundleServices): Promise<WritePlan>
   const plan = planWrite(call, services);
   if (plan === undefined) throw new Error(`no plan for ${call.interaction}`);
   return plan;
-}
-
-async function linksOf(
-  entry: Entry,
-  { base, patch, type }: Call,
-  placeholders: Placeholders,
-  { tables }: BundleServices,
-): Promise<readonly Link[]> {
-  const { resource } = entry;
-  if (resource === undefined || entry.phase === Phase.Delete) return [];
-  const place = (holder: object, key: string | number): string =>
-    `${entryPath(entry.index)}.resource${locateLink(resource, holder, key)}`;
-  const finder: LinkFinder = {
-    plans: linkPlans(tables),
-    find: (text) => placeholders.find(text, entry),
-    criteriaOf: (text, holder, key) => criteriaOfReference(text, base, tables.resourceTypes, () => place(holder, key)),
-    onUnknown: (text, holder, key) => {
-      throw unknownPlaceholder(text, place(holder, key));
-    },
-  };
-  return patch === undefined ? findLinks(resource, finder) : findPatchLinks(patch, type ?? '', finder);
-}
-
-function unknownPlaceholder(text: string, expression: string): FhirError {
-  const shown = JSON.stringify(text.length > 128 ? `${text.slice(0, 128)}…` : text);
-  return new FhirError('bundle-placeholder', `No entry that writes has the fullUrl ${shown}`, { expression });
 }

@@ -10,6 +10,7 @@ import { openAnswerRoom } from './answer-room.js';
 import { applyLinks } from './apply-links.js';
 import { executeEntry } from './batch.js';
 import type { BundleServices } from './bundle-services.js';
+import { typeOfCriteria } from './conditional-reference.js';
 import { forEntry, inEntry } from './entry-error.js';
 import { Phase, type Entry } from './entry.js';
 import { replaceInQuery } from './match-url.js';
@@ -17,7 +18,7 @@ import { memoView } from './memo-view.js';
 import { keepPace } from '../../fhir/pace.js';
 import { inParallel } from './in-parallel.js';
 import { paceUntil } from '../../fhir/pace-until.js';
-import { collectCriteria, resolveReferences, typeOfCriteria } from './references.js';
+import { collectCriteria, resolveReferences } from './references.js';
 import { rehearseReads } from './rehearse.js';
 import { answerOf, writeEntry } from './response.js';
 import { isConditional, readSteps, type Step, type Steps } from './steps.js';
@@ -104,7 +105,13 @@ async function write(
       const index = placeholders.find(text, entry);
       return index === undefined ? undefined : aims.names.get(index);
     };
-    const found = await resolveReferences(criteria, nameOf, aims.view, bundle.base, services);
+    const found = await resolveReferences(
+      criteria,
+      nameOf,
+      aims.view,
+      { base: bundle.base, principal: bundle.principal },
+      services,
+    );
     const names = { ofEntry: (index: number) => aims.names.get(index), ofCriteria: (text: string) => found.get(text) };
     const outcomes: Outcome[] = [];
     const changes: Change[] = [];
@@ -175,7 +182,7 @@ async function answerWrites(
   outcomes: readonly Outcome[],
   written: readonly StoredVersion[],
   answers: string[],
-  { limits }: BundleServices,
+  { limits, audit }: BundleServices,
 ): Promise<void> {
   const pace = keepPace();
   const byName = outcomes.some(({ aim }) => aim.isThere === true)
@@ -186,8 +193,9 @@ async function answerWrites(
     await pace();
     const own = written.slice(at, (at += decided.changes.length));
     if (own.length === 0) await plan.drop?.();
-    const reply = decided.reply(own);
-    answers[step.entry.index] = await writeEntry(step.entry, settled(reply, aim, byName), limits.resource);
+    const reply = settled(decided.reply(own), aim, byName);
+    audit?.answered(step.call, reply);
+    answers[step.entry.index] = await writeEntry(step.entry, reply, limits.resource);
   }
 }
 

@@ -1,13 +1,6 @@
 import { describe, expect, it } from 'vitest';
 
-import { judgeWrite, showsPatched } from '../../../runtime/auth/guard/judge-write.js';
-import {
-  deletionsToJudge,
-  isContextVisible,
-  isVisible,
-  typesWithin,
-  visibleVersions,
-} from '../../../runtime/auth/guard/visible.js';
+import { isContextVisible, isVisible, typesWithin, visibleVersions } from '../../../runtime/auth/guard/visible.js';
 import type { Reach } from '../../../runtime/auth/scopes/reach.js';
 import type { StoredVersion } from '../../../runtime/store/store.js';
 import { accessOf, candidateOf, LABORATORY, observation } from './scopes-setup.js';
@@ -71,38 +64,6 @@ describe('a Binary with a security context', () => {
   });
 });
 
-describe('a write', () => {
-  const reach = constrained('u');
-
-  it.each([
-    ['create inside', {}, 'in', 'allowed'],
-    ['create outside', {}, 'out', 'refused'],
-    ['update within', { stored: inside }, 'in', 'allowed'],
-    ['update that moves out', { stored: inside }, 'out', 'refused'],
-    ['update that moves in', { stored: outside }, 'in', 'unknown'],
-    ['update of what lies outside', { stored: outside }, 'out', 'unknown'],
-    ['delete inside', { stored: inside }, undefined, 'allowed'],
-    ['delete outside', { stored: outside }, undefined, 'unknown'],
-    ['delete of nothing', {}, undefined, 'allowed'],
-  ] as const)('%s', (_, stored, next, verdict) => {
-    const demand = { ...stored, ...(next !== undefined && { next: next === 'in' ? inside : outside }) };
-    expect(judgeWrite(reach, demand)).toBe(verdict);
-  });
-
-  it('is not looked at where nothing narrows it', () => {
-    expect(judgeWrite('everything', { stored: never, next: never })).toBe('allowed');
-    expect(judgeWrite('nothing', { stored: never, next: never })).toBe('refused');
-  });
-
-  it('shows what it patched to who could read it', () => {
-    expect(showsPatched(accessOf('system/Observation.ru'), 'Observation', never)).toBe(true);
-    expect(showsPatched(accessOf('system/Observation.us'), 'Observation', never)).toBe(false);
-    const access = accessOf(`system/Observation.u system/Observation.r?category=${LABORATORY}`);
-    expect(showsPatched(access, 'Observation', inside)).toBe(true);
-    expect(showsPatched(access, 'Observation', outside)).toBe(false);
-  });
-});
-
 describe('a history', () => {
   const version = (n: number, category: string | undefined, type = 'Observation'): StoredVersion => ({
     type,
@@ -138,11 +99,10 @@ describe('a history', () => {
     expect(visibleVersions(all, bounds).map((each) => each.version)).toEqual([4, 1]);
   });
 
-  it('hides deletions of types without scope, and says which have to be looked up', () => {
+  it('hides deletions of types without scope', () => {
     const mixed = [version(2, undefined, 'Patient'), version(3, undefined), version(2, undefined, 'Device')];
     const reach = (type: string): Reach =>
       accessOf(`system/Observation.s?category=${LABORATORY} system/Patient.s`).on(type, 's');
-    expect(deletionsToJudge(mixed, reach).map(({ type }) => type)).toEqual(['Observation']);
     const seen = visibleVersions(mixed, { ...sight(''), reach });
     expect(seen.map(({ type }) => type)).toEqual(['Patient']);
     expect(typesWithin(['Device', 'Observation', 'Patient'], reach)).toEqual(['Observation', 'Patient']);

@@ -1,0 +1,56 @@
+import type { AuthEvents } from '../auth/server/events.js';
+import type { Config } from '../config/settings.js';
+import type { AppOptions } from '../http/app.js';
+import type { Log } from '../observe/log.js';
+import type { RunningAudit } from './audit.js';
+import type { AuthorizationParts } from './authorization.js';
+
+/** What of an application depends on who may ask. */
+export type AccessOptions = Pick<AppOptions, 'gate' | 'auth' | 'authorization'>;
+
+/**
+ * Who may ask a server. With authorization its clients are registered meanwhile; without, nothing of it is loaded.
+ *
+ * @returns given the root under which clients know the server, without a trailing slash
+ * @throws ConfigError naming a setting that cannot be
+ */
+export async function prepareAccess(
+  config: Config,
+  parts: Pick<AuthorizationParts, 'tables' | 'zone' | 'maps'>,
+  log: Log,
+  audit?: Pick<RunningAudit, 'token'>,
+): Promise<(root: string) => AccessOptions> {
+  if (config.auth === 'open') return () => ({});
+  const [{ prepareAuthorization }, { openRegistration, registerConfigured }, { settleDevelopmentClient }, gates] =
+    await Promise.all([
+      import('./prepare-authorization.js'),
+      import('./registration.js'),
+      import('./development-client.js'),
+      import('../http/token-gate.js'),
+    ]);
+  const prepared = await prepareAuthorization({ ...parts, config, events: eventsIn(log, audit) });
+  const { register } = openRegistration(config, parts.maps, parts);
+  await registerConfigured(config, register);
+  await settleDevelopmentClient(config, register, log);
+  return (root) => {
+    const { verifier, access, routes } = prepared(root);
+    const cors = config['cors.origins'].length > 0;
+    return { gate: gates.createTokenGate({ verifier, access }), auth: routes, authorization: { cors } };
+  };
+}
+
+/** Refusals and troubles of the authorization server in the log, where alone it is told what was wrong exactly. */
+function eventsIn(log: Log, audit: Pick<RunningAudit, 'token'> | undefined): AuthEvents {
+  return {
+    happened(event) {
+      const { endpoint, outcome, refusal, detail, clientId, isVerified, address } = event;
+      audit?.token(event);
+      // Of those that are turned away for their number there may be any number.
+      if (outcome === 'success' || refusal === 'rate') return;
+      const who = clientId === undefined ? 'somebody' : `${isVerified ? 'client' : 'who says to be'} "${clientId}"`;
+      const why = detail === undefined ? '' : ` (${detail})`;
+      log.info(`${endpoint} endpoint: ${who} at ${address}: ${refusal ?? outcome}${why}`);
+    },
+    defect: (error) => log.defect('none', error),
+  };
+}

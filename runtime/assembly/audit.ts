@@ -1,0 +1,158 @@
+import { dirname, join } from 'node:path';
+
+import type { RestRecord } from '../auth/audit/audit.js';
+import { createAudit, type Audit } from '../auth/audit/create-audit.js';
+import { createPatientFinder } from '../auth/audit/patients.js';
+import { openFileTarget } from '../auth/audit/sinks/file.js';
+import { createLineSink, type LineTarget } from '../auth/audit/sinks/lines.js';
+import { storeTarget } from '../auth/audit/sinks/store.js';
+import { streamTarget } from '../auth/audit/sinks/stream.js';
+import type { Config } from '../config/settings.js';
+import { isMongoUrl } from '../config/mongo-url.js';
+import type { Resource } from '../fhir/resource.js';
+import type { Call, Reply } from '../interactions/call.js';
+import type { CallAudit, FailedCall } from '../interactions/call-audit.js';
+import { composePut } from '../interactions/compose-change.js';
+import type { Services } from '../interactions/services.js';
+import type { Log } from '../observe/log.js';
+import { VersionConflict } from '../store/store.js';
+
+/** What the audit is made of. */
+export type AuditServices = Pick<Services, 'store' | 'extract' | 'limits' | 'tables'>;
+
+/** An audit that runs: of calls, and of the endpoints of the authorization server. */
+export interface RunningAudit extends CallAudit, Pick<Audit, 'token' | 'close'> {}
+
+/** The type that events have as resources: reading them is no event. */
+const EVENT = 'AuditEvent';
+const FILE = 'audit.ndjson';
+
+/**
+ * The audit that a configuration asks for; undefined: none. decisions.md, "audit"
+ *
+ * @param base URL that the server is known by, once it listens
+ * @throws Error where the file cannot be written
+ */
+export async function prepareAudit(
+  config: Config,
+  services: AuditServices,
+  log: Log,
+  base: () => string,
+): Promise<RunningAudit | undefined> {
+  const kind = config['audit.sink'] ?? (config.auth === 'open' ? 'off' : 'file');
+  if (kind === 'off') return undefined;
+  const target = await openTarget(kind, config, services);
+  const sink = createLineSink(target, { failed: (error, lost) => tellTrouble(log, error, lost) });
+  const patients = createPatientFinder(services.tables);
+  const audit = createAudit(sink, base, kind === 'store' ? EVENT : undefined);
+  return {
+    token: (event) => audit.token(event),
+    close: () => audit.close(),
+    answered: (call, reply) => {
+      if (UNTOLD.has(call.interaction)) return;
+      audit.rest(recordOf(call, reply.status, { ...placeOf(call, reply), patients: patientsOf(call, reply) }));
+    },
+    failed: (call, error) => {
+      // What is for everybody is no matter of the audit.
+      if (call.interaction === 'capabilities') return;
+      const [{ detail }] = error.issues;
+      const query = { query: requestText(call) };
+      audit.rest(recordOf(call, error.status, { ...query, failure: detail ?? error.code, patients: [] }));
+    },
+  };
+
+  function patientsOf(call: Call, { json }: Reply): readonly string[] {
+    const { type = '', id, member, params, form, body } = call;
+    if (!call.interaction.startsWith('search-')) return patients.ofResource(type, id, json ?? body);
+    const named = patients.ofSearch(
+      member ?? type,
+      form === undefined ? params : new URLSearchParams([...params, ...form]),
+    );
+    return member === undefined ? named : [...patients.ofResource(type, id, undefined), ...named];
+  }
+}
+
+/** What shows or changes no data itself: the entries of a Bundle are told by themselves. */
+const UNTOLD: ReadonlySet<string> = new Set(['bundle', 'capabilities']);
+
+function openTarget(
+  kind: 'file' | 'stdout' | 'store',
+  config: Config,
+  services: AuditServices,
+): LineTarget | Promise<LineTarget> {
+  if (kind === 'stdout') return streamTarget(process.stdout);
+  if (kind === 'store') return storeTarget((events) => writeEvents(events, services));
+  return openFileTarget(fileBeside(config.store));
+}
+
+/** Beside the SQLite file, else where that is by default. */
+function fileBeside(store: string): string {
+  const isFile = !isMongoUrl(store) && !store.includes(':memory:');
+  return join(isFile ? dirname(store.replace(/^sqlite:/, '')) : 'data', FILE);
+}
+
+/** One that is there already was written by an attempt whose answer did not come. */
+async function writeEvents(events: readonly Resource[], services: AuditServices): Promise<void> {
+  const changes = events.flatMap((event) => composePut(event, String(event['id']), undefined, services) ?? []);
+  try {
+    await services.store.write(changes, []);
+  } catch (error) {
+    if (!(error instanceof VersionConflict)) throw error;
+    for (const change of changes) {
+      await services.store.write([change], []).catch((again: unknown) => {
+        if (!(again instanceof VersionConflict)) throw again;
+      });
+    }
+  }
+}
+
+function tellTrouble(log: Log, error: unknown, lost: number): void {
+  const why = error instanceof Error ? error.message : 'too many wait';
+  log.defect('none', error ?? new Error('audit'));
+  log.info(`audit: events cannot be written (${why})${lost > 0 ? `; ${lost} are lost` : '; tried again'}`);
+}
+
+function recordOf(
+  { interaction, principal, trace }: FailedCall,
+  status: number,
+  rest: Partial<RestRecord> & Pick<RestRecord, 'patients'>,
+): RestRecord {
+  const { clientId, tokenId } = principal ?? {};
+  const { requestId = '', address } = trace ?? {};
+  return {
+    client: {
+      ...(clientId !== undefined && clientId !== '' && { clientId }),
+      ...(tokenId !== undefined && { tokenId }),
+      ...(address !== undefined && { address }),
+    },
+    time: Date.now(),
+    requestId,
+    status,
+    ...(interaction !== undefined && { interaction }),
+    ...rest,
+  };
+}
+
+/** What a call was about: the version that was read or written, or the search itself. */
+function placeOf(call: Call, { location, contentLocation, versionId }: Reply): Partial<RestRecord> {
+  const { interaction, type, id } = call;
+  const [, writtenType, writtenId] = /^([^/]+)\/([^/]+)\/_history\//.exec(location ?? contentLocation ?? '') ?? [];
+  const version = versionId === undefined ? {} : { versionId };
+  if (writtenType !== undefined && writtenId !== undefined) return { type: writtenType, id: writtenId, ...version };
+  if (interaction.startsWith('search-')) return { ...(type !== undefined && { type }), query: requestText(call) };
+  if (id === undefined) return { ...(type !== undefined && { type }), query: requestText(call) };
+  return { ...(type !== undefined && { type }), id, ...version };
+}
+
+/** Longest request that is told, in characters. */
+const LONGEST = 16_384;
+/** What must not stand in a request, and is not repeated where it does. */
+const SECRET = 'access_token';
+
+/** The path below the base and the parameters, those of the body too. */
+function requestText({ type, id, member, params, form }: FailedCall): string {
+  const path = [type, id, member].filter((part) => part !== undefined).join('/');
+  const told = [...(params ?? []), ...(form ?? [])].filter(([name]) => name !== SECRET);
+  const query = new URLSearchParams(told).toString();
+  return (query === '' ? path : `${path}?${query}`).slice(0, LONGEST);
+}

@@ -1,0 +1,35 @@
+import type { Access } from '../auth/scopes/access.js';
+import { createScopes, type Scopes } from '../auth/scopes/create-scopes.js';
+import type { AuthEvents } from '../auth/server/events.js';
+import type { TokenVerifier } from '../auth/server/token-verifier.js';
+import type { Config } from '../config/settings.js';
+import type { Tables } from '../contract/index.js';
+import type { AuthRoutes } from '../http/auth-routes.js';
+import type { Zone } from '../search/values/zone.js';
+import type { AtomicMaps } from '../store/store.js';
+
+/** What stands between clients and data. */
+export interface Authorization {
+  /** Checks tokens. */
+  readonly verifier: TokenVerifier;
+  /** What canonical scopes give. */
+  access(canonical: string): Access;
+  readonly routes: AuthRoutes;
+}
+
+/** What it is made of. */
+export interface AuthorizationParts {
+  readonly config: Config;
+  readonly tables: Pick<Tables, 'resourceTypes' | 'search' | 'scopes'>;
+  readonly zone: Zone;
+  readonly maps: AtomicMaps;
+  readonly events: AuthEvents;
+}
+
+/** @param root under which clients know the server, without a trailing slash: known once it listens */
+export type PreparedAuthorization = (root: string) => Authorization;
+
+/** The scopes of a server, as its own tokens and those of others have them. @param base URL of its FHIR base */
+export function scopesOf({ tables, zone }: Pick<AuthorizationParts, 'tables' | 'zone'>, base: string): Scopes {
+  return createScopes({ tables, zone, base });
+}

@@ -1,0 +1,34 @@
+import { readFile } from 'node:fs/promises';
+
+import { ConfigError } from '../config/config-error.js';
+
+/** Node's codes in words. */
+const CAUSES: Readonly<Record<string, string>> = {
+  ENOENT: 'there is no such file',
+  EISDIR: 'that is a folder, not a file',
+  EACCES: 'the file may not be read',
+};
+
+/**
+ * The text of a file that a setting names.
+ *
+ * @throws ConfigError naming setting and file, and nothing of its content
+ */
+export async function readNamedFile(setting: string, file: string): Promise<string> {
+  try {
+    return await readFile(file, 'utf8');
+  } catch (error) {
+    const { code = '' } = error as NodeJS.ErrnoException;
+    throw new ConfigError(`${setting} ${JSON.stringify(file)}: ${CAUSES[code] ?? `it cannot be read (${code})`}`);
+  }
+}
+
+/** A file of JSON. @throws ConfigError as `readNamedFile`, and where it is no JSON; nothing of its content is told */
+export async function readJsonFile(setting: string, file: string): Promise<unknown> {
+  const text = await readNamedFile(setting, file);
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    throw new ConfigError(`${setting} ${JSON.stringify(file)}: it is not JSON`);
+  }
+}

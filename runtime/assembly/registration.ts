@@ -1,0 +1,58 @@
+import { createClientRegister, type ClientRegister } from '../auth/clients/client-register.js';
+import { ClientRefused, type RegistrationRules } from '../auth/clients/registration.js';
+import type { Scopes } from '../auth/scopes/create-scopes.js';
+import { addressesOf } from '../auth/server/settings.js';
+import { ConfigError } from '../config/config-error.js';
+import { rootOf } from '../config/exposure.js';
+import type { Config } from '../config/settings.js';
+import type { AtomicMaps } from '../store/store.js';
+import { scopesOf, type AuthorizationParts } from './authorization.js';
+import { DEVELOPMENT_CLIENT } from './development-client.js';
+import { allowListOf } from './own-server.js';
+
+/** The register of clients, and how it understands scopes. */
+export interface Registration {
+  readonly register: ClientRegister;
+  readonly read: Scopes['read'];
+}
+
+/** The register in a store, with the rules of a configuration. @throws ConfigError */
+export function openRegistration(
+  config: Config,
+  maps: AtomicMaps,
+  parts: Pick<AuthorizationParts, 'tables' | 'zone'>,
+): Registration {
+  const { read } = scopesOf(parts, addressesOf(rootOf(config)).audience);
+  const rules: RegistrationRules = {
+    allow: allowListOf(config),
+    algorithms: config['auth.algorithms'],
+    isScope: (registered) => read(registered).read.length > 0,
+  };
+  return { register: createClientRegister(maps, rules), read };
+}
+
+/**
+ * Registers the clients of a configuration, anew where they are there already. Who was disabled by a command stays so, unless
+ * the configuration says `enabled` itself.
+ *
+ * @throws ConfigError naming the client that is refused
+ */
+export async function registerConfigured(
+  { clients }: Pick<Config, 'clients'>,
+  register: ClientRegister,
+): Promise<void> {
+  const seen = new Set<unknown>([DEVELOPMENT_CLIENT]);
+  for (const given of clients) {
+    const { id, enabled } = given;
+    const name = typeof id === 'string' ? JSON.stringify(id.slice(0, 100)) : 'one without id';
+    if (seen.has(id)) throw new ConfigError(`clients: ${name} is taken, or there twice`);
+    seen.add(id);
+    const before = typeof id === 'string' ? await register.find(id) : undefined;
+    try {
+      await register.add({ ...given, enabled: enabled ?? before?.enabled ?? true }, true);
+    } catch (error) {
+      if (error instanceof ClientRefused) throw new ConfigError(`clients: ${name}: ${error.message}`);
+      throw error;
+    }
+  }
+}

@@ -1,0 +1,47 @@
+import { CONTEXT } from '../../search/context-entries.js';
+import type { Condition } from '../../search/query/query.js';
+import type { Access } from '../scopes/access.js';
+import { OPEN_ACCESS } from '../scopes/principal.js';
+import { commonReach, type Reach } from '../scopes/reach.js';
+
+const { type: BINARY, param } = CONTEXT;
+
+/** A Binary without a `securityContext`. */
+const WITHOUT_CONTEXT: Condition = { not: { param, present: 'token' } };
+
+/**
+ * What a token gives as searches have to see it: of Binaries those alone whose `securityContext` leads to a resource that it
+ * may read, if they have one. The context of a context has to have none. https://hl7.org/fhir/R5/binary.html#security
+ */
+export function searchAccess(access: Access, resourceTypes: readonly string[]): Access {
+  let condition: Condition | undefined;
+  return within(access, () => (condition ??= withContext(access, resourceTypes)));
+}
+
+/** The same where conditions may ask for nothing else: of Binaries those alone without a `securityContext`. */
+export function criteriaAccess(access: Access): Access {
+  if (access === OPEN_ACCESS) return access;
+  return within(access, () => WITHOUT_CONTEXT);
+}
+
+function within(access: Access, condition: () => Condition): Access {
+  const bound = (type: string, reach: Reach): Reach =>
+    type === BINARY && reach !== 'nothing' ? commonReach([reach, condition()]) : reach;
+  const on: Access['on'] = (type, letters) => bound(type, access.on(type, letters));
+  return {
+    ...access,
+    on,
+    onAny: (type, anyOf) => bound(type, access.onAny(type, anyOf)),
+    isWhole: (type, letters) => on(type, letters) === 'everything',
+  };
+}
+
+function withContext(access: Access, resourceTypes: readonly string[]): Condition {
+  const chain = resourceTypes.flatMap((type) => {
+    const reach = access.on(type, 'r');
+    if (reach === 'nothing') return [];
+    const where = reach === 'everything' ? { all: [] } : reach;
+    return [{ type, where: type === BINARY ? { all: [where, WITHOUT_CONTEXT] } : where }];
+  });
+  return chain.length === 0 ? WITHOUT_CONTEXT : { some: [WITHOUT_CONTEXT, { param, chain }] };
+}

@@ -1,0 +1,40 @@
+import { isLoopback } from '../http/open-mode.js';
+import { ConfigError } from './config-error.js';
+import type { Config } from './settings.js';
+
+/**
+ * What opens the server to more than this machine: a setting with its value; undefined: nothing does. Open mode and the
+ * development client exist only then. decisions.md, "Access"
+ */
+export function whyExposed(config: Config): string | undefined {
+  if (!isLoopback(config.host)) return `--host ${config.host}`;
+  if (config['base-url'] !== undefined) return `--base-url ${config['base-url']}`;
+  if (config['tls-cert'] !== undefined || config['tls-key'] !== undefined) return '--tls-cert';
+  return config['proxy.trust'].length > 0 ? 'proxy.trust' : undefined;
+}
+
+/** The root under which clients know a server. @param port that it listens on */
+export function rootOf(config: Config, port: number = config.port): string {
+  const { host, 'base-url': root, 'tls-cert': certificate } = config;
+  const scheme = certificate === undefined ? 'http' : 'https';
+  return root ?? `${scheme}://${host.includes(':') ? `[${host}]` : host}:${port}`;
+}
+
+/** Addresses that stand for all, and so for none that a client could use. */
+const ALL = /^(?:0\.0\.0\.0|::|0:0:0:0:0:0:0:0)$/;
+
+/**
+ * Settings that do not go together, because tokens or data would be open to others.
+ *
+ * @throws ConfigError
+ */
+export function checkExposure(config: Config): void {
+  const exposed = whyExposed(config);
+  if (exposed === undefined) return;
+  if (config.auth === 'open') {
+    throw new ConfigError(`${exposed}: without authorization (--auth open) only this machine is served, and directly`);
+  }
+  if (config['base-url'] === undefined && ALL.test(config.host)) {
+    throw new ConfigError(`--host ${config.host}: clients cannot reach that; say by which URL they do with --base-url`);
+  }
+}

@@ -1,0 +1,145 @@
+import { ALGORITHMS, isAlgorithm, type SignatureAlgorithm } from '../auth/jwks/algorithms.js';
+import { isObject, type JsonObject, type JsonValue } from '../fhir/resource.js';
+import { readJson } from '../format/read-json.js';
+import { isLoopback } from '../http/open-mode.js';
+import type { Setting } from './setting.js';
+
+/** What every kind of setting here is described by. */
+interface Description {
+  readonly help: string;
+  readonly placeholder?: string;
+  readonly initialText?: string;
+}
+
+/** A text; absent where nothing is said. */
+export function text(rest: Description): Setting<string | undefined> {
+  return optional({
+    placeholder: 'TEXT',
+    ...rest,
+    parse(value) {
+      if (typeof value === 'string' && /^[^\p{Cc}]{1,4096}$/u.test(value)) return value;
+      throw new Error('has to be a text');
+    },
+  });
+}
+
+/** A https URL of another server. */
+export function httpsUrl(rest: Description): Setting<string | undefined> {
+  return optional({
+    placeholder: 'URL',
+    ...rest,
+    parse(value) {
+      const url = typeof value === 'string' && URL.canParse(value) ? new URL(value) : undefined;
+      if (url?.protocol === 'https:' && url.username === '' && url.password === '' && url.hash === '')
+        return String(value);
+      throw new Error('has to be an https URL, without user and fragment');
+    },
+  });
+}
+
+/** The root under which clients know the server, without a trailing slash. decisions.md, "base URL" */
+export function rootUrl(rest: Description): Setting<string | undefined> {
+  return optional({
+    placeholder: 'URL',
+    ...rest,
+    parse(value) {
+      const url = typeof value === 'string' && URL.canParse(value) ? new URL(value) : undefined;
+      const isPlain = url?.username === '' && url.password === '' && url.search === '' && !/[?#]/.test(String(value));
+      if (url === undefined || !isPlain || !/^https?:$/.test(url.protocol)) {
+        throw new Error('has to be a URL such as https://fhir.example.org, without user, query and fragment');
+      }
+      if (url.protocol === 'http:' && !isLoopback(url.hostname))
+        throw new Error('has to be https: tokens travel there');
+      const root = url.href.replace(/\/+$/, '');
+      if (/\/fhir$/.test(root)) throw new Error(`is the root of the server; FHIR is below it: ${root.slice(0, -5)}`);
+      return root;
+    },
+  });
+}
+
+/** Several words: a list in a file, with commas or spaces between them elsewhere. */
+export function words<const T extends readonly string[]>(
+  rest: Description & { readonly initial: T },
+  check: (word: string) => void = () => {},
+): Setting<readonly string[]> {
+  const { initial } = rest;
+  return {
+    placeholder: 'LIST',
+    initialText: initial.length === 0 ? 'none' : initial.join(','),
+    ...rest,
+    parse(value) {
+      const list = typeof value === 'string' ? value.split(/[\s,]+/).filter((word) => word !== '') : value;
+      if (!Array.isArray(list) || !list.every((word) => typeof word === 'string' && /^[^\s,]{1,1000}$/.test(word))) {
+        throw new Error('has to be a list of words');
+      }
+      for (const word of list as readonly string[]) check(word);
+      return list as readonly string[];
+    },
+  };
+}
+
+/** Algorithms of signatures, one at least. */
+export function algorithms(
+  rest: Description & { readonly initial: readonly SignatureAlgorithm[] },
+): Setting<readonly SignatureAlgorithm[]> {
+  const known = Object.keys(ALGORITHMS).join(', ');
+  const { parse, ...list } = words(rest);
+  return {
+    ...list,
+    initial: rest.initial,
+    parse(value) {
+      const found = parse(value);
+      if (found.length === 0 || !found.every(isAlgorithm)) throw new Error(`has to be some of ${known}`);
+      return found as readonly SignatureAlgorithm[];
+    },
+  };
+}
+
+/** A list or an object of JSON, as it stands in a file; as JSON text elsewhere. */
+export function json<T extends JsonValue>(
+  rest: Description & { readonly initial: T; readonly show: (value: T) => string },
+  check: (value: JsonValue) => value is T,
+  wrong: string,
+): Setting<T> {
+  const { show, ...description } = rest;
+  return {
+    isJson: true,
+    placeholder: 'JSON',
+    initialText: 'none',
+    ...description,
+    mask: show,
+    parse(given) {
+      const value = typeof given === 'string' ? parseJson(given) : given;
+      if (value !== undefined && check(value)) return value;
+      throw new Error(wrong);
+    },
+  };
+}
+
+/** A list of objects. */
+export function isListOfObjects(value: JsonValue): value is JsonObject[] {
+  return Array.isArray(value) && value.every(isObject);
+}
+
+/** An object whose values are texts. */
+export function isTable(value: JsonValue): value is JsonObject & Record<string, string> {
+  return isObject(value) && Object.values(value).every((each) => typeof each === 'string');
+}
+
+function parseJson(given: string): JsonValue | undefined {
+  try {
+    return readJson(given);
+  } catch {
+    return undefined;
+  }
+}
+
+function optional<T>(setting: Omit<Setting<T>, 'initial'>): Setting<T | undefined> {
+  const { parse, mask: _mask, ...rest } = setting;
+  return {
+    initialText: 'none',
+    ...rest,
+    initial: undefined,
+    parse: (value) => (value === null ? undefined : parse(value)),
+  };
+}

@@ -1,0 +1,14 @@
+import { authorize } from './authorize.js';
+import type { Reply } from './call.js';
+import { findInteraction } from './registry.js';
+import type { InteractionHandler } from './services.js';
+
+/**
+ * Does what a call asks for, where its principal may: the one way for requests and for entries of Bundles.
+ *
+ * @throws FhirError `scope-missing`, and as the interaction
+ */
+export const execute: InteractionHandler = async (call, services): Promise<Reply> => {
+  authorize(call, call.principal.access, services);
+  return findInteraction(call.interaction, call.type)(call, services);
+};

@@ -1,0 +1,82 @@
+import { neededOn } from '../auth/guard/needed-scopes.js';
+import { scopeMissing } from '../auth/guard/refuse.js';
+import { typesWithin } from '../auth/guard/visible.js';
+import { OPEN_ACCESS } from '../auth/scopes/principal.js';
+import type { Reach } from '../auth/scopes/reach.js';
+import type { HistoryPage, HistoryQuery } from '../store/store.js';
+import type { Call } from './call.js';
+import { countSeen, fillPage, type HistoryWalk } from './history-walk.js';
+import { withinBudget } from './search-budget.js';
+import type { Services } from './services.js';
+import { isJudged, isSeen, seenVersions } from './sight.js';
+
+/** A page of what a client may see of a history. */
+export type SeenPage = Omit<HistoryPage, 'total'> & {
+  /** The same on all pages; absent: to tell how much of it all may be seen would take too long. */
+  readonly total?: number;
+};
+
+/** Versions whose content is looked at to tell how many there are beyond a first page. */
+const COUNTED = 2000;
+
+/**
+ * A page of a history as the client may see it: an instance within `r`, types within `s`. What is hidden fills no page and
+ * counts nowhere. Where contents decide, versions that others write between the first page and its total may be counted.
+ *
+ * @param known the total that the first page told
+ * @throws FhirError `too-costly` where only the total is asked for, and finding it takes too long
+ */
+export async function seenHistory(
+  query: HistoryQuery,
+  call: Call,
+  services: Services,
+  known?: number,
+): Promise<SeenPage> {
+  const { store, limits, tables } = services;
+  const { access } = call.principal;
+  if (access === OPEN_ACCESS) return store.history(query, call.signal);
+  const { type } = query;
+  const letter = query.id === undefined ? 's' : 'r';
+  const reach = (each: string): Reach => access.on(each, letter);
+  const all = type === undefined ? tables.resourceTypes : [type];
+  const types = typesWithin(all, reach);
+  if (types.length === 0) throw scopeMissing(neededOn(type ?? '*', letter));
+  const within = types.length === all.length ? query : { ...query, types };
+  const judged = types.filter((each) => isJudged(each, reach(each)));
+  if (judged.length === 0) return store.history(within, call.signal);
+  return withinBudget(limits.queryTime, call.signal, async (signal) => {
+    const walk: HistoryWalk = {
+      ask(asked) {
+        signal?.throwIfAborted();
+        return store.history(asked, signal);
+      },
+      see: (versions) => seenVersions(versions, reach, call, services),
+    };
+    /** What is not judged the store counts. */
+    const countAll = async (most: number): Promise<{ readonly total?: number }> => {
+      const { after: _after, ...from } = query;
+      const whole = types.filter((each) => !judged.includes(each));
+      const others = whole.length === 0 ? 0 : (await walk.ask({ ...from, types: whole, count: 0 })).total;
+      const own = await countSeen(type === undefined ? { ...from, types: judged } : from, walk, most);
+      return own === undefined ? {} : { total: others + own };
+    };
+    if (query.count === 0) {
+      const { complete } = await walk.ask(within);
+      return { versions: [], complete, ...(await countAll(Infinity)) };
+    }
+    const page = await fillPage(within, walk);
+    if (query.after !== undefined) return { ...page, ...(known !== undefined && { total: known }) };
+    return { ...page, ...(page.next === undefined ? { total: page.versions.length } : await countAll(COUNTED)) };
+  });
+}
+
+/** Whether anything of an instance may be seen: else it is as if it were not there. */
+export async function hasSeenHistory(call: Call, services: Services): Promise<boolean> {
+  const { type, id } = call;
+  if (type === undefined || id === undefined) return true;
+  const current = await services.store.read(type, id);
+  if (current === undefined) return false;
+  if (await isSeen(current, 'r', call, services)) return true;
+  const { versions } = await seenHistory({ type, id, count: 1 }, call, services);
+  return versions.length > 0;
+}

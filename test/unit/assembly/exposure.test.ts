@@ -1,0 +1,37 @@
+import { describe, expect, it } from 'vitest';
+
+import { ConfigError } from '../../../runtime/config/config-error.js';
+import { checkExposure, rootOf, whyExposed } from '../../../runtime/config/exposure.js';
+import { readConfig } from '../../../runtime/config/read-config.js';
+import { EXPOSING } from './exposing.js';
+
+const configOf = (flags: Record<string, string>) => readConfig(flags, {}).config;
+
+describe('what opens a server to more than this machine', () => {
+  it.each(['127.0.0.1', '127.9.9.9', '::1', '[::1]', 'localhost'])('is not --host %s', (host) => {
+    expect(whyExposed(configOf({ host }))).toBeUndefined();
+    expect(() => checkExposure(configOf({ host, auth: 'open' }))).not.toThrow();
+  });
+
+  it.each(EXPOSING)('is %j: open mode is refused in one line that names it', (flags) => {
+    expect(whyExposed(configOf(flags))).toContain(Object.keys(flags)[0]!.replace('proxy-', 'proxy.'));
+    const check = () => checkExposure(configOf({ ...flags, auth: 'open' }));
+    expect(check).toThrow(ConfigError);
+    expect(check).toThrow(/^[^\n]+: without authorization \(--auth open\) only this machine is served, and directly$/);
+  });
+
+  it('with authorization it is allowed, where clients know the name', () => {
+    const ofAll = { host: '0.0.0.0', auth: 'smart' };
+    expect(() => checkExposure(configOf(ofAll))).toThrow('--base-url');
+    expect(() => checkExposure(configOf({ ...ofAll, 'base-url': 'https://fhir.example.org' }))).not.toThrow();
+  });
+});
+
+describe('the root under which clients know the server', () => {
+  it.each([
+    [{}, 'http://127.0.0.1:8080'],
+    [{ host: '::1', port: '81' }, 'http://[::1]:81'],
+    [{ host: 'h.example', 'tls-cert': 'a', 'tls-key': 'b' }, 'https://h.example:8080'],
+    [{ 'base-url': 'https://fhir.example.org/r5/' }, 'https://fhir.example.org/r5'],
+  ])('%j: %s', (flags, root) => expect(rootOf(configOf(flags as Record<string, string>))).toBe(root));
+});
