@@ -1,10 +1,9 @@
 import { request as httpRequest, type IncomingHttpHeaders } from 'node:http';
 import { afterAll, beforeAll } from 'vitest';
 
-import { createApp } from '../../runtime/http/app.js';
+import { createApp, type AppOptions } from '../../runtime/http/app.js';
 import { listen, type Listening } from '../../runtime/http/listen.js';
 import type { Log } from '../../runtime/observe/log.js';
-import type { KilnOptions } from '../../runtime/http/kiln.js';
 import { toyExtract } from '../toy/extract.js';
 import { createToyStore, type ToyStore } from '../toy/store.js';
 import { toyTables } from '../toy/tables.js';
@@ -35,7 +34,7 @@ export interface ToyServer {
 export const FHIR_JSON = 'application/fhir+json';
 
 /** A toy server for the tests of one file, started before and stopped after them. */
-export function useToyServer(options: Partial<KilnOptions> = {}): ToyServer {
+export function useToyServer(options: Partial<AppOptions> = {}): ToyServer {
   let listening: Listening;
   const defects: unknown[] = [];
   const log: Log = { request: () => {}, info: () => {}, defect: (_id, error) => defects.push(error) };

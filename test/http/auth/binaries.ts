@@ -1,0 +1,91 @@
+import { beforeAll, describe, expect, it } from 'vitest';
+
+import type { Store } from '../../../runtime/store/store.js';
+import { word } from '../bundle-server.js';
+import { EVERYTHING, LAB, observed, serveWith } from './support.js';
+
+/** Binaries of clients with scopes: who sees them is decided by what their `securityContext` names. */
+export function binaries(store: Store): void {
+  const server = serveWith(store);
+  const admin = server.as(EVERYTHING);
+  const names = { lab: word(), vital: word(), gone: word() };
+  const contexts = {
+    free: undefined,
+    lab: `Observation/${names.lab}`,
+    vital: `Observation/${names.vital}`,
+    gone: `Observation/${names.gone}`,
+    never: `Observation/${word()}`,
+    foreign: `http://elsewhere.example/fhir/Observation/${names.lab}`,
+  };
+  const ids: Record<string, string> = {};
+  const write = (id: string, context: string | undefined, text = 'secret') =>
+    admin.send('PUT', `/Binary/${id}`, text, {
+      'content-type': 'text/plain',
+      ...(context === undefined ? {} : { 'x-security-context': context }),
+    });
+
+  beforeAll(async () => {
+    for (const name of ['lab', 'vital', 'gone'] as const) {
+      const category = name === 'lab' ? 'laboratory' : 'vital-signs';
+      await admin.send('PUT', `/Observation/${names[name]}`, observed(category, { id: names[name] }));
+    }
+    await admin.send('DELETE', `/Observation/${names.gone}`);
+    for (const [name, context] of Object.entries(contexts)) {
+      ids[name] = word();
+      expect((await write(ids[name], context)).status).toBe(201);
+    }
+    ids['nested'] = word();
+    await write(ids['nested'], `Binary/${ids['vital']}`);
+  });
+
+  it.each([
+    ['system/Binary.r', ['free']],
+    ['system/Binary.r system/Observation.r', ['free', 'lab', 'vital', 'nested']],
+    ['system/Binary.r system/Observation.s', ['free']],
+    [`system/Binary.r system/Observation.r?${LAB}`, ['free', 'lab']],
+    [EVERYTHING, ['free', 'lab', 'vital', 'nested']],
+  ])('%s sees %j', async (scopes, seen) => {
+    for (const [name, id] of Object.entries(ids)) {
+      const status = seen.includes(name) ? 200 : 404;
+      for (const path of [`/Binary/${id}`, `/Binary/${id}/_history/1`, `/Binary/${id}/_history`]) {
+        for (const accept of ['*/*', 'application/fhir+json']) {
+          const answer = await server.as(scopes).send('GET', path, undefined, { accept });
+          expect(answer.status, `${name} ${path} ${accept}`).toBe(status);
+        }
+      }
+    }
+  });
+
+  it('leaves hidden ones out of histories, and of their totals', async () => {
+    const answer = await server.as('system/Binary.rs').send('GET', '/Binary/_history');
+    const shown: string[] = answer.json().entry.map((each: { fullUrl: string }) => each.fullUrl.replace(/.*\//, ''));
+    expect(shown).toContain(ids['free']);
+    expect(shown.filter((id) => id !== ids['free'] && Object.values(ids).includes(id))).toEqual([]);
+    expect(answer.json().total).toBe(shown.length);
+  });
+
+  describe('a write', () => {
+    it.each([
+      ['PUT', 'new', 'text/plain'],
+      ['PATCH', [{ op: 'remove', path: '/data' }], 'application/json-patch+json'],
+      ['DELETE', undefined, 'text/plain'],
+    ])('%s knows nothing of hidden ones', async (method, body, type) => {
+      const client = server.as('system/Binary.cruds');
+      for (const condition of [{}, { 'if-match': 'W/"9"' }]) {
+        const headers = { 'content-type': type, ...condition };
+        expect((await client.send(method, `/Binary/${ids['vital']}`, body, headers)).status).toBe(404);
+      }
+      expect((await admin.send('GET', `/Binary/${ids['vital']}`)).text).toBe('secret');
+    });
+
+    it('may name a context, and then needs it to read', async () => {
+      const id = word();
+      const client = server.as('system/Binary.cru');
+      const headers = { 'content-type': 'text/plain', 'x-security-context': contexts.lab };
+      expect((await client.send('PUT', `/Binary/${id}`, 'x', headers)).status).toBe(201);
+      expect((await client.send('GET', `/Binary/${id}`)).status).toBe(404);
+      const reader = server.as('system/Binary.r system/Observation.r');
+      expect((await reader.send('GET', `/Binary/${id}`)).headers['x-security-context']).toBe(contexts.lab);
+    });
+  });
+}

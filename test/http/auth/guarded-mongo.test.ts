@@ -1,0 +1,20 @@
+import { afterAll, describe } from 'vitest';
+
+import { openStore } from '../../contract/open-store.js';
+import { describeOnMongod, mongodUrl, newDatabase } from '../../mongod/for-tests.js';
+import { binaries } from './binaries.js';
+import { bundles } from './bundles.js';
+import { reads } from './reads.js';
+import { writes } from './writes.js';
+
+// A database each: histories of a type show all that others write.
+const suites = [reads, writes, bundles, binaries];
+const stores = mongodUrl() === undefined ? undefined : await Promise.all(suites.map(() => openStore(newDatabase())));
+
+describeOnMongod('with a token on MongoDB', () => {
+  if (stores === undefined) return;
+  afterAll(async () => {
+    for (const store of stores) await store.close();
+  });
+  for (const [i, suite] of suites.entries()) describe(suite.name, () => suite(stores[i]!));
+});

@@ -1,0 +1,18 @@
+import { afterAll, describe } from 'vitest';
+
+import { openStore } from '../../contract/open-store.js';
+import { binaries } from './binaries.js';
+import { bundles } from './bundles.js';
+import { reads } from './reads.js';
+import { writes } from './writes.js';
+
+describe.each([
+  ['reads', reads],
+  ['writes', writes],
+  ['Bundles', bundles],
+  ['Binaries', binaries],
+])('%s with a token on SQLite', async (_, suite) => {
+  const store = await openStore('sqlite::memory:');
+  afterAll(() => store.close());
+  suite(store);
+});

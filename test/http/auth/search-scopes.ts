@@ -1,0 +1,212 @@
+import { beforeAll, describe, expect, it } from 'vitest';
+
+import type { Store } from '../../../runtime/store/store.js';
+import { FORM_TYPE, idsOf, includedIn, linkOf, putAll } from '../search-server.js';
+import { codeOf, type Answer, type ToyServer } from '../server.js';
+import { neededBy, scopedServer } from './scoped.js';
+
+const tagged = (tag: string) => ({ meta: { tag: [{ system: 't', code: tag }] } });
+const IN = tagged('in');
+const OUT = tagged('out');
+const observation = (id: string, subject: string, more: object) => ({
+  resourceType: 'Observation',
+  id,
+  status: 'final',
+  code: { text: 'x' },
+  subject: { reference: subject },
+  ...more,
+});
+
+const arrange = (server: ToyServer): Promise<void> =>
+  putAll(server, [
+    { resourceType: 'Organization', id: 'g', name: 'Seen', ...IN },
+    { resourceType: 'Organization', id: 'h', name: 'Hidden', ...OUT },
+    { resourceType: 'Practitioner', id: 'd', name: [{ family: 'Doe' }] },
+    { resourceType: 'Patient', id: 'a', name: [{ family: 'Eve' }], managingOrganization: { reference: 'Organization/g' }, ...IN }, // prettier-ignore
+    { resourceType: 'Patient', id: 'b', name: [{ family: 'Eve' }], managingOrganization: { reference: 'Organization/h' }, identifier: [{ system: 's', value: '1' }], ...OUT }, // prettier-ignore
+    observation('1', 'Patient/a', IN),
+    observation('2', 'Patient/b', IN),
+    observation('3', 'Patient/a', OUT),
+    observation('4', 'Patient/b', OUT),
+    { resourceType: 'Provenance', id: 'p', target: [{ reference: 'Patient/a' }], recorded: '2024-01-01T00:00:00Z', agent: [{ who: { reference: 'Practitioner/d' } }], ...OUT }, // prettier-ignore
+    { resourceType: 'Location', id: 'top', name: 'x', ...IN },
+    { resourceType: 'Location', id: 'mid', name: 'x', partOf: { reference: 'Location/top' }, ...OUT },
+    { resourceType: 'Location', id: 'low', name: 'x', partOf: { reference: 'Location/mid' }, ...IN },
+    { resourceType: 'Encounter', id: 'e', status: 'planned', location: [{ location: { reference: 'Location/low' } }], ...IN }, // prettier-ignore
+    {
+      resourceType: 'DocumentReference',
+      id: 'doc',
+      status: 'current',
+      subject: { reference: 'Patient/b' },
+      author: [{ reference: 'Practitioner/d' }],
+      content: [{ attachment: { url: 'http://x' } }],
+    },
+    { resourceType: 'Binary', id: 'free', contentType: 'text/plain', data: 'YQ==' },
+    { resourceType: 'Binary', id: 'of-a', contentType: 'text/plain', data: 'YQ==', securityContext: { reference: 'Patient/a' } }, // prettier-ignore
+    { resourceType: 'Binary', id: 'of-b', contentType: 'text/plain', data: 'YQ==', securityContext: { reference: 'Patient/b' } }, // prettier-ignore
+    { resourceType: 'Binary', id: 'of-none', contentType: 'text/plain', data: 'YQ==', securityContext: { reference: 'Patient/none' } }, // prettier-ignore
+    { resourceType: 'Binary', id: 'of-urn', contentType: 'text/plain', data: 'YQ==', securityContext: { identifier: { value: 'x' } } }, // prettier-ignore
+    { resourceType: 'Binary', id: 'of-of-a', contentType: 'text/plain', data: 'YQ==', securityContext: { reference: 'Binary/of-a' } }, // prettier-ignore
+    { resourceType: 'Provenance', id: 'q', target: [{ reference: 'Binary/of-a' }, { reference: 'Binary/of-b' }], recorded: '2024-01-01T00:00:00Z', agent: [{ who: { reference: 'Practitioner/d' } }], ...IN }, // prettier-ignore
+  ]);
+
+const isIn = '?_tag=t%7Cin';
+
+/** Scopes, what is searched, and the ids found or the scopes that are needed. */
+const CASES: readonly (readonly [scopes: string, path: string, found: string])[] = [
+  ['system/Observation.s', '/Observation', '1 2 3 4'],
+  ['system/Observation.r', '/Observation', 'needs system/Observation.s'],
+  [`system/Observation.s${isIn}`, '/Observation', '1 2'],
+  [`system/Observation.s${isIn} system/Observation.s?subject=Patient/a`, '/Observation', '1 2 3'],
+  [`system/Observation.s${isIn}`, '/Observation?_tag=t%7Cout', ''],
+  [`system/Observation.s${isIn}`, '/Observation?_tag:not=t%7Cin', ''],
+  // Chains
+  ['system/Observation.s', '/Observation?subject:Patient.family=eve', 'needs system/Observation.s system/Patient.s'],
+  ['system/Observation.s system/Patient.r', '/Observation?patient.family=eve', 'needs system/Observation.s system/Patient.s'], // prettier-ignore
+  ['system/Observation.s system/Patient.s', '/Observation?subject:Patient.family=eve', '1 2 3 4'],
+  [`system/Observation.s system/Patient.s${isIn}`, '/Observation?subject:Patient.family=eve', '1 3'],
+  [`system/Observation.s system/Patient.s${isIn}`, '/Observation?patient.organization.name=seen', 'needs system/Observation.s system/Organization.s system/Patient.s'], // prettier-ignore
+  ['system/Observation.s system/Patient.s', '/Observation?subject._tag=t%7Cin', '1 3'],
+  ['system/Observation.s', '/Observation?subject._tag=t%7Cin', 'needs system/*.s'],
+  ['system/Patient.s', '/Patient?_has:Observation:patient:status=final', 'needs system/Observation.s system/Patient.s'],
+  [`system/Patient.s system/Observation.s?subject=Patient/a`, '/Patient?_has:Observation:patient:status=final', 'a'],
+  // Hierarchies
+  ['system/Encounter.s', '/Encounter?location:below=Location/top', 'needs system/Encounter.s system/Location.s'],
+  ['system/Encounter.s system/Location.s', '/Encounter?location:below=Location/top', 'e'],
+  [`system/Encounter.s system/Location.s${isIn}`, '/Encounter?location:below=Location/top', ''],
+  [`system/Encounter.s system/Location.s${isIn}`, '/Encounter?location:below=Location/mid', 'e'],
+  // The names that MHD asks for
+  ['system/DocumentReference.s', '/DocumentReference?author.family=doe&patient.identifier=s%7C1', 'doc'],
+  ['system/DocumentReference.s', '/DocumentReference?author.family=none', ''],
+  ['system/DocumentReference.s system/Patient.s?_tag=t%7Cin', '/DocumentReference?patient.identifier=s%7C1', 'doc'],
+  ['system/DocumentReference.s', '/DocumentReference?patient:Patient.identifier=s%7C1', 'needs system/DocumentReference.s system/Patient.s'], // prettier-ignore
+  ['system/DocumentReference.s', '/DocumentReference?author:Practitioner.family=doe', 'needs system/DocumentReference.s system/Practitioner.s'], // prettier-ignore
+  ['system/DocumentReference.s', '/DocumentReference?patient.family=eve', 'needs system/DocumentReference.s system/Patient.s'], // prettier-ignore
+  // Several types
+  ['system/Patient.s system/Location.s', '/?_tag=t%7Cin', 'low top a'],
+  [`system/Patient.s${isIn} system/Location.s?_tag=t%7Cout`, '/?_tag=t%7Cin,t%7Cout', 'mid a'],
+  ['system/Patient.s', '/?_type=Patient,Location&_tag=t%7Cin', 'needs system/Location.s system/Patient.s'],
+  ['system/Patient.s', '/?_type=Patient&_tag=t%7Cin', 'a'],
+  ['system/Patient.r', '/?_tag=t%7Cin', 'needs system/*.s'],
+  // Compartments
+  ['system/Observation.s', '/Patient/a/Observation', 'needs system/Observation.s system/Patient.r'],
+  ['system/Patient.s', '/Patient/a/Observation', 'needs system/Observation.s system/Patient.s'],
+  ['system/Observation.s system/Patient.r', '/Patient/a/Observation', '1 3'],
+  [`system/Observation.s system/Patient.r${isIn}`, '/Patient/a/Observation', '1 3'],
+  [`system/Observation.s system/Patient.r${isIn}`, '/Patient/b/Observation', ''],
+  [`system/Observation.s${isIn} system/Patient.s${isIn}`, '/Patient/a/*', '1 a'],
+  [`system/Observation.s system/Patient.rs${isIn}`, '/Patient/b/*', ''],
+  ['system/Patient.rs', '/Patient/b/*?_type=Patient,Observation', 'needs system/Observation.s system/Patient.rs'],
+  ['system/Patient.r', '/Patient/b/*', 'needs system/*.s system/Patient.r'],
+  // Binaries
+  ['system/Binary.s', '/Binary', 'free'],
+  ['system/Binary.s system/Patient.s', '/Binary', 'free'],
+  ['system/Binary.s system/Patient.r', '/Binary', 'free of-a of-b'],
+  [`system/Binary.s system/Patient.r${isIn}`, '/Binary', 'free of-a'],
+  ['system/Binary.rs', '/Binary', 'free'],
+  ['system/*.rs', '/Binary', 'free of-a of-b'],
+  ['system/*.rs', '/?_type=Binary,Location', 'free of-a of-b low mid top'],
+  [`system/Provenance.s system/Binary.s system/Patient.r${isIn}`, '/Provenance?target:Binary._id=of-a', 'q'],
+  [`system/Provenance.s system/Binary.s system/Patient.r${isIn}`, '/Provenance?target:Binary._id=of-b', ''],
+];
+
+const told = (answer: Answer): string =>
+  answer.status === 403 ? `needs ${neededBy(answer)}` : answer.status === 200 ? idsOf(answer).join(' ') : answer.text;
+
+/** Scopes, what is searched with what, and what comes along. */
+const INCLUDES: readonly (readonly [scopes: string, path: string, included: string])[] = [
+  ['system/Observation.s', '/Observation?_include=Observation:patient', ''],
+  ['system/Observation.s system/Patient.r', '/Observation?_include=Observation:patient', 'Patient/a Patient/b'],
+  ['system/Observation.s system/Patient.s', '/Observation?_include=Observation:patient', 'Patient/a Patient/b'],
+  ['system/Observation.s system/Patient.cud', '/Observation?_include=Observation:patient', ''],
+  [`system/Observation.s system/Patient.r${isIn}`, '/Observation?_include=Observation:patient', 'Patient/a'],
+  [`system/Observation.s system/Patient.r${isIn} system/Organization.rs`, '/Observation?_include=Observation:patient&_include:iterate=Patient:organization', 'Organization/g Patient/a'], // prettier-ignore
+  ['system/Observation.s system/Organization.rs', '/Observation?_include=Observation:patient&_include:iterate=Patient:organization', ''], // prettier-ignore
+  ['system/Observation.s system/Patient.rs', '/Observation?_include=*&_revinclude=*', 'Patient/a Patient/b'],
+  ['system/Patient.s system/Provenance.r', '/Patient?_revinclude=Provenance:target', ''],
+  ['system/Patient.s system/Provenance.s', '/Patient?_revinclude=Provenance:target', 'Provenance/p'],
+  [`system/Patient.s system/Provenance.s${isIn}`, '/Patient?_revinclude=Provenance:target', ''],
+  [`system/Provenance.s${isIn} system/Binary.r system/Patient.r${isIn}`, '/Provenance?_include=Provenance:target', 'Binary/of-a'], // prettier-ignore
+];
+
+/** Searches of clients with scopes. */
+export function searchScopes(store: Store): void {
+  const server = scopedServer(store);
+  const get = (scopes: string, path: string): Promise<Answer> => server.as(scopes).send('GET', path);
+  beforeAll(() => arrange(server.all));
+
+  describe('a search within scopes', () => {
+    it.each(CASES)('%s %s', async (scopes, path, found) => {
+      const answer = await get(scopes, path);
+      expect(told(answer)).toBe(found);
+      const [before, query = ''] = path.split('?') as [string, string?];
+      const posted = await server.as(scopes).send('POST', `${before}/_search`.replace('//', '/'), query, FORM_TYPE);
+      expect(told(posted)).toBe(found);
+      if (answer.status !== 200) return;
+      expect(answer.json().total).toBe(idsOf(answer).length);
+      const counted = await get(scopes, `${path}${path.includes('?') ? '&' : '?'}_summary=count`);
+      expect(counted.json()).toMatchObject({ total: idsOf(answer).length });
+    });
+
+    it('needs the letter in a refusal that shows nothing else', async () => {
+      const answer = await get('system/Observation.s', '/Observation?subject:Patient.family=eve');
+      expect(codeOf(answer)).toBe('scope-missing');
+      expect(answer.headers['www-authenticate']).toContain('error="insufficient_scope"');
+    });
+
+    it('says in its self link which types it looked at', async () => {
+      const self = async (scopes: string, path: string) => linkOf(await get(scopes, path), 'self');
+      expect(await self('system/Patient.s system/Location.s', '/?_tag=t%7Cin')).toBe(
+        '/?_tag=t%7Cin&_type=Location%2CPatient',
+      );
+      expect(await self('system/*.s', '/?_tag=t%7Cin')).toBe('/?_tag=t%7Cin');
+      expect(await self('system/Patient.rs', '/Patient/a/*')).toBe('/Patient/a/*?_type=Patient');
+    });
+  });
+
+  describe('what comes with a search within scopes', () => {
+    it.each(INCLUDES)('%s %s', async (scopes, path, included) => {
+      const answer = await get(scopes, path);
+      expect(answer.status).toBe(200);
+      expect(includedIn(answer).join(' ')).toBe(included);
+    });
+  });
+
+  describe('page links', () => {
+    const walk = async (scopes: string, path = '/Observation?_count=1&_total=accurate') => {
+      const first = await get(scopes, path);
+      expect(first.status).toBe(200);
+      return linkOf(first, 'next')!;
+    };
+
+    it('go on with the same scopes, whoever brings them', async () => {
+      const next = await walk(`system/Observation.s${isIn}`);
+      for (const scopes of [`system/Observation.rs${isIn} system/Patient.cruds`, `system/Observation.s${isIn}`]) {
+        const answer = await server.as(scopes, 'another').send('GET', next);
+        expect([idsOf(answer), answer.json().total]).toEqual([['2'], 2]);
+      }
+    });
+
+    it.each([
+      ['system/Observation.s', `system/Observation.s${isIn}`],
+      [`system/Observation.s${isIn}`, 'system/Observation.s'],
+      [`system/Observation.s${isIn}`, 'system/Observation.s?_tag=t%7Cout'],
+    ])('of %s are none for %s', async (first, second) => {
+      const answer = await get(second, await walk(first));
+      expect([answer.status, codeOf(answer)]).toEqual([400, 'page-invalid']);
+      expect(answer.text).not.toContain('total');
+    });
+
+    it('are refused without the scope', async () => {
+      const next = await walk('system/Observation.s');
+      expect(neededBy(await get('system/Patient.rs', next))).toBe('system/Observation.s');
+      const chained = await walk('system/*.s', '/Observation?_count=1&subject:Patient.family=eve');
+      expect(neededBy(await get('system/Observation.s', chained))).toBe('system/Observation.s system/Patient.s');
+      expect((await get('system/Observation.s system/Patient.s', chained)).status).toBe(200);
+      const narrow = await get('system/Observation.s system/Patient.s?_tag=t%7Cin', chained);
+      expect(codeOf(narrow)).toBe('page-invalid');
+      const across = await walk('system/*.s', '/?_count=1&_tag=t%7Cin');
+      expect(codeOf(await get('system/Patient.s', across))).toBe('page-invalid');
+    });
+  });
+}

@@ -1,0 +1,152 @@
+import { describe, expect, it } from 'vitest';
+
+import type { Store } from '../../../runtime/store/store.js';
+import { word } from '../bundle-server.js';
+import { codeOf, type Answer } from '../server.js';
+import { EVERYTHING, LAB, observed, serveWith } from './support.js';
+
+const PATCH = { 'content-type': 'application/json-patch+json' };
+const TO = (code: string) => [{ op: 'replace', path: '/category/0/coding/0/code', value: code }];
+const NOTE = [{ op: 'add', path: '/note', value: [{ text: 'more' }] }];
+
+/** Writes of clients with scopes. */
+export function writes(store: Store): void {
+  const server = serveWith(store);
+  const admin = server.as(EVERYTHING);
+  const lab = server.as(`system/Observation.cruds?${LAB}`);
+  const seed = async (category: Parameters<typeof observed>[0], more: object = {}): Promise<string> => {
+    const id = word();
+    const made = await admin.send('PUT', `/Observation/${id}`, observed(category, { id, ...more }));
+    expect(made.status, made.text).toBe(201);
+    return `/Observation/${id}`;
+  };
+  const at = (path: string, category: Parameters<typeof observed>[0], more: object = {}) =>
+    observed(category, { id: path.slice('/Observation/'.length), ...more });
+  const versionOf = async (path: string): Promise<string> =>
+    (await admin.send('GET', path)).json().meta?.versionId ?? 'gone';
+  const outcome = (answer: Answer): [number, string | undefined] => [
+    answer.status,
+    answer.status < 300 ? undefined : codeOf(answer),
+  ];
+
+  describe('a write within a constraint', () => {
+    it('makes what lies within, and nothing else', async () => {
+      expect(outcome(await lab.send('POST', '/Observation', observed('laboratory')))).toEqual([201, undefined]);
+      const refused = await lab.send('POST', '/Observation', observed('vital-signs'));
+      expect(outcome(refused)).toEqual([403, 'scope-missing']);
+      expect(refused.headers['www-authenticate']).toContain('scope="system/Observation.c"');
+      const path = `/Observation/${word()}`;
+      expect(outcome(await lab.send('PUT', path, at(path, 'vital-signs')))).toEqual([403, 'scope-missing']);
+      expect((await admin.send('GET', path)).status).toBe(404);
+      expect(outcome(await lab.send('PUT', path, at(path, 'laboratory')))).toEqual([201, undefined]);
+    });
+
+    it('creates by PUT with u alone', async () => {
+      const path = `/Observation/${word()}`;
+      expect((await server.as('system/Observation.u').send('PUT', path, at(path, 'laboratory'))).status).toBe(201);
+    });
+
+    it.each([
+      ['PUT', at, {}],
+      ['PATCH', () => NOTE, PATCH],
+      ['DELETE', () => undefined, {}],
+    ] as const)('%s knows nothing of what lies outside, preconditions or not', async (method, body, headers) => {
+      const path = await seed('vital-signs');
+      const conditions = [{}, { 'if-match': 'W/"7"' }, { 'if-match': 'W/"1"' }, { 'if-none-match': '*' }];
+      for (const condition of conditions) {
+        const answer = await lab.send(method, path, body(path, 'laboratory'), { ...headers, ...condition });
+        expect(outcome(answer), JSON.stringify(condition)).toEqual([404, 'not-found']);
+      }
+      expect(await versionOf(path)).toBe('1');
+      await admin.send('DELETE', path);
+      expect(outcome(await lab.send(method, path, body(path, 'laboratory'), headers))).toEqual([404, 'not-found']);
+    });
+
+    it('moves nothing out', async () => {
+      const path = await seed('laboratory');
+      expect(outcome(await lab.send('PUT', path, at(path, 'vital-signs')))).toEqual([403, 'scope-missing']);
+      expect(outcome(await lab.send('PATCH', path, TO('vital-signs'), PATCH))).toEqual([403, 'scope-missing']);
+      expect(await versionOf(path)).toBe('1');
+    });
+
+    it('changes, revives and deletes what lies within', async () => {
+      const path = await seed('laboratory');
+      expect((await lab.send('PATCH', path, NOTE, PATCH)).status).toBe(200);
+      expect((await lab.send('DELETE', path)).status).toBe(200);
+      expect((await lab.send('PUT', path, at(path, 'laboratory'))).status).toBe(201);
+      expect((await lab.send('DELETE', `/Observation/${word()}`)).status).toBe(200);
+    });
+
+    it('keeps to the letter: what u may not touch is unknown, whatever else may be done', async () => {
+      const path = await seed('vital-signs');
+      const client = server.as(`system/Observation.rs system/Observation.u?${LAB}`);
+      expect((await client.send('GET', path)).status).toBe(200);
+      expect((await client.send('PUT', path, at(path, 'laboratory'))).status).toBe(404);
+      expect((await client.send('DELETE', path)).status).toBe(403);
+    });
+
+    it('by criteria finds nothing outside', async () => {
+      const value = word();
+      await seed('vital-signs', { identifier: [{ value }] });
+      const client = server.as(`system/Observation.s system/Observation.ud?${LAB}`);
+      expect((await client.send('DELETE', `/Observation?identifier=${value}`)).status).toBe(404);
+      expect((await client.send('PATCH', `/Observation?identifier=${value}`, NOTE, PATCH)).status).toBe(404);
+      expect((await lab.send('PATCH', `/Observation?identifier=${value}`, NOTE, PATCH)).status).toBe(404);
+    });
+  });
+
+  describe('the answer to a write', () => {
+    it('of a patch shows what could be read', async () => {
+      const path = await seed('laboratory');
+      const shown = await server.as('system/Observation.ru').send('PATCH', path, NOTE, PATCH);
+      expect(shown.json().resourceType).toBe('Observation');
+      for (const prefer of [{}, { prefer: 'return=representation' }]) {
+        const hidden = await server.as('system/Observation.us').send('PATCH', path, NOTE, { ...PATCH, ...prefer });
+        expect([hidden.status, hidden.text]).toEqual([200, '']);
+        expect(hidden.headers.etag).toBe('W/"2"');
+      }
+      const told = await server
+        .as('system/Observation.u')
+        .send('PATCH', path, TO('exam'), { ...PATCH, prefer: 'return=OperationOutcome' });
+      expect(told.json().resourceType).toBe('OperationOutcome');
+    });
+
+    it('of an update is what was sent, without tags that were there', async () => {
+      const path = await seed('laboratory', { meta: { tag: [{ code: 'secret' }] } });
+      const client = server.as('system/Observation.u');
+      const hidden = await client.send('PUT', path, at(path, 'laboratory', { note: [{ text: 'x' }] }));
+      expect([hidden.status, hidden.text]).toEqual([200, '']);
+      const same = await client.send('PUT', path, at(path, 'laboratory', { note: [{ text: 'x' }] }));
+      expect([same.status, same.text]).toEqual([200, '']);
+      const plain = await seed('laboratory');
+      expect((await client.send('PUT', plain, at(plain, 'exam' as 'laboratory'))).json().resourceType).toBe(
+        'Observation',
+      );
+    });
+
+    it('of a conditional create that finds something needs s, and not the constraint of c', async () => {
+      const value = word();
+      await seed('vital-signs', { identifier: [{ value }] });
+      const client = server.as(`system/Observation.c?${LAB} system/Observation.s`);
+      const body = observed('laboratory', { identifier: [{ value }] });
+      const found = await client.send('POST', '/Observation', body, { 'if-none-exist': `identifier=${value}` });
+      expect([found.status, found.json().category[0].coding[0].code]).toEqual([200, 'vital-signs']);
+    });
+  });
+
+  it('a Subscription needs rs on the types that its filters look at', async () => {
+    const body = {
+      resourceType: 'Subscription',
+      status: 'requested',
+      topic: 'http://example.org/topic',
+      channelType: { code: 'rest-hook' },
+      content: 'empty',
+      filterBy: [{ resourceType: 'Patient', filterParameter: 'name', value: 'x' }],
+    };
+    const refused = await server.as('system/Subscription.c').send('POST', '/Subscription', body);
+    expect(outcome(refused)).toEqual([403, 'scope-missing']);
+    expect(refused.headers['www-authenticate']).toContain('system/Patient.rs');
+    const client = server.as('system/Subscription.c system/Patient.rs');
+    expect(outcome(await client.send('POST', '/Subscription', body))).toEqual([201, undefined]);
+  });
+}
