@@ -1,8 +1,12 @@
 import { describe, expect, it } from 'vitest';
 
+import { tables } from '../../generated/tables.js';
 import { hasHierarchies, weightOf } from '../../runtime/search/query/criterion.js';
 import { checkName } from '../../runtime/search/query/parse-criterion.js';
 import { parseSortKey } from '../../runtime/search/query/parse-sort.js';
+import { searchDefinitions } from '../../runtime/search/query/definitions.js';
+import { splitLinkName } from '../../runtime/search/query/link-name.js';
+import { resolveLinks } from '../../runtime/search/query/resolve-links.js';
 import { usedBy } from '../../runtime/search/query/used-by.js';
 import { contextOf, definitions, parse, printed, refusal } from './chain-parser.js';
 
@@ -100,6 +104,15 @@ describe('chains and reverse chains (search.html#chaining, #has)', () => {
       `target -> (${device} or ${immunization})`.replaceAll('begins', 'contains'),
     );
     expect(printed('Provenance?target.start', '2020-13')).toBe('target -> GraphDefinition (start = "2020-13")');
+  });
+});
+
+describe('definitions of a few types', () => {
+  it('change nothing of what others with the same rows lead to', () => {
+    const few = searchDefinitions({ search: tables.search, resourceTypes: ['Observation', 'Patient'] });
+    const parts = splitLinkName('subject:Device.status', 8);
+    expect(() => resolveLinks(parts, 'subject:Device.status', { type: 'Observation', definitions: few })).toThrow();
+    expect(printed('Observation?subject:Device.status', 'active')).toBe('subject -> Device (status = "active")');
   });
 });
 

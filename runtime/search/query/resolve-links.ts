@@ -120,12 +120,14 @@ function targetsOf(row: SearchRow, step: ChainStep, { resourceTypes }: Definitio
   return step.type === undefined ? all : all.filter((each) => each === step.type);
 }
 
-const known = new WeakMap<SearchRow, readonly string[]>();
+const known = new WeakMap<readonly string[], Map<SearchRow, readonly string[]>>();
 
-/** Those of its targets that there are: definitions may be of a few types only. */
+/** Those of its targets that there are: definitions may be of a few types only, and share rows with others. */
 function knownOf(row: SearchRow, targets: readonly string[], resourceTypes: readonly string[]): readonly string[] {
-  let found = known.get(row);
-  if (found === undefined) known.set(row, (found = targets.filter((each) => resourceTypes.includes(each))));
+  const rows = known.get(resourceTypes) ?? new Map<SearchRow, readonly string[]>();
+  known.set(resourceTypes, rows);
+  let found = rows.get(row);
+  if (found === undefined) rows.set(row, (found = targets.filter((each) => resourceTypes.includes(each))));
   return found;
 }
 
