@@ -50,7 +50,7 @@ it('searches beyond their budget let the short ones pass, and those that take lo
   const begun = performance.now();
   for (const each of await ended) expect(each).toMatchObject({ reason: { code: 'too-costly' } });
   expect(performance.now() - begun).toBeLessThan(BUDGET);
-  expect(seen.most).toBeLessThanOrEqual(4);
+  expect(seen.most).toBeLessThanOrEqual(10);
 });
 
 it('one alone is not stopped in between', async () => {

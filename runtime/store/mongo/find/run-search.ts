@@ -7,7 +7,7 @@ import { openTurns, type Turns } from './turns.js';
 const COMMANDS = 2;
 
 /** A quarter of the connections is for searches that are short, few for those that take long; the others are for everything else. */
-const [FOR_SHORT, FOR_LONG] = [4, 50];
+const [FOR_SHORT, FOR_LONG] = [4, 16];
 
 /** Fewer connections are for one search of each level. */
 const FEW_CONNECTIONS = 16;
