@@ -4,6 +4,7 @@ import type { AppOptions } from '../http/app.js';
 import type { Log } from '../observe/log.js';
 import type { RunningAudit } from './audit.js';
 import type { AuthorizationParts } from './authorization.js';
+import { tellingVerifier } from './telling-verifier.js';
 
 /** What of an application depends on who may ask. */
 export type AccessOptions = Pick<AppOptions, 'gate' | 'auth' | 'authorization'>;
@@ -35,7 +36,11 @@ export async function prepareAccess(
   return (root) => {
     const { verifier, access, routes } = prepared(root);
     const cors = config['cors.origins'].length > 0;
-    return { gate: gates.createTokenGate({ verifier, access }), auth: routes, authorization: { cors } };
+    return {
+      gate: gates.createTokenGate({ verifier: tellingVerifier(verifier, log), access }),
+      auth: routes,
+      authorization: { cors },
+    };
   };
 }
 

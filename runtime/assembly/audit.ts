@@ -1,6 +1,6 @@
 import { dirname, join } from 'node:path';
 
-import type { RestRecord } from '../auth/audit/audit.js';
+import type { AuditedClient, RestRecord } from '../auth/audit/audit.js';
 import { createAudit, type Audit } from '../auth/audit/create-audit.js';
 import { createPatientFinder } from '../auth/audit/patients.js';
 import { openFileTarget } from '../auth/audit/sinks/file.js';
@@ -117,26 +117,23 @@ function recordOf(
   status: number,
   rest: Partial<RestRecord> & Pick<RestRecord, 'patients'>,
 ): RestRecord {
-  const { clientId, tokenId } = principal ?? {};
-  const { requestId = '', address } = trace ?? {};
-  return {
-    client: {
-      ...(clientId !== undefined && clientId !== '' && { clientId }),
-      ...(tokenId !== undefined && { tokenId }),
-      ...(address !== undefined && { address }),
-    },
-    time: Date.now(),
-    requestId,
-    status,
-    ...(interaction !== undefined && { interaction }),
-    ...rest,
-  };
+  // Put together without spreads where there may be nothing: each read pays for them.
+  const client: { -readonly [Name in keyof AuditedClient]: AuditedClient[Name] } = {};
+  if (principal !== undefined && principal.clientId !== '') client.clientId = principal.clientId;
+  if (principal?.tokenId !== undefined) client.tokenId = principal.tokenId;
+  if (trace?.address !== undefined) client.address = trace.address;
+  const record = { client, time: Date.now(), requestId: trace?.requestId ?? '', status, ...rest };
+  return interaction === undefined ? record : { ...record, interaction };
 }
 
 /** What a call was about: the version that was read or written, or the search itself. */
 function placeOf(call: Call, { location, contentLocation, versionId }: Reply): Partial<RestRecord> {
   const { interaction, type, id } = call;
-  const [, writtenType, writtenId] = /^([^/]+)\/([^/]+)\/_history\//.exec(location ?? contentLocation ?? '') ?? [];
+  const written = location ?? contentLocation;
+  if (written === undefined && type !== undefined && id !== undefined && !interaction.startsWith('search-')) {
+    return versionId === undefined ? { type, id } : { type, id, versionId };
+  }
+  const [, writtenType, writtenId] = /^([^/]+)\/([^/]+)\/_history\//.exec(written ?? '') ?? [];
   const version = versionId === undefined ? {} : { versionId };
   if (writtenType !== undefined && writtenId !== undefined) return { type: writtenType, id: writtenId, ...version };
   if (interaction.startsWith('search-')) return { ...(type !== undefined && { type }), query: requestText(call) };

@@ -38,6 +38,7 @@ export async function runLoad(
   const url = readUrl(options.url, flags, terminal);
   const token = options.token ?? (terminal.env['KILN_TOKEN'] || undefined);
   if (options.token !== undefined && url === undefined) throw new ConfigError('--token goes with --url');
+  if (options.token === '') throw new ConfigError('--token is empty: did kiln token fail?');
   const { config } = readConfig(flags, terminal.env);
   if (url === undefined && config.store === 'sqlite::memory:') {
     throw new ConfigError('a memory store ends with this command; name a file with --store sqlite:PATH');

@@ -7,7 +7,7 @@ import { ConfigError } from '../config/config-error.js';
 import { rootOf } from '../config/exposure.js';
 import { readConfig, type Flags } from '../config/read-config.js';
 import type { Config } from '../config/settings.js';
-import { causeOf } from './load/http-sink.js';
+import { causeOf, isDistrusted, noAnswer } from './load/no-answer.js';
 import { EXIT, messageOf, printable, type Terminal } from './terminal.js';
 
 /** Options of `kiln token`. */
@@ -73,6 +73,8 @@ async function whileStarting<T>(patience: number, action: () => Promise<T>): Pro
 async function fetchToken({ client, key: file, scope = EVERYTHING }: TokenFlags, config: Config): Promise<string> {
   if (config['auth.external.mode'] !== undefined)
     throw new Error('tokens come from the external server (auth.external)');
+  if (config.auth === 'open')
+    throw new Error('there are no tokens without authorization (--auth open), and none is needed');
   const clientId = client ?? DEVELOPMENT_CLIENT;
   const key = client === undefined ? await developmentKey(config) : await clientKey(file!);
   const audience = addressesOf(rootOf(config)).token;
@@ -95,7 +97,8 @@ async function post(url: string, body: string): Promise<Response> {
     });
   } catch (error) {
     const cause = causeOf(error);
-    const text = `nothing answers at ${url} (${cause}); is the server started, with the same options?`;
+    const text = `${noAnswer(url, error)}; is the server started, with the same options?`;
+    if (isDistrusted(error)) throw new Error(noAnswer(url, error), { cause: error });
     throw cause === 'ECONNREFUSED' ? new NotThere(text, { cause: error }) : new Error(text, { cause: error });
   }
 }

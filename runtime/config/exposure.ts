@@ -10,7 +10,7 @@ export function whyExposed(config: Config): string | undefined {
   if (!isLoopback(config.host)) return `--host ${config.host}`;
   if (config['base-url'] !== undefined) return `--base-url ${config['base-url']}`;
   if (config['tls-cert'] !== undefined || config['tls-key'] !== undefined) return '--tls-cert';
-  return config['proxy.trust'].length > 0 ? 'proxy.trust' : undefined;
+  return config['proxy.trust'].length > 0 ? `--proxy-trust ${config['proxy.trust'].join(',')}` : undefined;
 }
 
 /** The root under which clients know a server. @param port that it listens on */

@@ -6,6 +6,7 @@ import { MAX_FORM, type OAuthEndpoint, type OAuthReply } from '../auth/server/me
 import { jsonReply } from '../auth/server/refusals.js';
 import { FhirError } from '../fhir/errors.js';
 import type { Log } from '../observe/log.js';
+import { headerValues } from './header-values.js';
 import { drain, hasBody, openBody } from './read-body.js';
 import { requestId } from './request-id.js';
 
@@ -82,10 +83,10 @@ async function ask(
   query: string,
   needs: AuthRouteNeeds,
 ): Promise<OAuthReply> {
-  const { method = 'GET', headers, headersDistinct } = req;
+  const { method = 'GET', headers } = req;
   if (method === 'OPTIONS') return { status: 204, headers: { Allow: 'OPTIONS, POST' }, body: '' };
   // Node keeps but the first of several.
-  const sent = headersDistinct['authorization'] ?? [];
+  const sent = headerValues(req, 'authorization');
   return await endpoint({
     method,
     contentType: headers['content-type'],

@@ -11,10 +11,12 @@ export interface Presentation extends Negotiated {
 
 /** The headers that every answer begins with. */
 export function headOf({ requestId, isPersonal = false }: Presentation): string[] {
-  return ['X-Request-Id', requestId, ...(isPersonal ? ['Cache-Control', 'no-store'] : [])];
+  return isPersonal ? ['X-Request-Id', requestId, 'Cache-Control', 'no-store'] : ['X-Request-Id', requestId];
 }
 
 /** The value of `Vary`. @param by what else the answer depends on */
 export function varyOf({ isPersonal = false }: Presentation, ...by: readonly string[]): string {
-  return [...(isPersonal ? ['Authorization'] : []), ...by].join(', ');
+  const text = by.join(', ');
+  if (!isPersonal) return text;
+  return text === '' ? 'Authorization' : `Authorization, ${text}`;
 }

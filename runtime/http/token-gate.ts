@@ -1,9 +1,11 @@
 import { readCredentials } from '../auth/guard/credentials.js';
 import { refusal } from '../auth/guard/refuse.js';
 import type { Access } from '../auth/scopes/access.js';
-import { NOBODY } from '../auth/scopes/principal.js';
+import { NOBODY, type Principal } from '../auth/scopes/principal.js';
+import type { Verification } from '../auth/server/access-token.js';
 import type { TokenVerifier } from '../auth/server/token-verifier.js';
 import type { Gate } from './gate.js';
+import { headerValues } from './header-values.js';
 
 /** What a gate needs that asks for tokens. */
 export interface TokenGateSettings {
@@ -22,20 +24,25 @@ const REFUSALS = { invalid: 'token-invalid', expired: 'token-expired' } as const
  * The gate that asks for a token. Which check of it failed nobody is told. https://www.rfc-editor.org/rfc/rfc6750#section-3
  */
 export function createTokenGate({ verifier, access }: TokenGateSettings): Gate {
+  function principalOf(verified: Verification): Principal {
+    if ('token' in verified) {
+      const { clientId, scope, jti } = verified.token;
+      const given = access(scope);
+      return jti === undefined ? { clientId, scope, access: given } : { clientId, scope, access: given, tokenId: jti };
+    }
+    const { failure } = verified;
+    if (failure === 'unavailable') throw refusal('token-unverified', { retryAfter: RETRY_AFTER });
+    throw refusal(REFUSALS[failure]);
+  }
+
   return {
-    async admit(req, query, isOpen) {
+    admit(req, query, isOpen) {
       if (isOpen) return NOBODY;
-      const credentials = readCredentials(req.headersDistinct['authorization'] ?? [], query);
+      const credentials = readCredentials(headerValues(req, 'authorization'), query);
       if (credentials.is === 'malformed') throw refusal('token-malformed');
       if (credentials.is === 'none') throw refusal('token-missing');
-      const verified = await verifier.verify(credentials.token);
-      if ('token' in verified) {
-        const { clientId, scope, jti } = verified.token;
-        return { clientId, scope, access: access(scope), ...(jti !== undefined && { tokenId: jti }) };
-      }
-      const { failure } = verified;
-      if (failure === 'unavailable') throw refusal('token-unverified', { retryAfter: RETRY_AFTER });
-      throw refusal(REFUSALS[failure]);
+      const verified = verifier.verify(credentials.token);
+      return verified instanceof Promise ? verified.then(principalOf) : principalOf(verified);
     },
   };
 }

@@ -1,6 +1,7 @@
 import { readContent, type Content, type ContentReaders } from '../auth/guard/content.js';
 import { decide } from '../auth/guard/decide.js';
 import type { NeededScopes } from '../auth/guard/needed-scopes.js';
+import { isPlainlyGiven } from '../auth/guard/plainly-given.js';
 import { scopeMissing } from '../auth/guard/refuse.js';
 import type { Access } from '../auth/scopes/access.js';
 import { OPEN_ACCESS } from '../auth/scopes/principal.js';
@@ -73,6 +74,7 @@ export function missingScopes(
 ): NeededScopes | undefined {
   if (access === OPEN_ACCESS) return undefined;
   const row = scopeRows(asked);
+  if (asked.interaction !== 'search-compartment' && isPlainlyGiven(row, asked.type, access)) return undefined;
   const content = readContent(row, { ...asked, resourceTypes }, READERS);
   return neededFor(asked, content, access, scopeRows);
 }

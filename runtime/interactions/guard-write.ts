@@ -4,13 +4,15 @@ import { isVisible } from '../auth/guard/visible.js';
 import { OPEN_ACCESS } from '../auth/scopes/principal.js';
 import type { Interaction } from '../contract/index.js';
 import { FhirError } from '../fhir/errors.js';
+import type { Resource } from '../fhir/resource.js';
 import type { Put, StoredVersion } from '../store/store.js';
 import { neededFor } from './authorize.js';
 import type { Call } from './call.js';
+import { liveVersion } from './preconditions.js';
 import type { Services } from './services.js';
-import { isSeen } from './sight.js';
+import { isJudged, isSeen } from './sight.js';
 import { SUBSCRIPTION, subscribedTypes } from './subscribed-types.js';
-import type { WritePlan, WritePlanner, WriteView } from './write-plan.js';
+import type { Aim, Decided, WritePlan, WritePlanner, WriteView } from './write-plan.js';
 import { maySeeWritten, withoutContent } from './written-sight.js';
 
 /** The letter that an interaction writes with, and the one by which what is there is seen. */
@@ -50,12 +52,15 @@ export function guardView(view: WriteView, call: Call, services: Services): Writ
     // An entry before this one writes it: it is judged there.
     if (version.json === '' && (await isDraft(version, services))) return;
     if (await isSeen(version, sees, call, services)) return;
-    throw new FhirError('not-found', `There is no ${version.type}/${version.id}`);
+    throw notFound(version.type, version.id);
   };
   return {
     async read(type, id) {
       const version = await view.read(type, id);
       if (version !== undefined) await check(version);
+      // As of what lies outside: before preconditions could tell the two apart.
+      else if (UNTOLD.has(call.interaction) && isJudged(type, call.principal.access.on(type, sees)))
+        throw notFound(type, id);
       return version;
     },
     async match(type, where, most) {
@@ -64,6 +69,13 @@ export function guardView(view: WriteView, call: Call, services: Services): Writ
       return matches;
     },
   };
+}
+
+/** Interactions that make nothing of an id that never was. */
+const UNTOLD: ReadonlySet<Interaction> = new Set<Interaction>(['patch', 'delete']);
+
+function notFound(type: string, id: string): FhirError {
+  return new FhirError('not-found', `There is no ${type}/${id}`);
 }
 
 async function isDraft({ type, id, version }: StoredVersion, { store }: Services): Promise<boolean> {
@@ -75,7 +87,7 @@ function guardPlan(plan: WritePlan, call: Call, services: Services): WritePlan {
     ...plan,
     aim: (view) => plan.aim(guardView(view, call, services)),
     async decide(aim, content) {
-      const decided = await plan.decide(aim, content);
+      const decided = await decideUnquoted(plan, aim, content, call, services);
       for (const change of decided.changes) if (change.content !== undefined) judgeContent(change, call, services);
       if (aim.isThere === true || (await maySeeWritten(decided.changes[0], aim, content, call, services)))
         return decided;
@@ -83,6 +95,29 @@ function guardPlan(plan: WritePlan, call: Call, services: Services): WritePlan {
     },
   };
 }
+
+/**
+ * Why a patch fails may quote what is there: who may not read that is told the kind of failure alone. Whether a patch fails
+ * tells something of what is there in any case: who may change it may test it.
+ */
+async function decideUnquoted(
+  plan: WritePlan,
+  aim: Aim,
+  content: Resource | undefined,
+  call: Call,
+  services: Services,
+): Promise<Decided> {
+  try {
+    return await plan.decide(aim, content);
+  } catch (error) {
+    const live = liveVersion(aim.targets[0]?.current);
+    if (call.patch === undefined || live === undefined || !(error instanceof FhirError)) throw error;
+    if (error.status >= 500 || (await isSeen(live, 'r', call, services))) throw error;
+    throw new FhirError(error.code, UNQUOTED);
+  }
+}
+
+const UNQUOTED = 'The patch cannot be applied, or what it makes is not valid; to be told why the token needs r';
 
 /** @throws FhirError `scope-missing` where what is to be written is not within what may be */
 function judgeContent({ type, id, entries, content }: Put, call: Call, { scopeRows, tables }: Services): void {

@@ -1,3 +1,5 @@
+import { createHash } from 'node:crypto';
+
 import { OPEN_ACCESS } from '../auth/scopes/principal.js';
 import { FhirError } from '../fhir/errors.js';
 import type { Call, Reply } from './call.js';
@@ -34,7 +36,7 @@ export async function history(call: Call, services: Services): Promise<Reply> {
     ...(id === undefined ? {} : { id }),
     ...(state === undefined ? {} : { after: state.after }),
   };
-  const page = await seenHistory(query, call, services, totalOf(state));
+  const page = await seenHistory(query, call, services, totalOf(state, call));
   if (page.versions.length === 0 && !(page.total !== undefined && page.total > 0)) await checkExists(call, services);
   const next = isTotalOnly ? undefined : await nextLink(call, asked, page, services);
   const json = writeHistoryBundle({
@@ -66,18 +68,27 @@ async function checkExists(call: Call, services: Services): Promise<void> {
   if (!(await hasSeenHistory(call, services))) throw new FhirError('not-found', `There is no ${call.type}/${call.id}`);
 }
 
-/** In a token, where the store does not keep it: the total that the first page told. */
+/** In a token, where the store does not keep it: the total that the first page told, and to which scopes. */
 const TOTAL = '_total';
 
-function totalOf(state: PageState | undefined): number | undefined {
+/** None where whoever follows the link has other scopes than whom it was made for: they see something else. */
+function totalOf(state: PageState | undefined, call: Call): number | undefined {
   const text = state === undefined ? null : new URLSearchParams(state.query).get(TOTAL);
-  return text === null ? undefined : Number(text);
+  const [total, teller] = text?.split(' ') ?? [];
+  return total === undefined || teller !== tellerOf(call) ? undefined : Number(total);
+}
+
+/** The scopes as a short text. */
+function tellerOf({ principal: { scope } }: Call): string {
+  return createHash('sha256').update(scope).digest('base64url').slice(0, 16);
 }
 
 async function nextLink(call: Call, asked: Call, page: SeenPage, { pages }: Services): Promise<string | undefined> {
   if (page.next === undefined) return undefined;
   const query = new URLSearchParams([...asked.params].filter(([name]) => CARRIED.includes(name)));
-  if (page.total !== undefined && call.principal.access !== OPEN_ACCESS) query.set(TOTAL, String(page.total));
+  if (page.total !== undefined && call.principal.access !== OPEN_ACCESS) {
+    query.set(TOTAL, `${page.total} ${tellerOf(call)}`);
+  }
   return link(call, [[PAGE_PARAMETER, await pages.seal(call, { query: query.toString(), after: page.next })]]);
 }
 

@@ -20,6 +20,7 @@ export async function isSeen(
   const { access } = looking.principal;
   if (access === OPEN_ACCESS) return true;
   const reach = access.on(version.type, letters);
+  if (!isJudged(version.type, reach)) return reach === 'everything';
   return (await seenVersions([version], () => reach, looking, services)).length > 0;
 }
 

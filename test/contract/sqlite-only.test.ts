@@ -1,3 +1,4 @@
+import { chmodSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 
@@ -11,6 +12,18 @@ describe('a SQLite file', () => {
   let store: Store;
   beforeEach(() => {
     store = subject.store;
+  });
+
+  it.skipIf(process.platform === 'win32')('is for its owner alone, and so are its log and its copies', async () => {
+    const file = join(subject.place, 'kiln.db');
+    const copy = join(subject.place, 'copy.db');
+    await store.write([put('a', 0)]);
+    await backUp(file, copy);
+    const mode = (path: string): number => statSync(path).mode & 0o777;
+    expect([file, `${file}-wal`, copy].map(mode)).toEqual([0o600, 0o600, 0o600]);
+    chmodSync(file, 0o640);
+    await subject.reopen();
+    expect(mode(file)).toBe(0o640);
   });
 
   it('has a lastUpdated that never goes back, though the clock does, nor between instances', async () => {

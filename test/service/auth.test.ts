@@ -267,6 +267,20 @@ describe('the commands about clients and tokens', TIMES, () => {
     ]);
   });
 
+  it('kiln token says at once that open mode has no tokens', async () => {
+    const { code, err } = await command('token', '--auth', 'open');
+    expect(code).toBe(1);
+    expect(err).toContain('there are no tokens without authorization');
+  });
+
+  it('kiln token says that a set of keys is not the private key', async () => {
+    const set = join(files.folder, 'set.json');
+    writeFileSync(set, '{"keys":[]}');
+    const { code, err } = await command('token', '--client', 'lab', '--key', set);
+    expect(code).toBe(2);
+    expect(err).toContain('is a set of keys');
+  });
+
   it.each([
     [['--store', 'sqlite::memory:'], 'a memory store has none'],
     [['--store', 'mongodb://h/x'], 'a store in MongoDB has none'],

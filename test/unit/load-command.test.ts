@@ -174,3 +174,17 @@ describe('kiln load --url', () => {
     expect(lines[0]).toMatch(/^1 resources in /);
   });
 });
+
+describe('kiln load --url', () => {
+  it('takes an empty token for a mistake, before it sends anything', async () => {
+    const { code, lines } = await kiln(
+      'load',
+      file('a.json', patient('a')),
+      '--url',
+      'http://127.0.0.1:1/fhir',
+      '--token',
+      '',
+    );
+    expect([code, lines]).toEqual([2, ['kiln: --token is empty: did kiln token fail?']]);
+  });
+});

@@ -5,7 +5,8 @@ export type AuditEvent = JsonObject & { readonly resourceType: 'AuditEvent' };
 
 /** Where audit events go. Must not throw: what cannot be written is told to the log. */
 export interface AuditSink {
-  take(event: AuditEvent): void;
+  /** @param event an `AuditEvent` as JSON, on one line */
+  take(event: string): void;
   /** Writes what is still to be written, and ends. */
   close(): Promise<void>;
 }

@@ -1,6 +1,6 @@
 import type { AuthEvent } from '../server/events.js';
 import type { AuditSink, RestRecord } from './audit.js';
-import { restEvent } from './rest-event.js';
+import { createRestEvents } from './rest-event.js';
 import { tokenEvent } from './token-event.js';
 
 /** Takes down who did what. */
@@ -17,14 +17,15 @@ export interface Audit {
  * @param unaudited the type that reading is no matter of the audit of, where events themselves are resources
  */
 export function createAudit(sink: AuditSink, base: () => string, unaudited?: string): Audit {
+  const restEvent = createRestEvents(base);
   return {
     rest(record) {
       if (record.type === unaudited && unaudited !== undefined && record.status < 400) return;
-      sink.take(restEvent(record, base()));
+      sink.take(restEvent(record));
     },
     token(event) {
       const told = tokenEvent(event, base());
-      if (told !== undefined) sink.take(told);
+      if (told !== undefined) sink.take(JSON.stringify(told));
     },
     close: () => sink.close(),
   };

@@ -2,10 +2,9 @@ import type { JsonObject } from '../../fhir/resource.js';
 import type { AuditedClient } from './audit.js';
 import { SERVER_TYPE } from './codings.js';
 
-/** The client, in the part that it takes. Its token is named by its `jti` alone. BALP, "OAUTHaccessTokenUse" */
-export function clientAgent({ clientId, tokenId, address }: AuditedClient, type: JsonObject): JsonObject {
+/** The client, but for the part that it takes (`type`). Its token is named by its `jti` alone. BALP, "OAUTHaccessTokenUse" */
+export function clientPart({ clientId, tokenId, address }: AuditedClient): JsonObject {
   return {
-    type,
     who: clientId === undefined ? { display: 'unknown' } : { identifier: { value: clientId } },
     requestor: true,
     ...(tokenId !== undefined && { policy: [`urn:ietf:params:oauth:jti:${tokenId}`] }),

@@ -3,7 +3,7 @@ import type { JsonObject } from '../../fhir/resource.js';
 import type { AuthEvent } from '../server/events.js';
 import type { AuditEvent } from './audit.js';
 import { AGENTS, CATEGORIES, ENTITIES, outcomeOf, TOKEN_CODE } from './codings.js';
-import { clientAgent, serverAgent, sourceOf } from './event-parts.js';
+import { clientPart, serverAgent, sourceOf } from './event-parts.js';
 
 /**
  * What happened at an endpoint of the authorization server (BALP IHE.IUA.71); undefined: it is no matter of the audit.
@@ -29,7 +29,7 @@ export function tokenEvent(event: AuthEvent, base: string): AuditEvent | undefin
     action: 'E',
     recorded: new Date(time).toISOString(),
     outcome: outcomeOf(status, refusal),
-    agent: [clientAgent(client, AGENTS.application), serverAgent(base, AGENTS.destination)],
+    agent: [{ type: AGENTS.application, ...clientPart(client) }, serverAgent(base, AGENTS.destination)],
     source: sourceOf(base),
     ...(entity.length > 0 && { entity }),
   };

@@ -78,7 +78,10 @@ const CHECKS: Readonly<Record<(typeof MEMBERS)[number], Check>> = {
   id: (value) => must(isText(value) && ID.test(value), 'The id of a client has 1 to 255 printable characters of ASCII'),
   name: optional((value) => must(isText(value) && value.length <= MAX_NAME, 'The name of a client is a short text')),
   scope: (value) =>
-    must(isText(value) && value.length <= MAX_SCOPE, 'The scope of a client is a text, and not endless'),
+    must(
+      isText(value) && value.length <= MAX_SCOPE,
+      'The scope of a client is needed: a text such as system/Patient.rs, and not endless',
+    ),
   dialect: optional((value) => must(DIALECTS.includes(value), 'The dialect of a client is v2, v1 or eu-0.1')),
   jwks: optional((value, { algorithms = CLIENT_ALGORITHMS }) => setFault(value, algorithms)),
   jwksUrl: optional((value, { allow }) => {

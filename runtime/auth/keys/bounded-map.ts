@@ -10,21 +10,24 @@ export interface BoundedMap<V> {
 /** @param most greatest number of entries */
 export function createBoundedMap<V>(most: number): BoundedMap<V> {
   const entries = new Map<string, V>();
+  let newest: string | undefined;
   return {
     get size() {
       return entries.size;
     },
     get(key) {
       const value = entries.get(key);
-      if (value === undefined) return undefined;
+      if (value === undefined || key === newest) return value;
       // A Map goes through its entries in the order in which they were put: this one becomes the last.
       entries.delete(key);
       entries.set(key, value);
+      newest = key;
       return value;
     },
     set(key, value) {
       entries.delete(key);
       entries.set(key, value);
+      newest = key;
       for (const oldest of entries.keys()) {
         if (entries.size <= most) break;
         entries.delete(oldest);

@@ -1,3 +1,4 @@
+import { createBoundedMap } from '../keys/bounded-map.js';
 import { coversCustom } from './custom.js';
 import type { ConstraintReader } from './constraint.js';
 import { readScopes, type ScopeRules } from './read-scopes.js';
@@ -31,14 +32,10 @@ const KEPT = 500;
  * scope that is not understood gives nothing, and one with a constraint never more than it.
  */
 export function createAccessReader(settings: AccessSettings, kept = KEPT): (canonical: string) => Access {
-  const known = new Map<string, Access>();
+  const known = createBoundedMap<Access>(kept);
   return (canonical) => {
     let access = known.get(canonical);
-    // What was used last stands last.
-    if (access !== undefined) known.delete(canonical);
-    else access = readAccess(canonical, settings);
-    known.set(canonical, access);
-    if (known.size > kept) known.delete(known.keys().next().value!);
+    if (access === undefined) known.set(canonical, (access = readAccess(canonical, settings)));
     return access;
   };
 }

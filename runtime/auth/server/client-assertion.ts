@@ -22,6 +22,7 @@ export interface TokenRequest {
 export function signingKeyFault(key: unknown): string | undefined {
   if (typeof key !== 'object' || key === null) return 'is not a JWK';
   const { d, kid, key_ops: _operations, use: _use, ...rest } = key as Jwk;
+  if ('keys' in rest) return 'is a set of keys: what is registered, while this has to be the private one alone';
   if (typeof kid !== 'string' || kid === '') return 'has no kid';
   if (typeof d !== 'string') return 'has no private half';
   return fits(rest, algorithmOf(rest)) ? undefined : 'is neither RSA (2048 bits at least, RS384) nor EC P-384 (ES384)';

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash as digest } from 'node:crypto';
 
 import type { ClientReader } from '../clients/client-reader.js';
 import { createBoundedMap } from '../keys/bounded-map.js';
@@ -11,8 +11,12 @@ import type { RevokedTokens } from './revoked.js';
  * Checks access tokens. What is good is remembered by the SHA-256 of the token until it expires; what is not, never.
  */
 export interface TokenVerifier<T extends VerifiedToken = VerifiedToken> {
-  /** @throws FhirError where the store cannot serve: fail closed */
-  verify(text: string): Promise<Verification<T>>;
+  /**
+   * At once where the token is known, so that most requests wait for nothing.
+   *
+   * @throws FhirError where the store cannot serve: fail closed
+   */
+  verify(text: string): Verification<T> | Promise<Verification<T>>;
 }
 
 /** Checks tokens of our own. */
@@ -42,7 +46,7 @@ interface Known {
 
 /** Under which a token is remembered: never the token itself. */
 export function tokenHash(text: string): string {
-  return createHash('sha256').update(text).digest('base64');
+  return digest('sha256', text, 'base64');
 }
 
 /**
@@ -77,7 +81,7 @@ export function createTokenVerifier({ names, keys, clients, revoked, now }: Veri
 
   return {
     forget: (text) => known.delete(tokenHash(text)),
-    async verify(text) {
+    verify(text) {
       const hash = tokenHash(text);
       const found = known.get(hash);
       const time = now();
@@ -88,7 +92,7 @@ export function createTokenVerifier({ names, keys, clients, revoked, now }: Veri
       if (found !== undefined && time - found.looked < AGE && time >= found.looked) return { token: found.token };
       const running = looking.get(hash) ?? look(hash, text, found?.token).finally(() => looking.delete(hash));
       looking.set(hash, running);
-      return await running;
+      return running;
     },
   };
 }

@@ -1,4 +1,5 @@
-import { causeOf, withoutSlash } from './http-sink.js';
+import { withoutSlash } from './http-sink.js';
+import { isDistrusted, noAnswer } from './no-answer.js';
 import { LoadStopped } from './sink.js';
 
 /** Attempts, the pauses between them, and the longest wait for an answer, in milliseconds: a server may be starting. */
@@ -23,9 +24,9 @@ export async function checkAnswers(url: string): Promise<void> {
       await answer.body?.cancel();
       return;
     } catch (error) {
-      if (attempt < ATTEMPTS && (error as Error).name !== 'TimeoutError') {
+      if (attempt < ATTEMPTS && (error as Error).name !== 'TimeoutError' && !isDistrusted(error)) {
         await new Promise((resolve) => setTimeout(resolve, PAUSE));
-      } else throw new LoadStopped(`nothing answers at ${base} (${causeOf(error)})`, { cause: error });
+      } else throw new LoadStopped(noAnswer(base, error), { cause: error });
     }
   }
 }

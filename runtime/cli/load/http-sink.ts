@@ -3,6 +3,7 @@ import { writeJson } from '../../format/write-json.js';
 import { executed } from './executed.js';
 import { describeFaults } from './faults.js';
 import type { Item } from './items.js';
+import { causeOf } from './no-answer.js';
 import { LoadStopped, type Outcome, type Sink } from './sink.js';
 
 /** A server to load into. */
@@ -157,11 +158,4 @@ function dateOf(response: Pick<Response, 'headers'>, header: string): number | u
 /** A base as requests go on from it. */
 export function withoutSlash(url: string): string {
   return url.replace(/\/+$/, '');
-}
-
-/** What fetch hides: the code of the connection. */
-export function causeOf(error: unknown): string {
-  const { message, cause } = error as Error;
-  const { code, message: inner } = (cause ?? {}) as NodeJS.ErrnoException;
-  return code ?? inner ?? message;
 }

@@ -1,8 +1,9 @@
-import { closeSync, existsSync, fsyncSync, linkSync, openSync, rmSync, statSync } from 'node:fs';
+import { closeSync, existsSync, fsyncSync, linkSync, openSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 
 import { FhirError } from '../../fhir/errors.js';
 import { whyNoSqlitePath } from '../sqlite-path.js';
+import { PRIVATE } from './connect.js';
 import { openThread } from './thread.js';
 import { startWorker } from './start-thread.js';
 
@@ -27,6 +28,8 @@ export async function backUp(file: string, target: string): Promise<void> {
   const partial = `${path}.${process.pid}.partial`;
   const thread = openThread<BackupOperations>(() => startWorker('backup-worker', { file }));
   try {
+    // SQLite takes an empty file for a new one, and leaves its mode.
+    create(partial);
     await thread.request('copy', [partial]);
     // SQLite does not sync what it copies.
     sync(partial);
@@ -53,6 +56,14 @@ const TARGET_CODES: Readonly<Record<string, string>> = {
   SQLITE_CANTOPEN: 'no file can be made there',
   SQLITE_READONLY: 'nothing may be written there',
 };
+
+function create(path: string): void {
+  try {
+    writeFileSync(path, '', { flag: 'wx', mode: PRIVATE });
+  } catch {
+    // SQLite cannot either, and says why.
+  }
+}
 
 function sync(path: string): void {
   const handle = openSync(path, 'r');

@@ -1,4 +1,5 @@
 import Database from 'better-sqlite3';
+import { chmodSync, existsSync } from 'node:fs';
 
 import { checkOwner } from './check-owner.js';
 import { isInUse, whyAnother, type FileIdentity } from './file-identity.js';
@@ -6,6 +7,9 @@ import { migrate } from './migrate.js';
 
 /** How long opening waits for the lock that another process holds, in milliseconds. */
 const OPEN_TIMEOUT = 10_000;
+
+/** Patients and the keys of tokens are in the file: its owner alone reads it, and the log, which SQLite makes alike. */
+export const PRIVATE = 0o600;
 
 /** How a connection is going to be used. */
 export interface ConnectOptions {
@@ -60,7 +64,11 @@ function checkIdentity(file: string, identity: FileIdentity | undefined): void {
 
 function open(file: string, fileMustExist: boolean): Database.Database {
   try {
-    return new Database(file, { timeout: OPEN_TIMEOUT, fileMustExist });
+    const isNew = !existsSync(file);
+    const db = new Database(file, { timeout: OPEN_TIMEOUT, fileMustExist });
+    // By name, while it is empty: to open and close it would end the locks of this process. Who made it otherwise decides.
+    if (isNew) chmodSync(file, PRIVATE);
+    return db;
   } catch (error) {
     throw named(file, error);
   }

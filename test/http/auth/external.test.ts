@@ -58,6 +58,7 @@ describe('an external authorization server', () => {
     expect(await get('/fhir/Patient', 'system/Observation.rs')).toBe(403);
     expect(await get('/fhir/Patient', 'openid profile')).toBe(403);
     expect(await get('/fhir/Patient', 'system/Patient.rs', { aud: 'https://elsewhere.example/fhir' })).toBe(401);
+    expect(server.logged.notes.at(-1)).toBe('a token is not taken: audience');
     expect(await get('/fhir/Patient', 'system/Patient.rs', { iss: 'https://elsewhere.example' })).toBe(401);
   });
 

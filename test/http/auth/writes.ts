@@ -62,6 +62,14 @@ export function writes(store: Store): void {
       expect(outcome(await lab.send(method, path, body(path, 'laboratory'), headers))).toEqual([404, 'not-found']);
     });
 
+    it('a patch of what never was is answered as one of what lies outside', async () => {
+      const path = `/Observation/${word()}`;
+      for (const condition of [{}, { 'if-match': 'W/"7"' }]) {
+        const answer = await lab.send('PATCH', path, NOTE, { ...PATCH, ...condition });
+        expect(outcome(answer)).toEqual([404, 'not-found']);
+      }
+    });
+
     it('moves nothing out', async () => {
       const path = await seed('laboratory');
       expect(outcome(await lab.send('PUT', path, at(path, 'vital-signs')))).toEqual([403, 'scope-missing']);
@@ -74,7 +82,9 @@ export function writes(store: Store): void {
       expect((await lab.send('PATCH', path, NOTE, PATCH)).status).toBe(200);
       expect((await lab.send('DELETE', path)).status).toBe(200);
       expect((await lab.send('PUT', path, at(path, 'laboratory'))).status).toBe(201);
-      expect((await lab.send('DELETE', `/Observation/${word()}`)).status).toBe(200);
+      // As of one that lies outside.
+      expect((await lab.send('DELETE', `/Observation/${word()}`)).status).toBe(404);
+      expect((await server.as('system/Observation.d').send('DELETE', `/Observation/${word()}`)).status).toBe(200);
     });
 
     it('keeps to the letter: what u may not touch is unknown, whatever else may be done', async () => {
@@ -109,6 +119,28 @@ export function writes(store: Store): void {
         .as('system/Observation.u')
         .send('PATCH', path, TO('exam'), { ...PATCH, prefer: 'return=OperationOutcome' });
       expect(told.json().resourceType).toBe('OperationOutcome');
+    });
+
+    it('of a patch that fails quotes nothing to who may not read', async () => {
+      const path = await seed('laboratory', { identifier: [{ value: 'a secret' }] });
+      const quoting = [{ op: 'copy', from: '/identifier/0/value', path: '/issued' }];
+      const told = await server.as('system/Observation.ru').send('PATCH', path, quoting, PATCH);
+      expect([told.status, told.text.includes('a secret')]).toEqual([400, true]);
+      const unread = ['system/Observation.us', 'system/Observation.u system/Observation.r?category=vital-signs'];
+      for (const client of unread.map((scope) => server.as(scope))) {
+        const hidden = await client.send('PATCH', path, quoting, PATCH);
+        expect([hidden.status, codeOf(hidden)]).toEqual([told.status, codeOf(told)]);
+        expect(hidden.text).not.toContain('secret');
+        const request = { method: 'PATCH', url: path.slice(1) };
+        const data = Buffer.from(JSON.stringify(quoting)).toString('base64');
+        const resource = { resourceType: 'Binary', contentType: PATCH['content-type'], data };
+        for (const type of ['batch', 'transaction']) {
+          const bundle = { resourceType: 'Bundle', type, entry: [{ request, resource }] };
+          const answer = await client.send('POST', '', bundle);
+          expect(answer.text).toContain('bad-primitive');
+          expect(answer.text).not.toContain('secret');
+        }
+      }
     });
 
     it('of an update is what was sent, without tags that were there', async () => {

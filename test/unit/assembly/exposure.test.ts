@@ -14,7 +14,7 @@ describe('what opens a server to more than this machine', () => {
   });
 
   it.each(EXPOSING)('is %j: open mode is refused in one line that names it', (flags) => {
-    expect(whyExposed(configOf(flags))).toContain(Object.keys(flags)[0]!.replace('proxy-', 'proxy.'));
+    expect(whyExposed(configOf(flags))).toContain(`--${Object.keys(flags)[0]!}`);
     const check = () => checkExposure(configOf({ ...flags, auth: 'open' }));
     expect(check).toThrow(ConfigError);
     expect(check).toThrow(/^[^\n]+: without authorization \(--auth open\) only this machine is served, and directly$/);

@@ -6,7 +6,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { tables } from '../../../generated/tables.js';
 import type { AuditEvent, RestRecord } from '../../../runtime/auth/audit/audit.js';
 import { createPatientFinder } from '../../../runtime/auth/audit/patients.js';
-import { restEvent } from '../../../runtime/auth/audit/rest-event.js';
+import { createRestEvents } from '../../../runtime/auth/audit/rest-event.js';
 import { openFileTarget } from '../../../runtime/auth/audit/sinks/file.js';
 import { createLineSink, type LineTarget } from '../../../runtime/auth/audit/sinks/lines.js';
 import { tokenEvent } from '../../../runtime/auth/audit/token-event.js';
@@ -15,6 +15,8 @@ import { createValidator } from '../../../runtime/validate/create-validator.js';
 const BASE = 'https://kiln.example/fhir';
 const TIME = Date.UTC(2026, 4, 1);
 const validate = createValidator(tables);
+const written = createRestEvents(() => BASE);
+const restEvent = (told: RestRecord): AuditEvent => JSON.parse(written(told)) as AuditEvent;
 
 const record: RestRecord = {
   client: { clientId: 'lab', tokenId: 'jti-1', address: '192.0.2.7' },
@@ -40,11 +42,12 @@ describe('audit events of FHIR requests (BALP, R5)', () => {
     ['delete', 'D', '110150'],
     ['bundle', 'E', '110153'],
   ])('%s: action %s, the client is %s', (interaction, action, part) => {
-    const event = restEvent({ ...record, interaction }, BASE);
+    const event = restEvent({ ...record, interaction });
     expect(validate(event)).toEqual([]);
     expect(event).toMatchObject({
       action,
       recorded: '2026-05-01T00:00:00.000Z',
+      patient: { reference: 'Patient/ada' },
       outcome: { code: { code: '0' } },
       agent: [
         {
@@ -66,23 +69,52 @@ describe('audit events of FHIR requests (BALP, R5)', () => {
 
   it('a search tells its whole query', () => {
     const { id: _id, versionId: _version, ...search } = record;
-    const event = restEvent({ ...search, interaction: 'search-type', query: 'GET Observation?code=ä' }, BASE);
+    const event = restEvent({ ...search, interaction: 'search-type', query: 'GET Observation?code=ä' });
     expect(validate(event)).toEqual([]);
     const [, query] = event['entity'] as { query?: string }[];
     expect(Buffer.from(query?.query ?? '', 'base64').toString()).toBe('GET Observation?code=ä');
   });
 
   it('what is denied is a security alert, also where nobody knows what it was', () => {
-    const denied = restEvent(
-      { client: { address: '::1' }, time: TIME, requestId: 'r', status: 401, failure: 'token-invalid', patients: [] },
-      BASE,
-    );
+    const client = { address: '::1' };
+    const refused = { client, time: TIME, requestId: 'r', status: 401, failure: 'token-invalid', patients: [] };
+    const denied = restEvent(refused);
     expect(validate(denied)).toEqual([]);
     expect(denied).toMatchObject({
       category: [{ coding: [{ code: '110113' }] }, {}],
       outcome: { code: { code: '4' }, detail: [{ text: 'token-invalid' }] },
       agent: [{ who: { display: 'unknown' } }, {}],
     });
+  });
+});
+
+describe('an audit event as text', () => {
+  it('is one line of JSON, whatever clients send', () => {
+    const odd = 'a"b\\c\n\u2028ü';
+    const told = restEvent({
+      ...record,
+      client: { clientId: odd, tokenId: odd, address: odd },
+      requestId: odd,
+      id: odd,
+    });
+    expect(written({ ...record, requestId: odd, id: odd })).not.toContain('\n');
+    expect(told).toMatchObject({
+      agent: [{ who: { identifier: { value: odd } }, networkString: odd }, {}],
+      entity: [{ what: { reference: `Observation/${odd}/_history/3` } }, {}, { what: { identifier: { value: odd } } }],
+    });
+  });
+
+  it('each has an id and a time of its own, and what others of its kind had is not in it', () => {
+    const failed = { ...record, status: 404, failure: 'not-found', time: TIME + 1, patients: [] };
+    const [first, second] = [restEvent(record), restEvent(failed)];
+    expect(second['id']).not.toBe(first['id']);
+    expect(second).toMatchObject({
+      recorded: '2026-05-01T00:00:00.001Z',
+      outcome: { detail: [{ text: 'not-found' }] },
+    });
+    expect(second['entity']).toHaveLength(2);
+    expect(restEvent({ ...record, status: 403, failure: 'scope-missing' })['category']).toHaveLength(2);
+    expect(restEvent(record)['category']).toHaveLength(1);
   });
 });
 
@@ -153,7 +185,7 @@ describe('sinks', () => {
   });
   afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
-  const event = (n: number): AuditEvent => ({ resourceType: 'AuditEvent', id: String(n) });
+  const event = (n: number): string => JSON.stringify({ resourceType: 'AuditEvent', id: String(n) });
   const idsIn = (file: string): string[] =>
     readFileSync(file, 'utf8')
       .trim()
@@ -179,14 +211,14 @@ describe('sinks', () => {
 
   it('files are rotated, so many are kept, and two processes lose nothing', async () => {
     const file = join(folder, 'audit.ndjson');
-    const rotation = { size: 2000, kept: 500 };
+    const rotation = { size: 500, kept: 500 };
     const sinks = [
       createLineSink(await openFileTarget(file, rotation), never),
       createLineSink(await openFileTarget(file, rotation), never),
     ];
     for (let n = 0; n < 400; n++) {
       sinks[n % 2]!.take(event(n));
-      if (n % 5 === 0) await new Promise((resolve) => setTimeout(resolve, 1));
+      if (n % 20 === 0) await new Promise((resolve) => setTimeout(resolve, 12));
     }
     for (const sink of sinks) await sink.close();
     const files = readdirSync(folder);
@@ -198,7 +230,7 @@ describe('sinks', () => {
   it('no more files than are to be kept', async () => {
     const file = join(folder, 'audit.ndjson');
     const target = await openFileTarget(file, { size: 10, kept: 2 });
-    for (let n = 0; n < 10; n++) await target.append(`${JSON.stringify(event(n))}\n`);
+    for (let n = 0; n < 10; n++) await target.append(Buffer.from(`${event(n)}\n`));
     await target.close();
     expect(readdirSync(folder)).toHaveLength(3);
     expect(idsIn(file)).toEqual(['9']);
@@ -210,7 +242,7 @@ describe('sinks', () => {
     const target: LineTarget = {
       async append(lines) {
         if (isBroken) throw new Error('no space');
-        written.push(lines);
+        written.push(lines.toString());
       },
       close: () => Promise.resolve(),
     };
@@ -221,6 +253,35 @@ describe('sinks', () => {
     isBroken = false;
     sink.take(event(2));
     await sink.close();
-    expect(written.join('')).toBe(`${JSON.stringify(event(1))}\n${JSON.stringify(event(2))}\n`);
+    expect(written.join('')).toBe(`${event(1)}\n${event(2)}\n`);
+  });
+
+  it('lines of any length and of any characters are written whole', async () => {
+    const lines = ['ü'.repeat(30_000), 'a', '\u{1F600}'.repeat(9000), '€'.repeat(100_000)];
+    const file = join(folder, 'audit.ndjson');
+    const sink = createLineSink(await openFileTarget(file), never);
+    for (const line of lines) sink.take(line);
+    await sink.close();
+    expect(readFileSync(file, 'utf8')).toBe(`${lines.join('\n')}\n`);
+  });
+
+  it('what cannot be written waits as far as there is room, and what is lost is told', async () => {
+    const written: string[] = [];
+    const target: LineTarget = {
+      append: (lines) => {
+        if (written.length > 0) return Promise.reject(new Error('no space'));
+        written.push(lines.toString());
+        return Promise.resolve();
+      },
+      close: () => Promise.resolve(),
+    };
+    let lost = 0;
+    const sink = createLineSink(target, { failed: (_error, some) => (lost += some) });
+    sink.take(event(0));
+    await expect.poll(() => written).toEqual([`${event(0)}\n`]);
+    for (let n = 1; n <= 10_001; n++) sink.take(event(n));
+    expect(lost).toBe(1);
+    await sink.close();
+    expect(lost).toBe(10_001);
   });
 });

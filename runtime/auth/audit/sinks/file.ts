@@ -16,6 +16,9 @@ export const ROTATION: Rotation = { size: 100 * 1024 * 1024, kept: 10 };
 /** Nobody but its owner reads who saw what. */
 const MODE = 0o600;
 
+/** How long a file is taken for the one of its name, in milliseconds. */
+const LOOK_AGAIN = 100;
+
 /**
  * Appends lines to a file, which several processes may do. At a size it becomes `FILE.` and the time; the
  * oldest of those go.
@@ -26,22 +29,35 @@ export async function openFileTarget(file: string, { size, kept }: Rotation = RO
   await mkdir(dirname(file), { recursive: true });
   let handle = await openOwn(file);
 
+  /** Bytes that still fit, as far as we know: others may write too. */
+  let room = 0;
+  /** By the monotonic clock; long ago at first. */
+  let looked = -Infinity;
+
   /** Whether the file that is open is still the one of that name, and how large it is. */
   async function look(): Promise<{ readonly isOurs: boolean; readonly bytes: number }> {
     const [own, named] = await Promise.all([handle.stat(), stat(file).catch(() => undefined)]);
     return { isOurs: own.ino === named?.ino, bytes: own.size };
   }
 
+  async function settle(): Promise<void> {
+    const { isOurs, bytes } = await look();
+    room = size - bytes;
+    // Another process has rotated, or somebody else has.
+    if (!isOurs || bytes >= size) {
+      if (isOurs) await rotate(file, kept);
+      await handle.close();
+      handle = await openOwn(file);
+      room = size - (await handle.stat()).size;
+    }
+    looked = performance.now();
+  }
+
   return {
     async append(lines) {
-      const { isOurs, bytes } = await look();
-      // Another process has rotated, or somebody else has.
-      if (!isOurs || bytes >= size) {
-        if (isOurs) await rotate(file, kept);
-        await handle.close();
-        handle = await openOwn(file);
-      }
+      if (room <= 0 || performance.now() - looked >= LOOK_AGAIN) await settle();
       await handle.appendFile(lines);
+      room -= lines.length;
     },
     close: () => handle.close(),
   };

@@ -1,9 +1,10 @@
-import type { AuditEvent, AuditSink } from '../audit.js';
+import type { AuditSink } from '../audit.js';
+import { createLineBuffer, type LineBuffer } from './line-buffer.js';
 
 /** Where lines are appended, all or nothing as far as that is known. */
 export interface LineTarget {
-  /** @param lines each ends with a newline */
-  append(lines: string): Promise<void>;
+  /** @param lines UTF-8; each ends with a newline */
+  append(lines: Buffer): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -16,30 +17,39 @@ export interface LineTroubles {
 /** Events that wait while nothing can be written, at most; more are lost, and that is told. */
 const MOST_WAITING = 10_000;
 const RETRY = 1000;
+/** Between two writes, in milliseconds: what comes meanwhile is written together. The first of all waits for nothing. */
+const PAUSE = 10;
 
 /**
- * A sink of one JSON line for each event. While one batch is written the next gathers, so that there are few writes under
- * load and no delay without. What cannot be written is tried again, and kept meanwhile as far as there is room.
+ * A sink of one JSON line for each event. While one batch is written, and a little longer, the next gathers, so that there
+ * are few writes under load and no delay without. What cannot be written is tried again, and kept meanwhile as far as there is room.
  */
 export function createLineSink(target: LineTarget, { failed }: LineTroubles): AuditSink {
-  let waiting: string[] = [];
+  let waiting = createLineBuffer();
+  /** What is being written, again where that failed. */
+  let batch: LineBuffer | undefined;
   let writing: Promise<void> | undefined;
   let isClosing = false;
+
+  const hasLines = (): boolean => batch !== undefined || waiting.count > 0;
 
   async function write(): Promise<void> {
     // What comes in the same turn goes along.
     await new Promise((resolve) => setImmediate(resolve));
-    while (waiting.length > 0) {
-      const batch = waiting;
-      waiting = [];
+    while (hasLines()) {
+      const lines = batch ?? waiting;
+      if (batch === undefined) waiting = createLineBuffer();
+      batch = lines;
       try {
-        await target.append(batch.join(''));
+        await target.append(lines.bytes());
+        batch = undefined;
+        if (!isClosing) await new Promise((resolve) => setTimeout(resolve, PAUSE));
       } catch (error) {
-        const room = MOST_WAITING - waiting.length;
-        const kept = isClosing ? [] : batch.slice(0, Math.max(0, room));
-        waiting = [...kept, ...waiting];
-        failed(error, batch.length - kept.length);
-        if (isClosing) return;
+        failed(error, isClosing ? lines.count : 0);
+        if (isClosing) {
+          batch = undefined;
+          return;
+        }
         await new Promise((resolve) => setTimeout(resolve, RETRY).unref());
       }
     }
@@ -48,20 +58,20 @@ export function createLineSink(target: LineTarget, { failed }: LineTroubles): Au
   function start(): void {
     writing ??= write().finally(() => {
       writing = undefined;
-      if (waiting.length > 0 && !isClosing) start();
+      if (hasLines() && !isClosing) start();
     });
   }
 
   return {
-    take(event: AuditEvent) {
-      if (waiting.length >= MOST_WAITING) return failed(undefined, 1);
-      waiting.push(`${JSON.stringify(event)}\n`);
+    take(event) {
+      if (waiting.count + (batch?.count ?? 0) >= MOST_WAITING) return failed(undefined, 1);
+      waiting.add(event);
       start();
     },
     async close() {
       isClosing = true;
       await writing;
-      if (waiting.length > 0) await write();
+      if (hasLines()) await write();
       await target.close();
     },
   };

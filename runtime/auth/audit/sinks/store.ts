@@ -12,7 +12,7 @@ const BATCH = 100;
 export function storeTarget(write: WriteResources): LineTarget {
   return {
     async append(lines) {
-      const events = lines.split('\n').filter(Boolean);
+      const events = lines.toString('utf8').split('\n').filter(Boolean);
       for (let at = 0; at < events.length; at += BATCH) {
         await write(events.slice(at, at + BATCH).map((line) => JSON.parse(line) as AuditEvent));
       }
