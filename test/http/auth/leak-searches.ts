@@ -1,0 +1,115 @@
+import { tables } from '../../../generated/tables.js';
+import type { SearchRow } from '../../../runtime/contract/search.js';
+import { searchDefinitions } from '../../../runtime/search/query/definitions.js';
+import { isSearchable } from '../../../runtime/search/query/later-parameters.js';
+import { modifiersOf } from '../../../runtime/search/query/modifiers.js';
+import type { Random } from '../../contract/random.js';
+import type { Values } from './leak-values.js';
+import { DRAFT_TYPES } from './leak-world.js';
+
+const definitions = searchDefinitions(tables);
+
+/** Result parameters, and what some values of each are. What searches have beyond that is read off the tables. */
+const RESULTS: readonly (readonly [name: string, values: readonly string[]])[] = [
+  ['_total', ['accurate', 'estimate', 'none']],
+  ['_summary', ['count', 'true', 'text', 'data', 'false']],
+  ['_count', ['0', '1', '2', '50']],
+  ['_elements', ['id', 'language,id', 'meta']],
+  ['_count', ['1', '2', '3']],
+  ['_maxresults', ['1', '3']],
+];
+
+const PREFIXES = ['', 'eq', 'ne', 'gt', 'lt', 'ge', 'le', 'sa', 'eb', 'ap'];
+
+/** Makes the query of a search of one type, or of several: pairs of names and values as they are before encoding. */
+export type MakeSearch = (type: string | undefined) => [name: string, value: string][];
+
+/**
+ * Makes searches with any parameters of the tables, chains, includes and orders, whether the client may ask for them or not.
+ *
+ * @param known types that links lead to most of the time
+ */
+export function searchMaker(random: Random, value: Values, known: readonly string[]): MakeSearch {
+  const { pick, chance } = random;
+  /** Parameters by each of their names. */
+  const rowsOf = (type: string | undefined): SearchRow[] => {
+    const rows = [...definitions.rowsOf(type ?? 'Resource')].map(([name, row]) => ({ ...row, code: name }));
+    const taken = chance(0.98) ? rows.filter(isSearchable) : rows;
+    const valued = taken.filter(({ code }) => type !== undefined && value.has(type, code));
+    return valued.length > 0 && chance(0.6) ? valued : taken;
+  };
+  const references = (type: string | undefined) => rowsOf(type).filter((row) => row.type === 'reference');
+  const near = (types: readonly string[]): string => {
+    const pool = pick([known, known, known, DRAFT_TYPES]).filter((type) => types.includes(type));
+    return pick(pool.length > 0 && chance(0.95) ? pool : types);
+  };
+  const targetsOf = (row: SearchRow) => row.targets ?? DRAFT_TYPES;
+  const referrers = (type: string): [string, SearchRow][] =>
+    pick([known, known, DRAFT_TYPES])
+      .flatMap((each) => references(each).map((row): [string, SearchRow] => [each, row]))
+      .filter(([, row]) => targetsOf(row).includes(type));
+
+  const plain = (type: string | undefined): [string, string] => {
+    const row = pick(rowsOf(type));
+    const modifiers = modifiersOf(row, { type: type ?? 'Resource', hierarchies: definitions.hierarchies() });
+    const modifier = chance(0.3)
+      ? pick(chance(0.05) ? ['text'] : [...modifiers, 'exact']).replace('[type]', near(targetsOf(row)))
+      : '';
+    const name = modifier === '' ? row.code : `${row.code}:${modifier}`;
+    if (modifier === 'missing') return [name, pick(['true', 'false'])];
+    // `ap` goes by what time it is.
+    if (row.code === '_lastUpdated') return [name, `${pick(PREFIXES.slice(0, -1))}@${random.below(100)}@`];
+    const one = () => {
+      const text = value.find(
+        type ?? pick(DRAFT_TYPES),
+        definitions.rowsOf(type ?? 'Resource').get(row.code)!.code,
+        random,
+      );
+      return ['date', 'number', 'quantity'].includes(row.type) ? pick(PREFIXES) + text : text;
+    };
+    return [name, chance(0.2) ? `${one()},${one()}` : one()];
+  };
+
+  const criterion = (type: string | undefined, depth: number): [string, string] => {
+    const kind = depth > 2 ? 1 : random.next();
+    if (kind < 0.25 && type !== undefined) {
+      const ways = references(type);
+      if (ways.length > 0) {
+        const row = pick(ways);
+        const target = near(targetsOf(row));
+        const [name, text] = criterion(target, depth + 1);
+        return [`${row.code}${chance(0.7) ? `:${target}` : ''}.${name}`, text];
+      }
+    }
+    if (kind < 0.5 && type !== undefined) {
+      const ways = referrers(type);
+      if (ways.length > 0) {
+        const [from, row] = pick(ways);
+        const [name, text] = criterion(from, depth + 1);
+        return [`_has:${from}:${row.code}:${name}`, text];
+      }
+    }
+    return plain(type);
+  };
+
+  const include = (type: string | undefined): [string, string] => {
+    const [isReverse, iterates] = [chance(0.5), chance(0.3)];
+    const name = `${isReverse ? '_revinclude' : '_include'}${iterates ? ':iterate' : ''}`;
+    if (chance(0.2)) return [name, '*'];
+    const home = type ?? pick(DRAFT_TYPES);
+    const ways = isReverse ? referrers(home) : references(home).map((row): [string, SearchRow] => [home, row]);
+    if (ways.length === 0) return [name, `${home}:*`];
+    const [from, row] = pick(ways);
+    return [name, chance(0.3) ? `${from}:${row.code}:${near(targetsOf(row))}` : `${from}:${row.code}`];
+  };
+
+  return (type) => {
+    const query = random.some(3, () => criterion(type, 0));
+    if (chance(0.5)) query.push(...random.some(3, () => include(type)));
+    if (chance(0.2)) query.push(['_sort', (chance(0.5) ? '-' : '') + pick(rowsOf(type)).code]);
+    for (const [name, values] of random.some(4, () => pick(RESULTS))) query.push([name, pick(values)]);
+    if (type === undefined && chance(0.7)) query.push(['_type', `${pick(DRAFT_TYPES)},${pick(DRAFT_TYPES)}`]);
+    if (chance(0.04)) query.push(pick([['_list', 'lis-0'], ['_in', 'gro-0'], ['_filter', 'status eq final']])); // prettier-ignore
+    return query;
+  };
+}

@@ -1,0 +1,126 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+
+import { tables } from '../../../generated/tables.js';
+import type { RouteRow } from '../../../runtime/contract/rest.js';
+import { isWired } from '../../../runtime/interactions/registry.js';
+import { openStore } from '../../contract/open-store.js';
+import { putAll } from '../search-server.js';
+import { codeOf, type Answer } from '../server.js';
+import { scopedServer } from './scoped.js';
+import { BAD_TOKENS } from './support.js';
+
+const MARK = 'nobody-may-see-this';
+const sqlite = await openStore('sqlite::memory:');
+afterAll(() => sqlite.close());
+const server = scopedServer(sqlite);
+
+/** Types that stand in the place of `[type]`, in turn. */
+const ANY = ['Patient', 'Observation', 'Binary', 'AuditEvent'];
+
+/** Every route, where something is to be had wherever a type can be named. */
+const ROUTES = tables.routes.map((row, n) => {
+  const type = row.path.startsWith('[type]') ? ANY[n % ANY.length]! : /^[A-Z]\w+/.exec(row.path)?.[0];
+  const path = `/${row.path
+    .replace('[type]', type ?? '')
+    .replace('[id]', 'x')
+    .replace('[vid]', '1')}`;
+  return { row, type, path };
+});
+
+/** What leads nowhere, or nowhere good. */
+const NOWHERE = [
+  ...['/nothing', '/Nonsense', '/Nonsense/x', '/patient/x', '/$nonsense', '/Patient/x/$nonsense', '/Patient/x/y/z/a'],
+  ...['//Patient/x', '/Patient//x', '/Patient/x/', '/%50atient/x', '/Patient%2Fx', '/metadata/x', '/metadata//', '/./metadata/../Patient/x'], // prettier-ignore
+  ...['/Patient/x/_history/', '/.well-known/nothing', '/Patient?_format=json', '/Patient/x;metadata', '/metadata%3F/../Patient'], // prettier-ignore
+];
+
+const isOpen = ({ interaction, operation }: RouteRow): boolean =>
+  tables.scopes.rows.some((row) => row.open && row.interaction === interaction && row.operation === operation);
+
+const FORM = { 'content-type': 'application/x-www-form-urlencoded' };
+
+function ask(who: Pick<typeof server, 'send'>, { row, type, path }: (typeof ROUTES)[number]): Promise<Answer> {
+  if (row.method === 'GET' || row.method === 'DELETE') return who.send(row.method, path);
+  if (path.endsWith('_search')) return who.send('POST', path, '_id=x', FORM);
+  if (row.interaction === 'bundle') {
+    const entry = [{ request: { method: 'GET', url: 'Patient/x' } }];
+    return who.send('POST', path, { resourceType: 'Bundle', type: 'batch', entry });
+  }
+  return who.send(row.method, path, { resourceType: type ?? 'Parameters', id: 'x' });
+}
+
+/** Nothing of what is there, and no sign of it. */
+function expectNothing(answer: Answer, what: string): void {
+  expect(answer.text, what).not.toContain(MARK);
+  for (const header of ['etag', 'last-modified', 'location', 'content-location']) {
+    expect(answer.headers[header], what).toBeUndefined();
+  }
+}
+
+describe('all routes', { timeout: 60_000 }, () => {
+  beforeAll(async () => {
+    const types = [...new Set(ROUTES.flatMap(({ type }) => type ?? []))].filter((type) => ANY.includes(type));
+    const contents: Record<string, object> = {
+      Observation: { status: 'final', code: { text: MARK } },
+      Binary: { contentType: 'text/plain', data: Buffer.from(MARK).toString('base64') },
+      AuditEvent: { code: { text: MARK }, recorded: '2024-01-01T00:00:00Z', agent: [{ who: { display: MARK } }], source: { observer: { display: MARK } } }, // prettier-ignore
+    };
+    await putAll(server.all, types.map((resourceType) => ({ resourceType, id: 'x', language: 'en', ...contents[resourceType] }))); // prettier-ignore
+  });
+
+  it('are not answered without a good token, but for those that are open', async () => {
+    const open: string[] = [];
+    for (const route of ROUTES) {
+      const what = `${route.row.method} ${route.path}`;
+      const bad = { send: (...[method, path, body, headers]: Parameters<typeof server.send>) =>
+        server.send(method, path, body, { ...headers, authorization: `Bearer ${BAD_TOKENS.invalid}` }) }; // prettier-ignore
+      const [none, forged] = await Promise.all([ask(server, route), ask(bad, route)]);
+      if (isOpen(route.row)) {
+        open.push(what);
+        expect([none.status, forged.status]).toEqual([200, 200]);
+        continue;
+      }
+      expect([none.status, codeOf(none)], what).toEqual([401, 'token-missing']);
+      expect([forged.status, codeOf(forged)], what).toEqual([401, 'token-invalid']);
+      for (const answer of [none, forged]) expectNothing(answer, what);
+    }
+    expect(open).toEqual(['GET /metadata']);
+  });
+
+  it.each(NOWHERE)('neither is %s', async (path) => {
+    for (const method of ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'TRACE', 'PROPFIND']) {
+      const answer = await server.send(method, path);
+      expect(answer.status, method).toBe(401);
+      if (method !== 'HEAD') expect(codeOf(answer), method).toBe('token-missing');
+    }
+  });
+
+  it('show nothing to a token without a scope that fits', async () => {
+    for (const route of ROUTES) {
+      const { row, path } = route;
+      const what = `${row.method} ${path}`;
+      for (const scopes of ['', 'system/Linkage.cruds system/Nonsense.cruds __introspect']) {
+        if (path.includes('Linkage') || isOpen(row)) continue;
+        const answer = await ask(server.as(scopes), route);
+        expectNothing(answer, what);
+        if (row.interaction === 'bundle') {
+          expect(answer.json().entry[0].response.status, what).toBe('403 Forbidden');
+        } else if (isWired(row) && scopes.includes('Linkage') && ['/', '/_search', '/_history'].includes(path)) {
+          // All types: of those that it has there is nothing.
+          expect([answer.status, answer.json().total], what).toEqual([200, 0]);
+        } else expect(answer.status, what).toBe(isWired(row) ? 403 : 404);
+        if (answer.status === 403) expect(answer.headers['www-authenticate'], what).toMatch(/scope="(system|__)/);
+      }
+    }
+    expect(server.defects).toEqual([]);
+  });
+
+  it('are there: with all scopes what is wired is found', async () => {
+    for (const route of ROUTES) {
+      if (route.row.method !== 'GET' || !isWired(route.row)) continue;
+      const answer = await ask(server.all, route);
+      expect([401, 403, 405], route.path).not.toContain(answer.status);
+    }
+    expect((await server.all.send('GET', '/Observation/x')).text).toContain(MARK);
+  });
+});

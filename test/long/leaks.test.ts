@@ -1,0 +1,28 @@
+import { describe } from 'vitest';
+
+import { openStore } from '../contract/open-store.js';
+import { seedOfRun } from '../contract/random.js';
+import { POLICIES } from '../http/auth/leak-twins.js';
+import { leaksNothing } from '../http/auth/leaks.js';
+import { describeOnMongod, newDatabase } from '../mongod/for-tests.js';
+
+/** Requests for each set of resources and each client. */
+const SQLITE = 300;
+const MONGO = 200;
+
+/** Sets of resources that questions are asked about. */
+const ROUNDS = [0, 1, 2];
+
+describe.each(ROUNDS)('SQLite (%i)', (round) => {
+  describe.each(POLICIES)('what $name does not show', (policy) => {
+    leaksNothing(policy, () => openStore('sqlite::memory:'), seedOfRun() + round, SQLITE);
+  });
+});
+
+describeOnMongod('MongoDB', () => {
+  describe.each(ROUNDS)('(%i)', (round) => {
+    describe.each(POLICIES)('what $name does not show', (policy) => {
+      leaksNothing(policy, () => openStore(newDatabase()), seedOfRun() + round, MONGO);
+    });
+  });
+});
