@@ -116,7 +116,7 @@ describe('a token', () => {
     const { get } = world.maps;
     world.maps.get = (map, key) => ((reads += 1), get(map, key));
     const { verifier } = world.open();
-    await Promise.all(Array.from({ length: 50 }, () => verifier.verify(text)));
+    await Promise.all(Array.from({ length: 50 }, async () => verifier.verify(text)));
     expect(reads).toBe(3); // key, client, revocation
     await verifier.verify(text);
     expect(reads).toBe(3);

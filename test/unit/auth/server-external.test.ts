@@ -327,7 +327,7 @@ describe('an external server, by introspection', () => {
 
   it('is not asked more than it can bear', async () => {
     const verifier = open(await mode());
-    const found = await Promise.all(Array.from({ length: 150 }, (_, n) => verifier.verify(`x${n}`)));
+    const found = await Promise.all(Array.from({ length: 150 }, async (_, n) => verifier.verify(`x${n}`)));
     expect(found.filter((each) => 'failure' in each && each.failure === 'unavailable')).toHaveLength(50);
   });
 
