@@ -241,7 +241,7 @@ export async function startServer(config: Config, log: Log): Promise<RunningServ
     );
     // Tokens say where they are good, which may depend on the port. No request comes before this is done.
     root = config['base-url'] ?? server.url;
-    late.app = createApp({ ...options, ...accessAt(root) });
+    late.app = createApp({ ...options, ownBase: root + FHIR_PATH, ...accessAt(root) });
     const stopCollecting = collectWhenIdle();
     closers.push(sweepFromTimeToTime(core.store, log), () => Promise.resolve(stopCollecting()));
     return {

@@ -14,6 +14,7 @@ import { patchTypes } from '../interactions/sent-patch.js';
 import { SILENT, type Log } from '../observe/log.js';
 import { createServices, type ServiceOptions, type Serving } from './create-services.js';
 import { OPEN_GATE, type Gate } from './gate.js';
+import { isLocal } from './open-mode.js';
 import { openRoutes } from './open-routes.js';
 import { drain, hasBody } from './read-body.js';
 import { readCall } from './read-call.js';
@@ -29,6 +30,8 @@ export interface KilnOptions extends ServiceOptions {
   readonly large?: LargeBodies;
   /** Who may ask; absent: there is no authorization. */
   readonly gate?: Gate;
+  /** URL of the FHIR base for who calls the server by a name that is not this machine's, where none is configured. */
+  readonly ownBase?: string;
   /** Address of a client; absent: that of the connection. */
   readonly clientAddress?: (req: IncomingMessage) => string;
 }
@@ -60,6 +63,7 @@ export function createFhirServer(options: KilnOptions): FhirServer {
     log,
     large,
     gate,
+    ownBase: options.ownBase,
     isOpen: openRoutes(options.tables),
   };
   return (req, res, url, mount) => handle(new Exchange(req, res, url, mount, clientAddress), context);
@@ -74,6 +78,7 @@ interface Context extends Serving {
   readonly log: Log;
   readonly large: LargeBodies | undefined;
   readonly gate: Gate;
+  readonly ownBase: string | undefined;
   /** Whether a method and a path are for everybody. */
   readonly isOpen: (method: string, path: string) => boolean;
 }
@@ -186,7 +191,7 @@ async function answer(exchange: Exchange, context: Context): Promise<void> {
   const isContent = destination.type !== undefined && hasContent(destination.row.interaction, destination.type);
   const wantsContent = isContent && chooseContent(exchange);
   exchange.form = wantsContent ? PLAIN : negotiated(exchange, services.formats);
-  const base = services.baseUrl ?? requestBase(req, exchange.mount);
+  const base = services.baseUrl ?? requestBase(req, exchange.mount, context.ownBase);
   const { params } = exchange;
   const call = await readCall(
     {
@@ -280,10 +285,15 @@ function splitUrl(exchange: Exchange, limit: number): string {
   return url.slice(0, mark);
 }
 
-/** URL of the base as the client sees it: its Host, and the path that the handler is mounted on. */
-function requestBase(req: IncomingMessage, mount: string): string {
+/**
+ * URL of the base as the client sees it: its Host, and the path that the handler is mounted on. What is below it counts as ours,
+ * so another name than those of this machine does not count.
+ */
+function requestBase(req: IncomingMessage, mount: string, ownBase: string | undefined): string {
+  const { host = '' } = req.headers;
+  if (ownBase !== undefined && !isLocal(host)) return ownBase;
   const scheme = 'encrypted' in req.socket ? 'https' : 'http';
-  return `${scheme}://${req.headers.host ?? ''}${mount}`;
+  return `${scheme}://${host}${mount}`;
 }
 
 /** Whether an answer was not taken to its end: that is the client's affair, and no defect. */

@@ -25,7 +25,8 @@ const JUDGED_AT_MOST = 1000;
 const HOST = /^([^:[\]]+|\[[^[\]]+\])(?::(\d{0,5}))?$/;
 const MAX_PORT = 65_535;
 
-function isLocal(host: string): boolean {
+/** Whether a `Host` names this machine, port and all. */
+export function isLocal(host: string): boolean {
   let local = judged.get(host);
   if (local === undefined) {
     const [, name = '', port = ''] = HOST.exec(host) ?? [];

@@ -155,3 +155,31 @@ describe('answers to a token', () => {
     expect(server.defects).toEqual([]);
   });
 });
+
+describe('who calls the server by a name that is not this machine’s', () => {
+  const named = serveWith(createToyStore(), { ownBase: 'http://127.0.0.1:8080/fhir' });
+  const everyone = named.as(EVERYTHING);
+
+  it('sees links that do not repeat it, and what lies under it is not ours', async () => {
+    const context = { reference: 'http://elsewhere.example/fhir/Patient/p1' };
+    await everyone.send('PUT', '/Patient/p1', { resourceType: 'Patient', id: 'p1' });
+    await everyone.send('PUT', '/Binary/b1', {
+      resourceType: 'Binary',
+      id: 'b1',
+      contentType: 'text/plain',
+      securityContext: context,
+      data: 'eA==',
+    });
+    const foreign = { host: 'elsewhere.example', accept: FHIR_JSON };
+    const reader = named.as('system/*.rs');
+    expect((await reader.send('GET', '/Binary/b1', undefined, foreign)).status).toBe(404);
+    const found = await reader.send('GET', '/Patient?_id=p1', undefined, foreign);
+    expect(found.text).toContain('http://127.0.0.1:8080/fhir/Patient?_id=p1');
+    expect(found.text).not.toContain('elsewhere');
+  });
+
+  it('by one of its names, however, is answered with that', async () => {
+    const found = await everyone.send('GET', '/Patient?_id=p1', undefined, { host: 'localhost:9999' });
+    expect(found.text).toContain('http://localhost:9999/fhir/Patient?_id=p1');
+  });
+});
