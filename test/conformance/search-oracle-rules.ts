@@ -175,7 +175,10 @@ function isNumber(
       return high < at(value) || isHigh;
     case 'ap': {
       const slack = Math.max(half, Math.abs(value) / 10);
-      return low <= at(value + slack) && high >= at(value - slack);
+      const [from, to] = [at(value - slack), at(value + slack)];
+      // An end that is no part of the interval touches nothing.
+      if (item.isWithout === true) return low < to && high > from;
+      return low <= to && high >= from;
     }
     default:
       return isEqual;
