@@ -32,6 +32,7 @@ import { parametersOf } from './search/parameters-of.js';
 import { describeIndex, notCurrent, type IndexMaker } from './search/index-record.js';
 import { createZone } from './search/values/zone.js';
 import { createValidator } from './validate/create-validator.js';
+import { sqlitePathOf } from './store/sqlite-path.js';
 import type { Store } from './store/store.js';
 
 /** What works with data, with or without HTTP around it. */
@@ -95,7 +96,7 @@ export async function openCore(config: Config, options: OpenOptions = {}): Promi
 
 /** Whether there is a SQLite file behind a URL; an empty one would become one. */
 export function storeExists(store: string): boolean {
-  return (statSync(store.replace(/^sqlite:/, ''), { throwIfNoEntry: false })?.size ?? 0) > 0;
+  return (statSync(sqlitePathOf(store), { throwIfNoEntry: false })?.size ?? 0) > 0;
 }
 
 /** The store that the URL names; what only the other one needs is not loaded. */
@@ -143,7 +144,7 @@ export async function backUpSqlite(store: string, target: string): Promise<void>
   // Opened as any other, so that it is checked, and migrated where it is older.
   const opened = openSqliteStore(store);
   try {
-    await backUp(store.replace(/^sqlite:/, ''), target);
+    await backUp(sqlitePathOf(store), target);
   } finally {
     await opened.close();
   }

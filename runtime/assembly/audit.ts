@@ -15,6 +15,7 @@ import type { CallAudit, FailedCall } from '../interactions/call-audit.js';
 import { composePut } from '../interactions/compose-change.js';
 import type { Services } from '../interactions/services.js';
 import type { Log } from '../observe/log.js';
+import { sqlitePathOf } from '../store/sqlite-path.js';
 import { VersionConflict } from '../store/store.js';
 
 /** What the audit is made of. */
@@ -88,7 +89,7 @@ function openTarget(
 /** Beside the SQLite file, else where that is by default. */
 function fileBeside(store: string): string {
   const isFile = !isMongoUrl(store) && !store.includes(':memory:');
-  return join(isFile ? dirname(store.replace(/^sqlite:/, '')) : 'data', FILE);
+  return join(isFile ? dirname(sqlitePathOf(store)) : 'data', FILE);
 }
 
 /** One that is there already was written by an attempt whose answer did not come. */
@@ -128,17 +129,13 @@ function recordOf(
 
 /** What a call was about: the version that was read or written, or the search itself. */
 function placeOf(call: Call, { location, contentLocation, versionId }: Reply): Partial<RestRecord> {
-  const { interaction, type, id } = call;
   const written = location ?? contentLocation;
-  if (written === undefined && type !== undefined && id !== undefined && !interaction.startsWith('search-')) {
-    return versionId === undefined ? { type, id } : { type, id, versionId };
-  }
-  const [, writtenType, writtenId] = /^([^/]+)\/([^/]+)\/_history\//.exec(written ?? '') ?? [];
-  const version = versionId === undefined ? {} : { versionId };
-  if (writtenType !== undefined && writtenId !== undefined) return { type: writtenType, id: writtenId, ...version };
-  if (interaction.startsWith('search-')) return { ...(type !== undefined && { type }), query: requestText(call) };
-  if (id === undefined) return { ...(type !== undefined && { type }), query: requestText(call) };
-  return { ...(type !== undefined && { type }), id, ...version };
+  const isById = call.id !== undefined && !call.interaction.startsWith('search-');
+  const [, type = call.type, id = isById ? call.id : undefined] =
+    written === undefined ? [] : (/^([^/]+)\/([^/]+)\/_history\//.exec(written) ?? []);
+  if (type === undefined) return { query: requestText(call) };
+  if (id === undefined) return { type, query: requestText(call) };
+  return versionId === undefined ? { type, id } : { type, id, versionId };
 }
 
 /** Longest request that is told, in characters. */

@@ -11,6 +11,7 @@ import { whyExposed } from '../config/exposure.js';
 import { isMongoUrl } from '../config/mongo-url.js';
 import type { Config } from '../config/settings.js';
 import type { Log } from '../observe/log.js';
+import { sqlitePathOf } from '../store/sqlite-path.js';
 
 /** Its id: nobody else has it. */
 export const DEVELOPMENT_CLIENT = 'dev-client';
@@ -29,7 +30,7 @@ export function whyNoDevelopmentClient(config: Config): string | undefined {
 
 /** File of its private key: beside that of a SQLite store. */
 export function developmentKeyFile(config: Pick<Config, 'store'>): string {
-  return join(dirname(config.store.replace(/^sqlite:/, '')), 'dev-client.jwk');
+  return join(dirname(sqlitePathOf(config.store)), 'dev-client.jwk');
 }
 
 /**

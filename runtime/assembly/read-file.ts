@@ -1,13 +1,7 @@
 import { readFile } from 'node:fs/promises';
 
 import { ConfigError } from '../config/config-error.js';
-
-/** Node's codes in words. */
-const CAUSES: Readonly<Record<string, string>> = {
-  ENOENT: 'there is no such file',
-  EISDIR: 'that is a folder, not a file',
-  EACCES: 'the file may not be read',
-};
+import { FILE_CAUSES } from '../config/config-file.js';
 
 /**
  * The text of a file that a setting names.
@@ -19,7 +13,7 @@ export async function readNamedFile(setting: string, file: string): Promise<stri
     return await readFile(file, 'utf8');
   } catch (error) {
     const { code = '' } = error as NodeJS.ErrnoException;
-    throw new ConfigError(`${setting} ${JSON.stringify(file)}: ${CAUSES[code] ?? `it cannot be read (${code})`}`);
+    throw new ConfigError(`${setting} ${JSON.stringify(file)}: ${FILE_CAUSES[code] ?? `it cannot be read (${code})`}`);
   }
 }
 

@@ -4,6 +4,7 @@ import { ConfigError } from '../config/config-error.js';
 import { isMongoUrl } from '../config/mongo-url.js';
 import { readConfig, type Flags } from '../config/read-config.js';
 import { formatSize } from '../config/setting.js';
+import { sqlitePathOf } from '../store/sqlite-path.js';
 import { EXIT, messageOf, type Terminal } from './terminal.js';
 
 /**
@@ -23,7 +24,7 @@ export async function runBackup(file: string, flags: Flags, terminal: Terminal):
     if ((await stat(file).catch(() => undefined)) !== undefined) {
       throw new Error(`${file} is there already; a backup goes into a new file`);
     }
-    if ((await stat(config.store.replace(/^sqlite:/, '')).catch(() => undefined)) === undefined) {
+    if ((await stat(sqlitePathOf(config.store)).catch(() => undefined)) === undefined) {
       throw new Error(`there is no store at ${config.store}`);
     }
     const { backUpSqlite } = await import('../server.js');

@@ -5,8 +5,8 @@ import { readJson } from '../format/read-json.js';
 import { decodeUtf8 } from '../format/utf8.js';
 import { ConfigError } from './config-error.js';
 
-/** Node's codes in words. */
-const CAUSES: Readonly<Record<string, string>> = {
+/** Why a file cannot be read: Node's codes in words. */
+export const FILE_CAUSES: Readonly<Record<string, string>> = {
   ENOENT: 'there is no such file',
   ENOTDIR: 'there is no such file',
   EISDIR: 'that is a folder, not a file',
@@ -18,7 +18,7 @@ function readBytes(file: string, source: string): Buffer {
     return readFileSync(file);
   } catch (error) {
     const { code = '', message } = error as NodeJS.ErrnoException;
-    throw new ConfigError(`${source} ${JSON.stringify(file)}: ${CAUSES[code] ?? message}`);
+    throw new ConfigError(`${source} ${JSON.stringify(file)}: ${FILE_CAUSES[code] ?? message}`);
   }
 }
 

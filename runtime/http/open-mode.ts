@@ -2,6 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { BlockList, isIP } from 'node:net';
 
 import { FhirError } from '../fhir/errors.js';
+import { headerValues } from './header-values.js';
 
 const LOOPBACK = new BlockList();
 LOOPBACK.addSubnet('127.0.0.0', 8, 'ipv4');
@@ -51,7 +52,8 @@ export function guardOpenMode(req: IncomingMessage): void {
       throw new FhirError('open-mode-proxy', `Without authorization no request with the header ${name} is served`);
     }
   }
-  if (countHosts(req.rawHeaders) > 1) throw new FhirError('header-invalid', 'A request has one Host header');
+  // Node keeps the first alone, and a proxy in between may have gone by the last. RFC 9112, 3.2
+  if (headerValues(req, 'host').length > 1) throw new FhirError('header-invalid', 'A request has one Host header');
   if (!isLocal(headers.host ?? '')) throw new FhirError('open-mode-host');
   const address = req.socket.remoteAddress ?? '';
   if (address !== '127.0.0.1' && !isLoopback(address)) throw new FhirError('open-mode-host');
@@ -60,14 +62,4 @@ export function guardOpenMode(req: IncomingMessage): void {
   const { origin } = headers;
   const isForeign = origin !== undefined && !isLocal(origin.replace(/^https?:\/\//, ''));
   if (isForeign || headers['sec-fetch-site'] === 'cross-site') throw new FhirError('open-mode-origin');
-}
-
-/** Node keeps the first alone, and a proxy in between may have gone by the last. RFC 9112, 3.2 */
-function countHosts(raw: readonly string[]): number {
-  let count = 0;
-  for (let i = 0; i < raw.length; i += 2) {
-    const name = raw[i];
-    if (name?.length === 4 && name.toLowerCase() === 'host') count++;
-  }
-  return count;
 }

@@ -1,3 +1,8 @@
+/** The file that the URL of a SQLite store names, as it is written there: `sqlite:./data/kiln.db`, or a path alone. */
+export function sqlitePathOf(url: string): string {
+  return url.replace(/^sqlite:/, '');
+}
+
 /**
  * What is wrong with a path for a SQLite file, in words that follow it; undefined: nothing. The driver cuts white space off
  * both ends of a name, and SQLite ends it at a zero: they would open another file than the one that was looked at. Names

@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 
-import { whyNoSqlitePath } from '../sqlite-path.js';
+import { sqlitePathOf, whyNoSqlitePath } from '../sqlite-path.js';
 import { removeStaleFolders, TEMPORARY_FILE, TEMPORARY_FOLDER } from './stale-folders.js';
 
 /** A SQLite file, and what to do with it in the end. */
@@ -22,7 +22,7 @@ export interface Location {
  * @throws Error naming the folder where it cannot be made, or the path where SQLite would take it for another
  */
 export function locate(url: string): Location {
-  const path = url.replace(/^sqlite:/, '');
+  const path = sqlitePathOf(url);
   if (path !== ':memory:') {
     const fault = whyNoSqlitePath(path);
     if (fault !== undefined) throw new Error(`the store ${JSON.stringify(path)} ${fault}`);
