@@ -7,6 +7,7 @@ import type { Principal } from '../auth/scopes/principal.js';
 import { withinReach } from '../auth/scopes/reach.js';
 import { FhirError, type RequestPart } from '../fhir/errors.js';
 import { parseQuery } from '../fhir/parse-query.js';
+import { FILTER } from '../search/filter/read-filter.js';
 import { isLinkName } from '../search/query/link-name.js';
 import { printCondition } from '../search/query/print.js';
 import type { Condition, Criterion } from '../search/query/query.js';
@@ -71,6 +72,8 @@ export async function readCriteria(
       throw noCriterion(name, 'says how results are shown');
     if (value === '') throw noCriterion(name, 'has no value');
     if (isLinkName(name)) throw linked(name);
+    if (name === FILTER)
+      throw noCriterion(name, 'may be about other resources, which writes cannot be guarded against');
   }
   const input = { type, params: sent, isLenient: false, isPosted: false, now: Date.now(), base };
   const request = readSearchRequest(input, services);

@@ -24,7 +24,7 @@ const REFUSED: Readonly<Record<string, string>> = {
   'Resource._content': 'no expression: full text',
   'Resource._text': 'no expression: full text',
   'DomainResource._text': 'no expression: full text',
-  'Resource._filter': 'no expression: a language of its own',
+  'Resource._filter': 'no expression: a language of its own, with tests of its own',
   'Resource._has': 'no expression: reverse chains',
   'Resource._list': 'no expression: membership',
   'Resource._query': 'no expression: named queries',

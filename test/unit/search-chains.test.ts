@@ -210,7 +210,11 @@ describe('what a name with links is refused for', () => {
       'modifier-unknown',
       'The parameter "Patient.name:foo" is of type string and takes :missing, :exact, :contains',
     ],
-    ['Observation?subject:Patient._filter', 'parameter-unknown', 'The parameter "_filter" is not supported yet'],
+    [
+      'Observation?subject:Patient._filter',
+      'parameter-unknown',
+      'The parameter "_filter" is asked of the type that is searched',
+    ],
     ['Observation?subject._type', 'parameter-unknown', 'belongs to searches of the whole system'],
     ['Observation?_include.name', 'parameter-unknown', 'says what comes with the matches'],
     ['Encounter?location.near', 'parameter-unknown', 'The parameter "near" is not supported yet'],

@@ -6,7 +6,6 @@ import { VALUE_PARSERS } from './parse-value.js';
  * meanwhile. https://hl7.org/fhir/R5/search.html#table
  */
 export const LATER_PARAMETERS: Readonly<Record<string, string>> = {
-  _filter: 'say it with several parameters, and values separated by commas',
   _text: 'string parameters take :contains',
   _content: 'string parameters take :contains',
   _list: 'read the List, then search with _id',
@@ -20,10 +19,16 @@ export const LATER_PARAMETERS: Readonly<Record<string, string>> = {
 
 /** Parameters that are no criteria of one type: what is to be known of them where somebody asks for them as such. */
 export const NO_CRITERIA: Readonly<Record<string, string>> = {
+  _filter: 'is asked of the type that is searched; its paths may lead over references: _filter=subject.name co "x"',
   _has: 'needs its parts in its name: _has:Type:reference:parameter, as in _has:Observation:patient:code',
   _include: 'says what comes with the matches, and is no criterion of them',
   _revinclude: 'says what comes with the matches, and is no criterion of them',
   _type: 'belongs to searches of the whole system, [base]?_type=…; the type that is searched here is known already',
+};
+
+/** Parameters whose values have a language of their own, by what is to be known of it. */
+export const LANGUAGES: Readonly<Record<string, string>> = {
+  _filter: 'Comparisons of all parameters listed, combined by and, or, not and parentheses',
 };
 
 /** Whether searches by a parameter work: its values are read, and compared with something. */

@@ -30,8 +30,10 @@ export type ValueTest =
   | TokenTest
   /** The code begins with this; ASCII letters of either case are alike. `lower` has none in upper case. */
   | { readonly is: 'token-code-begins'; readonly lower: string }
+  | TokenCaseTest
   | { readonly is: 'of-type'; readonly system?: SystemTest; readonly code: string; readonly value: string }
-  | { readonly is: 'string-begins' | 'string-contains'; readonly folded: string }
+  | { readonly is: 'string-begins' | 'string-contains' | 'string-ends'; readonly folded: string }
+  | StringRangeTest
   | { readonly is: 'string-equals'; readonly text: string }
   | ({ readonly is: 'date' | 'number' } & Ends)
   | QuantityTest
@@ -45,6 +47,25 @@ export interface TokenTest {
   readonly is: 'token';
   readonly system?: SystemTest;
   readonly code?: string;
+}
+
+/**
+ * `token-any-case`: as `token`, ASCII letters of the code alike in either case; `token-other`: all that it is not. `lower`,
+ * the code, has none in upper case and is not empty; the system is compared as it stands. One of both is there.
+ */
+export interface TokenCaseTest {
+  readonly is: 'token-any-case' | 'token-other';
+  readonly system?: SystemTest;
+  readonly lower?: string;
+}
+
+/** The folded text lies within bounds, by code points. */
+export interface StringRangeTest {
+  readonly is: 'string-range';
+  readonly gt?: string;
+  readonly gte?: string;
+  readonly lt?: string;
+  readonly lte?: string;
 }
 
 /**
