@@ -167,6 +167,30 @@ export function writes(store: Store): void {
     });
   });
 
+  it('an AuditEvent may be added with c, and changed by who was given exactly that', async () => {
+    const event = { resourceType: 'AuditEvent', code: { text: 'what' }, recorded: '2024-01-01T00:00:00Z', agent: [{ who: { display: 'who' } }], source: { observer: { display: 'where' } } }; // prettier-ignore
+    const all = server.as('system/*.cruds');
+    const made = await all.send('POST', '/AuditEvent', event);
+    expect(made.status, made.text).toBe(201);
+    const id = String(made.json().id);
+    const wanted: readonly [method: string, path: string, body: unknown, headers: Record<string, string>, letters: string][] = [
+      ['PUT', `/AuditEvent/${id}`, { ...event, id }, {}, 'u'],
+      ['PUT', `/AuditEvent/${word()}`, event, {}, 'u'],
+      ['PUT', `/AuditEvent?_id=${id}`, event, {}, 'us'],
+      ['PATCH', `/AuditEvent/${id}`, [{ op: 'remove', path: '/code' }], PATCH, 'u'],
+      ['PATCH', `/AuditEvent?_id=${id}`, [], PATCH, 'us'],
+      ['DELETE', `/AuditEvent/${id}`, undefined, {}, 'd'],
+      ['DELETE', `/AuditEvent?_id=${id}`, undefined, {}, 'ds'],
+    ]; // prettier-ignore
+    for (const [method, path, body, headers, letters] of wanted) {
+      const refused = await all.send(method, path, body, headers);
+      expect(outcome(refused), `${method} ${path}`).toEqual([403, 'scope-missing']);
+      expect(refused.headers['www-authenticate']).toContain(`scope="system/AuditEvent.${letters}"`);
+    }
+    expect((await all.send('GET', `/AuditEvent/${id}`)).json().meta.versionId).toBe('1');
+    expect((await server.as('system/AuditEvent.d').send('DELETE', `/AuditEvent/${id}`)).status).toBe(200);
+  });
+
   it('a Subscription needs rs on the types that its filters look at', async () => {
     const body = {
       resourceType: 'Subscription',
