@@ -10,7 +10,7 @@ export type SearchLinks = Required<Pick<Content, 'chain' | 'untyped-chain'>>;
 /**
  * Collects the types that criteria reach into: by chains that can lead to one type only, by `_has` and up or down a
  * hierarchy (`chain`), and by chains that can lead to several (`untyped-chain`). A chain that names its type leads to
- * one. Behind a type without `s` nobody looks, since the chain does not go there.
+ * one. Of several types those without `s` are not looked behind, since the chain does not go there.
  */
 export function linksOf(criteria: readonly Criterion[], access: Access): SearchLinks {
   const types = new Set<string>();
@@ -29,7 +29,7 @@ export function linksOf(criteria: readonly Criterion[], access: Access): SearchL
       const names = targets.map(({ type }) => type);
       if (names.length === 1) types.add(names[0]!);
       else groups.set(names.join(' '), names);
-      for (const { type, where } of targets) if (access.on(type, 's') !== 'nothing') walk(where);
+      for (const { type, where } of targets) if (names.length === 1 || access.on(type, 's') !== 'nothing') walk(where);
     }
   };
   criteria.forEach(walk);

@@ -62,6 +62,7 @@ const CASES: readonly (readonly [scopes: string, path: string, found: string])[]
   [`system/Observation.s${isIn}`, '/Observation?_tag:not=t%7Cin', ''],
   // Chains
   ['system/Observation.s', '/Observation?subject:Patient.family=eve', 'needs system/Observation.s system/Patient.s'],
+  ['system/Observation.s', '/Observation?patient.organization.name=seen', 'needs system/Observation.s system/Organization.s system/Patient.s'], // prettier-ignore
   ['system/Observation.s system/Patient.r', '/Observation?patient.family=eve', 'needs system/Observation.s system/Patient.s'], // prettier-ignore
   ['system/Observation.s system/Patient.s', '/Observation?subject:Patient.family=eve', '1 2 3 4'],
   [`system/Observation.s system/Patient.s${isIn}`, '/Observation?subject:Patient.family=eve', '1 3'],
@@ -110,6 +111,17 @@ const CASES: readonly (readonly [scopes: string, path: string, found: string])[]
   [`system/Provenance.s system/Binary.s system/Patient.r${isIn}`, '/Provenance?target:Binary._id=of-b', ''],
 ];
 
+/** Without the scope of what is searched all is named nevertheless that the URL tells; what is in a body is not read then. */
+const REFUSED: typeof CASES = [
+  ['system/Patient.s', '/Observation?subject:Patient.family=eve', 'needs system/Observation.s system/Patient.s'],
+  ['system/Basic.s', '/Observation?patient.organization.name=seen', 'needs system/Observation.s system/Organization.s system/Patient.s'], // prettier-ignore
+  ['system/Basic.s', '/Patient?_has:Observation:patient:encounter.status=planned', 'needs system/Encounter.s system/Observation.s system/Patient.s'], // prettier-ignore
+  ['system/Basic.s', '/Observation?subject._tag=t%7Cin&_include=Observation:patient', 'needs system/*.s'],
+  ['system/Basic.s', '/Observation?nonsense:x=y', 'needs system/Observation.s'],
+  ['system/Basic.s', '/?_type=Patient,Location&_tag=t%7Cin', 'needs system/Location.s system/Patient.s'],
+  ['system/Basic.s', '/Patient/a/Observation?encounter.status=planned', 'needs system/Encounter.s system/Observation.s system/Patient.r'], // prettier-ignore
+];
+
 const told = (answer: Answer): string =>
   answer.status === 403 ? `needs ${neededBy(answer)}` : answer.status === 200 ? idsOf(answer).join(' ') : answer.text;
 
@@ -146,6 +158,10 @@ export function searchScopes(store: Store): void {
       expect(answer.json().total).toBe(idsOf(answer).length);
       const counted = await get(scopes, `${path}${path.includes('?') ? '&' : '?'}_summary=count`);
       expect(counted.json()).toMatchObject({ total: idsOf(answer).length });
+    });
+
+    it.each(REFUSED)('%s %s is refused', async (scopes, path, found) => {
+      expect(told(await get(scopes, path))).toBe(found);
     });
 
     it('needs the letter in a refusal that shows nothing else', async () => {
