@@ -61,7 +61,7 @@ export async function boundSearch(
     include,
     effect: effectOf({ types, links, include, scope }, request, access),
     async targets(parts, source) {
-      const seen = { ...source, find: within(access, source.find) };
+      const seen = { ...source, find: within(access, source.find), findReadable: within(access, source.find, 'r') };
       const found = narrowAcross(narrow(parts, await resolveCriteria(judged, seen)), access);
       if (found.is === 'refused') throw scopeMissing(found.needed);
       return narrow(found.parts, isOpen ? await resolveCriteria(own, source) : NOTHING);
@@ -69,9 +69,9 @@ export async function boundSearch(
   };
 }
 
-/** Finds of what may be searched. For hierarchies. */
-export function within(access: Access, find: Store['find']): Store['find'] {
-  return (query, signal) => find({ ...query, where: withinReach(query.where, access.on(query.type, 's')) }, signal);
+/** Finds of what may be searched, or read. For hierarchies and membership. */
+export function within(access: Access, find: Store['find'], letter: 's' | 'r' = 's'): Store['find'] {
+  return (query, signal) => find({ ...query, where: withinReach(query.where, access.on(query.type, letter)) }, signal);
 }
 
 /**
@@ -105,7 +105,11 @@ function effectOf(
   access: Access,
 ): string {
   const linked = [...(links.chain || []), ...(links['untyped-chain'] || []).flat()];
-  const reaches = [...types, ...linked].map((type) => [type, access.on(type, 's')] as const);
+  const asked = [...(links.list || []), ...(links.in || [])];
+  const reaches = [
+    ...[...types, ...linked].map((type) => [type, access.on(type, 's')] as const),
+    ...asked.map((type) => [type, access.on(type, 'r')] as const),
+  ];
   const entered = scope.compartment && access.onAny(scope.compartment.row.type, ['r', 's']);
   const isWhole =
     types.length === request.types.length &&

@@ -35,9 +35,8 @@ export function needsOfSearch(
   const judged = criteria.filter((each, i) => !isOwn(each, i));
   const links = linksOf(judged, access);
   const isNamed = (member !== undefined && member !== '*') || understood.some(({ name }) => name === TYPES);
-  // Neither `_list` nor `_in` is a parameter yet.
   const named = { 'types-named': isNamed && types, 'types-unnamed': !isNamed && types } as const;
-  const content: Content = { ...links, ...named, list: false, in: false };
+  const content: Content = { ...links, ...named };
   return { own, judged, links, content };
 }
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 
 import { tables } from '../../generated/tables.js';
-import { hasHierarchies, weightOf } from '../../runtime/search/query/criterion.js';
+import { isUnresolved, weightOf } from '../../runtime/search/query/criterion.js';
 import { checkName } from '../../runtime/search/query/parse-criterion.js';
 import { parseSortKey } from '../../runtime/search/query/parse-sort.js';
 import { searchDefinitions } from '../../runtime/search/query/definitions.js';
@@ -131,8 +131,8 @@ describe('hierarchies at the end of links', () => {
         },
       ],
     });
-    expect(hasHierarchies(criterion)).toBe(true);
-    expect(hasHierarchies(parse('Observation?subject:Patient.organization', 'Organization/1'))).toBe(false);
+    expect(isUnresolved(criterion)).toBe(true);
+    expect(isUnresolved(parse('Observation?subject:Patient.organization', 'Organization/1'))).toBe(false);
   });
 
   it('are followed within the type at the end', () => {
@@ -140,7 +140,7 @@ describe('hierarchies at the end of links', () => {
     expect(parse('Patient?_has:CarePlan:patient:part-of:above', '1')).toMatchObject({
       has: { type: 'CarePlan', where: { hierarchies: [{ direction: 'above', type: 'CarePlan', by: 'part-of' }] } },
     });
-    expect(hasHierarchies(parse('Patient?_has:CarePlan:patient:part-of:above', '1'))).toBe(true);
+    expect(isUnresolved(parse('Patient?_has:CarePlan:patient:part-of:above', '1'))).toBe(true);
   });
 });
 

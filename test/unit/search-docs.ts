@@ -6,7 +6,12 @@ import { operatorsOf } from '../../runtime/search/filter/operators.js';
 import { MAX_FILTER } from '../../runtime/search/filter/parse-filter.js';
 import { searchDefinitions } from '../../runtime/search/query/definitions.js';
 import { PREFIXES } from '../../runtime/search/query/intervals.js';
-import { isSearchable, LATER_PARAMETERS, NO_CRITERIA } from '../../runtime/search/query/later-parameters.js';
+import {
+  isSearchable,
+  LATER_PARAMETERS,
+  NO_CRITERIA,
+  OF_THEIR_OWN,
+} from '../../runtime/search/query/later-parameters.js';
 import { MAX_LINKS } from '../../runtime/search/query/link-name.js';
 import { modifiersOf } from '../../runtime/search/query/parse-criterion.js';
 import { LATER } from '../../runtime/search/query/parse-value.js';
@@ -47,7 +52,9 @@ export function unsearchable(): string[] {
   const names = tables.search.flatMap(({ type, parameters }) =>
     parameters.filter((row: SearchRow) => !isSearchable(row)).map(({ code }) => ({ type, code })),
   );
-  const own = names.filter(({ code }) => !Object.hasOwn({ ...LATER_PARAMETERS, ...NO_CRITERIA }, code));
+  const own = names.filter(
+    ({ code }) => !Object.hasOwn({ ...LATER_PARAMETERS, ...NO_CRITERIA, ...OF_THEIR_OWN }, code),
+  );
   return own.map(({ type, code }) => `\`${type}.${code}\``);
 }
 
@@ -132,6 +139,13 @@ export function searchDocs(): string {
     '',
     `A filter has at most ${MAX_FILTER.tests} comparisons, ${MAX_FILTER.depth} brackets within each other and ${MAX_FILTER.length.toLocaleString('en')} characters. Nothing`,
     'of it is ever ignored. No write has one among its criteria.',
+    '',
+    '## Membership',
+    '',
+    '`_list=42`: what the List refers to. `_in=Group/1,List/2,CareTeam/3`: its active members, so without those that are `inactive`,',
+    '`deleted`, or whose `period` (CareTeam: `coveragePeriod`) does not hold the present; `_in:not=…` the others. Also at the end',
+    'of a chain: `patient._in=Group/1`. A resource that is not there, or may not be read, has no members. `_in` is asked of one',
+    'type. Groups that describe their members instead of listing them have none here. No write has either among its criteria.',
     '',
     '## Other names',
     '',

@@ -3,6 +3,7 @@ import { FhirError } from '../../fhir/errors.js';
 import type { CriterionContext } from '../query/criterion-context.js';
 import type { Filter, FilterTest } from '../query/link-step.js';
 import { MAX_LINKS } from '../query/link-name.js';
+import { isMembers } from '../query/members.js';
 import { readFound } from '../query/parse-links.js';
 import { findPlainRow } from '../query/parse-plain.js';
 import type { Condition } from '../query/query.js';
@@ -58,6 +59,7 @@ function readTest(test: FilterTest, context: CriterionContext): Condition {
 }
 
 function compare({ text, operator, value }: FilterTest, row: SearchRow, context: CriterionContext): Condition {
+  if (isMembers(row.code)) throw new FhirError('parameter-invalid', `${quote(text)} stands by itself, beside filters`);
   if (operator === 'pr')
     return missing(`${text} pr`, value === 'true' ? 'false' : value === 'false' ? 'true' : value, row);
   if (row.type === 'composite' && operator === 'eq') {

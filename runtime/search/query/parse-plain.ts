@@ -2,6 +2,7 @@ import type { SearchRow } from '../../contract/search.js';
 import { FhirError } from '../../fhir/errors.js';
 import type { PlainContext } from './criterion-context.js';
 import { isSearchable } from './later-parameters.js';
+import { isMembers, parseMembers } from './members.js';
 import { HEAD_MODIFIERS, modifiersOf } from './modifiers.js';
 import { isDirection, joinHierarchies, parseHierarchy } from './parse-hierarchy.js';
 import { LATER, VALUE_PARSERS, type ValueParser, type ValueRow } from './parse-value.js';
@@ -29,6 +30,7 @@ export function parsePlain(
   const { modifier } = splitName(name);
   const { code } = row;
   if (value === '') throw invalid(label, 'has no value');
+  if (isMembers(code)) return parseMembers(code, modifier, value, context, label);
   if (name.endsWith(':')) throw wrongModifier(label, modifier, row, context);
   if (modifier === 'missing') return missing(label, value, row);
   const parts = splitAt(value, ',');
@@ -61,7 +63,7 @@ export function findPlainRow(name: string, rows: ReadonlyMap<string, SearchRow>)
   const { code } = splitName(name);
   const row = rows.get(code);
   if (row === undefined) throw unknownParameter(name, code, rows);
-  if (!isSearchable(row)) throw notYet(code);
+  if (!isSearchable(row) && !isMembers(row.code)) throw notYet(code);
   return row;
 }
 

@@ -121,7 +121,11 @@ export interface Target {
 
 /** Some resource that fulfils a condition refers to this one by a parameter. https://hl7.org/fhir/R5/search.html#has */
 export interface Has {
-  readonly has: Target & { readonly param: string };
+  readonly has: Target & {
+    readonly param: string;
+    /** Only what may be read of them stands here, and no scope has to be asked for any more. */
+    readonly isReadable?: true;
+  };
 }
 
 /** A condition that index entries, or the head of a resource, answer by themselves. */
@@ -157,10 +161,24 @@ export interface Hierarchy {
   readonly ids: readonly string[];
 }
 
-/** What one parameter of a search asks for: a condition, but for hierarchies that stand in it and are to be resolved. */
-export type Criterion = Condition | HierarchyCriterion | LinkCriterion;
+/**
+ * Membership, as it is asked for: what is referenced by Lists (`_list`), or active members of resources (`_in`). Who is active is
+ * told by the resources, so that they are looked up first. https://hl7.org/fhir/R5/search.html#_in
+ */
+export interface MembersCriterion {
+  readonly members: '_list' | '_in';
+  /** The type that is searched; absent: several, of which nobody can say who is active. */
+  readonly type?: string;
+  readonly of: readonly { readonly type: string; readonly id: string }[];
+  readonly isNot: boolean;
+  /** When: milliseconds since the epoch. */
+  readonly now: number;
+}
 
-/** A link in which hierarchies may stand; without them it is a `Link`. */
+/** What one parameter of a search asks for: a condition, but for what the store has to be asked about first. */
+export type Criterion = Condition | HierarchyCriterion | MembersCriterion | LinkCriterion;
+
+/** A link in which the like may stand; without them it is a `Link`. */
 export type LinkCriterion =
   | { readonly param: string; readonly chain: readonly TargetCriterion[] }
   | { readonly has: TargetCriterion & { readonly param: string } };

@@ -6,7 +6,7 @@ import { isSearchable } from '../../../runtime/search/query/later-parameters.js'
 import { modifiersOf } from '../../../runtime/search/query/modifiers.js';
 import type { Random } from '../../contract/random.js';
 import type { Values } from './leak-values.js';
-import { DRAFT_TYPES } from './leak-world.js';
+import { DRAFT_TYPES, idsOfType } from './leak-world.js';
 
 const definitions = searchDefinitions(tables);
 
@@ -117,6 +117,17 @@ export function searchMaker(random: Random, value: Values, known: readonly strin
     return `${filter(type, depth + 1)} ${pick(['and', 'or'])} (${filter(type, depth + 1)})`;
   };
 
+  /** `_list`, `_in` and chains to it. */
+  const membership = (type: string | undefined): [string, string] => {
+    const id = (of: string): string => pick(idsOfType(of));
+    if (chance(0.4)) return ['_list', id('List')];
+    const of = pick(['Group', 'List']);
+    const ways = references(type);
+    const way = type !== undefined && ways.length > 0 && chance(0.4) ? pick(ways) : undefined;
+    const name = `_in${chance(0.2) ? ':not' : ''}`;
+    return [way === undefined ? name : `${way.code}:${near(targetsOf(way))}.${name}`, `${of}/${id(of)}`];
+  };
+
   const include = (type: string | undefined): [string, string] => {
     const [isReverse, iterates] = [chance(0.5), chance(0.3)];
     const name = `${isReverse ? '_revinclude' : '_include'}${iterates ? ':iterate' : ''}`;
@@ -135,13 +146,7 @@ export function searchMaker(random: Random, value: Values, known: readonly strin
     if (chance(0.2)) query.push(['_sort', (chance(0.5) ? '-' : '') + pick(rowsOf(type)).code]);
     for (const [name, values] of random.some(4, () => pick(RESULTS))) query.push([name, pick(values)]);
     if (type === undefined && chance(0.7)) query.push(['_type', `${pick(DRAFT_TYPES)},${pick(DRAFT_TYPES)}`]);
-    if (chance(0.04))
-      query.push(
-        pick([
-          ['_list', 'lis-0'],
-          ['_in', 'gro-0'],
-        ]),
-      );
+    if (chance(0.1)) query.push(membership(type));
     return query;
   };
 }
