@@ -135,7 +135,7 @@ const CASES: readonly (readonly [scopes: string, path: string, found: string])[]
   // Binaries
   ['system/Binary.s', '/Binary', 'free'],
   ['system/Binary.s system/Patient.s', '/Binary', 'free'],
-  ['system/Binary.s system/Patient.r', '/Binary', 'free of-a of-b of-of-a'],
+  ['system/Binary.s system/Patient.r', '/Binary', 'free of-a of-b'],
   [`system/Binary.s system/Patient.r${isIn}`, '/Binary', 'free of-a'],
   ['system/Binary.rs', '/Binary', 'free'],
   ['system/*.rs', '/Binary', 'free of-a of-b of-of-a'],
