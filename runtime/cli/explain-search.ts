@@ -6,6 +6,7 @@ import { readSearchRequest } from '../interactions/search-request.js';
 import { scopeOf } from '../interactions/search-scope.js';
 import type { Core } from '../server.js';
 import { printCondition, printSort } from '../search/query/print.js';
+import { utc } from '../search/values/zone.js';
 import type { Explanation, FindQuery, IncludeDirective } from '../store/store.js';
 import { EXIT, messageOf, printable, type Terminal } from './terminal.js';
 
@@ -97,7 +98,14 @@ async function readQueries(
   const source = { now: Date.now(), base };
   const searched = scope.type === undefined ? { types: scope.types } : { type: scope.type };
   const request = readSearchRequest({ ...source, ...searched, params, isLenient: false, isPosted: false }, services);
-  const where = await resolveCriteria(request.criteria, { find: store.find.bind(store), extract, base });
+  const find = store.find.bind(store);
+  const where = await resolveCriteria(request.criteria, {
+    find,
+    findReadable: find,
+    extract,
+    base,
+    zone: services.zone ?? utc,
+  });
   const counts = scope.type === undefined ? await store.counts() : undefined;
   const types = request.types.filter((each) => counts?.has(each) !== false);
   const { sort, count, total, include, notes } = request;

@@ -5,6 +5,7 @@ import { isMongoUrl } from '../config/mongo-url.js';
 import { readConfig, type Flags } from '../config/read-config.js';
 import type { Config } from '../config/settings.js';
 import { onEndSignals, serveProcess, SIGNALLED } from './serve-process.js';
+import { startLine } from './start-line.js';
 import type { Terminal } from './terminal.js';
 
 /**
@@ -27,7 +28,7 @@ export async function runServe(flags: Flags, terminal: Terminal): Promise<number
   return serveProcess(config, {
     terminal,
     log: createLog(stream, config['log.level']),
-    onReady: ({ url }) => terminal.out(`Kiln serves FHIR R5 at ${url}`),
+    onReady: ({ url }) => terminal.out(startLine(url, config)),
     waitForEnd: firstSignal,
   });
 }

@@ -5,6 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Config } from '../config/settings.js';
 import type { Log } from '../observe/log.js';
 import { onEndSignals, SIGNALLED } from './serve-process.js';
+import { startLine } from './start-line.js';
 import { EXIT, type Terminal } from './terminal.js';
 import type { FromWorker, ToWorker } from './worker-messages.js';
 
@@ -129,7 +130,7 @@ export async function runWorkers(config: Config, terminal: Pick<Terminal, 'out' 
   }
   if (!stopping.signal.aborted) {
     if (url === undefined) giveUp('a worker ended before it served');
-    else terminal.out(`Kiln serves FHIR R5 at ${url} with ${config.workers} processes`);
+    else terminal.out(startLine(url, config));
   }
   await Promise.all(all.map((life, index) => keep(index, life)));
   await Promise.all([...lives].map(({ ended }) => ended));

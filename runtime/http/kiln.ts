@@ -187,7 +187,7 @@ async function answer(exchange: Exchange, context: Context): Promise<void> {
   if (!url.startsWith('/')) throw new FhirError('url-invalid');
   const destination = router.find(method, path);
   exchange.destination = destination;
-  if (principal.access !== OPEN_ACCESS) authorizeHead(destination, req, principal, services);
+  if (principal.access !== OPEN_ACCESS) authorizeHead(exchange, destination, principal, services);
   const isContent = destination.type !== undefined && hasContent(destination.row.interaction, destination.type);
   const wantsContent = isContent && chooseContent(exchange);
   exchange.form = wantsContent ? PLAIN : negotiated(exchange, services.formats);
@@ -232,15 +232,19 @@ function admit(exchange: Exchange, { gate, isOpen }: Context): Principal | Promi
 
 /** What the URL and the headers ask for is refused before the body is read. */
 function authorizeHead(
-  { row: { interaction }, type, member }: Destination,
-  { headers }: IncomingMessage,
+  { req: { headers }, params }: Exchange,
+  { row: { interaction }, type, id, member }: Destination,
   { access }: Principal,
   services: ScopeServices,
 ): void {
   const ifNoneExist = headers['if-none-exist'];
   const conditions = ifNoneExist === undefined ? {} : { ifNoneExist: String(ifNoneExist) };
-  const place = { ...(type !== undefined && { type }), ...(member !== undefined && { member }) };
-  authorize({ interaction, ...place, conditions }, access, services);
+  const place = {
+    ...(type !== undefined && { type }),
+    ...(id !== undefined && { id }),
+    ...(member !== undefined && { member }),
+  };
+  authorize({ interaction, ...place, params, conditions }, access, services);
 }
 
 /** Whether this answer is content: a Binary is read, or written, and its resource is not asked for. */

@@ -3,6 +3,7 @@ import { newId } from '../fhir/id.js';
 import { aimAtId, aimAtMatch, aimAtNew } from './aim.js';
 import type { Call } from './call.js';
 import { readCriteria, splitQuery, type Criteria } from './criteria.js';
+import { readEtags } from './preconditions.js';
 import type { Services } from './services.js';
 import { targetOf, typeOf } from './target.js';
 import type { WritePlan } from './write-plan.js';
@@ -18,9 +19,11 @@ export async function createAimer(call: Call, services: Services): Promise<Aimer
   return { keys: criteria === undefined ? [] : [criteria.key], aim: (view) => aimAtNew(type, id, criteria, view) };
 }
 
-/** Of an update of what the URL names. */
+/** Of an update of what the URL names. @throws FhirError `header-invalid` */
 export function updateAimer(call: Call): Aimer {
   const { type, id } = targetOf(call);
+  // Before anything is looked up: it would be told of what may be seen alone.
+  readEtags(call.conditions);
   return { keys: [`${type}/${id}`], aim: (view) => aimAtId(type, id, call.conditions, view) };
 }
 

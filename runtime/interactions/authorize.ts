@@ -6,17 +6,19 @@ import { scopeMissing } from '../auth/guard/refuse.js';
 import type { Access } from '../auth/scopes/access.js';
 import { OPEN_ACCESS } from '../auth/scopes/principal.js';
 import type { Call } from './call.js';
+import type { SearchServices } from './search-input.js';
+import { needsOfUrl } from './search-needs.js';
 import type { Services } from './services.js';
 
 /** A request as far as scopes are concerned: a call, or what its URL and its headers tell of it. */
-export interface Asked extends Pick<Call, 'interaction' | 'type' | 'member'> {
+export interface Asked extends Pick<Call, 'interaction' | 'type' | 'member'>, Partial<Pick<Call, 'id' | 'params'>> {
   readonly conditions: Pick<Call['conditions'], 'ifNoneExist'>;
   /** Types that its conditional references search. */
   readonly references?: readonly string[];
 }
 
 /** What scopes are judged with. */
-export type ScopeServices = Pick<Services, 'scopeRows' | 'tables'>;
+export type ScopeServices = Pick<Services, 'scopeRows'> & SearchServices;
 
 interface Request extends Asked {
   readonly resourceTypes: readonly string[];
@@ -67,16 +69,16 @@ export function authorize(asked: Asked, access: Access, services: ScopeServices)
 }
 
 /** All that a request needs, where some of it is missing; undefined: it is allowed as far as it is known. */
-export function missingScopes(
-  asked: Asked,
-  access: Access,
-  { scopeRows, tables: { resourceTypes } }: ScopeServices,
-): NeededScopes | undefined {
+export function missingScopes(asked: Asked, access: Access, services: ScopeServices): NeededScopes | undefined {
+  const { scopeRows, tables } = services;
   if (access === OPEN_ACCESS) return undefined;
   const row = scopeRows(asked);
   if (asked.interaction !== 'search-compartment' && isPlainlyGiven(row, asked.type, access)) return undefined;
-  const content = readContent(row, { ...asked, resourceTypes }, READERS);
-  return neededFor(asked, content, access, scopeRows);
+  const content = readContent(row, { ...asked, resourceTypes: tables.resourceTypes }, READERS);
+  const needed = neededFor(asked, content, access, scopeRows);
+  const isSearch = asked.interaction.startsWith('search-');
+  const more = needed === undefined || !isSearch ? undefined : needsOfUrl(asked, access, services);
+  return (more && neededFor(asked, more, access, scopeRows)) ?? needed;
 }
 
 /** The same for what was found in the request's content. */

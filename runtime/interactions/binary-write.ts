@@ -9,7 +9,7 @@ import { checkBinary, composeBinary } from './binary-store.js';
 import type { Call, Reply, SentContent } from './call.js';
 import { checkId, checkResource, sentId } from './check-resource.js';
 import { checkParameters } from './parameters.js';
-import { guardView } from './guard-write.js';
+import { guardView } from './guard-view.js';
 import { handOn } from './prepared.js';
 import { replyPut, replyThere } from './reply-put.js';
 import type { Services } from './services.js';

@@ -7,10 +7,13 @@ import type { Principal } from '../auth/scopes/principal.js';
 import { withinReach } from '../auth/scopes/reach.js';
 import { FhirError, type RequestPart } from '../fhir/errors.js';
 import { parseQuery } from '../fhir/parse-query.js';
+import { FILTER } from '../search/filter/read-filter.js';
 import { isLinkName } from '../search/query/link-name.js';
+import { isMembers } from '../search/query/members.js';
 import { printCondition } from '../search/query/print.js';
 import type { Condition, Criterion } from '../search/query/query.js';
 import { sortCondition } from '../search/query/sort-condition.js';
+import { utc } from '../search/values/zone.js';
 import type { FindQuery } from '../store/store.js';
 import { describeCurrency } from './index-currency.js';
 import { namesNotCurrent } from './names-not-current.js';
@@ -71,6 +74,8 @@ export async function readCriteria(
       throw noCriterion(name, 'says how results are shown');
     if (value === '') throw noCriterion(name, 'has no value');
     if (isLinkName(name)) throw linked(name);
+    if (name === FILTER || isMembers(name.split(':', 1)[0] ?? ''))
+      throw noCriterion(name, 'may be about other resources, which writes cannot be guarded against');
   }
   const input = { type, params: sent, isLenient: false, isPosted: false, now: Date.now(), base };
   const request = readSearchRequest(input, services);
@@ -78,10 +83,10 @@ export async function readCriteria(
   checkScopes(type, request.criteria, access);
   const old = describeCurrency(await namesNotCurrent(request, services));
   if (old !== undefined) throw new FhirError('index-not-current', `${old}; kiln reindex mends that`);
-  const { store, extract, limits } = services;
+  const { store, extract, limits, zone = utc } = services;
   const where = await withinBudget(limits.queryTime, signal, (within) => {
     const find = withinScopes(access, (query: FindQuery) => store.find(query, within));
-    return resolveCriteria(request.criteria, { find, extract, signal: within, base });
+    return resolveCriteria(request.criteria, { find, findReadable: find, extract, signal: within, base, zone });
   });
   const alike = sortCondition(where);
   const text = `${type}?${new URLSearchParams(sent.map(({ name, value }): [string, string] => [name, value])).toString()}`;

@@ -4,7 +4,7 @@ import { searchDefinitions } from '../search/query/definitions.js';
 import { PREFIXES } from '../search/query/intervals.js';
 import { modifiersOf } from '../search/query/parse-criterion.js';
 import type { HierarchyContext } from '../search/query/parse-hierarchy.js';
-import { isInline } from '../search/query/later-parameters.js';
+import { isInline, OF_THEIR_OWN } from '../search/query/later-parameters.js';
 import { codesOf } from '../search/query/unknown-parameter.js';
 import { rootOf } from './common-parameters.js';
 import type { Includable } from './read-include.js';
@@ -51,6 +51,8 @@ function describeRows(rows: ReadonlyMap<string, SearchRow>, hierarchy: Hierarchy
 }
 
 function describeParameter(name: string, row: SearchRow, hierarchy: HierarchyContext | undefined): JsonObject {
+  const own = OF_THEIR_OWN[row.code];
+  if (own !== undefined) return { name, definition: row.url, type: row.type, documentation: `${own}.` };
   const modifiers = modifiersOf(row, hierarchy).map((modifier) => `:${modifier}`);
   const prefixes = PREFIXED.has(row.type) ? ` Prefixes: ${PREFIXES.join(', ')}.` : '';
   const alias = name === row.code ? '' : ` Another name for ${row.code}.`;

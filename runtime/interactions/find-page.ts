@@ -1,6 +1,7 @@
 import { FhirError } from '../fhir/errors.js';
-import { hasHierarchies, isLink } from '../search/query/criterion.js';
+import { isLink, isUnresolved } from '../search/query/criterion.js';
 import type { Target } from '../search/query/query.js';
+import { utc } from '../search/values/zone.js';
 import type { FindPage, FindQuery, PageQuery, Store } from '../store/store.js';
 import type { Call } from './call.js';
 import { resolveCriteria } from './resolve-hierarchies.js';
@@ -22,11 +23,12 @@ export async function findPage(
   { criteria }: Pick<SearchRequest, 'criteria'>,
   query: PageQuery,
   { signal, base }: Pick<Call, 'signal' | 'base'>,
-  { store, extract, limits }: Pick<Services, 'store' | 'extract' | 'limits'>,
+  { store, extract, limits, zone = utc }: Pick<Services, 'store' | 'extract' | 'limits' | 'zone'>,
   bounds?: SearchBounds,
 ): Promise<FindPage> {
   const run = async (within: AbortSignal | undefined): Promise<FindPage> => {
-    const source = { find: (each: FindQuery) => store.find(each, within), extract, signal: within, base };
+    const ask = (each: FindQuery) => store.find(each, within);
+    const source = { find: ask, findReadable: ask, extract, signal: within, base, zone };
     const targets =
       bounds === undefined
         ? narrow(parts, await resolveCriteria(criteria, source))
@@ -40,7 +42,7 @@ export async function findPage(
         : error;
     }
   };
-  return criteria.some(hasHierarchies) ? withinBudget(limits.queryTime, signal, run) : run(signal);
+  return criteria.some(isUnresolved) ? withinBudget(limits.queryTime, signal, run) : run(signal);
 }
 
 function find(

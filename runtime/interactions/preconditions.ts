@@ -36,6 +36,14 @@ export function liveVersion(stored: StoredVersion | undefined): LiveVersion | un
   return stored?.json === undefined ? undefined : { ...stored, json: stored.json };
 }
 
+/** The versions that a client demands of a write, or wants not to be there. @throws FhirError `header-invalid` */
+export function readEtags({ ifMatch, ifNoneMatch }: Conditions) {
+  return {
+    wanted: ifMatch === undefined ? undefined : parseEtags('ifMatch', ifMatch),
+    unwanted: ifNoneMatch === undefined ? undefined : parseEtags('ifNoneMatch', ifNoneMatch),
+  };
+}
+
 /**
  * Checks what a client demands before a write, against the version that is there.
  * https://hl7.org/fhir/R5/http.html#concurrency
@@ -43,11 +51,10 @@ export function liveVersion(stored: StoredVersion | undefined): LiveVersion | un
  * @throws FhirError `precondition-failed` or `header-invalid`
  */
 export function checkWrite(conditions: Conditions, current: StoredVersion | undefined): void {
-  const { ifMatch, ifNoneMatch, ifUnmodifiedSince } = conditions;
+  const { ifMatch, ifUnmodifiedSince } = conditions;
   const live = liveVersion(current);
   // Both are read first: whether they can be is no matter of what is there.
-  const wanted = ifMatch === undefined ? undefined : parseEtags('ifMatch', ifMatch);
-  const unwanted = ifNoneMatch === undefined ? undefined : parseEtags('ifNoneMatch', ifNoneMatch);
+  const { wanted, unwanted } = readEtags(conditions);
   if (wanted !== undefined) {
     if (live === undefined) throw failed('ifMatch', 'there is no such resource');
     if (wanted !== '*' && !wanted.includes(String(live.version))) {

@@ -4,14 +4,12 @@ import { readJson } from '../format/read-json.js';
 import { localTests } from '../search/query/parse-value.js';
 import type { Condition, Criterion, Hierarchy, Target } from '../search/query/query.js';
 import type { FindQuery, Store, StoredVersion } from '../store/store.js';
+import { resolveMembers, type MembersSource } from './resolve-members.js';
 import type { Services } from './services.js';
 
-/** Where hierarchies are followed. */
-export interface HierarchySource extends Pick<Services, 'extract'> {
+/** Where hierarchies are followed, and members looked up. Of the base absolute references are as good as relative ones. */
+export interface HierarchySource extends Pick<Services, 'extract'>, MembersSource {
   readonly find: Store['find'];
-  readonly signal?: AbortSignal | undefined;
-  /** URL of the FHIR base, whose absolute references are as good as relative ones; empty: nobody knows. */
-  readonly base: string;
 }
 
 /** What the hierarchies of one search may lead to, beside what it names, and how far. */
@@ -25,7 +23,7 @@ const DEPTH = 10_000;
 
 /**
  * One condition of what a search asks for: references into hierarchies, also those at the end of links, become references to
- * each resource there.
+ * each resource there, and membership what `resolveMembers` says.
  *
  * @throws FhirError `too-costly` where there are too many of them, or time is up
  */
@@ -62,6 +60,7 @@ async function make(
   budget: Budget,
   inner: (criterion: Criterion) => Promise<Condition>,
 ): Promise<Condition> {
+  if ('members' in criterion) return resolveMembers(criterion, source);
   if ('hierarchies' in criterion) {
     const any = [];
     for (const hierarchy of criterion.hierarchies) {

@@ -4,16 +4,16 @@ import { narrowIncludes } from '../auth/guard/narrow-includes.js';
 import { narrowAcross } from '../auth/guard/narrow-search.js';
 import { scopeMissing } from '../auth/guard/refuse.js';
 import { searchAccess } from '../auth/guard/search-access.js';
-import { isOwnChain, linksOf, type SearchLinks } from '../auth/guard/search-links.js';
+import type { SearchLinks } from '../auth/guard/search-links.js';
 import type { Access } from '../auth/scopes/access.js';
 import { OPEN_ACCESS } from '../auth/scopes/principal.js';
 import { withinReach } from '../auth/scopes/reach.js';
-import { NOTHING, type Condition, type Criterion, type Target } from '../search/query/query.js';
+import { NOTHING, type Condition, type Target } from '../search/query/query.js';
 import type { FindQuery, IncludePlan, Store } from '../store/store.js';
 import { neededFor } from './authorize.js';
 import type { Call } from './call.js';
-import { TYPES } from './read-types.js';
 import { resolveCriteria, type HierarchySource } from './resolve-hierarchies.js';
+import { needsOfSearch } from './search-needs.js';
 import { narrow } from './search-parts.js';
 import type { SearchRequest } from './search-request.js';
 import type { SearchScope } from './search-scope.js';
@@ -47,9 +47,9 @@ export async function boundSearch(
   if (given === OPEN_ACCESS) return undefined;
   const { tables, scopeRows, store } = services;
   const access = searchAccess(given, tables.resourceTypes);
-  const [own, judged] = partition(request, scope.type, tables.scopes.ownChains);
-  const links = linksOf(judged, access);
-  const needed = neededFor(call, { ...links, ...typesOf(call, request) }, given, scopeRows);
+  const place = { type: scope.type, member: call.member };
+  const { own, judged, links, content } = needsOfSearch(request, place, access, tables);
+  const needed = neededFor(call, content, given, scopeRows);
   if (needed !== undefined) throw scopeMissing(needed);
 
   const types = request.types.filter((type) => access.on(type, 's') !== 'nothing');
@@ -61,7 +61,7 @@ export async function boundSearch(
     include,
     effect: effectOf({ types, links, include, scope }, request, access),
     async targets(parts, source) {
-      const seen = { ...source, find: within(access, source.find) };
+      const seen = { ...source, find: within(access, source.find), findReadable: within(access, source.find, 'r') };
       const found = narrowAcross(narrow(parts, await resolveCriteria(judged, seen)), access);
       if (found.is === 'refused') throw scopeMissing(found.needed);
       return narrow(found.parts, isOpen ? await resolveCriteria(own, source) : NOTHING);
@@ -69,31 +69,9 @@ export async function boundSearch(
   };
 }
 
-/** Finds of what may be searched. For hierarchies. */
-export function within(access: Access, find: Store['find']): Store['find'] {
-  return (query, signal) => find({ ...query, where: withinReach(query.where, access.on(query.type, 's')) }, signal);
-}
-
-/** The criteria that count as those of the type itself, and the others. */
-function partition(
-  { criteria, names }: SearchRequest,
-  type: string | undefined,
-  ownChains: Services['tables']['scopes']['ownChains'],
-): [own: Criterion[], judged: Criterion[]] {
-  const isOwn = (_: Criterion, i: number): boolean => type !== undefined && isOwnChain(ownChains, type, names[i] ?? '');
-  return [criteria.filter(isOwn), criteria.filter((each, i) => !isOwn(each, i))];
-}
-
-/** What a scope row has to know beside the links. */
-function typesOf({ member }: Call, { types, understood }: SearchRequest) {
-  const isNamed = (member !== undefined && member !== '*') || understood.some(({ name }) => name === TYPES);
-  return {
-    'types-named': isNamed && types,
-    'types-unnamed': !isNamed && types,
-    // Neither is a parameter yet.
-    list: false,
-    in: false,
-  } as const;
+/** Finds of what may be searched, or read. For hierarchies and membership. */
+export function within(access: Access, find: Store['find'], letter: 's' | 'r' = 's'): Store['find'] {
+  return (query, signal) => find({ ...query, where: withinReach(query.where, access.on(query.type, letter)) }, signal);
 }
 
 /**
@@ -127,7 +105,11 @@ function effectOf(
   access: Access,
 ): string {
   const linked = [...(links.chain || []), ...(links['untyped-chain'] || []).flat()];
-  const reaches = [...types, ...linked].map((type) => [type, access.on(type, 's')] as const);
+  const asked = [...(links.list || []), ...(links.in || [])];
+  const reaches = [
+    ...[...types, ...linked].map((type) => [type, access.on(type, 's')] as const),
+    ...asked.map((type) => [type, access.on(type, 'r')] as const),
+  ];
   const entered = scope.compartment && access.onAny(scope.compartment.row.type, ['r', 's']);
   const isWhole =
     types.length === request.types.length &&

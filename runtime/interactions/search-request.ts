@@ -1,5 +1,6 @@
 import { FhirError } from '../fhir/errors.js';
 import type { Note } from '../fhir/note.js';
+import { FILTER } from '../search/filter/read-filter.js';
 import { isLink, weightOf } from '../search/query/criterion.js';
 import { searchDefinitions } from '../search/query/definitions.js';
 import { checkName, parseCriterion } from '../search/query/parse-criterion.js';
@@ -84,7 +85,7 @@ export function readSearchRequest(input: SearchInput, services: SearchServices):
       return void addNote(notes, emptyNote(name));
     }
     const criterion = parseCriterion(name, value, context);
-    room -= isLink(criterion) ? weightOf(criterion) : splitAt(value, ',').length;
+    room -= isLink(criterion) || name === FILTER ? weightOf(criterion) : splitAt(value, ',').length;
     criteria.push(criterion);
     names.push(name);
     if (room < 0) throw tooManyValues(2 * context.maxAlternatives, criteria.some(isLink));

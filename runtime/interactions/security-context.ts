@@ -1,4 +1,5 @@
 import type { Candidate } from '../search/query/match.js';
+import { MOST_BINARIES } from '../auth/guard/search-access.js';
 import { isContextVisible, type SecurityContext } from '../auth/guard/visible.js';
 import { isObject, type Resource } from '../fhir/resource.js';
 import { readReference } from '../path/reference-text.js';
@@ -14,9 +15,6 @@ export type Looking = Pick<Call, 'principal' | 'base'>;
 
 /** What is looked with. */
 export type SightServices = Pick<Services, 'store' | 'extract' | 'largeTexts'>;
-
-/** Binaries whose `securityContext` is a Binary again: a longer row leads nowhere. */
-const MOST_BINARIES = 4;
 
 /**
  * Whether a Binary may be seen, as far as its `securityContext` decides: as the resource that this leads to is read.

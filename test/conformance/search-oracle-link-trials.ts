@@ -11,12 +11,27 @@ import { idsOf, query } from '../contract/behaviour-search-helpers.js';
 import { namesOf } from '../contract/behaviour-search-includes.js';
 import { createRandom, type Random } from '../contract/random.js';
 import type { Sample } from './search-matrix-data.js';
-import { createLinkOracle, linkSamples, writeLinked, type Edge, type Linked, type Located } from './search-oracle-links.js'; // prettier-ignore
+import { createLinkOracle, linkSamples, writeLinked, type Edge, type LinkOracle, type Linked, type Located } from './search-oracle-links.js'; // prettier-ignore
 import { BASE, drawCriterion, isTried, NOW } from './search-oracle-trials.js';
-import { createSearchOracle } from './search-oracle.js';
+import type { OracleContext } from './search-oracle-rules.js';
+import { createSearchOracle, type SearchOracle } from './search-oracle.js';
+
+/** Samples that refer to each other, and all that decides searches of them. */
+export interface LinkWorld {
+  readonly oracle: SearchOracle;
+  readonly context: OracleContext;
+  readonly links: LinkOracle;
+  readonly rowsOf: (type: string) => readonly SearchRow[];
+  readonly located: readonly Located[];
+  readonly leaving: ReadonlyMap<Sample, readonly Edge[]>;
+  readonly arriving: ReadonlyMap<Sample, readonly Edge[]>;
+  /** Fails where a store, `matches` and the oracle do not find the same. @returns how many are found */
+  compare(stores: readonly Store[], type: string, sent: readonly [name: string, value: string], finds: (at: Located) => boolean, what: string): Promise<number>; // prettier-ignore
+}
 
 /** What random links are about. */
 export interface LinkTrials {
+  readonly world: LinkWorld;
   /** The samples, referring to each other: what stores have to hold. */
   readonly samples: ReadonlyMap<string, readonly Sample[]>;
   /** Fails where a store, `matches` and the oracle do not find the same by links. @returns how many found something */
@@ -32,7 +47,8 @@ export function createLinkTrials(
 ): LinkTrials {
   const resourceTypes = new Set(tables.resourceTypes);
   const searchTables = new Map(tables.search.map((table) => [table.type, table]));
-  const oracle = createSearchOracle({ resourceTypes, baseUrl: BASE, now: NOW });
+  const context = { resourceTypes, baseUrl: BASE, now: NOW };
+  const oracle = createSearchOracle(context);
   const samples = linkSamples(tables, unlinked, oracle, createRandom(seed));
   const rows = new Map<string, readonly SearchRow[]>();
   const rowsOf = (type: string): readonly SearchRow[] => {
@@ -101,8 +117,7 @@ export function createLinkTrials(
     return new Map(found.map(([target, own]) => [target, { ...inner, row: own }]));
   }
 
-  async function compare(stores: readonly Store[], type: string, linked: Linked, what: string): Promise<number> {
-    const [name, value] = writeLinked(linked);
+  const compare: LinkWorld['compare'] = async (stores, type, [name, value], finds, what) => {
     const where = parseCriterion(name, value, {
       rows: definitions.rowsOf(type),
       isResourceType: definitions.isResourceType,
@@ -113,14 +128,14 @@ export function createLinkTrials(
       links: { type, definitions },
     });
     const own = all.filter((each) => each.type === type);
-    const said = own.filter((each) => links.finds(linked, each)).map(({ sample }) => sample.id).sort(); // prettier-ignore
+    const said = own.filter(finds).map(({ sample }) => sample.id).sort(); // prettier-ignore
     const matched = candidates.get(type)!.filter((each) => matches(where, each, neighboursOf(type))).map(({ id }) => id).sort(); // prettier-ignore
     expect(matched, `matches, ${what}`).toEqual(said);
     for (const [n, store] of stores.entries()) {
       expect(idsOf(await store.find(query(type, { where }))).sort(), `store ${n}, ${what}`).toEqual(said);
     }
     return said.length;
-  }
+  };
 
   /** What comes with all resources of the type that a directive is about. */
   function saidIncluded({ isReverse, source, params, targets }: IncludeDirective, page: string): string[] {
@@ -145,6 +160,7 @@ export function createLinkTrials(
 
   return {
     samples,
+    world: { oracle, context, links, rowsOf, located: all, leaving, arriving, compare },
     async run(stores, seed, count) {
       const random = createRandom(seed);
       let fruitful = 0;
@@ -155,8 +171,9 @@ export function createLinkTrials(
         if (linked === undefined) continue;
         n++;
         const { type } = isForwards ? edge.from : edge.to;
-        const what = `seed ${seed}, ${n}: ${type}?${writeLinked(linked).join('=')}`;
-        if ((await compare(stores, type, linked, what)) > 0) fruitful++;
+        const sent = writeLinked(linked);
+        const what = `seed ${seed}, ${n}: ${type}?${sent.join('=')}`;
+        if ((await compare(stores, type, sent, (at) => links.finds(linked, at), what)) > 0) fruitful++;
       }
       return fruitful;
     },

@@ -8,6 +8,7 @@ import { slotOf } from '../contract/behaviour-search-helpers.js';
 import { describeOnMongod } from '../mongod/for-tests.js';
 import type { Store } from '../../runtime/store/store.js';
 import { readSamples, writeSamples } from './search-matrix-data.js';
+import { runFilters } from './search-oracle-filters.js';
 import { createLinkTrials } from './search-oracle-link-trials.js';
 import { createTrials } from './search-oracle-trials.js';
 
@@ -46,7 +47,7 @@ describe('a criterion finds what the rules of the specification find in the JSON
   });
 });
 
-/** Random chains, reverse chains and includes among the examples, which refer to each other: 200 and 60 on SQLite, some of them on MongoDB. */
+/** Random chains, reverse chains, filters and includes among the examples, which refer to each other: 200, 150 and 60 on SQLite, some of them on MongoDB. */
 describe('links find what following the references in the JSON finds', () => {
   const linked = createLinkTrials(tables, samples, 9);
   let sqlite: Store;
@@ -58,6 +59,10 @@ describe('links find what following the references in the JSON finds', () => {
 
   it('on SQLite, and by matches', async () => {
     expect(await linked.run([sqlite], seedOfRun(), 200)).toBeGreaterThan(50);
+  }, 60_000);
+
+  it('filters, on SQLite', async () => {
+    expect(await runFilters(linked.world, [sqlite], seedOfRun(), 150)).toBeGreaterThan(40);
   }, 60_000);
 
   it('what comes with pages, on SQLite', async () => {
@@ -80,6 +85,7 @@ describe('links find what following the references in the JSON finds', () => {
     it('finds the same', async () => {
       expect(await linked.run([mongo], seedOfRun() + 1, 60)).toBeGreaterThan(15);
       expect(await linked.runIncludes([mongo], seedOfRun() + 1, 30)).toBeGreaterThan(7);
+      expect(await runFilters(linked.world, [mongo], seedOfRun() + 1, 60)).toBeGreaterThan(15);
     }, 60_000);
   });
 });

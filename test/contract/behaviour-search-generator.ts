@@ -187,7 +187,14 @@ export function createGenerator(random: Random, ids: readonly string[], world?: 
   }
 
   function tokenTest(): ValueTest {
-    const form = below(10);
+    const form = below(12);
+    const any = pick(CODES).replace(/[A-Z]/g, (letter) => letter.toLowerCase());
+    if (form > 9) {
+      const is = pick(['token-any-case', 'token-other'] as const);
+      return chance(0.2)
+        ? { is, system: pick(['urn:s', null]) }
+        : { is, lower: any, ...defined({ system: systemTest() }) };
+    }
     if (form === 0) return { is: 'token', system: pick(['urn:s', 'urn:t', null]) };
     if (form === 1)
       return { is: 'token-code-begins', lower: pick(CODES).replace(/[A-Z]/g, (letter) => letter.toLowerCase()) };
@@ -201,7 +208,18 @@ export function createGenerator(random: Random, ids: readonly string[], world?: 
     string: () => {
       const folded = pick(FOLDED);
       if (chance(0.3)) return { is: 'string-equals', text: chance(0.5) ? folded : folded.toUpperCase() };
-      return { is: pick(['string-begins', 'string-contains']), folded };
+      if (chance(0.3)) {
+        const [low, high] = [pick(['gt', 'gte']), pick(['lt', 'lte'])];
+        const other = pick(FOLDED);
+        const bounds = pick([
+          { [low]: folded },
+          { [high]: folded },
+          { [low]: folded, [high]: other },
+          { gte: folded, lte: folded },
+        ]);
+        return { is: 'string-range', ...bounds };
+      }
+      return { is: pick(['string-begins', 'string-contains', 'string-ends']), folded };
     },
     date: () => ({ is: 'date', ...ends(point) }),
     number: () => ({ is: 'number', ...ends(() => below(16) / 2) }),

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { tables } from '../../generated/tables.js';
 import type { Store } from '../../runtime/store/store.js';
 import { readSamples, writeSamples } from '../conformance/search-matrix-data.js';
+import { runFilters } from '../conformance/search-oracle-filters.js';
 import { createLinkTrials } from '../conformance/search-oracle-link-trials.js';
 import { createTrials } from '../conformance/search-oracle-trials.js';
 import { slotOf } from '../contract/behaviour-search-helpers.js';
@@ -47,6 +48,7 @@ describeOnMongod('links find the same in the JSON, on SQLite, on MongoDB, and by
       for (const store of stores) await writeSamples(store, linked.samples);
       expect(await linked.run(stores, seed, 400)).toBeGreaterThan(100);
       expect(await linked.runIncludes(stores, seed, 100)).toBeGreaterThan(25);
+      expect(await runFilters(linked.world, stores, seed, 400)).toBeGreaterThan(100);
     } finally {
       for (const store of stores) await store.close();
       await onMongo.drop?.(url);

@@ -70,6 +70,11 @@ describe('two processes with authorization on one store', TIMES, () => {
     rmSync(files.folder, { recursive: true });
   });
 
+  it('they say where they listen, and under which URL clients know them', () => {
+    const told = servers.map(({ output }) => output.out.trim());
+    expect(told).toEqual(bases.map((base) => `Kiln serves FHIR R5 at ${base} (for clients: ${ROOT}/fhir)`));
+  });
+
   it('one gives a token, the other takes it; without there is nothing', async () => {
     const token = await getToken(bases[0]!);
     expect(await Promise.all(bases.map((base) => status(base, token)))).toEqual([200, 200]);

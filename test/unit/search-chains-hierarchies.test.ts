@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 
 import { tables } from '../../generated/tables.js';
 import type { Resource } from '../../runtime/fhir/resource.js';
+import { utc } from '../../runtime/search/values/zone.js';
 import { MAX_HIERARCHY, resolveCriteria } from '../../runtime/interactions/resolve-hierarchies.js';
 import { createExtractor } from '../../runtime/search/extract.js';
 import { matches } from '../../runtime/search/query/match.js';
@@ -19,6 +20,8 @@ function sourceOf(resources: readonly Resource[]) {
   const asked: FindQuery[] = [];
   return {
     asked,
+    zone: utc,
+    findReadable: () => Promise.reject(new Error('nobody asks for members')),
     extract,
     base: '',
     find: (query: FindQuery) => {

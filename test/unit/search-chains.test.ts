@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 
 import { tables } from '../../generated/tables.js';
-import { hasHierarchies, weightOf } from '../../runtime/search/query/criterion.js';
+import { isUnresolved, weightOf } from '../../runtime/search/query/criterion.js';
 import { checkName } from '../../runtime/search/query/parse-criterion.js';
 import { parseSortKey } from '../../runtime/search/query/parse-sort.js';
 import { searchDefinitions } from '../../runtime/search/query/definitions.js';
@@ -131,8 +131,8 @@ describe('hierarchies at the end of links', () => {
         },
       ],
     });
-    expect(hasHierarchies(criterion)).toBe(true);
-    expect(hasHierarchies(parse('Observation?subject:Patient.organization', 'Organization/1'))).toBe(false);
+    expect(isUnresolved(criterion)).toBe(true);
+    expect(isUnresolved(parse('Observation?subject:Patient.organization', 'Organization/1'))).toBe(false);
   });
 
   it('are followed within the type at the end', () => {
@@ -140,7 +140,7 @@ describe('hierarchies at the end of links', () => {
     expect(parse('Patient?_has:CarePlan:patient:part-of:above', '1')).toMatchObject({
       has: { type: 'CarePlan', where: { hierarchies: [{ direction: 'above', type: 'CarePlan', by: 'part-of' }] } },
     });
-    expect(hasHierarchies(parse('Patient?_has:CarePlan:patient:part-of:above', '1'))).toBe(true);
+    expect(isUnresolved(parse('Patient?_has:CarePlan:patient:part-of:above', '1'))).toBe(true);
   });
 });
 
@@ -210,7 +210,11 @@ describe('what a name with links is refused for', () => {
       'modifier-unknown',
       'The parameter "Patient.name:foo" is of type string and takes :missing, :exact, :contains',
     ],
-    ['Observation?subject:Patient._filter', 'parameter-unknown', 'The parameter "_filter" is not supported yet'],
+    [
+      'Observation?subject:Patient._filter',
+      'parameter-unknown',
+      'The parameter "_filter" is asked of the type that is searched',
+    ],
     ['Observation?subject._type', 'parameter-unknown', 'belongs to searches of the whole system'],
     ['Observation?_include.name', 'parameter-unknown', 'says what comes with the matches'],
     ['Encounter?location.near', 'parameter-unknown', 'The parameter "near" is not supported yet'],

@@ -2,9 +2,16 @@ import { tables } from '../../generated/tables.js';
 import type { SearchRow, SearchTable, SearchType } from '../../runtime/contract/search.js';
 import { MAX_HIERARCHY } from '../../runtime/interactions/resolve-hierarchies.js';
 import { RESULT_PARAMETERS } from '../../runtime/interactions/result-parameters.js';
+import { operatorsOf } from '../../runtime/search/filter/operators.js';
+import { MAX_FILTER } from '../../runtime/search/filter/parse-filter.js';
 import { searchDefinitions } from '../../runtime/search/query/definitions.js';
 import { PREFIXES } from '../../runtime/search/query/intervals.js';
-import { isSearchable, LATER_PARAMETERS, NO_CRITERIA } from '../../runtime/search/query/later-parameters.js';
+import {
+  isSearchable,
+  LATER_PARAMETERS,
+  NO_CRITERIA,
+  OF_THEIR_OWN,
+} from '../../runtime/search/query/later-parameters.js';
 import { MAX_LINKS } from '../../runtime/search/query/link-name.js';
 import { modifiersOf } from '../../runtime/search/query/parse-criterion.js';
 import { LATER } from '../../runtime/search/query/parse-value.js';
@@ -45,7 +52,9 @@ export function unsearchable(): string[] {
   const names = tables.search.flatMap(({ type, parameters }) =>
     parameters.filter((row: SearchRow) => !isSearchable(row)).map(({ code }) => ({ type, code })),
   );
-  const own = names.filter(({ code }) => !Object.hasOwn({ ...LATER_PARAMETERS, ...NO_CRITERIA }, code));
+  const own = names.filter(
+    ({ code }) => !Object.hasOwn({ ...LATER_PARAMETERS, ...NO_CRITERIA, ...OF_THEIR_OWN }, code),
+  );
   return own.map(({ type, code }) => `\`${type}.${code}\``);
 }
 
@@ -102,6 +111,41 @@ export function searchDocs(): string {
     `A name has at most ${MAX_LINKS} links. Without a type all targets that have the parameter and take the value are asked, at most`,
     `${MAX_WAYS} combinations of types in one name; more have to be named. \`:identifier\` stands at the end alone`,
     '(`subject:identifier=…`, `subject.identifier=…`). No order goes by a chain, and no write has one among its criteria.',
+    '',
+    '## Filters',
+    '',
+    '`_filter=name sw "pet" and (birthdate ge 2014-10-10 or not (organization[active eq true].name co "x"))`: `path operator value`',
+    'with `and`, `or` (from left to right, neither binds tighter), `not (…)` and parentheses. A path is a parameter, a chain to',
+    'one, or a `_has`; a link may have a filter of its own in brackets. A value is a JSON string, or all up to white space, `)`',
+    'or `]`. Several values are several comparisons: commas are part of a value.',
+    '',
+    ...table(
+      ['type', 'operators'],
+      TYPES.map((type) => [
+        type,
+        operatorsOf(type)
+          .map((name) => `\`${name}\``)
+          .join(' '),
+      ]),
+    ),
+    '',
+    'Dates, numbers and quantities compare as with the prefixes of the same names; `co` on dates: the interval of the resource',
+    'holds that of the value, `po`: they overlap. Strings compare without case and accents, in the order of code points. Tokens',
+    'are written as in other searches and compare without the case (A to Z) of their codes; `loinc|`, `snomed|`, `rxnorm|` and',
+    '`ucum|` stand for the systems of these names. `ne` finds resources of which some value is another one; those without this',
+    'value are `not (code eq x)`. References take `re`, and `eq` means the same. `ss`, `sb`, `in`, `ni` answer 400 until there is a',
+    'terminology service; so does `co` on numbers, of which the precision is not kept, and the names that filters alone would',
+    'have in R5 (`related`, `relatesTo` …: the composite parameters ask the same).',
+    '',
+    `A filter has at most ${MAX_FILTER.tests} comparisons, ${MAX_FILTER.depth} brackets within each other and ${MAX_FILTER.length.toLocaleString('en')} characters. Nothing`,
+    'of it is ever ignored. No write has one among its criteria.',
+    '',
+    '## Membership',
+    '',
+    '`_list=42`: what the List refers to. `_in=Group/1,List/2,CareTeam/3`: its active members, so without those that are `inactive`,',
+    '`deleted`, or whose `period` (CareTeam: `coveragePeriod`) does not hold the present; `_in:not=…` the others. Also at the end',
+    'of a chain: `patient._in=Group/1`. A resource that is not there, or may not be read, has no members. `_in` is asked of one',
+    'type. Groups that describe their members instead of listing them have none here. No write has either among its criteria.',
     '',
     '## Other names',
     '',

@@ -76,6 +76,7 @@ function narrowAnew(condition: Condition, walk: Walk): Condition {
   }
   if ('has' in condition) {
     const { has } = condition;
+    if (has.isReadable === true) return condition;
     if (access.on(has.type, 's') === 'nothing') missing.push(neededOn(has.type, 's'));
     return { has: narrowTarget(has, walk) };
   }

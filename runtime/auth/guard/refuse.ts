@@ -1,5 +1,7 @@
 import { ACCESS_ERRORS, type AccessErrorCode } from '../../fhir/access-errors.js';
 import { FhirError } from '../../fhir/errors.js';
+import { parseScope } from '../scopes/parse-scope.js';
+import { commonLetters, type Scope } from '../scopes/scope.js';
 import { printNeeded, type NeededScopes } from './needed-scopes.js';
 
 /** What belongs to some refusals. */
@@ -37,6 +39,26 @@ export function refusal(code: AccessErrorCode, details: RefusalDetails = {}): Fh
 /** That scopes are missing, all of them named. */
 export function scopeMissing(needed: NeededScopes): FhirError {
   return refusal('scope-missing', { needed });
+}
+
+/**
+ * That what is to be written lies outside the bounds within which the token gives that. They are told: whoever has the token
+ * knows them.
+ *
+ * @param needed what would suffice: letters on one type
+ * @param held canonical scopes of the token
+ */
+export function boundsMissed(needed: NeededScopes, held: string): FhirError {
+  const given = held.split(' ').filter((text) => {
+    // Canonical ones are in letters: no word has to be read.
+    const scope = parseScope(text, 'rs');
+    if (scope === undefined) return false;
+    const concerns = (of: Scope): boolean =>
+      (scope.type === of.type || scope.type === '*') && commonLetters(scope.letters, of.letters) !== '';
+    return needed.scopes.some(concerns);
+  });
+  const text = `What is to be written lies outside of what the token gives (${given.join(' ')}), and needs`;
+  return refusal('scope-missing', { needed, text });
 }
 
 /** https://www.rfc-editor.org/rfc/rfc6750#section-3 */

@@ -9,9 +9,12 @@ const { type: BINARY, param } = CONTEXT;
 /** A Binary without a `securityContext`. */
 const WITHOUT_CONTEXT: Condition = { not: { param, present: 'token' } };
 
+/** Binaries whose `securityContext` is a Binary again: a longer row leads nowhere. */
+export const MOST_BINARIES = 4;
+
 /**
  * What a token gives as searches have to see it: of Binaries those alone whose `securityContext` leads to a resource that it
- * may read, if they have one. The context of a context has to have none. https://hl7.org/fhir/R5/binary.html#security
+ * may read, if they have one. https://hl7.org/fhir/R5/binary.html#security
  */
 export function searchAccess(access: Access, resourceTypes: readonly string[]): Access {
   let condition: Condition | undefined;
@@ -36,12 +39,12 @@ function within(access: Access, condition: () => Condition): Access {
   };
 }
 
-function withContext(access: Access, resourceTypes: readonly string[]): Condition {
+function withContext(access: Access, resourceTypes: readonly string[], left = MOST_BINARIES): Condition {
   const chain = resourceTypes.flatMap((type) => {
     const reach = access.on(type, 'r');
-    if (reach === 'nothing') return [];
+    if (reach === 'nothing' || (type === BINARY && left === 0)) return [];
     const where = reach === 'everything' ? { all: [] } : reach;
-    return [{ type, where: type === BINARY ? { all: [where, WITHOUT_CONTEXT] } : where }];
+    return [{ type, where: type === BINARY ? { all: [where, withContext(access, resourceTypes, left - 1)] } : where }];
   });
   return chain.length === 0 ? WITHOUT_CONTEXT : { some: [WITHOUT_CONTEXT, { param, chain }] };
 }

@@ -95,6 +95,8 @@ export class ParamIndex {
         if (test.code !== undefined) return this.exactly('code', test.code);
         return typeof test.system === 'string' ? this.exactly('system', test.system) : this.everyone;
       case 'token-code-begins':
+      case 'token-any-case':
+        if (test.lower === undefined) return this.everyone;
         return this.beginning('code', test.lower);
       case 'of-type':
         return this.exactly('code', test.value);
@@ -117,6 +119,9 @@ export class ParamIndex {
         return this.within(test.is, test);
       case 'quantity':
         return this.within(test.canonical === undefined ? 'quantity' : 'canonical', test);
+      case 'token-other':
+      case 'string-ends':
+      case 'string-range':
       case 'string-contains':
       case 'uri-above':
         return this.everyone;

@@ -1,9 +1,9 @@
 import type { Condition, Criterion, LinkCriterion } from './query.js';
 
-/** Whether hierarchies stand in it: then the store has to be asked before it is a condition. */
-export function hasHierarchies(criterion: Criterion): boolean {
-  if ('hierarchies' in criterion) return true;
-  return isLink(criterion) && targetsOf(criterion).some(({ where }) => hasHierarchies(where));
+/** Whether hierarchies or membership stand in it: then the store has to be asked before it is a condition. */
+export function isUnresolved(criterion: Criterion): boolean {
+  if ('hierarchies' in criterion || 'members' in criterion) return true;
+  return isLink(criterion) && targetsOf(criterion).some(({ where }) => isUnresolved(where));
 }
 
 /** Whether it asks for other resources: a chain, or a reverse chain. */
@@ -18,6 +18,7 @@ export function targetsOf(link: LinkCriterion) {
 
 /** How much a store has to compile for a criterion: the tests in it, and one for each step to a type. */
 export function weightOf(criterion: Criterion): number {
+  if ('members' in criterion) return criterion.of.length;
   if ('hierarchies' in criterion) return sum(criterion.hierarchies.map(({ ids }) => ids.length));
   if (isLink(criterion)) return sum(targetsOf(criterion).map(({ where }) => 1 + weightOf(where)));
   return weightOfCondition(criterion);

@@ -6,11 +6,8 @@ import { VALUE_PARSERS } from './parse-value.js';
  * meanwhile. https://hl7.org/fhir/R5/search.html#table
  */
 export const LATER_PARAMETERS: Readonly<Record<string, string>> = {
-  _filter: 'say it with several parameters, and values separated by commas',
   _text: 'string parameters take :contains',
   _content: 'string parameters take :contains',
-  _list: 'read the List, then search with _id',
-  _in: 'read the group or list, then search with _id',
   _query: 'say it with the parameters of the type',
   _contained: 'contained resources are found by nothing but the resource that they are in',
   _containedType: 'contained resources are found by nothing but the resource that they are in',
@@ -20,15 +17,24 @@ export const LATER_PARAMETERS: Readonly<Record<string, string>> = {
 
 /** Parameters that are no criteria of one type: what is to be known of them where somebody asks for them as such. */
 export const NO_CRITERIA: Readonly<Record<string, string>> = {
+  _filter: 'is asked of the type that is searched; its paths may lead over references: _filter=subject.name co "x"',
   _has: 'needs its parts in its name: _has:Type:reference:parameter, as in _has:Observation:patient:code',
   _include: 'says what comes with the matches, and is no criterion of them',
   _revinclude: 'says what comes with the matches, and is no criterion of them',
   _type: 'belongs to searches of the whole system, [base]?_type=…; the type that is searched here is known already',
 };
 
+/** Parameters that are no index entries, by what is to be known of their values. */
+export const OF_THEIR_OWN: Readonly<Record<string, string>> = {
+  _filter: 'Comparisons of all parameters listed, combined by and, or, not and parentheses',
+  _list: 'Ids of Lists; functional lists there are none',
+  _in: 'Modifiers: :not. Active members of Group/[id], List/[id], CareTeam/[id]',
+};
+
 /** Whether searches by a parameter work: its values are read, and compared with something. */
 export function isSearchable(row: SearchRow): boolean {
-  if (Object.hasOwn(LATER_PARAMETERS, row.code) || Object.hasOwn(NO_CRITERIA, row.code)) return false;
+  const isApart = [LATER_PARAMETERS, NO_CRITERIA, OF_THEIR_OWN].some((codes) => Object.hasOwn(codes, row.code));
+  if (isApart) return false;
   if (row.type !== 'composite') return isReadable(row);
   const { components = [] } = row;
   return row.paths.length > 0 && components.length > 0 && components.every(isReadable);

@@ -1,22 +1,9 @@
 import { FhirError } from '../../fhir/errors.js';
+import type { LinkName, LinkStep } from './link-step.js';
 import { quote } from './quote.js';
 
 /** Links in the name of one parameter, chains and reverse chains together, where the configuration says nothing. */
 export const MAX_LINKS = 8;
-
-/** One link of a name. */
-export type LinkStep =
-  /** `subject`, `subject:Patient`: to what a reference parameter refers to. */
-  | { readonly by: 'chain'; readonly code: string; readonly type?: string }
-  /** `_has:Observation:patient`: to what refers here. */
-  | { readonly by: 'has'; readonly type: string; readonly code: string };
-
-/** A name taken apart. */
-export interface LinkName {
-  readonly steps: readonly LinkStep[];
-  /** The parameter that the last step leads to, with its modifier if it has one. */
-  readonly last: string;
-}
 
 /** Whether a name has links: `subject.name`, `_has:Observation:patient:code`. */
 export function isLinkName(name: string): boolean {

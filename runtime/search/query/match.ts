@@ -1,5 +1,6 @@
-import type { IndexEntry, QuantityEntry, ReferenceEntry, SimpleEntry } from '../entry.js';
+import type { IndexEntry, QuantityEntry, ReferenceEntry, SimpleEntry, TokenEntry } from '../entry.js';
 import { asciiLower } from './ascii-lower.js';
+import { compareText } from './compare-text.js';
 import type {
   Bounds,
   Condition,
@@ -7,8 +8,10 @@ import type {
   Has,
   QuantityTest,
   ReferenceTest,
+  StringRangeTest,
   SystemTest,
   Target,
+  TokenCaseTest,
   ValueTest,
 } from './query.js';
 import { isUriBelow } from './uri.js';
@@ -131,6 +134,10 @@ export function fulfils(entry: SimpleEntry, test: ValueTest): boolean {
       return isSystem(entry.system, test.system) && (test.code === undefined || entry.code === test.code);
     case 'token-code-begins':
       return entry.kind === 'token' && entry.code !== undefined && asciiLower(entry.code).startsWith(test.lower);
+    case 'token-any-case':
+      return entry.kind === 'token' && isTokenAnyCase(entry, test);
+    case 'token-other':
+      return entry.kind === 'token' && !isTokenAnyCase(entry, test);
     case 'of-type':
       if (entry.kind !== 'token' || entry.code !== test.value) return false;
       return entry.ofType?.some(({ system, code }) => code === test.code && isSystem(system, test.system)) === true;
@@ -138,6 +145,10 @@ export function fulfils(entry: SimpleEntry, test: ValueTest): boolean {
       return entry.kind === 'string' && entry.folded.startsWith(test.folded);
     case 'string-contains':
       return entry.kind === 'string' && entry.folded.includes(test.folded);
+    case 'string-ends':
+      return entry.kind === 'string' && entry.folded.endsWith(test.folded);
+    case 'string-range':
+      return entry.kind === 'string' && isTextWithin(entry.folded, test);
     case 'string-equals':
       return entry.kind === 'string' && entry.text === test.text;
     case 'date':
@@ -159,6 +170,18 @@ export function fulfils(entry: SimpleEntry, test: ValueTest): boolean {
       return uri !== undefined && isUriBelow(test.value, uri);
     }
   }
+}
+
+function isTokenAnyCase({ system, code }: TokenEntry, test: TokenCaseTest): boolean {
+  if (!isSystem(system, test.system)) return false;
+  return test.lower === undefined || (code !== undefined && asciiLower(code) === test.lower);
+}
+
+function isTextWithin(text: string, { gt, gte, lt, lte }: StringRangeTest): boolean {
+  if (gt !== undefined && compareText(text, gt) <= 0) return false;
+  if (gte !== undefined && compareText(text, gte) < 0) return false;
+  if (lt !== undefined && compareText(text, lt) >= 0) return false;
+  return lte === undefined || compareText(text, lte) <= 0;
 }
 
 function uriOf(entry: SimpleEntry): string | undefined {

@@ -1,4 +1,5 @@
 import { FhirError } from '../../fhir/errors.js';
+import { FILTER, readFilter } from '../filter/read-filter.js';
 import type { CriterionContext } from './criterion-context.js';
 import { isLinkName, MAX_LINKS, splitLinkName } from './link-name.js';
 import { parseLinks } from './parse-links.js';
@@ -26,6 +27,7 @@ export function parseCriterion(
 ): Condition;
 export function parseCriterion(name: string, value: string, context: CriterionContext): Criterion;
 export function parseCriterion(name: string, value: string, context: CriterionContext): Criterion {
+  if (name === FILTER) return readFilter(value, context);
   if (!isLinkName(name)) return parsePlain(name, value, context, findPlainRow(name, context.rows));
   const { last, found } = resolveName(name, context);
   return parseLinks({ name, last, value }, found, context);
@@ -38,7 +40,7 @@ export function parseCriterion(name: string, value: string, context: CriterionCo
  */
 export function checkName(name: string, context: Pick<CriterionContext, 'rows' | 'links'>): void {
   if (isLinkName(name)) resolveName(name, context);
-  else findPlainRow(name, context.rows);
+  else if (name !== FILTER) findPlainRow(name, context.rows);
 }
 
 function resolveName(name: string, { links }: Pick<CriterionContext, 'links'>) {

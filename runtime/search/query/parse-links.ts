@@ -1,9 +1,10 @@
 import { FhirError } from '../../fhir/errors.js';
 import type { PlainContext } from './criterion-context.js';
+import type { Filter } from './link-step.js';
 import { parsePlain } from './parse-plain.js';
-import type { Criterion } from './query.js';
+import type { Criterion, LinkCriterion } from './query.js';
 import { quote } from './quote.js';
-import { countWays, type Found } from './resolve-links.js';
+import { countWays, type Found, type FoundChain, type FoundRow } from './resolve-links.js';
 import { splitAt } from './split.js';
 
 /** Values times types that they are compared in, of one parameter. */
@@ -31,44 +32,68 @@ export function parseLinks({ name, last, value }: Sent, found: Found, context: P
     const text = `The parameter ${quote(name)} has ${alternatives} values, and would compare each in many types; say which types are meant, or give fewer values`;
     throw new FhirError('parameter-invalid', text);
   }
-  const read = createReader(last, value, context)(found);
+  return readFound(found, {
+    row({ type, row }) {
+      const { hierarchy, ...rest } = context;
+      const own = { ...rest, ...(hierarchy !== undefined && { hierarchy: { ...hierarchy, type } }) };
+      return parsePlain(last, value, own, row, `${type}.${last}`);
+    },
+  });
+}
+
+/** Reads what stands at the end of links, for one type. Both throw a FhirError where that type does not take it. */
+export interface EndReaders<C extends Criterion> {
+  row(found: FoundRow): C;
+  /** Where links have filters: what is asked of a type, and what the filter asks besides. */
+  within?(where: C, filter: Filter, type: string): C;
+}
+
+/**
+ * Puts links around what is read at their ends, each part once, however many ways lead to it. Types that do not take it are
+ * left out, if there are others.
+ *
+ * @throws FhirError what the first type says where none takes it
+ */
+export function readFound<C extends Criterion>(found: Found, readers: EndReaders<C>): C {
+  const read = createReader(readers)(found);
   if (read instanceof FhirError) throw read;
   return read;
 }
 
-/** Each part is read once, however many ways lead to it. */
-function createReader(last: string, value: string, context: PlainContext) {
-  const known = new Map<Found, Criterion | FhirError>();
-  const read = (found: Found): Criterion | FhirError => {
+function createReader<C extends Criterion>(readers: EndReaders<C>) {
+  const known = new Map<Found, C | FhirError>();
+  const read = (found: Found): C | FhirError => {
     const made = known.get(found) ?? make(found);
     known.set(found, made);
     return made;
   };
-  const make = (found: Found): Criterion | FhirError => {
+  const make = (found: Found): C | FhirError => {
     switch (found.is) {
       case 'row':
-        return attempt(() => {
-          const { type, row } = found;
-          const { hierarchy, ...rest } = context;
-          const own = { ...rest, ...(hierarchy !== undefined && { hierarchy: { ...hierarchy, type } }) };
-          return parsePlain(last, value, own, row, `${type}.${last}`);
-        });
+        return attempt(() => readers.row(found));
       case 'has': {
         const where = read(found.found);
-        return where instanceof FhirError ? where : { has: { type: found.type, param: found.param, where } };
+        return where instanceof FhirError ? where : link<C>({ has: { type: found.type, param: found.param, where } });
       }
       case 'chain': {
-        const all = found.targets.map((target) => ({ type: target.type, where: read(target.found) }));
+        const all = found.targets.map(({ type, found: next }) => ({ type, where: within(read(next), found, type) }));
         const chain = all.flatMap(({ type, where }) => (where instanceof FhirError ? [] : [{ type, where }]));
-        if (chain.length > 0) return { param: found.param, chain };
+        if (chain.length > 0) return link<C>({ param: found.param, chain });
         return all.map(({ where }) => where).find((where) => where instanceof FhirError)!;
       }
     }
   };
+  const within = (where: C | FhirError, { filter }: FoundChain, type: string): C | FhirError =>
+    where instanceof FhirError || filter === undefined ? where : attempt(() => readers.within!(where, filter, type));
   return read;
 }
 
-function attempt(read: () => Criterion): Criterion | FhirError {
+/** What leads to conditions is one. */
+function link<C extends Criterion>(criterion: LinkCriterion): C {
+  return criterion as Criterion as C;
+}
+
+function attempt<C>(read: () => C): C | FhirError {
   try {
     return read();
   } catch (error) {

@@ -1,21 +1,14 @@
 import type { SearchRow } from '../../contract/search.js';
 import { FhirError } from '../../fhir/errors.js';
-import type { IndexEntry } from '../entry.js';
 import type { PlainContext } from './criterion-context.js';
 import { isSearchable } from './later-parameters.js';
+import { isMembers, parseMembers } from './members.js';
 import { HEAD_MODIFIERS, modifiersOf } from './modifiers.js';
 import { isDirection, joinHierarchies, parseHierarchy } from './parse-hierarchy.js';
-import {
-  LATER,
-  PrefixError,
-  VALUE_PARSERS,
-  ValueError,
-  type ValueContext,
-  type ValueParser,
-  type ValueRow,
-} from './parse-value.js';
-import { EVERYTHING, NOTHING, type Condition, type Criterion, type Ends, type ValueTest } from './query.js';
+import { LATER, VALUE_PARSERS, type ValueParser, type ValueRow } from './parse-value.js';
+import type { Criterion } from './query.js';
 import { clip, quote } from './quote.js';
+import { compositeTests, invalid, missing, readValue, toCondition } from './read-value.js';
 import { splitAt } from './split.js';
 import { notYet, unknownParameter } from './unknown-parameter.js';
 
@@ -37,6 +30,7 @@ export function parsePlain(
   const { modifier } = splitName(name);
   const { code } = row;
   if (value === '') throw invalid(label, 'has no value');
+  if (isMembers(code)) return parseMembers(code, modifier, value, context, label);
   if (name.endsWith(':')) throw wrongModifier(label, modifier, row, context);
   if (modifier === 'missing') return missing(label, value, row);
   const parts = splitAt(value, ',');
@@ -69,7 +63,7 @@ export function findPlainRow(name: string, rows: ReadonlyMap<string, SearchRow>)
   const { code } = splitName(name);
   const row = rows.get(code);
   if (row === undefined) throw unknownParameter(name, code, rows);
-  if (!isSearchable(row)) throw notYet(code);
+  if (!isSearchable(row) && !isMembers(row.code)) throw notYet(code);
   return row;
 }
 
@@ -77,36 +71,6 @@ export function findPlainRow(name: string, rows: ReadonlyMap<string, SearchRow>)
 export function splitName(name: string): { readonly code: string; readonly modifier: string } {
   const colon = name.indexOf(':');
   return colon < 0 ? { code: name, modifier: '' } : { code: name.slice(0, colon), modifier: name.slice(colon + 1) };
-}
-
-/** Two parameters are no index entries but the head of the resource itself. */
-function toCondition(code: string, tests: readonly ValueTest[]): Condition {
-  if (code === '_id') {
-    // Ids have no system.
-    const ids = tests.flatMap((test) =>
-      test.is === 'token' && test.code !== undefined && typeof test.system !== 'string' ? [test.code] : [],
-    );
-    return ids.length === 0 ? NOTHING : { ids };
-  }
-  if (code === '_lastUpdated') {
-    return { updated: tests.flatMap((test): Ends[] => (test.is === 'date' ? [endsOf(test)] : [])) };
-  }
-  return { param: code, any: tests };
-}
-
-function endsOf({ low, high }: Ends): Ends {
-  return { ...(low !== undefined && { low }), ...(high !== undefined && { high }) };
-}
-
-/** https://hl7.org/fhir/R5/search.html#modifiermissing */
-function missing(name: string, value: string, row: SearchRow): Condition {
-  if (value !== 'true' && value !== 'false') throw invalid(name, `is true or false, not ${quote(value)}`);
-  const isMissing = value === 'true';
-  if (row.code === '_id' || row.code === '_lastUpdated') return isMissing ? NOTHING : EVERYTHING;
-  if (row.type === 'special') throw notYet(row.code);
-  const present: IndexEntry['kind'] = row.type;
-  const there: Condition = { param: row.code, present };
-  return isMissing ? { not: there } : there;
 }
 
 interface FoundParser {
@@ -129,39 +93,6 @@ function findParser(name: string, modifier: string, row: SearchRow, context: Pla
   return { parse: typed, target: { ...row, targets: [modifier] } };
 }
 
-function compositeTests(
-  name: string,
-  text: string,
-  { components = [] }: SearchRow,
-  context: ValueContext,
-): (readonly ValueTest[])[] {
-  const parts = splitAt(text, '$');
-  if (parts.length !== components.length) {
-    const form = components.map((component) => component.code).join('$');
-    throw invalid(name, `has ${components.length} parts, ${form}, and not ${parts.length}`);
-  }
-  return components.map((component, i) => {
-    const parse = VALUE_PARSERS[component.type]?.[''];
-    if (parse === undefined) throw notYet(name);
-    const part = parts[i] ?? '';
-    if (part === '') throw invalid(name, `has no value for its part ${component.code}`);
-    return [...readValue(name, part, () => parse(part, component, context))];
-  });
-}
-
-function readValue<T>(name: string, text: string, read: () => T): T {
-  if (text === '') throw invalid(name, 'has an empty value between its commas');
-  try {
-    return read();
-  } catch (error) {
-    if (error instanceof PrefixError) {
-      throw new FhirError('prefix-unknown', `The parameter ${quote(name)} ${error.message}; it has ${quote(text)}`);
-    }
-    if (error instanceof ValueError) throw invalid(name, `${error.message}; it has ${quote(text)}`);
-    throw error;
-  }
-}
-
 function wrongModifier(
   name: string,
   modifier: string,
@@ -175,8 +106,4 @@ function wrongModifier(
       ? `is of type ${row.type} and takes ${valid.join(', ') || 'no modifier'}, not :${clip(modifier)}`
       : `takes no :${modifier}: ${reason}; it takes ${valid.join(', ')}`;
   return new FhirError('modifier-unknown', `The parameter ${quote(name)} ${what}`);
-}
-
-function invalid(name: string, what: string): FhirError {
-  return new FhirError('parameter-invalid', `The parameter ${quote(name)} ${what}`);
 }

@@ -47,12 +47,26 @@ function printTest(test: ValueTest): string {
       return `= ${printSystem(test.system)}${test.code === undefined ? '*' : JSON.stringify(test.code)}`;
     case 'token-code-begins':
       return `code begins ${JSON.stringify(test.lower)}`;
+    case 'token-any-case':
+    case 'token-other': {
+      const code = test.lower === undefined ? '*' : JSON.stringify(test.lower);
+      return `${test.is === 'token-other' ? '!=' : '='} ${printSystem(test.system)}${code} in any case`;
+    }
     case 'of-type':
       return `= ${JSON.stringify(test.value)} of type ${printSystem(test.system)}${JSON.stringify(test.code)}`;
     case 'string-begins':
       return `begins ${JSON.stringify(test.folded)}`;
     case 'string-contains':
       return `contains ${JSON.stringify(test.folded)}`;
+    case 'string-ends':
+      return `ends ${JSON.stringify(test.folded)}`;
+    case 'string-range': {
+      const { is: _is, ...bounds } = test;
+      const texts = Object.entries(bounds).map(
+        ([sign, text]) => `${SIGNS[sign as keyof Bounds]} ${JSON.stringify(text)}`,
+      );
+      return texts.join(' & ');
+    }
     case 'string-equals':
       return `= ${JSON.stringify(test.text)}`;
     case 'date':

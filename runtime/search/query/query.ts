@@ -30,8 +30,10 @@ export type ValueTest =
   | TokenTest
   /** The code begins with this; ASCII letters of either case are alike. `lower` has none in upper case. */
   | { readonly is: 'token-code-begins'; readonly lower: string }
+  | TokenCaseTest
   | { readonly is: 'of-type'; readonly system?: SystemTest; readonly code: string; readonly value: string }
-  | { readonly is: 'string-begins' | 'string-contains'; readonly folded: string }
+  | { readonly is: 'string-begins' | 'string-contains' | 'string-ends'; readonly folded: string }
+  | StringRangeTest
   | { readonly is: 'string-equals'; readonly text: string }
   | ({ readonly is: 'date' | 'number' } & Ends)
   | QuantityTest
@@ -45,6 +47,25 @@ export interface TokenTest {
   readonly is: 'token';
   readonly system?: SystemTest;
   readonly code?: string;
+}
+
+/**
+ * `token-any-case`: as `token`, ASCII letters of the code alike in either case; `token-other`: all that it is not. `lower`,
+ * the code, has none in upper case and is not empty; the system is compared as it stands. One of both is there.
+ */
+export interface TokenCaseTest {
+  readonly is: 'token-any-case' | 'token-other';
+  readonly system?: SystemTest;
+  readonly lower?: string;
+}
+
+/** The folded text lies within bounds, by code points. */
+export interface StringRangeTest {
+  readonly is: 'string-range';
+  readonly gt?: string;
+  readonly gte?: string;
+  readonly lt?: string;
+  readonly lte?: string;
 }
 
 /**
@@ -100,7 +121,11 @@ export interface Target {
 
 /** Some resource that fulfils a condition refers to this one by a parameter. https://hl7.org/fhir/R5/search.html#has */
 export interface Has {
-  readonly has: Target & { readonly param: string };
+  readonly has: Target & {
+    readonly param: string;
+    /** Only what may be read of them stands here, and no scope has to be asked for any more. */
+    readonly isReadable?: true;
+  };
 }
 
 /** A condition that index entries, or the head of a resource, answer by themselves. */
@@ -136,10 +161,24 @@ export interface Hierarchy {
   readonly ids: readonly string[];
 }
 
-/** What one parameter of a search asks for: a condition, but for hierarchies that stand in it and are to be resolved. */
-export type Criterion = Condition | HierarchyCriterion | LinkCriterion;
+/**
+ * Membership, as it is asked for: what is referenced by Lists (`_list`), or active members of resources (`_in`). Who is active is
+ * told by the resources, so that they are looked up first. https://hl7.org/fhir/R5/search.html#_in
+ */
+export interface MembersCriterion {
+  readonly members: '_list' | '_in';
+  /** The type that is searched; absent: several, of which nobody can say who is active. */
+  readonly type?: string;
+  readonly of: readonly { readonly type: string; readonly id: string }[];
+  readonly isNot: boolean;
+  /** When: milliseconds since the epoch. */
+  readonly now: number;
+}
 
-/** A link in which hierarchies may stand; without them it is a `Link`. */
+/** What one parameter of a search asks for: a condition, but for what the store has to be asked about first. */
+export type Criterion = Condition | HierarchyCriterion | MembersCriterion | LinkCriterion;
+
+/** A link in which the like may stand; without them it is a `Link`. */
 export type LinkCriterion =
   | { readonly param: string; readonly chain: readonly TargetCriterion[] }
   | { readonly has: TargetCriterion & { readonly param: string } };

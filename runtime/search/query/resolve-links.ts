@@ -2,8 +2,9 @@ import type { SearchRow } from '../../contract/search.js';
 import { FhirError } from '../../fhir/errors.js';
 import type { LinkContext } from './criterion-context.js';
 import { isInline, isSearchable, refersTo } from './later-parameters.js';
-import type { LinkName, LinkStep } from './link-name.js';
+import type { ChainStep, Filter, HasStep, LinkName } from './link-step.js';
 import { splitName } from './parse-plain.js';
+import { isMembers } from './members.js';
 import { quote } from './quote.js';
 import { whyNoChain, whyNoHas, whyNone, whyNoTarget } from './why-no-link.js';
 
@@ -21,6 +22,8 @@ export interface FoundRow {
 export interface FoundChain {
   readonly is: 'chain';
   readonly param: string;
+  /** What each of the targets has to fulfil, too. */
+  readonly filter?: Filter;
   readonly targets: readonly { readonly type: string; readonly found: Found }[];
 }
 
@@ -45,8 +48,6 @@ interface Miss {
 type Resolver = (type: string, at: number) => Found | Miss;
 
 type Definitions = LinkContext['definitions'];
-type ChainStep = LinkStep & { readonly by: 'chain' };
-type HasStep = LinkStep & { readonly by: 'has' };
 
 /** Ways through one name, by the types that it leads over: a reference to any type has some 150. Stores compile each. */
 export const MAX_WAYS = 256;
@@ -80,7 +81,7 @@ function createResolver({ steps, last }: LinkName, definitions: Definitions): Re
     if (step?.by === 'has') return has(type, step, at);
     if (step?.by === 'chain') return chain(type, step, at);
     const row = definitions.rowsOf(type).get(lastCode);
-    if (row !== undefined && isSearchable(row)) return { is: 'row', type, row };
+    if (row !== undefined && (isSearchable(row) || isMembers(row.code))) return { is: 'row', type, row };
     return { is: 'miss', at, why: () => whyNone(type, lastCode, definitions) };
   };
   const chain = (type: string, step: ChainStep, at: number): Found | Miss => {
@@ -95,7 +96,8 @@ function createResolver({ steps, last }: LinkName, definitions: Definitions): Re
       if (found.is !== 'miss') targets.push({ type: target, found });
       else if (furthest === undefined || found.at > furthest.at) furthest = found;
     }
-    if (targets.length > 0) return { is: 'chain', param: row.code, targets };
+    if (targets.length > 0)
+      return { is: 'chain', param: row.code, targets, ...(step.filter && { filter: step.filter }) };
     if (furthest !== undefined && (types.length === 1 || furthest.at > at + 1)) return furthest;
     const next = steps[at + 1] ?? lastCode;
     return { is: 'miss', at: at + 1, why: () => whyNoTarget(`${type}.${step.code}`, types, next, definitions) };

@@ -1,7 +1,7 @@
 import type { SearchRow } from '../../contract/search.js';
 import { FhirError } from '../../fhir/errors.js';
 import { nearest } from '../../fhir/nearest.js';
-import { isSearchable, LATER_PARAMETERS, NO_CRITERIA } from './later-parameters.js';
+import { isSearchable, LATER_PARAMETERS, NO_CRITERIA, OF_THEIR_OWN } from './later-parameters.js';
 import { quote } from './quote.js';
 
 /** No search of a type knows this parameter: which ones it knows. */
@@ -53,7 +53,7 @@ const codes = new WeakMap<ReadonlyMap<string, SearchRow>, readonly string[]>();
 export function codesOf(rows: ReadonlyMap<string, SearchRow>): readonly string[] {
   let found = codes.get(rows);
   if (found === undefined) {
-    const searchable = [...rows].filter(([, row]) => isSearchable(row));
+    const searchable = [...rows].filter(([, row]) => isSearchable(row) || Object.hasOwn(OF_THEIR_OWN, row.code));
     found = searchable.map(([code]) => code).sort();
     codes.set(rows, found);
   }

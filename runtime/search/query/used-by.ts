@@ -1,5 +1,6 @@
 import type { SearchDefinitions } from './definitions.js';
 import { isLink } from './criterion.js';
+import { LISTINGS } from './members.js';
 import { namesByUrl } from './later-parameters.js';
 import type { Criterion } from './query.js';
 
@@ -33,7 +34,9 @@ function collect(type: string, criterion: Criterion, definitions: Pick<SearchDef
   if ('all' in criterion) criterion.all.forEach(inner);
   else if ('some' in criterion) criterion.some.forEach(inner);
   else if ('not' in criterion) inner(criterion.not);
-  else if ('hierarchies' in criterion) {
+  else if ('members' in criterion) {
+    for (const each of criterion.of) note(each.type, LISTINGS[each.type]!.param);
+  } else if ('hierarchies' in criterion) {
     note(type, criterion.param);
     for (const each of criterion.hierarchies) note(each.type, each.by);
   } else if (isLink(criterion)) {

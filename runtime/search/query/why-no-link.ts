@@ -1,7 +1,7 @@
 import { FhirError } from '../../fhir/errors.js';
 import type { SearchDefinitions } from './definitions.js';
 import { isInline, isSearchable, refersTo } from './later-parameters.js';
-import type { LinkStep } from './link-name.js';
+import type { ChainStep, HasStep, LinkStep } from './link-step.js';
 import { quote } from './quote.js';
 import { codesOf, notYet, some, suggest, wordsOf } from './unknown-parameter.js';
 
@@ -17,11 +17,7 @@ export function whyNone(type: string, code: string, { rowsOf }: Definitions): Fh
 }
 
 /** A part before a dot does not lead on. */
-export function whyNoChain(
-  type: string,
-  step: LinkStep & { readonly by: 'chain' },
-  definitions: Definitions,
-): FhirError {
+export function whyNoChain(type: string, step: ChainStep, definitions: Definitions): FhirError {
   const { code, type: wanted } = step;
   const { rowsOf, resourceTypes } = definitions;
   const row = rowsOf(type).get(code);
@@ -78,11 +74,7 @@ export function whyNoTarget(
 }
 
 /** A `_has` does not lead to a type. */
-export function whyNoHas(
-  type: string,
-  step: LinkStep & { readonly by: 'has' },
-  { rowsOf, resourceTypes }: Definitions,
-): FhirError {
+export function whyNoHas(type: string, step: HasStep, { rowsOf, resourceTypes }: Definitions): FhirError {
   if (!resourceTypes.includes(step.type)) {
     return unknown(`_has asks for the unknown resource type ${quote(step.type)}; ${suggest(step.type, resourceTypes)}`);
   }

@@ -78,6 +78,27 @@ export function binaries(store: Store): void {
       expect((await admin.send('GET', `/Binary/${ids['vital']}`)).text).toBe('secret');
     });
 
+    it('that names a context which is not there yet hides it from all, until somebody makes that', async () => {
+      const [id, context] = [word(), word()];
+      await write(id, `Observation/${context}`);
+      const lab = server.as(`system/Binary.crud system/Observation.crud?${LAB}`);
+      for (const client of [admin, lab]) {
+        expect((await client.send('GET', `/Binary/${id}`)).status).toBe(404);
+        expect((await client.send('DELETE', `/Binary/${id}`)).status).toBe(404);
+      }
+      expect((await lab.send('PUT', `/Observation/${context}`, observed('laboratory', { id: context }))).status).toBe(201); // prettier-ignore
+      expect((await lab.send('GET', `/Binary/${id}`)).text).toBe('secret');
+    });
+
+    it('of a context that was deleted is for who could see that', async () => {
+      const id = word();
+      await write(id, contexts.gone);
+      const lab = server.as(`system/Binary.crud system/Observation.crud?${LAB}`);
+      const anew = observed('laboratory', { id: names.gone });
+      expect((await lab.send('PUT', `/${contexts.gone}`, anew)).status).toBe(404);
+      expect((await lab.send('GET', `/Binary/${id}`)).status).toBe(404);
+    });
+
     it('may name a context, and then needs it to read', async () => {
       const id = word();
       const client = server.as('system/Binary.cru');

@@ -88,4 +88,20 @@ describe('documents that everybody may read', () => {
     expect(codes).toEqual([expect.stringContaining('"SMART-on-FHIR"'), expect.stringContaining('"IUA"')]);
     expect(got.text).not.toContain('oauth-uris');
   });
+
+  it('/metadata says whether pages of other origins are let in', async () => {
+    const open = await startAuthorized({ 'cors-origins': 'https://app.example.org' });
+    try {
+      for (const [each, cors] of [
+        [server, false],
+        [open, true],
+      ] as const) {
+        // prettier-ignore
+        const [rest] = contentOf(await each.get('/fhir/metadata'))['rest'] as [{ security: { cors: boolean } }];
+        expect(rest.security.cors).toBe(cors);
+      }
+    } finally {
+      await open.close();
+    }
+  });
 });

@@ -3,12 +3,16 @@ import { afterAll, describe } from 'vitest';
 import { openStore } from '../../contract/open-store.js';
 import { binaries } from './binaries.js';
 import { bundles } from './bundles.js';
+import { hiddenWrites } from './hidden-writes.js';
+import { patchQuestions } from './patch-questions.js';
 import { reads } from './reads.js';
 import { writes } from './writes.js';
 
 describe.each([
   ['reads', reads],
   ['writes', writes],
+  ['writes of what is hidden', hiddenWrites],
+  ['patches that ask', patchQuestions],
   ['Bundles', bundles],
   ['Binaries', binaries],
 ])('%s with a token on SQLite', async (_, suite) => {

@@ -1,11 +1,12 @@
 import { tables } from '../../../generated/tables.js';
 import type { SearchRow } from '../../../runtime/contract/search.js';
+import { operatorsOf } from '../../../runtime/search/filter/operators.js';
 import { searchDefinitions } from '../../../runtime/search/query/definitions.js';
 import { isSearchable } from '../../../runtime/search/query/later-parameters.js';
 import { modifiersOf } from '../../../runtime/search/query/modifiers.js';
 import type { Random } from '../../contract/random.js';
 import type { Values } from './leak-values.js';
-import { DRAFT_TYPES } from './leak-world.js';
+import { DRAFT_TYPES, idsOfType } from './leak-world.js';
 
 const definitions = searchDefinitions(tables);
 
@@ -92,6 +93,41 @@ export function searchMaker(random: Random, value: Values, known: readonly strin
     return plain(type);
   };
 
+  /** A comparison of a filter, its path over as many references. */
+  const comparison = (type: string | undefined, depth: number): string => {
+    const ways = depth > 2 || type === undefined ? [] : [...references(type).map((row) => [type, row] as const), ...referrers(type)]; // prettier-ignore
+    if (ways.length > 0 && chance(0.5)) {
+      const [from, row] = pick(ways);
+      if (from !== type) return `_has:${from}:${row.code}:${comparison(from, depth + 1)}`;
+      const target = near(targetsOf(row));
+      const within = chance(0.3) ? `[${filter(target, depth + 1)}]` : '';
+      return `${row.code}${chance(0.7) ? `:${target}` : ''}${within}.${comparison(target, depth + 1)}`;
+    }
+    const row = pick(rowsOf(type));
+    const operator = pick(operatorsOf(row.type).length > 0 ? operatorsOf(row.type) : ['eq']);
+    if (operator === 'pr') return `${row.code} pr ${pick(['true', 'false'])}`;
+    if (row.code === '_lastUpdated') return `${row.code} ${operator === 'ap' ? 'gt' : operator} @${random.below(100)}@`;
+    const code = definitions.rowsOf(type ?? 'Resource').get(row.code)!.code;
+    return `${row.code} ${operator} ${JSON.stringify(value.find(type ?? pick(DRAFT_TYPES), code, random))}`;
+  };
+
+  const filter = (type: string | undefined, depth: number): string => {
+    if (depth > 2 || chance(0.5)) return comparison(type, depth);
+    if (chance(0.3)) return `not (${filter(type, depth + 1)})`;
+    return `${filter(type, depth + 1)} ${pick(['and', 'or'])} (${filter(type, depth + 1)})`;
+  };
+
+  /** `_list`, `_in` and chains to it. */
+  const membership = (type: string | undefined): [string, string] => {
+    const id = (of: string): string => pick(idsOfType(of));
+    if (chance(0.4)) return ['_list', id('List')];
+    const of = pick(['Group', 'List']);
+    const ways = references(type);
+    const way = type !== undefined && ways.length > 0 && chance(0.4) ? pick(ways) : undefined;
+    const name = `_in${chance(0.2) ? ':not' : ''}`;
+    return [way === undefined ? name : `${way.code}:${near(targetsOf(way))}.${name}`, `${of}/${id(of)}`];
+  };
+
   const include = (type: string | undefined): [string, string] => {
     const [isReverse, iterates] = [chance(0.5), chance(0.3)];
     const name = `${isReverse ? '_revinclude' : '_include'}${iterates ? ':iterate' : ''}`;
@@ -105,11 +141,12 @@ export function searchMaker(random: Random, value: Values, known: readonly strin
 
   return (type) => {
     const query = random.some(3, () => criterion(type, 0));
+    if (chance(0.2)) query.push(['_filter', filter(type, 0)]);
     if (chance(0.5)) query.push(...random.some(3, () => include(type)));
     if (chance(0.2)) query.push(['_sort', (chance(0.5) ? '-' : '') + pick(rowsOf(type)).code]);
     for (const [name, values] of random.some(4, () => pick(RESULTS))) query.push([name, pick(values)]);
     if (type === undefined && chance(0.7)) query.push(['_type', `${pick(DRAFT_TYPES)},${pick(DRAFT_TYPES)}`]);
-    if (chance(0.04)) query.push(pick([['_list', 'lis-0'], ['_in', 'gro-0'], ['_filter', 'status eq final']])); // prettier-ignore
+    if (chance(0.1)) query.push(membership(type));
     return query;
   };
 }

@@ -70,13 +70,16 @@ function sightOf(
   const byName = new Map(drafts.map((draft) => [`${draft.type}/${draft.id}`, draft]));
   const seen = (draft: Draft): readonly boolean[] => {
     const { type, context } = draft;
-    const isContextSeen = context === undefined || isSeenNow(byName.get(context));
+    const isContextSeen = context === undefined || isSeenNow(byName.get(context), 4);
     return draft.versions.map(({ isOpen }) => isContextSeen && (all.includes(type) || (open.includes(type) && isOpen)));
   };
-  const isSeenNow = (draft: Draft | undefined): boolean => {
-    // The context of a context has to have none.
-    if (draft?.context !== undefined || draft?.versions.at(-1)?.content === undefined) return false;
-    return !unread.includes(draft.type) && seen(draft).at(-1)!;
+  // The context of a context decides on that, in a row of four Binaries at most.
+  const isSeenNow = (draft: Draft | undefined, left: number): boolean => {
+    const last = draft?.versions.at(-1);
+    if (draft === undefined || last?.content === undefined || unread.includes(draft.type)) return false;
+    if (!all.includes(draft.type) && !(open.includes(draft.type) && last.isOpen)) return false;
+    if (draft.type === 'Binary' && left === 0) return false;
+    return draft.context === undefined || isSeenNow(byName.get(draft.context), left - 1);
   };
   return seen;
 }

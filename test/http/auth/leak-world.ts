@@ -84,7 +84,7 @@ const MAKERS: Readonly<Record<string, Maker>> = {
     type: 'person',
     membership: 'enumerated',
     name: m.word(),
-    member: [{ entity: m.refer('Patient') }, { entity: m.refer('Patient') }],
+    member: [{ entity: m.refer('Patient'), inactive: m.random.chance(0.5) }, { entity: m.refer('Patient') }],
   }),
   DocumentReference: (m) => ({
     status: 'current',

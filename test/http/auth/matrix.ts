@@ -40,6 +40,8 @@ export function matrixFor({ id, value, category }: Target): readonly MatrixRow[]
   const at = `/Observation/${id}`;
   const by = `/Observation?identifier=${value}`;
   const same = observed(category, { id, identifier: [{ value }], note: [{ text: 'new' }] });
+  // What lies outside is refused wherever it is to go.
+  const inside = observed('laboratory', { id, identifier: [{ value }], note: [{ text: 'new' }] });
   const anew = observed(category, { identifier: [{ value: `${value}-new` }] });
   const by2 = `identifier=${value}-new`;
   const O = (letters: string) => ({ Observation: letters });
@@ -69,7 +71,7 @@ export function matrixFor({ id, value, category }: Target): readonly MatrixRow[]
     row('search-compartment', 'compartment', 'GET', `/Patient/p/Observation?identifier=${value}`, { needs: { ...O('s'), Patient: 'r' }, ...list }), // prettier-ignore
     row('create', 'create', 'POST', '/Observation', { body: anew, needs: O('c'), done: 201, outside: 403 }),
     row('create', 'conditional create', 'POST', '/Observation', { body: anew, headers: { 'if-none-exist': by2 }, needs: O('cs'), done: 201, outside: 403 }), // prettier-ignore
-    row('update', 'update', 'PUT', at, { body: same, needs: O('u'), done: 200, outside: 404 }),
+    row('update', 'update', 'PUT', at, { body: inside, needs: O('u'), done: 200, outside: 404 }),
     row('update', 'update that creates', 'PUT', `${at}-new`, { body: { ...same, id: `${id}-new` }, needs: O('u'), done: 201, outside: 403 }), // prettier-ignore
     row('conditional-update', 'conditional update', 'PUT', by, { body: observed(category, { identifier: [{ value }], note: [{ text: 'new' }] }), needs: O('us'), done: 200, outside: 403 }), // prettier-ignore
     row('patch', 'patch', 'PATCH', at, { body: NOTE, headers: PATCH, needs: O('u'), done: 200, outside: 404, isAlone: true }), // prettier-ignore

@@ -13,7 +13,8 @@ import { listen } from '../../../runtime/http/listen.js';
 import { withFront } from '../../../runtime/http/transport/front.js';
 import { createExtractor } from '../../../runtime/search/extract.js';
 import { utc } from '../../../runtime/search/values/zone.js';
-import { createToyStore, type ToyStore } from '../../toy/store.js';
+import type { Store } from '../../../runtime/store/store.js';
+import { createToyStore } from '../../toy/store.js';
 import { publicHalf } from '../../unit/auth/server-fixture.js';
 
 /** An answer, whole. */
@@ -23,13 +24,13 @@ export interface Got {
   readonly text: string;
 }
 
-/** A server with authorization as `kiln serve` puts it together, on a store in memory. */
+/** A server with authorization as `kiln serve` puts it together, on a store in memory or on another. */
 export interface AuthorizedServer {
   /** Where it listens. */
   readonly url: string;
   /** Under which clients know it. */
   readonly root: string;
-  readonly store: ToyStore;
+  readonly store: Store;
   readonly register: Registration['register'];
   readonly logged: { readonly notes: string[]; readonly defects: unknown[] };
   /** Private key of the client `app`. */
@@ -46,9 +47,11 @@ export const FORM = { 'content-type': 'application/x-www-form-urlencoded' };
 const extract = createExtractor(tables);
 
 /** @param flags options of serve */
-export async function startAuthorized(flags: Record<string, string> = {}): Promise<AuthorizedServer> {
+export async function startAuthorized(
+  flags: Record<string, string> = {},
+  store: Store = createToyStore(),
+): Promise<AuthorizedServer> {
   const { config } = readConfig({ auth: 'smart', store: 'sqlite::memory:', ...flags }, {});
-  const store = createToyStore();
   const parts = { tables, zone: utc, maps: store.maps };
   const logged = { notes: [] as string[], defects: [] as unknown[] };
   const log = {

@@ -41,6 +41,9 @@ const arrange = (server: ToyServer): Promise<void> =>
       author: [{ reference: 'Practitioner/d' }],
       content: [{ attachment: { url: 'http://x' } }],
     },
+    { resourceType: 'List', id: 'l', status: 'current', mode: 'working', entry: [{ item: { reference: 'Patient/a' } }, { item: { reference: 'Patient/b' } }], ...IN }, // prettier-ignore
+    { resourceType: 'List', id: 'm', status: 'current', mode: 'working', entry: [{ item: { reference: 'Patient/b' } }], ...OUT }, // prettier-ignore
+    { resourceType: 'Group', id: 'n', type: 'person', membership: 'enumerated', member: [{ entity: { reference: 'Patient/a' } }, { entity: { reference: 'Patient/b' }, inactive: true }], ...OUT }, // prettier-ignore
     { resourceType: 'Binary', id: 'free', contentType: 'text/plain', data: 'YQ==' },
     { resourceType: 'Binary', id: 'of-a', contentType: 'text/plain', data: 'YQ==', securityContext: { reference: 'Patient/a' } }, // prettier-ignore
     { resourceType: 'Binary', id: 'of-b', contentType: 'text/plain', data: 'YQ==', securityContext: { reference: 'Patient/b' } }, // prettier-ignore
@@ -62,6 +65,7 @@ const CASES: readonly (readonly [scopes: string, path: string, found: string])[]
   [`system/Observation.s${isIn}`, '/Observation?_tag:not=t%7Cin', ''],
   // Chains
   ['system/Observation.s', '/Observation?subject:Patient.family=eve', 'needs system/Observation.s system/Patient.s'],
+  ['system/Observation.s', '/Observation?patient.organization.name=seen', 'needs system/Observation.s system/Organization.s system/Patient.s'], // prettier-ignore
   ['system/Observation.s system/Patient.r', '/Observation?patient.family=eve', 'needs system/Observation.s system/Patient.s'], // prettier-ignore
   ['system/Observation.s system/Patient.s', '/Observation?subject:Patient.family=eve', '1 2 3 4'],
   [`system/Observation.s system/Patient.s${isIn}`, '/Observation?subject:Patient.family=eve', '1 3'],
@@ -75,6 +79,36 @@ const CASES: readonly (readonly [scopes: string, path: string, found: string])[]
   ['system/Encounter.s system/Location.s', '/Encounter?location:below=Location/top', 'e'],
   [`system/Encounter.s system/Location.s${isIn}`, '/Encounter?location:below=Location/top', ''],
   [`system/Encounter.s system/Location.s${isIn}`, '/Encounter?location:below=Location/mid', 'e'],
+  // Membership
+  ['system/Patient.s', '/Patient?_list=l', 'needs system/List.r system/Patient.s'],
+  ['system/Patient.s system/List.s', '/Patient?_list=l', 'needs system/List.r system/Patient.s'],
+  ['system/Patient.s system/List.r', '/Patient?_list=l', 'a b'],
+  [`system/Patient.s${isIn} system/List.r`, '/Patient?_list=l', 'a'],
+  [`system/Patient.s system/List.r${isIn}`, '/Patient?_list=l,m', 'a b'],
+  [`system/Patient.s system/List.r${isIn}`, '/Patient?_list=m', ''],
+  [`system/Patient.s system/List.r${isIn}`, '/Patient?_in:not=List/m', 'a b'],
+  [
+    'system/Patient.s system/List.r',
+    '/Patient?_in=Group/n,List/l',
+    'needs system/Group.r system/List.r system/Patient.s',
+  ],
+  ['system/Patient.s system/Group.r', '/Patient?_in=Group/n', 'a'],
+  [`system/Patient.s system/Group.r${isIn}`, '/Patient?_in=Group/n', ''],
+  ['system/Observation.s system/Patient.s', '/Observation?patient._in=Group/n', 'needs system/Group.r system/Observation.s system/Patient.s'], // prettier-ignore
+  ['system/Observation.s system/Group.r', '/Observation?patient._in=Group/n', 'needs system/Group.r system/Observation.s system/Patient.s'], // prettier-ignore
+  ['system/Observation.s system/Patient.s system/Group.r', '/Observation?patient._in=Group/n', '1 3'],
+  ['system/Observation.s system/Patient.s?_tag=t%7Cout system/Group.r', '/Observation?patient._in=Group/n', ''],
+  ['system/Patient.s system/List.r', '/?_type=Patient&_list=l', 'a b'],
+  // Filters
+  ['system/Observation.s', '/Observation?_filter=subject:Patient.family%20eq%20eve', 'needs system/Observation.s system/Patient.s'], // prettier-ignore
+  ['system/Observation.s system/Patient.s', '/Observation?_filter=not%20(patient.organization[active%20pr%20true].name%20sw%20x)', 'needs system/Observation.s system/Organization.s system/Patient.s'], // prettier-ignore
+  [`system/Observation.s system/Patient.s${isIn}`, '/Observation?_filter=subject:Patient.family%20eq%20eve', '1 3'],
+  [
+    `system/Observation.s system/Patient.s${isIn}`,
+    '/Observation?_filter=not%20(subject:Patient.family%20eq%20eve)',
+    '2 4',
+  ],
+  ['system/Patient.s', '/Patient?_filter=_has:Observation:patient:status%20eq%20final', 'needs system/Observation.s system/Patient.s'], // prettier-ignore
   // The names that MHD asks for
   ['system/DocumentReference.s', '/DocumentReference?author.family=doe&patient.identifier=s%7C1', 'doc'],
   ['system/DocumentReference.s', '/DocumentReference?author.family=none', ''],
@@ -104,10 +138,21 @@ const CASES: readonly (readonly [scopes: string, path: string, found: string])[]
   ['system/Binary.s system/Patient.r', '/Binary', 'free of-a of-b'],
   [`system/Binary.s system/Patient.r${isIn}`, '/Binary', 'free of-a'],
   ['system/Binary.rs', '/Binary', 'free'],
-  ['system/*.rs', '/Binary', 'free of-a of-b'],
-  ['system/*.rs', '/?_type=Binary,Location', 'free of-a of-b low mid top'],
+  ['system/*.rs', '/Binary', 'free of-a of-b of-of-a'],
+  ['system/*.rs', '/?_type=Binary,Location', 'free of-a of-b of-of-a low mid top'],
   [`system/Provenance.s system/Binary.s system/Patient.r${isIn}`, '/Provenance?target:Binary._id=of-a', 'q'],
   [`system/Provenance.s system/Binary.s system/Patient.r${isIn}`, '/Provenance?target:Binary._id=of-b', ''],
+];
+
+/** Without the scope of what is searched all is named nevertheless that the URL tells; what is in a body is not read then. */
+const REFUSED: typeof CASES = [
+  ['system/Patient.s', '/Observation?subject:Patient.family=eve', 'needs system/Observation.s system/Patient.s'],
+  ['system/Basic.s', '/Observation?patient.organization.name=seen', 'needs system/Observation.s system/Organization.s system/Patient.s'], // prettier-ignore
+  ['system/Basic.s', '/Patient?_has:Observation:patient:encounter.status=planned', 'needs system/Encounter.s system/Observation.s system/Patient.s'], // prettier-ignore
+  ['system/Basic.s', '/Observation?subject._tag=t%7Cin&_include=Observation:patient', 'needs system/*.s'],
+  ['system/Basic.s', '/Observation?nonsense:x=y', 'needs system/Observation.s'],
+  ['system/Basic.s', '/?_type=Patient,Location&_tag=t%7Cin', 'needs system/Location.s system/Patient.s'],
+  ['system/Basic.s', '/Patient/a/Observation?encounter.status=planned', 'needs system/Encounter.s system/Observation.s system/Patient.r'], // prettier-ignore
 ];
 
 const told = (answer: Answer): string =>
@@ -146,6 +191,10 @@ export function searchScopes(store: Store): void {
       expect(answer.json().total).toBe(idsOf(answer).length);
       const counted = await get(scopes, `${path}${path.includes('?') ? '&' : '?'}_summary=count`);
       expect(counted.json()).toMatchObject({ total: idsOf(answer).length });
+    });
+
+    it.each(REFUSED)('%s %s is refused', async (scopes, path, found) => {
+      expect(told(await get(scopes, path))).toBe(found);
     });
 
     it('needs the letter in a refusal that shows nothing else', async () => {

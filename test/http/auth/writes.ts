@@ -35,6 +35,7 @@ export function writes(store: Store): void {
       const refused = await lab.send('POST', '/Observation', observed('vital-signs'));
       expect(outcome(refused)).toEqual([403, 'scope-missing']);
       expect(refused.headers['www-authenticate']).toContain('scope="system/Observation.c"');
+      expect(refused.text).toContain(`outside of what the token gives (system/Observation.cruds?${LAB})`);
       const path = `/Observation/${word()}`;
       expect(outcome(await lab.send('PUT', path, at(path, 'vital-signs')))).toEqual([403, 'scope-missing']);
       expect((await admin.send('GET', path)).status).toBe(404);
@@ -126,10 +127,10 @@ export function writes(store: Store): void {
       const quoting = [{ op: 'copy', from: '/identifier/0/value', path: '/issued' }];
       const told = await server.as('system/Observation.ru').send('PATCH', path, quoting, PATCH);
       expect([told.status, told.text.includes('a secret')]).toEqual([400, true]);
-      const unread = ['system/Observation.us', 'system/Observation.u system/Observation.r?category=vital-signs'];
+      const unread = ['system/Observation.us', `system/Observation.u system/Observation.s?${LAB}`];
       for (const client of unread.map((scope) => server.as(scope))) {
         const hidden = await client.send('PATCH', path, quoting, PATCH);
-        expect([hidden.status, codeOf(hidden)]).toEqual([told.status, codeOf(told)]);
+        expect([hidden.status, codeOf(hidden)]).toEqual([400, 'patch-target']);
         expect(hidden.text).not.toContain('secret');
         const request = { method: 'PATCH', url: path.slice(1) };
         const data = Buffer.from(JSON.stringify(quoting)).toString('base64');
@@ -137,7 +138,7 @@ export function writes(store: Store): void {
         for (const type of ['batch', 'transaction']) {
           const bundle = { resourceType: 'Bundle', type, entry: [{ request, resource }] };
           const answer = await client.send('POST', '', bundle);
-          expect(answer.text).toContain('bad-primitive');
+          expect(answer.text).toContain('patch-target');
           expect(answer.text).not.toContain('secret');
         }
       }
@@ -164,6 +165,30 @@ export function writes(store: Store): void {
       const found = await client.send('POST', '/Observation', body, { 'if-none-exist': `identifier=${value}` });
       expect([found.status, found.json().category[0].coding[0].code]).toEqual([200, 'vital-signs']);
     });
+  });
+
+  it('an AuditEvent may be added with c, and changed by who was given exactly that', async () => {
+    const event = { resourceType: 'AuditEvent', code: { text: 'what' }, recorded: '2024-01-01T00:00:00Z', agent: [{ who: { display: 'who' } }], source: { observer: { display: 'where' } } }; // prettier-ignore
+    const all = server.as('system/*.cruds');
+    const made = await all.send('POST', '/AuditEvent', event);
+    expect(made.status, made.text).toBe(201);
+    const id = String(made.json().id);
+    const wanted: readonly [method: string, path: string, body: unknown, headers: Record<string, string>, letters: string][] = [
+      ['PUT', `/AuditEvent/${id}`, { ...event, id }, {}, 'u'],
+      ['PUT', `/AuditEvent/${word()}`, event, {}, 'u'],
+      ['PUT', `/AuditEvent?_id=${id}`, event, {}, 'us'],
+      ['PATCH', `/AuditEvent/${id}`, [{ op: 'remove', path: '/code' }], PATCH, 'u'],
+      ['PATCH', `/AuditEvent?_id=${id}`, [], PATCH, 'us'],
+      ['DELETE', `/AuditEvent/${id}`, undefined, {}, 'd'],
+      ['DELETE', `/AuditEvent?_id=${id}`, undefined, {}, 'ds'],
+    ]; // prettier-ignore
+    for (const [method, path, body, headers, letters] of wanted) {
+      const refused = await all.send(method, path, body, headers);
+      expect(outcome(refused), `${method} ${path}`).toEqual([403, 'scope-missing']);
+      expect(refused.headers['www-authenticate']).toContain(`scope="system/AuditEvent.${letters}"`);
+    }
+    expect((await all.send('GET', `/AuditEvent/${id}`)).json().meta.versionId).toBe('1');
+    expect((await server.as('system/AuditEvent.d').send('DELETE', `/AuditEvent/${id}`)).status).toBe(200);
   });
 
   it('a Subscription needs rs on the types that its filters look at', async () => {

@@ -167,8 +167,15 @@ describe('the types that criteria reach into', () => {
     expect(linksOf(criteria, accessOf('system/*.s'))).toEqual({
       chain: ['Encounter', 'Location', 'Patient', 'Provenance'],
       'untyped-chain': [['Device', 'Practitioner']],
+      list: false,
+      in: false,
     });
-    expect(linksOf([CODE], accessOf('system/*.s'))).toEqual({ chain: false, 'untyped-chain': false });
+    expect(linksOf([CODE], accessOf('system/*.s'))).toEqual({
+      chain: false,
+      'untyped-chain': false,
+      list: false,
+      in: false,
+    });
   });
 
   it('are not looked for behind a type without scope', () => {
@@ -176,10 +183,14 @@ describe('the types that criteria reach into', () => {
     expect(linksOf([both], accessOf('system/*.s'))).toEqual({
       chain: ['Organization'],
       'untyped-chain': [['Device', 'Patient']],
+      list: false,
+      in: false,
     });
     expect(linksOf([both], accessOf('system/Observation.s'))).toEqual({
       chain: false,
       'untyped-chain': [['Device', 'Patient']],
+      list: false,
+      in: false,
     });
   });
 });

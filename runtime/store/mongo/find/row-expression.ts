@@ -78,6 +78,9 @@ function fieldExpression(path: string, test: FieldTest, toExpression: ToExpressi
   if ('isAbsent' in test) return { $eq: [{ $type: path }, 'missing'] };
   if ('contains' in test) return { $gte: [{ $indexOfBytes: [path, toExpression(test.contains)] }, 0] };
   if ('pattern' in test) return { $regexMatch: { input: path, regex: toExpression(test.pattern) } };
+  if ('ends' in test) return endsExpression(path, toExpression(test.ends));
+  if ('differs' in test) return { $not: [fieldExpression(path, test.differs, toExpression)] };
+  if ('equalsAnyCase' in test) return { $eq: [{ $toLower: path }, toExpression(test.equalsAnyCase)] };
   if ('beginsAnyCase' in test) {
     const at = { $indexOfBytes: [{ $toLower: path }, toExpression(test.beginsAnyCase)] };
     return { $and: [{ $gt: [path, null] }, { $eq: [at, 0] }] };
@@ -85,4 +88,12 @@ function fieldExpression(path: string, test: FieldTest, toExpression: ToExpressi
   const cond = { $and: fieldExpressions('$$element', test.some, toExpression) };
   const found = { $filter: { input: { $ifNull: [path, []] }, as: 'element', cond } };
   return { $gt: [{ $size: found }, 0] };
+}
+
+/** A text ends with this where this stands as far from its beginning as it is longer. */
+function endsExpression(path: string, end: unknown): Document {
+  const text = { $ifNull: [path, ''] };
+  const before = { $subtract: [{ $strLenBytes: text }, { $strLenBytes: end }] };
+  const found = { $indexOfBytes: [text, end, { $max: [before, 0] }] };
+  return { $and: [{ $gt: [path, null] }, { $gte: [before, 0] }, { $eq: [found, before] }] };
 }

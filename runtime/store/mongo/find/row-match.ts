@@ -6,9 +6,27 @@ import { anyCasePatterns, escapeRegex, fitsRegex } from './text.js';
 /** Whether tests can be written in the language of filters; else they are written as expressions. */
 export function isMatchable(tests: FieldTests): boolean {
   return Object.values(tests).every((test) => {
-    if ('contains' in test) return fitsRegex(escapeRegex(test.contains));
-    return !('beginsAnyCase' in test) || anyCasePatterns(test.beginsAnyCase).every(fitsRegex);
+    return isFieldMatchable(test);
   });
+}
+
+function isFieldMatchable(test: FieldTest): boolean {
+  if ('contains' in test) return fitsRegex(escapeRegex(test.contains));
+  if ('ends' in test) return fitsRegex(endPattern(test.ends));
+  if ('differs' in test) return isFieldMatchable(test.differs);
+  if ('equalsAnyCase' in test) return equalPatterns(test.equalsAnyCase).every(fitsRegex);
+  return !('beginsAnyCase' in test) || anyCasePatterns(test.beginsAnyCase).every(fitsRegex);
+}
+
+/** The very end: a dollar sign stands for the place before a line feed, too. */
+const END = '\\z';
+
+function endPattern(text: string): string {
+  return escapeRegex(text) + END;
+}
+
+function equalPatterns(lower: string): string[] {
+  return anyCasePatterns(lower).map((pattern) => pattern + END);
 }
 
 /** Tests as the filter of an element. Values stand behind operators only, so that none can be taken for one. */
@@ -23,6 +41,10 @@ function fieldMatch(test: FieldTest): Document {
   if ('contains' in test) return { $regex: escapeRegex(test.contains) };
   if ('pattern' in test) return { $regex: test.pattern };
   if ('some' in test) return { $elemMatch: toMatch(test.some) };
+  if ('ends' in test) return { $regex: endPattern(test.ends) };
+  if ('differs' in test) return { $not: fieldMatch(test.differs) };
+  if ('equalsAnyCase' in test)
+    return { $in: equalPatterns(test.equalsAnyCase).map((pattern) => new BSONRegExp(pattern)) };
   return { $in: anyCasePatterns(test.beginsAnyCase).map((pattern) => new BSONRegExp(pattern)) };
 }
 

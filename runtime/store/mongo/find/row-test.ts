@@ -22,6 +22,11 @@ export type FieldTest =
   | { readonly contains: string }
   /** Text begins with this; ASCII letters of either case are alike. It has none in upper case. */
   | { readonly beginsAnyCase: string }
+  /** Text is this, or ends with this. */
+  | { readonly equalsAnyCase: string }
+  | { readonly ends: string }
+  /** It does not fulfil this, and may be absent. */
+  | { readonly differs: FieldTest }
   /** A regular expression of our own making. */
   | { readonly pattern: string }
   /** Some element of an array fulfils these. */

@@ -1,5 +1,13 @@
 import { separatorsOf, urisAbove } from '../../../search/query/uri.js';
-import type { Bounds, Ends, QuantityTest, ReferenceTest, SystemTest, ValueTest } from '../../../search/query/query.js';
+import type {
+  Bounds,
+  Ends,
+  QuantityTest,
+  ReferenceTest,
+  SystemTest,
+  TokenCaseTest,
+  ValueTest,
+} from '../../../search/query/query.js';
 import { canonicalParam, placeOf, referenceParam } from '../index-rows.js';
 import { dateRange } from './date-range.js';
 import type { FieldTest, FieldTests, Kind, Range, RowTest } from './row-test.js';
@@ -18,6 +26,10 @@ export function toRowTests(p: string, test: ValueTest): readonly RowTest[] {
       return one('token', { ...equal('code', test.code), ...systemTest(test.system) });
     case 'token-code-begins':
       return one('token', { code: { beginsAnyCase: test.lower } });
+    case 'token-any-case':
+      return one('token', anyCase(test));
+    case 'token-other':
+      return Object.entries(anyCase(test)).flatMap(([name, field]) => one('token', { [name]: { differs: field } }));
     case 'of-type': {
       const type = { ...equal('code', test.code), ...systemTest(test.system) };
       return one('token', { ...equal('code', test.value), ofType: { some: type } });
@@ -26,6 +38,14 @@ export function toRowTests(p: string, test: ValueTest): readonly RowTest[] {
       return one('string', { folded: { range: prefixRange(test.folded) } });
     case 'string-contains':
       return one('string', { folded: { contains: test.folded } });
+    case 'string-ends':
+      return one('string', { folded: { ends: test.folded } });
+    case 'string-range': {
+      const { is: _is, ...range } = test;
+      return one('string', {
+        folded: range.gte !== undefined && range.gte === range.lte ? { in: [range.gte] } : { range },
+      });
+    }
     case 'string-equals':
       return one('string', equal('text', test.text));
     case 'date':
@@ -50,6 +70,10 @@ export function toRowTests(p: string, test: ValueTest): readonly RowTest[] {
     case 'uri-above':
       return one('uri', { value: { in: urisAbove(test.value) } });
   }
+}
+
+function anyCase({ system, lower }: TokenCaseTest): FieldTests {
+  return { ...(lower !== undefined && { code: { equalsAnyCase: lower } }), ...systemTest(system) };
 }
 
 /** No test where there is nothing to compare with. */

@@ -77,8 +77,8 @@ function keysOf(kind: RowTests['kind'], fields: FieldTests): Keys | undefined {
   }
   if ('in' in test) return { values: test.in };
   if ('range' in test) return { ranges: [test.range] };
-  if (!('beginsAnyCase' in test)) return undefined;
-  return { ranges: beginnings(test.beginsAnyCase).heads.map(prefixRange) };
+  const lower = 'beginsAnyCase' in test ? test.beginsAnyCase : 'equalsAnyCase' in test ? test.equalsAnyCase : undefined;
+  return lower === undefined ? undefined : { ranges: beginnings(lower).heads.map(prefixRange) };
 }
 
 /** What a text can be folded to: as ours are, or less. */

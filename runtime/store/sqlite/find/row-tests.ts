@@ -1,4 +1,12 @@
-import type { Bounds, Ends, QuantityTest, ReferenceTest, SystemTest, ValueTest } from '../../../search/query/query.js';
+import type {
+  Bounds,
+  Ends,
+  QuantityTest,
+  ReferenceTest,
+  SystemTest,
+  TokenCaseTest,
+  ValueTest,
+} from '../../../search/query/query.js';
 import { separatorsOf, urisAbove } from '../../../search/query/uri.js';
 import { identifierShape, referenceShape } from './reference-shape.js';
 import type { Bound, RowTest, Shape } from './shape.js';
@@ -42,6 +50,9 @@ export function toRowTests(test: ValueTest, names: Names): readonly RowTest[] {
           ? one(shapes.tokenBegins(false), begin, test.lower)
           : one(shapes.tokenBegins(true), begin, after, test.lower);
       });
+    case 'token-any-case':
+    case 'token-other':
+      return anyCaseTests(test, names, one);
     case 'of-type': {
       const system = test.system === undefined ? [] : [systemNumber(test.system, names)];
       if (!system.every((each) => each !== undefined) || test.value === '') return [];
@@ -53,6 +64,14 @@ export function toRowTests(test: ValueTest, names: Names): readonly RowTest[] {
         : prefixed(test.folded, shapes.STRING_BEGINS, shapes.STRING_FROM, one);
     case 'string-contains':
       return test.folded === '' ? one(shapes.PRESENT.string) : one(shapes.STRING_CONTAINS, test.folded);
+    case 'string-ends':
+      return test.folded === '' ? one(shapes.PRESENT.string) : one(shapes.STRING_ENDS, test.folded);
+    case 'string-range': {
+      if (test.gte !== undefined && test.gte === test.lte) return one(shapes.STRING_FOLDED, test.gte);
+      const signs = SIGN_NAMES.filter((name) => test[name] !== undefined);
+      const texts = signs.map((name) => test[name] ?? '');
+      return one(shapes.stringRange(signs.map((name) => BOUND_SIGNS[name])), ...texts);
+    }
     case 'string-equals':
       return one(shapes.STRING_EQUALS, test.text);
     case 'date':
@@ -88,6 +107,26 @@ function prefixed(prefix: string, bounded: Shape, open: Shape, one: One): readon
   return after === undefined ? one(open, prefix) : one(bounded, prefix, after);
 }
 
+function anyCaseTests({ is, system, lower }: TokenCaseTest, names: Names, one: One): readonly RowTest[] {
+  const number = system === undefined ? undefined : systemNumber(system, names);
+  const isNowhere = system !== undefined && number === undefined;
+  const systems = number === undefined ? [] : [number];
+  const hasSystem = systems.length > 0;
+  if (is === 'token-other') {
+    if (isNowhere) return one(shapes.PRESENT.token);
+    const codes = lower === undefined ? [] : [lower];
+    return one(shapes.tokenOther(hasSystem, codes.length > 0), ...systems, ...codes);
+  }
+  if (isNowhere) return [];
+  if (lower === undefined) return one(shapes.TOKEN_SYSTEM, ...systems);
+  return spellings(lower).flatMap((begin) => {
+    const after = afterPrefix(begin);
+    return after === undefined
+      ? one(shapes.tokenAnyCase(false, hasSystem), begin, lower, ...systems)
+      : one(shapes.tokenAnyCase(true, hasSystem), begin, after, lower, ...systems);
+  });
+}
+
 /** The number of a system; 0 stands for none. */
 function systemNumber(system: SystemTest, { term }: Names): number | undefined {
   return system === null ? 0 : term(system);
@@ -111,6 +150,7 @@ function spellings(lower: string): readonly string[] {
 /** The least text that is not empty. */
 const FIRST_TEXT = '\u0000';
 
+const SIGN_NAMES = ['gt', 'gte', 'lt', 'lte'] as const;
 const BOUND_SIGNS = { gt: '>', gte: '>=', lt: '<', lte: '<=' } as const;
 
 function boundsOf({ low, high }: Ends): {

@@ -107,6 +107,34 @@ export function tokenBegins(isBounded: boolean): Shape {
   };
 }
 
+/** A code that is value 2 or 3 when A to Z are in lower case, found as by `tokenBegins`; and a system, the last value. */
+export function tokenAnyCase(isBounded: boolean, hasSystem: boolean): Shape {
+  const range = textRange(token, 'code', 'token_by_value', isBounded);
+  const at = isBounded ? 3 : 2;
+  const rest = (row: Sql, values: Values): Sql =>
+    and([
+      sql`lower(${column(row, 'code')}) = ${values(at)}`,
+      ...(hasSystem ? equals(row, ['system'], values, at + 1) : []),
+    ]);
+  return {
+    name: `token any case ${isBounded} ${hasSystem}`,
+    table: token,
+    predicate: (row, values) => and([range.predicate!(row, values), rest(row, values)]),
+    accesses: range.accesses.map((access) => ({ ...access, rest })),
+  };
+}
+
+/** Not that system and that code, whatever the case of the code: whichever of both is given. */
+export function tokenOther(hasSystem: boolean, hasCode: boolean): Shape {
+  const rest = (row: Sql, values: Values): Sql => {
+    const system = hasSystem ? equals(row, ['system'], values) : [];
+    const code = hasCode ? [sql`lower(${column(row, 'code')}) = ${values(hasSystem ? 2 : 1)}`] : [];
+    return sql`NOT (${and([...system, ...code])})`;
+  };
+  const access = wholeParam(token, 'token_by_value', rest);
+  return { name: `token other ${hasSystem} ${hasCode}`, table: token, predicate: rest, accesses: [access] };
+}
+
 /** A value, of an identifier whose type is a code (value 2) and, where it is given, a system (value 3). */
 export function ofType(hasSystem: boolean): Shape {
   const typed = (row: Sql, values: Values): Sql =>
@@ -132,6 +160,37 @@ export const STRING_CONTAINS: Shape = (() => {
   const access = wholeParam(string, 'string_by_value', contains);
   return { name: 'string contains', table: string, predicate: contains, accesses: [access] };
 })();
+
+/** The folded text ends with value 1. Of texts with a null character SQLite counts what stands before it, of blobs all. */
+export const STRING_ENDS: Shape = (() => {
+  const ends = (row: Sql, values: Values): Sql => {
+    const end = sql`CAST(${values(1)} AS BLOB)`;
+    return sql`substr(CAST(${column(row, 'folded')} AS BLOB), -length(${end})) = ${end}`;
+  };
+  const access = wholeParam(string, 'string_by_value', ends);
+  return { name: 'string ends', table: string, predicate: ends, accesses: [access] };
+})();
+
+/** The folded text is value 1. */
+export const STRING_FOLDED = equality(string, ['folded'], 'string_by_value');
+
+/** The folded text lies within bounds, which are the values. */
+export function stringRange(signs: readonly Bound['sign'][]): Shape {
+  const within = (row: Sql, values: Values): Sql =>
+    and(signs.map((sign, i) => sql`${column(row, 'folded')} ${SIGNS[sign]} ${values(i + 1)}`));
+  return {
+    name: `string range ${signs.join()}`,
+    table: string,
+    predicate: within,
+    accesses: [
+      {
+        index: 'string_by_value',
+        isOrdered: false,
+        seek: (row, values) => and([ofParam(string, row, values), within(row, values)]),
+      },
+    ],
+  };
+}
 
 /** The very text. */
 export const STRING_EQUALS = equality(string, ['text'], 'string_by_text');

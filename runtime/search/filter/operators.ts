@@ -1,0 +1,139 @@
+import type { SearchRow, SearchType } from '../../contract/search.js';
+import { dateInterval } from '../values/date-interval.js';
+import { fold } from '../values/fold.js';
+import { asciiLower } from '../query/ascii-lower.js';
+import type { FilterOperator } from '../query/link-step.js';
+import { VALUE_PARSERS, ValueError, type ValueContext, type ValueParser } from '../query/parse-value.js';
+import type { SystemTest, ValueTest } from '../query/query.js';
+
+/** Reads the value that an operator compares with: tests of which an entry has to fulfil some. @throws ValueError */
+export type OperatorReader = (value: string, row: SearchRow, context: ValueContext) => readonly ValueTest[];
+
+type Readers = Readonly<Partial<Record<FilterOperator, OperatorReader>>>;
+
+/** Operators of which searches have prefixes of the same name and meaning. */
+const PREFIXES = ['eq', 'ne', 'gt', 'lt', 'ge', 'le', 'ap', 'sa', 'eb'] as const;
+
+/**
+ * What each operator does, by the type of the parameter; what is missing here is refused. `pr`, which all types have, and
+ * composites stand elsewhere. https://hl7.org/fhir/R5/search_filter.html#ops
+ */
+export const OPERATORS: Readonly<Partial<Record<SearchType, Readers>>> = {
+  string: {
+    eq: (value) => [within(value, (folded) => ({ gte: folded, lte: folded }))],
+    ne: (value) => [within(value, (lt) => ({ lt })), within(value, (gt) => ({ gt }))],
+    co: (value) => [{ is: 'string-contains', folded: folded(value) }],
+    sw: (value) => [{ is: 'string-begins', folded: folded(value) }],
+    ew: (value) => [{ is: 'string-ends', folded: folded(value) }],
+    gt: (value) => [within(value, (gt) => ({ gt }))],
+    lt: (value) => [within(value, (lt) => ({ lt }))],
+    ge: (value) => [within(value, (gte) => ({ gte }))],
+    le: (value) => [within(value, (lte) => ({ lte }))],
+  },
+  number: prefixed('number'),
+  quantity: prefixed('quantity'),
+  date: { ...prefixed('date'), co: containing, po: overlapping },
+  token: {
+    eq: (...sent) => tokenTests('token-any-case', ...sent),
+    ne: (...sent) => tokenTests('token-other', ...sent),
+  },
+  reference: { re: referenceTests, eq: referenceTests },
+  uri: { eq: (value) => [{ is: 'uri-equals', value }], re: (value) => [{ is: 'uri-equals', value }] },
+};
+
+const TERMINOLOGY = 'there is no terminology service yet';
+
+/** Operators that the specification has for a type, and why they are refused here. */
+export const LATER_OPERATORS: Readonly<Partial<Record<SearchType, Readonly<Partial<Record<FilterOperator, string>>>>>> =
+  {
+    token: { ss: TERMINOLOGY, sb: TERMINOLOGY, in: TERMINOLOGY, ni: TERMINOLOGY },
+    number: { co: 'of numbers the value alone is kept, not how precise it was; compare with ge and lt' },
+  };
+
+/** Operators that a parameter of a type takes. */
+export function operatorsOf(type: SearchType): readonly string[] {
+  if (type === 'special') return [];
+  return [...(type === 'composite' ? ['eq'] : Object.keys(OPERATORS[type] ?? {})), 'pr'];
+}
+
+/** Names that may stand for systems. https://hl7.org/fhir/R5/search_filter.html#ops */
+const SYSTEMS: Readonly<Record<string, string>> = {
+  loinc: 'http://loinc.org',
+  snomed: 'http://snomed.info/sct',
+  rxnorm: 'http://www.nlm.nih.gov/research/umls/rxnorm',
+  ucum: 'http://unitsofmeasure.org',
+};
+
+/** `loinc|1234-5`, `5.4|ucum|mg`: the name before the last bar as the system that it stands for. */
+function withSystem(value: string): string {
+  return value.replace(
+    /^((?:[^|]*\|)?)(loinc|snomed|rxnorm|ucum)\|/,
+    (_all, number: string, name: string) => `${number}${SYSTEMS[name]}|`,
+  );
+}
+
+function folded(value: string): string {
+  const text = fold(value);
+  if (text === '') throw new ValueError('has nothing to compare: letters or digits are needed');
+  return text;
+}
+
+function within(
+  value: string,
+  bounds: (folded: string) => { gt?: string; gte?: string; lt?: string; lte?: string },
+): ValueTest {
+  return { is: 'string-range', ...bounds(folded(value)) };
+}
+
+/** As searches compare. */
+function prefixed(type: 'number' | 'quantity' | 'date'): Readers {
+  const reader =
+    (prefix: string): OperatorReader =>
+    (value, row, context) => {
+      if (!/^[0-9+.-]/.test(value))
+        throw new ValueError('begins with a digit or a sign; the operator says how it is compared');
+      return plain(type)(`${prefix}${withSystem(value)}`, row, context);
+    };
+  return Object.fromEntries(PREFIXES.map((prefix) => [prefix, reader(prefix)]));
+}
+
+/** The interval of an entry holds that of the value. */
+function containing(value: string, _row: SearchRow, { zone }: ValueContext): readonly ValueTest[] {
+  const { low, high } = readInterval(value, zone);
+  return [{ is: 'date', low: { lte: low }, high: { gte: high } }];
+}
+
+/** Both intervals have something in common. */
+function overlapping(value: string, _row: SearchRow, { zone }: ValueContext): readonly ValueTest[] {
+  const { low, high } = readInterval(value, zone);
+  return [{ is: 'date', low: { lte: high }, high: { gte: low } }];
+}
+
+function readInterval(value: string, zone: ValueContext['zone']) {
+  const interval = dateInterval(value, zone);
+  if (interval === undefined) throw new ValueError('is no date: YYYY, YYYY-MM, YYYY-MM-DD, or that with a time');
+  return interval;
+}
+
+/** As searches read them, but that the case of the code does not count. */
+function tokenTests(
+  is: 'token-any-case' | 'token-other',
+  value: string,
+  row: SearchRow,
+  context: ValueContext,
+): ValueTest[] {
+  return plain('token')(withSystem(value), row, context).flatMap((test): ValueTest[] => {
+    if (test.is !== 'token') return [];
+    const { system, code }: { system?: SystemTest; code?: string } = test;
+    return [{ is, ...(system !== undefined && { system }), ...(code !== undefined && { lower: asciiLower(code) }) }];
+  });
+}
+
+function referenceTests(value: string, row: SearchRow, context: ValueContext): readonly ValueTest[] {
+  return plain('reference')(value, row, context);
+}
+
+/** How searches read values of a type without a modifier. */
+function plain(type: 'number' | 'quantity' | 'date' | 'token' | 'reference'): ValueParser {
+  return VALUE_PARSERS[type]![''] as ValueParser;
+}

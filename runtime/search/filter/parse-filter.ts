@@ -1,0 +1,129 @@
+import { FhirError } from '../../fhir/errors.js';
+import { isLinkName, splitLinkName } from '../query/link-name.js';
+import {
+  FILTER_OPERATORS,
+  type Filter,
+  type FilterOperator,
+  type LinkName,
+  type LinkStep,
+} from '../query/link-step.js';
+import { quote } from '../query/quote.js';
+import { Words } from './words.js';
+
+/** Comparisons in one filter, brackets around each of them, and characters of all of it. */
+export const MAX_FILTER = { tests: 100, depth: 20, length: 32_768 };
+
+/**
+ * Reads a filter by its form alone: `path operator value`, combined by `and` and `or` from left to right (neither binds
+ * tighter), parentheses, `not (…)`; a path may lead over references, which may be filtered: `subject[active eq true].name`.
+ *
+ * @param links greatest number of links in one path
+ * @throws FhirError `parameter-invalid`: what is missing, and where
+ */
+export function parseFilter(text: string, links: number): Filter {
+  if (text.length > MAX_FILTER.length) throw invalid(`The filter is longer than ${MAX_FILTER.length} characters`);
+  const words = new Words(text);
+  const filter = new Parser(words, links).filter(0);
+  if (words.peek() !== undefined) throw words.wrong('"and" or "or"');
+  return filter;
+}
+
+class Parser {
+  private tests = 0;
+
+  constructor(
+    private readonly words: Words,
+    private readonly links: number,
+  ) {}
+
+  filter(depth: number): Filter {
+    if (depth > MAX_FILTER.depth)
+      throw invalid(`The filter has more than ${MAX_FILTER.depth} brackets within each other`);
+    let left = this.part(depth);
+    for (;;) {
+      const word = this.words.peek();
+      const is = word?.text.toLowerCase();
+      if (word === undefined || (is !== 'and' && is !== 'or')) return left;
+      this.words.pass(word);
+      const right = this.part(depth);
+      left = { is, parts: left.is === is ? [...left.parts, right] : [left, right] };
+    }
+  }
+
+  private part(depth: number): Filter {
+    const word = this.words.peek();
+    const isNot = word?.text.toLowerCase() === 'not';
+    if (isNot) this.words.pass(word);
+    if (!isNot && (word?.is !== 'mark' || word.text !== '(')) return this.test(depth);
+    this.words.expect('(', isNot ? 'after not' : 'here');
+    const filter = this.filter(depth + 1);
+    this.words.expect(')', 'that closes a bracket');
+    return isNot ? { is: 'not', filter } : filter;
+  }
+
+  private test(depth: number): Filter {
+    if (++this.tests > MAX_FILTER.tests) throw invalid(`The filter has more than ${MAX_FILTER.tests} comparisons`);
+    const path = this.path(depth);
+    const operator = this.operator(path.text);
+    const value = this.words.value(operator);
+    if (value === '') throw invalid(`The filter has nothing to compare ${quote(path.text)} with`);
+    return { is: 'test', text: path.text, path: path.name, operator, value };
+  }
+
+  private operator(path: string): FilterOperator {
+    const word = this.words.peek();
+    const operator = FILTER_OPERATORS.find((each) => each === word?.text.toLowerCase());
+    if (word === undefined || operator === undefined) {
+      throw this.words.wrong(`an operator (${FILTER_OPERATORS.join(', ')}) after ${quote(path)}`);
+    }
+    this.words.pass(word);
+    return operator;
+  }
+
+  private path(depth: number): { readonly text: string; readonly name: LinkName } {
+    const steps: LinkStep[] = [];
+    let text = '';
+    for (;;) {
+      const word = this.words.peek();
+      if (word?.is !== 'word') throw this.words.wrong('the name of a parameter');
+      this.words.pass(word);
+      const name = text === '' ? word.text : rest(word.text);
+      text += word.text;
+      if (this.words.isApart() || this.words.peek()?.text !== '[') {
+        if (!isLinkName(name)) return { text, name: { steps, last: nameOf(name) } };
+        const more = splitLinkName(name, this.links - steps.length);
+        return { text, name: { steps: [...steps, ...more.steps], last: nameOf(more.last) } };
+      }
+      // What the filter is about is what the link before it leads to.
+      const { steps: before } = splitLinkName(`${name}.${HERE}`, this.links - steps.length);
+      const link = before.at(-1);
+      if (link?.by !== 'chain') throw invalid(`The filter has "[" after ${quote(text)}, which leads to no resource`);
+      this.words.expect('[', 'here');
+      const filter = this.filter(depth + 1);
+      this.words.expect(']', 'that closes a bracket');
+      steps.push(...before.slice(0, -1), { ...link, filter });
+      text += '[…]';
+      if (this.words.isApart()) throw invalid(`The filter lacks "." and a parameter after ${quote(text)}`);
+    }
+  }
+}
+
+/** Stands for the parameter that is read later. */
+const HERE = '_id';
+
+/** What follows a bracket begins with a dot. */
+function rest(text: string): string {
+  if (!text.startsWith('.') || text === '.') throw invalid('The filter lacks "." and a parameter after "]"');
+  return text.slice(1);
+}
+
+function nameOf(name: string): string {
+  const [code = '', modifier] = name.split(':', 2);
+  if (modifier === undefined) return code;
+  const text = `The filter has the modifier ${quote(`:${modifier}`)}; here operators stand for modifiers and prefixes: ${FILTER_OPERATORS.join(', ')}`;
+  throw new FhirError('modifier-unknown', text);
+}
+
+function invalid(text: string): FhirError {
+  return new FhirError('parameter-invalid', text);
+}

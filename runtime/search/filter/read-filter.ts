@@ -1,0 +1,86 @@
+import type { SearchRow } from '../../contract/search.js';
+import { FhirError } from '../../fhir/errors.js';
+import type { CriterionContext } from '../query/criterion-context.js';
+import type { Filter, FilterTest } from '../query/link-step.js';
+import { MAX_LINKS } from '../query/link-name.js';
+import { isMembers } from '../query/members.js';
+import { readFound } from '../query/parse-links.js';
+import { findPlainRow } from '../query/parse-plain.js';
+import type { Condition } from '../query/query.js';
+import { clip, quote } from '../query/quote.js';
+import { compositeTests, missing, readValue, toCondition } from '../query/read-value.js';
+import { resolveLinks } from '../query/resolve-links.js';
+import { LATER_OPERATORS, OPERATORS, operatorsOf } from './operators.js';
+import { parseFilter } from './parse-filter.js';
+
+/** Name of the parameter. */
+export const FILTER = '_filter';
+
+/**
+ * Reads a filter for the type that is searched. Paths that lead over references to several types are asked of those that take
+ * the comparison. https://hl7.org/fhir/R5/search_filter.html
+ *
+ * @throws FhirError `parameter-invalid`: what of it is wrong, and what would be right. Nothing of a filter is ever ignored: without
+ * a part it could find more than was asked for, or less
+ */
+export function readFilter(text: string, context: CriterionContext): Condition {
+  try {
+    return read(parseFilter(text, context.links?.most ?? MAX_LINKS), context);
+  } catch (error) {
+    if (error instanceof FhirError) throw new FhirError('parameter-invalid', `In ${FILTER}: ${error.message}`);
+    throw error;
+  }
+}
+
+function read(filter: Filter, context: CriterionContext): Condition {
+  switch (filter.is) {
+    case 'and':
+      return { all: filter.parts.map((part) => read(part, context)) };
+    case 'or':
+      return { some: filter.parts.map((part) => read(part, context)) };
+    case 'not':
+      return { not: read(filter.filter, context) };
+    case 'test':
+      return readTest(filter, context);
+  }
+}
+
+function readTest(test: FilterTest, context: CriterionContext): Condition {
+  const { links } = context;
+  if (test.path.steps.length === 0) return compare(test, findPlainRow(test.path.last, context.rows), context);
+  if (links === undefined) throw new FhirError('parameter-invalid', `${quote(test.text)} leads to other resources, which only a search of one type does: [base]/[type]?…`); // prettier-ignore
+  return readFound<Condition>(resolveLinks(test.path, test.text, links), {
+    row: ({ row }) => compare(test, row, context),
+    within(where, filter, type) {
+      const there = { ...context, rows: links.definitions.rowsOf(type), links: { ...links, type } };
+      return { all: [read(filter, there), where] };
+    },
+  });
+}
+
+function compare({ text, operator, value }: FilterTest, row: SearchRow, context: CriterionContext): Condition {
+  if (isMembers(row.code)) throw new FhirError('parameter-invalid', `${quote(text)} stands by itself, beside filters`);
+  if (operator === 'pr')
+    return missing(`${text} pr`, value === 'true' ? 'false' : value === 'false' ? 'true' : value, row);
+  if (row.type === 'composite' && operator === 'eq') {
+    return { param: row.code, composite: [compositeTests(text, value, row, context)] };
+  }
+  const reader = OPERATORS[row.type]?.[operator];
+  if (reader === undefined) throw wrongOperator(text, operator, row);
+  // Ids are compared as they stand.
+  if (row.code === '_id') return operator === 'ne' ? { not: { ids: [value] } } : { ids: [value] };
+  return toCondition(
+    row.code,
+    readValue(text, value, () => reader(value, row, context)),
+  );
+}
+
+function wrongOperator(text: string, operator: FilterTest['operator'], { type }: SearchRow): FhirError {
+  const reason = LATER_OPERATORS[type]?.[operator];
+  const why = reason === undefined ? '' : ` (${reason})`;
+  const valid = operatorsOf(type).join(', ');
+  return new FhirError(
+    'parameter-invalid',
+    `${quote(text)} is of type ${type} and does not take ${clip(operator)}${why}, but ${valid}`,
+  );
+}
