@@ -1,7 +1,6 @@
 import { statSync } from 'node:fs';
 import type { RequestListener } from 'node:http';
 
-import { tables } from '../generated/tables.js';
 import { limitsOf, searchSettingsOf } from './config/limits.js';
 import { isMongoUrl } from './config/mongo-url.js';
 import type { Config } from './config/settings.js';
@@ -34,6 +33,7 @@ import { createZone } from './search/values/zone.js';
 import { createValidator } from './validate/create-validator.js';
 import { sqlitePathOf } from './store/sqlite-path.js';
 import type { Store } from './store/store.js';
+import { tables } from './tables.js';
 
 /** What works with data, with or without HTTP around it. */
 export interface Core extends Pick<
