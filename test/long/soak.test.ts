@@ -39,7 +39,7 @@ describe.skipIf(process.platform !== 'linux')('memory of a server', () => {
     const [first, idle] = [load.resident(), await load.settled()];
     console.log(`after start: ${Math.round(first / MB)} MB, idle ${Math.round(idle / MB)} MB`);
     // 114 to 123, with a CapabilityStatement of 1.1 MB that says of each type what can come with it.
-    expect(idle).toBeLessThan(130 * MB);
+    expect(idle).toBeLessThan(120 * MB);
 
     // Fills caches, and lets V8 and the allocator find the sizes that this load needs.
     await load.mixed(WARM_UP);
