@@ -101,10 +101,16 @@ const runtimeRules = [
     { path: '^runtime/store/[^/]+/' },
   ),
   forbid(
-    'generated-only-in-server',
-    'Tables are passed in, so that tests run on a toy package. Types may be had from kiln/contract.',
-    { path: '^(?:runtime|generator)/', pathNot: ['^runtime/server[.]ts$', worker] },
+    'generated-only-in-tables',
+    'A server reads the tables as the build packed them. Types may be had from kiln/contract.',
+    { path: '^(?:runtime|generator)/', pathNot: '^runtime/tables[.]ts$' },
     { path: '^generated/' },
+  ),
+  forbid(
+    'tables-only-in-server',
+    'Tables are passed in, so that tests run on a toy package.',
+    { path: '^runtime/', pathNot: ['^runtime/server[.]ts$', worker] },
+    { path: '^runtime/tables[.]ts$' },
   ),
   forbid(
     'worker-entries-are-started-by-url',

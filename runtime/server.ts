@@ -1,7 +1,6 @@
 import { statSync } from 'node:fs';
 import type { RequestListener } from 'node:http';
 
-import { tables } from '../generated/tables.js';
 import { limitsOf, searchSettingsOf } from './config/limits.js';
 import { isMongoUrl } from './config/mongo-url.js';
 import type { Config } from './config/settings.js';
@@ -34,6 +33,7 @@ import { createZone } from './search/values/zone.js';
 import { createValidator } from './validate/create-validator.js';
 import { sqlitePathOf } from './store/sqlite-path.js';
 import type { Store } from './store/store.js';
+import { tables } from './tables.js';
 
 /** What works with data, with or without HTTP around it. */
 export interface Core extends Pick<
@@ -197,9 +197,8 @@ export async function startServer(config: Config, log: Log): Promise<RunningServ
   try {
     const { createApp, FHIR_PATH } = await import('./http/app.js');
     const { prepareAccess } = await import('./assembly/access.js');
-    const { prepareAudit } = await import('./assembly/audit.js');
     let root = '';
-    const audit = await prepareAudit(config, core, log, () => root + FHIR_PATH);
+    const audit = await startAudit(config, core, log, () => root + FHIR_PATH);
     if (audit !== undefined) closers.push(() => audit.close());
     const parts = { tables, zone: createZone(ZONE), maps: core.store.maps };
     const accessAt = await prepareAccess(config, parts, log, audit);
@@ -290,6 +289,13 @@ function sweepFromTimeToTime(store: Core['store'], log: Log): () => Promise<void
   };
   const stop = repeat(sweep, SWEEP_TIMES, (error) => log.defect('none', error));
   return () => Promise.resolve(stop());
+}
+
+/** Loaded only where there is one. */
+async function startAudit(config: Config, core: Core, log: Log, base: () => string) {
+  const kind = config['audit.sink'] ?? (config.auth === 'open' ? 'off' : 'file');
+  if (kind === 'off') return undefined;
+  return (await import('./assembly/audit.js')).prepareAudit(kind, config, core, log, base);
 }
 
 /** Metrics are loaded and measured only where somebody wants them. */

@@ -1,23 +1,31 @@
 // Compiles to dist/, and leaves there what belongs there: tsc neither removes the output of a source file that is gone
-// nor makes the command executable.
+// nor makes the command executable. What a server reads of the generated tables goes into one file.
 import { spawnSync } from 'node:child_process';
-import { chmodSync, existsSync, readdirSync, rmdirSync, rmSync } from 'node:fs';
+import { chmodSync, existsSync, readdirSync, rmdirSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const dist = join(root, 'dist');
 const main = join(dist, 'runtime', 'cli', 'main.js');
+/** The tables, as runtime/tables.ts reads them. */
+const PACKED = join('generated', 'tables.json');
 const EMITTED = /\.(?:d\.ts|d\.ts\.map|js\.map|js)$/;
 
 /** Compiles the project; returns the exit code of tsc. */
-export function build() {
+export async function build() {
   const tsc = createRequire(import.meta.url).resolve('typescript/bin/tsc');
   const run = spawnSync(process.execPath, [tsc, '-p', 'tsconfig.build.json'], { cwd: root, stdio: 'inherit' });
   if (existsSync(dist)) removeStale('');
   if (existsSync(main)) chmodSync(main, 0o755);
+  await packTables();
   return run.status ?? 1;
+}
+
+async function packTables() {
+  const { tables } = await import(pathToFileURL(join(dist, 'generated', 'tables.js')).href);
+  writeFileSync(join(dist, PACKED), JSON.stringify(tables));
 }
 
 /** Deletes below dist/FOLDER every output whose source is gone, and the folders that this empties. */
@@ -31,9 +39,9 @@ function removeStale(folder) {
 }
 
 function hasSource(path) {
-  if (path === '.tsbuildinfo') return true;
+  if (path === '.tsbuildinfo' || path === PACKED) return true;
   const source = EMITTED.test(path) ? path.replace(EMITTED, '.ts') : path; // an imported .json keeps its name
   return existsSync(join(root, source));
 }
 
-if (process.argv[1] === fileURLToPath(import.meta.url)) process.exitCode = build();
+if (process.argv[1] === fileURLToPath(import.meta.url)) process.exitCode = await build();

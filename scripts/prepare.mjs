@@ -3,7 +3,7 @@
 import { createRequire } from 'node:module';
 import { build } from './build.mjs';
 
-if (isInstalled('typescript')) process.exitCode = build();
+if (isInstalled('typescript')) process.exitCode = await build();
 else process.stderr.write('kiln: TypeScript is not installed; dist/ is left as it is\n');
 
 function isInstalled(name) {

@@ -18,6 +18,9 @@ import type { Log } from '../observe/log.js';
 import { sqlitePathOf } from '../store/sqlite-path.js';
 import { VersionConflict } from '../store/store.js';
 
+/** Where the events go. */
+type AuditKind = Exclude<Config['audit.sink'], 'off' | undefined>;
+
 /** What the audit is made of. */
 export type AuditServices = Pick<Services, 'store' | 'extract' | 'limits' | 'tables'>;
 
@@ -29,19 +32,18 @@ const EVENT = 'AuditEvent';
 const FILE = 'audit.ndjson';
 
 /**
- * The audit that a configuration asks for; undefined: none. decisions.md, "audit"
+ * The audit that a configuration asks for. decisions.md, "audit"
  *
  * @param base URL that the server is known by, once it listens
  * @throws Error where the file cannot be written
  */
 export async function prepareAudit(
+  kind: AuditKind,
   config: Config,
   services: AuditServices,
   log: Log,
   base: () => string,
-): Promise<RunningAudit | undefined> {
-  const kind = config['audit.sink'] ?? (config.auth === 'open' ? 'off' : 'file');
-  if (kind === 'off') return undefined;
+): Promise<RunningAudit> {
   const target = await openTarget(kind, config, services);
   const sink = createLineSink(target, { failed: (error, lost) => tellTrouble(log, error, lost) });
   const patients = createPatientFinder(services.tables);
@@ -76,11 +78,7 @@ export async function prepareAudit(
 /** What shows or changes no data itself: the entries of a Bundle are told by themselves. */
 const UNTOLD: ReadonlySet<string> = new Set(['bundle', 'capabilities']);
 
-function openTarget(
-  kind: 'file' | 'stdout' | 'store',
-  config: Config,
-  services: AuditServices,
-): LineTarget | Promise<LineTarget> {
+function openTarget(kind: AuditKind, config: Config, services: AuditServices): LineTarget | Promise<LineTarget> {
   if (kind === 'stdout') return streamTarget(process.stdout);
   if (kind === 'store') return storeTarget((events) => writeEvents(events, services));
   return openFileTarget(fileBeside(config.store));

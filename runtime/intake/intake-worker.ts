@@ -1,8 +1,8 @@
 import { parentPort, workerData } from 'node:worker_threads';
 
-import { tables } from '../../generated/tables.js';
 import { createPatchers } from '../interactions/patchers.js';
 import { createExtractor } from '../search/extract.js';
+import { tables } from '../tables.js';
 import { createValidator } from '../validate/create-validator.js';
 import { answersTo, type Reading } from './answers.js';
 import type { Answer, IntakeSettings, Request } from './messages.js';

@@ -100,8 +100,9 @@ export function createLoad(base: URL, pid: number): LoadGenerator {
       return { counts, samples, seconds: (Date.now() - start) / 1000 };
     },
     async settled() {
-      // It looks every two seconds whether it is idle; what the first look begins, the next may end.
-      await sleep(8000);
+      // It collects in the second after the last request at the earliest, and after six more once again (collect-when-idle);
+      // what that frees is given back a second later.
+      await sleep(12_000);
       return resident();
     },
   };

@@ -9,8 +9,8 @@ export interface Reader {
   current(type: string, id: string): StoredVersion | undefined;
   version(type: string, id: string, version: number): StoredVersion | undefined;
   counts(): Map<string, number>;
-  /** Reads something, whatever it is. */
-  look(): void;
+  /** Reads something, whatever it is. @returns whether there is anything to read */
+  look(): boolean;
 }
 
 interface VersionRow {
@@ -51,6 +51,6 @@ export function openReader(db: Database, dictionary: Dictionary, guard?: Guard):
       return term === undefined ? undefined : toVersion(type, id, selectVersion.get(term, id, version));
     },
     counts: () => new Map(selectCounts.all().map((row) => [row.text, row.n])),
-    look: () => void selectAny.get(),
+    look: () => selectAny.get() !== undefined,
   };
 }

@@ -47,7 +47,7 @@ function open() {
     findBlob: blobs.find,
     listBlobs: blobs.list,
     piece: blobs.piece,
-    look: () => reader.look(),
+    look: () => void reader.look(),
   };
   const snapshot = db.transaction((kind: keyof typeof operations, args: readonly unknown[]) =>
     (operations[kind] as (...args: readonly unknown[]) => unknown)(...args),

@@ -151,7 +151,14 @@ export function openSqliteStore(url: string, options: SqliteOptions = {}): Store
     history: (query, signal) => queries.run('history', [query], { signal }),
     write,
     restore: (versions) => writer.request('restore', [versions.map(({ content: _content, ...plain }) => plain)]),
-    counts: () => queries.run('counts', []),
+    async counts() {
+      // The first start of a server needs no thread for that.
+      const isEmpty = await point(
+        () => !reader.look(),
+        () => Promise.resolve(false),
+      );
+      return isEmpty ? new Map() : queries.run('counts', []);
+    },
     blobs: openBlobs(writer, files, options.now),
     maps: {
       get: (map, key) =>
