@@ -125,6 +125,8 @@ function tokenTests(
   return plain('token')(withSystem(value), row, context).flatMap((test): ValueTest[] => {
     if (test.is !== 'token') return [];
     const { system, code }: { system?: SystemTest; code?: string } = test;
+    // An index has them in the order of ids, which it has not where the case may differ.
+    if (is === 'token-any-case' && (code === undefined || !/[A-Za-z]/.test(code))) return [test];
     return [{ is, ...(system !== undefined && { system }), ...(code !== undefined && { lower: asciiLower(code) }) }];
   });
 }
