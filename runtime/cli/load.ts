@@ -8,7 +8,7 @@ import { readItems, type BundleMode } from './load/items.js';
 import { loadItems, newCounts, type LoadCounts } from './load/load-items.js';
 import { showProgress } from './load/progress.js';
 import { readDocuments } from './load/read-documents.js';
-import type { Sink } from './load/sink.js';
+import type { Sink, Tokens } from './load/sink.js';
 import { storeSink } from './load/store-sink.js';
 import type { Resource } from '../fhir/resource.js';
 import type { Core } from '../server.js';
@@ -19,6 +19,9 @@ export interface LoadFlags {
   readonly bundles?: string;
   readonly url?: string;
   readonly token?: string;
+  /** Asks for tokens, with its private key in a file. */
+  readonly client?: string;
+  readonly key?: string;
 }
 
 /**
@@ -38,6 +41,7 @@ export async function runLoad(
   const url = readUrl(options.url, flags, terminal);
   const token = options.token ?? (terminal.env['KILN_TOKEN'] || undefined);
   if (options.token !== undefined && url === undefined) throw new ConfigError('--token goes with --url');
+  checkClient(options, url);
   if (options.token === '') throw new ConfigError('--token is empty: did kiln token fail?');
   const { config } = readConfig(flags, terminal.env);
   if (url === undefined && config.store === 'sqlite::memory:') {
@@ -55,7 +59,8 @@ export async function runLoad(
       sink = storeSink({ ...core, execute: await executor(core) });
     } else {
       await checkAnswers(url);
-      sink = httpSink({ url, ...(token === undefined ? {} : { token }) });
+      const tokens = await tokensOf(url, options, token);
+      sink = httpSink({ url, ...(tokens === undefined ? {} : { tokens }) });
     }
 
     const total = files.reduce((sum, file) => sum + ('size' in file ? file.size : 0), 0);
@@ -80,6 +85,24 @@ export async function runLoad(
   } finally {
     await close();
   }
+}
+
+/** @throws ConfigError where options do not go together */
+function checkClient({ client, key, token }: LoadFlags, url: string | undefined): void {
+  if ((client === undefined) !== (key === undefined)) throw new ConfigError('--client and --key go together');
+  if (client === undefined) return;
+  if (url === undefined) throw new ConfigError('--client goes with --url');
+  if (token !== undefined) throw new ConfigError('--token and --client exclude each other');
+}
+
+async function tokensOf(
+  url: string,
+  { client, key }: LoadFlags,
+  token: string | undefined,
+): Promise<Tokens | undefined> {
+  const { clientTokens, oneToken } = await import('./load/load-tokens.js');
+  if (client !== undefined && key !== undefined) return clientTokens(url, client, key);
+  return token === undefined ? undefined : oneToken(token);
 }
 
 /** What became of Bundles that were stored, and what might have. */

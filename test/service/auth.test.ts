@@ -189,6 +189,9 @@ describe('kiln serve with authorization, from the first start on', TIMES, () => 
       const file = join(folder, 'bob.json');
       writeFileSync(file, JSON.stringify({ resourceType: 'Patient', id: 'bob' }));
       expect((await command('load', file, ...load.slice(2))).out).toContain('1 created');
+      const asClient = ['--url', base, '--client', 'writer', '--key', key];
+      await command('client', 'add', '--id', 'writer', '--scope', 'system/Patient.u', ...jwks, ...where);
+      expect((await command('load', file, ...asClient)).out).toContain('1 unchanged');
 
       await command('client', 'disable', '--id', 'dev-client', ...where);
       await vi.waitFor(async () => {
