@@ -5,6 +5,7 @@ import { findFiles } from './load/find-files.js';
 import { checkAnswers } from './load/check-answers.js';
 import { httpSink } from './load/http-sink.js';
 import { readItems, type BundleMode } from './load/items.js';
+import { checkClient, readBundleMode, readUrl, type LoadFlags } from './load/load-options.js';
 import { loadItems, newCounts, type LoadCounts } from './load/load-items.js';
 import { showProgress } from './load/progress.js';
 import { readDocuments } from './load/read-documents.js';
@@ -13,16 +14,6 @@ import { storeSink } from './load/store-sink.js';
 import type { Resource } from '../fhir/resource.js';
 import type { Core } from '../server.js';
 import { EXIT, messageOf, printable, type Terminal } from './terminal.js';
-
-/** Options of `kiln load` besides the settings. */
-export interface LoadFlags {
-  readonly bundles?: string;
-  readonly url?: string;
-  readonly token?: string;
-  /** Asks for tokens, with its private key in a file. */
-  readonly client?: string;
-  readonly key?: string;
-}
 
 /**
  * `kiln load PATH…`: puts files, packages and folders into a store, beside a server that may run on it, or over HTTP
@@ -87,14 +78,6 @@ export async function runLoad(
   }
 }
 
-/** @throws ConfigError where options do not go together */
-function checkClient({ client, key, token }: LoadFlags, url: string | undefined): void {
-  if ((client === undefined) !== (key === undefined)) throw new ConfigError('--client and --key go together');
-  if (client === undefined) return;
-  if (url === undefined) throw new ConfigError('--client goes with --url');
-  if (token !== undefined) throw new ConfigError('--token and --client exclude each other');
-}
-
 async function tokensOf(
   url: string,
   { client, key }: LoadFlags,
@@ -134,27 +117,6 @@ async function executor(core: Core): Promise<(bundle: Resource) => Promise<strin
     const { bundle, json = '{}' } = await executeBundle(call, services);
     return bundle === undefined ? json : joinBundle(bundle);
   };
-}
-
-function readBundleMode(mode = 'store'): BundleMode {
-  if (mode === 'store' || mode === 'apply') return mode;
-  throw new ConfigError(`--bundles ${JSON.stringify(mode)}: has to be store or apply`);
-}
-
-/** Where there are both, what was typed decides between a server and a store. */
-function readUrl(option: string | undefined, flags: Flags, terminal: Terminal): string | undefined {
-  if (option !== undefined && flags['store'] !== undefined)
-    throw new ConfigError('--url and --store exclude each other');
-  const name = option === undefined ? 'KILN_URL' : '--url';
-  const url = option ?? (flags['store'] === undefined ? terminal.env['KILN_URL'] || undefined : undefined);
-  if (url === undefined) return undefined;
-  const parsed = URL.canParse(url) ? new URL(url) : undefined;
-  if (parsed === undefined || !/^https?:$/.test(parsed.protocol) || parsed.search !== '' || parsed.username !== '') {
-    throw new ConfigError(
-      `${name} ${JSON.stringify(url)}: has to be the URL of a FHIR base, http://localhost:8080/fhir`,
-    );
-  }
-  return url;
 }
 
 function doneOf({ created, updated, unchanged }: LoadCounts): number {

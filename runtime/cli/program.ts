@@ -7,7 +7,7 @@ import { ALL_SETTINGS, LATER, optionOf, variableOf } from '../config/settings.js
 import { addAuthCommands } from './auth-commands.js';
 import type { CopyFlags } from './copy.js';
 import type { GenerateOptions } from './development.js';
-import type { LoadFlags } from './load.js';
+import type { LoadFlags } from './load/load-options.js';
 import type { ReindexFlags } from './reindex.js';
 import { EXIT, messageOf, printable, type Terminal } from './terminal.js';
 
