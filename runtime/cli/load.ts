@@ -5,21 +5,15 @@ import { findFiles } from './load/find-files.js';
 import { checkAnswers } from './load/check-answers.js';
 import { httpSink } from './load/http-sink.js';
 import { readItems, type BundleMode } from './load/items.js';
+import { checkClient, readBundleMode, readUrl, type LoadFlags } from './load/load-options.js';
 import { loadItems, newCounts, type LoadCounts } from './load/load-items.js';
 import { showProgress } from './load/progress.js';
 import { readDocuments } from './load/read-documents.js';
-import type { Sink } from './load/sink.js';
+import type { Sink, Tokens } from './load/sink.js';
 import { storeSink } from './load/store-sink.js';
 import type { Resource } from '../fhir/resource.js';
 import type { Core } from '../server.js';
 import { EXIT, messageOf, printable, type Terminal } from './terminal.js';
-
-/** Options of `kiln load` besides the settings. */
-export interface LoadFlags {
-  readonly bundles?: string;
-  readonly url?: string;
-  readonly token?: string;
-}
 
 /**
  * `kiln load PATH…`: puts files, packages and folders into a store, beside a server that may run on it, or over HTTP
@@ -38,6 +32,7 @@ export async function runLoad(
   const url = readUrl(options.url, flags, terminal);
   const token = options.token ?? (terminal.env['KILN_TOKEN'] || undefined);
   if (options.token !== undefined && url === undefined) throw new ConfigError('--token goes with --url');
+  checkClient(options, url);
   if (options.token === '') throw new ConfigError('--token is empty: did kiln token fail?');
   const { config } = readConfig(flags, terminal.env);
   if (url === undefined && config.store === 'sqlite::memory:') {
@@ -55,7 +50,8 @@ export async function runLoad(
       sink = storeSink({ ...core, execute: await executor(core) });
     } else {
       await checkAnswers(url);
-      sink = httpSink({ url, ...(token === undefined ? {} : { token }) });
+      const tokens = await tokensOf(url, options, token);
+      sink = httpSink({ url, ...(tokens === undefined ? {} : { tokens }) });
     }
 
     const total = files.reduce((sum, file) => sum + ('size' in file ? file.size : 0), 0);
@@ -80,6 +76,16 @@ export async function runLoad(
   } finally {
     await close();
   }
+}
+
+async function tokensOf(
+  url: string,
+  { client, key }: LoadFlags,
+  token: string | undefined,
+): Promise<Tokens | undefined> {
+  const { clientTokens, oneToken } = await import('./load/load-tokens.js');
+  if (client !== undefined && key !== undefined) return clientTokens(url, client, key);
+  return token === undefined ? undefined : oneToken(token);
 }
 
 /** What became of Bundles that were stored, and what might have. */
@@ -111,27 +117,6 @@ async function executor(core: Core): Promise<(bundle: Resource) => Promise<strin
     const { bundle, json = '{}' } = await executeBundle(call, services);
     return bundle === undefined ? json : joinBundle(bundle);
   };
-}
-
-function readBundleMode(mode = 'store'): BundleMode {
-  if (mode === 'store' || mode === 'apply') return mode;
-  throw new ConfigError(`--bundles ${JSON.stringify(mode)}: has to be store or apply`);
-}
-
-/** Where there are both, what was typed decides between a server and a store. */
-function readUrl(option: string | undefined, flags: Flags, terminal: Terminal): string | undefined {
-  if (option !== undefined && flags['store'] !== undefined)
-    throw new ConfigError('--url and --store exclude each other');
-  const name = option === undefined ? 'KILN_URL' : '--url';
-  const url = option ?? (flags['store'] === undefined ? terminal.env['KILN_URL'] || undefined : undefined);
-  if (url === undefined) return undefined;
-  const parsed = URL.canParse(url) ? new URL(url) : undefined;
-  if (parsed === undefined || !/^https?:$/.test(parsed.protocol) || parsed.search !== '' || parsed.username !== '') {
-    throw new ConfigError(
-      `${name} ${JSON.stringify(url)}: has to be the URL of a FHIR base, http://localhost:8080/fhir`,
-    );
-  }
-  return url;
 }
 
 function doneOf({ created, updated, unchanged }: LoadCounts): number {

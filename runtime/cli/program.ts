@@ -7,7 +7,7 @@ import { ALL_SETTINGS, LATER, optionOf, variableOf } from '../config/settings.js
 import { addAuthCommands } from './auth-commands.js';
 import type { CopyFlags } from './copy.js';
 import type { GenerateOptions } from './development.js';
-import type { LoadFlags } from './load.js';
+import type { LoadFlags } from './load/load-options.js';
 import type { ReindexFlags } from './reindex.js';
 import { EXIT, messageOf, printable, type Terminal } from './terminal.js';
 
@@ -71,6 +71,8 @@ export async function runProgram(args: readonly string[], terminal: Terminal): P
     )
     .option('--url <URL>', 'FHIR base of a server to load into, instead of a store (also KILN_URL)')
     .option('--token <TOKEN>', 'bearer token for that server (also KILN_TOKEN)')
+    .option('--client <ID>', 'instead of a token: a client that asks for one, and for more when it has run out')
+    .option('--key <FILE>', 'its private key, a JWK with a kid')
     .action(async (paths: string[], options: LoadFlags) => {
       const { runLoad } = await import('./load.js');
       await run(runLoad(paths, options, flagsOf(options), terminal));

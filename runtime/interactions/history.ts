@@ -11,6 +11,7 @@ import { PAGE_PARAMETER, type PageState } from './page-link.js';
 import { checkParameters, singleParameter } from './parameters.js';
 import type { Services } from './services.js';
 import { showPage } from './show-page.js';
+import { toldInstant } from './told-instant.js';
 import { readView } from './view.js';
 
 /** What a token carries: all that decides on the content of a walk. */
@@ -39,8 +40,12 @@ export async function history(call: Call, services: Services): Promise<Reply> {
   const page = await seenHistory(query, call, services, totalOf(state, call));
   if (page.versions.length === 0 && !(page.total !== undefined && page.total > 0)) await checkExists(call, services);
   const next = isTotalOnly ? undefined : await nextLink(call, asked, page, services);
+  const known = { since: query.since, shown: page.versions[0]?.lastUpdated };
   const json = writeHistoryBundle({
-    page,
+    page: {
+      ...page,
+      complete: toldInstant(page.complete, call.principal.access, services.tables.resourceTypes, known),
+    },
     base: call.base,
     self: link(
       call,

@@ -17,6 +17,7 @@ import { checkEffect, openWalk, sealWalk, type Walk } from './search-walk.js';
 import { TYPES } from './read-types.js';
 import type { Services } from './services.js';
 import { showPage } from './show-page.js';
+import { toldInstant } from './told-instant.js';
 
 /**
  * `GET [base]/[type]?…`, `[base]/[type]/[id]/[type or *]?…` and `[base]?…`, and `POST` to the same with `_search`: a page of
@@ -62,7 +63,10 @@ export async function search(call: Call, services: Services): Promise<Reply> {
   const total = totalOf(page, query);
   const included = page.included ?? [];
   return replySearchBundle({
-    page,
+    page: {
+      ...page,
+      complete: toldInstant(page.complete, call.principal.access, services.tables.resourceTypes),
+    },
     ...(total !== undefined && { total }),
     base: call.base,
     self: isFirst ? selfLink(call, scope, request, bounds) : writeLink(call, scope.path, pageParameter(call)),

@@ -1,5 +1,8 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { Agent } from 'node:https';
 import { connect } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { connect as connectTls } from 'node:tls';
 import { describe, expect, it, vi } from 'vitest';
 
@@ -159,6 +162,22 @@ describe('TLS that wants certificates of clients', () => {
     await expect(get(port(), '/fhir/metadata', { ca: rsa.cert, ...rsa })).rejects.toThrow();
     // TLS 1.3 tells after the client is done.
     expect((await probe(port(), ['-tls1_3'], 'x\n')).alerts).toEqual([ALERT.certificateRequired]);
+  });
+
+  it('takes another program that has one', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'kiln-client-'));
+    for (const [name, text] of Object.entries(ec)) writeFileSync(join(folder, name), text);
+    const own = ['-cert', join(folder, 'cert'), '-key', join(folder, 'key')];
+    try {
+      for (const version of ['-tls1_2', '-tls1_3']) {
+        const request = 'GET /fhir/metadata HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n';
+        const { agreed, alerts, text } = await probe(port(), [version, '-ign_eof', ...own], request);
+        expect([agreed === undefined, alerts], text).toEqual([false, []]);
+        expect(text).toContain('HTTP/1.1 200');
+      }
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
   });
 });
 

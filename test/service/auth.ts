@@ -33,3 +33,13 @@ export async function freePort(): Promise<number> {
   await new Promise((resolve) => server.close(resolve));
   return port;
 }
+
+/** Within which every process honours a change. decisions.md, "verified tokens" */
+export const SOON = { timeout: 2000, interval: 50 };
+
+/** Status of a read with a token. @param base FHIR base */
+export async function statusOf(base: string, token: string, path = '/Patient'): Promise<number> {
+  const answer = await fetch(`${base}${path}`, { headers: { authorization: `Bearer ${token}` } });
+  await answer.arrayBuffer();
+  return answer.status;
+}

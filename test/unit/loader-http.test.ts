@@ -1,9 +1,14 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { afterEach, describe, expect, it } from 'vitest';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 
+import { generateKey } from '../../runtime/auth/keys/jws.js';
 import { httpSink } from '../../runtime/cli/load/http-sink.js';
 import type { Item } from '../../runtime/cli/load/items.js';
+import { clientTokens, oneToken } from '../../runtime/cli/load/load-tokens.js';
 import { loadItems } from '../../runtime/cli/load/load-items.js';
 import { describeProgress } from '../../runtime/cli/load/progress.js';
 import { LoadStopped } from '../../runtime/cli/load/sink.js';
@@ -36,7 +41,7 @@ describe('kiln load --url', () => {
   }
   const load = (url: string, count: number, token?: string) => {
     const sleep = async (time: number): Promise<void> => void waits.push(time);
-    const sink = httpSink({ url, sleep, ...(token === undefined ? {} : { token }) });
+    const sink = httpSink({ url, sleep, ...(token === undefined ? {} : { tokens: oneToken(token) }) });
     return loadItems(items(count), sink, (place, error) => failures.push(`${place}: ${(error as Error).message}`));
   };
   const none = { created: 0, updated: 0, unchanged: 0, failed: 0, skipped: 0, bundles: 0 };
@@ -132,6 +137,53 @@ describe('kiln load --url', () => {
     await expect(load(url, 1)).resolves.toMatchObject({ failed: 1 });
     const places = [1, 2, 3, 4].map((i) => `Bundle.entry[3].resource.name[${i}]: no name`);
     expect(failures).toEqual([`f0: 400: ${['Of all', ...places, 'and 2 more'].join('; ')}`]);
+  });
+
+  describe('as a client that asks for tokens', () => {
+    const folder = mkdtempSync(join(tmpdir(), 'kiln-load-'));
+    const file = join(folder, 'lab.jwk');
+    beforeAll(async () => writeFileSync(file, JSON.stringify(await generateKey('ES384'))));
+    afterAll(() => rmSync(folder, { recursive: true }));
+
+    /** A server whose tokens are good for so many requests. @returns the tokens that it gave */
+    const serveTokens = async (uses: number, given: string[]): Promise<string> => {
+      const used = new Map<string, number>();
+      const url = await serve((req, res) => {
+        if (req.url === '/fhir/.well-known/smart-configuration') {
+          return void res.end(JSON.stringify({ token_endpoint: url.replace('/fhir/', '/auth/token') }));
+        }
+        if (req.url === '/auth/token' && uses === 0) {
+          return void res.writeHead(401).end(JSON.stringify({ error: 'invalid_client' }));
+        }
+        if (req.url === '/auth/token') {
+          given.push(`t${given.length}`);
+          return void res.end(JSON.stringify({ access_token: given.at(-1) }));
+        }
+        const token = String(req.headers.authorization).replace('Bearer ', '');
+        const count = (used.get(token) ?? 0) + 1;
+        used.set(token, count);
+        res.writeHead(given.includes(token) && count <= uses ? 201 : 401).end();
+      });
+      return url;
+    };
+    const loadAs = async (url: string, count: number) => {
+      const sink = httpSink({ url, tokens: await clientTokens(url, 'lab', file) });
+      return loadItems(items(count), sink, () => {});
+    };
+
+    it('gets another one whenever one has run out, and one for all', async () => {
+      const given: string[] = [];
+      expect(await loadAs(await serveTokens(40, given), 100)).toEqual({ ...none, created: 100 });
+      expect(given).toEqual(['t0', 't1', 't2']);
+    });
+
+    it('stops where it gets none, or none that is taken', async () => {
+      await expect(loadAs(await serveTokens(0, []), 10)).rejects.toThrow('no token for lab: invalid_client');
+      server.close();
+      const given: string[] = [];
+      await expect(loadAs(await serveTokens(-1, given), 10)).rejects.toThrow('does not take the token (401)');
+      expect(given.length).toBeLessThanOrEqual(9);
+    });
   });
 
   it('follows no redirect, so that the token stays with its server', async () => {

@@ -4,13 +4,14 @@ import { executed } from './executed.js';
 import { describeFaults } from './faults.js';
 import type { Item } from './items.js';
 import { causeOf } from './no-answer.js';
-import { LoadStopped, type Outcome, type Sink } from './sink.js';
+import { LoadStopped, type Outcome, type Sink, type Tokens } from './sink.js';
 
 /** A server to load into. */
 export interface HttpTarget {
   /** URL of its FHIR base. */
   readonly url: string;
-  readonly token?: string;
+  /** Absent: the server wants none. */
+  readonly tokens?: Tokens;
   /** Tests shorten the waits. */
   readonly sleep?: (milliseconds: number) => Promise<void>;
 }
@@ -42,21 +43,23 @@ export function httpSink(target: HttpTarget): Sink {
     body: JsonObject,
     isRepeatable: boolean,
   ): Promise<Answer | { readonly error: Error }> {
-    const init: RequestInit = {
+    let token = await target.tokens?.current();
+    const init = (): RequestInit => ({
       method: isRepeatable ? 'PUT' : 'POST',
       body: writeJson(body),
       headers: {
         'Content-Type': 'application/fhir+json',
         Accept: 'application/fhir+json',
         Prefer: 'return=minimal',
-        ...(target.token === undefined ? {} : { Authorization: `Bearer ${target.token}` }),
+        ...(token === undefined ? {} : { Authorization: `Bearer ${token}` }),
       },
       redirect: 'error', // the token is for this server
-    };
+    });
+    let isRenewed = false;
     for (let attempt = 1; ; attempt++) {
       let response: Response;
       try {
-        response = await fetch(url, init);
+        response = await fetch(url, init());
       } catch (error) {
         if (!isRepeatable || attempt >= MAX_ATTEMPTS) throw new LoadStopped(`${base}: ${causeOf(error)}`);
         await sleep(backoff(attempt));
@@ -65,6 +68,15 @@ export function httpSink(target: HttpTarget): Sink {
       began ??= dateOf(response, 'date');
       const text = await response.text();
       if (response.ok) return { status: response.status, headers: response.headers, text };
+      if (response.status === 401 && token !== undefined && !isRenewed) {
+        const next = await target.tokens?.renew(token);
+        isRenewed = true;
+        // Nothing was done, so that it can be sent again.
+        if (next !== undefined) {
+          token = next;
+          continue;
+        }
+      }
       if (response.status === 401 || response.status === 403) throw refused(base, response.status, target, text);
       const isBusy = response.status === 503 || response.status === 429;
       if (!isBusy || attempt >= MAX_ATTEMPTS) return { error: new Error(`${response.status}: ${reasonOf(text)}`) };
@@ -113,11 +125,11 @@ interface Answer extends Pick<Response, 'status' | 'headers'> {
   readonly text: string;
 }
 
-function refused(base: string, status: number, { token }: HttpTarget, text: string): LoadStopped {
+function refused(base: string, status: number, { tokens }: HttpTarget, text: string): LoadStopped {
   if (status === 403) return new LoadStopped(`${base} forbids this (403): ${reasonOf(text)}`);
   return new LoadStopped(
-    token === undefined
-      ? `${base} wants a token (401); give one with --token or KILN_TOKEN`
+    tokens === undefined
+      ? `${base} wants a token (401); give one with --token or KILN_TOKEN, or --client and --key`
       : `${base} does not take the token (401); it may have run out`,
   );
 }

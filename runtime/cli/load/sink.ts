@@ -30,3 +30,11 @@ export class LoadStopped extends Error {
     this.name = 'LoadStopped';
   }
 }
+
+/** Bearer tokens for a server. */
+export interface Tokens {
+  /** @throws LoadStopped where none can be had */
+  current(): Promise<string>;
+  /** One that is newer than one that the server refused; undefined: there is none. @throws LoadStopped */
+  renew(refused: string): Promise<string | undefined>;
+}

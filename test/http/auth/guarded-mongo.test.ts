@@ -7,10 +7,11 @@ import { bundles } from './bundles.js';
 import { hiddenWrites } from './hidden-writes.js';
 import { patchQuestions } from './patch-questions.js';
 import { reads } from './reads.js';
+import { toldInstants } from './told-instant.js';
 import { writes } from './writes.js';
 
 // A database each: histories of a type show all that others write.
-const suites = [reads, writes, hiddenWrites, patchQuestions, bundles, binaries];
+const suites = [reads, writes, hiddenWrites, patchQuestions, toldInstants, bundles, binaries];
 const stores = mongodUrl() === undefined ? undefined : await Promise.all(suites.map(() => openStore(newDatabase())));
 
 describeOnMongod('with a token on MongoDB', () => {

@@ -6,6 +6,7 @@ import { bundles } from './bundles.js';
 import { hiddenWrites } from './hidden-writes.js';
 import { patchQuestions } from './patch-questions.js';
 import { reads } from './reads.js';
+import { toldInstants } from './told-instant.js';
 import { writes } from './writes.js';
 
 describe.each([
@@ -13,6 +14,7 @@ describe.each([
   ['writes', writes],
   ['writes of what is hidden', hiddenWrites],
   ['patches that ask', patchQuestions],
+  ['instants', toldInstants],
   ['Bundles', bundles],
   ['Binaries', binaries],
 ])('%s with a token on SQLite', async (_, suite) => {
