@@ -84,6 +84,7 @@ interface Context extends Serving {
 }
 
 const NO_PARAMS = new URLSearchParams();
+const NO_CONDITIONS = {};
 
 /** One request and what is known of it so far. */
 class Exchange {
@@ -238,9 +239,8 @@ function authorizeHead(
   services: ScopeServices,
 ): void {
   const ifNoneExist = headers['if-none-exist'];
-  const conditions = ifNoneExist === undefined ? {} : { ifNoneExist: String(ifNoneExist) };
-  const place = { ...(type !== undefined && { type }), ...(member !== undefined && { member }) };
-  authorize({ interaction, ...place, conditions }, access, services);
+  const conditions = ifNoneExist === undefined ? NO_CONDITIONS : { ifNoneExist: String(ifNoneExist) };
+  authorize({ interaction, type, member, conditions }, access, services);
 }
 
 /** Whether this answer is content: a Binary is read, or written, and its resource is not asked for. */
