@@ -26,6 +26,8 @@ const PAUSE = 10;
  */
 export function createLineSink(target: LineTarget, { failed }: LineTroubles): AuditSink {
   let waiting = createLineBuffer();
+  /** Takes turns with it. */
+  let spare = createLineBuffer();
   /** What is being written, again where that failed. */
   let batch: LineBuffer | undefined;
   let writing: Promise<void> | undefined;
@@ -38,15 +40,17 @@ export function createLineSink(target: LineTarget, { failed }: LineTroubles): Au
     await new Promise((resolve) => setImmediate(resolve));
     while (hasLines()) {
       const lines = batch ?? waiting;
-      if (batch === undefined) waiting = createLineBuffer();
+      if (batch === undefined) [waiting, spare] = [spare, waiting];
       batch = lines;
       try {
         await target.append(lines.bytes());
+        lines.clear();
         batch = undefined;
         if (!isClosing) await new Promise((resolve) => setTimeout(resolve, PAUSE));
       } catch (error) {
         failed(error, isClosing ? lines.count : 0);
         if (isClosing) {
+          lines.clear();
           batch = undefined;
           return;
         }
