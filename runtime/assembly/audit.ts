@@ -135,8 +135,9 @@ type Place = Pick<RestRecord, 'type' | 'id' | 'versionId' | 'query'>;
 /** What a call was about: the version that was read or written, or the search itself. */
 function placeOf(call: Call, { location, contentLocation, versionId }: Reply): Place {
   const written = location ?? contentLocation;
-  const [, type = call.type, id = call.interaction.startsWith('search-') ? undefined : call.id] =
-    written === undefined ? [] : (/^([^/]+)\/([^/]+)\/_history\//.exec(written) ?? []);
+  const found = written === undefined ? null : /^([^/]+)\/([^/]+)\/_history\//.exec(written);
+  const type = found?.[1] ?? call.type;
+  const id = found?.[2] ?? (call.interaction.startsWith('search-') ? undefined : call.id);
   if (type === undefined || id === undefined) return { type, query: requestText(call) };
   return { type, id, versionId };
 }

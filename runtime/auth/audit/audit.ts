@@ -5,8 +5,8 @@ export type AuditEvent = JsonObject & { readonly resourceType: 'AuditEvent' };
 
 /** Where audit events go. Must not throw: what cannot be written is told to the log. */
 export interface AuditSink {
-  /** @param event an `AuditEvent` as JSON, on one line */
-  take(event: string): void;
+  /** @param event gives an `AuditEvent` as JSON, on one line; called once, soon */
+  take(event: () => string): void;
   /** Writes what is still to be written, and ends. */
   close(): Promise<void>;
 }

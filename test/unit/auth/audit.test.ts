@@ -201,7 +201,7 @@ describe('sinks', () => {
     const file = join(folder, 'deep', 'audit.ndjson');
     const sink = createLineSink(await openFileTarget(file), never);
     for (let n = 0; n < 500; n++) {
-      sink.take(event(n));
+      sink.take(() => event(n));
       if (n % 50 === 0) await new Promise((resolve) => setTimeout(resolve, 1));
     }
     await sink.close();
@@ -217,7 +217,7 @@ describe('sinks', () => {
       createLineSink(await openFileTarget(file, rotation), never),
     ];
     for (let n = 0; n < 400; n++) {
-      sinks[n % 2]!.take(event(n));
+      sinks[n % 2]!.take(() => event(n));
       if (n % 20 === 0) await new Promise((resolve) => setTimeout(resolve, 12));
     }
     for (const sink of sinks) await sink.close();
@@ -248,10 +248,10 @@ describe('sinks', () => {
     };
     const failures: number[] = [];
     const sink = createLineSink(target, { failed: (_error, lost) => failures.push(lost) });
-    sink.take(event(1));
+    sink.take(() => event(1));
     await expect.poll(() => failures).toEqual([0]);
     isBroken = false;
-    sink.take(event(2));
+    sink.take(() => event(2));
     await sink.close();
     expect(written.join('')).toBe(`${event(1)}\n${event(2)}\n`);
   });
@@ -260,7 +260,7 @@ describe('sinks', () => {
     const lines = ['ü'.repeat(30_000), 'a', '\u{1F600}'.repeat(9000), '€'.repeat(100_000)];
     const file = join(folder, 'audit.ndjson');
     const sink = createLineSink(await openFileTarget(file), never);
-    for (const line of lines) sink.take(line);
+    for (const line of lines) sink.take(() => line);
     await sink.close();
     expect(readFileSync(file, 'utf8')).toBe(`${lines.join('\n')}\n`);
   });
@@ -277,9 +277,9 @@ describe('sinks', () => {
     };
     let lost = 0;
     const sink = createLineSink(target, { failed: (_error, some) => (lost += some) });
-    sink.take(event(0));
+    sink.take(() => event(0));
     await expect.poll(() => written).toEqual([`${event(0)}\n`]);
-    for (let n = 1; n <= 10_001; n++) sink.take(event(n));
+    for (let n = 1; n <= 10_001; n++) sink.take(() => event(n));
     expect(lost).toBe(1);
     await sink.close();
     expect(lost).toBe(10_001);
