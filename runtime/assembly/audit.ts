@@ -5,7 +5,7 @@ import { createAudit, type Audit } from '../auth/audit/create-audit.js';
 import { createClients } from '../auth/audit/clients.js';
 import { createPatientFinder } from '../auth/audit/patients.js';
 import { openFileTarget } from '../auth/audit/sinks/file.js';
-import { createLineSink, type LineTarget } from '../auth/audit/sinks/lines.js';
+import { createLineSink, type LineTarget, type LineTroubles } from '../auth/audit/sinks/lines.js';
 import { storeTarget } from '../auth/audit/sinks/store.js';
 import { streamTarget } from '../auth/audit/sinks/stream.js';
 import { NOBODY } from '../auth/scopes/principal.js';
@@ -45,7 +45,7 @@ export async function prepareAudit(
   const kind = config['audit.sink'] ?? (config.auth === 'open' ? 'off' : 'file');
   if (kind === 'off') return undefined;
   const target = await openTarget(kind, config, services);
-  const sink = createLineSink(target, { failed: (error, lost) => tellTrouble(log, error, lost) });
+  const sink = createLineSink(target, tellTroubles(log));
   const patients = createPatientFinder(services.tables);
   const audit = createAudit(sink, base, kind === 'store' ? EVENT : undefined);
   const clientOf = createClients();
@@ -124,10 +124,15 @@ async function writeEvents(events: readonly Resource[], services: AuditServices)
   }
 }
 
-function tellTrouble(log: Log, error: unknown, lost: number): void {
-  const why = error instanceof Error ? error.message : 'too many wait';
-  log.defect('none', error ?? new Error('audit'));
-  log.info(`audit: events cannot be written (${why})${lost > 0 ? `; ${lost} are lost` : '; tried again'}`);
+/** An outage is two lines of the log, however long it lasts. */
+function tellTroubles(log: Log): LineTroubles {
+  return {
+    began: (error) => {
+      const why = error instanceof Error ? error.message : 'more come than can be written';
+      log.defect('none', new Error(`audit: events cannot be written: ${why}`));
+    },
+    ended: (lost) => log.info(`audit: the trouble with writing events is over; ${lost} are lost`),
+  };
 }
 
 type Place = Pick<RestRecord, 'type' | 'id' | 'versionId' | 'query'>;
