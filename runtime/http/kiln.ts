@@ -136,6 +136,7 @@ async function handle(exchange: Exchange, context: Context): Promise<void> {
       else log.defect(id, error);
     } else if (error.status >= 500) failed = describeFailure(error);
     const failure = error instanceof FhirError ? error : new FhirError('internal');
+    exchange.destination ??= aimOfRefused(exchange, context);
     context.services.audit?.failed(failedCall(exchange), failure);
     exchange.form ??= formOfFailure(exchange, context);
     await sendError(res, failure, exchange.look, codecs).catch((defect: unknown) => log.defect(id, defect));
@@ -208,6 +209,16 @@ async function answer(exchange: Exchange, context: Context): Promise<void> {
   services.audit?.answered(call, reply);
   const writing = { codecs, resourceLimit: services.limits.resource };
   await sendReply(req, res, reply, exchange.look, base, writing);
+}
+
+/** Where a request would have led that was refused before that was looked at: the log and the audit tell it. */
+function aimOfRefused(exchange: Exchange, { router }: Context): Destination | undefined {
+  if (exchange.principal !== undefined) return undefined;
+  try {
+    return router.find(exchange.method, splitUrl(exchange, Infinity));
+  } catch {
+    return undefined;
+  }
 }
 
 /** What is known of a call that failed, however early. */
