@@ -1,12 +1,14 @@
 import { dirname, join } from 'node:path';
 
-import type { AuditedClient, RestRecord } from '../auth/audit/audit.js';
+import type { RestRecord } from '../auth/audit/audit.js';
 import { createAudit, type Audit } from '../auth/audit/create-audit.js';
+import { createClients } from '../auth/audit/clients.js';
 import { createPatientFinder } from '../auth/audit/patients.js';
 import { openFileTarget } from '../auth/audit/sinks/file.js';
-import { createLineSink, type LineTarget } from '../auth/audit/sinks/lines.js';
+import { createLineSink, type LineTarget, type LineTroubles } from '../auth/audit/sinks/lines.js';
 import { storeTarget } from '../auth/audit/sinks/store.js';
 import { streamTarget } from '../auth/audit/sinks/stream.js';
+import { NOBODY } from '../auth/scopes/principal.js';
 import type { Config } from '../config/settings.js';
 import { isMongoUrl } from '../config/mongo-url.js';
 import type { Resource } from '../fhir/resource.js';
@@ -45,24 +47,39 @@ export async function prepareAudit(
   base: () => string,
 ): Promise<RunningAudit> {
   const target = await openTarget(kind, config, services);
-  const sink = createLineSink(target, { failed: (error, lost) => tellTrouble(log, error, lost) });
+  const sink = createLineSink(target, tellTroubles(log));
   const patients = createPatientFinder(services.tables);
   const audit = createAudit(sink, base, kind === 'store' ? EVENT : undefined);
+  const clientOf = createClients();
   return {
     token: (event) => audit.token(event),
     close: () => audit.close(),
     answered: (call, reply) => {
       if (UNTOLD.has(call.interaction)) return;
-      audit.rest(recordOf(call, reply.status, { ...placeOf(call, reply), patients: patientsOf(call, reply) }));
+      audit.rest(recordOf(call, reply.status, placeOf(call, reply), patientsOf(call, reply)));
     },
     failed: (call, error) => {
       // What is for everybody is no matter of the audit.
       if (call.interaction === 'capabilities') return;
       const [{ detail }] = error.issues;
-      const query = { query: requestText(call) };
-      audit.rest(recordOf(call, error.status, { ...query, failure: detail ?? error.code, patients: [] }));
+      const place = { query: requestText(call) };
+      audit.rest(recordOf(call, error.status, place, [], detail ?? error.code));
     },
   };
+
+  /** All records are of one form: each read makes one. */
+  function recordOf(
+    { interaction, principal, trace }: FailedCall,
+    status: number,
+    { type, id, versionId, query }: Place,
+    patients: readonly string[],
+    failure?: string,
+  ): RestRecord {
+    const client = clientOf(principal ?? NOBODY, trace?.address);
+    const requestId = trace?.requestId ?? '';
+    const time = Date.now();
+    return { client, time, requestId, interaction, type, id, versionId, status, failure, query, patients };
+  }
 
   function patientsOf(call: Call, { json }: Reply): readonly string[] {
     const { type = '', id, member, params, form, body } = call;
@@ -105,35 +122,27 @@ async function writeEvents(events: readonly Resource[], services: AuditServices)
   }
 }
 
-function tellTrouble(log: Log, error: unknown, lost: number): void {
-  const why = error instanceof Error ? error.message : 'too many wait';
-  log.defect('none', error ?? new Error('audit'));
-  log.info(`audit: events cannot be written (${why})${lost > 0 ? `; ${lost} are lost` : '; tried again'}`);
+/** An outage is two lines of the log, however long it lasts. */
+function tellTroubles(log: Log): LineTroubles {
+  return {
+    began: (error) => {
+      const why = error instanceof Error ? error.message : 'more come than can be written';
+      log.defect('none', new Error(`audit: events cannot be written: ${why}`));
+    },
+    ended: (lost) => log.info(`audit: the trouble with writing events is over; ${lost} are lost`),
+  };
 }
 
-function recordOf(
-  { interaction, principal, trace }: FailedCall,
-  status: number,
-  rest: Partial<RestRecord> & Pick<RestRecord, 'patients'>,
-): RestRecord {
-  // Put together without spreads where there may be nothing: each read pays for them.
-  const client: { -readonly [Name in keyof AuditedClient]: AuditedClient[Name] } = {};
-  if (principal !== undefined && principal.clientId !== '') client.clientId = principal.clientId;
-  if (principal?.tokenId !== undefined) client.tokenId = principal.tokenId;
-  if (trace?.address !== undefined) client.address = trace.address;
-  const record = { client, time: Date.now(), requestId: trace?.requestId ?? '', status, ...rest };
-  return interaction === undefined ? record : { ...record, interaction };
-}
+type Place = Pick<RestRecord, 'type' | 'id' | 'versionId' | 'query'>;
 
 /** What a call was about: the version that was read or written, or the search itself. */
-function placeOf(call: Call, { location, contentLocation, versionId }: Reply): Partial<RestRecord> {
+function placeOf(call: Call, { location, contentLocation, versionId }: Reply): Place {
   const written = location ?? contentLocation;
-  const isById = call.id !== undefined && !call.interaction.startsWith('search-');
-  const [, type = call.type, id = isById ? call.id : undefined] =
-    written === undefined ? [] : (/^([^/]+)\/([^/]+)\/_history\//.exec(written) ?? []);
-  if (type === undefined) return { query: requestText(call) };
-  if (id === undefined) return { type, query: requestText(call) };
-  return versionId === undefined ? { type, id } : { type, id, versionId };
+  const found = written === undefined ? null : /^([^/]+)\/([^/]+)\/_history\//.exec(written);
+  const type = found?.[1] ?? call.type;
+  const id = found?.[2] ?? (call.interaction.startsWith('search-') ? undefined : call.id);
+  if (type === undefined || id === undefined) return { type, query: requestText(call) };
+  return { type, id, versionId };
 }
 
 /** Longest request that is told, in characters. */

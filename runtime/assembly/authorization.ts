@@ -1,5 +1,4 @@
 import type { Access } from '../auth/scopes/access.js';
-import { createScopes, type Scopes } from '../auth/scopes/create-scopes.js';
 import type { AuthEvents } from '../auth/server/events.js';
 import type { TokenVerifier } from '../auth/server/token-verifier.js';
 import type { Config } from '../config/settings.js';
@@ -28,8 +27,3 @@ export interface AuthorizationParts {
 
 /** @param root under which clients know the server, without a trailing slash: known once it listens */
 export type PreparedAuthorization = (root: string) => Authorization;
-
-/** The scopes of a server, as its own tokens and those of others have them. @param base URL of its FHIR base */
-export function scopesOf({ tables, zone }: Pick<AuthorizationParts, 'tables' | 'zone'>, base: string): Scopes {
-  return createScopes({ tables, zone, base });
-}

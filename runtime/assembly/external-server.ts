@@ -2,7 +2,7 @@ import { smartConfiguration, SMART_PATH } from '../auth/discovery/documents.js';
 import { createExchange } from '../auth/jwks/exchange.js';
 import { resolveHost } from '../auth/jwks/fetch-document.js';
 import type { Jwk } from '../auth/jwks/jwk.js';
-import type { Scopes } from '../auth/scopes/create-scopes.js';
+import { createScopes, type Scopes } from '../auth/scopes/create-scopes.js';
 import { signingKeyFault } from '../auth/server/client-assertion.js';
 import { createExternalServer } from '../auth/server/external/external-server.js';
 import type { ExternalSettings, ForeignScopes } from '../auth/server/external/settings.js';
@@ -10,7 +10,7 @@ import { addressesOf } from '../auth/server/settings.js';
 import { ConfigError } from '../config/config-error.js';
 import type { Config } from '../config/settings.js';
 import type { ScopeTable } from '../contract/index.js';
-import { scopesOf, type AuthorizationParts, type PreparedAuthorization } from './authorization.js';
+import type { AuthorizationParts, PreparedAuthorization } from './authorization.js';
 import { readJsonFile, readNamedFile } from './read-file.js';
 
 /**
@@ -27,7 +27,7 @@ export async function prepareExternalServer(parts: AuthorizationParts): Promise<
   const settings = readSettings(config);
   return (root) => {
     const { audience } = addressesOf(root);
-    const scopes = scopesOf(parts, audience);
+    const scopes = createScopes({ ...parts, base: audience });
     const all: ExternalSettings = {
       ...settings,
       audience: settings.audience.length > 0 ? settings.audience : [audience],

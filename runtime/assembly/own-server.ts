@@ -10,12 +10,13 @@ import { readAllowList, type AllowList } from '../auth/jwks/allow-list.js';
 import { createExchange } from '../auth/jwks/exchange.js';
 import { resolveHost } from '../auth/jwks/fetch-document.js';
 import { createJwksSource } from '../auth/jwks/jwks-source.js';
+import { createScopes } from '../auth/scopes/create-scopes.js';
 import { createAuthorizationServer } from '../auth/server/authorization-server.js';
 import { addressesOf, type AuthAddresses, type AuthSettings } from '../auth/server/settings.js';
 import { ConfigError } from '../config/config-error.js';
 import type { Config } from '../config/settings.js';
 import type { AuthRoutes } from '../http/auth-routes.js';
-import { scopesOf, type AuthorizationParts, type PreparedAuthorization } from './authorization.js';
+import type { AuthorizationParts, PreparedAuthorization } from './authorization.js';
 import { readNamedFile } from './read-file.js';
 
 /**
@@ -31,7 +32,7 @@ export async function prepareOwnServer(parts: AuthorizationParts): Promise<Prepa
   const jwks = createJwksSource({ exchange: createExchange(ca), resolve: resolveHost, allow });
   return (root) => {
     const addresses = addressesOf(root);
-    const scopes = scopesOf(parts, addresses.audience);
+    const scopes = createScopes({ ...parts, base: addresses.audience });
     const settings = settingsOf(config, addresses);
     const server = createAuthorizationServer({ settings, maps, jwks, events, grant: scopes.grant });
     const discovery = discoveryOf(settings);

@@ -1,12 +1,12 @@
 import { createClientRegister, type ClientRegister } from '../auth/clients/client-register.js';
 import { ClientRefused, type RegistrationRules } from '../auth/clients/registration.js';
-import type { Scopes } from '../auth/scopes/create-scopes.js';
+import { createScopes, type Scopes } from '../auth/scopes/create-scopes.js';
 import { addressesOf } from '../auth/server/settings.js';
 import { ConfigError } from '../config/config-error.js';
 import { rootOf } from '../config/exposure.js';
 import type { Config } from '../config/settings.js';
 import type { AtomicMaps } from '../store/store.js';
-import { scopesOf, type AuthorizationParts } from './authorization.js';
+import type { AuthorizationParts } from './authorization.js';
 import { DEVELOPMENT_CLIENT } from './development-client.js';
 import { allowListOf } from './own-server.js';
 
@@ -22,7 +22,7 @@ export function openRegistration(
   maps: AtomicMaps,
   parts: Pick<AuthorizationParts, 'tables' | 'zone'>,
 ): Registration {
-  const { read } = scopesOf(parts, addressesOf(rootOf(config)).audience);
+  const { read } = createScopes({ ...parts, base: addressesOf(rootOf(config)).audience });
   const rules: RegistrationRules = {
     allow: allowListOf(config),
     algorithms: config['auth.algorithms'],

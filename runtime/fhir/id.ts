@@ -32,8 +32,16 @@ export function versionNumber(versionId: string): number | undefined {
  * stays compact. The random part, variant included, is that of a UUIDv4.
  */
 export function newId(now: number = Date.now()): string {
+  if (now !== last.time) last = { time: now, begin: beginOf(now) };
+  return last.begin + randomUUID().slice(15);
+}
+
+/** Under load many ids are of one millisecond. */
+let last = { time: NaN, begin: '' };
+
+function beginOf(now: number): string {
   const time = now.toString(16).padStart(12, '0');
-  return `${time.slice(0, 8)}-${time.slice(8)}-7${randomUUID().slice(15)}`;
+  return `${time.slice(0, 8)}-${time.slice(8)}-7`;
 }
 
 const UUID_V7 = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;

@@ -1,7 +1,11 @@
 /** An instant in UTC with milliseconds: `2025-03-01T12:00:00.000Z`. https://hl7.org/fhir/R5/datatypes.html#instant */
 export function formatInstant(milliseconds: number): string {
-  return new Date(milliseconds).toISOString();
+  if (milliseconds !== last.time) last = { time: milliseconds, text: new Date(milliseconds).toISOString() };
+  return last.text;
 }
+
+/** Under load many things happen in a millisecond. */
+let last = { time: NaN, text: '' };
 
 /** An HTTP date, for `Last-Modified`; it has whole seconds. RFC 9110, 5.6.7 */
 export function formatHttpDate(milliseconds: number): string {

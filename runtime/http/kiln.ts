@@ -84,6 +84,7 @@ interface Context extends Serving {
 }
 
 const NO_PARAMS = new URLSearchParams();
+const NO_CONDITIONS = {};
 
 /** One request and what is known of it so far. */
 class Exchange {
@@ -135,6 +136,7 @@ async function handle(exchange: Exchange, context: Context): Promise<void> {
       else log.defect(id, error);
     } else if (error.status >= 500) failed = describeFailure(error);
     const failure = error instanceof FhirError ? error : new FhirError('internal');
+    exchange.destination ??= aimOfRefused(exchange, context);
     context.services.audit?.failed(failedCall(exchange), failure);
     exchange.form ??= formOfFailure(exchange, context);
     await sendError(res, failure, exchange.look, codecs).catch((defect: unknown) => log.defect(id, defect));
@@ -209,6 +211,16 @@ async function answer(exchange: Exchange, context: Context): Promise<void> {
   await sendReply(req, res, reply, exchange.look, base, writing);
 }
 
+/** Where a request would have led that was refused before that was looked at: the log and the audit tell it. */
+function aimOfRefused(exchange: Exchange, { router }: Context): Destination | undefined {
+  if (exchange.principal !== undefined) return undefined;
+  try {
+    return router.find(exchange.method, splitUrl(exchange, Infinity));
+  } catch {
+    return undefined;
+  }
+}
+
 /** What is known of a call that failed, however early. */
 function failedCall({ destination, principal, params, trace }: Exchange): FailedCall {
   const { row, ...place } = destination ?? {};
@@ -238,13 +250,8 @@ function authorizeHead(
   services: ScopeServices,
 ): void {
   const ifNoneExist = headers['if-none-exist'];
-  const conditions = ifNoneExist === undefined ? {} : { ifNoneExist: String(ifNoneExist) };
-  const place = {
-    ...(type !== undefined && { type }),
-    ...(id !== undefined && { id }),
-    ...(member !== undefined && { member }),
-  };
-  authorize({ interaction, ...place, params, conditions }, access, services);
+  const conditions = ifNoneExist === undefined ? NO_CONDITIONS : { ifNoneExist: String(ifNoneExist) };
+  authorize({ interaction, type, id, member, params, conditions }, access, services);
 }
 
 /** Whether this answer is content: a Binary is read, or written, and its resource is not asked for. */

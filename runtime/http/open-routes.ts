@@ -13,9 +13,13 @@ export function openRoutes({
   const open = routes.filter(({ interaction, operation }) =>
     scopes.rows.some((row) => row.open === true && row.interaction === interaction && row.operation === operation),
   );
-  const known = new Set(open.map(({ method, path }) => `${method} ${path}`));
-  return (method, path) => {
-    if (method === 'OPTIONS') return true;
-    return known.has(`${method === 'HEAD' ? 'GET' : method} ${path.replace(/^\/|\/$/g, '')}`);
-  };
+  const pathsOf = (method: string): ReadonlySet<string> =>
+    new Set(open.filter((row) => row.method === method).flatMap(({ path }) => spellingsOf(path)));
+  const known = new Map(open.map(({ method }) => [method as string, pathsOf(method)]));
+  return (method, path) => method === 'OPTIONS' || known.get(method === 'HEAD' ? 'GET' : method)?.has(path) === true;
+}
+
+/** All of them beforehand: each request is looked up. */
+function spellingsOf(path: string): readonly string[] {
+  return [path, `/${path}`, `${path}/`, `/${path}/`];
 }

@@ -11,7 +11,11 @@ import { needsOfUrl } from './search-needs.js';
 import type { Services } from './services.js';
 
 /** A request as far as scopes are concerned: a call, or what its URL and its headers tell of it. */
-export interface Asked extends Pick<Call, 'interaction' | 'type' | 'member'>, Partial<Pick<Call, 'id' | 'params'>> {
+export interface Asked extends Pick<Call, 'interaction'> {
+  readonly type?: string | undefined;
+  readonly id?: string | undefined;
+  readonly member?: string | undefined;
+  readonly params?: URLSearchParams | undefined;
   readonly conditions: Pick<Call['conditions'], 'ifNoneExist'>;
   /** Types that its conditional references search. */
   readonly references?: readonly string[];
@@ -83,7 +87,7 @@ export function missingScopes(asked: Asked, access: Access, services: ScopeServi
 
 /** The same for what was found in the request's content. */
 export function neededFor(
-  { interaction, type, member }: Pick<Call, 'interaction' | 'type' | 'member'>,
+  { interaction, type, member }: Pick<Asked, 'interaction' | 'type' | 'member'>,
   content: Content,
   access: Access,
   scopeRows: Services['scopeRows'],

@@ -21,7 +21,7 @@ export interface SearchNeeds {
 }
 
 /** A search whose scopes are asked for. */
-export type AskedSearch = Pick<Call, 'type' | 'member'> & Partial<Pick<Call, 'id' | 'params'>>;
+export type AskedSearch = { readonly [name in 'type' | 'id' | 'member' | 'params']?: Call[name] | undefined };
 
 /** @param type whose parameters count; absent: those that all types have do */
 export function needsOfSearch(

@@ -5,20 +5,20 @@ export type AuditEvent = JsonObject & { readonly resourceType: 'AuditEvent' };
 
 /** Where audit events go. Must not throw: what cannot be written is told to the log. */
 export interface AuditSink {
-  /** @param event an `AuditEvent` as JSON, on one line */
-  take(event: string): void;
+  /** @param event gives an `AuditEvent` as JSON, on one line; called once, soon */
+  take(event: () => string): void;
   /** Writes what is still to be written, and ends. */
   close(): Promise<void>;
 }
 
-/** Who did something, as far as it is known. */
+/** Who did something, as far as it is known. What is told of it is kept as long as the object is. */
 export interface AuditedClient {
   /** Absent: nobody known. */
-  readonly clientId?: string;
+  readonly clientId?: string | undefined;
   /** `jti` of the token, where it has one. */
-  readonly tokenId?: string;
+  readonly tokenId?: string | undefined;
   /** Of the network. */
-  readonly address?: string;
+  readonly address?: string | undefined;
 }
 
 /** One request, or one entry of a Bundle, once it has been answered. */
@@ -28,16 +28,16 @@ export interface RestRecord {
   readonly time: number;
   readonly requestId: string;
   /** Absent: it was refused before it was known. */
-  readonly interaction?: string;
+  readonly interaction?: string | undefined;
   /** The type in the URL, and what else names what it was about. */
-  readonly type?: string;
-  readonly id?: string;
-  readonly versionId?: string;
+  readonly type?: string | undefined;
+  readonly id?: string | undefined;
+  readonly versionId?: string | undefined;
   readonly status: number;
   /** Code of the failure, from the catalogue. */
-  readonly failure?: string;
+  readonly failure?: string | undefined;
   /** The request line below the base, and the form that was posted; of searches, and of what was refused. */
-  readonly query?: string;
+  readonly query?: string | undefined;
   /** Ids of the patients that it was about. */
   readonly patients: readonly string[];
 }

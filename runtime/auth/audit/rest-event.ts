@@ -1,47 +1,12 @@
 import { newId } from '../../fhir/id.js';
-import type { JsonObject } from '../../fhir/resource.js';
-import type { RestRecord } from './audit.js';
-import { AGENTS, CATEGORIES, ENTITIES, interactionCode, outcomeOf, UNKNOWN_CODE } from './codings.js';
+import { formatInstant } from '../../fhir/instant.js';
+import type { AuditedClient, RestRecord } from './audit.js';
+import { CATEGORIES, ENTITIES, interactionCode, outcomeOf, UNKNOWN_CODE } from './codings.js';
 import { clientPart, serverAgent, sourceOf } from './event-parts.js';
-
-/** How BALP has the interactions: what is done, and what parts client and server take in it. */
-interface Pattern {
-  readonly action: 'C' | 'R' | 'U' | 'D' | 'E';
-  readonly client: JsonObject;
-  readonly server: JsonObject;
-}
-
-const { application, source, destination, custodian } = AGENTS;
-const READ: Pattern = { action: 'R', client: destination, server: source };
-const SEARCH: Pattern = { action: 'E', client: source, server: destination };
-const CREATE: Pattern = { action: 'C', client: source, server: destination };
-const UPDATE: Pattern = { action: 'U', client: source, server: destination };
-const DELETE: Pattern = { action: 'D', client: application, server: custodian };
-
-const PATTERNS: Readonly<Record<string, Pattern>> = {
-  read: READ,
-  vread: READ,
-  'history-instance': READ,
-  'history-type': READ,
-  'history-system': READ,
-  create: CREATE,
-  update: UPDATE,
-  'conditional-update': UPDATE,
-  patch: UPDATE,
-  'conditional-patch': UPDATE,
-  delete: DELETE,
-  'conditional-delete': DELETE,
-};
+import { patternOf } from './patterns.js';
 
 /** The statuses by which access is denied. */
 const DENIED: ReadonlySet<number> = new Set([401, 403]);
-
-/** What events of one kind have in common, as JSON: most of each. */
-interface Frame {
-  readonly what: string;
-  readonly clientType: string;
-  readonly server: string;
-}
 
 /**
  * Tells what happened on FHIR routes, in the R5 shape of the Basic Audit Log Patterns; what was denied is a security alert.
@@ -51,40 +16,47 @@ interface Frame {
  * @returns the AuditEvent as JSON, on one line: each request makes one, and waits for it
  */
 export function createRestEvents(base: () => string): (record: RestRecord) => string {
-  const frames = new Map<string, Frame>();
-  return (record) => {
-    const { interaction, status, failure, time, client } = record;
+  /** What events of one client and one kind have in common: most of each. As long as somebody has the client. */
+  const frames = new WeakMap<AuditedClient, Map<string, string>>();
+
+  function frameFor({ client, interaction = '', status }: RestRecord): string {
+    let known = frames.get(client);
+    if (known === undefined) frames.set(client, (known = new Map()));
     const isDenied = DENIED.has(status);
-    const kind = `${interaction ?? ''} ${isDenied}`;
-    let frame = frames.get(kind);
-    if (frame === undefined) frames.set(kind, (frame = frameOf(interaction, isDenied, base())));
-    return (
-      `{"resourceType":"AuditEvent","id":"${newId()}",${frame.what},"recorded":"${new Date(time).toISOString()}",` +
-      patientOf(record) +
-      `"outcome":${status < 400 ? SUCCESS : JSON.stringify(outcomeOf(status, failure))},` +
-      `"agent":[{"type":${frame.clientType},${JSON.stringify(clientPart(client)).slice(1)},${frame.server},` +
-      `"entity":[${entitiesOf(record)}]}`
-    );
-  };
+    const kind = isDenied ? `denied ${interaction}` : interaction;
+    let frame = known.get(kind);
+    if (frame === undefined) known.set(kind, (frame = frameOf(client, interaction, isDenied, base())));
+    return frame;
+  }
+
+  return (record) =>
+    `{"resourceType":"AuditEvent","id":"${newId()}","recorded":"${formatInstant(record.time)}",${patientOf(record)}` +
+    `${outcomeText(record)}${frameFor(record)}${entitiesOf(record)}]}`;
 }
 
 /** For searches, where there is one. */
 function patientOf({ patients }: RestRecord): string {
-  const [only] = patients;
-  return patients.length === 1 ? `"patient":{"reference":${JSON.stringify(`Patient/${only}`)}},` : '';
+  return patients.length === 1 ? `"patient":{"reference":"Patient/${inQuotes(patients[0]!)}"},` : '';
 }
 
 const SUCCESS = JSON.stringify(outcomeOf(200, undefined));
 
-function frameOf(interaction: string | undefined, isDenied: boolean, base: string): Frame {
-  const { action, client, server } = PATTERNS[interaction ?? ''] ?? SEARCH;
-  const category = isDenied ? [CATEGORIES.alert, CATEGORIES.rest] : [CATEGORIES.rest];
-  const code = interaction === undefined ? UNKNOWN_CODE : interactionCode(interaction);
-  return {
-    what: JSON.stringify({ category, code, action }).slice(1, -1),
-    clientType: JSON.stringify(client),
-    server: `${JSON.stringify(serverAgent(base, server))}],"source":${JSON.stringify(sourceOf(base))}`,
+function outcomeText({ status, failure }: RestRecord): string {
+  return `"outcome":${status < 400 ? SUCCESS : JSON.stringify(outcomeOf(status, failure))},`;
+}
+
+/** From the category up to the entities. */
+function frameOf(told: AuditedClient, interaction: string, isDenied: boolean, base: string): string {
+  const { action, client, server } = patternOf(interaction);
+  const frame = {
+    category: isDenied ? [CATEGORIES.alert, CATEGORIES.rest] : [CATEGORIES.rest],
+    code: interaction === '' ? UNKNOWN_CODE : interactionCode(interaction),
+    action,
+    agent: [{ type: client, ...clientPart(told) }, serverAgent(base, server)],
+    source: sourceOf(base),
+    entity: [],
   };
+  return JSON.stringify(frame).slice('{'.length, -']}'.length);
 }
 
 const ROLES = {
@@ -97,14 +69,21 @@ const ROLES = {
 function entitiesOf({ type, id, versionId, query, patients, requestId }: RestRecord): string {
   let text = '';
   if (type !== undefined && id !== undefined) {
-    const reference = versionId === undefined ? `${type}/${id}` : `${type}/${id}/_history/${versionId}`;
-    text += `{"what":{"reference":${JSON.stringify(reference)}},"role":${ROLES.resource}},`;
+    const version = versionId === undefined ? '' : `/_history/${inQuotes(versionId)}`;
+    text = `{"what":{"reference":"${inQuotes(type)}/${inQuotes(id)}${version}"},"role":${ROLES.resource}},`;
   }
   for (const patient of patients) {
-    text += `{"what":{"reference":${JSON.stringify(`Patient/${patient}`)}},"role":${ROLES.patient}},`;
+    text += `{"what":{"reference":"Patient/${inQuotes(patient)}"},"role":${ROLES.patient}},`;
   }
   if (query !== undefined && query !== '') {
     text += `{"role":${ROLES.query},"query":"${Buffer.from(query).toString('base64')}"},`;
   }
-  return `${text}{"what":{"identifier":{"value":${JSON.stringify(requestId)}}},"role":${ROLES.request}}`;
+  return `${text}{"what":{"identifier":{"value":"${inQuotes(requestId)}"}},"role":${ROLES.request}}`;
+}
+
+const PLAIN = /^[\w.-]*$/;
+
+/** A text as it stands in a string of JSON. */
+function inQuotes(text: string): string {
+  return PLAIN.test(text) ? text : JSON.stringify(text).slice(1, -1);
 }

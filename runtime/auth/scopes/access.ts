@@ -45,14 +45,17 @@ function readAccess(canonical: string, { rules, constraints }: AccessSettings): 
   const { read } = readScopes(canonical, 'v2', rules);
   const scopes = read.flatMap((each) => ('scope' in each ? [each.scope] : []));
   const held = read.flatMap((each) => ('custom' in each ? [each.text] : []));
-  const byLetter = new Map<string, Reach>();
+  const byType = new Map<string, Map<string, Reach>>();
 
   /** Kept per type and letter: as many as there are types, times five, at most. */
   const reachOf = (type: string, letter: string): Reach => {
-    if (!rules.knows(type)) return 'nothing';
-    const key = `${type}.${letter}`;
-    let reach = byLetter.get(key);
-    if (reach === undefined) byLetter.set(key, (reach = findReach(type, letter)));
+    let byLetter = byType.get(type);
+    if (byLetter === undefined) {
+      if (!rules.knows(type)) return 'nothing';
+      byType.set(type, (byLetter = new Map()));
+    }
+    let reach = byLetter.get(letter);
+    if (reach === undefined) byLetter.set(letter, (reach = findReach(type, letter)));
     return reach;
   };
   const findReach = (type: string, letter: string): Reach => {

@@ -3,6 +3,7 @@ import { hash as digest } from 'node:crypto';
 import type { ClientReader } from '../clients/client-reader.js';
 import { createBoundedMap } from '../keys/bounded-map.js';
 import { AGE } from '../keys/fresh.js';
+import { createRecent } from '../keys/recent.js';
 import type { ServerKeys } from '../keys/server-keys.js';
 import { readToken, type OwnToken, type TokenNames, type Verification, type VerifiedToken } from './access-token.js';
 import type { RevokedTokens } from './revoked.js';
@@ -44,9 +45,14 @@ interface Known {
   readonly looked: number;
 }
 
-/** Under which a token is remembered: never the token itself. */
+/** Of the tokens that came last, which come again and again. */
+const hashes = createRecent<string>(64);
+
+/** Under which it is remembered that a token is good: not under the token itself. */
 export function tokenHash(text: string): string {
-  return digest('sha256', text, 'base64');
+  let hash = hashes.get(text);
+  if (hash === undefined) hashes.set(text, (hash = digest('sha256', text, 'base64')));
+  return hash;
 }
 
 /**

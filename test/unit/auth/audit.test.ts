@@ -1,4 +1,5 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { open } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -7,6 +8,7 @@ import { tables } from '../../../generated/tables.js';
 import type { AuditEvent, RestRecord } from '../../../runtime/auth/audit/audit.js';
 import { createPatientFinder } from '../../../runtime/auth/audit/patients.js';
 import { createRestEvents } from '../../../runtime/auth/audit/rest-event.js';
+import { appendWhole } from '../../../runtime/auth/audit/sinks/append-whole.js';
 import { openFileTarget } from '../../../runtime/auth/audit/sinks/file.js';
 import { createLineSink, type LineTarget } from '../../../runtime/auth/audit/sinks/lines.js';
 import { tokenEvent } from '../../../runtime/auth/audit/token-event.js';
@@ -192,16 +194,17 @@ describe('sinks', () => {
       .split('\n')
       .map((line) => (JSON.parse(line) as { id: string }).id);
   const never = {
-    failed: (error: unknown): void => {
+    began: (error: unknown): void => {
       throw new Error('failed', { cause: error });
     },
+    ended: (): void => {},
   };
 
   it('a file has one event a line, in their order, and is its owner’s alone', async () => {
     const file = join(folder, 'deep', 'audit.ndjson');
     const sink = createLineSink(await openFileTarget(file), never);
     for (let n = 0; n < 500; n++) {
-      sink.take(event(n));
+      sink.take(() => event(n));
       if (n % 50 === 0) await new Promise((resolve) => setTimeout(resolve, 1));
     }
     await sink.close();
@@ -217,7 +220,7 @@ describe('sinks', () => {
       createLineSink(await openFileTarget(file, rotation), never),
     ];
     for (let n = 0; n < 400; n++) {
-      sinks[n % 2]!.take(event(n));
+      sinks[n % 2]!.take(() => event(n));
       if (n % 20 === 0) await new Promise((resolve) => setTimeout(resolve, 12));
     }
     for (const sink of sinks) await sink.close();
@@ -236,31 +239,54 @@ describe('sinks', () => {
     expect(idsIn(file)).toEqual(['9']);
   });
 
-  it('a failure is told, and what could not be written is written later', async () => {
+  it('a failure is told once, and what could not be written is written later', async () => {
     const written: string[] = [];
-    let isBroken = true;
+    let attempts = 0;
     const target: LineTarget = {
       async append(lines) {
-        if (isBroken) throw new Error('no space');
+        if ((attempts += 1) < 3) throw new Error('no space');
         written.push(lines.toString());
       },
       close: () => Promise.resolve(),
     };
-    const failures: number[] = [];
-    const sink = createLineSink(target, { failed: (_error, lost) => failures.push(lost) });
-    sink.take(event(1));
-    await expect.poll(() => failures).toEqual([0]);
-    isBroken = false;
-    sink.take(event(2));
+    const told: string[] = [];
+    const sink = createLineSink(target, {
+      began: (error) => told.push(String(error)),
+      ended: (lost) => told.push(`${lost} lost`),
+    });
+    sink.take(() => event(1));
+    await expect.poll(() => told).toEqual(['Error: no space']);
+    sink.take(() => event(2));
+    await expect.poll(() => told, { timeout: 4000 }).toEqual(['Error: no space', '0 lost']);
     await sink.close();
     expect(written.join('')).toBe(`${event(1)}\n${event(2)}\n`);
+  });
+
+  it.each([
+    ['is taken back', '', 'before\n', 'Error: no space'],
+    ['stays where another has written after it', 'other\n', 'before\nli_other\n', 'CutLine: no space'],
+  ])('what a full disk took of a line %s', async (_what, other, left, told) => {
+    const file = join(folder, 'audit.ndjson');
+    writeFileSync(file, 'before\n');
+    const handle = await open(file, 'a+');
+    let writes = 0;
+    const write = async (bytes: Buffer): Promise<{ bytesWritten: number }> => {
+      if ((writes += 1) === 1) return handle.write(bytes.subarray(0, 2));
+      await handle.write(other.replace('other', '_other'));
+      throw new Error('no space');
+    };
+    const full = Object.assign(Object.create(handle) as typeof handle, { write });
+    const failure = await appendWhole(full, Buffer.from('line\n')).catch((error: unknown) => error);
+    await handle.close();
+    expect(`${(failure as Error).constructor.name}: ${(failure as Error).message}`).toBe(told);
+    expect(readFileSync(file, 'utf8')).toBe(left);
   });
 
   it('lines of any length and of any characters are written whole', async () => {
     const lines = ['ü'.repeat(30_000), 'a', '\u{1F600}'.repeat(9000), '€'.repeat(100_000)];
     const file = join(folder, 'audit.ndjson');
     const sink = createLineSink(await openFileTarget(file), never);
-    for (const line of lines) sink.take(line);
+    for (const line of lines) sink.take(() => line);
     await sink.close();
     expect(readFileSync(file, 'utf8')).toBe(`${lines.join('\n')}\n`);
   });
@@ -275,13 +301,13 @@ describe('sinks', () => {
       },
       close: () => Promise.resolve(),
     };
-    let lost = 0;
-    const sink = createLineSink(target, { failed: (_error, some) => (lost += some) });
-    sink.take(event(0));
+    const told: unknown[] = [];
+    const sink = createLineSink(target, { began: (error) => told.push(error), ended: (lost) => told.push(lost) });
+    sink.take(() => event(0));
     await expect.poll(() => written).toEqual([`${event(0)}\n`]);
-    for (let n = 1; n <= 10_001; n++) sink.take(event(n));
-    expect(lost).toBe(1);
+    for (let n = 1; n <= 10_001; n++) sink.take(() => event(n));
+    expect(told).toEqual([undefined]);
     await sink.close();
-    expect(lost).toBe(10_001);
+    expect(told).toEqual([undefined, 10_001]);
   });
 });

@@ -5,6 +5,7 @@ import { ACCESS_ERRORS, type AccessErrorCode } from '../../../runtime/fhir/acces
 import { hasTokenParameter, MAX_TOKEN, readCredentials } from '../../../runtime/auth/guard/credentials.js';
 import { neededOn } from '../../../runtime/auth/guard/needed-scopes.js';
 import { refusal } from '../../../runtime/auth/guard/refuse.js';
+import { tokenHash } from '../../../runtime/auth/server/token-verifier.js';
 import { errorOutcome } from '../../../runtime/fhir/operation-outcome.js';
 
 const TOKEN = 'eyJhbGciOiJFUzM4NCJ9.e30.a-b_c~d+e/f==';
@@ -44,6 +45,13 @@ describe('the credentials of a request', () => {
     const found = readCredentials(headers, query);
     expect(found.is).toBe(is);
     if (found.is === 'bearer') expect(found.token).toBe(TOKEN);
+  });
+
+  it('that end alike are not taken for each other', () => {
+    const tokens = ['a', 'b', 'a'].map((begin) => `${begin}.${'x'.repeat(40)}`);
+    const found = tokens.map((token) => readCredentials([`Bearer ${token}`], ''));
+    expect(found).toEqual(tokens.map((token) => ({ is: 'bearer', token })));
+    expect(new Set(tokens.map(tokenHash)).size).toBe(2);
   });
 
   it('are looked for in forms too', () => {

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { chmod, mkdir, open, readdir, rename, rm, stat, type FileHandle } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 
+import { appendWhole, CutLine } from './append-whole.js';
 import type { LineTarget } from './lines.js';
 
 /** A file is begun anew when it has this size, in bytes; so many before it are kept. */
@@ -33,6 +34,8 @@ export async function openFileTarget(file: string, { size, kept }: Rotation = RO
   let room = 0;
   /** By the monotonic clock; long ago at first. */
   let looked = -Infinity;
+  /** The file ends within a line. */
+  let isCut = false;
 
   /** Whether the file that is open is still the one of that name, and how large it is. */
   async function look(): Promise<{ readonly isOurs: boolean; readonly bytes: number }> {
@@ -56,15 +59,23 @@ export async function openFileTarget(file: string, { size, kept }: Rotation = RO
   return {
     async append(lines) {
       if (room <= 0 || performance.now() - looked >= LOOK_AGAIN) await settle();
-      await handle.appendFile(lines);
+      try {
+        await appendWhole(handle, isCut ? Buffer.concat([NEWLINE, lines]) : lines);
+        isCut = false;
+      } catch (error) {
+        isCut ||= error instanceof CutLine;
+        throw error;
+      }
       room -= lines.length;
     },
     close: () => handle.close(),
   };
 }
 
+const NEWLINE = Buffer.from('\n');
+
 async function openOwn(file: string): Promise<FileHandle> {
-  const handle = await open(file, 'a', MODE);
+  const handle = await open(file, 'a+', MODE);
   // One that was there may be open to others.
   await chmod(file, MODE);
   return handle;

@@ -10,8 +10,10 @@ export interface LineTarget {
 
 /** What happens when nothing can be written. */
 export interface LineTroubles {
-  /** @param lost events that are given up */
-  failed(error: unknown, lost: number): void;
+  /** From now on events wait, or are lost. @param error undefined: more came than can be written */
+  began(error: unknown): void;
+  /** They are written again, or the sink was closed. @param lost events that were given up meanwhile */
+  ended(lost: number): void;
 }
 
 /** Events that wait while nothing can be written, at most; more are lost, and that is told. */
@@ -24,12 +26,27 @@ const PAUSE = 10;
  * A sink of one JSON line for each event. While one batch is written, and a little longer, the next gathers, so that there
  * are few writes under load and no delay without. What cannot be written is tried again, and kept meanwhile as far as there is room.
  */
-export function createLineSink(target: LineTarget, { failed }: LineTroubles): AuditSink {
+export function createLineSink(target: LineTarget, troubles: LineTroubles): AuditSink {
   let waiting = createLineBuffer();
+  /** Takes turns with it. */
+  let spare = createLineBuffer();
   /** What is being written, again where that failed. */
   let batch: LineBuffer | undefined;
   let writing: Promise<void> | undefined;
   let isClosing = false;
+  let isTroubled = false;
+  let lost = 0;
+
+  function begin(error: unknown): void {
+    if (!isTroubled) troubles.began(error);
+    isTroubled = true;
+  }
+
+  function end(): void {
+    if (isTroubled) troubles.ended(lost);
+    isTroubled = false;
+    lost = 0;
+  }
 
   const hasLines = (): boolean => batch !== undefined || waiting.count > 0;
 
@@ -38,15 +55,19 @@ export function createLineSink(target: LineTarget, { failed }: LineTroubles): Au
     await new Promise((resolve) => setImmediate(resolve));
     while (hasLines()) {
       const lines = batch ?? waiting;
-      if (batch === undefined) waiting = createLineBuffer();
+      if (batch === undefined) [waiting, spare] = [spare, waiting];
       batch = lines;
       try {
         await target.append(lines.bytes());
+        lines.clear();
         batch = undefined;
+        end();
         if (!isClosing) await new Promise((resolve) => setTimeout(resolve, PAUSE));
       } catch (error) {
-        failed(error, isClosing ? lines.count : 0);
+        begin(error);
         if (isClosing) {
+          lost += lines.count;
+          lines.clear();
           batch = undefined;
           return;
         }
@@ -64,7 +85,10 @@ export function createLineSink(target: LineTarget, { failed }: LineTroubles): Au
 
   return {
     take(event) {
-      if (waiting.count + (batch?.count ?? 0) >= MOST_WAITING) return failed(undefined, 1);
+      if (waiting.count + (batch?.count ?? 0) >= MOST_WAITING) {
+        lost += 1;
+        return begin(undefined);
+      }
       waiting.add(event);
       start();
     },
@@ -72,6 +96,7 @@ export function createLineSink(target: LineTarget, { failed }: LineTroubles): Au
       isClosing = true;
       await writing;
       if (hasLines()) await write();
+      end();
       await target.close();
     },
   };
