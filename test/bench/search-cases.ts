@@ -21,6 +21,12 @@ export interface SearchCase {
 export interface CaseKind {
   readonly name: string;
   readonly draw: (random: Random, clinic: Clinic) => SearchCase;
+  /**
+   * Where a tenth of the data has a tenth of the matches: as many in either, some 10 to 130.
+   *
+   * @param isTenth whether the clinic is the small one
+   */
+  readonly drawAlike?: (random: Random, isTenth: boolean) => SearchCase;
 }
 
 const DAY = 86_400_000;
@@ -48,20 +54,16 @@ export const CASES: readonly CaseKind[] = [
   },
   {
     name: 'string prefix',
-    draw(random) {
-      const name = pick(random, ['Andersson', 'Bergmann', 'Donova', 'Jörski', 'Mül', 'Novf', 'Kow']);
-      const prefix = fold(name);
-      const family = { gte: prefix, lt: `${prefix}\u{10FFFF}` };
-      return { type: 'Patient', query: [['family', name]], columns: { family } };
-    },
+    draw: (random) => familyBegins(pick(random, ['Andersson', 'Bergmann', 'Donova', 'Jörski', 'Mül', 'Novf', 'Kow'])),
+    drawAlike: (random, isTenth) =>
+      familyBegins(
+        pick(random, isTenth ? ['Ander', 'Berg', 'Dono', 'Kow'] : ['Andersson', 'Bergmann', 'Donova', 'Kowski']),
+      ),
   },
   {
     name: 'date range',
-    draw(random) {
-      const from = FIRST + Math.floor(random() * 1500) * DAY;
-      const query = [`ge${dayOf(from)}`, `lt${dayOf(from + 2 * DAY)}`].map((value) => ['date', value] as const);
-      return { type: 'Observation', query, columns: { effective: { gte: from, lt: from + 2 * DAY } } };
-    },
+    draw: (random) => within(random, 2),
+    drawAlike: (random, isTenth) => within(random, isTenth ? 20 : 2),
   },
   {
     name: 'reference',
@@ -81,19 +83,13 @@ export const CASES: readonly CaseKind[] = [
   },
   {
     name: 'composite',
-    draw(random) {
-      const gt = 160 + Math.floor(random() * 30);
-      const query = [['code-value-quantity', `http://loinc.org|8480-6$gt${gt}|${UNIT}`] as const];
-      return { type: 'Observation', query, columns: { code: '8480-6', unit: 'mm[Hg]', value: { gt } } };
-    },
+    draw: (random) => systolicAbove(pressure(random)),
+    drawAlike: (random, isTenth) => systolicAbove(pressure(random, isTenth ? 1 : 0.1)),
   },
   {
     name: 'quantity',
-    draw(random) {
-      const gt = 160 + Math.floor(random() * 30);
-      const query = [['value-quantity', `gt${gt}|${UNIT}`] as const];
-      return { type: 'Observation', query, columns: { unit: 'mm[Hg]', value: { gt } } };
-    },
+    draw: (random) => pressureAbove(pressure(random)),
+    drawAlike: (random, isTenth) => pressureAbove(pressure(random, isTenth ? 1 : 0.1)),
   },
   {
     name: 'sort of few',
@@ -111,6 +107,36 @@ export const CASES: readonly CaseKind[] = [
 
 /** The Observations that are final: nine of ten. */
 export const MOST: SearchCase = { type: 'Observation', query: [['status', 'final']], columns: { status: 'final' } };
+
+/** Patients whose family name begins so. */
+function familyBegins(name: string): SearchCase {
+  const prefix = fold(name);
+  const family = { gte: prefix, lt: `${prefix}\u{10FFFF}` };
+  return { type: 'Patient', query: [['family', name]], columns: { family } };
+}
+
+/** Observations of some days. */
+function within(random: Random, days: number): SearchCase {
+  const from = FIRST + Math.floor(random() * 1500) * DAY;
+  const to = from + days * DAY;
+  const query = [`ge${dayOf(from)}`, `lt${dayOf(to)}`].map((value) => ['date', value] as const);
+  return { type: 'Observation', query, columns: { effective: { gte: from, lt: to } } };
+}
+
+/** What pressures are above: 160 to 189, where 200 is the highest that there is; or nearer to that, for a share of the matches. */
+function pressure(random: Random, share = 1): number {
+  return Math.round((200 - (40 - Math.floor(random() * 30)) * share) * 10) / 10;
+}
+
+function systolicAbove(gt: number): SearchCase {
+  const query = [['code-value-quantity', `http://loinc.org|8480-6$gt${gt}|${UNIT}`] as const];
+  return { type: 'Observation', query, columns: { code: '8480-6', unit: 'mm[Hg]', value: { gt } } };
+}
+
+function pressureAbove(gt: number): SearchCase {
+  const query = [['value-quantity', `gt${gt}|${UNIT}`] as const];
+  return { type: 'Observation', query, columns: { unit: 'mm[Hg]', value: { gt } } };
+}
 
 function dayOf(time: number): string {
   return new Date(time).toISOString().slice(0, 10);

@@ -39,7 +39,7 @@ describe('searches on the caller’s thread', () => {
     );
   }
 
-  function openHere(limits = { time: 1e6 }) {
+  function openHere(limits = { time: 1e6, rows: 0 }) {
     const identity = identify(file())!;
     return openFindHere(toThreadSettings({ file: file(), identity, isTemporary: false }, {}), limits);
   }
@@ -57,7 +57,7 @@ describe('searches on the caller’s thread', () => {
   });
 
   it('that take too long are left to others, and none is tried for a while', async () => {
-    const limits = { time: -1 };
+    const limits = { time: -1, rows: 0 };
     const here = openHere(limits);
     const start = performance.now();
     expect(here.find(QUERY)).toBeUndefined();

@@ -1,5 +1,5 @@
 import Database from 'better-sqlite3';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 
 import { openGuard } from '../../runtime/store/sqlite/guard.js';
 
@@ -30,5 +30,32 @@ describe('what counts the rows that drive a query', () => {
     expect(rowsWithin(keys, 6000)).toBe(5000);
     expect(rowsWithin(keys.flatMap((key) => [key, key, key, key]).slice(0, 8000), 3000)).toBeUndefined();
     expect(rowsWithin(new Array<number>(8000).fill(61), 3000)).toBeUndefined();
+  });
+
+  describe('of a query that may take 10 ms once it has looked at 1,000 rows', () => {
+    const now = vi.spyOn(performance, 'now');
+    const guard = () => {
+      now.mockReturnValue(0);
+      const opened = openGuard(db, new Int32Array(1));
+      opened.begin(1, 10, 1000);
+      return opened;
+    };
+    afterEach(() => void now.mockReset());
+
+    it('lets it go on when the processor was away for a while', () => {
+      const { step } = guard();
+      now.mockReturnValue(39);
+      expect(() => step(900)).not.toThrow();
+      expect(() => step(300)).toThrow('takes too long');
+    });
+
+    it('stops it after four times that, and lets it look at more rows within its time', () => {
+      const { step } = guard();
+      now.mockReturnValue(9);
+      expect(() => step(5000)).not.toThrow();
+      const other = guard();
+      now.mockReturnValue(41);
+      expect(() => other.step(300)).toThrow('takes too long');
+    });
   });
 });

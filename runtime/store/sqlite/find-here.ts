@@ -11,10 +11,11 @@ import { translateSqliteError } from './sqlite-errors.js';
 import { isTooCostly } from './too-costly.js';
 
 /**
- * How long a search may take on the caller's thread, in milliseconds. Most take a fraction of it; the way to another thread
- * and back would cost more than they do.
+ * How long a search may take on the caller's thread, in milliseconds, once it has looked at so many rows. Most take a fraction
+ * of it; the way to another thread and back would cost more than they do. What has looked at fewer was not long itself: the
+ * processor was away, and to begin again elsewhere, where all is cold, would take longer than what is left.
  */
-const SHORT = { time: 2 };
+const SHORT = { time: 2, rows: 1000 };
 
 /** After one that took too long none is tried for so many times as long: of the caller's time at most a tenth is lost. */
 const REST = 9;
@@ -43,7 +44,7 @@ export interface FindHere {
  */
 export function openFindHere(
   { file, identity, isTemporary }: ThreadSettings,
-  limits: { readonly time: number } = SHORT,
+  limits: { readonly time: number; readonly rows: number } = SHORT,
 ): FindHere {
   let connection: ReturnType<typeof open> | undefined;
   let isStale = false;
@@ -78,7 +79,7 @@ export function openFindHere(
     const here = count > MOST || start < restUntil ? undefined : current();
     if (here === undefined) return undefined;
     try {
-      here.guard.begin(1, limits.time);
+      here.guard.begin(1, limits.time, limits.rows);
       return search(here);
     } catch (error) {
       const isBusy = error instanceof SqliteError && error.code.startsWith('SQLITE_BUSY');

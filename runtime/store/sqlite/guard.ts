@@ -18,6 +18,9 @@ const SAMPLE = 61;
 /** So many rows of one key one after the other stand for others of other keys too; further ones for themselves alone. */
 const RUN = 8;
 
+/** So many times its budget nothing may take, however little it has done. */
+const PATIENCE = 4;
+
 /**
  * Stops a query from inside: SQLite cannot be interrupted while it works, but a function that it calls for each row may
  * throw.
@@ -37,8 +40,13 @@ export interface Guard {
    * @returns undefined where that did not suffice
    */
   within<T>(limits: { readonly rows?: number; readonly time?: number }, action: () => T): T | undefined;
-  /** From here on there are `budget` milliseconds, and `id` is what may be stopped. @throws where it is stopped already */
-  begin(id: number, budget: number): void;
+  /**
+   * From here on there are `budget` milliseconds, and `id` is what may be stopped.
+   *
+   * @param work rows before which the time alone ends nothing, unless it is over four times
+   * @throws where it is stopped already
+   */
+  begin(id: number, budget: number, work?: number): void;
 }
 
 /** @param stop its only number is the id of the request that nobody wants any more; shared with the main thread */
@@ -51,11 +59,14 @@ export function openGuard(db: Database, stop: Int32Array): Guard {
   let timeLimit = Infinity;
   let current = 0;
   let deadline = Infinity;
+  let last = Infinity;
+  let worked = 0;
   let lastKey: unknown;
   let repeats = 0;
   function look(): void {
     if (Atomics.load(stop, 0) === current) throw new FhirError('store-busy', 'The query was stopped');
-    if (performance.now() > deadline) throw tooCostly();
+    const now = performance.now();
+    if (now > last || (now > deadline && steps >= worked)) throw tooCostly();
   }
   function step(rows = 1): void {
     steps += rows;
@@ -100,9 +111,12 @@ export function openGuard(db: Database, stop: Int32Array): Guard {
         timeLimit = Infinity;
       }
     },
-    begin(id, budget) {
+    begin(id, budget, work = 0) {
       current = id;
-      deadline = performance.now() + budget;
+      const now = performance.now();
+      deadline = now + budget;
+      last = now + PATIENCE * budget;
+      worked = steps + work;
       look();
     },
   };

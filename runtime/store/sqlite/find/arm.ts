@@ -13,6 +13,16 @@ export interface Arm {
   readonly isOrdered: boolean;
 }
 
+/** A range whose rows are all that fulfil a condition: one of each resource, as long as none is irregular for the parameter. */
+export interface Single {
+  /** Column of the resource's key. */
+  readonly key: Sql;
+  /** Number of the parameter. */
+  readonly param: Sql;
+  /** `FROM … WHERE …`, all that the rows have to fulfil; nothing stops a statement there. */
+  readonly rows: Sql;
+}
+
 /** A condition as ranges of indexes: what fulfils it is in some of them. */
 export interface Driver {
   readonly condition: Condition;
@@ -23,4 +33,6 @@ export interface Driver {
   readonly isExact: boolean;
   /** All that is in the ranges, where that is known. */
   readonly keys?: readonly number[];
+  /** The same as one range, where there is one. */
+  readonly single?: Single;
 }

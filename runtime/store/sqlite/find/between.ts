@@ -88,7 +88,13 @@ function toDriver(run: Run, bounded: Bounded, limit: number): Driver | undefined
     arms.push(arm(irregular, run.check({ all: leaves }, key)));
   }
   const count = probe(run, arms.map(({ range }) => range), limit); // prettier-ignore
-  return { condition: leaves.length === 1 ? leaves[0]! : { all: leaves }, arms, count, isExact: true };
+  const [only, ...others] = alternatives;
+  const single =
+    table === 'resource' || others.length > 0
+      ? undefined
+      : { key, param: sql`${bounded.param}`, rows: sql`${rangeOf(bounded, spans[0]!)} AND ${askRow(only!.tests)}` };
+  const condition = leaves.length === 1 ? leaves[0]! : { all: leaves };
+  return { condition, arms, count, isExact: true, ...(single && { single }) };
 }
 
 /** The row itself fulfils the tests. */

@@ -1,5 +1,5 @@
 import type { Condition, Leaf, Link } from '../../../search/query/query.js';
-import type { Arm, Driver } from './arm.js';
+import type { Arm, Driver, Single } from './arm.js';
 import { findBetween } from './between.js';
 import { checkParts, MAX_INLINE } from './check.js';
 import type { LeafGroup } from './leaf.js';
@@ -39,7 +39,8 @@ export function findDriver(run: Run, condition: Condition, limit: number): Drive
   if (groups === undefined) return undefined;
   const options = groups.map((group) => cheapest(run, group, limit));
   const count = options.reduce((sum, option) => sum + option.count, 0);
-  return { condition, arms: options.flatMap(({ arms }) => arms), count, isExact: true };
+  const single = options.length === 1 ? options[0]!.single : undefined;
+  return { condition, arms: options.flatMap(({ arms }) => arms), count, isExact: true, ...(single && { single }) };
 }
 
 /** Resources whose keys are known: a list as JSON is read the fastest. */
@@ -81,6 +82,7 @@ export function findBest(run: Run, conditions: readonly Condition[], limit: numb
 interface Option {
   readonly arms: readonly Arm[];
   readonly count: number;
+  readonly single?: Single;
 }
 
 /** Of a composite by the part, of an interval by the end that has the fewest rows. */
@@ -90,10 +92,24 @@ function cheapest(run: Run, group: LeafGroup, limit: number): Option {
     for (const access of accesses) {
       const arms = armsOf(run, group, part, access);
       const count = probe(run, arms.map(({ range }) => range), limit); // prettier-ignore
-      if (best === undefined || count < best.count) best = { arms, count };
+      if (best !== undefined && count >= best.count) continue;
+      const single = singleOf(group, access);
+      best = { arms, count, ...(single && { single }) };
     }
   }
   return best ?? { arms: [], count: 0 };
+}
+
+/** Of one interval asked for by its bounds: of such values it is noted who has several. */
+function singleOf({ shapes, alternatives }: LeafGroup, access: Access): Single | undefined {
+  const [shape, ...others] = shapes;
+  const [only, ...more] = alternatives;
+  if (shape?.bounds === undefined || shape.table.key !== 'resource') return undefined;
+  if (only === undefined || others.length > 0 || more.length > 0) return undefined;
+  const values = boundValues(only);
+  const asked = and([access.seek(ROW, values), ...(access.rest === undefined ? [] : [access.rest(ROW, values)])]);
+  const rows = sql`FROM ${raw(shape.table.name)} d INDEXED BY ${raw(access.index)} WHERE ${asked}`;
+  return { key: column(ROW, shape.table.key), param: values(0), rows };
 }
 
 function armsOf(run: Run, group: LeafGroup, part: number, access: Access, most = MAX_INLINE): readonly Arm[] {

@@ -229,6 +229,9 @@ export function interval(table: Table, bounds: readonly Bound[], also: Also = NO
     });
   const asked = (row: Sql, values: Values): Sql =>
     and([...within(row, values), ...also.test(row, (i) => values(i + 1 + bounds.length))]);
+  // The range itself is all that is asked.
+  const isWhole = (end: 'low' | 'high'): boolean =>
+    bounds.length === 1 && bounds[0]!.column === end && also === NOTHING_ELSE;
   const ends = (['low', 'high'] as const).filter((end) => bounds.some((bound) => isUsable(bound, end)));
   return {
     name: `${table.name} ${bounds.map(({ column: name, sign }) => name + sign).join()} ${also.name}`,
@@ -239,7 +242,7 @@ export function interval(table: Table, bounds: readonly Bound[], also: Also = NO
       index: `${table.name}_by_${end}`,
       isOrdered: false,
       seek: (row, values) => and([ofParam(table, row, values), ...within(row, values, end)]),
-      rest: asked,
+      ...(!isWhole(end) && { rest: asked }),
     })),
   };
 }

@@ -3,6 +3,7 @@ import { printCondition, printSort } from '../../../search/query/print.js';
 import { driven, drivenAndSorted, firstKeys, sorted, walk, walkArms, type Direction } from './by-key.js';
 import type { Driver } from './arm.js';
 import { orderedArms } from './driver.js';
+import { firstOfSingle } from './first-of-single.js';
 import { compareHits, type Hit } from './hit.js';
 import { conjunctsOf, isLink, leftOf, without } from './left.js';
 import { findBestLed } from './resolve.js';
@@ -147,7 +148,11 @@ function collected(
 ): Found {
   run.trace?.drivenBy(printCondition(best.condition));
   const left = leftOf(conjuncts, best);
-  if (run.isOrdered && run.sort.length === 0) return pageOfKeys(run, driven(run, best, left), after, wanted, best);
+  if (run.isOrdered && run.sort.length === 0) {
+    const isAll = 'all' in left && left.all.length === 0;
+    const found = isAll ? firstOfSingle(run, best, { isDescending: run.isDescending, after }, wanted) : undefined;
+    return found === undefined ? pageOfKeys(run, driven(run, best, left), after, wanted, best) : { ...found, best };
+  }
   const hits = drivenAndSorted(run, best, left) ?? sorted(run, driven(run, best, left));
   return page(run, hits, after, wanted, best);
 }
