@@ -6,9 +6,6 @@ import { tooCostly } from './too-costly.js';
 /** Thrown where a limit of `within` is met. */
 const ENOUGH = new Error('enough');
 
-/** Rows between two looks at the clock. */
-const STRIDE = 256;
-
 /**
  * Of so many rows one calls the function, by the remainder of its key: a call costs ten times as much as asking that. Keys
  * are often spaced by powers of two, so it is none.
@@ -27,8 +24,8 @@ export interface Guard {
   sql(column: string): string;
   /** The same for rows that checks look at: it counts them, for whoever explains a query. */
   look(column: string): string;
-  /** Says that work is done that SQLite does not see, as much as that many rows. @throws where the query is stopped */
-  step(rows?: number): void;
+  /** Says that work is done that SQLite does not see. @throws where the query is stopped */
+  step(): void;
   /** How many rows have driven queries, about, and how many have been looked at, since the beginning. */
   readonly counts: { readonly driven: number; readonly looked: number };
   /**
@@ -43,8 +40,6 @@ export interface Guard {
 
 /** @param stop its only number is the id of the request that nobody wants any more; shared with the main thread */
 export function openGuard(db: Database, stop: Int32Array): Guard {
-  let steps = 0;
-  let nextLook = STRIDE;
   let driven = 0;
   let looked = 0;
   let rowLimit = Infinity;
@@ -53,16 +48,15 @@ export function openGuard(db: Database, stop: Int32Array): Guard {
   let deadline = Infinity;
   let lastKey: unknown;
   let repeats = 0;
-  function look(): void {
+  function look(now: number): void {
     if (Atomics.load(stop, 0) === current) throw new FhirError('store-busy', 'The query was stopped');
-    if (performance.now() > deadline) throw tooCostly();
+    if (now > deadline) throw tooCostly();
   }
-  function step(rows = 1): void {
-    steps += rows;
-    if (steps < nextLook) return;
-    nextLook = steps + STRIDE;
-    look();
-    if (performance.now() > timeLimit) throw ENOUGH;
+  /** It looks each time: what calls it takes longer than that, and a row may take a millisecond. */
+  function step(): void {
+    const now = performance.now();
+    look(now);
+    if (now > timeLimit) throw ENOUGH;
   }
   // It gets a column, so that it is asked for the row, not once before.
   db.function('kiln_go_on', { deterministic: false }, (key: unknown) => {
@@ -72,7 +66,7 @@ export function openGuard(db: Database, stop: Int32Array): Guard {
     const rows = repeats < RUN ? SAMPLE : 1;
     driven += rows;
     if (driven > rowLimit) throw ENOUGH;
-    step(rows);
+    step();
     return 1;
   });
   db.function('kiln_look', { deterministic: false }, (_column: unknown) => {
@@ -102,8 +96,9 @@ export function openGuard(db: Database, stop: Int32Array): Guard {
     },
     begin(id, budget) {
       current = id;
-      deadline = performance.now() + budget;
-      look();
+      const now = performance.now();
+      deadline = now + budget;
+      look(now);
     },
   };
 }

@@ -48,7 +48,7 @@ export function openFind(parts: FindParts): (query: FindQuery, limits: QueryLimi
     const order = toOrder(query.type, query.sort, slotOf);
     const after = query.after === undefined ? undefined : readFindCursor(query.after, order);
     try {
-      return await runSearch(snapshots, turns, limits, (snapshot) => page(query, order, after, snapshot));
+      return await runSearch(snapshots, turns, query, limits, (snapshot) => page(query, order, after, snapshot));
     } catch (error) {
       throw translateMongoError(error);
     }
