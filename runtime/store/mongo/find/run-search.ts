@@ -40,7 +40,7 @@ export function openSearchTurns(poolSize: number): SearchTurns {
   const first = { turns: openTurns(short), commands: isSmall ? 1 : COMMANDS, time: SHORT_TIME };
   return {
     levels: [first, ...(isSmall ? [Infinity] : [MIDDLE_TIME, LONG_TIME, Infinity]).map((time) => toLong(long, time))],
-    likeLong: toLong(1, MIDDLE_TIME),
+    likeLong: isSmall ? first : toLong(1, MIDDLE_TIME),
     longShapes: openLongShapes(LONG_TIME),
   };
 }
