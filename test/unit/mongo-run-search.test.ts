@@ -31,7 +31,7 @@ function openDatabase() {
   const turns = openSearchTurns(50);
   const search = (time: number): Promise<number> => {
     const asked = performance.now();
-    return runSearch(snapshots, turns, { budget: BUDGET, signal: undefined }, async (snapshot) => {
+    return runSearch(snapshots, turns, { asked: time }, { budget: BUDGET, signal: undefined }, async (snapshot) => {
       await snapshot.find({ collection: 'resource', filter: {}, limit: time });
       return performance.now() - asked;
     });

@@ -6,9 +6,6 @@ import { tooCostly } from './too-costly.js';
 /** Thrown where a limit of `within` is met. */
 const ENOUGH = new Error('enough');
 
-/** Rows between two looks at the clock. */
-const STRIDE = 256;
-
 /**
  * Of so many rows one calls the function, by the remainder of its key: a call costs ten times as much as asking that. Keys
  * are often spaced by powers of two, so it is none.
@@ -52,7 +49,6 @@ export interface Guard {
 /** @param stop its only number is the id of the request that nobody wants any more; shared with the main thread */
 export function openGuard(db: Database, stop: Int32Array): Guard {
   let steps = 0;
-  let nextLook = STRIDE;
   let driven = 0;
   let looked = 0;
   let rowLimit = Infinity;
@@ -63,17 +59,16 @@ export function openGuard(db: Database, stop: Int32Array): Guard {
   let worked = 0;
   let lastKey: unknown;
   let repeats = 0;
-  function look(): void {
+  function look(now: number): void {
     if (Atomics.load(stop, 0) === current) throw new FhirError('store-busy', 'The query was stopped');
-    const now = performance.now();
     if (now > last || (now > deadline && steps >= worked)) throw tooCostly();
   }
+  /** It looks each time: what calls it takes longer than that, and a row may take a millisecond. */
   function step(rows = 1): void {
     steps += rows;
-    if (steps < nextLook) return;
-    nextLook = steps + STRIDE;
-    look();
-    if (performance.now() > timeLimit) throw ENOUGH;
+    const now = performance.now();
+    look(now);
+    if (now > timeLimit) throw ENOUGH;
   }
   // It gets a column, so that it is asked for the row, not once before.
   db.function('kiln_go_on', { deterministic: false }, (key: unknown) => {
@@ -117,7 +112,7 @@ export function openGuard(db: Database, stop: Int32Array): Guard {
       deadline = now + budget;
       last = now + PATIENCE * budget;
       worked = steps + work;
-      look();
+      look(now);
     },
   };
 }

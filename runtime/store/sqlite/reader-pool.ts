@@ -1,7 +1,9 @@
+import { openLongShapes } from '../long-shapes.js';
 import type { ReaderOperations } from './reader-operations.js';
+import { openReaderQueues, type Job, type Reader } from './reader-queues.js';
 import type { ThreadSettings } from './settings.js';
 import { startWorker } from './start-thread.js';
-import { openThread, type Thread } from './thread.js';
+import { openThread } from './thread.js';
 import { isTooCostly, tooCostly } from './too-costly.js';
 
 /**
@@ -9,6 +11,9 @@ import { isTooCostly, tooCostly } from './too-costly.js';
  * on another, when that is free.
  */
 const SLICE = 100;
+
+/** One that is like others which took long gives way there, once it had so many milliseconds. */
+const PIECE = 10;
 
 /** What may take long. */
 const LONG: ReadonlySet<keyof ReaderOperations> = new Set(['find', 'findAcross', 'explain', 'history', 'counts']);
@@ -21,6 +26,8 @@ export interface QueryLimits {
   readonly signal?: AbortSignal | undefined;
   /** Milliseconds from now on, waiting included; past them it rejects with `too-costly`. */
   readonly budget?: number;
+  /** What is looked for: others of the same shape likely take as long. */
+  readonly query?: object;
 }
 
 /**
@@ -33,67 +40,36 @@ export interface ReaderPool {
     args: Parameters<ReaderOperations[K]>,
     limits?: QueryLimits,
   ): Promise<ReturnType<ReaderOperations[K]>>;
+  /** Whether one of its shape took long a moment ago. */
+  isLikeLong(query: object): boolean;
   /** Has every thread, before its next query, open its connection anew. */
   reopen(): void;
   close(): Promise<void>;
 }
 
-/** Has a query begin on a reader. */
-type Start = (reader: Reader) => void;
-
-interface Reader {
-  readonly thread: Thread<ReaderOperations>;
-  readonly stop: Int32Array;
-  isBusy: boolean;
-  isStarted: boolean;
-  isStale: boolean;
-}
-
 /** A pool of this many threads, each started when it is needed first. */
 export function openReaderPool(size: number, settings: ThreadSettings): ReaderPool {
-  const readers = Array.from({ length: size }, (): Reader => {
+  const readers = Array.from({ length: size }, (_, n): Reader => {
     const stop = new Int32Array(new SharedArrayBuffer(4));
-    const thread = openThread<ReaderOperations>(() => startWorker('reader-worker', { settings, stop }));
+    const isForLong = n > 0;
+    const thread = openThread<ReaderOperations>(() => startWorker('reader-worker', { settings, stop, isForLong }));
     return { thread, stop, isBusy: false, isStarted: false, isStale: false };
   });
-  const queue: Start[] = [];
-  /** Those that were not short. */
-  const longQueue: Start[] = [];
   const shortOnly = size > 1 ? readers[0] : undefined;
-
-  /** One that runs already is rather taken than one that would have to be started. */
-  function findIdle(other?: Reader): Reader | undefined {
-    let found: Reader | undefined;
-    for (const reader of readers) {
-      if (reader.isBusy || reader === other) continue;
-      if (reader.isStarted) return reader;
-      found ??= reader;
-    }
-    return found;
-  }
-
-  function take(): void {
-    for (;;) {
-      const forLong = longQueue.length > 0 ? findIdle(shortOnly) : undefined;
-      const reader = forLong ?? (queue.length > 0 ? findIdle() : undefined);
-      if (reader === undefined) return;
-      (forLong === undefined ? queue : longQueue).shift()?.(reader);
-    }
-  }
-
-  function release(reader: Reader): void {
-    reader.isBusy = false;
-    take();
-  }
+  /** Has what is on the reader for short ones give way, where that is like others which took long. */
+  let giveWay: (() => void) | undefined;
+  const queues = openReaderQueues(readers, shortOnly, () => giveWay?.());
+  const longShapes = openLongShapes(SLICE);
 
   return {
-    run(kind, args, { signal, budget = settings.queryBudget } = {}) {
+    run(kind, args, { signal, budget = settings.queryBudget, query } = {}) {
       return new Promise((resolve, reject) => {
         if (signal?.aborted) return reject(signal.reason);
-        let onReader: Reader | undefined;
-        let requestId = 0;
+        const asked = performance.now();
+        let stop: (() => void) | undefined;
         let isOver = false;
-        const deadline = performance.now() + budget;
+        let sliceLeft = SLICE;
+        let kill: NodeJS.Timeout | undefined;
         const timer = setTimeout(() => giveUp(tooCostly()), budget);
         const onAbort = (): void => giveUp(signal?.reason);
         signal?.addEventListener('abort', onAbort, { once: true });
@@ -108,46 +84,67 @@ export function openReaderPool(size: number, settings: ThreadSettings): ReaderPo
           isOver = true;
           settled();
           reject(reason as Error);
-          for (const waiting of [queue, longQueue]) {
-            const place = waiting.indexOf(start);
-            if (place >= 0) waiting.splice(place, 1);
-          }
-          const reader = onReader;
-          if (reader === undefined) return;
-          Atomics.store(reader.stop, 0, requestId);
-          kill = setTimeout(() => reader.thread.kill(), GRACE);
+          queues.remove(job);
+          stop?.();
         }
-        let kill: NodeJS.Timeout | undefined;
 
         function start(reader: Reader): void {
-          onReader = reader;
+          const isReady = reader.isStarted && !reader.isStale;
           reader.isBusy = true;
           reader.isStarted = true;
           if (reader.isStale) reader.thread.request('reopen', []).catch(() => {});
           reader.isStale = false;
-          const left = deadline - performance.now();
-          const isSlice = reader === shortOnly && LONG.has(kind) && left > SLICE;
-          const more = { budget: isSlice ? SLICE : left, onId: (id: number) => (requestId = id) };
+          const begun = performance.now();
+          const left = asked + budget - begun;
+          const isSlice = reader === shortOnly && LONG.has(kind) && left > sliceLeft;
+          let requestId = 0;
+          let hasGivenWay = false;
+          let inPiece: NodeJS.Timeout | undefined;
+          stop = () => {
+            Atomics.store(reader.stop, 0, requestId);
+            kill ??= setTimeout(() => reader.thread.kill(), GRACE);
+          };
+          if (isSlice && job.place === 'like long') {
+            giveWay = () => {
+              giveWay = undefined;
+              const stopHere = (): void => {
+                hasGivenWay = true;
+                stop?.();
+              };
+              inPiece = setTimeout(stopHere, Math.max(0, begun + PIECE - performance.now()));
+            };
+          }
           let goesOn = false;
           reader.thread
-            .request(kind, args, more)
+            .request(kind, args, { budget: isSlice ? sliceLeft : left, onId: (id) => (requestId = id) })
             .then(resolve, (error: unknown) => {
-              goesOn = isSlice && !isOver && isTooCostly(error);
+              goesOn = isSlice && !isOver && (hasGivenWay || isTooCostly(error));
               if (!goesOn) reject(error as Error);
             })
             .finally(() => {
-              onReader = undefined;
+              const took = performance.now() - begun;
+              // Opening a connection says nothing of a query, nor does being stopped.
+              if (query !== undefined && isReady && !hasGivenWay) longShapes.note(query, took);
+              sliceLeft -= hasGivenWay ? took : SLICE;
+              stop = undefined;
+              if (reader === shortOnly) giveWay = undefined;
+              clearTimeout(inPiece);
               clearTimeout(kill);
-              if (goesOn) longQueue.push(start);
-              else settled();
-              release(reader);
+              kill = undefined;
+              if (goesOn) {
+                job.place = sliceLeft < PIECE ? 'long' : 'like long';
+                queues.add(job);
+              } else settled();
+              queues.release(reader);
             });
         }
 
-        queue.push(start);
-        take();
+        const isLikeLong = (): boolean => query !== undefined && longShapes.has(query);
+        const job: Job = { mayBeLong: LONG.has(kind), place: 'first', isLikeLong, start };
+        queues.add(job);
       });
     },
+    isLikeLong: longShapes.has,
     reopen() {
       for (const reader of readers) reader.isStale = reader.isStarted;
     },

@@ -140,11 +140,13 @@ export function openSqliteStore(url: string, options: SqliteOptions = {}): Store
     scan: (after, limit) => queries.run('scan', [after, limit]),
     async find(query, signal) {
       signal?.throwIfAborted();
-      return short.find(query) ?? unpackPage(await queries.run('find', [query], { signal }));
+      const here = queries.isLikeLong(query) ? undefined : short.find(query);
+      return here ?? unpackPage(await queries.run('find', [query], { signal, query }));
     },
     async findAcross(query, signal) {
       signal?.throwIfAborted();
-      return short.findAcross(query) ?? unpackPage(await queries.run('findAcross', [query], { signal }));
+      const here = queries.isLikeLong(query) ? undefined : short.findAcross(query);
+      return here ?? unpackPage(await queries.run('findAcross', [query], { signal, query }));
     },
     explain: (query, signal) => queries.run('explain', [query], { signal }),
     reindex: (items) => (items.length === 0 ? Promise.resolve(0) : writer.request('reindex', [items])),

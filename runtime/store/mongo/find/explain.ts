@@ -17,7 +17,7 @@ export function openExplain(parts: FindParts): (query: FindQuery, limits: QueryL
     const order = toOrder(query.type, query.sort, slotOf);
     const after = query.after === undefined ? undefined : readFindCursor(query.after, order);
     try {
-      return await runSearch(snapshots, turns, limits, async (snapshot) => {
+      return await runSearch(snapshots, turns, query, limits, async (snapshot) => {
         const finder = await openFinder(snapshot, parts, query, order, after);
         const { ask, probed } = finder;
         const { documents, driving } = await finder.page(query.count + 1);

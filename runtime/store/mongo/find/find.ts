@@ -21,11 +21,12 @@ export function openFind(parts: FindParts): (query: FindQuery, limits: QueryLimi
     snapshot: Snapshot,
   ): Promise<FindPage> {
     const finder = await openFinder(snapshot, parts, query, order, after);
-    // What is known to be on several pages is counted at the same time.
-    const isLong = query.count === 0 || finder.isLongerThan(query.count);
+    // What is known to be on several pages is counted at the same time; all of it may take long, and one search is not to have two
+    // cores of the database for that.
+    const isBeside = query.count === 0 || (query.total === 'cheap' && finder.isLongerThan(query.count));
     const [read, counted] = await Promise.all([
       query.count === 0 ? NO_PAGE : readPage(finder, query.count),
-      isLong ? totalOf(finder, query, after) : undefined,
+      isBeside ? totalOf(finder, query, after) : undefined,
     ]);
     const complete = await completeOf(snapshot, now);
     const { versions, last, hasMore } = read;
@@ -33,7 +34,7 @@ export function openFind(parts: FindParts): (query: FindQuery, limits: QueryLimi
     const total =
       isAll && query.total !== 'none'
         ? versions.length
-        : (counted ?? (isLong ? undefined : await totalOf(finder, query, after)));
+        : (counted ?? (isBeside ? undefined : await totalOf(finder, query, after)));
     const included =
       query.include === undefined
         ? {}
@@ -48,7 +49,7 @@ export function openFind(parts: FindParts): (query: FindQuery, limits: QueryLimi
     const order = toOrder(query.type, query.sort, slotOf);
     const after = query.after === undefined ? undefined : readFindCursor(query.after, order);
     try {
-      return await runSearch(snapshots, turns, limits, (snapshot) => page(query, order, after, snapshot));
+      return await runSearch(snapshots, turns, query, limits, (snapshot) => page(query, order, after, snapshot));
     } catch (error) {
       throw translateMongoError(error);
     }

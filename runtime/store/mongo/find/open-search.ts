@@ -55,7 +55,9 @@ export async function openSearch(
   const isOrdered = only?.accesses.length === 1 && way?.isOrdered === true;
   // One value in the order of ids: there is nothing to choose.
   if (only !== undefined && way !== undefined && isOrdered && isPlain(conjuncts, order)) {
-    const best = { way: { access: way, conjunct: only }, matches: 0, isMore: true };
+    // Most of what is named is there.
+    const matches = way.index === '_id_' ? way.size : 0;
+    const best = { way: { access: way, conjunct: only }, matches, isMore: true };
     return { ...rest, choice: { best, isShort: false, probed: [] } };
   }
   const overlap = isListed ? overlapWay(conjuncts, order) : undefined;

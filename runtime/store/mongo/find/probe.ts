@@ -29,6 +29,8 @@ const MAX_LISTED = 1000;
 const MAX_NAME = 2000;
 
 interface Remembered extends Probed {
+  /** How far was counted. */
+  readonly limit: number;
   readonly until: number;
 }
 
@@ -36,21 +38,30 @@ interface Remembered extends Probed {
 export function openProbes(now: () => number = () => performance.now()): Probes {
   const remembered = new Map<string, Remembered>();
 
-  function remember(key: string, probed: Probed): void {
+  function remember(key: string, probed: Probed, limit: number): void {
     remembered.delete(key);
-    remembered.set(key, { ...probed, until: now() + FRESH });
+    remembered.set(key, { ...probed, limit, until: now() + FRESH });
     for (const oldest of remembered.keys()) {
       if (remembered.size <= MAX_REMEMBERED) break;
       remembered.delete(oldest);
     }
   }
 
-  async function count(snapshot: Snapshot, access: Access, limit: number): Promise<Probed> {
-    const key = `${limit} ${access.index} ${JSON.stringify(access.stretches)} ${access.size}`;
+  /** What is known up to this limit: all, where counting came to an end. */
+  function recall(key: string, limit: number): Probed | undefined {
     const known = remembered.get(key);
-    if (known !== undefined && known.until > now()) return known;
+    if (known === undefined || known.until <= now()) return undefined;
+    const { matches, isMore } = known;
+    if (isMore ? known.limit < limit : known.limit > MAX_LISTED && known.limit !== limit) return undefined;
+    return isMore || matches > limit ? { matches: limit, isMore: true } : { matches, isMore };
+  }
+
+  async function count(snapshot: Snapshot, access: Access, limit: number): Promise<Probed> {
+    const key = `${access.index} ${JSON.stringify(access.stretches)} ${access.size}`;
+    const known = recall(key, limit);
+    if (known !== undefined) return known;
     const probed = access.around === undefined ? await measure(snapshot, access, limit) : await countAround(snapshot, access, access.around, limit); // prettier-ignore
-    remember(key, probed);
+    remember(key, probed, limit);
     return probed;
   }
 
@@ -90,7 +101,7 @@ export function openProbes(now: () => number = () => performance.now()): Probes 
   return {
     count,
     noteLong(name) {
-      if (name.length <= MAX_NAME) remember(`long ${name}`, { matches: 0, isMore: true });
+      if (name.length <= MAX_NAME) remember(`long ${name}`, { matches: 0, isMore: true }, 0);
     },
     isLong(name) {
       const known = remembered.get(`long ${name}`);

@@ -1,6 +1,7 @@
 import { FhirError } from '../../../fhir/errors.js';
 import { storeBusy, tooCostly } from '../mongo-errors.js';
 import type { QueryLimits, Snapshot, Snapshots } from '../snapshot.js';
+import { openLongShapes, type LongShapes } from '../../long-shapes.js';
 import { openTurns, type Turns } from './turns.js';
 
 /** Commands that one search has under way at a time: a page and its total; one by one where it takes long. */
@@ -12,6 +13,9 @@ const [FOR_SHORT, FOR_LONG] = [4, 16];
 /** Fewer connections are for one search of each level. */
 const FEW_CONNECTIONS = 16;
 
+/** How long those may take that are short, those in between, and from when on one is long, in milliseconds. */
+const [SHORT_TIME, MIDDLE_TIME, LONG_TIME] = [100, 250, 1000];
+
 /** Searches of a level run together; what takes longer than the time of its level, in milliseconds, goes on in the next. */
 interface Level {
   readonly turns: Turns;
@@ -21,21 +25,28 @@ interface Level {
 }
 
 /** The turns of searches, by level: who is quick does not wait for those who are not. */
-export type SearchTurns = readonly Level[];
+export interface SearchTurns {
+  readonly levels: readonly Level[];
+  /** Where those begin that are like others which took long: few together, so that they leave turns to the others. */
+  readonly likeLong: Level;
+  readonly longShapes: LongShapes;
+}
 
 /** @param poolSize connections of this process */
 export function openSearchTurns(poolSize: number): SearchTurns {
-  if (poolSize < FEW_CONNECTIONS) {
-    return [
-      { turns: openTurns(1), commands: 1, time: 100 },
-      { turns: openTurns(1, 'newest'), commands: 1, time: Infinity },
-    ];
-  }
-  const long = Math.max(1, Math.floor(poolSize / FOR_LONG));
-  return [
-    { turns: openTurns(Math.floor(poolSize / FOR_SHORT / COMMANDS)), commands: COMMANDS, time: 100 },
-    ...[250, 1000, Infinity].map((time) => ({ turns: openTurns(long, 'newest'), commands: 1, time })),
-  ];
+  const isSmall = poolSize < FEW_CONNECTIONS;
+  const short = isSmall ? 1 : Math.floor(poolSize / FOR_SHORT / COMMANDS);
+  const long = isSmall ? 1 : Math.max(1, Math.floor(poolSize / FOR_LONG));
+  const first = { turns: openTurns(short), commands: isSmall ? 1 : COMMANDS, time: SHORT_TIME };
+  return {
+    levels: [first, ...(isSmall ? [Infinity] : [MIDDLE_TIME, LONG_TIME, Infinity]).map((time) => toLong(long, time))],
+    likeLong: isSmall ? first : toLong(1, MIDDLE_TIME),
+    longShapes: openLongShapes(LONG_TIME),
+  };
+}
+
+function toLong(most: number, time: number): Level {
+  return { turns: openTurns(most, 'newest'), commands: 1, time };
 }
 
 /**
@@ -45,15 +56,19 @@ export function openSearchTurns(poolSize: number): SearchTurns {
  */
 export async function runSearch<T>(
   snapshots: Snapshots,
-  levels: SearchTurns,
+  { levels: all, likeLong, longShapes }: SearchTurns,
+  query: object,
   { budget, signal }: QueryLimits,
   work: (snapshot: Snapshot) => Promise<T>,
 ): Promise<T> {
   const deadline = performance.now() + budget;
+  // Those in between are left to searches that have never been seen to be long.
+  const levels = longShapes.has(query) ? [likeLong, all.at(-1)!] : all;
   for (let from = 0; ;) {
     const { turns, commands } = levels[from]!;
-    const first = await turns.begin(deadline - performance.now(), from === 0 ? storeBusy : tooCostly, signal);
-    const run = passLevels(levels, from, first);
+    const turn = await turns.begin(deadline - performance.now(), from === 0 ? storeBusy : tooCostly, signal);
+    const run = passLevels(levels, from, turn);
+    const begun = performance.now();
     let isOver = false;
     const rest = deadline - performance.now();
     try {
@@ -66,13 +81,14 @@ export async function runSearch<T>(
     } finally {
       isOver = true;
       run.end();
+      longShapes.note(query, performance.now() - begun);
     }
   }
 }
 
 /** Takes the turns of further levels that are free, and gives each back when the time of its level is over. */
 function passLevels(
-  levels: SearchTurns,
+  levels: readonly Level[],
   from: number,
   first: () => void,
 ): { readonly time: number; readonly next: number; readonly end: () => void } {

@@ -47,15 +47,16 @@ async function countByIndex({ snapshot, conjuncts }: Search): Promise<number | u
 async function countSome(search: Search): Promise<number | undefined> {
   const { snapshot, type, choice, probes } = search;
   const best = await chooseFurther(snapshot, probes, choice, NEAR);
-  const few = choice.isShort || (await isShort(search));
   const hint = best?.way.access.hint ?? { _id: 1 };
   const limit = CHEAP_TOTAL.matches + 1;
+  const filters = filtersOf(search, best?.way);
   try {
-    return await count(search, filtersOf(search, best?.way), hint, limit, few ? undefined : CHEAP_TOTAL.time);
+    return await count(search, filters, hint, limit, choice.isShort ? undefined : CHEAP_TOTAL.time);
   } catch (error) {
-    if (!few && isTimeUp(error)) return undefined;
-    throw error;
+    if (choice.isShort || !isTimeUp(error)) throw error;
   }
+  // Where little is looked at it was the server that had no time.
+  return (await isShort(search)) ? count(search, filters, hint, limit) : undefined;
 
   async function isShort({ conjuncts }: Search): Promise<boolean> {
     // A single value was not counted yet.

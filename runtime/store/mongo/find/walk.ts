@@ -16,6 +16,9 @@ const WALKED = [
   { least: 5000, each: 6 },
 ];
 
+/** A walk looks at fewer documents that are asked for more than so many tests: the server looks at the clock once in 128 of them. */
+const MANY_TESTS = 50;
+
 /** What has to be fulfilled beside lying in a segment: what an index is walked through by, and the rest. */
 export interface Filters {
   readonly driving: Document;
@@ -64,12 +67,13 @@ export async function walkAWhile(
   by?: Document,
 ): Promise<Batch | undefined> {
   let isTooFar = false;
+  const share = Math.min(1, MANY_TESTS / testsIn(others));
   const found = await each(segments, limit, async (segment, rest) => {
     const { filter, sort, hint, roughly } = segment;
     const walked = everyOf([driving, filter]);
     let batch: Batch = { documents: [], isCut: false };
-    for (const { least, each: wanted } of WALKED) {
-      const most = Math.max(least, wanted * limit);
+    for (const { least, each: wanted } of share < 1 ? WALKED.slice(0, 1) : WALKED) {
+      const most = Math.ceil(share * Math.max(least, wanted * limit));
       const pipeline = [
         { $match: walked },
         { $sort: roughly ?? sort },
@@ -101,6 +105,14 @@ export async function collect(
   return each(segments, limit, async ({ filter, sort }, rest) =>
     ask.find(everyOf([driving, filter, ...others]), sort, hint, rest, stretch),
   );
+}
+
+/** How many tests stand in a filter, however deep. A list of values to be equal to is looked up as one. */
+function testsIn(filter: unknown): number {
+  if (typeof filter !== 'object' || filter === null) return 0;
+  let tests = 0;
+  for (const each of Object.values(filter)) tests += testsIn(each);
+  return Math.max(1, tests);
 }
 
 /** One segment after the other, until there is enough. */

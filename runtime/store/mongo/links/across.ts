@@ -41,7 +41,7 @@ export function openFindAcross(parts: FindParts): (query: FindAcrossQuery, limit
     const place = query.after === undefined ? undefined : readAcrossPlace(query.after, query.parts);
     const after = place === undefined ? undefined : readFindCursor(place.own, orderOf(parts, query, place.type));
     try {
-      return await runSearch(snapshots, turns, limits, async (snapshot) => {
+      return await runSearch(snapshots, turns, query, limits, async (snapshot) => {
         const types = await typesIn(snapshot);
         const own = { ...query, parts: query.parts.filter(({ type }) => types.has(type)) };
         const ask = openAsk(snapshot);

@@ -1,4 +1,7 @@
-import { everyOf, restOf } from '../find/compile.js';
+import type { Document } from 'mongodb';
+
+import type { Stretch } from '../find/access.js';
+import { compile, everyOf, restOf, type Conjunct } from '../find/compile.js';
 import { drivingIn } from '../find/driving.js';
 import { hasLinks, type Plan } from '../find/plan.js';
 import type { Batch } from '../snapshot.js';
@@ -19,6 +22,12 @@ export async function collectKeys(
   if (hasLinks(plan)) {
     const held = await collectHeld(links, type, plan, most, { params: [], names: false });
     return held?.map(({ key }) => key);
+  }
+  const listed = most <= links.limits.few ? exactStretch(compile(type, plan)) : undefined;
+  if (listed !== undefined) {
+    // To count them would take as long.
+    const { documents, isCut } = await links.ask.list(listed.stretch, listed.hint, most + 1);
+    return isCut || documents.length > most ? undefined : documents.map(idOf);
   }
   const size = await sizeOf(links, type, plan, most);
   if (size.isMore) return undefined;
@@ -50,6 +59,16 @@ export async function collectHeld(
     throw error;
   }
   return found;
+}
+
+/** The stretch of an index in which all that lies fulfils some conjuncts, and nothing else does; undefined: there is none. */
+function exactStretch(
+  conjuncts: readonly Conjunct[],
+): { readonly stretch: Stretch; readonly hint: Document } | undefined {
+  const [access, ...others] = conjuncts.flatMap(({ accesses }) => accesses);
+  const [stretch, ...more] = access?.stretches ?? [];
+  const isExact = conjuncts.length === 1 && others.length === 0 && access?.isExact === true && more.length === 0;
+  return isExact && stretch !== undefined ? { stretch, hint: access.hint } : undefined;
 }
 
 function read(links: Links, type: string, { way, conjuncts }: Size, most: number, need: Need): Promise<Batch> {

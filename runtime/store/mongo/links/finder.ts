@@ -107,9 +107,9 @@ function plainFinder(search: Search, probed: readonly ProbedWay[]): Finder {
     },
     isLongerThan(count) {
       if (listed !== undefined) return true;
-      const { best, probed: counted } = choice;
+      const { best } = choice;
       // What matches of the only way is mostly more too.
-      return best === undefined || (waysInto(conjuncts).length === 1 && counted.length > 0 && best.matches > count);
+      return best === undefined || (waysInto(conjuncts).length === 1 && best.matches > count);
     },
     countAll: () => countAll(search),
     countCheaply: () => countCheaply(search),

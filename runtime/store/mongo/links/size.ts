@@ -13,15 +13,19 @@ export interface Size {
   readonly conjuncts: readonly Conjunct[];
 }
 
+/** So far is counted at least: what is longer than a few is asked for further mostly, and that would be one command more. */
+const NEAR = 500;
+
 /** Counts what lies on the ways to what fulfils a plan, its links left out; no further than a limit. */
 export async function sizeOf(links: Links, type: string, plan: Plan, limit: number): Promise<Size> {
   const { snapshot, probes, probed } = links;
   const conjuncts = compile(type, relax(plan));
   const ways = waysInto(conjuncts);
   if (ways.length === 0) return { ...(await probes.count(snapshot, typeAccess(type), limit)), conjuncts };
-  const counted = await probeAll(snapshot, probes, ways, limit);
+  const counted = await probeAll(snapshot, probes, ways, Math.max(limit, NEAR));
   probed.push(...counted);
-  return { ...shortest(counted), conjuncts };
+  const best = shortest(counted);
+  return best.matches > limit ? { ...best, matches: limit, isMore: true, conjuncts } : { ...best, conjuncts };
 }
 
 /** The fewest that lie on any way of a plan, those of the plans behind its links included; Infinity: more than the limit. */

@@ -93,7 +93,7 @@ function openRows({ statements, guard, trace, param, own }: Run) {
   const here = isHere(raw('r'), own());
   const [url, version] = [param('url'), param('version')];
   function counted<T>(rows: readonly T[]): readonly T[] {
-    guard.step(rows.length + 1);
+    guard.step();
     trace?.read(rows.length);
     return rows;
   }

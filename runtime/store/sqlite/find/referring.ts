@@ -58,7 +58,7 @@ export function openReferring(db: Database, { dictionary, guard, isUnordered }: 
     const most = isOrdered ? limit : -1;
     /** Mostly few refer to all of them together; else each is asked for those that come first. */
     function addByIds(ids: readonly string[], target: number, param: number): void {
-      guard.step(ids.length);
+      guard.step();
       const all = byIds.all(JSON.stringify(ids), param, target, own, isOrdered ? limit + 1 : -1);
       if (!isOrdered || all.length <= limit) return first.add(all);
       for (const id of ids) first.add(byId.all(id, param, first.below, target, own, most));
