@@ -56,6 +56,23 @@ export function filterSearches(data: Store): void {
   beforeAll(() => putAll(server, DATA), 60_000);
 
   it.each([
+    ['half of a surrogate pair', 'name sw "a\\ud83d"'],
+    ['conditions that are too deep', `gender ne a${' and gender ne a or gender ne a'.repeat(49)}`],
+    ['too many links', `${'link['.repeat(17)}_id eq a${']._id eq a'.repeat(17)}`],
+  ])('refuses %s', async (_what, filter) => {
+    expect(refusalOf(await search('Patient', filter))).toContain('400 parameter-invalid In _filter: ');
+  });
+
+  it('takes conditions as deep as may be', async () => {
+    const deep = `gender eq female${' and gender pr true or gender eq a'.repeat(25)}`;
+    expect(idsOf(await search('Patient', deep))).toEqual(['zoe']);
+    const chained = `${'link:Patient.'.repeat(8)}gender eq a`;
+    const nots = 'not ('.repeat(19);
+    const tail = ' or gender eq a)'.repeat(19);
+    expect(idsOf(await search('Patient', `${nots}${chained}${tail}`))).toHaveLength(3);
+  });
+
+  it.each([
     // The examples of the specification.
     ['Patient', 'name co "pet"', ['perpetua', 'peter']],
     ['Patient', 'given eq "peter" and birthdate ge 2014-10-10', ['peter']],

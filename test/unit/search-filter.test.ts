@@ -168,6 +168,16 @@ describe('filters (search_filter.html)', () => {
     ['Patient', 'organization.organization.name eq x', 'Unknown parameter "Organization.organization"'],
     ['Organization', `${'partof.'.repeat(9)}name eq x`, 'goes over more than 8 links'],
     ['Organization', `${'partof[name eq x].'.repeat(9)}name eq x`, 'goes over more than'],
+    ['Organization', `${'partof['.repeat(9)}name eq x${'].name eq x'.repeat(9)}`, 'goes over more than'],
+    ['Organization', `partof.partof[${'partof.'.repeat(7)}name eq x].name eq x`, 'goes over more than'],
+    // What may be any type multiplies with each bracket: found before it takes long, although most of it would be left out.
+    [
+      'Patient',
+      `${'_has:List:item:item['.repeat(4)}_tag eq x${']._tag eq x'.repeat(4)}`,
+      'The filter compares in more than 20000 combinations of types',
+    ],
+    ['Patient', `name eq x${' and name eq x or name eq x'.repeat(26)}`, 'more than 50 of "and", "or" and "not"'],
+    ['Patient', 'name sw "a\\ud83d"', 'The filter lacks the end of a string as JSON writes it'],
     [
       'Patient',
       `${'('.repeat(21)}name eq x${')'.repeat(21)}`,
@@ -178,6 +188,13 @@ describe('filters (search_filter.html)', () => {
   ])('%s?_filter=%s is refused', (type, text, message) => {
     expect(refused(type, text)).toContain('400 parameter-invalid: In _filter: ');
     expect(refused(type, text)).toContain(message);
+  });
+
+  it('takes links before and within brackets, and conditions around each other, up to the limit', () => {
+    const brackets = `partof.partof[${'partof.'.repeat(6)}name eq x].name eq x`;
+    expect(filter('Organization', brackets).match(/partof ->/g)).toHaveLength(8);
+    const changes = `name eq x${' and name eq x or name eq x'.repeat(25)}`;
+    expect(filter('Patient', changes).match(/name >=/g)).toHaveLength(51);
   });
 
   it('over several types does not lead on', () => {

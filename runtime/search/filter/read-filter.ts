@@ -4,12 +4,12 @@ import type { CriterionContext } from '../query/criterion-context.js';
 import type { Filter, FilterTest } from '../query/link-step.js';
 import { MAX_LINKS } from '../query/link-name.js';
 import { isMembers } from '../query/members.js';
-import { readFound } from '../query/parse-links.js';
+import { MAX_COMPARED, readFound } from '../query/parse-links.js';
 import { findPlainRow } from '../query/parse-plain.js';
 import type { Condition } from '../query/query.js';
 import { clip, quote } from '../query/quote.js';
 import { compositeTests, missing, readValue, toCondition } from '../query/read-value.js';
-import { resolveLinks } from '../query/resolve-links.js';
+import { countWays, resolveLinks } from '../query/resolve-links.js';
 import { LATER_OPERATORS, OPERATORS, operatorsOf } from './operators.js';
 import { parseFilter } from './parse-filter.js';
 
@@ -24,38 +24,59 @@ export const FILTER = '_filter';
  * a part it could find more than was asked for, or less
  */
 export function readFilter(text: string, context: CriterionContext): Condition {
+  const work: Work = { room: MAX_COMPARED };
   try {
-    return read(parseFilter(text, context.links?.most ?? MAX_LINKS), context);
+    const condition = read(parseFilter(text, context.links?.most ?? MAX_LINKS), context, work);
+    // Where types that do not take a part are left out, nobody was told.
+    if (work.room < 0) throw tooWide();
+    return condition;
   } catch (error) {
     if (error instanceof FhirError) throw new FhirError('parameter-invalid', `In ${FILTER}: ${error.message}`);
     throw error;
   }
 }
 
-function read(filter: Filter, context: CriterionContext): Condition {
+/** Comparisons that may still be read, each counting for all types that its path leads to: brackets multiply them. */
+interface Work {
+  room: number;
+}
+
+/** What it takes to look a path up, also where it leads nowhere. */
+const LOOKUP = 10;
+
+function read(filter: Filter, context: CriterionContext, work: Work): Condition {
   switch (filter.is) {
     case 'and':
-      return { all: filter.parts.map((part) => read(part, context)) };
+      return { all: filter.parts.map((part) => read(part, context, work)) };
     case 'or':
-      return { some: filter.parts.map((part) => read(part, context)) };
+      return { some: filter.parts.map((part) => read(part, context, work)) };
     case 'not':
-      return { not: read(filter.filter, context) };
+      return { not: read(filter.filter, context, work) };
     case 'test':
-      return readTest(filter, context);
+      return readTest(filter, context, work);
   }
 }
 
-function readTest(test: FilterTest, context: CriterionContext): Condition {
+function readTest(test: FilterTest, context: CriterionContext, work: Work): Condition {
   const { links } = context;
+  if (--work.room < 0) throw tooWide();
   if (test.path.steps.length === 0) return compare(test, findPlainRow(test.path.last, context.rows), context);
   if (links === undefined) throw new FhirError('parameter-invalid', `${quote(test.text)} leads to other resources, which only a search of one type does: [base]/[type]?…`); // prettier-ignore
-  return readFound<Condition>(resolveLinks(test.path, test.text, links), {
+  work.room -= LOOKUP;
+  const found = resolveLinks(test.path, test.text, links);
+  work.room -= countWays(found);
+  return readFound<Condition>(found, {
     row: ({ row }) => compare(test, row, context),
     within(where, filter, type) {
       const there = { ...context, rows: links.definitions.rowsOf(type), links: { ...links, type } };
-      return { all: [read(filter, there), where] };
+      return { all: [read(filter, there, work), where] };
     },
   });
+}
+
+function tooWide(): FhirError {
+  const text = `The filter compares in more than ${MAX_COMPARED} combinations of types; say which types are meant, as in subject:Patient[…].name`;
+  return new FhirError('parameter-invalid', text);
 }
 
 function compare({ text, operator, value }: FilterTest, row: SearchRow, context: CriterionContext): Condition {

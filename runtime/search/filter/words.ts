@@ -79,7 +79,8 @@ export class Words {
     this.at = at + (literal?.length ?? 0);
     try {
       const text: unknown = JSON.parse(literal ?? '');
-      if (typeof text === 'string') return text;
+      // URLs hold no half of a surrogate pair, and neither do stores.
+      if (typeof text === 'string' && !/\p{Surrogate}/u.test(text)) return text;
     } catch {
       // Told below.
     }
