@@ -4,7 +4,7 @@ import { readJson } from '../format/read-json.js';
 import { localTests } from '../search/query/parse-value.js';
 import type { Condition, Criterion, Hierarchy, Target } from '../search/query/query.js';
 import type { FindQuery, Store, StoredVersion } from '../store/store.js';
-import { resolveMembers, type MembersSource } from './resolve-members.js';
+import { MAX_LISTINGS, resolveMembers, type MembersBudget, type MembersSource } from './resolve-members.js';
 import type { Services } from './services.js';
 
 /** Where hierarchies are followed, and members looked up. Of the base absolute references are as good as relative ones. */
@@ -28,7 +28,7 @@ const DEPTH = 10_000;
  * @throws FhirError `too-costly` where there are too many of them, or time is up
  */
 export async function resolveCriteria(criteria: readonly Criterion[], source: HierarchySource): Promise<Condition> {
-  const budget = { room: MAX_HIERARCHY.resources };
+  const budget = { room: MAX_HIERARCHY.resources, listings: MAX_LISTINGS };
   const all: Condition[] = [];
   for (const criterion of criteria) all.push(await resolve(criterion, source, budget));
   const [only] = all;
@@ -36,7 +36,7 @@ export async function resolveCriteria(criteria: readonly Criterion[], source: Hi
 }
 
 /** What all hierarchies of a search may still lead to. */
-interface Budget {
+interface Budget extends MembersBudget {
   room: number;
 }
 
@@ -60,7 +60,7 @@ async function make(
   budget: Budget,
   inner: (criterion: Criterion) => Promise<Condition>,
 ): Promise<Condition> {
-  if ('members' in criterion) return resolveMembers(criterion, source);
+  if ('members' in criterion) return resolveMembers(criterion, source, budget);
   if ('hierarchies' in criterion) {
     const any = [];
     for (const hierarchy of criterion.hierarchies) {

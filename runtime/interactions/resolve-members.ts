@@ -19,6 +19,14 @@ export interface MembersSource {
 /** Members that are none any more, of all that one search names. */
 export const MAX_FORMER = 10_000;
 
+/** Resources whose active members one search asks for: each is read, and may be a condition of its own. */
+export const MAX_LISTINGS = 100;
+
+/** How many it may still name. */
+export interface MembersBudget {
+  listings: number;
+}
+
 /** Resources that one query asks for. */
 const PAGE = 100;
 
@@ -28,12 +36,15 @@ type Json = Readonly<Record<string, unknown>>;
  * What some resources list, as a condition on what is searched: that one of them refers to it, and for `_in` not only as what
  * is no member any more (`inactive`, `deleted`, or by its period). Those that may not be read list nothing.
  *
- * @throws FhirError `too-costly` where too many are no members any more
+ * @throws FhirError `too-costly` where too many are named, or are no members any more
  */
 export async function resolveMembers(
   { members, type, of, isNot, now }: MembersCriterion,
   source: MembersSource,
+  budget: MembersBudget,
 ): Promise<Condition> {
+  if (members === '_in') budget.listings -= of.length;
+  if (budget.listings < 0) throw tooMany(`more than ${MAX_LISTINGS} resources; search by some of them at a time`);
   const some: Condition[] = [];
   let room = MAX_FORMER;
   for (const [listing, ids] of byType(of)) {
@@ -42,7 +53,10 @@ export async function resolveMembers(
     for await (const { id, content } of readAll(listing, ids, source)) {
       const former = members === '_in' ? formerOf(content(), row, type, now, source) : [];
       room -= former.length;
-      if (room < 0) throw tooMany();
+      if (room < 0)
+        throw tooMany(
+          `what has more than ${MAX_FORMER} members that are none any more; search by the ids of the others`,
+        );
       if (former.length === 0) there.push(id);
       else some.push({ all: [listedBy(listing, row, [id]), { not: { ids: former } }] });
     }
@@ -105,7 +119,6 @@ function holds(period: Json | undefined, now: number, zone: Zone): boolean {
   return (read('start')?.low ?? -Infinity) <= now && now <= (read('end')?.high ?? Infinity);
 }
 
-function tooMany(): FhirError {
-  const text = `_in names what has more than ${MAX_FORMER} members that are none any more; search by the ids of the others`;
-  return new FhirError('too-costly', text);
+function tooMany(what: string): FhirError {
+  return new FhirError('too-costly', `_in names ${what}`);
 }

@@ -108,6 +108,7 @@ export function filterSearches(data: Store): void {
     ['Observation', 'date sa 2021-01', ['note']],
     ['Observation', 'value-quantity gt 0.15|ucum|mol/L', ['sodium']],
     ['Observation', 'code-value-quantity eq http://loinc.org|2951-2$gt150', ['sodium']],
+    ['Observation', 'code-value-quantity eq loinc|2951-2$gt0.15|ucum|mol/L', ['sodium']],
     ['Observation', 'subject re Patient/zoe', []],
     [
       'Observation',

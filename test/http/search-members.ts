@@ -120,6 +120,10 @@ export function memberSearches(data: Store): void {
     ['Patient?_in=g', 'is List/42, Group/42, CareTeam/42, a resource of this server, not "g"'],
     ['Patient?_in=Patient/ann', 'resources of type Patient have no members'],
     ['Patient?_in:missing=true', '400 modifier-unknown The parameter "_in:missing" takes :not, not :missing'],
+    [
+      `Patient?_in=${'Group/g,'.repeat(100)}Group/g`,
+      '503 too-costly _in names more than 100 resources; search by some of them at a time',
+    ],
     ['?_in=Group/g', 'is asked of one type: [base]/[type]?_in=…'],
     ['Patient?_sort=_in', '400 parameter-unknown'],
     ['Observation?_filter=_in+re+Group/g', '400 parameter-invalid In _filter: "_in" stands by itself'],

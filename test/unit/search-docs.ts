@@ -145,7 +145,7 @@ export function searchDocs(): string {
     '',
     '`_list=42`: what the List refers to. `_in=Group/1,List/2,CareTeam/3`: its active members, so without those that are `inactive`,',
     '`deleted`, or whose `period` (CareTeam: `coveragePeriod`) does not hold the present; `_in:not=…` the others. Also at the end',
-    'of a chain: `patient._in=Group/1`. A resource that is not there, or may not be read, has no members. `_in` is asked of one',
+    'of a chain: `patient._in=Group/1`; 100 resources in one search. A resource that is not there, or may not be read, has no members. `_in` is asked of one',
     'type. Groups that describe their members instead of listing them have none here. No write has either among its criteria.',
     '',
     '## Other names',

@@ -65,7 +65,7 @@ const SYSTEMS: Readonly<Record<string, string>> = {
 };
 
 /** `loinc|1234-5`, `5.4|ucum|mg`: the name before the last bar as the system that it stands for. */
-function withSystem(value: string): string {
+export function withSystem(value: string): string {
   return value.replace(
     /^((?:[^|]*\|)?)(loinc|snomed|rxnorm|ucum)\|/,
     (_all, number: string, name: string) => `${number}${SYSTEMS[name]}|`,
