@@ -4,6 +4,7 @@ import { FhirError } from '../../fhir/errors.js';
 import { stampBody } from '../../store/body.js';
 import type { Change, Store, StoredVersion } from '../../store/store.js';
 import type { Call } from '../call.js';
+import type { IndexCurrency } from '../index-currency.js';
 import { isJudged } from '../sight.js';
 import type { BundleServices } from './bundle-services.js';
 import { callOf } from './entry-call.js';
@@ -31,7 +32,8 @@ export async function rehearseReads(
   pace: Pace,
 ): Promise<void> {
   if (reads.length === 0) return;
-  const ahead = { ...services, store: storeAhead(services.store, changes, bundle.principal.access) };
+  const store = storeAhead(services.store, changes, bundle.principal.access);
+  const ahead = { ...services, store, currency: NOTHING_INDEXED };
   const faults = new Map<number, FhirError>();
   await inParallel(reads, WIDTH, async (entry) => {
     await pace();
@@ -47,6 +49,9 @@ export async function rehearseReads(
   });
   throwFaults(faults);
 }
+
+/** What is ahead stands in no index yet, so that contents have to tell who sees it. */
+const NOTHING_INDEXED: IndexCurrency = { notCurrent: () => Promise.resolve(['']) };
 
 /** The store as it will be, with as much of each resource as reads need to succeed; searches and histories are not done. */
 function storeAhead(store: Store, changes: readonly Change[], access: Access): Store {
