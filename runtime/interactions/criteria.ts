@@ -10,6 +10,7 @@ import { parseQuery } from '../fhir/parse-query.js';
 import { FILTER } from '../search/filter/read-filter.js';
 import { isLinkName } from '../search/query/link-name.js';
 import { isMembers } from '../search/query/members.js';
+import { splitName } from '../search/query/parse-plain.js';
 import { printCondition } from '../search/query/print.js';
 import type { Condition, Criterion } from '../search/query/query.js';
 import { sortCondition } from '../search/query/sort-condition.js';
@@ -74,7 +75,7 @@ export async function readCriteria(
       throw noCriterion(name, 'says how results are shown');
     if (value === '') throw noCriterion(name, 'has no value');
     if (isLinkName(name)) throw linked(name);
-    if (name === FILTER || isMembers(name.split(':', 1)[0] ?? ''))
+    if (name === FILTER || isMembers(splitName(name).code))
       throw noCriterion(name, 'may be about other resources, which writes cannot be guarded against');
   }
   const input = { type, params: sent, isLenient: false, isPosted: false, now: Date.now(), base };

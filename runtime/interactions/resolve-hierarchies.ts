@@ -3,7 +3,8 @@ import type { Resource } from '../fhir/resource.js';
 import { readJson } from '../format/read-json.js';
 import { localTests } from '../search/query/parse-value.js';
 import type { Condition, Criterion, Hierarchy, Target } from '../search/query/query.js';
-import type { FindQuery, Store, StoredVersion } from '../store/store.js';
+import type { Store, StoredVersion } from '../store/store.js';
+import { findAll } from './find-all.js';
 import { MAX_LISTINGS, resolveMembers, type MembersBudget, type MembersSource } from './resolve-members.js';
 import type { Services } from './services.js';
 
@@ -103,19 +104,13 @@ async function* neighbours(
   source: HierarchySource,
 ): AsyncGenerator<string> {
   const where: Condition = direction === 'above' ? { ids } : { param: by, any: testsOf(type, ids, source) };
-  for await (const version of findAll({ type, where, sort: [], count: PAGE, total: 'none' }, source)) {
+  for await (const version of findAll(
+    { type, where, sort: [], count: PAGE, total: 'none' },
+    source.find,
+    source.signal,
+  )) {
     if (direction === 'below') yield version.id;
     else yield* parentsOf(version, by, source);
-  }
-}
-
-async function* findAll(query: FindQuery, { find, signal }: HierarchySource): AsyncGenerator<StoredVersion> {
-  for (let after: string | undefined; ;) {
-    signal?.throwIfAborted();
-    const page = await find(after === undefined ? query : { ...query, after }, signal);
-    yield* page.versions;
-    if (page.next === undefined) return;
-    after = page.next;
   }
 }
 

@@ -5,6 +5,7 @@ import { NOTHING, type Condition, type MembersCriterion } from '../search/query/
 import { dateInterval } from '../search/values/date-interval.js';
 import type { Zone } from '../search/values/zone.js';
 import type { FindQuery, Store } from '../store/store.js';
+import { findAll } from './find-all.js';
 
 /** Where Lists, Groups and CareTeams are looked up. */
 export interface MembersSource {
@@ -79,14 +80,8 @@ function byType(of: MembersCriterion['of']): ReadonlyMap<string, readonly string
 
 async function* readAll(type: string, ids: readonly string[], { findReadable, signal }: MembersSource) {
   const query: FindQuery = { type, where: { ids }, sort: [], count: PAGE, total: 'none' };
-  for (let after: string | undefined; ;) {
-    signal?.throwIfAborted();
-    const page = await findReadable(after === undefined ? query : { ...query, after }, signal);
-    for (const { id, json } of page.versions) {
-      if (json !== undefined) yield { id, content: () => JSON.parse(json) as Json };
-    }
-    if (page.next === undefined) return;
-    after = page.next;
+  for await (const { id, json } of findAll(query, findReadable, signal)) {
+    if (json !== undefined) yield { id, content: () => JSON.parse(json) as Json };
   }
 }
 

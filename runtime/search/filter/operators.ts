@@ -1,9 +1,8 @@
 import type { SearchRow, SearchType } from '../../contract/search.js';
 import { dateInterval } from '../values/date-interval.js';
-import { fold } from '../values/fold.js';
 import { asciiLower } from '../query/ascii-lower.js';
 import type { FilterOperator } from '../query/link-step.js';
-import { VALUE_PARSERS, ValueError, type ValueContext, type ValueParser } from '../query/parse-value.js';
+import { folded, VALUE_PARSERS, ValueError, type ValueContext, type ValueParser } from '../query/parse-value.js';
 import type { SystemTest, ValueTest } from '../query/query.js';
 
 /** Reads the value that an operator compares with: tests of which an entry has to fulfil some. @throws ValueError */
@@ -70,12 +69,6 @@ export function withSystem(value: string): string {
     /^((?:[^|]*\|)?)(loinc|snomed|rxnorm|ucum)\|/,
     (_all, number: string, name: string) => `${number}${SYSTEMS[name]}|`,
   );
-}
-
-function folded(value: string): string {
-  const text = fold(value);
-  if (text === '') throw new ValueError('has nothing to compare: letters or digits are needed');
-  return text;
 }
 
 function within(

@@ -4,6 +4,7 @@ import { readReference } from '../../path/reference-text.js';
 import type { PlainContext } from './criterion-context.js';
 import type { MembersCriterion } from './query.js';
 import { quote } from './quote.js';
+import { invalid } from './read-value.js';
 import { splitAt, unescape } from './split.js';
 
 /** How resources of a type list others. */
@@ -76,8 +77,4 @@ export function parseMembers(
     return { type, id };
   });
   return { members, ...(hierarchy !== undefined && { type: hierarchy.type }), of, isNot, now };
-}
-
-function invalid(label: string, what: string): FhirError {
-  return new FhirError('parameter-invalid', `The parameter ${quote(label)} ${what}`);
 }

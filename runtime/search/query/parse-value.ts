@@ -65,9 +65,9 @@ export const VALUE_PARSERS: Readonly<Partial<Record<SearchType, Readonly<Record<
     'of-type': (text) => [ofTypeTest(text)],
   },
   string: {
-    '': (text) => [{ is: 'string-begins', folded: folded(text) }],
+    '': (text) => [{ is: 'string-begins', folded: folded(unescape(text)) }],
     exact: (text) => [{ is: 'string-equals', text: unescape(text) }],
-    contains: (text) => [{ is: 'string-contains', folded: folded(text) }],
+    contains: (text) => [{ is: 'string-contains', folded: folded(unescape(text)) }],
   },
   uri: {
     '': (text) => [{ is: 'uri-equals', value: unescape(text) }],
@@ -111,8 +111,9 @@ export const LATER: Readonly<Partial<Record<SearchType, Readonly<Record<string, 
   uri: { contains: 'URIs are found by whole segments alone' },
 };
 
-function folded(text: string): string {
-  const plain = fold(unescape(text));
+/** A text as strings are compared, without escapes. @throws ValueError where nothing of it is */
+export function folded(text: string): string {
+  const plain = fold(text);
   if (plain === '') throw new ValueError('has nothing to compare: letters or digits are needed');
   return plain;
 }

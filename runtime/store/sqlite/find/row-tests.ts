@@ -44,12 +44,7 @@ export function toRowTests(test: ValueTest, names: Names): readonly RowTest[] {
     case 'token-code-begins':
       // An absent code is stored as an empty text, and begins with nothing.
       if (test.lower === '') return one(shapes.tokenBegins(false), FIRST_TEXT, '');
-      return spellings(test.lower).flatMap((begin) => {
-        const after = afterPrefix(begin);
-        return after === undefined
-          ? one(shapes.tokenBegins(false), begin, test.lower)
-          : one(shapes.tokenBegins(true), begin, after, test.lower);
-      });
+      return spelled(shapes.tokenBegins, test.lower, one);
     case 'token-any-case':
     case 'token-other':
       return anyCaseTests(test, names, one);
@@ -102,9 +97,25 @@ export function toRowTests(test: ValueTest, names: Names): readonly RowTest[] {
 
 type One = (shape: Shape, ...values: readonly Value[]) => readonly RowTest[];
 
-function prefixed(prefix: string, bounded: Shape, open: Shape, one: One): readonly RowTest[] {
+function prefixed(
+  prefix: string,
+  bounded: Shape,
+  open: Shape,
+  one: One,
+  ...more: readonly Value[]
+): readonly RowTest[] {
   const after = afterPrefix(prefix);
-  return after === undefined ? one(open, prefix) : one(bounded, prefix, after);
+  return after === undefined ? one(open, prefix, ...more) : one(bounded, prefix, after, ...more);
+}
+
+/** Of codes that begin with a text in lower case, each spelling of its beginning by itself. */
+function spelled(
+  shape: (isBounded: boolean) => Shape,
+  lower: string,
+  one: One,
+  ...more: readonly Value[]
+): readonly RowTest[] {
+  return spellings(lower).flatMap((begin) => prefixed(begin, shape(true), shape(false), one, lower, ...more));
 }
 
 function anyCaseTests({ is, system, lower }: TokenCaseTest, names: Names, one: One): readonly RowTest[] {
@@ -119,12 +130,7 @@ function anyCaseTests({ is, system, lower }: TokenCaseTest, names: Names, one: O
   }
   if (isNowhere) return [];
   if (lower === undefined) return one(shapes.TOKEN_SYSTEM, ...systems);
-  return spellings(lower).flatMap((begin) => {
-    const after = afterPrefix(begin);
-    return after === undefined
-      ? one(shapes.tokenAnyCase(false, hasSystem), begin, lower, ...systems)
-      : one(shapes.tokenAnyCase(true, hasSystem), begin, after, lower, ...systems);
-  });
+  return spelled((isBounded) => shapes.tokenAnyCase(isBounded, hasSystem), lower, one, ...systems);
 }
 
 /** The number of a system; 0 stands for none. */
