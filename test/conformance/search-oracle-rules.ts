@@ -4,7 +4,7 @@ import type { ComponentRow, SearchRow } from '../../runtime/contract/index.js';
 import {
   placeOf,
   spanOfDate,
-  type Coded,
+  type TokenItem,
   type Item,
   type QuantityItem,
   type ReferenceItem,
@@ -63,11 +63,7 @@ export function fulfils(
   }
 }
 
-function isToken(
-  { system, code, types }: Coded & { types?: readonly Coded[] } & { is: 'token' },
-  modifier: string,
-  text: string,
-): boolean {
+function isToken({ system, code, types, isString }: TokenItem, modifier: string, text: string): boolean {
   const [first = '', second, third] = parts(text, '|').map(plain);
   if (modifier === 'code-text') return code !== undefined && lowerAscii(code).startsWith(lowerAscii(plain(text)));
   if (modifier === 'of-type') {
@@ -75,9 +71,11 @@ function isToken(
       code === third && (types ?? []).some((type) => type.code === second && (first === '' || type.system === first))
     );
   }
-  if (second === undefined) return code === first;
-  if (first === '') return system === undefined && code === second;
-  return system === first && (second === '' || code === second);
+  const isCode = (asked: string): boolean =>
+    isString === true && code !== undefined ? lowerAscii(code) === lowerAscii(asked) : code === asked;
+  if (second === undefined) return isCode(first);
+  if (first === '') return system === undefined && isCode(second);
+  return system === first && (second === '' || isCode(second));
 }
 
 const lowerAscii = (text: string): string =>

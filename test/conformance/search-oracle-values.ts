@@ -5,13 +5,20 @@ import type { SearchType } from '../../runtime/contract/index.js';
  * interval that is open is infinite; `isWithout` says that the ends of a quantity are not part of it (`<5`).
  */
 export type Item =
-  | { readonly is: 'token'; readonly system?: string; readonly code?: string; readonly types?: readonly Coded[] }
+  | TokenItem
   | { readonly is: 'string'; readonly text: string }
   | { readonly is: 'date'; readonly low: number; readonly high: number }
   | { readonly is: 'number'; readonly value: number }
   | QuantityItem
   | ReferenceItem
   | { readonly is: 'uri'; readonly text: string };
+
+/** `isString`: no code of any system, but a text whose case does not count. */
+export interface TokenItem extends Coded {
+  readonly is: 'token';
+  readonly types?: readonly Coded[];
+  readonly isString?: boolean;
+}
 
 export interface Coded {
   readonly system?: string;
@@ -76,8 +83,8 @@ export function itemsOf(
 const text = (value: Any): string | undefined => (typeof value === 'string' && value !== '' ? value : undefined);
 const many = (value: Any): Any[] => (Array.isArray(value) ? value : value === undefined ? [] : [value]);
 
-function tokens(value: Any, type: string, system: string | undefined): Extract<Item, { is: 'token' }>[] {
-  const coding = (one: Any): Extract<Item, { is: 'token' }> => ({ is: 'token', ...coded(one?.system, one?.code) });
+function tokens(value: Any, type: string, system: string | undefined): TokenItem[] {
+  const coding = (one: Any): TokenItem => ({ is: 'token', ...coded(one?.system, one?.code) });
   switch (type) {
     case 'Coding':
       return [coding(value)];
@@ -95,7 +102,13 @@ function tokens(value: Any, type: string, system: string | undefined): Extract<I
     default:
       return typeof value === 'object'
         ? []
-        : [{ is: 'token', ...coded(type === 'code' ? system : undefined, String(value)) }];
+        : [
+            {
+              is: 'token',
+              ...coded(type === 'code' ? system : undefined, String(value)),
+              ...(type === 'string' && { isString: true }),
+            },
+          ];
   }
 }
 

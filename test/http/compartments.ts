@@ -198,7 +198,11 @@ export function compartmentSearches(data: Store): void {
     ['/Observation/x1/Patient', 404, 'unknown-path There is no compartment of Observation; there is one of Device, '],
     ['/Medication/1/*', 404, 'unknown-path There is no compartment of Medication'],
     ['/Patient/1/Observation/x1', 404, 'unknown-path'],
-    ['/Patient/1/Observation?nope=1', 400, 'parameter-unknown Unknown parameter "nope"; valid here: '],
+    [
+      '/Patient/1/Observation?nope=1',
+      400,
+      'parameter-unknown Unknown parameter "nope"; did you mean "code"? valid here: ',
+    ],
     [
       '/Patient/1/Observation?_type=Observation',
       400,

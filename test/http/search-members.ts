@@ -116,10 +116,10 @@ export function memberSearches(data: Store): void {
       'Patient?_list=l,',
       '400 parameter-invalid The parameter "_list" is 42 or List/42, a resource of this server, not ""',
     ],
-    ['Patient?_list:not=l', '400 modifier-unknown The parameter "_list:not" takes no modifier, not :not'],
+    ['Patient?_list:not=l', '400 modifier-unknown The parameter "_list" takes no modifiers; it has :not'],
     ['Patient?_in=g', 'is List/42, Group/42, CareTeam/42, a resource of this server, not "g"'],
     ['Patient?_in=Patient/ann', 'resources of type Patient have no members'],
-    ['Patient?_in:missing=true', '400 modifier-unknown The parameter "_in:missing" takes :not, not :missing'],
+    ['Patient?_in:missing=true', '400 modifier-unknown The parameter "_in" takes :not alone; it has :missing'],
     [
       `Patient?_in=${'Group/g,'.repeat(100)}Group/g`,
       '503 too-costly _in names more than 100 resources; search by some of them at a time',

@@ -140,9 +140,11 @@ describe('what a search cannot be (search.html#errors)', () => {
   };
 
   it.each([
+    ['_cuont=3', '400 parameter-unknown Unknown parameter "_cuont"; did you mean "_count"? valid here: '],
+    ['_filter:not=x', '400 modifier-unknown The parameter "_filter" takes no modifiers; it has :not'],
     [
       'nmae=x',
-      '400 parameter-unknown Unknown parameter "nmae"; valid here: _filter, _id, _in, _language, _lastUpdated, _list, ',
+      '400 parameter-unknown Unknown parameter "nmae"; did you mean "name"? valid here: _filter, _id, _in, _language, _lastUpdated, _list, ',
     ],
     [
       'name:exactly=x',
@@ -155,7 +157,7 @@ describe('what a search cannot be (search.html#errors)', () => {
     ['_sort=name:text', '400 parameter-unknown _sort cannot go by "name:text": modifiers have no meaning there'],
     [
       '_sort=organization.name',
-      '400 parameter-unknown _sort cannot go by "organization.name": what other resources say',
+      '400 parameter-unknown _sort cannot go by "organization.name": only what the searched type itself says',
     ],
     ['_sort=_score', '400 parameter-unknown _sort cannot go by "_score": there is no score yet'],
     ['_sort=name,,family', '400 parameter-invalid _sort has an empty key'],

@@ -90,7 +90,7 @@ describe('a toy-size table', () => {
     code,
     type,
     url: `urn:${code}`,
-    paths: [{ text: code, steps: [], types: ['string'] }],
+    paths: [{ text: code, steps: [], types: [type === 'token' ? 'code' : 'string'] }],
   });
   const toys = searchDefinitions({
     resourceTypes: ['Ant', 'Bee'],

@@ -45,6 +45,18 @@ const CASES: readonly Case[] = [
     ['family=vesque', 'given=ter', 'family:exact=évesque\\, the', 'given:exact=Pete', 'family:contains=evesqe'],
   ],
   [
+    'tokens: a mere string in either case, identifiers in their own',
+    { resourceType: 'Medication', id: 'm', batch: { lotNumber: 'Lot-7É' }, identifier: [{ value: 'Ab' }] },
+    ['lot-number=lot-7É', 'lot-number=LOT-7É', 'lot-number=|lot-7É', 'lot-number:not=lot-7', 'identifier=Ab'],
+    ['lot-number=lot-7', 'lot-number:not=LOT-7É', 'lot-number=urn:s|Lot-7É', 'identifier=ab'],
+  ],
+  [
+    'tokens: a mere string as part of a composite',
+    { resourceType: 'StructureDefinition', id: 's', context: [{ type: 'element', expression: 'Patient.name' }] },
+    ['ext-context=element$patient.NAME'],
+    ['ext-context=ELEMENT$Patient.name', 'ext-context=element$patient'],
+  ],
+  [
     'tokens: system and code',
     patient({ identifier: [{ system: 'urn:a', value: '1|2' }, { value: 'x' }], gender: 'male', active: true }),
     [
@@ -268,7 +280,7 @@ describe('criteria of a search (search.html)', () => {
   });
 
   it.each([
-    ['nmae', 'x', 'Unknown parameter "nmae"; valid here: _'],
+    ['nmae', 'x', 'Unknown parameter "nmae"; did you mean "name"? valid here: _'],
     // Only where the type that is searched is known: `search-chains.test.ts`.
     ['name.given', 'x', 'The parameter "name.given" leads to other resources, which only a search of one type does'],
     ['name', '', 'The parameter "name" has no value'],

@@ -1,9 +1,16 @@
 import type { SearchRow, SearchType } from '../../contract/search.js';
 import { dateInterval } from '../values/date-interval.js';
-import { asciiLower } from '../query/ascii-lower.js';
 import type { FilterOperator } from '../query/link-step.js';
-import { folded, VALUE_PARSERS, ValueError, type ValueContext, type ValueParser } from '../query/parse-value.js';
-import type { SystemTest, ValueTest } from '../query/query.js';
+import {
+  anyCase,
+  folded,
+  tokenTest,
+  VALUE_PARSERS,
+  ValueError,
+  type ValueContext,
+  type ValueParser,
+} from '../query/parse-value.js';
+import type { ValueTest } from '../query/query.js';
 
 /** Reads the value that an operator compares with: tests of which an entry has to fulfil some. @throws ValueError */
 export type OperatorReader = (value: string, row: SearchRow, context: ValueContext) => readonly ValueTest[];
@@ -33,8 +40,8 @@ export const OPERATORS: Readonly<Partial<Record<SearchType, Readers>>> = {
   quantity: prefixed('quantity'),
   date: { ...prefixed('date'), co: containing, po: overlapping },
   token: {
-    eq: (...sent) => tokenTests('token-any-case', ...sent),
-    ne: (...sent) => tokenTests('token-other', ...sent),
+    eq: (value) => [anyCase('token-any-case', tokenTest(withSystem(value)))],
+    ne: (value) => [anyCase('token-other', tokenTest(withSystem(value)))],
   },
   reference: { re: referenceTests, eq: referenceTests },
   uri: { eq: (value) => [{ is: 'uri-equals', value }], re: (value) => [{ is: 'uri-equals', value }] },
@@ -109,26 +116,11 @@ function readInterval(value: string, zone: ValueContext['zone']) {
 }
 
 /** As searches read them, but that the case of the code does not count. */
-function tokenTests(
-  is: 'token-any-case' | 'token-other',
-  value: string,
-  row: SearchRow,
-  context: ValueContext,
-): ValueTest[] {
-  return plain('token')(withSystem(value), row, context).flatMap((test): ValueTest[] => {
-    if (test.is !== 'token') return [];
-    const { system, code }: { system?: SystemTest; code?: string } = test;
-    // An index has them in the order of ids, which it has not where the case may differ.
-    if (is === 'token-any-case' && (code === undefined || !/[A-Za-z]/.test(code))) return [test];
-    return [{ is, ...(system !== undefined && { system }), ...(code !== undefined && { lower: asciiLower(code) }) }];
-  });
-}
-
 function referenceTests(value: string, row: SearchRow, context: ValueContext): readonly ValueTest[] {
   return plain('reference')(value, row, context);
 }
 
 /** How searches read values of a type without a modifier. */
-function plain(type: 'number' | 'quantity' | 'date' | 'token' | 'reference'): ValueParser {
+function plain(type: 'number' | 'quantity' | 'date' | 'reference'): ValueParser {
   return VALUE_PARSERS[type]![''] as ValueParser;
 }

@@ -3,7 +3,7 @@ import { isId } from '../../fhir/id.js';
 import { readReference } from '../../path/reference-text.js';
 import type { PlainContext } from './criterion-context.js';
 import type { MembersCriterion } from './query.js';
-import { quote } from './quote.js';
+import { clip, quote } from './quote.js';
 import { invalid } from './read-value.js';
 import { splitAt, unescape } from './split.js';
 
@@ -53,8 +53,11 @@ export function parseMembers(
 ): MembersCriterion {
   const isNot = members === '_in' && modifier === 'not';
   if (modifier !== '' && !isNot) {
-    const valid = members === '_in' ? ':not' : 'no modifier';
-    throw new FhirError('modifier-unknown', `The parameter ${quote(label)} takes ${valid}, not :${modifier}`);
+    const valid = members === '_in' ? ':not alone' : 'no modifiers';
+    throw new FhirError(
+      'modifier-unknown',
+      `The parameter ${quote(members)} takes ${valid}; it has :${clip(modifier)}`,
+    );
   }
   if (members === '_in' && hierarchy === undefined) throw invalid(label, 'is asked of one type: [base]/[type]?_in=…');
   const parts = splitAt(value, ',').map(unescape);

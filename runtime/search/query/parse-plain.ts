@@ -60,12 +60,20 @@ export function parsePlain(
  * @throws FhirError `parameter-unknown`
  */
 export function findPlainRow(name: string, rows: ReadonlyMap<string, SearchRow>): SearchRow {
-  const { code } = splitName(name);
+  const { code, modifier } = splitName(name);
   const row = rows.get(code);
   if (row === undefined) throw unknownParameter(name, code, rows);
+  if (modifier !== '' && WITHOUT_MODIFIERS.has(code)) {
+    throw new FhirError(
+      'modifier-unknown',
+      `The parameter ${quote(code)} takes no modifiers; it has :${clip(modifier)}`,
+    );
+  }
   if (!isSearchable(row) && !isMembers(row.code)) throw notYet(code);
   return row;
 }
+
+const WITHOUT_MODIFIERS: ReadonlySet<string> = new Set(['_filter', '_type']);
 
 /** `code:modifier`; only the first colon counts. */
 export function splitName(name: string): { readonly code: string; readonly modifier: string } {

@@ -28,8 +28,8 @@ function kindOf({ code, type }: SearchRow): SortKey['by'] | undefined {
 
 /** A page goes on after a value of its last resource, which stands in an index of that resource alone. */
 const BEYOND =
-  'what other resources say is no order of these, because it would change within a page walk without them; search the other ' +
-  'type with that _sort, and _include or _revinclude what belongs to it';
+  'only what the searched type itself says gives an order, for other resources may change within a page walk; search the ' +
+  'other type with that _sort, and _include or _revinclude what belongs to it';
 
 function whyUnknown(param: string, rows: ReadonlyMap<string, SearchRow>): string {
   const [code = ''] = param.split(/[:.]/, 1);

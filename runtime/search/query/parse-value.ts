@@ -17,7 +17,7 @@ import {
   splitPrefix,
   type Precise,
 } from './intervals.js';
-import type { SystemTest, ValueTest } from './query.js';
+import type { SystemTest, TokenTest, ValueTest } from './query.js';
 import { splitAt, unescape } from './split.js';
 
 /** What values are read with. */
@@ -48,7 +48,7 @@ function checkPrefix(text: string): void {
 }
 
 /** The parameter, or the part of a composite, that a value is for. */
-export type ValueRow = Pick<SearchRow, 'type' | 'targets'> | ComponentRow;
+export type ValueRow = Pick<SearchRow, 'type' | 'targets' | 'paths'> | ComponentRow;
 
 /** Reads one alternative of a value, escapes still in it: tests of which an entry has to fulfil some. */
 export type ValueParser = (text: string, row: ValueRow, context: ValueContext) => readonly ValueTest[];
@@ -59,8 +59,8 @@ export type ValueParser = (text: string, row: ValueRow, context: ValueContext) =
  */
 export const VALUE_PARSERS: Readonly<Partial<Record<SearchType, Readonly<Record<string, ValueParser>>>>> = {
   token: {
-    '': (text) => [tokenTest(text)],
-    not: (text) => [tokenTest(text)],
+    '': (text, row) => [inAnyCase(tokenTest(text), row)],
+    not: (text, row) => [inAnyCase(tokenTest(text), row)],
     'code-text': (text) => [{ is: 'token-code-begins', lower: asciiLower(unescape(text)) }],
     'of-type': (text) => [ofTypeTest(text)],
   },
@@ -119,7 +119,7 @@ export function folded(text: string): string {
 }
 
 /** `code`, `system|code`, `|code`, `system|`. https://hl7.org/fhir/R5/search.html#token */
-function tokenTest(text: string): ValueTest {
+export function tokenTest(text: string): TokenTest {
   const parts = splitAt(text, '|').map(unescape);
   const [first = '', second] = parts;
   if (parts.length > 2) throw new ValueError('is a code, or system|code; a | within them is written \\|');
@@ -127,6 +127,24 @@ function tokenTest(text: string): ValueTest {
   if (first === '' && second === '') throw new ValueError('has neither a system nor a code');
   if (first === '') return { is: 'token', system: null, code: second };
   return second === '' ? { is: 'token', system: first } : { is: 'token', system: first, code: second };
+}
+
+/**
+ * What is a mere string (`version`, `lot-number`) is compared without case, of which codes and identifiers keep theirs:
+ * "if the underlying datatype is string then the search is not case sensitive".
+ */
+function inAnyCase(test: TokenTest, { paths }: ValueRow): ValueTest {
+  const types = paths.flatMap((path) => path.types);
+  if (!test.code || types.length === 0 || types.some((type) => type !== 'string')) return test;
+  return anyCase('token-any-case', test);
+}
+
+/** The test without the case of its code. */
+export function anyCase(is: 'token-any-case' | 'token-other', test: TokenTest): ValueTest {
+  const { system, code }: { system?: SystemTest; code?: string } = test;
+  // An index has them in the order of ids, which it has not where the case may differ.
+  if (is === 'token-any-case' && (code === undefined || !/[A-Za-z]/.test(code))) return test;
+  return { is, ...(system !== undefined && { system }), ...(code !== undefined && { lower: asciiLower(code) }) };
 }
 
 function ofTypeTest(text: string): ValueTest {
@@ -140,7 +158,6 @@ function ofTypeTest(text: string): ValueTest {
 
 function identifierTest(text: string): ValueTest {
   const test = tokenTest(text);
-  if (test.is !== 'token') return test;
   const { system, code: value }: { system?: SystemTest; code?: string } = test;
   return { is: 'identifier', ...(system !== undefined && { system }), ...(value !== undefined && { value }) };
 }

@@ -4,11 +4,29 @@ import { nearest } from '../../fhir/nearest.js';
 import { isSearchable, LATER_PARAMETERS, NO_CRITERIA, OF_THEIR_OWN } from './later-parameters.js';
 import { quote } from './quote.js';
 
+/** What else a search takes that begins so: listed nowhere, but perhaps meant. */
+const NOT_CRITERIA = [
+  '_sort',
+  '_count',
+  '_total',
+  '_summary',
+  '_elements',
+  '_maxresults',
+  '_include',
+  '_revinclude',
+  '_has',
+  '_format',
+  '_pretty',
+];
+
 /** No search of a type knows this parameter: which ones it knows. */
 export function unknownParameter(name: string, code: string, rows: ReadonlyMap<string, SearchRow>): FhirError {
   const special = wordsOf(code);
   if (special !== undefined) return special;
-  const text = `Unknown parameter ${quote(name)}; valid here: ${codesOf(rows).join(', ')}`;
+  const codes = codesOf(rows);
+  const meant =
+    code.length > 64 ? undefined : nearest(code, code.startsWith('_') ? [...codes, ...NOT_CRITERIA] : codes);
+  const text = `Unknown parameter ${quote(name)}; ${meant === undefined ? '' : `did you mean ${quote(meant)}? `}valid here: ${codes.join(', ')}`;
   return new FhirError('parameter-unknown', text);
 }
 
