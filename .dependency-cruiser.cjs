@@ -80,11 +80,11 @@ const runtimeRules = [
   ),
   forbid(
     'store-knows-search-by-type',
-    'A store compiles the query that search made. It takes what says how a query compares and prints, and the types of search; how criteria are read and entries made is none of its business.',
+    'A store compiles the query that search made. It takes what says how a query compares, prints and weighs, and the types of search; how criteria are read and entries made is none of its business.',
     { path: '^runtime/store/', pathNot: worker },
     {
       path: '^runtime/search/',
-      pathNot: '^runtime/search/(?:query/(?:compare-text|match|print|query|sort|uri)|values/fold)\\.ts$',
+      pathNot: '^runtime/search/(?:query/(?:compare-text|criterion|match|print|query|sort|uri)|values/fold)\\.ts$',
       dependencyTypesNot: ['type-only'],
     },
   ),

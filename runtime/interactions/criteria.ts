@@ -16,6 +16,7 @@ import type { Condition, Criterion } from '../search/query/query.js';
 import { sortCondition } from '../search/query/sort-condition.js';
 import { utc } from '../search/values/zone.js';
 import type { FindQuery } from '../store/store.js';
+import { checkConstraintsCurrent, noteConstraints } from './constraints-current.js';
 import { describeCurrency } from './index-currency.js';
 import { namesNotCurrent } from './names-not-current.js';
 import { FORM } from './page-form.js';
@@ -80,7 +81,7 @@ export async function readCriteria(
   }
   const input = { type, params: sent, isLenient: false, isPosted: false, now: Date.now(), base };
   const request = readSearchRequest(input, services);
-  const access = criteriaAccess(principal.access);
+  const access = noteConstraints(criteriaAccess(principal.access));
   checkScopes(type, request.criteria, access);
   const old = describeCurrency(await namesNotCurrent(request, services));
   if (old !== undefined) throw new FhirError('index-not-current', `${old}; kiln reindex mends that`);
@@ -92,6 +93,7 @@ export async function readCriteria(
   const alike = sortCondition(where);
   const text = `${type}?${new URLSearchParams(sent.map(({ name, value }): [string, string] => [name, value])).toString()}`;
   const reach = access.on(type, 's');
+  await checkConstraintsCurrent(access.constraints, services);
   const seen = reach === 'everything' ? alike : sortCondition(withinReach(alike, reach));
   return { type, where: seen, key: `${type}?${printCondition(alike)}`, text };
 }

@@ -12,6 +12,7 @@ import { NOTHING, type Condition, type Target } from '../search/query/query.js';
 import type { FindQuery, IncludePlan, Store } from '../store/store.js';
 import { neededFor } from './authorize.js';
 import type { Call } from './call.js';
+import { checkConstraintsCurrent, noteConstraints } from './constraints-current.js';
 import { resolveCriteria, type HierarchySource } from './resolve-hierarchies.js';
 import { needsOfSearch } from './search-needs.js';
 import { narrow } from './search-parts.js';
@@ -27,7 +28,7 @@ export interface SearchBounds {
   readonly include: IncludePlan | undefined;
   /** Alike for requests to which tokens give the same; empty: for all. For page links. */
   readonly effect: string;
-  /** What is asked of each type, hierarchies followed. @throws FhirError as `resolveCriteria` */
+  /** What is asked of each type, hierarchies followed. @throws FhirError as `resolveCriteria`, and `index-not-current` */
   targets(parts: readonly Target[], source: HierarchySource): Promise<readonly Target[]>;
 }
 
@@ -46,7 +47,7 @@ export async function boundSearch(
   const given = call.principal.access;
   if (given === OPEN_ACCESS) return undefined;
   const { tables, scopeRows, store } = services;
-  const access = searchAccess(given, tables.resourceTypes);
+  const access = noteConstraints(searchAccess(given, tables.resourceTypes));
   const place = { type: scope.type, member: call.member };
   const { own, judged, links, content } = needsOfSearch(request, place, access, tables);
   const needed = neededFor(call, content, given, scopeRows);
@@ -64,6 +65,7 @@ export async function boundSearch(
       const seen = { ...source, find: within(access, source.find), findReadable: within(access, source.find, 'r') };
       const found = narrowAcross(narrow(parts, await resolveCriteria(judged, seen)), access);
       if (found.is === 'refused') throw scopeMissing(found.needed);
+      await checkConstraintsCurrent(access.constraints, services);
       return narrow(found.parts, isOpen ? await resolveCriteria(own, source) : NOTHING);
     },
   };

@@ -75,6 +75,16 @@ describe('searches on the caller’s thread', () => {
     here.close();
   });
 
+  it('of very many conditions are left to others, which alone to weigh them takes long', () => {
+    const here = openHere();
+    const one = (code: string) => ({ param: 'identifier', any: [{ is: 'token' as const, code }] });
+    const where = { all: Array.from({ length: 1000 }, (_, i) => ({ not: one(`${i}`) })) };
+    expect(here.find({ ...QUERY, where: { all: where.all.slice(0, 100) } })).toBeDefined();
+    expect(here.find({ ...QUERY, where })).toBeUndefined();
+    expect(here.findAcross({ ...QUERY, parts: [{ type: 'Patient', where }] })).toBeUndefined();
+    here.close();
+  });
+
   it('of a file that is not there any more are left to others, who say so', async () => {
     const here = openHere();
     rmSync(file());

@@ -1,5 +1,7 @@
 import { SqliteError } from 'better-sqlite3';
 
+import { weightOf } from '../../search/query/criterion.js';
+import type { Target } from '../../search/query/query.js';
 import type { FindAcrossQuery, FindPage, FindQuery } from '../store.js';
 import { connect } from './connect.js';
 import { openDictionary } from './dictionary.js';
@@ -22,6 +24,9 @@ const REST = 9;
 
 /** Larger pages are read elsewhere. */
 const MOST = 100;
+
+/** More conditions take longer than that to compile and to weigh, before any row is looked at that could end it. */
+const WIDEST = 300;
 
 /** What is counted here before anything is known to be short. */
 const LIMITS = { ...FIND_LIMITS, deep: FIND_LIMITS.small };
@@ -91,9 +96,13 @@ export function openFindHere(
   }
 
   return {
-    find: (query) => attempt(query.count, ({ one }) => one(query)),
-    findAcross: (query) => attempt(query.count, ({ across }) => across(query)),
+    find: (query) => (isWide([query]) ? undefined : attempt(query.count, ({ one }) => one(query))),
+    findAcross: (query) => (isWide(query.parts) ? undefined : attempt(query.count, ({ across }) => across(query))),
     reopen: () => void (isStale = true),
     close: () => connection?.db.close(),
   };
+}
+
+function isWide(parts: readonly Pick<Target, 'where'>[]): boolean {
+  return parts.some(({ where }) => weightOf(where) > WIDEST);
 }

@@ -23,7 +23,8 @@ export function openTurns(most: number, next: 'oldest' | 'newest' = 'oldest'): T
   const waiting = new Set<() => void>();
 
   function end(): void {
-    const begin = [...waiting].at(next === 'oldest' ? 0 : -1);
+    // Thousands may wait, and end one by one.
+    const begin = next === 'oldest' ? waiting.values().next().value : [...waiting].at(-1);
     if (begin === undefined) free++;
     else begin();
   }

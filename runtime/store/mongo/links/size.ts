@@ -1,6 +1,6 @@
 import { typeAccess } from '../find/access.js';
-import { probeAll, shortest } from '../find/choose.js';
-import { compile, waysInto, type Conjunct, type Way } from '../find/compile.js';
+import { probeAll, shortest, waysToCount } from '../find/choose.js';
+import { compile, type Conjunct, type Way } from '../find/compile.js';
 import { linksOf, relax, type Plan, type PlannedTarget } from '../find/plan.js';
 import type { Links } from './links.js';
 
@@ -20,7 +20,7 @@ const NEAR = 500;
 export async function sizeOf(links: Links, type: string, plan: Plan, limit: number): Promise<Size> {
   const { snapshot, probes, probed } = links;
   const conjuncts = compile(type, relax(plan));
-  const ways = waysInto(conjuncts);
+  const ways = waysToCount(conjuncts);
   if (ways.length === 0) return { ...(await probes.count(snapshot, typeAccess(type), limit)), conjuncts };
   const counted = await probeAll(snapshot, probes, ways, Math.max(limit, NEAR));
   probed.push(...counted);
