@@ -30,9 +30,9 @@ export async function prepareAccess(
       import('../http/token-gate.js'),
     ]);
   const prepared = await prepareAuthorization({ ...parts, config, events: eventsIn(log, audit) });
-  const { register } = openRegistration(config, parts.maps, parts);
-  await registerConfigured(config, register);
-  await settleDevelopmentClient(config, register, log);
+  const registration = openRegistration(config, parts.maps, parts);
+  await registerConfigured(config, registration, (text) => log.warn(text));
+  await settleDevelopmentClient(config, registration.register, log);
   return (root) => {
     const { verifier, access, routes } = prepared(root);
     const cors = config['cors.origins'].length > 0;

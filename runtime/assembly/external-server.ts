@@ -35,7 +35,10 @@ export async function prepareExternalServer(parts: AuthorizationParts): Promise<
     };
     const foreign = foreignScopes(config['auth.external.scopes'], scopes, tables.scopes);
     const server = createExternalServer(all, fetching, foreign);
-    const smart = async () => smartConfiguration(await server.endpoints.discovery());
+    const words = Object.keys(config['auth.external.scopes']).filter((word) => foreign([word]).startsWith('system/'));
+    const smart = async () =>
+      // Where it has words of its own, its clients ask it for these.
+      smartConfiguration({ ...(await server.endpoints.discovery()), ...(words.length > 0 && { scopes: words }) });
     return {
       verifier: server.verifier,
       access: scopes.access,

@@ -10,10 +10,10 @@ import type { AuthorizationParts } from './authorization.js';
 import { DEVELOPMENT_CLIENT } from './development-client.js';
 import { allowListOf } from './own-server.js';
 
-/** The register of clients, and how it understands scopes. */
+/** The register of clients, and what of their scopes means nothing here. */
 export interface Registration {
   readonly register: ClientRegister;
-  readonly read: Scopes['read'];
+  readonly explain: Scopes['explain'];
 }
 
 /** The register in a store, with the rules of a configuration. @throws ConfigError */
@@ -22,24 +22,27 @@ export function openRegistration(
   maps: AtomicMaps,
   parts: Pick<AuthorizationParts, 'tables' | 'zone'>,
 ): Registration {
-  const { read } = createScopes({ ...parts, base: addressesOf(rootOf(config)).audience });
+  const { read, explain } = createScopes({ ...parts, base: addressesOf(rootOf(config)).audience });
   const rules: RegistrationRules = {
     allow: allowListOf(config),
     algorithms: config['auth.algorithms'],
     isScope: (registered) => read(registered).read.length > 0,
+    explain,
   };
-  return { register: createClientRegister(maps, rules), read };
+  return { register: createClientRegister(maps, rules), explain };
 }
 
 /**
  * Registers the clients of a configuration, anew where they are there already. Who was disabled by a command stays so, unless
  * the configuration says `enabled` itself.
  *
+ * @param note is told of scopes that mean nothing
  * @throws ConfigError naming the client that is refused
  */
 export async function registerConfigured(
   { clients }: Pick<Config, 'clients'>,
-  register: ClientRegister,
+  { register, explain }: Registration,
+  note: (text: string) => void,
 ): Promise<void> {
   const seen = new Set<unknown>([DEVELOPMENT_CLIENT]);
   for (const given of clients) {
@@ -49,7 +52,8 @@ export async function registerConfigured(
     seen.add(id);
     const before = typeof id === 'string' ? await register.find(id) : undefined;
     try {
-      await register.add({ ...given, enabled: enabled ?? before?.enabled ?? true }, true);
+      const client = await register.add({ ...given, enabled: enabled ?? before?.enabled ?? true }, true);
+      for (const fault of explain(client)) note(`clients: ${name}: of its scope ${fault}`);
     } catch (error) {
       if (error instanceof ClientRefused) throw new ConfigError(`clients: ${name}: ${error.message}`);
       throw error;

@@ -32,14 +32,13 @@ export interface AddFlags extends KeyFlags {
  */
 export async function addClient(options: AddFlags, flags: Flags, terminal: Terminal): Promise<number> {
   const { id, scope, name, dialect, lifetime, replace = false } = options;
-  return await change(flags, terminal, true, async ({ register, read }) => {
+  return await change(flags, terminal, true, async ({ register, explain }) => {
     const rest = { ...(name === undefined ? {} : { name }), ...(dialect === undefined ? {} : { dialect }) };
     const life = lifetime === undefined ? {} : { lifetime: Number(lifetime) };
     refuseReserved(id);
     const client = await register.add({ id, scope, ...rest, ...life, ...(await readKeys(options)) }, replace);
     terminal.out(`${printable(id)} is registered`);
-    const { dropped } = read(client);
-    if (dropped.length > 0) terminal.err(`kiln: of its scope this means nothing here: ${printable(dropped.join(' '))}`);
+    for (const fault of explain(client)) terminal.err(`kiln: of its scope ${printable(fault)}`);
   });
 }
 

@@ -38,6 +38,15 @@ export async function serveProcess(config: Config, surroundings: Surroundings): 
   return ended ? EXIT.done : EXIT.failed;
 }
 
+/** A server goes on where nobody reads its output any more, and says so once, where that can be read. */
+export function surviveClosedOutput(terminal: Pick<Terminal, 'onClosed'>, log: Pick<Log, 'warn'>): void {
+  let isTold = false;
+  terminal.onClosed?.((error) => {
+    if (!isTold) log.warn(`the output can no longer be written: ${error.message}`);
+    isTold = true;
+  });
+}
+
 /** Calls for each of the signals that end a program; more than once where they come again. @returns ends that */
 export function onEndSignals(call: (signal: 'SIGINT' | 'SIGTERM') => void): () => void {
   process.on('SIGINT', call);

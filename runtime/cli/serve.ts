@@ -1,10 +1,14 @@
+import { existsSync } from 'node:fs';
+import { resolve } from 'node:path';
+
 import { checkTransport } from '../config/check-transport.js';
 import { ConfigError } from '../config/config-error.js';
 import { checkExposure } from '../config/exposure.js';
 import { isMongoUrl } from '../config/mongo-url.js';
 import { readConfig, type Flags } from '../config/read-config.js';
 import type { Config } from '../config/settings.js';
-import { onEndSignals, serveProcess, SIGNALLED } from './serve-process.js';
+import { sqlitePathOf } from '../store/sqlite-path.js';
+import { onEndSignals, serveProcess, SIGNALLED, surviveClosedOutput } from './serve-process.js';
 import { startLine } from './start-line.js';
 import type { Terminal } from './terminal.js';
 
@@ -21,16 +25,25 @@ export async function runServe(flags: Flags, terminal: Terminal): Promise<number
   checkWorkers(config);
   const { createLog } = await import('../observe/create-log.js');
   const stream = process[config['log.stream']];
+  surviveClosedOutput(terminal, createLog(stream, config['log.level']));
   if (config.workers > 1) {
     const { runWorkers } = await import('./workers.js');
     return runWorkers(config, terminal, createLog(stream, config['log.level'], { pid: process.pid }));
   }
+  const newFile = fileToMake(config);
   return serveProcess(config, {
     terminal,
     log: createLog(stream, config['log.level']),
-    onReady: ({ url }) => terminal.out(startLine(url, config)),
+    onReady: ({ url }) => terminal.out(startLine(url, config, newFile)),
     waitForEnd: firstSignal,
   });
+}
+
+/** The file of a SQLite store that is not there yet; undefined: there is one, or it has none that stays. */
+function fileToMake({ store }: Config): string | undefined {
+  if (isMongoUrl(store) || store === 'sqlite::memory:') return undefined;
+  const file = resolve(sqlitePathOf(store));
+  return existsSync(file) ? undefined : file;
 }
 
 /** @throws ConfigError where several processes cannot be */

@@ -6,6 +6,8 @@ export interface Terminal {
   err(line: string): void;
   /** Shows one changing line in place of the one before; empty: takes it away. Absent: nobody is watching. */
   draw?(line: string): void;
+  /** Says what happens where results or notes cannot be written any more; without that the program ends. Absent: they always can. */
+  onClosed?(action: (error: Error) => void): void;
   readonly env: Readonly<Record<string, string | undefined>>;
 }
 
@@ -22,5 +24,8 @@ export function messageOf(error: unknown): string {
   return printable(error instanceof Error ? error.message : String(error));
 }
 
-/** Exit codes of every command: 2 means that the command was called wrongly and did nothing. */
-export const EXIT = { done: 0, failed: 1, usage: 2 } as const;
+/**
+ * Exit codes of every command: 2 means that the command was called wrongly and did nothing, 141 that nobody read what it
+ * printed (as shells have it for SIGPIPE).
+ */
+export const EXIT = { done: 0, failed: 1, usage: 2, closed: 141 } as const;

@@ -1,3 +1,5 @@
+import { existsSync } from 'node:fs';
+
 import { DEVELOPMENT_CLIENT, developmentKeyFile, whyNoDevelopmentClient } from '../assembly/development-client.js';
 import { readJsonFile } from '../assembly/read-file.js';
 import type { Jwk } from '../auth/jwks/jwk.js';
@@ -75,7 +77,10 @@ async function fetchToken({ client, key: file, scope }: TokenFlags, config: Conf
 async function developmentKey(config: Config): Promise<Jwk> {
   const why = whyNoDevelopmentClient(config);
   if (why !== undefined) {
-    throw new Error(`there is no development client: ${why}; give --client ID --key FILE`);
+    const file = developmentKeyFile(config);
+    const hasFile = config.store !== 'sqlite::memory:' && existsSync(file);
+    const own = hasFile ? ` (where it was enabled again: --client ${DEVELOPMENT_CLIENT} --key ${file})` : '';
+    throw new Error(`there is no development client: ${why}; give --client ID --key FILE${own}`);
   }
   const file = developmentKeyFile(config);
   try {

@@ -3,7 +3,7 @@ import cluster from 'node:cluster';
 import { ConfigError } from '../config/config-error.js';
 import type { Config } from '../config/settings.js';
 import { createLog } from '../observe/create-log.js';
-import { onEndSignals, serveProcess } from './serve-process.js';
+import { onEndSignals, serveProcess, surviveClosedOutput } from './serve-process.js';
 import type { Terminal } from './terminal.js';
 import type { FromWorker, ToWorker } from './worker-messages.js';
 
@@ -27,10 +27,12 @@ export async function runWorker(terminal: Terminal): Promise<number> {
   });
   tell({ kind: 'listens' });
   const config = await told;
+  const log = createLog(process[config['log.stream']], config['log.level'], { pid: process.pid });
+  surviveClosedOutput(terminal, log);
   try {
     return await serveProcess(config, {
       terminal,
-      log: createLog(process[config['log.stream']], config['log.level'], { pid: process.pid }),
+      log,
       onReady: ({ url }) => tell({ kind: 'serves', url }),
       waitForEnd: () => stopped,
     });

@@ -39,6 +39,7 @@ export function createLog(
     },
     defect: (requestId, error) => log.error({ event: 'defect', requestId, error: describe(error) }),
     info: (message) => log.info({ event: 'note' }, message),
+    warn: (message) => log.warn({ event: 'note' }, message),
   };
 }
 

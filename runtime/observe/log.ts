@@ -21,7 +21,9 @@ export interface Log {
   defect(requestId: string, error: unknown): void;
   /** What an operator should know. */
   info(message: string): void;
+  /** What an operator should mend. */
+  warn(message: string): void;
 }
 
 /** A log that keeps silent. */
-export const SILENT: Log = { request: () => {}, defect: () => {}, info: () => {} };
+export const SILENT: Log = { request: () => {}, defect: () => {}, info: () => {}, warn: () => {} };

@@ -3,7 +3,7 @@ import { gzipSync } from 'node:zlib';
 import { describe, expect, it, vi } from 'vitest';
 
 import { FhirError } from '../../runtime/fhir/errors.js';
-import type { RequestRecord } from '../../runtime/observe/log.js';
+import { SILENT, type RequestRecord } from '../../runtime/observe/log.js';
 import { codeOf, FHIR_JSON, useToyServer } from './server.js';
 
 /** Sends bytes as they are, and gives back all that comes until the server closes. */
@@ -122,9 +122,9 @@ describe('a store that does not work', () => {
   const requests: RequestRecord[] = [];
   const defects: unknown[] = [];
   const log = {
+    ...SILENT,
     request: (record: RequestRecord) => void requests.push(record),
     defect: (_id: string, error: unknown) => void defects.push(error),
-    info: () => {},
   };
   const server = useToyServer({ log });
 

@@ -64,8 +64,9 @@ describe('kiln serve, with all types of the generated tables', () => {
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     });
 
-  it('prints one line with its URL', () => {
-    expect(server.output().out).toMatch(/^Kiln serves FHIR R5 at http:\/\/127\.0\.0\.1:\d+\/fhir\n$/);
+  it('prints one line with its URL, and that the store was not there before', () => {
+    const file = join(folder, 'data', 'kiln.db');
+    expect(server.output().out).toBe(`Kiln serves FHIR R5 at ${base} from a new store, ${file}\n`);
   });
 
   it('stores, reads, changes and deletes every type, and claims just that', async () => {

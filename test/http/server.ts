@@ -3,7 +3,7 @@ import { afterAll, beforeAll } from 'vitest';
 
 import { createApp, type AppOptions } from '../../runtime/http/app.js';
 import { listen, type Listening } from '../../runtime/http/listen.js';
-import type { Log } from '../../runtime/observe/log.js';
+import { SILENT, type Log } from '../../runtime/observe/log.js';
 import { toyExtract } from '../toy/extract.js';
 import { createToyStore, type ToyStore } from '../toy/store.js';
 import { toyTables } from '../toy/tables.js';
@@ -37,7 +37,7 @@ export const FHIR_JSON = 'application/fhir+json';
 export function useToyServer(options: Partial<AppOptions> = {}): ToyServer {
   let listening: Listening;
   const defects: unknown[] = [];
-  const log: Log = { request: () => {}, info: () => {}, defect: (_id, error) => defects.push(error) };
+  const log: Log = { ...SILENT, defect: (_id, error) => defects.push(error) };
   const store = createToyStore();
   beforeAll(async () => {
     const app = createApp({ tables: toyTables, store, extract: toyExtract, log, ...options });

@@ -39,7 +39,8 @@ export function useTlsServer(
   const log = {
     request: () => {},
     info: (text: string) => logged.push(text),
-    defect: (_id: string, error: unknown) => logged.push(String(error)),
+    warn: (text: string) => logged.push(`warning: ${text}`),
+    defect: (_id: string, error: unknown) => logged.push(`defect: ${String(error)}`),
   };
   const replace = (files: Partial<Made & { readonly ca?: string }>): void => {
     for (const [name, text] of Object.entries(files)) {

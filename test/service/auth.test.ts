@@ -81,7 +81,7 @@ describe('the commands about clients and tokens', TIMES, () => {
     expect(await client(...add)).toEqual({
       code: 0,
       out: 'lab is registered',
-      err: 'kiln: of its scope this means nothing here: system/Nothing.r',
+      err: 'kiln: of its scope system/Nothing.r names no resource type',
     });
     expect(await client(...add)).toMatchObject({ code: 1, err: expect.stringContaining('--replace') });
     expect(await client(...add, '--replace', '--lifetime', '60', '--dialect', 'v1')).toMatchObject({ code: 0 });
@@ -155,5 +155,13 @@ describe('the commands about clients and tokens', TIMES, () => {
     const { code, out, err } = await command('token', ...args);
     expect([code, out]).toEqual([1, '']);
     expect(err).toContain(why);
+  });
+
+  it('kiln token says how the development client is named where its key is there and others are served', async () => {
+    const key = join(files.folder, 'dev-client.jwk');
+    writeFileSync(key, '{}');
+    const { code, err } = await command('token', '--store', store, '--base-url', 'https://fhir.example.org');
+    expect(code).toBe(1);
+    expect(err).toContain(`--client dev-client --key ${key}`);
   });
 });

@@ -113,6 +113,7 @@ describe('the log', () => {
     const record = { requestId: 'r', method: 'GET', duration: 1.26 };
     log.request({ ...record, status: 200 });
     log.info('x');
+    log.warn('x');
     log.request({ ...record, status: 503 });
     log.defect('r', new Error('boom', { cause: new Error('inner') }));
     expect(lines.map((line) => JSON.parse(line) as unknown)).toMatchObject([

@@ -30,6 +30,7 @@ describe('faults in content, each with place and FHIRPath', () => {
       'Patient.birthdate',
       'did you mean "birthDate"',
     ],
+    ['a misspelt element', '<brithDate value="2000"/>', 2, 1, 'Patient.brithDate', 'did you mean "birthDate"'],
     [
       'a choice without its type',
       '<deceased value="true"/>',

@@ -19,6 +19,8 @@ export interface RegistrationRules {
   readonly algorithms?: readonly SignatureAlgorithm[];
   /** Whether anything could be granted of a scope as it is registered. */
   readonly isScope: (registered: Pick<Client, 'scope' | 'dialect'>) => boolean;
+  /** What of it means nothing, each with the reason. */
+  readonly explain?: (registered: Pick<Client, 'scope' | 'dialect'>) => readonly string[];
 }
 
 /** Longest life of a token, in seconds. SMART: "SHOULD NOT exceed 300" */
@@ -61,7 +63,10 @@ export function readRegistration(value: unknown, rules: RegistrationRules): Clie
   }
   const client = { enabled: true, ...given } as unknown as Client;
   if (client.grants?.length !== 0 && !rules.isScope(client)) {
-    throw refused('Nothing in the scope of the client could be granted; system/Patient.rs is an example of a scope');
+    const why = rules.explain?.(client).join('; ') ?? '';
+    throw refused(
+      `Nothing in the scope of the client could be granted: ${why || 'system/Patient.rs is an example of a scope'}`,
+    );
   }
   return client;
 }

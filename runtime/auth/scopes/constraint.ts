@@ -5,6 +5,7 @@ import { findRow, parseCriterion } from '../../search/query/parse-criterion.js';
 import { PREFIXES } from '../../search/query/intervals.js';
 import type { Condition } from '../../search/query/query.js';
 import { splitAt } from '../../search/query/split.js';
+import { codesOf, suggest } from '../../search/query/unknown-parameter.js';
 import type { SearchRow, SearchType } from '../../contract/search.js';
 import type { Zone } from '../../search/values/zone.js';
 import type { Pair } from './scope.js';
@@ -22,12 +23,17 @@ export interface ConstraintSettings {
 export interface ConstraintReader {
   /** Whether a pair can stand in a constraint on a type. */
   accepts(type: string, name: string, value: string): boolean;
+  /** Why it cannot, for who registers a client; undefined: it can. */
+  fault(type: string, name: string, value: string): string | undefined;
   /** All pairs together; undefined where one of them cannot stand there, so that the scope means nothing. */
   read(type: string, pairs: readonly Pair[]): Condition | undefined;
 }
 
 /** Alternatives in one value of a constraint. */
 const MAX_ALTERNATIVES = 64;
+
+/** What would need other resources to be decided. */
+const LINKED = 'a bound is decided by the resource alone: no chain, no _has, _in, _list or _filter';
 
 /** Types of parameters whose values may have a prefix. */
 const PREFIXED: ReadonlySet<SearchType> = new Set<SearchType>(['number', 'date', 'quantity']);
@@ -39,13 +45,17 @@ const PREFIXED: ReadonlySet<SearchType> = new Set<SearchType>(['number', 'date',
  */
 export function createConstraintReader({ tables, zone, base }: ConstraintSettings): ConstraintReader {
   const definitions = searchDefinitions(tables);
-  const readPair = (type: string, [name, value]: Pair): Condition | undefined => {
-    // What all types have.
-    const rows = definitions.rowsOf(type === '*' ? 'Resource' : type);
-    if (/[:.]/.test(name)) return undefined;
+  // What all types have.
+  const rowsOf = (type: string): ReadonlyMap<string, SearchRow> => definitions.rowsOf(type === '*' ? 'Resource' : type);
+  /** The condition, or what is wrong. */
+  const readPair = (type: string, [name, value]: Pair): Condition | string => {
+    const rows = rowsOf(type);
+    if (name.includes('.') || name.startsWith('_has:')) return LINKED;
+    if (name.includes(':')) return `the name in a bound has no modifier (${name})`;
     try {
       const row = findRow(name, rows);
-      if (row.type === 'special' || row.code === '_in' || hasPrefix(row, value)) return undefined;
+      if (row.type === 'special' || row.code === '_in') return LINKED;
+      if (hasPrefix(row, value)) return `the value in a bound has no prefix (${name}=${value})`;
       const condition = parseCriterion(name, value, {
         rows,
         isResourceType: definitions.isResourceType,
@@ -55,17 +65,25 @@ export function createConstraintReader({ tables, zone, base }: ConstraintSetting
         ...(base !== '' && { baseUrl: base }),
         maxAlternatives: MAX_ALTERNATIVES,
       });
-      return isLink(condition) ? undefined : condition;
+      return isLink(condition) ? LINKED : condition;
     } catch (error) {
-      if (error instanceof FhirError) return undefined;
+      if (error instanceof FhirError) return error.message;
       throw error;
     }
   };
   return {
-    accepts: (type, name, value) => readPair(type, [name, value]) !== undefined,
+    accepts: (type, name, value) => typeof readPair(type, [name, value]) !== 'string',
+    fault(type, name, value) {
+      const codes = codesOf(rowsOf(type));
+      if (/^\w[^:.]*$/.test(name) && !codes.includes(name)) {
+        return `${type === '*' ? 'not all types have' : `${type} has no`} search parameter "${name}"; ${suggest(name, codes)}`;
+      }
+      const read = readPair(type, [name, value]);
+      return typeof read === 'string' ? read : undefined;
+    },
     read(type, pairs) {
       const conditions = pairs.map((pair) => readPair(type, pair));
-      const read = conditions.filter((each) => each !== undefined);
+      const read = conditions.filter((each) => typeof each !== 'string');
       if (read.length < conditions.length) return undefined;
       return read.length === 1 ? read[0] : { all: read };
     },

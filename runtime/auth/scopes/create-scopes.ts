@@ -2,8 +2,9 @@ import type { Tables } from '../../contract/tables.js';
 import type { Zone } from '../../search/values/zone.js';
 import { createAccessReader, type Access } from './access.js';
 import { createConstraintReader } from './constraint.js';
+import { explainScopes } from './explain-scopes.js';
 import { grantScopes, type GrantedScopes, type RegisteredScopes } from './grant.js';
-import { readScopes, type ReadScopes } from './read-scopes.js';
+import { readScopes, SCOPES_LIMITS, type ReadScopes } from './read-scopes.js';
 import { createScopeRules } from './scope-rules.js';
 
 /** What scopes of one server are granted and understood by: the same rules on both sides. */
@@ -14,6 +15,8 @@ export interface Scopes {
   access(canonical: string): Access;
   /** How a registration is understood, and what of it means nothing here. */
   read(registered: RegisteredScopes): ReadScopes;
+  /** What means nothing of a registration, each with the reason; empty: all of it means something. */
+  explain(registered: RegisteredScopes): readonly string[];
 }
 
 /** What they depend on. */
@@ -29,9 +32,16 @@ export interface ScopesSettings {
 export function createScopes({ tables, zone, base }: ScopesSettings): Scopes {
   const constraints = createConstraintReader({ tables, zone, base });
   const rules = createScopeRules(tables, constraints);
+  const read = ({ scope, dialect }: RegisteredScopes): ReadScopes => readScopes(scope, dialect, rules);
   return {
+    read,
+    explain(registered) {
+      if (registered.scope.length > SCOPES_LIMITS.characters) {
+        return [`together they are longer than ${SCOPES_LIMITS.characters} characters`];
+      }
+      return explainScopes(read(registered).dropped, { rules, constraints, resourceTypes: tables.resourceTypes });
+    },
     grant: (requested, registered) => grantScopes(requested, registered, rules.knows, rules.customs, rules),
     access: createAccessReader({ rules, constraints }),
-    read: ({ scope, dialect }) => readScopes(scope, dialect, rules),
   };
 }

@@ -7,6 +7,8 @@ export const SCOPE_LIMITS = { characters: 1024, pairs: 16 };
 /** What a scope may consist of. https://www.rfc-editor.org/rfc/rfc6749#section-3.3 */
 const SCOPE_TEXT = /^[\x21\x23-\x5B\x5D-\x7E]+$/;
 
+const TYPE_FORM = /^(?:\*|[A-Z][A-Za-z]*)$/;
+
 const FORM = /^system\/(\*|[A-Z][A-Za-z]*)\.([a-z]+|\*)(?:\?(.+))?$/;
 
 /** Letters in their order, each once. Words are looked at first, so that `.read` never becomes `d`. */
@@ -20,31 +22,52 @@ const LETTER_FORM = /^c?r?u?d?s?$/;
  * what is not encoded well or lies beyond `SCOPE_LIMITS`
  */
 export function parseScope(text: string, read: ReadWord): Scope | undefined {
-  if (text.length > SCOPE_LIMITS.characters || !SCOPE_TEXT.test(text)) return undefined;
+  const scope = readScope(text, read);
+  return typeof scope === 'string' ? undefined : scope;
+}
+
+/** As `parseScope`; where it is none, what is wrong with it, in words that follow the scope. */
+export function readScope(text: string, read: ReadWord): Scope | string {
+  if (text.length > SCOPE_LIMITS.characters) return `is longer than ${SCOPE_LIMITS.characters} characters`;
+  if (!SCOPE_TEXT.test(text))
+    return 'has characters other than printable ASCII, or a quote or backslash: percent-encode them';
   const [, type, rights = '', constraint] = FORM.exec(text) ?? [];
-  if (type === undefined) return undefined;
+  if (type === undefined) return formFault(text);
   const word = rights === 'read' ? read : Object.hasOwn(WORDS, rights) ? WORDS[rights] : undefined;
-  if (constraint === undefined) {
-    const letters = word ?? (LETTER_FORM.test(rights) ? rights : undefined);
-    return letters === undefined ? undefined : { type, letters, pairs: [] };
-  }
-  if (word !== undefined || !LETTER_FORM.test(rights)) return undefined;
-  const pairs = parsePairs(constraint);
-  return pairs === undefined ? undefined : { type, letters: rights, pairs };
+  const letters = word ?? (LETTER_FORM.test(rights) ? rights : undefined);
+  if (letters === undefined) return `has ".${rights}", ${LETTERS_HINT}`;
+  if (constraint === undefined) return { type, letters, pairs: [] };
+  if (word !== undefined)
+    return `has a bound behind ".${rights}", and a bound stands behind letters only: .${letters}?…`;
+  const pairs = readPairs(constraint);
+  return typeof pairs === 'string' ? pairs : { type, letters, pairs };
+}
+
+const LETTERS_HINT =
+  'and not some of the letters cruds, each once and in that order (nor read, search, create, write, *)';
+
+function formFault(text: string): string {
+  if (!text.startsWith('system/')) return 'does not begin with system/, as every scope of a program does';
+  if (!/^system\/[^.?]+\.[^?]/.test(text)) return 'has no letters behind its type, as in system/Patient.rs';
+  if (text.endsWith('?')) return 'has nothing behind its "?"';
+  const [, type = '', rights = ''] = /^system\/([^.?]+)\.([^?]+)/.exec(text) ?? [];
+  return TYPE_FORM.test(type)
+    ? `has ".${rights}", ${LETTERS_HINT}`
+    : `has ${JSON.stringify(type)} where a type or * is`;
 }
 
 /** A plus sign stands for itself: scopes are percent-encoded, not written as a form. */
-function parsePairs(text: string): readonly Pair[] | undefined {
+function readPairs(text: string): readonly Pair[] | string {
   const parts = text.split('&');
-  if (parts.length > SCOPE_LIMITS.pairs) return undefined;
+  if (parts.length > SCOPE_LIMITS.pairs) return `has more than ${SCOPE_LIMITS.pairs} bounds`;
   const pairs: Pair[] = [];
   for (const part of parts) {
     const [, name = '', value = ''] = /^([^=]+)=(.+)$/.exec(part) ?? [];
-    if (name === '') return undefined;
+    if (name === '') return `has "${part}" where a bound is: parameter=value, neither of them empty`;
     try {
       pairs.push([decodeURIComponent(name), decodeURIComponent(value)]);
     } catch {
-      return undefined;
+      return `has a bound that is not percent-encoded well: ${part}`;
     }
   }
   return sortPairs(pairs);

@@ -68,7 +68,7 @@ export const REFUSALS = {
   'token-type': badRequest('The requested_token_type is not offered'),
   'token-missing': badRequest('token is missing'),
   'token-foreign': { status: 400, error: 'invalid_grant', text: 'The token was issued to another client' },
-  'bearer-missing': { status: 401, error: 'invalid_client', text: 'A bearer token is needed' },
+  'bearer-missing': { status: 401, error: 'invalid_client', text: 'A bearer token or a client assertion is needed' },
   'bearer-malformed': badRequest('The header Authorization cannot be read'),
   'bearer-invalid': { status: 401, error: 'invalid_token', text: 'The bearer token is not valid' },
   'bearer-scope': { status: 403, error: 'insufficient_scope', text: 'The scope __introspect is needed' },

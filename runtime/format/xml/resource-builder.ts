@@ -1,4 +1,5 @@
 import type { Issue } from '../../fhir/errors.js';
+import { nearest } from '../../fhir/nearest.js';
 import type { JsonObject, JsonValue, Resource } from '../../fhir/resource.js';
 import { MAX_XHTML_DEPTH, XHTML_NAMESPACE } from '../../fhir/xhtml.js';
 import { XMLNS_NAMESPACE } from '../../fhir/xml-tree.js';
@@ -329,6 +330,14 @@ function unknownElement(tag: XmlTag, type: TypeProperties, property: Property | 
       !other.attribute && (other.row.name === tag.local || other.name.toLowerCase() === tag.local.toLowerCase()),
   );
   const names = near.slice(0, 4).map((other) => `"${other.name}"`);
+  if (names.length === 0) {
+    const elements = [...type.byName.values()].filter(({ attribute }) => !attribute);
+    const meant = nearest(
+      tag.local.slice(0, 64),
+      elements.map((other) => other.name),
+    );
+    if (meant !== undefined) names.push(`"${meant}"`);
+  }
   const hint = names.length === 0 ? '' : `; did you mean ${names.join(', ')}${near.length > 4 ? ', …' : ''}`;
   return `${type.name} has no element "${name}"${hint}`;
 }

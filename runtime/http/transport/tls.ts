@@ -62,8 +62,9 @@ export async function openTls(files: TlsFiles, log: Log, interval = LOOK_INTERVA
       };
       const stopLooking = repeat(look, { first: interval, pause: interval }, (error) => {
         // What stays broken is told once.
-        if (String(error) !== last) log.defect('none', error);
-        last = String(error);
+        const fault = error instanceof Error ? error.message : String(error);
+        if (fault !== last) log.warn(`${fault}; what was there before stays in use`);
+        last = fault;
       });
       return {
         server,

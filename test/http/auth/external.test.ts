@@ -37,7 +37,7 @@ beforeAll(async () => {
     'auth-external-mode': 'jwks',
     'auth-external-issuer': issuer,
     'auth-external-ca': join(folder, 'ca.pem'),
-    'auth-external-scopes': '{"fhir.read":"system/*.rs"}',
+    'auth-external-scopes': '{"fhir.read":"system/*.rs","fhir.admin":"__admin","fhir.none":"nothing"}',
   });
 });
 afterAll(async () => {
@@ -71,7 +71,7 @@ describe('an external authorization server', () => {
     const { status, text } = await server.get('/fhir/.well-known/smart-configuration');
     expect([status, JSON.parse(text)]).toMatchObject([
       200,
-      { token_endpoint: `${issuer}/token`, jwks_uri: `${issuer}/jwks` },
+      { token_endpoint: `${issuer}/token`, jwks_uri: `${issuer}/jwks`, scopes_supported: ['fhir.read'] },
     ]);
     for (const path of ['/auth/token', '/auth/introspect', '/auth/revoke']) {
       expect((await server.get(path, 'POST', FORM, 'x=y')).status).toBe(404);

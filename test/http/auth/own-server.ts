@@ -57,6 +57,7 @@ export async function startAuthorized(
   const log = {
     request: () => {},
     info: (note: string) => void logged.notes.push(note),
+    warn: (note: string) => void logged.notes.push(note),
     defect: (_id: string, error: unknown) => void logged.defects.push(error),
   };
   const accessAt = await prepareAccess(config, parts, log);

@@ -26,10 +26,12 @@ afterEach(() => rmSync(folder, { recursive: true }));
 const configOf = (flags: Record<string, string> = {}, env: Record<string, string> = {}) =>
   readConfig({ store: `sqlite:${join(folder, 'kiln.db')}`, auth: 'smart', ...flags }, env).config;
 
-function openRegister() {
+function open() {
   const maps = createTestMaps({ time: Date.now() });
-  return openRegistration(configOf(), maps, { tables: toyTables, zone: utc }).register;
+  return openRegistration(configOf(), maps, { tables: toyTables, zone: utc });
 }
+
+const openRegister = () => open().register;
 
 describe('the development client', () => {
   const file = () => join(folder, 'dev-client.jwk');
@@ -100,42 +102,65 @@ describe('clients of the configuration', () => {
     const { kty, crv, x, y, kid } = await generateKey('ES384');
     return { keys: [{ kty, crv, x, y, kid }] } as unknown as JsonObject;
   };
+  const note = (text: string) => void notes.push(text);
   const clientsOf = (...clients: JsonObject[]) => configOf({}, { KILN_CLIENTS: JSON.stringify(clients) });
 
   it('are registered, and anew at each start', async () => {
-    const register = openRegister();
+    const registration = open();
+    const { register } = registration;
     const jwks = await keys();
-    await registerConfigured(clientsOf({ id: 'lab', scope: 'system/Patient.rs', jwks }), register);
-    await registerConfigured(clientsOf({ id: 'lab', scope: 'system/Patient.r', jwks, lifetime: 60 }), register);
+    await registerConfigured(clientsOf({ id: 'lab', scope: 'system/Patient.rs', jwks }), registration, note);
+    await registerConfigured(
+      clientsOf({ id: 'lab', scope: 'system/Patient.r', jwks, lifetime: 60 }),
+      registration,
+      note,
+    );
     expect(await register.list()).toEqual([
       { id: 'lab', scope: 'system/Patient.r', jwks, lifetime: 60, enabled: true },
     ]);
   });
 
   it('whom a command disabled stay so, unless the configuration says otherwise', async () => {
-    const register = openRegister();
+    const registration = open();
+    const { register } = registration;
     const lab = { id: 'lab', scope: 'system/Patient.rs', jwks: await keys() };
     const isEnabled = async () => (await register.list())[0]?.enabled;
-    await registerConfigured(clientsOf(lab), register);
+    await registerConfigured(clientsOf(lab), registration, note);
     await register.disable('lab');
-    await registerConfigured(clientsOf(lab), register);
+    await registerConfigured(clientsOf(lab), registration, note);
     expect(await isEnabled()).toBe(false);
-    await registerConfigured(clientsOf({ ...lab, enabled: true }), register);
+    await registerConfigured(clientsOf({ ...lab, enabled: true }), registration, note);
     expect(await isEnabled()).toBe(true);
-    await registerConfigured(clientsOf({ ...lab, enabled: false }), register);
+    await registerConfigured(clientsOf({ ...lab, enabled: false }), registration, note);
     expect(await isEnabled()).toBe(false);
   });
 
+  it('are registered with what means something, and the rest is told', async () => {
+    const registration = open();
+    const scope = 'system/Patient.rs system/Patiend.rs';
+    await registerConfigured(clientsOf({ id: 'lab', scope, jwks: await keys() }), registration, note);
+    expect(await registration.register.find('lab')).toMatchObject({ scope });
+    expect(notes).toEqual([
+      'clients: "lab": of its scope system/Patiend.rs names no resource type; did you mean Patient?',
+    ]);
+  });
+
   it('are refused by name: private keys, twins, and the place of the development client', async () => {
-    const register = openRegister();
+    const registration = open();
     const jwks = await keys();
     const lab = { id: 'lab', scope: 'system/Patient.rs', jwks };
     const own = { keys: [{ ...(await generateKey('ES384')) }] } as unknown as JsonObject;
-    await expect(registerConfigured(clientsOf({ ...lab, jwks: own }), register)).rejects.toThrow(
+    await expect(registerConfigured(clientsOf({ ...lab, jwks: own }), registration, note)).rejects.toThrow(
       'clients: "lab": Key 1 of the JWKS holds a private member',
     );
-    await expect(registerConfigured(clientsOf(lab, lab), register)).rejects.toThrow('clients: "lab" is taken');
-    await expect(registerConfigured(clientsOf({ ...lab, id: 'dev-client' }), register)).rejects.toThrow('is taken');
-    await expect(registerConfigured(clientsOf({ ...lab, scope: 'x' }), register)).rejects.toThrow('clients: "lab": ');
+    await expect(registerConfigured(clientsOf(lab, lab), registration, note)).rejects.toThrow(
+      'clients: "lab" is taken',
+    );
+    await expect(registerConfigured(clientsOf({ ...lab, id: 'dev-client' }), registration, note)).rejects.toThrow(
+      'is taken',
+    );
+    await expect(registerConfigured(clientsOf({ ...lab, scope: 'x' }), registration, note)).rejects.toThrow(
+      'clients: "lab": Nothing in the scope of the client could be granted: x does not begin with system/',
+    );
   });
 });

@@ -206,6 +206,7 @@ describe('introspection', () => {
       return [status, headers['WWW-Authenticate'] ?? headers['Allow']];
     };
     expect(await told(ask({ token }))).toEqual([401, 'Bearer realm="introspect"']);
+    expect((await ask({ token })).body).toContain('A bearer token or a client assertion is needed');
     expect(await told(ask({ token }, 'Basic YTpi'))).toEqual([401, 'Bearer realm="introspect"']);
     expect(await told(ask({ token }, `Bearer ${token}`))).toEqual([
       403,

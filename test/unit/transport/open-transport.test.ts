@@ -5,6 +5,7 @@ import { afterAll, describe, expect, it } from 'vitest';
 
 import { openTransport } from '../../../runtime/assembly/transport.js';
 import { readConfig } from '../../../runtime/config/read-config.js';
+import { SILENT } from '../../../runtime/observe/log.js';
 import { makeCertificate } from './make-certificate.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'kiln-transport-'));
@@ -16,7 +17,7 @@ writeFileSync(TLS['tls-key'], made.key);
 
 async function open(flags: Record<string, string>) {
   const notes: string[] = [];
-  const log = { request: () => {}, defect: () => {}, info: (text: string) => void notes.push(text) };
+  const log = { ...SILENT, info: (text: string) => void notes.push(text) };
   return { ...(await openTransport(readConfig(flags, {}).config, log)), notes };
 }
 
