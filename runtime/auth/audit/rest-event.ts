@@ -71,8 +71,6 @@ function frameOf(told: AuditedClient, interaction: string, status: number, base:
 }
 
 const REFERENCE = encode('{"what":{"reference":"');
-const SLASH = encode('/');
-const HISTORY = encode('/_history/');
 const PATIENT_REFERENCE = encode('{"what":{"reference":"Patient/');
 const REQUEST = encode('{"what":{"identifier":{"value":"');
 const QUERY = encode(`{"role":${JSON.stringify(ENTITIES.query)},"query":"`);
@@ -88,10 +86,10 @@ function writeEntities({ type, id, versionId, query, patients, requestId }: Rest
   if (type !== undefined && id !== undefined) {
     to.bytes(REFERENCE);
     to.quoted(type);
-    to.bytes(SLASH);
+    to.quoted('/');
     to.quoted(id);
     if (versionId !== undefined) {
-      to.bytes(HISTORY);
+      to.quoted('/_history/');
       to.quoted(versionId);
     }
     to.bytes(IN_ROLE.resource);

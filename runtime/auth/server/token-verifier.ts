@@ -94,7 +94,7 @@ export function createTokenVerifier({ names, keys, clients, revoked, now }: Veri
         known.delete(hash);
         return { failure: 'expired' };
       }
-      if (found !== undefined && time - found.looked < AGE && time >= found.looked) return { token: found.token };
+      if (found !== undefined && time - found.looked < AGE && time >= found.looked) return found;
       const running = looking.get(hash) ?? look(hash, text, found?.token).finally(() => looking.delete(hash));
       looking.set(hash, running);
       return running;
