@@ -16,7 +16,12 @@ export function openRoutes({
   const pathsOf = (method: string): ReadonlySet<string> =>
     new Set(open.filter((row) => row.method === method).flatMap(({ path }) => spellingsOf(path)));
   const known = new Map(open.map(({ method }) => [method as string, pathsOf(method)]));
-  return (method, path) => method === 'OPTIONS' || known.get(method === 'HEAD' ? 'GET' : method)?.has(path) === true;
+  const longest = Math.max(0, ...[...known.values()].flatMap((paths) => [...paths].map(({ length }) => length)));
+  return (method, path) => {
+    if (method === 'OPTIONS') return true;
+    // Most paths have an id: they need no look-up.
+    return path.length <= longest && known.get(method === 'HEAD' ? 'GET' : method)?.has(path) === true;
+  };
 }
 
 /** All of them beforehand: each request is looked up. */

@@ -14,9 +14,16 @@ export function headOf({ requestId, isPersonal = false }: Presentation): string[
   return isPersonal ? ['X-Request-Id', requestId, 'Cache-Control', 'no-store'] : ['X-Request-Id', requestId];
 }
 
+/** What an answer depends on beside who asks. */
+export type Varying = '' | 'Accept' | 'Accept, Accept-Encoding';
+
+const PERSONALLY: Readonly<Record<Varying, string>> = {
+  '': 'Authorization',
+  Accept: 'Authorization, Accept',
+  'Accept, Accept-Encoding': 'Authorization, Accept, Accept-Encoding',
+};
+
 /** The value of `Vary`. @param by what else the answer depends on */
-export function varyOf({ isPersonal = false }: Presentation, ...by: readonly string[]): string {
-  const text = by.join(', ');
-  if (!isPersonal) return text;
-  return text === '' ? 'Authorization' : `Authorization, ${text}`;
+export function varyOf({ isPersonal = false }: Presentation, by: Varying = ''): string {
+  return isPersonal ? PERSONALLY[by] : by;
 }

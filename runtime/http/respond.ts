@@ -97,7 +97,7 @@ function sendText(
   headers: string[],
 ): void | Promise<void> {
   headers.push('Content-Type', look.contentType, 'X-Content-Type-Options', 'nosniff');
-  headers.push('Vary', varyOf(look, 'Accept', 'Accept-Encoding'));
+  headers.push('Vary', varyOf(look, 'Accept, Accept-Encoding'));
   const accepted = req.headers['accept-encoding'];
   const encoding = accepted === undefined || text.length < COMPRESS_FROM ? undefined : chooseEncoding(accepted);
   if (encoding !== undefined) return sendCompressed(res, reply, text, encoding, look, headers);
@@ -143,7 +143,7 @@ export async function sendError(
   const headers = [...Object.entries(error.headers).flat(), ...headOf(look)];
   const contentType = codec === undefined && look.format !== 'json' ? PLAIN.contentType : look.contentType;
   headers.push('Content-Type', contentType, 'X-Content-Type-Options', 'nosniff');
-  headers.push('Vary', varyOf(look, 'Accept', 'Accept-Encoding'));
+  headers.push('Vary', varyOf(look, 'Accept, Accept-Encoding'));
   headers.push('Content-Length', String(Buffer.byteLength(text)));
   res.writeHead(error.status, headers).end(text);
 }

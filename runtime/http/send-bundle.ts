@@ -33,7 +33,7 @@ export async function sendBundle(
   headers: string[],
 ): Promise<void> {
   headers.push('Content-Type', look.contentType, 'X-Content-Type-Options', 'nosniff');
-  headers.push('Vary', varyOf(look, 'Accept', 'Accept-Encoding'));
+  headers.push('Vary', varyOf(look, 'Accept, Accept-Encoding'));
   const encoding = chooseEncoding(req.headers['accept-encoding'] ?? '');
   const isPlain = look.format === 'json' && !look.pretty;
   if (encoding !== undefined) headers.push('Content-Encoding', encoding);

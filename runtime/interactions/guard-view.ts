@@ -10,6 +10,7 @@ import { neededFor } from './authorize.js';
 import { BINARY } from './binary-content.js';
 import type { Call } from './call.js';
 import { composePut } from './compose-change.js';
+import { isHiddenByIndex } from './hidden-by-index.js';
 import type { Services } from './services.js';
 import { isJudged, isSeen } from './sight.js';
 import { SUBSCRIPTION, subscribedTypes } from './subscribed-types.js';
@@ -50,6 +51,8 @@ export function guardView(view: WriteView, call: Call, services: Services): Writ
   };
   return {
     async read(type, id) {
+      if (view.isStore === true && (await isHiddenByIndex(type, id, sees, call, services)))
+        throw notFound(type, id, call, services);
       const version = await view.read(type, id);
       if (version !== undefined) await check(version);
       else if (needsPresence(call) && isJudged(type, call.principal.access.on(type, sees)))

@@ -1,6 +1,6 @@
 import { FhirError } from '../fhir/errors.js';
 import type { Call, Reply } from './call.js';
-import { isOutsideByIndex } from './outside-by-index.js';
+import { isHiddenByIndex } from './hidden-by-index.js';
 import { checkParameters } from './parameters.js';
 import { replyVersion } from './reply-version.js';
 import type { Services } from './services.js';
@@ -12,11 +12,10 @@ import { viewParameters } from './view.js';
 export async function read(call: Call, services: Services): Promise<Reply> {
   checkParameters(call, viewParameters(services));
   const { type, id } = targetOf(call);
-  const isOutside = await isOutsideByIndex(type, id, 'r', call, services);
-  const current = await services.store.read(type, id);
-  // What may not be seen is as if it were not there. Of deletions the index tells nothing.
-  const isHidden = isOutside && current?.json !== undefined;
-  if (current === undefined || isHidden || !(await isSeen(current, 'r', call, services)))
+  // What may not be seen is as if it were not there.
+  const isHidden = await isHiddenByIndex(type, id, 'r', call, services);
+  const current = isHidden ? undefined : await services.store.read(type, id);
+  if (current === undefined || !(await isSeen(current, 'r', call, services)))
     throw new FhirError('not-found', `There is no ${type}/${id}`);
   return replyVersion(call, current, services);
 }

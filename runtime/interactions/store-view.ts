@@ -8,6 +8,7 @@ const PAGE = 500;
 /** The store as it is: what a request of its own looks at. */
 export function storeView(store: Pick<Store, 'read' | 'find'>): WriteView {
   return {
+    isStore: true,
     read: (type, id) => store.read(type, id),
     match: (type, where, most) => match(store, type, where, most),
   };

@@ -16,6 +16,8 @@ export interface Matches {
  * entries before it make of it.
  */
 export interface WriteView {
+  /** It is the store and nothing else, so that its index tells of what is there. */
+  readonly isStore?: true;
   /** As `Store.read`. */
   read(type: string, id: string): Promise<StoredVersion | undefined>;
   /** @param most greatest number of resources; whoever needs to know whether there is another one asks for one more */

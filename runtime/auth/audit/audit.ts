@@ -3,10 +3,25 @@ import type { JsonObject } from '../../fhir/resource.js';
 /** An AuditEvent, under an id of its own, so that it can be written again where nobody knows whether it was. https://hl7.org/fhir/R5/auditevent.html */
 export type AuditEvent = JsonObject & { readonly resourceType: 'AuditEvent' };
 
+/** Where an event is written, as UTF-8. */
+export interface EventText {
+  /** What was encoded before. */
+  bytes(known: Uint8Array): void;
+  /** Any text, as it is. */
+  text(text: string): void;
+  /** A text as it stands in a string of JSON, without the quotes. */
+  quoted(text: string): void;
+  /** An id that the server assigns. @param now milliseconds since the epoch */
+  newId(now: number): void;
+}
+
+/** Writes an `AuditEvent` as JSON, on one line. */
+export type WriteEvent = (to: EventText) => void;
+
 /** Where audit events go. Must not throw: what cannot be written is told to the log. */
 export interface AuditSink {
-  /** @param event gives an `AuditEvent` as JSON, on one line; called once, soon */
-  take(event: () => string): void;
+  /** @param event called once, soon */
+  take(event: WriteEvent): void;
   /** Writes what is still to be written, and ends. */
   close(): Promise<void>;
 }

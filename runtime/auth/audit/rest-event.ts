@@ -1,6 +1,5 @@
-import { newId } from '../../fhir/id.js';
 import { formatInstant } from '../../fhir/instant.js';
-import type { AuditedClient, RestRecord } from './audit.js';
+import type { AuditedClient, EventText, RestRecord } from './audit.js';
 import { CATEGORIES, ENTITIES, interactionCode, outcomeOf, UNKNOWN_CODE } from './codings.js';
 import { clientPart, serverAgent, sourceOf } from './event-parts.js';
 import { patternOf } from './patterns.js';
@@ -13,77 +12,99 @@ const DENIED: ReadonlySet<number> = new Set([401, 403]);
  * https://profiles.ihe.net/ITI/BALP; authorization.md §6.4
  *
  * @param base URL that the server is known by, by the time of the first event
- * @returns the AuditEvent as JSON, on one line: each request makes one, and waits for it
+ * @returns writes the AuditEvent as JSON, on one line: each request makes one
  */
-export function createRestEvents(base: () => string): (record: RestRecord) => string {
+export function createRestEvents(base: () => string): (record: RestRecord, to: EventText) => void {
   /** What events of one client and one kind have in common: most of each. As long as somebody has the client. */
-  const frames = new WeakMap<AuditedClient, Map<string, string>>();
+  const frames = new WeakMap<AuditedClient, Map<string, Uint8Array>>();
 
-  function frameFor({ client, interaction = '', status }: RestRecord): string {
+  function frameFor({ client, interaction = '', status }: RestRecord): Uint8Array {
     let known = frames.get(client);
     if (known === undefined) frames.set(client, (known = new Map()));
-    const isDenied = DENIED.has(status);
-    const kind = isDenied ? `denied ${interaction}` : interaction;
+    const kind = status < 400 ? interaction : `${DENIED.has(status) ? 'denied' : 'failed'} ${interaction}`;
     let frame = known.get(kind);
-    if (frame === undefined) known.set(kind, (frame = frameOf(client, interaction, isDenied, base())));
+    if (frame === undefined) known.set(kind, (frame = encode(frameOf(client, interaction, status, base()))));
     return frame;
   }
 
-  return (record) =>
-    `{"resourceType":"AuditEvent","id":"${newId()}","recorded":"${formatInstant(record.time)}",${patientOf(record)}` +
-    `${outcomeText(record)}${frameFor(record)}${entitiesOf(record)}]}`;
+  return (record, to) => {
+    to.bytes(BEGIN);
+    to.newId(record.time);
+    to.bytes(RECORDED);
+    to.quoted(formatInstant(record.time));
+    writePatient(record, to);
+    if (record.status >= 400) to.text(`,"outcome":${JSON.stringify(outcomeOf(record.status, record.failure))}`);
+    to.bytes(frameFor(record));
+    writeEntities(record, to);
+  };
 }
 
-/** For searches, where there is one. */
-function patientOf({ patients }: RestRecord): string {
-  return patients.length === 1 ? `"patient":{"reference":"Patient/${inQuotes(patients[0]!)}"},` : '';
+const encode = (text: string): Uint8Array => Buffer.from(text);
+
+const BEGIN = encode('{"resourceType":"AuditEvent","id":"');
+const RECORDED = encode('","recorded":"');
+const PATIENT = encode('","patient":{"reference":"Patient/');
+const PATIENT_END = encode('"}');
+const QUOTE = encode('"');
+
+/** Ends the string before it. A patient stands there for searches, where there is one. */
+function writePatient({ patients }: RestRecord, to: EventText): void {
+  if (patients.length !== 1) return to.bytes(QUOTE);
+  to.bytes(PATIENT);
+  to.quoted(patients[0]!);
+  to.bytes(PATIENT_END);
 }
 
-const SUCCESS = JSON.stringify(outcomeOf(200, undefined));
-
-function outcomeText({ status, failure }: RestRecord): string {
-  return `"outcome":${status < 400 ? SUCCESS : JSON.stringify(outcomeOf(status, failure))},`;
-}
-
-/** From the category up to the entities. */
-function frameOf(told: AuditedClient, interaction: string, isDenied: boolean, base: string): string {
+/** From the outcome, of failures from the category, up to the entities. */
+function frameOf(told: AuditedClient, interaction: string, status: number, base: string): string {
   const { action, client, server } = patternOf(interaction);
   const frame = {
-    category: isDenied ? [CATEGORIES.alert, CATEGORIES.rest] : [CATEGORIES.rest],
+    ...(status < 400 && { outcome: outcomeOf(status, undefined) }),
+    category: DENIED.has(status) ? [CATEGORIES.alert, CATEGORIES.rest] : [CATEGORIES.rest],
     code: interaction === '' ? UNKNOWN_CODE : interactionCode(interaction),
     action,
     agent: [{ type: client, ...clientPart(told) }, serverAgent(base, server)],
     source: sourceOf(base),
     entity: [],
   };
-  return JSON.stringify(frame).slice('{'.length, -']}'.length);
+  return `,${JSON.stringify(frame).slice('{'.length, -']}'.length)}`;
 }
 
-const ROLES = {
-  patient: JSON.stringify(ENTITIES.patient),
-  resource: JSON.stringify(ENTITIES.resource),
-  query: JSON.stringify(ENTITIES.query),
-  request: JSON.stringify(ENTITIES.request),
+const REFERENCE = encode('{"what":{"reference":"');
+const PATIENT_REFERENCE = encode('{"what":{"reference":"Patient/');
+const REQUEST = encode('{"what":{"identifier":{"value":"');
+const QUERY = encode(`{"role":${JSON.stringify(ENTITIES.query)},"query":"`);
+const QUERY_END = encode('"},');
+const IN_ROLE = {
+  resource: encode(`"},"role":${JSON.stringify(ENTITIES.resource)}},`),
+  patient: encode(`"},"role":${JSON.stringify(ENTITIES.patient)}},`),
+  request: encode(`"}},"role":${JSON.stringify(ENTITIES.request)}}]}`),
 } as const;
 
-function entitiesOf({ type, id, versionId, query, patients, requestId }: RestRecord): string {
-  let text = '';
+/** And the end of the event. */
+function writeEntities({ type, id, versionId, query, patients, requestId }: RestRecord, to: EventText): void {
   if (type !== undefined && id !== undefined) {
-    const version = versionId === undefined ? '' : `/_history/${inQuotes(versionId)}`;
-    text = `{"what":{"reference":"${inQuotes(type)}/${inQuotes(id)}${version}"},"role":${ROLES.resource}},`;
+    to.bytes(REFERENCE);
+    to.quoted(type);
+    to.quoted('/');
+    to.quoted(id);
+    if (versionId !== undefined) {
+      to.quoted('/_history/');
+      to.quoted(versionId);
+    }
+    to.bytes(IN_ROLE.resource);
   }
   for (const patient of patients) {
-    text += `{"what":{"reference":"Patient/${inQuotes(patient)}"},"role":${ROLES.patient}},`;
+    to.bytes(PATIENT_REFERENCE);
+    to.quoted(patient);
+    to.bytes(IN_ROLE.patient);
   }
   if (query !== undefined && query !== '') {
-    text += `{"role":${ROLES.query},"query":"${Buffer.from(query).toString('base64')}"},`;
+    to.bytes(QUERY);
+    to.text(Buffer.from(query).toString('base64'));
+    to.bytes(QUERY_END);
   }
-  return `${text}{"what":{"identifier":{"value":"${inQuotes(requestId)}"}},"role":${ROLES.request}}`;
-}
-
-const PLAIN = /^[\w.-]*$/;
-
-/** A text as it stands in a string of JSON. */
-function inQuotes(text: string): string {
-  return PLAIN.test(text) ? text : JSON.stringify(text).slice(1, -1);
+  to.bytes(REQUEST);
+  to.quoted(requestId);
+  to.bytes(IN_ROLE.request);
 }

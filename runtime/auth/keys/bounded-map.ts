@@ -1,16 +1,16 @@
 /** A map that forgets what was not used for longest when it is full. */
-export interface BoundedMap<V> {
+export interface BoundedMap<V, K = string> {
   readonly size: number;
-  get(key: string): V | undefined;
-  set(key: string, value: V): void;
-  delete(key: string): void;
+  get(key: K): V | undefined;
+  set(key: K, value: V): void;
+  delete(key: K): void;
   values(): IterableIterator<V>;
 }
 
 /** @param most greatest number of entries */
-export function createBoundedMap<V>(most: number): BoundedMap<V> {
-  const entries = new Map<string, V>();
-  let newest: string | undefined;
+export function createBoundedMap<V, K = string>(most: number): BoundedMap<V, K> {
+  const entries = new Map<K, V>();
+  let newest: K | undefined;
   return {
     get size() {
       return entries.size;

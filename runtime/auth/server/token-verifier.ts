@@ -3,7 +3,6 @@ import { hash as digest } from 'node:crypto';
 import type { ClientReader } from '../clients/client-reader.js';
 import { createBoundedMap } from '../keys/bounded-map.js';
 import { AGE } from '../keys/fresh.js';
-import { createRecent } from '../keys/recent.js';
 import type { ServerKeys } from '../keys/server-keys.js';
 import { readToken, type OwnToken, type TokenNames, type Verification, type VerifiedToken } from './access-token.js';
 import type { RevokedTokens } from './revoked.js';
@@ -45,8 +44,8 @@ interface Known {
   readonly looked: number;
 }
 
-/** Of the tokens that came last, which come again and again. */
-const hashes = createRecent<string>(64);
+/** Of the tokens that came last: they come again and again, as the same string, so that to find them costs next to nothing. */
+const hashes = createBoundedMap<string>(64);
 
 /** Under which it is remembered that a token is good: not under the token itself. */
 export function tokenHash(text: string): string {
@@ -95,7 +94,7 @@ export function createTokenVerifier({ names, keys, clients, revoked, now }: Veri
         known.delete(hash);
         return { failure: 'expired' };
       }
-      if (found !== undefined && time - found.looked < AGE && time >= found.looked) return { token: found.token };
+      if (found !== undefined && time - found.looked < AGE && time >= found.looked) return found;
       const running = looking.get(hash) ?? look(hash, text, found?.token).finally(() => looking.delete(hash));
       looking.set(hash, running);
       return running;

@@ -4,6 +4,7 @@ import { openStore } from '../../contract/open-store.js';
 import { describeOnMongod, mongodUrl, newDatabase } from '../../mongod/for-tests.js';
 import { binaries } from './binaries.js';
 import { bundles } from './bundles.js';
+import { hiddenLooks } from './hidden-looks.js';
 import { hiddenWrites } from './hidden-writes.js';
 import { patchQuestions } from './patch-questions.js';
 import { reads } from './reads.js';
@@ -11,7 +12,7 @@ import { toldInstants } from './told-instant.js';
 import { writes } from './writes.js';
 
 // A database each: histories of a type show all that others write.
-const suites = [reads, writes, hiddenWrites, patchQuestions, toldInstants, bundles, binaries];
+const suites = [reads, writes, hiddenWrites, hiddenLooks, patchQuestions, toldInstants, bundles, binaries];
 const stores = mongodUrl() === undefined ? undefined : await Promise.all(suites.map(() => openStore(newDatabase())));
 
 describeOnMongod('with a token on MongoDB', () => {

@@ -3,6 +3,7 @@ import { afterAll, describe } from 'vitest';
 import { openStore } from '../../contract/open-store.js';
 import { binaries } from './binaries.js';
 import { bundles } from './bundles.js';
+import { hiddenLooks } from './hidden-looks.js';
 import { hiddenWrites } from './hidden-writes.js';
 import { patchQuestions } from './patch-questions.js';
 import { reads } from './reads.js';
@@ -13,6 +14,7 @@ describe.each([
   ['reads', reads],
   ['writes', writes],
   ['writes of what is hidden', hiddenWrites],
+  ['looks at what is hidden', hiddenLooks],
   ['patches that ask', patchQuestions],
   ['instants', toldInstants],
   ['Bundles', bundles],

@@ -1,19 +1,15 @@
-const FIRST = 64 * 1024;
-/** Beyond this its memory is not used again. */
-const KEPT = 1024 * 1024;
+import type { WriteEvent } from '../audit.js';
+import { Utf8Buffer } from './utf8-buffer.js';
+
 /** Lines that are made in a row: one among other work takes three times as long. */
 const GROUP = 64;
-/** Characters that are encoded together: more would keep the heap busy. */
-const TEXT = 16 * 1024;
+const NEWLINE = Buffer.from('\n');
 
-/** Makes a line, without its newline. */
-export type MakeLine = () => string;
-
-/** Lines that gather as UTF-8: outside of the heap, and in memory that is used again. */
+/** Lines that gather as UTF-8. */
 export interface LineBuffer {
   readonly count: number;
-  /** @param line called once, soon */
-  add(line: MakeLine): void;
+  /** @param line called once, soon; without its newline */
+  add(line: WriteEvent): void;
   /** All of them, each with a newline; good until `clear`. */
   bytes(): Buffer;
   clear(): void;
@@ -21,32 +17,16 @@ export interface LineBuffer {
 
 /** An empty one. */
 export function createLineBuffer(): LineBuffer {
-  let buffer = Buffer.allocUnsafe(FIRST);
-  let end = 0;
+  const made = new Utf8Buffer();
   let count = 0;
-  let unmade: MakeLine[] = [];
+  let unmade: WriteEvent[] = [];
 
   function make(): void {
-    let text = '';
     for (const line of unmade) {
-      text += `${line()}\n`;
-      if (text.length < TEXT) continue;
-      encode(text);
-      text = '';
+      line(made);
+      made.bytes(NEWLINE);
     }
-    encode(text);
     unmade = [];
-  }
-
-  function encode(text: string): void {
-    // A character has three bytes at most.
-    const needed = end + 3 * text.length;
-    if (needed > buffer.length) {
-      const larger = Buffer.allocUnsafe(Math.max(needed, 2 * buffer.length));
-      buffer.copy(larger, 0, 0, end);
-      buffer = larger;
-    }
-    end += buffer.write(text, end);
   }
 
   return {
@@ -59,11 +39,10 @@ export function createLineBuffer(): LineBuffer {
     },
     bytes() {
       make();
-      return buffer.subarray(0, end);
+      return made.written();
     },
     clear() {
-      if (buffer.length > KEPT) buffer = Buffer.allocUnsafe(FIRST);
-      end = 0;
+      made.clear();
       count = 0;
       unmade = [];
     },
