@@ -63,7 +63,7 @@ describe('searches on the caller’s thread', () => {
   });
 
   it('that take too long are left to others, and none is tried for a while', async () => {
-    const limits = { time: -1, rows: 0 };
+    const limits = { time: -Infinity, rows: 0 };
     const here = openHere(limits);
     const start = performance.now();
     expect(here.find(QUERY)).toBeUndefined();
@@ -75,15 +75,15 @@ describe('searches on the caller’s thread', () => {
     here.close();
   });
 
-  it('that others held up go on, and the next is tried at once after one that was left', async () => {
+  it('that others held up go on, and the next is tried at once after one that was left', () => {
     const waits = vi.fn(() => 0);
     vi.mocked(openProcessorWaits).mockReturnValueOnce({ total: waits, close: () => {} });
     const limits = { time: -1, rows: 0 };
     const here = openHere(limits);
     // The whole time of each of them, and more.
-    waits.mockReturnValueOnce(0).mockReturnValue(1000);
+    waits.mockReturnValueOnce(0).mockReturnValue(1e6);
     expect(here.find(QUERY)?.versions).toHaveLength(10);
-    limits.time = -2000;
+    limits.time = -Infinity;
     waits.mockReturnValueOnce(0);
     expect(here.find(QUERY)).toBeUndefined();
     limits.time = 1e6;
