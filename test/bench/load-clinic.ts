@@ -9,13 +9,14 @@ export const extract = createExtractor(tables);
 /** Resources that are written together. */
 export const BATCH = 200;
 
-/** Puts resources into a store that has none of them. */
-export async function load(store: Store, resources: Iterable<Resource>): Promise<void> {
+/** Puts resources into a store that has none of them. @param wrote is told of each batch */
+export async function load(store: Store, resources: Iterable<Resource>, wrote = (): void => {}): Promise<void> {
   let batch: Put[] = [];
   for (const content of resources) {
     batch.push(toPut(content));
     if (batch.length < BATCH) continue;
     await store.write(batch);
+    wrote();
     batch = [];
   }
   await store.write(batch);

@@ -1,13 +1,19 @@
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 
 import { openFindHere } from '../../runtime/store/sqlite/find-here.js';
 import { identify } from '../../runtime/store/sqlite/file-identity.js';
 import { toThreadSettings } from '../../runtime/store/sqlite/settings.js';
 import { openSqliteStore } from '../../runtime/store/sqlite/sqlite-store.js';
+import { openProcessorWaits } from '../../runtime/store/sqlite/processor-waits.js';
 import type { FindQuery, Store } from '../../runtime/store/store.js';
+
+vi.mock(import('../../runtime/store/sqlite/processor-waits.js'), async (original) => {
+  const { openProcessorWaits } = await original();
+  return { openProcessorWaits: vi.fn(openProcessorWaits) };
+});
 
 const QUERY: FindQuery = { type: 'Patient', where: { all: [] }, sort: [], count: 10, total: 'cheap' };
 
@@ -57,7 +63,7 @@ describe('searches on the caller’s thread', () => {
   });
 
   it('that take too long are left to others, and none is tried for a while', async () => {
-    const limits = { time: -1, rows: 0 };
+    const limits = { time: -Infinity, rows: 0 };
     const here = openHere(limits);
     const start = performance.now();
     expect(here.find(QUERY)).toBeUndefined();
@@ -65,6 +71,22 @@ describe('searches on the caller’s thread', () => {
     limits.time = 1e6;
     expect(here.find(QUERY)).toBeUndefined();
     await new Promise((resolve) => setTimeout(resolve, 10 * took + 20));
+    expect(here.find(QUERY)?.versions).toHaveLength(10);
+    here.close();
+  });
+
+  it('that others held up go on, and the next is tried at once after one that was left', () => {
+    const waits = vi.fn(() => 0);
+    vi.mocked(openProcessorWaits).mockReturnValueOnce({ total: waits, close: () => {} });
+    const limits = { time: -1, rows: 0 };
+    const here = openHere(limits);
+    // The whole time of each of them, and more.
+    waits.mockReturnValueOnce(0).mockReturnValue(1e6);
+    expect(here.find(QUERY)?.versions).toHaveLength(10);
+    limits.time = -Infinity;
+    waits.mockReturnValueOnce(0);
+    expect(here.find(QUERY)).toBeUndefined();
+    limits.time = 1e6;
     expect(here.find(QUERY)?.versions).toHaveLength(10);
     here.close();
   });

@@ -37,10 +37,14 @@ describe('what counts the rows that drive a query', () => {
     const guard = () => {
       now.mockReturnValue(0);
       const opened = openGuard(db, new Int32Array(1));
-      opened.begin(1, 10, 1000);
+      opened.begin(1, 10, 1000, () => away);
       return opened;
     };
-    afterEach(() => void now.mockReset());
+    let away = 0;
+    afterEach(() => {
+      now.mockReset();
+      away = 0;
+    });
 
     it('lets it go on when the processor was away for a while', () => {
       const { step } = guard();
@@ -56,6 +60,15 @@ describe('what counts the rows that drive a query', () => {
       const other = guard();
       now.mockReturnValue(41);
       expect(() => other.step(300)).toThrow('takes too long');
+    });
+
+    it('does not count time in which others had the processor', () => {
+      const { step } = guard();
+      away = 95;
+      now.mockReturnValue(104);
+      expect(() => step(5000)).not.toThrow();
+      now.mockReturnValue(106);
+      expect(() => step(1)).toThrow('takes too long');
     });
   });
 });

@@ -11,6 +11,8 @@ export interface ResourceRow {
   readonly key: number;
   readonly version: number;
   readonly updated: number;
+  /** 1: its current version is a deletion. */
+  readonly deleted: number;
 }
 
 /** A version to be appended. */
@@ -41,14 +43,16 @@ export function openVersionAppender(db: Database, dictionary: Dictionary, fault:
   const index = openIndexWriter(db, dictionary);
   const giveKey = openKeyGiver(db);
   const selectResource = db.prepare<[number, string], ResourceRow>(
-    'SELECT key, version, updated FROM resource WHERE type = ? AND id = ?',
+    'SELECT key, version, updated, deleted FROM resource WHERE type = ? AND id = ?',
   );
   const insertResource = db.prepare<[number, number, string, number, number, number, number]>(
     'INSERT INTO resource (key, type, id, seq, version, updated, deleted) VALUES (?, ?, ?, ?, ?, ?, ?)',
   );
-  const updateResource = db.prepare<[number, number, number, number, number]>(
-    'UPDATE resource SET seq = ?, version = ?, updated = ?, deleted = ? WHERE key = ?',
+  const updateResource = db.prepare<[number, number, number, number]>(
+    'UPDATE resource SET seq = ?, version = ?, updated = ? WHERE key = ?',
   );
+  // By itself: SQLite writes anew what an index has of each column that is set, changed or not.
+  const setDeleted = db.prepare<[number, number]>('UPDATE resource SET deleted = ? WHERE key = ?');
   const insertVersion = db.prepare<[number, number, number, number, number, string | null]>(
     'INSERT INTO version (seq, type, resource, version, updated, body) VALUES (?, ?, ?, ?, ?, ?)',
   );
@@ -60,7 +64,8 @@ export function openVersionAppender(db: Database, dictionary: Dictionary, fault:
       insertVersion.run(seq, type, key, version, updated, body);
       fault('version');
       if (before === undefined) insertResource.run(key, type, id, seq, version, updated, deleted);
-      else updateResource.run(seq, version, updated, deleted, key);
+      else updateResource.run(seq, version, updated, key);
+      if (before !== undefined && before.deleted !== deleted) setDeleted.run(deleted, key);
       if (before !== undefined) index.clear(key);
       index.add(key, type, entries);
       fault('entries');

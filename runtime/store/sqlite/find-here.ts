@@ -8,14 +8,16 @@ import { openDictionary } from './dictionary.js';
 import { openFinders } from './find/find.js';
 import { FIND_LIMITS } from './find/run.js';
 import { openGuard } from './guard.js';
+import { openProcessorWaits } from './processor-waits.js';
 import type { ThreadSettings } from './settings.js';
 import { translateSqliteError } from './sqlite-errors.js';
 import { isTooCostly } from './too-costly.js';
 
 /**
  * How long a search may take on the caller's thread, in milliseconds, once it has looked at so many rows. Most take a fraction
- * of it; the way to another thread and back would cost more than they do. What has looked at fewer was not long itself: the
- * processor was away, and to begin again elsewhere, where all is cold, would take longer than what is left.
+ * of it; the way to another thread and back would cost more than they do. What has looked at fewer was not long itself, and to
+ * begin again elsewhere, where all is cold, would take longer than what is left. Time in which others had the processor is
+ * nobody's: on a busy machine the way to another thread takes longest.
  */
 const SHORT = { time: 2, rows: 1000 };
 
@@ -54,6 +56,7 @@ export function openFindHere(
   let connection: ReturnType<typeof open> | undefined;
   let isStale = false;
   let restUntil = 0;
+  const waits = openProcessorWaits();
 
   function open() {
     const db = connect(file, { cache: 8192, timeout: 0, queryOnly: true, isTemporary, identity });
@@ -83,14 +86,16 @@ export function openFindHere(
     const start = performance.now();
     const here = count > MOST || start < restUntil ? undefined : current();
     if (here === undefined) return undefined;
+    const waited = waits.total();
+    const away = (): number => waits.total() - waited;
     try {
-      here.guard.begin(1, limits.time, limits.rows);
+      here.guard.begin(1, limits.time, limits.rows, away);
       return search(here);
     } catch (error) {
       const isBusy = error instanceof SqliteError && error.code.startsWith('SQLITE_BUSY');
       if (!isBusy && !isTooCostly(error)) throw translateSqliteError(error);
       const end = performance.now();
-      restUntil = end + REST * (end - start);
+      restUntil = end + REST * (end - start - away());
       return undefined;
     }
   }
@@ -99,7 +104,10 @@ export function openFindHere(
     find: (query) => (isWide([query]) ? undefined : attempt(query.count, ({ one }) => one(query))),
     findAcross: (query) => (isWide(query.parts) ? undefined : attempt(query.count, ({ across }) => across(query))),
     reopen: () => void (isStale = true),
-    close: () => connection?.db.close(),
+    close() {
+      waits.close();
+      connection?.db.close();
+    },
   };
 }
 

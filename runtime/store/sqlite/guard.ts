@@ -44,9 +44,10 @@ export interface Guard {
    * From here on there are `budget` milliseconds, and `id` is what may be stopped.
    *
    * @param work rows before which the time alone ends nothing, unless it is over four times
+   * @param away milliseconds since then in which others had the processor: they do not count
    * @throws where it is stopped already
    */
-  begin(id: number, budget: number, work?: number): void;
+  begin(id: number, budget: number, work?: number, away?: () => number): void;
 }
 
 /** @param stop its only number is the id of the request that nobody wants any more; shared with the main thread */
@@ -60,12 +61,14 @@ export function openGuard(db: Database, stop: Int32Array): Guard {
   let deadline = Infinity;
   let last = Infinity;
   let worked = 0;
+  let wasAway = (): number => 0;
   let lastKey: unknown;
   let repeats = 0;
   function look(now: number): void {
     if (Atomics.load(stop, 0) === current) throw new FhirError('store-busy', 'The query was stopped');
-    if (now > last || (now > deadline && steps >= worked)) throw tooCostly();
+    if (isOver(now) && isOver(now - wasAway())) throw tooCostly();
   }
+  const isOver = (now: number): boolean => now > last || (now > deadline && steps >= worked);
   /** It looks each time: what calls it takes longer than that. */
   function step(rows = 1): void {
     steps += rows;
@@ -109,8 +112,9 @@ export function openGuard(db: Database, stop: Int32Array): Guard {
         timeLimit = Infinity;
       }
     },
-    begin(id, budget, work = 0) {
+    begin(id, budget, work = 0, away = () => 0) {
       current = id;
+      wasAway = away;
       const now = performance.now();
       deadline = now + budget;
       last = now + PATIENCE * budget;

@@ -1,6 +1,7 @@
 import type { Condition } from '../../../search/query/query.js';
-import type { CompileContext } from './compile-context.js';
+import type { CompileContext, Resolved } from './compile-context.js';
 import type { LeafGroup } from './leaf.js';
+import { isLink } from './left.js';
 import { checkLink } from './links.js';
 import { boundValues, from, listValues } from './lists.js';
 import { column, ofParam, type Access, type Shape, type Values } from './shape.js';
@@ -24,13 +25,18 @@ export function check(condition: Condition, key: Sql, context: CompileContext, d
   if ('all' in condition) return and(condition.all.map((each) => check(each, key, context, depth)));
   if ('some' in condition) return or(condition.some.map((each) => check(each, key, context, depth)));
   if ('not' in condition) return sql`NOT ${check(condition.not, key, context, depth)}`;
-  if ('chain' in condition || 'has' in condition) {
-    const groups = context.resolved.get(condition);
-    const count = groups?.reduce((sum, { alternatives }) => sum + alternatives.length, 0) ?? Infinity;
-    if (groups === undefined || count > MAX_LISTED) return checkLink(condition, key, context, depth);
-    return or(groups.map((group) => checkGroup(group, key, context)));
+  if (isLink(condition)) {
+    const resolved = context.resolved.get(condition);
+    if (resolved === undefined || lengthOf(resolved) > MAX_LISTED) return checkLink(condition, key, context, depth);
+    if ('keys' in resolved) return sql`${key} IN (SELECT value FROM json_each(${JSON.stringify(resolved.keys)}))`;
+    return or(resolved.groups.map((group) => checkGroup(group, key, context)));
   }
   return or(context.groups(condition).map((group) => checkGroup(group, key, context)));
+}
+
+function lengthOf(resolved: Resolved): number {
+  if ('keys' in resolved) return resolved.keys.length;
+  return resolved.groups.reduce((sum, { alternatives }) => sum + alternatives.length, 0);
 }
 
 function checkGroup(group: LeafGroup, key: Sql, context: CompileContext): Sql {

@@ -2,6 +2,9 @@ import type { Condition, Leaf, Link } from '../../../search/query/query.js';
 import type { LeafGroup } from './leaf.js';
 import type { Sql, Value } from './sql.js';
 
+/** What fulfils a link: what a leaf with these alternatives would find, or what has these keys, each once. */
+export type Resolved = { readonly groups: readonly LeafGroup[] } | { readonly keys: readonly number[] };
+
 /** What conditions are compiled with. */
 export interface CompileContext {
   /** Number of the type whose resources conditions are about. */
@@ -12,9 +15,7 @@ export interface CompileContext {
   own(): number | undefined;
   groups(leaf: Leaf): readonly LeafGroup[];
   /** Links whose other side was collected, as what it makes of them. */
-  readonly resolved: Map<Link, readonly LeafGroup[]>;
-  /** Keys of all that fulfil such a link, where they came to light. */
-  readonly found: Map<Link, readonly number[]>;
+  readonly resolved: Map<Link, Resolved>;
   /** For conditions on resources of another type; undefined: there never was one. */
   of(type: string): CompileContext | undefined;
   /** A condition on the resource whose key is in this column. @param depth of links around it; absent: none */

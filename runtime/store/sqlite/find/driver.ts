@@ -2,7 +2,9 @@ import type { Condition, Leaf, Link } from '../../../search/query/query.js';
 import type { Arm, Driver, Single } from './arm.js';
 import { findBetween } from './between.js';
 import { checkParts, MAX_INLINE } from './check.js';
+import type { Resolved } from './compile-context.js';
 import type { LeafGroup } from './leaf.js';
+import { isLink } from './left.js';
 import { boundValues, from, listValues } from './lists.js';
 import { probe } from './probes.js';
 import type { Run } from './run.js';
@@ -33,10 +35,13 @@ export function findDriver(run: Run, condition: Condition, limit: number): Drive
     const arms = known.flatMap((driver) => driver.arms);
     return { condition, arms, count, isExact: known.every((driver) => driver.isExact) };
   }
-  const keys = 'has' in condition ? run.found.get(condition) : undefined;
-  if (keys !== undefined) return { condition, arms: [listed(run, keys)], count: keys.length, isExact: true, keys };
-  const groups = groupsOf(run, condition);
-  if (groups === undefined) return undefined;
+  const ways = waysTo(run, condition);
+  if (ways === undefined) return undefined;
+  if ('keys' in ways) {
+    const { keys } = ways;
+    return { condition, arms: [listed(run, keys)], count: keys.length, isExact: true, keys };
+  }
+  const { groups } = ways;
   const options = groups.map((group) => cheapest(run, group, limit));
   const count = options.reduce((sum, option) => sum + option.count, 0);
   const single = options.length === 1 ? options[0]!.single : undefined;
@@ -50,9 +55,9 @@ function listed(run: Run, keys: readonly number[]): Arm {
   return { key, rows: range, range, isOrdered: false };
 }
 
-/** A leaf as alternatives, or a link as those that it was resolved to; undefined: it is not. */
-function groupsOf(run: Run, condition: Leaf | Link): readonly LeafGroup[] | undefined {
-  return 'chain' in condition || 'has' in condition ? run.resolved.get(condition) : run.groups(condition);
+/** A leaf as alternatives, or a link as what it was resolved to; undefined: it is not. */
+function waysTo(run: Run, condition: Leaf | Link): Resolved | undefined {
+  return isLink(condition) ? run.resolved.get(condition) : { groups: run.groups(condition) };
 }
 
 /** Few enough that nothing can be gained by counting more. */
@@ -148,11 +153,11 @@ const MAX_LED = 64;
  * such.
  */
 export function orderedArms(run: Run, condition: Leaf | Link): readonly Arm[] | undefined {
-  const groups = groupsOf(run, condition);
-  if (groups === undefined) return undefined;
-  const most = 'chain' in condition || 'has' in condition ? MAX_LED : MAX_INLINE;
+  const ways = waysTo(run, condition);
+  if (ways === undefined || 'keys' in ways) return undefined;
+  const most = isLink(condition) ? MAX_LED : MAX_INLINE;
   const arms: Arm[] = [];
-  for (const group of groups) {
+  for (const group of ways.groups) {
     const split = bySystem(run, group);
     if (split === undefined) return undefined;
     const part = split.shapes.findIndex(({ accesses }) => accesses.some(({ isOrdered }) => isOrdered));

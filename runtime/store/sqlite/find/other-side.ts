@@ -1,9 +1,9 @@
 import type { Link } from '../../../search/query/query.js';
+import type { Resolved } from './compile-context.js';
 import type { LeafGroup } from './leaf.js';
 import { isHere } from './here.js';
 import { referenceHere, referenceShape } from './reference-shape.js';
 import type { Run } from './run.js';
-import { RESOURCE_ID } from './shapes.js';
 import type { Shape } from './shape.js';
 import { raw, type Value } from './sql.js';
 
@@ -11,10 +11,8 @@ import { raw, type Value } from './sql.js';
 export interface OtherSide {
   /** Adds resources of a type. @returns whether there are not too many alternatives yet */
   add(beyond: Run, keys: readonly number[]): boolean;
-  /** What a resource has to fulfil to be linked with some of them. */
-  groups(): readonly LeafGroup[];
-  /** Keys of all resources that are, each once; absent: they have to be found by the groups. */
-  readonly keys?: () => readonly number[];
+  /** What is linked with some of them. */
+  resolved(): Resolved;
 }
 
 /** @param most alternatives */
@@ -43,13 +41,13 @@ function openTargets(run: Run, code: string, most: number): OtherSide {
       }
       return true;
     },
-    groups: () => [...grouped(referenceHere(run.own()), byId), ...grouped(BY_URL, byUrl)],
+    resolved: () => ({ groups: [...grouped(referenceHere(run.own()), byId), ...grouped(BY_URL, byUrl)] }),
   };
 }
 
 /** Of a reverse chain: what they refer to. */
 function openSources(run: Run, code: string, most: number): OtherSide {
-  const ids = new Map<number, string>();
+  const found = new Set<number>();
   const read = openRows(run);
   return {
     add(beyond, keys) {
@@ -57,23 +55,18 @@ function openSources(run: Run, code: string, most: number): OtherSide {
       if (param === undefined) return true;
       const references = openRows(beyond);
       for (const chunk of chunksOf(keys)) {
-        for (const [key, id] of references.targets(chunk, param, run.type)) ids.set(key, id);
+        for (const key of references.targets(chunk, param, run.type)) found.add(key);
         for (const [type, url, version] of read.hasUrls ? references.canonicals(chunk, param) : []) {
           if (type !== 0 && type !== run.type) continue;
           const named = read.named(url, version, most);
           if (named === undefined) return false;
-          for (const [at, id] of read.ids(named).entries()) ids.set(named[at]!, id);
+          for (const key of named) found.add(key);
         }
-        if (ids.size > most) return false;
+        if (found.size > most) return false;
       }
       return true;
     },
-    groups: () =>
-      grouped(
-        RESOURCE_ID,
-        Array.from(ids.values(), (id) => [run.type, id]),
-      ),
-    keys: () => [...ids.keys()],
+    resolved: () => ({ keys: [...found] }),
   };
 }
 
@@ -107,7 +100,7 @@ function openRows({ statements, guard, trace, param, own }: Run) {
   const VERSIONS = `SELECT code FROM token INDEXED BY sqlite_autoindex_token_1
     WHERE resource = ? AND param = ? AND code <> ''`;
   const OF_EACH = `FROM json_each(?) k CROSS JOIN reference r INDEXED BY sqlite_autoindex_reference_1`;
-  const TARGETS = `SELECT x.key, x.id ${OF_EACH} CROSS JOIN resource x INDEXED BY resource_by_id
+  const TARGETS = `SELECT x.key ${OF_EACH} CROSS JOIN resource x INDEXED BY resource_by_id
     WHERE r.resource = k.value AND r.param = ? AND ${here.text} AND r.target_type = ?
     AND x.type = r.target_type AND x.id = r.target_id AND x.deleted = 0`;
   const CANONICALS = `SELECT r.target_type, r.url, r.target_version ${OF_EACH}
@@ -118,9 +111,9 @@ function openRows({ statements, guard, trace, param, own }: Run) {
     urls: (keys: readonly number[]) =>
       url === undefined ? [] : table<readonly [key: number, url: string]>(URLS, JSON.stringify(keys), url),
     versions,
-    /** Resources of a type that references of theirs name by type and id. */
+    /** Keys of resources of a type that references of theirs name by type and id. */
     targets: (keys: readonly number[], of: number, type: number) =>
-      table<readonly [key: number, id: string]>(TARGETS, JSON.stringify(keys), of, ...here.values, type),
+      column<number>(TARGETS, JSON.stringify(keys), of, ...here.values, type),
     canonicals: (keys: readonly number[], of: number) =>
       table<readonly [type: number, url: string, version: string]>(CANONICALS, JSON.stringify(keys), of),
     /** Whether canonicals may name any. */

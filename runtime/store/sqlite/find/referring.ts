@@ -45,7 +45,11 @@ export function openReferring(db: Database, { dictionary, guard, isUnordered }: 
       'SELECT value FROM uri INDEXED BY sqlite_autoindex_uri_1 WHERE resource = ? AND param = ?',
     )
     .pluck();
-  const selectId = db.prepare<[number], string>('SELECT id FROM resource WHERE key = ?').pluck();
+  const selectIds = db
+    .prepare<[string], string>(
+      'SELECT r.id FROM json_each(?) k CROSS JOIN resource r NOT INDEXED WHERE r.key = k.value',
+    )
+    .pluck();
 
   return ({ type, params, of, limit }, base) => {
     const source = dictionary.findTerm(type);
@@ -78,8 +82,12 @@ export function openReferring(db: Database, { dictionary, guard, isUnordered }: 
         }
       }
     }
-    const found = first.keys().map((key) => ({ type, id: selectId.get(key)! }));
-    return found.sort((a, b) => compareText(a.id, b.id)).slice(0, limit);
+    const keys = first.keys();
+    const ids = keys.length === 0 ? [] : selectIds.all(JSON.stringify(keys));
+    return ids
+      .sort(compareText)
+      .slice(0, limit)
+      .map((id) => ({ type, id }));
   };
 }
 

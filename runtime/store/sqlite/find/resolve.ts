@@ -94,9 +94,7 @@ function resolve(run: Run, condition: Condition, most: number): boolean {
     run.unresolved.set(condition, most);
     return false;
   }
-  run.resolved.set(condition, side.groups());
-  const keys = side.keys?.();
-  if (keys !== undefined) run.found.set(condition, keys);
+  run.resolved.set(condition, side.resolved());
   return true;
 }
 

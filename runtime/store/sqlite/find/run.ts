@@ -140,7 +140,6 @@ function makeRun(
     param: (code) => names.param(code, 0),
     own,
     resolved: new Map(),
-    found: new Map(),
     unresolved: new Map(),
     groups(leaf) {
       const found = groups.get(leaf) ?? toGroups(leaf, names);
