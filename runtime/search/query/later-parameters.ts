@@ -1,4 +1,5 @@
 import type { ComponentRow, SearchRow } from '../../contract/search.js';
+import { placesOf } from '../places/place-rows.js';
 import { VALUE_PARSERS } from './parse-value.js';
 
 /**
@@ -35,6 +36,7 @@ export const OF_THEIR_OWN: Readonly<Record<string, string>> = {
 export function isSearchable(row: SearchRow): boolean {
   const isApart = [LATER_PARAMETERS, NO_CRITERIA, OF_THEIR_OWN].some((codes) => Object.hasOwn(codes, row.code));
   if (isApart) return false;
+  if (placesOf(row) !== undefined) return true;
   if (row.type !== 'composite') return isReadable(row);
   const { components = [] } = row;
   return row.paths.length > 0 && components.length > 0 && components.every(isReadable);
