@@ -9,6 +9,7 @@ import { isInStrip, stripsOf, type Ring } from '../../runtime/search/places/regi
 import { isWithinChord, squaredChord, toVector } from '../../runtime/search/places/sphere.js';
 import { searchDefinitions } from '../../runtime/search/query/definitions.js';
 import { parseCriterion } from '../../runtime/search/query/parse-criterion.js';
+import { printCondition } from '../../runtime/search/query/print.js';
 import { utc } from '../../runtime/search/values/zone.js';
 import { createRandom, seedOfRun } from '../contract/random.js';
 import { BOUNDARY, boundaryOf } from './boundary.js';
@@ -76,6 +77,14 @@ describe('near: latitude|longitude|distance|units', () => {
   ])('%s is refused, and what would be right told', (value, text) => {
     expect(() => parse('near', value)).toThrow(FhirError);
     expect(() => parse('near', value)).toThrow(text);
+  });
+
+  it('is shown as it is understood', () => {
+    const shown = (name: string, value: string) => printCondition(parse(name, value));
+    expect(shown('near', '1|2|5')).toBe('near within 5000 m of latitude 1, longitude 2');
+    expect(shown('contains', '1|2,3|4')).toBe(
+      'contains (around latitude 1, longitude 2 or around latitude 3, longitude 4)',
+    );
   });
 
   it('takes :missing alone, and is no order', () => {
