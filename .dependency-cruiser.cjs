@@ -84,7 +84,8 @@ const runtimeRules = [
     { path: '^runtime/store/', pathNot: worker },
     {
       path: '^runtime/search/',
-      pathNot: '^runtime/search/(?:query/(?:compare-text|criterion|match|print|query|sort|uri)|values/fold)\\.ts$',
+      pathNot:
+        '^runtime/search/(?:entry|places/(?:cells|regions|sphere)|query/(?:compare-text|criterion|match|print|query|sort|uri)|values/fold)\\.ts$',
       dependencyTypesNot: ['type-only'],
     },
   ),

@@ -1,6 +1,7 @@
 import type { SearchRow } from '../contract/search.js';
 import type { JsonObject } from '../fhir/resource.js';
 import { searchDefinitions } from '../search/query/definitions.js';
+import { placesOf } from '../search/places/place-rows.js';
 import { PREFIXES } from '../search/query/intervals.js';
 import { modifiersOf } from '../search/query/parse-criterion.js';
 import type { HierarchyContext } from '../search/query/parse-hierarchy.js';
@@ -61,11 +62,13 @@ function describeParameter(name: string, row: SearchRow, hierarchy: HierarchyCon
     row.type === 'reference' && !isInline(row) && hierarchy !== undefined
       ? ` Chains: ${name}.[parameter], ${name}:[type].[parameter].`
       : '';
+  const places = placesOf(row);
+  const form = places === undefined ? '' : ` Values: ${places.form}.`;
   return {
     name,
     definition: row.url,
     type: row.type,
-    documentation: `Modifiers: ${modifiers.join(', ')}.${prefixes}${alias}${chains}`,
+    documentation: `Modifiers: ${modifiers.join(', ')}.${form}${prefixes}${alias}${chains}`,
   };
 }
 

@@ -1,3 +1,6 @@
+import type { Strip } from './places/regions.js';
+import type { Point } from './places/sphere.js';
+
 /**
  * Index entries: what a search can find a resource by. One kind for each way of comparing; a store keeps each kind
  * in a table or array of its own. https://hl7.org/fhir/R5/search.html#table
@@ -102,5 +105,28 @@ export interface CompositeEntry extends Entry {
 export type SimpleEntry =
   TokenEntry | StringEntry | DateEntry | NumberEntry | QuantityEntry | ReferenceEntry | UriEntry;
 
+/** A point on the earth, in degrees. */
+export interface PositionEntry extends Entry, Point {
+  readonly kind: 'position';
+}
+
+/** A strip of a region on the earth. */
+export interface RegionEntry extends Entry, Strip {
+  readonly kind: 'region';
+}
+
+/** What places are found by. */
+export type PlaceEntry = PositionEntry | RegionEntry;
+
+/** Whether an entry is one of places. */
+export function isPlace(entry: IndexEntry): entry is PlaceEntry {
+  return entry.kind === 'position' || entry.kind === 'region';
+}
+
+/** Whether an entry is one of one value, and of no place. */
+export function isSimple(entry: IndexEntry): entry is SimpleEntry {
+  return entry.kind !== 'composite' && !isPlace(entry);
+}
+
 /** Any entry. */
-export type IndexEntry = SimpleEntry | CompositeEntry;
+export type IndexEntry = SimpleEntry | PlaceEntry | CompositeEntry;

@@ -1,4 +1,5 @@
 import type { Tables } from '../contract/tables.js';
+import { positionConverters, regionConverters } from './places/converters.js';
 import type { Converter, Converters, ValueSearchType } from './values/converter.js';
 import { dateConverters } from './values/date.js';
 import { numberConverters } from './values/number.js';
@@ -11,8 +12,10 @@ import { uriConverters } from './values/uri.js';
 const bySearchType: Readonly<Record<ValueSearchType, Converters>> = {
   date: dateConverters,
   number: numberConverters,
+  position: positionConverters,
   quantity: quantityConverters,
   reference: referenceConverters,
+  region: regionConverters,
   string: stringConverters,
   token: tokenConverters,
   uri: uriConverters,

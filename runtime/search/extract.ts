@@ -1,12 +1,13 @@
-import type { ComponentRow, PathRow, SearchRow, SearchType } from '../contract/search.js';
+import type { ComponentRow, PathRow, SearchRow } from '../contract/search.js';
 import type { Tables } from '../contract/tables.js';
 import { compileWays } from '../path/compile-ways.js';
 import { inTurn, type Visit, type Way } from '../path/visit.js';
 import { contextEntries } from './context-entries.js';
 import type { IndexEntry, SimpleEntry } from './entry.js';
 import { createFindConverter, type FindConverter } from './extract-converters.js';
-import type { Harvest, Target } from './values/converter.js';
+import type { Harvest, Target, ValueSearchType } from './values/converter.js';
 import { parametersOf } from './parameters-of.js';
+import { valuesOf } from './places/place-rows.js';
 import { createZone } from './values/zone.js';
 
 /** Settings of an extractor. */
@@ -23,7 +24,7 @@ export type Extractor = (resource: Readonly<Record<string, unknown>>) => IndexEn
 
 /**
  * Makes the function that reads a resource's index entries: those of its type's own search parameters and of all it
- * inherits. Closures of a type are made when its first resource comes. Parameters of type `special` have no entries.
+ * inherits. Closures of a type are made when its first resource comes. Of parameters of type `special` only some have entries.
  * Equal entries are not merged, and their order means nothing. https://hl7.org/fhir/R5/search.html#table
  * @throws RangeError for a zone that does not exist
  */
@@ -62,18 +63,19 @@ function compileType(compiler: Compiler, rows: readonly SearchRow[]): Visit<Harv
 }
 
 function waysOf(compiler: Compiler, row: SearchRow): readonly Way<Harvest>[] {
-  if (row.type !== 'composite') return row.paths.map((path) => valueWay(compiler, row.type, row.code, path));
+  const values = valuesOf(row);
+  if (values !== 'composite') return row.paths.map((path) => valueWay(compiler, values, row.code, path));
   const end = composite(compiler, row.code, row.components ?? []);
   return row.paths.map(({ steps }) => ({ steps, end: () => end }));
 }
 
 /** The way to the values of one path, each turned into entries by the converter of its type. */
-function valueWay(compiler: Compiler, search: SearchType, param: string, path: PathRow): Way<Harvest> {
+function valueWay(compiler: Compiler, search: ValueSearchType | undefined, param: string, path: PathRow): Way<Harvest> {
   const { steps, types, system } = path;
   return {
     steps,
     end: (told) => {
-      if (search === 'special' || search === 'composite') return () => {};
+      if (search === undefined) return () => {};
       const { find, zone, isResourceType } = compiler;
       const target: Target = { param, zone, isResourceType, ...(system !== undefined && { system }) };
       const converters = told === undefined ? types.map((type) => find(search, type)) : [find(search, told)];
@@ -85,7 +87,7 @@ function valueWay(compiler: Compiler, search: SearchType, param: string, path: P
 /** One entry for a value that every component finds something in. https://hl7.org/fhir/R5/search.html#composite */
 function composite(compiler: Compiler, param: string, components: readonly ComponentRow[]): Visit<Harvest> {
   const visits = components.map(({ code, type, paths }) =>
-    compileWays(paths.map((path) => valueWay(compiler, type, code, path))),
+    compileWays(paths.map((path) => valueWay(compiler, isSimple(type) ? type : undefined, code, path))),
   );
   return (value, harvest) => {
     const { out } = harvest;
@@ -101,4 +103,8 @@ function composite(compiler: Compiler, param: string, components: readonly Compo
     harvest.out = out;
     if (parts.length > 0 && parts.length === visits.length) out.push({ kind: 'composite', param, parts });
   };
+}
+
+function isSimple(type: SearchRow['type']): type is Exclude<SearchRow['type'], 'composite' | 'special'> {
+  return type !== 'composite' && type !== 'special';
 }

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 
 import type { SearchRow, SearchTable } from '../contract/search.js';
+import { placesOf } from './places/place-rows.js';
 
 /**
  * To be raised with every change of the code that makes other index entries of the same rows: a correction of a
@@ -88,8 +89,11 @@ export function withRows(
 }
 
 /** What of a row decides on the entries. */
-function essence({ type, code, paths, components, slot }: SearchRow): unknown {
-  return [type, code, paths, components, slot];
+function essence(row: SearchRow): unknown {
+  const { type, code, paths, components, slot } = row;
+  // Such rows had no entries once.
+  const places = placesOf(row);
+  return [type, code, paths, components, slot, ...(places === undefined ? [] : [places.kind])];
 }
 
 function hash(value: unknown): string {

@@ -5,6 +5,7 @@ import type { Store } from '../../runtime/store/store.js';
 import { put } from '../contract/subject.js';
 import { exampleFiles, readExample } from './examples.js';
 import { createFilledResources } from './filled-resource.js';
+import { BOUNDED } from './search-oracle-places.js';
 
 /** A resource that searches are tried on. */
 export interface Sample {
@@ -38,6 +39,7 @@ export function readSamples(tables: Tables, isWhole = false): ReadonlyMap<string
     for (const name of names) covered.set(name, (covered.get(name) ?? 0) + 1);
     samples.set(type, [...ofType, { id, resource, entries, isFilled }]);
   };
+  for (const resource of BOUNDED) add(resource, true, Infinity);
   const read = new Map<string, number>();
   for (const file of exampleFiles()) {
     // Of some types there are hundreds, which are much alike.

@@ -16,8 +16,6 @@ import { createSearchOracle } from './search-oracle.js';
 
 /** Pairs that answer 400 by name, and why. */
 const REFUSED: Readonly<Record<string, string>> = {
-  'Location.near': 'special: a position',
-  'Location.contains': 'special: a boundary in GeoJSON',
   'Composition.section-text': 'special: narrative, for full text',
   'Composition.section-code-text': 'one of its parts is that special one',
   'Resource._content': 'no expression: full text',

@@ -1,5 +1,6 @@
 import type { SearchRow, SearchType } from '../../runtime/contract/index.js';
 import type { Random } from '../contract/random.js';
+import { placeText, randomPlaceText } from './search-oracle-places.js';
 import { normal } from './search-oracle-rules.js';
 import type { Item, QuantityItem, ReferenceItem } from './search-oracle-values.js';
 
@@ -29,6 +30,9 @@ export function criterionFor(item: Item): Criterion | undefined {
       return only(String(item.value));
     case 'quantity':
       return only(quantityText(item));
+    case 'position':
+    case 'region':
+      return only(placeText(item));
     case 'uri':
       return only(escaped(item.text));
     case 'reference':
@@ -73,7 +77,7 @@ function referenceText({ type, id, base, version, url, fragment }: ReferenceItem
 }
 
 /** Values that no resource has. */
-export const IMPOSSIBLE: Readonly<Record<Exclude<SearchType, 'composite' | 'special'>, string>> = {
+export const IMPOSSIBLE: Readonly<Record<Exclude<SearchType, 'composite'>, string>> = {
   token: 'urn:impossible|impossible',
   string: 'qqq impossible qqq',
   date: '1066-10-14',
@@ -81,6 +85,7 @@ export const IMPOSSIBLE: Readonly<Record<Exclude<SearchType, 'composite' | 'spec
   quantity: '987654321.5',
   reference: 'impossible-1066',
   uri: 'urn:impossible:1066',
+  special: '-48.8767|-123.3933',
 };
 
 const PREFIXES = ['', '', '', 'eq', 'ne', 'gt', 'lt', 'ge', 'le', 'sa', 'eb', 'ap'];
@@ -131,6 +136,9 @@ export function randomCriterion(random: Random, item: Item): Criterion | undefin
       if (modifier === 'exact') return only(escaped(chance(0.7) ? text : cased), modifier);
       return normal(cased) === '' || /\p{Surrogate}/u.test(cased) ? undefined : only(escaped(cased), modifier);
     }
+    case 'position':
+    case 'region':
+      return only(randomPlaceText(random, item));
     case 'uri': {
       const { text } = item;
       const ends = [...text.matchAll(/[/:.]/g)].map(({ index }) => index);

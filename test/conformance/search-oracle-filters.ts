@@ -89,14 +89,16 @@ const OPERATORS: Readonly<Partial<Record<SearchRow['type'], readonly string[]>>>
 function drawTest(random: Random, world: LinkWorld, { type, sample }: Located): Path | undefined {
   for (let tries = 0; tries < 20; tries++) {
     const row = random.pick(world.rowsOf(type));
+    const operators = OPERATORS[row.type];
     if (random.chance(0.05)) return { is: 'test', row, operator: 'pr', value: random.pick(['true', 'false']) };
+    if (operators === undefined) continue;
     const { modifier, text } = drawCriterion(random, world.oracle, row, [sample]) ?? { modifier: 'none', text: '' };
     if (row.code === '_id' || (modifier !== '' && row.type !== 'string') || modifier === 'missing') continue;
     const [one = ''] = parts(text, ',');
     const isOrdered = ['date', 'number', 'quantity'].includes(row.type);
     const value = isOrdered ? one.replace(/^(?:eq|ne|gt|lt|ge|le|sa|eb|ap)/, '') : isRaw(row) ? plain(one) : one;
     if (value === '' || (row.type === 'string' && normal(value) === '')) continue;
-    return { is: 'test', row, operator: random.pick(OPERATORS[row.type]!), value };
+    return { is: 'test', row, operator: random.pick(operators), value };
   }
   return undefined;
 }

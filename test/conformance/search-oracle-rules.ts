@@ -1,6 +1,7 @@
 import { createRequire } from 'node:module';
 
 import type { ComponentRow, SearchRow } from '../../runtime/contract/index.js';
+import { isPlace } from './search-oracle-places.js';
 import {
   placeOf,
   spanOfDate,
@@ -45,6 +46,9 @@ export function fulfils(
       return isString(item.text, modifier, plain(text));
     case 'uri':
       return isUri(item.text, modifier, plain(text));
+    case 'position':
+    case 'region':
+      return isPlace(item, text);
     case 'date':
       return isDate(item, plain(text), context.now);
     case 'number':

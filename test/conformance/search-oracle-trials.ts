@@ -2,6 +2,7 @@ import { expect } from 'vitest';
 
 import type { SearchRow, Tables } from '../../runtime/contract/index.js';
 import { parametersOf } from '../../runtime/search/parameters-of.js';
+import { placesOf } from '../../runtime/search/places/place-rows.js';
 import { matches } from '../../runtime/search/query/match.js';
 import { parseCriterion } from '../../runtime/search/query/parse-criterion.js';
 import { utc } from '../../runtime/search/values/zone.js';
@@ -79,10 +80,16 @@ export function createTrials(tables: Tables, samples: ReadonlyMap<string, readon
   };
 }
 
-/** `_lastUpdated` is the store's own; what has no expression, and what is special, finds nothing yet. */
-export function isTried({ code, type, paths, components = [] }: SearchRow): boolean {
+/** `_lastUpdated` is the store's own; what has no expression, and what is special and no place, finds nothing yet. */
+export function isTried(row: SearchRow): boolean {
+  const { code, type, paths, components = [] } = row;
   const kinds = [type, ...components.map((component) => component.type)];
-  return !kinds.includes('special') && paths.length > 0 && code !== '_lastUpdated' && code !== '_in';
+  return (
+    (!kinds.includes('special') || placesOf(row) !== undefined) &&
+    paths.length > 0 &&
+    code !== '_lastUpdated' &&
+    code !== '_in'
+  );
 }
 
 /** A random criterion about what some of the samples have; undefined: it makes no sense. */

@@ -1,4 +1,5 @@
 import type { SearchType } from '../../runtime/contract/index.js';
+import { placesIn, type PlaceItem } from './search-oracle-places.js';
 
 /**
  * What a value of a resource is to a search, read off its JSON plainly and without any of the server's code. One end of an
@@ -11,7 +12,8 @@ export type Item =
   | { readonly is: 'number'; readonly value: number }
   | QuantityItem
   | ReferenceItem
-  | { readonly is: 'uri'; readonly text: string };
+  | { readonly is: 'uri'; readonly text: string }
+  | PlaceItem;
 
 /** `isString`: no code of any system, but a text whose case does not count. */
 export interface TokenItem extends Coded {
@@ -75,6 +77,8 @@ export function itemsOf(
       return references(value, type, resourceTypes);
     case 'uri':
       return [{ is: 'uri', text: value }];
+    case 'special':
+      return placesIn(value);
     default:
       return [];
   }

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 
-import type { IndexEntry } from '../../runtime/search/entry.js';
+import { isSimple, type IndexEntry } from '../../runtime/search/entry.js';
 import { VersionConflict, type Store } from '../../runtime/store/store.js';
 import { put, useStore, type Subject } from './subject.js';
 
@@ -168,8 +168,10 @@ export function resourceBehaviour(on: Subject): void {
         { kind: 'reference', param: 'r', type: 'Patient', id: '1', version: '2', base: 'http://x/fhir' },
         { kind: 'reference', param: 'r', url: 'urn:uuid:x', fragment: 'f', identifier: { value: 'v' } },
         { kind: 'uri', param: 'u', value: 'http://x' },
+        { kind: 'position', param: 'p', latitude: -90, longitude: 180 },
+        { kind: 'region', param: 'g', south: 0, west: 0, north: 1, east: 1, lines: [0, 0, 1, 1, 1, 0, 1, 1] },
       ];
-      const parts = simple.filter((entry) => entry.kind !== 'composite');
+      const parts = simple.filter(isSimple);
       const entries: IndexEntry[] = [
         ...simple,
         ...simple,

@@ -1,5 +1,6 @@
 import type { IndexEntry } from '../../runtime/search/entry.js';
 import type { Condition, Ends, ValueTest } from '../../runtime/search/query/query.js';
+import { PLACE_CASES } from './behaviour-search-place-cases.js';
 import { composite, date, number, of, P, quantity, reference, text, token, uri } from './behaviour-search-helpers.js';
 
 /** What a condition finds: ids in their order, one character each. */
@@ -37,6 +38,7 @@ const MR = { system: 'urn:t', code: 'MR' };
 
 /** https://hl7.org/fhir/R5/search.html: what each test finds, and what it must not. */
 export const SEARCH_CASES: readonly SearchCase[] = [
+  ...PLACE_CASES,
   {
     name: 'tokens: code, system, none of either',
     resources: {

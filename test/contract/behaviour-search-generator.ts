@@ -1,6 +1,7 @@
 import type { IndexEntry, ReferenceEntry, SimpleEntry } from '../../runtime/search/entry.js';
 import type { Bounds, Condition, Ends, SortKey, ValueTest } from '../../runtime/search/query/query.js';
 import { composite, date, number, of, quantity, reference, text, token, uri } from './behaviour-search-helpers.js';
+import { createPlaces } from './places-generator.js';
 import type { Random } from './random.js';
 
 /** What random queries are made from: of everything few, so that values meet. */
@@ -61,6 +62,7 @@ export function createGenerator(random: Random, ids: readonly string[], world?: 
   const targetTypes = world?.types ?? TYPES;
   const urls = world?.urls ?? URLS;
   const targetIds = world === undefined ? IDS : ids;
+  const places = createPlaces(random);
   const maybe = <T>(value: T, probability = 0.5): T | undefined => (chance(probability) ? value : undefined);
   const point = (): number => below(12) * 10 - 20;
   const system = (): string | undefined => pick(SYSTEMS);
@@ -237,6 +239,7 @@ export function createGenerator(random: Random, ids: readonly string[], world?: 
     const form = below(20);
     if (form === 0) return { ids: some(6, () => pick(ids)) };
     if (form === 1) return { updated: [{ low: { gte: 0 } }] };
+    if (form > 17) return places.condition();
     if (form < 4) {
       const kind = pick([...KINDS, 'composite'] as const);
       return { param: pick(kind === 'composite' ? Object.keys(COMPOSITES) : PARAMS[kind]), present: kind };
@@ -280,7 +283,7 @@ export function createGenerator(random: Random, ids: readonly string[], world?: 
         ),
       );
       const versions = world === undefined ? [] : some(3, () => of('version', token(pick(['1', '2']))));
-      return [...simple, ...composites, ...versions];
+      return [...simple, ...composites, ...versions, ...places.entries()];
     },
     condition,
     sort: () =>

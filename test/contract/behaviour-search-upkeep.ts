@@ -18,6 +18,7 @@ import {
   token,
   uri,
 } from './behaviour-search-helpers.js';
+import { squareAt } from './places-generator.js';
 import { deletion, put, type Subject } from './subject.js';
 
 /** That searches find resources by what they are now, and by nothing that they were. */
@@ -40,6 +41,8 @@ export function searchUpkeepBehaviour(on: Subject): void {
       of('subject', reference({ type: 'Patient', id: age, identifier: { value: age } })),
       of('url', uri(`http://${age}`)),
       of('both', composite([token(age)], [number(n)])),
+      { kind: 'position', param: 'where', latitude: n, longitude: n },
+      ...squareAt(n).map((strip) => ({ kind: 'region' as const, param: 'area', ...strip })),
       of(age, token('x')),
     ];
   };
@@ -57,6 +60,8 @@ export function searchUpkeepBehaviour(on: Subject): void {
       { param: 'subject', any: [{ is: 'identifier', value: age }] },
       { param: 'url', any: [{ is: 'uri-below', value: `http://${age}` }] },
       { param: 'both', composite: [[[{ is: 'token', code: age }], [{ is: 'number', ...same }]]] },
+      { param: 'where', places: [{ is: 'near', latitude: n, longitude: n, distance: 1000 }] },
+      { param: 'area', places: [{ is: 'around', latitude: n, longitude: n }] },
       { param: age, present: 'token' },
     ];
   };

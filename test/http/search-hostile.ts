@@ -6,7 +6,7 @@ import type { Store } from '../../runtime/store/store.js';
 import { FORM_TYPE, idsOf, useSearchServer } from './search-server.js';
 
 /** What means something elsewhere: in SQL, in MongoDB, in regular expressions, in URLs, in paths, in JSON. */
-const HOSTILE = [
+export const HOSTILE = [
   `'`,
   `''`,
   `"`,

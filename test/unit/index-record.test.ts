@@ -49,6 +49,15 @@ describe('the record of what made the index entries', () => {
     await store.close();
   });
 
+  it('a special parameter that has entries now, and had none once, is not current', async () => {
+    const near = row('near', { type: 'special', url: 'http://hl7.org/fhir/SearchParameter/Location-near' });
+    const store = await openStore('sqlite::memory:');
+    await checkIndexCurrency(store, describeIndex(tables({ ...near, url: 'urn:none' }), 'UTC'));
+    await store.write([put('a', 0)]);
+    expect(await checkIndexCurrency(store, describeIndex(tables(near), 'UTC'))).toEqual(['Patient.near']);
+    await store.close();
+  });
+
   it('another zone alters dates', async () => {
     const store = await openStore('sqlite::memory:');
     await checkIndexCurrency(store, describeIndex(before, 'UTC'));

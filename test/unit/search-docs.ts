@@ -4,6 +4,8 @@ import { MAX_HIERARCHY } from '../../runtime/interactions/resolve-hierarchies.js
 import { RESULT_PARAMETERS } from '../../runtime/interactions/result-parameters.js';
 import { operatorsOf } from '../../runtime/search/filter/operators.js';
 import { MAX_FILTER } from '../../runtime/search/filter/parse-filter.js';
+import { MAX_CORNERS } from '../../runtime/search/places/geojson.js';
+import { MAX_PLACES } from '../../runtime/search/places/parse-places.js';
 import { searchDefinitions } from '../../runtime/search/query/definitions.js';
 import { PREFIXES } from '../../runtime/search/query/intervals.js';
 import {
@@ -158,6 +160,20 @@ export function searchDocs(): string {
     'of a chain: `patient._in=Group/1`; 100 resources in one search. A resource that is not there, or may not be read, has no members. `_in` is asked of one',
     'type. Groups that describe their members instead of listing them have none here. No write has either among its criteria.',
     '',
+    '## Places',
+    '',
+    '`near=42.2565|-83.6948|11.2|km` on Location: those whose position is within the distance, on a sphere of 6,371.0088 km (the',
+    'earth is none, so it may be up to 0.56 % less or more). Units: `km` (also without), `m`, `[mi_us]`, `mi` (1,609.344 m) and each',
+    'UCUM code of a length. Without a distance 10 km are near. `contains=42.2565|-83.6948`: those whose boundary (GeoJSON in the',
+    'extension `location-boundary-geojson`: Polygon, MultiPolygon, features and collections of them; in the Attachment itself, not',
+    'behind its URL) has the point within it or on its line, that of a hole too. Lines are straight in longitude and latitude, as',
+    'they are written: what crosses the antimeridian is cut there, as GeoJSON asks, or goes on beyond 180 or -180, up to 540.',
+    `A boundary that is not as GeoJSON has it, or has more than ${MAX_CORNERS.toLocaleString('en')} corners, is stored, and found by nothing.`,
+    '',
+    `Both take \`:missing\`, stand at the end of chains and of \`_has\`, and have at most ${MAX_PLACES} values, separated by commas; filters`,
+    'ask for no more than `near pr true`. Latitudes lie from -90 to 90, longitudes from -180 to 180; positions beyond are found by',
+    'nothing. No order goes by distance.',
+    '',
     '## Other names',
     '',
     ...table(['type', 'name', 'parameter'], aliasNames()),
@@ -172,6 +188,10 @@ export function searchDocs(): string {
       .map((name) => `\`${name}\``)
       .join(' ')}, and \`_format\`, \`_pretty\`.`,
     '`_sort` goes by every parameter but composite ones.',
+    '',
+    '## Named queries',
+    '',
+    '`_query` names a query that a server has by an OperationDefinition of the kind `query`. There are none here: it is 400.',
     '',
     '## Parameters that come later',
     '',

@@ -9,6 +9,7 @@ import { searchDefinitions } from '../../runtime/search/query/definitions.js';
 import { matches } from '../../runtime/search/query/match.js';
 import { modifiersOf, parseCriterion } from '../../runtime/search/query/parse-criterion.js';
 import type { Condition } from '../../runtime/search/query/query.js';
+import { placesOf } from '../../runtime/search/places/place-rows.js';
 import { utc } from '../../runtime/search/values/zone.js';
 
 /** All that the specification has. https://hl7.org/fhir/R5/valueset-search-modifier-code.html, search.html#modifiers */
@@ -24,7 +25,8 @@ const WORKS: Readonly<Record<SearchType, readonly Modifier[]>> = {
   quantity: ['missing'],
   // The last two on those that can refer into a hierarchy.
   reference: ['[type]', 'identifier', 'missing', 'not', 'above', 'below'],
-  special: [],
+  // Those that ask for places.
+  special: ['missing'],
   string: ['contains', 'exact', 'missing'],
   token: ['code-text', 'missing', 'not', 'of-type'],
   uri: ['above', 'below', 'missing', 'not'],
@@ -78,7 +80,7 @@ describe('modifiers (search.html#modifiers)', () => {
     const wrong: string[] = [];
     let working = 0;
     for (const { row, type, name } of rows) {
-      const isThere = row.type !== 'special' && row.paths.length > 0 && !['_in'].includes(row.code) && !(row.components ?? []).some((each) => each.type === 'special'); // prettier-ignore
+      const isThere = (row.type !== 'special' || placesOf(row) !== undefined) && row.paths.length > 0 && !['_in'].includes(row.code) && !(row.components ?? []).some((each) => each.type === 'special'); // prettier-ignore
       for (const modifier of MODIFIERS) {
         const spelt = modifier === '[type]' ? (row.targets?.[0] ?? 'Patient') : modifier;
         let problem: unknown;
@@ -160,6 +162,7 @@ const observation: Json = {
   code: { coding: [{ system: 'urn:c', code: 'x' }] },
   valueQuantity: { value: 5 },
 };
+const located: Json = { resourceType: 'Location', id: 'l', position: { latitude: 1, longitude: 2 } };
 const valueSet: Json = { resourceType: 'ValueSet', id: 'v', url: 'http://a/b/c' };
 
 /** For each cell that works: a resource, a criterion that finds it, one that does not. */
@@ -178,6 +181,7 @@ const CELLS: readonly (readonly [SearchType, Modifier, Json, finds: string, not:
     'general-practitioner:identifier=urn:j|7',
   ],
   ['reference', 'not', patient, 'general-practitioner:not=2', 'general-practitioner:not=2,Practitioner/1'],
+  ['special', 'missing', located, 'near:missing=false', 'contains:missing=false'],
   ['string', 'missing', patient, 'address:missing=true', 'name:missing=true'],
   ['string', 'contains', patient, 'family:contains=VESQ', 'family:contains=x'],
   ['string', 'exact', patient, 'family:exact=Évesque', 'family:exact=Evesque'],

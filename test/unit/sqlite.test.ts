@@ -317,9 +317,21 @@ describe('index entries', () => {
       { kind: 'quantity', param: 'q', value: 1 },
       { kind: 'reference', param: 'r', type: 'Patient', id: 'b' },
       { kind: 'uri', param: 'u', value: 'urn:x' },
+      { kind: 'position', param: 'p', latitude: 1, longitude: 2 },
+      { kind: 'region', param: 'g', south: 0, west: 0, north: 1, east: 1, lines: [0, 0, 1, 1] },
     ];
     await store.write([put(0, all), put(0, [name], 'b')]);
-    const full = { token: 1, token_of_type: 1, string: 2, date: 1, number: 2, reference: 1, uri: 1 };
+    const full = {
+      token: 1,
+      token_of_type: 1,
+      string: 2,
+      date: 1,
+      number: 2,
+      reference: 1,
+      uri: 1,
+      position: 1,
+      region: 1,
+    };
     expect(countAll()).toEqual(full);
     await store.write([put(1, [{ kind: 'uri', param: 'u', value: 'urn:y' }])]);
     expect(countAll()).toEqual({ string: 1, uri: 1 });

@@ -1,4 +1,4 @@
-import type { IndexEntry, SimpleEntry } from '../../search/entry.js';
+import { isPlace, type IndexEntry, type SimpleEntry } from '../../search/entry.js';
 import { asciiLower } from '../../search/query/ascii-lower.js';
 import type { Bounds, Ends, ValueTest } from '../../search/query/query.js';
 import { sortedRuns, type Range, type SortedRuns } from './sorted-runs.js';
@@ -28,6 +28,7 @@ export class ParamIndex {
     this.all.push(place);
     const components: SimpleEntry[][] = [];
     for (const entry of entries) {
+      if (isPlace(entry)) continue;
       if (entry.kind !== 'composite') this.addValue(place, entry);
       else for (const [i, part] of entry.parts.entries()) (components[i] ??= []).push(...part);
     }

@@ -58,7 +58,7 @@ export const LATER_OPERATORS: Readonly<Partial<Record<SearchType, Readonly<Parti
 
 /** Operators that a parameter of a type takes. */
 export function operatorsOf(type: SearchType): readonly string[] {
-  if (type === 'special') return [];
+  if (type === 'special') return ['pr'];
   return [...(type === 'composite' ? ['eq'] : Object.keys(OPERATORS[type] ?? {})), 'pr'];
 }
 

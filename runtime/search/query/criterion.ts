@@ -31,6 +31,7 @@ function weightOfCondition(condition: Exclude<Condition, LinkCriterion>): number
   if ('ids' in condition) return condition.ids.length;
   if ('updated' in condition) return condition.updated.length;
   if ('any' in condition) return condition.any.length;
+  if ('places' in condition) return condition.places.length;
   return 'composite' in condition ? sum(condition.composite.map((parts) => parts.length)) : 1;
 }
 

@@ -1,4 +1,5 @@
 import type { ComponentRow, SearchRow } from '../../contract/search.js';
+import { placesOf } from '../places/place-rows.js';
 import { VALUE_PARSERS } from './parse-value.js';
 
 /**
@@ -8,10 +9,9 @@ import { VALUE_PARSERS } from './parse-value.js';
 export const LATER_PARAMETERS: Readonly<Record<string, string>> = {
   _text: 'string parameters take :contains',
   _content: 'string parameters take :contains',
-  _query: 'say it with the parameters of the type',
   _contained: 'contained resources are found by nothing but the resource that they are in',
   _containedType: 'contained resources are found by nothing but the resource that they are in',
-  _graph: 'search the other types one by one',
+  _graph: '_include and _revinclude, also with :iterate, say what comes with the matches',
   _score: 'sort with _sort',
 };
 
@@ -19,6 +19,7 @@ export const LATER_PARAMETERS: Readonly<Record<string, string>> = {
 export const NO_CRITERIA: Readonly<Record<string, string>> = {
   _filter: 'is asked of the type that is searched; its paths may lead over references: _filter=subject.name co "x"',
   _has: 'needs its parts in its name: _has:Type:reference:parameter, as in _has:Observation:patient:code',
+  _query: 'names a query that a server has, and there are none here; say it with the parameters of the type',
   _include: 'says what comes with the matches, and is no criterion of them',
   _revinclude: 'says what comes with the matches, and is no criterion of them',
   _type: 'belongs to searches of the whole system, [base]?_type=…; the type that is searched here is known already',
@@ -35,6 +36,7 @@ export const OF_THEIR_OWN: Readonly<Record<string, string>> = {
 export function isSearchable(row: SearchRow): boolean {
   const isApart = [LATER_PARAMETERS, NO_CRITERIA, OF_THEIR_OWN].some((codes) => Object.hasOwn(codes, row.code));
   if (isApart) return false;
+  if (placesOf(row) !== undefined) return true;
   if (row.type !== 'composite') return isReadable(row);
   const { components = [] } = row;
   return row.paths.length > 0 && components.length > 0 && components.every(isReadable);

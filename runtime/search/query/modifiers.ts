@@ -1,4 +1,5 @@
 import type { SearchRow } from '../../contract/search.js';
+import { placesOf } from '../places/place-rows.js';
 import { HIERARCHY_MODIFIERS, takesHierarchies, type HierarchyContext } from './parse-hierarchy.js';
 import { VALUE_PARSERS } from './parse-value.js';
 
@@ -14,11 +15,11 @@ export const HEAD_MODIFIERS: Readonly<Record<string, readonly string[]>> = {
  * @param hierarchy absent: those that follow hierarchies of resources are left out
  */
 export function modifiersOf(
-  row: Pick<SearchRow, 'code' | 'type' | 'targets'>,
+  row: Pick<SearchRow, 'code' | 'type' | 'targets'> & Partial<Pick<SearchRow, 'url'>>,
   hierarchy?: HierarchyContext,
 ): readonly string[] {
   const { code, type } = row;
-  if (type === 'special') return [];
+  if (type === 'special') return placesOf(row) === undefined ? [] : ['missing'];
   const own = HEAD_MODIFIERS[code];
   if (own !== undefined) return own;
   const parsed = Object.keys(VALUE_PARSERS[type] ?? {}).filter((modifier) => modifier !== '');

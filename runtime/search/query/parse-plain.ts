@@ -1,5 +1,7 @@
 import type { SearchRow } from '../../contract/search.js';
 import { FhirError } from '../../fhir/errors.js';
+import { MAX_PLACES, PLACE_PARSERS } from '../places/parse-places.js';
+import { placesOf } from '../places/place-rows.js';
 import type { PlainContext } from './criterion-context.js';
 import { isSearchable } from './later-parameters.js';
 import { isMembers, parseMembers } from './members.js';
@@ -34,8 +36,13 @@ export function parsePlain(
   if (name.endsWith(':')) throw wrongModifier(label, modifier, row, context);
   if (modifier === 'missing') return missing(label, value, row);
   const parts = splitAt(value, ',');
-  if (parts.length > context.maxAlternatives) {
-    throw invalid(label, `has ${parts.length} values, and may have ${context.maxAlternatives}`);
+  const places = placesOf(row);
+  const most = places === undefined ? context.maxAlternatives : Math.min(MAX_PLACES, context.maxAlternatives);
+  if (parts.length > most) throw invalid(label, `has ${parts.length} values, and may have ${most}`);
+  if (places !== undefined) {
+    if (modifier !== '') throw wrongModifier(label, modifier, row, context);
+    const parse = PLACE_PARSERS[places.kind];
+    return { param: code, places: parts.flatMap((part) => readValue(label, part, () => parse(part))) };
   }
   if (row.type === 'composite') {
     if (modifier !== '') throw wrongModifier(label, modifier, row, context);

@@ -1,4 +1,4 @@
-import type { Bounds, Condition, Ends, SortKey, SystemTest, Target, ValueTest } from './query.js';
+import type { Bounds, Condition, Ends, PlaceTest, SortKey, SystemTest, Target, ValueTest } from './query.js';
 
 /**
  * A condition as one line of text, for `kiln explain-search` and for tests: operators in words, values as JSON, so that
@@ -14,6 +14,7 @@ export function printCondition(condition: Condition): string {
   if ('updated' in condition) return either(condition.updated.map((ends) => `_lastUpdated ${printEnds(ends, isoOf)}`));
   if ('present' in condition) return `${condition.param} is there`;
   if ('any' in condition) return `${condition.param} ${either(condition.any.map(printTest))}`;
+  if ('places' in condition) return `${condition.param} ${either(condition.places.map(printPlace))}`;
   const alternatives = condition.composite.map((parts) =>
     parts.map((tests) => either(tests.map(printTest))).join(' $ '),
   );
@@ -39,6 +40,11 @@ function either(texts: readonly string[]): string {
 
 function list(values: readonly string[]): string {
   return values.map((value) => JSON.stringify(value)).join(', ');
+}
+
+function printPlace({ latitude, longitude, ...test }: PlaceTest): string {
+  const point = `latitude ${latitude}, longitude ${longitude}`;
+  return test.is === 'near' ? `within ${test.distance} m of ${point}` : `around ${point}`;
 }
 
 function printTest(test: ValueTest): string {

@@ -1,4 +1,5 @@
 import type { IndexEntry, SimpleEntry } from '../entry.js';
+import type { Point } from '../places/sphere.js';
 
 /**
  * A search as plain data: what stores compile, `match` evaluates on one resource, and `printCondition` shows. Nothing in
@@ -95,6 +96,10 @@ export interface ReferenceTest {
   readonly fragment?: string;
 }
 
+/** What a place is compared with: a position is near a point, within metres; a region is around it, or has it at its edge. */
+export type PlaceTest =
+  ({ readonly is: 'near'; readonly distance: number } & Point) | ({ readonly is: 'around' } & Point);
+
 /** A condition on one resource. */
 export type Condition =
   | { readonly all: readonly Condition[] }
@@ -134,6 +139,8 @@ export type Leaf =
   | { readonly param: string; readonly any: readonly ValueTest[] }
   /** Some value of a composite fulfils, for some of the alternatives, every part: each by some of its tests. */
   | { readonly param: string; readonly composite: readonly (readonly (readonly ValueTest[])[])[] }
+  /** Some place of the parameter fulfils some of the tests. */
+  | { readonly param: string; readonly places: readonly PlaceTest[] }
   /** There is an entry of the parameter. */
   | { readonly param: string; readonly present: IndexEntry['kind'] }
   /** The resource has one of these ids. */

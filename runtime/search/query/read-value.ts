@@ -1,6 +1,7 @@
 import type { SearchRow } from '../../contract/search.js';
 import { FhirError } from '../../fhir/errors.js';
 import type { IndexEntry } from '../entry.js';
+import { valuesOf } from '../places/place-rows.js';
 import { PrefixError, VALUE_PARSERS, ValueError, type ValueContext } from './parse-value.js';
 import { EVERYTHING, NOTHING, type Condition, type Ends, type ValueTest } from './query.js';
 import { quote } from './quote.js';
@@ -33,8 +34,8 @@ export function missing(name: string, value: string, row: SearchRow): Condition 
   if (value !== 'true' && value !== 'false') throw invalid(name, `is true or false, not ${quote(value)}`);
   const isMissing = value === 'true';
   if (row.code === '_id' || row.code === '_lastUpdated') return isMissing ? NOTHING : EVERYTHING;
-  if (row.type === 'special') throw notYet(row.code);
-  const present: IndexEntry['kind'] = row.type;
+  const present: IndexEntry['kind'] | undefined = valuesOf(row);
+  if (present === undefined) throw notYet(row.code);
   const there: Condition = { param: row.code, present };
   return isMissing ? { not: there } : there;
 }

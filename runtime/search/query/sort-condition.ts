@@ -13,6 +13,7 @@ export function sortCondition(condition: Condition): Condition {
   if ('ids' in condition) return { ids: sorted(condition.ids) };
   if ('updated' in condition) return { updated: sorted(condition.updated) };
   if ('any' in condition) return { param: condition.param, any: sorted<ValueTest>(condition.any) };
+  if ('places' in condition) return { param: condition.param, places: sorted(condition.places) };
   if ('composite' in condition) return { param: condition.param, composite: sorted(condition.composite) };
   return condition;
 }

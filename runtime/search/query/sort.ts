@@ -1,5 +1,5 @@
 import { compareText } from './compare-text.js';
-import type { IndexEntry, SimpleEntry } from '../entry.js';
+import { isSimple, type IndexEntry, type SimpleEntry } from '../entry.js';
 import type { SortKey } from './query.js';
 
 /** What a resource is sorted by: numbers among numbers, texts among texts, one after the other. */
@@ -23,7 +23,7 @@ export function sortValue({ param, by, isDescending }: SortKey, resource: Sortab
   if (by === 'updated') return [resource.lastUpdated];
   let best: SortValue | undefined;
   for (const entry of resource.entries) {
-    if (entry.param !== param || entry.kind === 'composite' || entry.kind !== by) continue;
+    if (entry.param !== param || !isSimple(entry) || entry.kind !== by) continue;
     const value = valueOf(entry, isDescending);
     const order = best === undefined ? -1 : compareValues(value, best);
     if (best === undefined || (isDescending ? order > 0 : order < 0)) best = value;

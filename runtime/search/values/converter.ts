@@ -1,6 +1,7 @@
 import type { SearchType } from '../../contract/search.js';
 import type { Focus, Visit } from '../../path/visit.js';
 import type { IndexEntry } from '../entry.js';
+import type { PlaceKind } from '../places/place-rows.js';
 import type { Zone } from './zone.js';
 
 /** What the last visit of a path needs: the list that entries go to. */
@@ -29,5 +30,5 @@ export type Converter = (target: Target) => Visit<Harvest>;
  */
 export type Converters = Readonly<Record<string, Converter>>;
 
-/** Search types that values are read off elements for. */
-export type ValueSearchType = Exclude<SearchType, 'composite' | 'special'>;
+/** Search types that values are read off elements for, and what some special parameters compare with. */
+export type ValueSearchType = Exclude<SearchType, 'composite' | 'special'> | PlaceKind;

@@ -1,6 +1,7 @@
 import type { Binary, Collection, Db, ObjectId } from 'mongodb';
 
 import type { TokenEntry } from '../../search/entry.js';
+import type { Vector } from '../../search/places/sphere.js';
 
 /** The place of a number in the order in which they are printed, and the text that BSON cannot give back. */
 export type NumberNote = readonly [place: number, text: string];
@@ -24,6 +25,14 @@ export interface TokenRow extends Row {
   readonly code?: string | undefined;
   readonly system?: string | undefined;
   readonly ofType?: TokenEntry['ofType'] | undefined;
+  /** Of a position, whose cell is the code: a point on a sphere of radius 1. */
+  readonly at?: Vector;
+  /** Of a strip of a region, whose cell is the code: its ends, and the lines in it from the south to the north. */
+  readonly south?: number;
+  readonly west?: number;
+  readonly north?: number;
+  readonly east?: number;
+  readonly lines?: readonly { readonly x1: number; readonly y1: number; readonly x2: number; readonly y2: number }[];
 }
 
 /** A string. */

@@ -1,11 +1,15 @@
-import type {
-  CanonicalQuantity,
-  CompositeEntry,
-  IndexEntry,
-  QuantityEntry,
-  ReferenceEntry,
-  SimpleEntry,
+import {
+  isPlace,
+  type CanonicalQuantity,
+  type CompositeEntry,
+  type IndexEntry,
+  type PlaceEntry,
+  type QuantityEntry,
+  type ReferenceEntry,
+  type SimpleEntry,
 } from '../../search/entry.js';
+import { cellOf, cellOfBox } from '../../search/places/cells.js';
+import { toVector } from '../../search/places/sphere.js';
 import { DATE_WIDTHS, NUMBER_WIDTHS, spans, type Span } from './spans.js';
 import type { DateRow, IndexRows, NumberRow, ReferenceRow, StringRow, TokenRow, UriRow } from './documents.js';
 
@@ -33,6 +37,10 @@ export function toIndexRows(entries: readonly IndexEntry[]): IndexRows {
   let group = 0;
   for (const entry of entries) {
     if (KEPT_ELSEWHERE.has(entry.param)) continue;
+    if (isPlace(entry)) {
+      (rows.token ??= []).push(placeRow(entry));
+      continue;
+    }
     if (entry.kind !== 'composite') {
       add(rows, entry.param, undefined, entry);
       continue;
@@ -89,6 +97,18 @@ function add(rows: Collected, p: string, g: number | undefined, entry: SimpleEnt
       (rows.uri ??= []).push({ p, g, value: entry.value });
       break;
   }
+}
+
+/** A place is found by its cell. */
+function placeRow(entry: PlaceEntry): TokenRow {
+  const p = entry.param;
+  if (entry.kind === 'position') return { p, code: cellOf(entry), at: toVector(entry) };
+  const { south, west, north, east, lines } = entry;
+  const four = Array.from({ length: lines.length / 4 }, (_, i) => {
+    const [x1, y1, x2, y2] = lines.slice(4 * i, 4 * i + 4) as [number, number, number, number];
+    return { x1, y1, x2, y2 };
+  });
+  return { p, code: cellOfBox(entry), south, west, north, east, lines: four };
 }
 
 /** The parameter under which the rows of a part of a composite are kept. */

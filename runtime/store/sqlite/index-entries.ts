@@ -1,6 +1,16 @@
 import type { Database } from 'better-sqlite3';
 
-import type { CanonicalQuantity, CompositeEntry, IndexEntry, QuantityEntry, SimpleEntry } from '../../search/entry.js';
+import {
+  isPlace,
+  type CanonicalQuantity,
+  type CompositeEntry,
+  type IndexEntry,
+  type PlaceEntry,
+  type QuantityEntry,
+  type SimpleEntry,
+} from '../../search/entry.js';
+import { cellOf, cellOfBox } from '../../search/places/cells.js';
+import { toVector } from '../../search/places/sphere.js';
 import { targetText } from '../../search/query/sort.js';
 import { canonicalCode, codedCode, type Dictionary } from './dictionary.js';
 import { INDEX_TABLES } from './schema.js';
@@ -58,6 +68,8 @@ export function openIndexWriter(db: Database, dictionary: Dictionary): IndexWrit
     'target_type, target_id, target_version, base, url, fragment, identifier_system, identifier, target',
   );
   const uri = insert('uri', 'value');
+  const position = insert('position', 'cell, x, y, z');
+  const region = insert('region', 'cell, south, west, north, east, lines');
   const irregular = db.prepare<[number, number]>('INSERT INTO irregular (resource, param) VALUES (?, ?)');
   const term = dictionary.term;
   /** Parameters of the resource that have dates or numbers, and whether they are irregular. */
@@ -140,6 +152,16 @@ export function openIndexWriter(db: Database, dictionary: Dictionary): IndexWrit
     }
   }
 
+  function addPlace(place: Place, entry: PlaceEntry): void {
+    if (entry.kind === 'position') {
+      const { x, y, z } = toVector(entry);
+      position.run(...place, cellOf(entry), x, y, z);
+      return;
+    }
+    const { south, west, north, east } = entry;
+    region.run(...place, cellOfBox(entry), south, west, north, east, Buffer.from(new Float64Array(entry.lines).buffer));
+  }
+
   return {
     clear(resource) {
       for (const deletion of deletions) deletion.run(resource);
@@ -150,6 +172,10 @@ export function openIndexWriter(db: Database, dictionary: Dictionary): IndexWrit
       ranges.clear();
       for (const entry of entries) {
         if (KEPT_ELSEWHERE.has(entry.param)) continue;
+        if (isPlace(entry)) {
+          addPlace([resource, dictionary.param(type, entry.param, 0), 0, n++], entry);
+          continue;
+        }
         if (entry.kind !== 'composite') {
           addOne(entry, { resource, type, code: entry.param, part: 0, group: 0, n: n++ });
           continue;

@@ -18,6 +18,9 @@ export const APPLICATION_ID = 0x4b494c4e;
  * systems, codes and types are 0 or ''. `target` of a reference is what it is sorted by. `irregular` lists resources that have
  * several dates or numbers of a parameter, or one that is a wide interval: of all others two bounds are one range.
  *
+ * A `position` is a point on a sphere of radius 1, a `region` a strip of one: `lines` are its, doubles of 8 bytes. `cell` is what
+ * they are found by.
+ *
  * `clock` holds the highest `seq` and `updated` ever given, which an expunge does not turn back. A `blob` without a key is
  * not whole yet or not wanted any more; `touched` says since when, so that dead uploads are found and live readers of a
  * replaced one can finish.
@@ -180,6 +183,21 @@ export const SCHEMA_STEPS: readonly string[] = [
   DROP INDEX resource_by_id;
   CREATE UNIQUE INDEX resource_by_id ON resource (type, id, deleted);
   `,
+  `
+  CREATE TABLE position (
+    resource INTEGER NOT NULL, param INTEGER NOT NULL, part_group INTEGER NOT NULL, n INTEGER NOT NULL,
+    cell TEXT NOT NULL, x REAL NOT NULL, y REAL NOT NULL, z REAL NOT NULL,
+    PRIMARY KEY (resource, param, part_group, n)
+  ) WITHOUT ROWID;
+  CREATE INDEX position_by_cell ON position (param, cell, x, y, z, resource);
+  CREATE TABLE region (
+    resource INTEGER NOT NULL, param INTEGER NOT NULL, part_group INTEGER NOT NULL, n INTEGER NOT NULL,
+    cell TEXT NOT NULL, south REAL NOT NULL, west REAL NOT NULL, north REAL NOT NULL, east REAL NOT NULL,
+    lines BLOB NOT NULL,
+    PRIMARY KEY (resource, param, part_group, n)
+  ) WITHOUT ROWID;
+  CREATE INDEX region_by_cell ON region (param, cell, south, north, resource);
+  `,
 ];
 
 /** Tables that hold index entries, each with a column `resource`. */
@@ -191,5 +209,7 @@ export const INDEX_TABLES = [
   'number',
   'reference',
   'uri',
+  'position',
+  'region',
   'irregular',
 ] as const;

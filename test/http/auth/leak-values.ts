@@ -53,6 +53,10 @@ function textOf(entry: IndexEntry): string {
       return `${entry.value}|${entry.system ?? ''}|${entry.code ?? entry.unit ?? ''}`;
     case 'reference':
       return entry.url ?? entry.identifier?.value ?? `${entry.type}/${entry.id}`;
+    case 'position':
+      return `${entry.latitude}|${entry.longitude}|100|km`;
+    case 'region':
+      return `${(entry.south + entry.north) / 2}|${(entry.west + entry.east) / 2}`;
     case 'composite':
       return entry.parts.map(([part]) => (part === undefined ? '' : textOf(part))).join('$');
   }

@@ -1,4 +1,5 @@
 import type { Random } from '../../contract/random.js';
+import { boundaryOf } from '../../unit/boundary.js';
 import { CATEGORY } from './support.js';
 
 /** One version of a resource; without content: its deletion. */
@@ -30,11 +31,26 @@ const coded = (code: string) => ({ coding: [{ system: 'http://codes.example', co
 const instant = ({ random }: Making) => `2024-0${1 + random.below(9)}-1${random.below(9)}T10:00:00Z`;
 const identified = ({ word }: Making) => [{ system: 'http://ids.example', value: word() }];
 
+/** Somewhere, with a boundary: a square that some of the others lie in. */
+const placed = ({ random }: Making) => {
+  const [x, y] = [random.below(8), random.below(8)];
+  const square = [[x - 2, y - 2], [x + 2, y - 2], [x + 2, y + 2], [x - 2, y + 2], [x - 2, y - 2]]; // prettier-ignore
+  return {
+    position: { latitude: y, longitude: x },
+    extension: [boundaryOf({ type: 'Polygon', coordinates: [square] })],
+  };
+};
+
 /** Types with references among each other: to where chains, includes, compartments and hierarchies can lead. */
 const MAKERS: Readonly<Record<string, Maker>> = {
   Organization: (m) => ({ name: m.word(), identifier: identified(m), partOf: m.refer('Organization') }),
   Practitioner: (m) => ({ name: [{ family: m.word() }], identifier: identified(m) }),
-  Location: (m) => ({ name: m.word(), partOf: m.refer('Location'), managingOrganization: m.refer('Organization') }),
+  Location: (m) => ({
+    name: m.word(),
+    partOf: m.refer('Location'),
+    managingOrganization: m.refer('Organization'),
+    ...placed(m),
+  }),
   Patient: (m) => ({
     name: [{ family: m.word(), given: [m.word()] }],
     identifier: identified(m),

@@ -4,6 +4,7 @@ import { entryAccess, idAccess, timeAccess } from './access.js';
 import { joinedParam, partParam, referenceParams } from '../index-rows.js';
 import { timeRanges } from './date-range.js';
 import { NONE, type Compiled } from './compiled.js';
+import { compilePlaces } from './places.js';
 import { compileRows } from './rows.js';
 import { rangeMatch } from './row-match.js';
 import { shareGroup } from './row-expression.js';
@@ -21,6 +22,9 @@ const ARRAYS: Readonly<Record<Exclude<IndexEntry['kind'], 'composite'>, Kind>> =
   quantity: 'number',
   reference: 'reference',
   uri: 'uri',
+  // Their rows are tokens: cells.
+  position: 'token',
+  region: 'token',
 };
 
 /**
@@ -36,6 +40,7 @@ export function compileLeaf(type: string, leaf: Leaf, hasManyPlaces: boolean): C
   }
   if ('updated' in leaf) return compileTime(type, leaf.updated.map(timeRanges));
   if ('present' in leaf) return compilePresent(type, leaf.param, leaf.present);
+  if ('places' in leaf) return compilePlaces(type, leaf.param, leaf.places);
   if ('any' in leaf) return compileRows(type, mergeTests(toRows(leaf.param, leaf.any)));
   return compileComposite(type, leaf.param, leaf.composite, toRows);
 }

@@ -5,7 +5,7 @@ import { isLink } from './left.js';
 import { checkLink } from './links.js';
 import { boundValues, from, listValues } from './lists.js';
 import { column, ofParam, type Access, type Shape, type Values } from './shape.js';
-import { and, join, or, raw, sql, type Sql } from './sql.js';
+import { and, join, keyOf, or, raw, sql, type Sql } from './sql.js';
 
 /** More alternatives than this go as a list. */
 export const MAX_INLINE = 8;
@@ -39,7 +39,8 @@ function lengthOf(resolved: Resolved): number {
   return resolved.groups.reduce((sum, { alternatives }) => sum + alternatives.length, 0);
 }
 
-function checkGroup(group: LeafGroup, key: Sql, context: CompileContext): Sql {
+function checkGroup(all: LeafGroup, key: Sql, context: CompileContext): Sql {
+  const group = askedApart(all);
   const { alternatives, shapes } = group;
   const [shape] = shapes;
   if (shape === undefined) return raw('0');
@@ -69,6 +70,16 @@ function checkGroup(group: LeafGroup, key: Sql, context: CompileContext): Sql {
   const also = shape.also === undefined ? [] : [shape.also(row)];
   // All are of one parameter: several there are only of canonical quantities, and those are no equalities.
   return exists(shape, 0, { key }, boundValues(alternatives[0]!), [isListed, ...also], context);
+}
+
+/** Alternatives that differ only in where their rows are found are one to a resource that is known. */
+function askedApart(group: LeafGroup): LeafGroup {
+  const { finding = 0 } = group.shapes[0] ?? {};
+  if (finding === 0) return group;
+  const byAsked = new Map(
+    group.alternatives.map((values) => [keyOf([values[0]!, ...values.slice(1 + finding)]), values]),
+  );
+  return { ...group, alternatives: [...byAsked.values()] };
 }
 
 /** Names of the rows of each part. */

@@ -8,6 +8,7 @@ import { openAcross } from './across.js';
 import { readCursor, writeCursor } from './cursor.js';
 import { openIncluded } from './included.js';
 import { openLists } from './lists.js';
+import { defineAmong } from './places.js';
 import { openMet } from './met.js';
 import { openPageReader } from './page.js';
 import { findPlace } from './place.js';
@@ -30,6 +31,7 @@ export interface Finders {
 
 /** What searches of a connection share. */
 export function openFindParts(db: Database, dictionary: Dictionary, guard: Guard, limits = FIND_LIMITS): FindParts {
+  defineAmong(db);
   return {
     statements: openStatements(db),
     dictionary,

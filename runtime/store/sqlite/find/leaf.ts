@@ -3,6 +3,7 @@ import type { Leaf, ValueTest } from '../../../search/query/query.js';
 import { canonicalCode, codedCode } from '../dictionary.js';
 import { tooCostly } from '../too-costly.js';
 import { toRowTests, updatedTest, type Names } from './row-tests.js';
+import { placeTests } from './places.js';
 import { PRESENT, RESOURCE_ID } from './shapes.js';
 import type { RowTest, Shape } from './shape.js';
 import { keyOf, type Value } from './sql.js';
@@ -40,6 +41,10 @@ function alternativesOf(leaf: Leaf, names: TypeNames): readonly (readonly RowTes
   }
   if ('updated' in leaf) return leaf.updated.map((ends) => [updatedTest(ends, names.type)]);
   if ('present' in leaf) return presence(leaf.param, leaf.present, names).map((test) => [test]);
+  if ('places' in leaf) {
+    const param = names.param(leaf.param, 0);
+    return param === undefined ? [] : leaf.places.flatMap((test) => placeTests(param, test)).map((test) => [test]);
+  }
   if ('any' in leaf) {
     const part = namesOf(leaf.param, 0, names);
     return leaf.any.flatMap((test) => toRowTests(test, part)).map((test) => [test]);

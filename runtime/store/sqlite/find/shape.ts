@@ -33,6 +33,8 @@ export interface Shape {
   /** No two shapes have the same. */
   readonly name: string;
   readonly table: Table;
+  /** Values, from place 1 on, that say where rows are found and nothing that they have to fulfil. */
+  readonly finding?: number;
   /** What a row has to fulfil that is of the parameter already; absent: nothing. */
   readonly predicate?: (row: Sql, values: Values) => Sql;
   /** Columns that have to equal the values from place 1 on, and but for `also` nothing else has to be; absent: it is not so simple. */
@@ -68,6 +70,8 @@ export const TABLES = {
   number: table('number'),
   reference: table('reference'),
   uri: table('uri'),
+  position: table('position'),
+  region: table('region'),
   resource: { name: 'resource', key: 'key', param: 'type', byKey: raw('NOT INDEXED') } satisfies Table,
 } as const;
 

@@ -62,7 +62,7 @@ function wholeParam(table: Table, index: string, rest: NonNullable<Access['rest'
   return { index, isOrdered: false, seek: (row, values) => ofParam(table, row, values), rest };
 }
 
-const { token, string, date, number, reference, uri, resource } = TABLES;
+const { token, string, date, number, reference, uri, position, region, resource } = TABLES;
 
 /** Shapes that need no more than a name. */
 export const PRESENT = {
@@ -73,6 +73,8 @@ export const PRESENT = {
   quantity: presence(number, 'number_by_low'),
   reference: presence(reference, 'reference_by_text'),
   uri: presence(uri, 'uri_by_value'),
+  position: presence(position, 'position_by_cell'),
+  region: presence(region, 'region_by_cell'),
 } as const;
 
 /** A code, with whatever system. The index has the rows of each system in the order of `resource`. */
