@@ -98,9 +98,24 @@ export interface CompositeEntry extends Entry {
   readonly parts: readonly (readonly SimpleEntry[])[];
 }
 
+/**
+ * The words of all values of a parameter, for full text: of `_text` and `_content`, and of what stands for people beside codes and
+ * references. At most one for each parameter.
+ */
+export interface WordsEntry extends Entry {
+  readonly kind: 'words';
+  /** Of each value a line break and its words, folded, with a space on either side: `\n head pain \n migraine `. */
+  readonly text: string;
+}
+
 /** An entry of one value. */
 export type SimpleEntry =
   TokenEntry | StringEntry | DateEntry | NumberEntry | QuantityEntry | ReferenceEntry | UriEntry;
 
+/** Whether an entry is of one value. */
+export function isSimple(entry: IndexEntry): entry is SimpleEntry {
+  return entry.kind !== 'composite' && entry.kind !== 'words';
+}
+
 /** Any entry. */
-export type IndexEntry = SimpleEntry | CompositeEntry;
+export type IndexEntry = SimpleEntry | CompositeEntry | WordsEntry;

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 
-import type { IndexEntry } from '../../runtime/search/entry.js';
+import { isSimple, type IndexEntry } from '../../runtime/search/entry.js';
 import { VersionConflict, type Store } from '../../runtime/store/store.js';
 import { put, useStore, type Subject } from './subject.js';
 
@@ -169,7 +169,7 @@ export function resourceBehaviour(on: Subject): void {
         { kind: 'reference', param: 'r', url: 'urn:uuid:x', fragment: 'f', identifier: { value: 'v' } },
         { kind: 'uri', param: 'u', value: 'http://x' },
       ];
-      const parts = simple.filter((entry) => entry.kind !== 'composite');
+      const parts = simple.filter(isSimple);
       const entries: IndexEntry[] = [
         ...simple,
         ...simple,

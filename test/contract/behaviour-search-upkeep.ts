@@ -17,6 +17,7 @@ import {
   text,
   token,
   uri,
+  words,
 } from './behaviour-search-helpers.js';
 import { deletion, put, type Subject } from './subject.js';
 
@@ -41,6 +42,7 @@ export function searchUpkeepBehaviour(on: Subject): void {
       of('url', uri(`http://${age}`)),
       of('both', composite([token(age)], [number(n)])),
       of(age, token('x')),
+      of('_text', words(`it is ${age}`)),
     ];
   };
   const conditions = (age: 'old' | 'new'): Condition[] => {
@@ -58,6 +60,8 @@ export function searchUpkeepBehaviour(on: Subject): void {
       { param: 'url', any: [{ is: 'uri-below', value: `http://${age}` }] },
       { param: 'both', composite: [[[{ is: 'token', code: age }], [{ is: 'number', ...same }]]] },
       { param: age, present: 'token' },
+      { param: '_text', words: { phrase: ['is', age] } },
+      { param: '_text', words: { begins: ['it', 'is', age] } },
     ];
   };
 

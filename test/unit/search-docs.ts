@@ -42,8 +42,9 @@ const PREFIXED: ReadonlySet<SearchType> = new Set(['date', 'number', 'quantity']
 
 /** What a cell of the table says. */
 export function cellOf(modifier: string, type: SearchType): 'yes' | 'later' | '' {
+  const paths = [{ text: '', steps: [], types: ['Coding', 'Reference'] }];
   const hierarchy = { type: 'any', hierarchies: searchDefinitions(tables).hierarchies() };
-  if (modifiersOf({ code: 'any', type }, hierarchy).includes(modifier)) return 'yes';
+  if (modifiersOf({ code: 'any', type, paths }, hierarchy).includes(modifier)) return 'yes';
   return LATER[type]?.[modifier] === undefined ? '' : 'later';
 }
 

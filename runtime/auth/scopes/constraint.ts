@@ -5,6 +5,7 @@ import { findRow, parseCriterion } from '../../search/query/parse-criterion.js';
 import { PREFIXES } from '../../search/query/intervals.js';
 import type { Condition } from '../../search/query/query.js';
 import { splitAt } from '../../search/query/split.js';
+import { isWords } from '../../search/query/text-modifiers.js';
 import type { SearchRow, SearchType } from '../../contract/search.js';
 import type { Zone } from '../../search/values/zone.js';
 import type { Pair } from './scope.js';
@@ -45,7 +46,7 @@ export function createConstraintReader({ tables, zone, base }: ConstraintSetting
     if (/[:.]/.test(name)) return undefined;
     try {
       const row = findRow(name, rows);
-      if (row.type === 'special' || row.code === '_in' || hasPrefix(row, value)) return undefined;
+      if (isWords(row) || row.type === 'special' || row.code === '_in' || hasPrefix(row, value)) return undefined;
       const condition = parseCriterion(name, value, {
         rows,
         isResourceType: definitions.isResourceType,

@@ -1,4 +1,12 @@
-import type { IndexEntry, QuantityEntry, ReferenceEntry, SimpleEntry, TokenEntry } from '../entry.js';
+import {
+  isSimple,
+  type IndexEntry,
+  type QuantityEntry,
+  type ReferenceEntry,
+  type SimpleEntry,
+  type TokenEntry,
+} from '../entry.js';
+import { hasWords } from '../text/has-words.js';
 import { asciiLower } from './ascii-lower.js';
 import { compareText } from './compare-text.js';
 import type {
@@ -61,8 +69,8 @@ export function matches(condition: Condition, candidate: Candidate, neighbours?:
   }
   const entries = candidate.entries.filter(({ param }) => param === condition.param);
   if ('present' in condition) return entries.some(({ kind }) => kind === condition.present);
-  if ('any' in condition)
-    return entries.some((entry) => entry.kind !== 'composite' && fulfilsAny(entry, condition.any));
+  if ('words' in condition) return entries.some((each) => each.kind === 'words' && hasWords(each, condition.words));
+  if ('any' in condition) return entries.some((entry) => isSimple(entry) && fulfilsAny(entry, condition.any));
   return entries.some((entry) => {
     if (entry.kind !== 'composite') return false;
     return condition.composite.some((tests) =>
@@ -117,7 +125,7 @@ export function leadsTo(
     return isHere && reference.type === type && reference.id === id;
   }
   const has = (test: (entry: SimpleEntry) => boolean): boolean =>
-    entries.some((entry) => entry.kind !== 'composite' && test(entry));
+    entries.some((entry) => isSimple(entry) && test(entry));
   if (!has((entry) => entry.kind === 'uri' && entry.param === 'url' && entry.value === url)) return false;
   return version === undefined || has((entry) => entry.kind === 'token' && entry.param === 'version' && entry.code === version); // prettier-ignore
 }

@@ -1,4 +1,4 @@
-import type { Bounds, Condition, Ends, SortKey, SystemTest, Target, ValueTest } from './query.js';
+import type { Bounds, Condition, Ends, SortKey, SystemTest, Target, ValueTest, WordsTest } from './query.js';
 
 /**
  * A condition as one line of text, for `kiln explain-search` and for tests: operators in words, values as JSON, so that
@@ -13,6 +13,7 @@ export function printCondition(condition: Condition): string {
   if ('ids' in condition) return `_id in (${list(condition.ids)})`;
   if ('updated' in condition) return either(condition.updated.map((ends) => `_lastUpdated ${printEnds(ends, isoOf)}`));
   if ('present' in condition) return `${condition.param} is there`;
+  if ('words' in condition) return `${condition.param} ${printWords(condition.words)}`;
   if ('any' in condition) return `${condition.param} ${either(condition.any.map(printTest))}`;
   const alternatives = condition.composite.map((parts) =>
     parts.map((tests) => either(tests.map(printTest))).join(' $ '),
@@ -39,6 +40,13 @@ function either(texts: readonly string[]): string {
 
 function list(values: readonly string[]): string {
   return values.map((value) => JSON.stringify(value)).join(', ');
+}
+
+function printWords(words: WordsTest): string {
+  if ('phrase' in words) return `has ${JSON.stringify(words.phrase.join(' '))}`;
+  if ('begins' in words) return `has a value that begins ${JSON.stringify(words.begins.join(' '))}`;
+  if ('some' in words) return `(${words.some.map(printWords).join(' or ')})`;
+  return `(${[...words.all.map(printWords), ...words.none.map((each) => `not ${printWords(each)}`)].join(' and ')})`;
 }
 
 function printTest(test: ValueTest): string {

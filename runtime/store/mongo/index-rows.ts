@@ -7,7 +7,16 @@ import type {
   SimpleEntry,
 } from '../../search/entry.js';
 import { DATE_WIDTHS, NUMBER_WIDTHS, spans, type Span } from './spans.js';
-import type { DateRow, IndexRows, NumberRow, ReferenceRow, StringRow, TokenRow, UriRow } from './documents.js';
+import type {
+  DateRow,
+  IndexRows,
+  NumberRow,
+  ReferenceRow,
+  StringRow,
+  TokenRow,
+  UriRow,
+  WordsRow,
+} from './documents.js';
 
 /** Parameters that fields of the document answer. */
 const KEPT_ELSEWHERE = new Set(['_id', '_lastUpdated']);
@@ -17,6 +26,9 @@ export const EARLIEST = new Date(-8.64e15);
 /** Its other end. */
 export const LATEST = new Date(8.64e15);
 
+/** What stands between words. */
+const BLANKS = /[ \n]+/;
+
 /** The rows while they are collected. */
 interface Collected {
   token?: TokenRow[];
@@ -25,6 +37,7 @@ interface Collected {
   number?: NumberRow[];
   reference?: ReferenceRow[];
   uri?: UriRow[];
+  words?: WordsRow[];
 }
 
 /** Index entries as arrays by kind; kinds without any are left out. */
@@ -33,6 +46,11 @@ export function toIndexRows(entries: readonly IndexEntry[]): IndexRows {
   let group = 0;
   for (const entry of entries) {
     if (KEPT_ELSEWHERE.has(entry.param)) continue;
+    if (entry.kind === 'words') {
+      const { param: p, text } = entry;
+      (rows.words ??= []).push({ p, w: [...new Set(text.split(BLANKS))].filter((word) => word !== ''), text });
+      continue;
+    }
     if (entry.kind !== 'composite') {
       add(rows, entry.param, undefined, entry);
       continue;

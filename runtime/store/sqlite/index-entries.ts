@@ -4,6 +4,7 @@ import type { CanonicalQuantity, CompositeEntry, IndexEntry, QuantityEntry, Simp
 import { targetText } from '../../search/query/sort.js';
 import { canonicalCode, codedCode, type Dictionary } from './dictionary.js';
 import { INDEX_TABLES } from './schema.js';
+import { openWordsWriter, toTokens } from './words.js';
 
 /** Low end of an interval that is open there: before every instant that FHIR can write. */
 export const EARLIEST = -Number.MAX_SAFE_INTEGER;
@@ -58,6 +59,7 @@ export function openIndexWriter(db: Database, dictionary: Dictionary): IndexWrit
     'target_type, target_id, target_version, base, url, fragment, identifier_system, identifier, target',
   );
   const uri = insert('uri', 'value');
+  const words = openWordsWriter(db);
   const irregular = db.prepare<[number, number]>('INSERT INTO irregular (resource, param) VALUES (?, ?)');
   const term = dictionary.term;
   /** Parameters of the resource that have dates or numbers, and whether they are irregular. */
@@ -143,13 +145,19 @@ export function openIndexWriter(db: Database, dictionary: Dictionary): IndexWrit
   return {
     clear(resource) {
       for (const deletion of deletions) deletion.run(resource);
+      words.clear(resource);
     },
     add(resource, type, entries) {
       let n = 0;
       let group = 0;
       ranges.clear();
+      const texts: string[] = [];
       for (const entry of entries) {
         if (KEPT_ELSEWHERE.has(entry.param)) continue;
+        if (entry.kind === 'words') {
+          texts.push(toTokens(dictionary.param(type, entry.param, 0), entry.text));
+          continue;
+        }
         if (entry.kind !== 'composite') {
           addOne(entry, { resource, type, code: entry.param, part: 0, group: 0, n: n++ });
           continue;
@@ -164,6 +172,7 @@ export function openIndexWriter(db: Database, dictionary: Dictionary): IndexWrit
         n = addCoded(entry, resource, type, n);
       }
       for (const [param, isIrregular] of ranges) if (isIrregular) irregular.run(resource, param);
+      if (texts.length > 0) words.add(resource, texts);
     },
   };
 }

@@ -16,6 +16,7 @@ export const APPLICATION_ID = 0x4b494c4e;
  * same `n`, under a parameter that names the canonical unit (`value-quantity{g}`), so that ranges hold one unit only. Absent
  * systems, codes and types are 0 or ''. `target` of a reference is what it is sorted by. `irregular` lists resources that have
  * several dates or numbers of a parameter, or one that is a wide interval: of all others two bounds are one range.
+ * `words` is the full text: an index of words alone, whose rowid is the key of a resource.
  *
  * `clock` holds the highest `seq` and `updated` ever given, which an expunge does not turn back. A `blob` without a key is
  * not whole yet or not wanted any more; `touched` says since when, so that dead uploads are found and live readers of a
@@ -174,6 +175,12 @@ export const SCHEMA_STEPS: readonly string[] = [
     GROUP BY 1, 2 HAVING count(*) > 1 OR max(high - low) > 86400000;
   INSERT INTO irregular SELECT resource, param FROM number WHERE part_group = 0
     GROUP BY 1, 2 HAVING count(*) > 1 OR max(high <> low);
+  `,
+  // Spaces alone part tokens: the words are made before, and each has its parameter in front (`words.ts`).
+  `
+  CREATE VIRTUAL TABLE words USING fts5(
+    text, content = '', contentless_delete = 1, tokenize = "ascii tokenchars '=_.,;'"
+  );
   `,
 ];
 

@@ -53,6 +53,8 @@ function textOf(entry: IndexEntry): string {
       return `${entry.value}|${entry.system ?? ''}|${entry.code ?? entry.unit ?? ''}`;
     case 'reference':
       return entry.url ?? entry.identifier?.value ?? `${entry.type}/${entry.id}`;
+    case 'words':
+      return entry.text.trim().split(/\s+/)[0] ?? '';
     case 'composite':
       return entry.parts.map(([part]) => (part === undefined ? '' : textOf(part))).join('$');
   }
