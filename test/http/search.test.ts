@@ -173,7 +173,7 @@ describe('what a search cannot be (search.html#errors)', () => {
       '_type=Patient',
       '400 parameter-unknown The parameter "_type" belongs to searches of the whole system, [base]?_type=…',
     ],
-    ...['_text', '_content', '_query', '_contained', '_containedType', '_graph', '_score'].map((name) => [
+    ...['_query', '_contained', '_containedType', '_graph', '_score'].map((name) => [
       `${name}=x`,
       `400 parameter-unknown The parameter "${name}" is not supported yet; meanwhile`,
     ]),

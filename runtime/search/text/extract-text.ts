@@ -35,18 +35,25 @@ export function createTextExtractor(tables: Pick<Tables, 'search' | 'types' | 'p
       visit = compileWays([...parametersOf(type, searchTables).values()].flatMap(waysOf));
       compiled.set(type, visit);
     }
-    const texts = new Map<string, string>();
+    const texts = new Map<string, { text: string; readonly lines: Set<string> }>();
     // Most texts of a resource stand in its content and beside a parameter.
     const known = { texts: new Map<string, string>(), narratives: new Map<string, string>() };
     const take: TextFocus['take'] = (param, text, isXhtml = false) => {
       const lines = isXhtml ? known.narratives : known.texts;
       let line = lines.get(text);
       if (line === undefined) lines.set(text, (line = isXhtml ? narrative(text) : toLine(text)));
-      if (line !== '') texts.set(param, append(texts.get(param) ?? '', line));
+      // Text and display of a code are mostly the same, and nothing is found by the second that is not by the first.
+      if (line === '') return;
+      const collected = texts.get(param);
+      if (collected === undefined) texts.set(param, { text: append('', line), lines: new Set([line]) });
+      else if (!collected.lines.has(line)) {
+        collected.lines.add(line);
+        collected.text = append(collected.text, line);
+      }
     };
     walk(resource, (text, isXhtml) => take(CONTENT, text, isXhtml));
     visit(resource, { root: resource, take });
-    return Array.from(texts, ([param, text]) => ({ kind: 'words', param, text }));
+    return Array.from(texts, ([param, { text }]) => ({ kind: 'words', param, text }));
   };
 }
 

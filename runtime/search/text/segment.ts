@@ -6,7 +6,7 @@ import { fold } from '../values/fold.js';
  * than the first 40 UTF-16 units of each; a colon always parts words (`BP:high`), as people expect. No stemming. Texts in scripts without spaces are divided by ICU's dictionaries.
  */
 export function wordsOf(text: string): string[] {
-  if (PLAIN_WORD.test(text)) return [cut(text.toLowerCase())];
+  if (ASCII.test(text)) return tidy(text.toLowerCase().match(ASCII_WORD) ?? []);
   const folded = fold(text).replaceAll(':', ' ');
   if (ASCII.test(folded)) return tidy(folded.match(ASCII_WORD) ?? []);
   // No word goes over a space, and the segmenter takes a thousand times as long as a pattern.
@@ -19,9 +19,8 @@ export function wordsOf(text: string): string[] {
 export const WORDS = [1, process.versions['unicode']] as const;
 
 /** Words that are longer are as good as their beginnings: what is longer is no word that anybody looks for. */
-const LONGEST = 40;
+export const LONGEST = 40;
 
-const PLAIN_WORD = /^[A-Za-z0-9]+$/;
 // eslint-disable-next-line no-control-regex -- all of ASCII
 const ASCII = /^[\x00-\x7f]*$/;
 
@@ -35,11 +34,13 @@ function segment(text: string): string[] {
   return [...segmenter.segment(text)].filter(({ isWordLike }) => isWordLike).map(({ segment }) => segment);
 }
 
-function tidy(words: readonly string[]): string[] {
+function tidy(words: string[]): string[] {
+  if (!words.some((word) => word.length > LONGEST || QUOTE.test(word))) return words;
   return words.map((word) => cut(word.replace(QUOTES, ''))).filter((word) => word !== '');
 }
 
 const QUOTES = /['"’‘ʼ＇״׳]/g;
+const QUOTE = new RegExp(QUOTES.source);
 
 function cut(word: string): string {
   return word.length > LONGEST ? word.slice(0, LONGEST).replace(/[\ud800-\udbff]$/, '') : word;
