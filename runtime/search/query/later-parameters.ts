@@ -11,7 +11,7 @@ export const LATER_PARAMETERS: Readonly<Record<string, string>> = {
   _contained: 'contained resources are found by nothing but the resource that they are in',
   _containedType: 'contained resources are found by nothing but the resource that they are in',
   _graph: 'search the other types one by one',
-  _score: 'sort with _sort',
+  _score: 'sort by a parameter with _sort; how well words match is not measured',
 };
 
 /** Parameters that are no criteria of one type: what is to be known of them where somebody asks for them as such. */
