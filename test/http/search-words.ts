@@ -7,7 +7,7 @@ const div = (text: string): object => ({
   status: 'generated',
   div: `<div xmlns="http://www.w3.org/1999/xhtml">${text}</div>`,
 });
-const condition = (id: string, text: string, display: string, narrative: string): object => ({
+const condition = (id: string, text: string, display: string, narrative: string) => ({
   resourceType: 'Condition',
   id,
   text: div(narrative),

@@ -142,7 +142,7 @@ describe('what a search cannot be (search.html#errors)', () => {
   it.each([
     [
       'nmae=x',
-      '400 parameter-unknown Unknown parameter "nmae"; valid here: _filter, _id, _in, _language, _lastUpdated, _list, ',
+      '400 parameter-unknown Unknown parameter "nmae"; valid here: _content, _filter, _id, _in, _language, _lastUpdated, _list, ',
     ],
     [
       'name:exactly=x',
