@@ -84,7 +84,7 @@ const runtimeRules = [
     { path: '^runtime/store/', pathNot: worker },
     {
       path: '^runtime/search/',
-      pathNot: '^runtime/search/(?:query/(?:compare-text|match|print|query|sort|uri)|values/fold)\\.ts$',
+      pathNot: '^runtime/search/(?:query/(?:compare-text|match|print|query|sort|uri)|text/has-words|values/fold)\\.ts$',
       dependencyTypesNot: ['type-only'],
     },
   ),

@@ -1,6 +1,10 @@
-import type { Visit } from '../../path/visit.js';
+import type { Focus, Visit } from '../../path/visit.js';
 import { objectOf, objectsOf, textOf } from '../values/json.js';
-import type { TextFocus } from './extract-text.js';
+
+/** Where texts go to. */
+export interface TextFocus extends Focus {
+  take(param: string, text: string, isXhtml?: boolean): void;
+}
 
 /** Takes the texts of a value, for a parameter. */
 type Displays = (value: unknown, take: (text: string, isXhtml?: boolean) => void) => void;

@@ -1,19 +1,14 @@
 import type { SearchRow } from '../../contract/search.js';
 import type { Tables } from '../../contract/tables.js';
 import { compileWays } from '../../path/compile-ways.js';
-import type { Focus, Visit, Way } from '../../path/visit.js';
+import type { Visit, Way } from '../../path/visit.js';
 import type { WordsEntry } from '../entry.js';
 import { parametersOf } from '../parameters-of.js';
 import { createContentWalk } from './content.js';
-import { hasDisplays, takeDisplays } from './displays.js';
+import { hasDisplays, takeDisplays, type TextFocus } from './displays.js';
 import { append, MOST_TEXT, toLine } from './line.js';
 import { blocksOf } from './narrative.js';
 import { CONTENT, NARRATIVE } from './parameters.js';
-
-/** Where texts go to. */
-export interface TextFocus extends Focus {
-  take(param: string, text: string, isXhtml?: boolean): void;
-}
 
 /** Reads the texts of a resource of a type that the tables have. Never throws. */
 export type TextExtractor = (type: string, resource: Readonly<Record<string, unknown>>) => WordsEntry[];

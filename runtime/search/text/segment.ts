@@ -7,7 +7,7 @@ import { fold } from '../values/fold.js';
  */
 export function wordsOf(text: string): string[] {
   if (ASCII.test(text)) return tidy(text.toLowerCase().match(ASCII_WORD) ?? []);
-  const folded = fold(text).replaceAll(':', ' ');
+  const folded = fold(text).replace(APOSTROPHES, "'").replace(SEPARATORS, ' ');
   if (ASCII.test(folded)) return tidy(folded.match(ASCII_WORD) ?? []);
   // No word goes over a space, and the segmenter takes a thousand times as long as a pattern.
   return folded
@@ -30,9 +30,32 @@ const ASCII_WORD = /(?!_(?![a-z0-9_]))[a-z0-9_]+(?:(?:(?<=[a-z])[.'](?=[a-z])|(?
 /** Rules of the root locale, whatever the machine's. */
 const segmenter = new Intl.Segmenter('en', { granularity: 'word' });
 
+/** What the segmenter is given at a time: each of its segments holds a copy of all that it was given. */
+const WINDOW = 256;
+
 function segment(text: string): string[] {
-  return [...segmenter.segment(text)].filter(({ isWordLike }) => isWordLike).map(({ segment }) => segment);
+  if (LETTERS.test(text)) return [text];
+  const words: string[] = [];
+  for (let at = 0; at < text.length;) {
+    const parts = [...segmenter.segment(text.slice(at, at + WINDOW))];
+    // The last may go on behind the window.
+    if (at + WINDOW < text.length && parts.length > 1) parts.pop();
+    for (const { segment, isWordLike } of parts) {
+      at += segment.length;
+      if (isWordLike === true) words.push(segment);
+    }
+  }
+  return words;
 }
+
+/** Letters of which every run is a word, as in ASCII. */
+const LETTERS = /^[\p{Script=Cyrillic}\p{Script=Greek}]+$/u;
+
+/** Another spelling of what stands in `don't`. */
+const APOSTROPHES = /(?<=[a-z])[‘’](?=[a-z])/g;
+
+/** The colon, and frequent signs that are never part of a word: so that most texts need no segmenter. */
+const SEPARATORS = /[:–—“”„«»‹›•°§†]/g;
 
 function tidy(words: string[]): string[] {
   if (!words.some((word) => word.length > LONGEST || QUOTE.test(word))) return words;
