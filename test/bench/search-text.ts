@@ -2,6 +2,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
+import { MongoClient } from 'mongodb';
+
 import type { Resource } from '../../runtime/fhir/resource.js';
 import { readWords } from '../../runtime/search/text/parse-words.js';
 import { openMongoStore } from '../../runtime/store/mongo/mongo-store.js';
@@ -53,10 +55,11 @@ const KINDS: Readonly<Record<string, (random: Random) => string>> = {
 export const bench: Bench = async () => {
   const url = process.env['KILN_BENCH_STORE'];
   const folder = mkdtempSync(join(tmpdir(), 'kiln-bench-'));
+  const database = `kiln_bench_text_${process.pid}`;
   const store: Store =
     url === undefined
       ? openSqliteStore(`sqlite:${join(folder, 'kiln.db')}`)
-      : await openMongoStore(withDatabase(url, `kiln_bench_text_${process.pid}`), { slotOf: () => undefined });
+      : await openMongoStore(withDatabase(url, database), { slotOf: () => undefined });
   await load(store, resources());
   const bare = openBareText(join(folder, 'bare.db'), resources(), textOf);
   try {
@@ -81,9 +84,16 @@ export const bench: Bench = async () => {
   } finally {
     await bare.close();
     await store.close();
+    if (url !== undefined) await drop(url, database);
     rmSync(folder, { recursive: true });
   }
 };
+
+async function drop(url: string, database: string): Promise<void> {
+  const client = new MongoClient(url);
+  await client.db(database).dropDatabase();
+  await client.close();
+}
 
 function toQuery(text: string): FindQuery {
   const where = { param: '_content', words: readWords(text) };
