@@ -155,7 +155,7 @@ export function systemSearches(data: Store): void {
     ['/?_type=Patient&_type=Basic', 'parameter-invalid The parameter "_type" may stand once'],
     ['/?_type=Patient&_include=Observation:subject', 'begins at Observation, so that it finds nothing'],
     ['/?_type=Organization&_revinclude=Observation:encounter', 'refers to Encounter, so that it finds nothing'],
-    ['/?_query=x', 'is not supported yet'],
+    ['/?_query=x', 'names a query that a server has, and there are none here'],
     ['/?_tag:nope=x', 'modifier-unknown'],
     ['/?_lastUpdated=x', 'parameter-invalid'],
   ])('%s is refused: %s', async (path, text) => {

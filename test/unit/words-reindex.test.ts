@@ -13,6 +13,7 @@ import type { Resource } from '../../runtime/fhir/resource.js';
 import { createExtractor, createValueExtractor } from '../../runtime/search/extract.js';
 import { describeIndex } from '../../runtime/search/index-record.js';
 import type { WordsTest } from '../../runtime/search/query/query.js';
+import { SCHEMA_STEPS } from '../../runtime/store/sqlite/schema.js';
 import type { Store } from '../../runtime/store/store.js';
 import { idsOf, query } from '../contract/behaviour-search-helpers.js';
 import { openStore } from '../contract/open-store.js';
@@ -45,7 +46,7 @@ it('a SQLite file from before full text opens, says that its words are missing, 
   await store.close();
   const db = new Database(file);
   db.exec('DROP TABLE words');
-  db.pragma('user_version = 3');
+  db.pragma(`user_version = ${SCHEMA_STEPS.length - 1}`);
   db.close();
 
   store = await openStore(`sqlite:${file}`);
