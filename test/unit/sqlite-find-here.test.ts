@@ -7,13 +7,7 @@ import { openFindHere } from '../../runtime/store/sqlite/find-here.js';
 import { identify } from '../../runtime/store/sqlite/file-identity.js';
 import { toThreadSettings } from '../../runtime/store/sqlite/settings.js';
 import { openSqliteStore } from '../../runtime/store/sqlite/sqlite-store.js';
-import { openProcessorWaits } from '../../runtime/store/sqlite/processor-waits.js';
 import type { FindQuery, Store } from '../../runtime/store/store.js';
-
-vi.mock(import('../../runtime/store/sqlite/processor-waits.js'), async (original) => {
-  const { openProcessorWaits } = await original();
-  return { openProcessorWaits: vi.fn(openProcessorWaits) };
-});
 
 const QUERY: FindQuery = { type: 'Patient', where: { all: [] }, sort: [], count: 10, total: 'cheap' };
 
@@ -45,9 +39,12 @@ describe('searches on the caller’s thread', () => {
     );
   }
 
-  function openHere(limits = { time: 1e6, rows: 0 }) {
+  function openHere(limits = { time: 1e6, rows: 0 }, total = () => 0) {
     const identity = identify(file())!;
-    return openFindHere(toThreadSettings({ file: file(), identity, isTemporary: false }, {}), limits);
+    return openFindHere(toThreadSettings({ file: file(), identity, isTemporary: false }, {}), limits, {
+      total,
+      close: () => {},
+    });
   }
 
   it('find what the store finds, also what was written since', async () => {
@@ -68,9 +65,8 @@ describe('searches on the caller’s thread', () => {
 
     /** With this limit, and a connection that is open: to open it may have to wait for the store's own threads. */
     async function openTimed(total: () => number) {
-      vi.mocked(openProcessorWaits).mockReturnValueOnce({ total, close: () => {} });
       const limits = { time: 1e6, rows: 0 };
-      const here = openHere(limits);
+      const here = openHere(limits, total);
       await vi.waitFor(() => expect(here.find(QUERY)).toBeDefined());
       return { here, limits };
     }
