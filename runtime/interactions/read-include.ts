@@ -64,7 +64,8 @@ export function readInclude(name: string, value: string, context: IncludeContext
     const instead = `it is followed from the matches, ${typesText(types)}; from what was included ${name}:iterate is`;
     throw invalid(name, value, `begins at ${source}, so that it finds nothing: ${instead}`);
   }
-  if (param === ALL) return directivesOf(kind, source, rowsWithin(kind, source, target, context), target);
+  const asked = target === undefined ? undefined : [target];
+  if (param === ALL) return directivesOf(kind, source, rowsWithin(kind, source, target, context), asked);
   const row = referenceRow(name, source, param, definitions);
   checkTarget(name, value, row, target);
   if (kind.isReverse && !kind.iterates && !reaches(row, target, types)) {
@@ -72,7 +73,8 @@ export function readInclude(name: string, value: string, context: IncludeContext
     const instead = `the matches are ${typesText(types)}; from what was included ${name}:iterate is followed`;
     throw invalid(name, value, `refers to ${to}, so that it finds nothing: ${instead}`);
   }
-  return directivesOf(kind, source, [row], target);
+  // Backwards nothing is looked for that refers to what it never does; of all parameters that would be many directives.
+  return directivesOf(kind, source, [row], asked ?? (kind.isReverse ? row.targets : undefined));
 }
 
 /** No value that means something is longer, in characters. */
@@ -96,12 +98,12 @@ function directivesOf(
   kind: Kind,
   source: string,
   rows: readonly SearchRow[],
-  target: string | undefined,
+  targets: readonly string[] | undefined,
 ): readonly IncludeDirective[] {
   return rows.map((row) => {
     // What has a URL in common with a target need not be of its type.
     const named = namesByUrl(row) ? row.targets : undefined;
-    const wanted = target === undefined ? named : [target];
+    const wanted = targets ?? named;
     return { ...kind, source, params: [row.code], ...(wanted !== undefined && { targets: wanted }) };
   });
 }

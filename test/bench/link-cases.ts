@@ -70,9 +70,10 @@ export const LINK_CASES: readonly LinkKind[] = [
     name: '_revinclude, iterated',
     draw(random, { patients }) {
       const identifier = mrn(Math.floor(random() * patients.length));
+      // As `readInclude` makes them.
       const include = [
-        { isReverse: true, source: 'Encounter', params: ['subject'], iterates: false },
-        { isReverse: true, source: 'Condition', params: ['encounter'], iterates: true },
+        { isReverse: true, source: 'Encounter', params: ['subject'], targets: ['Group', 'Patient'], iterates: false },
+        { isReverse: true, source: 'Condition', params: ['encounter'], targets: ['Encounter'], iterates: true },
       ];
       return { type: 'Patient', query: [['identifier', identifier]], include, values: [codeOf(identifier)] };
     },

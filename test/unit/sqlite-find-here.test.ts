@@ -7,13 +7,7 @@ import { openFindHere } from '../../runtime/store/sqlite/find-here.js';
 import { identify } from '../../runtime/store/sqlite/file-identity.js';
 import { toThreadSettings } from '../../runtime/store/sqlite/settings.js';
 import { openSqliteStore } from '../../runtime/store/sqlite/sqlite-store.js';
-import { openProcessorWaits } from '../../runtime/store/sqlite/processor-waits.js';
 import type { FindQuery, Store } from '../../runtime/store/store.js';
-
-vi.mock(import('../../runtime/store/sqlite/processor-waits.js'), async (original) => {
-  const { openProcessorWaits } = await original();
-  return { openProcessorWaits: vi.fn(openProcessorWaits) };
-});
 
 const QUERY: FindQuery = { type: 'Patient', where: { all: [] }, sort: [], count: 10, total: 'cheap' };
 
@@ -45,9 +39,12 @@ describe('searches on the caller’s thread', () => {
     );
   }
 
-  function openHere(limits = { time: 1e6, rows: 0 }) {
+  function openHere(limits = { time: 1e6, rows: 0 }, total = () => 0) {
     const identity = identify(file())!;
-    return openFindHere(toThreadSettings({ file: file(), identity, isTemporary: false }, {}), limits);
+    return openFindHere(toThreadSettings({ file: file(), identity, isTemporary: false }, {}), limits, {
+      total,
+      close: () => {},
+    });
   }
 
   it('find what the store finds, also what was written since', async () => {
@@ -62,33 +59,52 @@ describe('searches on the caller’s thread', () => {
     here.close();
   });
 
-  it('that take too long are left to others, and none is tried for a while', async () => {
-    const limits = { time: -Infinity, rows: 0 };
-    const here = openHere(limits);
-    const start = performance.now();
-    expect(here.find(QUERY)).toBeUndefined();
-    const took = performance.now() - start;
-    limits.time = 1e6;
-    expect(here.find(QUERY)).toBeUndefined();
-    await new Promise((resolve) => setTimeout(resolve, 10 * took + 20));
-    expect(here.find(QUERY)?.versions).toHaveLength(10);
-    here.close();
-  });
+  describe('by a clock that stands still but where it is told to go on', () => {
+    beforeEach(() => void vi.useFakeTimers({ toFake: ['performance'] }));
+    afterEach(() => void vi.useRealTimers());
 
-  it('that others held up go on, and the next is tried at once after one that was left', () => {
-    const waits = vi.fn(() => 0);
-    vi.mocked(openProcessorWaits).mockReturnValueOnce({ total: waits, close: () => {} });
-    const limits = { time: -1, rows: 0 };
-    const here = openHere(limits);
-    // The whole time of each of them, and more.
-    waits.mockReturnValueOnce(0).mockReturnValue(1e6);
-    expect(here.find(QUERY)?.versions).toHaveLength(10);
-    limits.time = -Infinity;
-    waits.mockReturnValueOnce(0);
-    expect(here.find(QUERY)).toBeUndefined();
-    limits.time = 1e6;
-    expect(here.find(QUERY)?.versions).toHaveLength(10);
-    here.close();
+    /** With this limit, and a connection that is open: to open it may have to wait for the store's own threads. */
+    async function openTimed(total: () => number) {
+      const limits = { time: 1e6, rows: 0 };
+      const here = openHere(limits, total);
+      await vi.waitFor(() => expect(here.find(QUERY)).toBeDefined());
+      return { here, limits };
+    }
+
+    it('that take too long are left to others, and none is tried for a while', async () => {
+      let isSlow = false;
+      const { here, limits } = await openTimed(() => {
+        if (isSlow) vi.advanceTimersByTime(1);
+        return 0;
+      });
+      isSlow = true;
+      limits.time = -Infinity;
+      const start = performance.now();
+      expect(here.find(QUERY)).toBeUndefined();
+      const took = performance.now() - start;
+      isSlow = false;
+      limits.time = 1e6;
+      vi.advanceTimersByTime(took);
+      expect(here.find(QUERY)).toBeUndefined();
+      vi.advanceTimersByTime(10 * took);
+      expect(here.find(QUERY)?.versions).toHaveLength(10);
+      here.close();
+    });
+
+    it('that others held up go on, and the next is tried at once after one that was left', async () => {
+      const waits = vi.fn(() => 0);
+      const { here, limits } = await openTimed(waits);
+      limits.time = -1;
+      // The whole time of each of them, and more.
+      waits.mockReturnValueOnce(0).mockReturnValue(1e6);
+      expect(here.find(QUERY)?.versions).toHaveLength(10);
+      limits.time = -Infinity;
+      waits.mockReturnValueOnce(0);
+      expect(here.find(QUERY)).toBeUndefined();
+      limits.time = 1e6;
+      expect(here.find(QUERY)?.versions).toHaveLength(10);
+      here.close();
+    });
   });
 
   it('of large pages are left to others', () => {

@@ -8,7 +8,7 @@ import { openDictionary } from './dictionary.js';
 import { openFinders } from './find/find.js';
 import { FIND_LIMITS } from './find/run.js';
 import { openGuard } from './guard.js';
-import { openProcessorWaits } from './processor-waits.js';
+import { openProcessorWaits, type ProcessorWaits } from './processor-waits.js';
 import type { ThreadSettings } from './settings.js';
 import { translateSqliteError } from './sqlite-errors.js';
 import { isTooCostly } from './too-costly.js';
@@ -48,15 +48,16 @@ export interface FindHere {
  * Opens the connection with the first search.
  *
  * @param limits tests have others
+ * @param waits closed with it; the same
  */
 export function openFindHere(
   { file, identity, isTemporary }: ThreadSettings,
   limits: { readonly time: number; readonly rows: number } = SHORT,
+  waits: ProcessorWaits = openProcessorWaits(),
 ): FindHere {
   let connection: ReturnType<typeof open> | undefined;
   let isStale = false;
   let restUntil = 0;
-  const waits = openProcessorWaits();
 
   function open() {
     const db = connect(file, { cache: 8192, timeout: 0, queryOnly: true, isTemporary, identity });

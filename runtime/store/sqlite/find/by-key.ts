@@ -108,6 +108,12 @@ export function driven(run: Run, { arms, keys: known }: Driver, where: Condition
   return distinct;
 }
 
+/** The same as a part of another statement: a key may be there several times. Undefined: it takes several statements. */
+export function selectDriven(run: Run, { arms }: Driver, where: Condition): Sql | undefined {
+  const [batch, ...others] = inBatches(arms.map((arm) => selectKey(run, arm, where)));
+  return batch === undefined || others.length > 0 ? undefined : join(batch, ' UNION ALL ');
+}
+
 function keysOf(run: Run, pieces: readonly Sql[]): number[] {
   return run.column<number>(join(pieces, ' UNION ALL '));
 }

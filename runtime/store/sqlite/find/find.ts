@@ -5,6 +5,7 @@ import type { Dictionary } from '../dictionary.js';
 import type { Guard } from '../guard.js';
 import { openKeyOrder } from '../resource-keys.js';
 import { openAcross } from './across.js';
+import { openContents } from './contents.js';
 import { readCursor, writeCursor } from './cursor.js';
 import { openIncluded } from './included.js';
 import { openLists } from './lists.js';
@@ -53,8 +54,9 @@ export function openFind(db: Database, dictionary: Dictionary, guard: Guard, lim
 export function openFinders(db: Database, dictionary: Dictionary, guard: Guard, limits = FIND_LIMITS): Finders {
   const parts = openFindParts(db, dictionary, guard, limits);
   const clock = db.prepare<[], number>('SELECT updated FROM clock').pluck();
-  const read = openPageReader(db, guard);
-  const include = openIncluded(db, parts);
+  const contents = openContents(db, dictionary);
+  const read = openPageReader(contents, guard);
+  const include = openIncluded(db, parts, contents);
   const across = openAcross(db, parts, read);
 
   function find(query: FindQuery, trace: Trace | undefined): Omit<FindPage, 'complete'> {

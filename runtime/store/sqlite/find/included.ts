@@ -7,6 +7,7 @@ import { collectIncludes, type Included } from '../../includes.js';
 import type { PageQuery, ResourceKey, StoredVersion } from '../../store.js';
 import { MAX_PAGE } from '../history.js';
 import { openReader } from '../read.js';
+import type { ContentReader, Contents } from './contents.js';
 import { openNamed } from './named.js';
 import type { ReadPage } from './page.js';
 import { beginRun, type FindParts, type Trace } from './run.js';
@@ -35,7 +36,7 @@ interface ReferenceRow {
 }
 
 /** Prepares the statements. */
-export function openIncluded(db: Database, parts: FindParts): Includer {
+export function openIncluded(db: Database, parts: FindParts, contents: ContentReader): Includer {
   const { dictionary, guard } = parts;
   const reader = openReader(db, dictionary);
   const named = openNamed(db, parts);
@@ -91,19 +92,30 @@ export function openIncluded(db: Database, parts: FindParts): Includer {
     return findHits(run, simplify(all), undefined, of.length).hits.map(({ key, id }) => id ?? selectId.get(key)!);
   }
 
-  function read({ type, id, version }: VersionKey): StoredVersion | undefined {
-    const stored = version === undefined ? reader.current(type, id) : reader.version(type, id, version);
-    guard.step();
-    return stored;
+  /** Current versions by one statement, as far as the next one that is named itself. */
+  function* read(of: readonly VersionKey[]): Generator<StoredVersion | undefined> {
+    for (let at = 0; at < of.length;) {
+      const { type, id, version } = of[at]!;
+      if (version === undefined) {
+        const named = of.findIndex((key, i) => i > at && key.version !== undefined);
+        const current = of.slice(at, named < 0 ? of.length : named);
+        for (const row of contents.byIds(current)) yield toVersion(of[at++]!, row);
+      } else {
+        at++;
+        yield reader.version(type, id, version);
+      }
+    }
   }
 
   /** Up to the one with which they are larger together than there is room. */
   function readWhile(of: readonly VersionKey[], room: number): readonly (StoredVersion | undefined)[] {
     const found: (StoredVersion | undefined)[] = [];
-    for (let left = room, at = 0; left >= 0 && at < of.length; at++) {
-      const stored = read(of[at]!);
+    let left = room;
+    for (const stored of read(of)) {
+      guard.step();
       found.push(stored);
       left -= stored?.json?.length ?? 0;
+      if (left < 0) break;
     }
     return found;
   }
@@ -140,4 +152,9 @@ export function openIncluded(db: Database, parts: FindParts): Includer {
     const room = Math.max(MAX_PAGE - size, LEAST_ROOM);
     return runSteps(collectIncludes(include, versions, room, base), (step) => answer(step, base, trace));
   };
+}
+
+function toVersion({ type, id }: ResourceKey, [version, updated, json]: Contents): StoredVersion | undefined {
+  if (version === null) return undefined;
+  return { type, id, version, lastUpdated: updated, ...(json !== null && { json }) };
 }

@@ -1,16 +1,22 @@
-import type { Link } from '../../../search/query/query.js';
+import type { Condition, Link } from '../../../search/query/query.js';
+import type { Driver } from './arm.js';
+import { driven, selectDriven } from './by-key.js';
 import type { Resolved } from './compile-context.js';
 import type { LeafGroup } from './leaf.js';
 import { isHere } from './here.js';
 import { referenceHere, referenceShape } from './reference-shape.js';
 import type { Run } from './run.js';
 import type { Shape } from './shape.js';
-import { raw, type Value } from './sql.js';
+import { raw, sql, type Sql, type Value } from './sql.js';
 
 /** The other side of a link, as it is collected. */
 export interface OtherSide {
-  /** Adds resources of a type. @returns whether there are not too many alternatives yet */
-  add(beyond: Run, keys: readonly number[]): boolean;
+  /**
+   * Adds resources of a type: all that a driver finds and that fulfil a condition besides.
+   *
+   * @returns whether there are not too many alternatives yet
+   */
+  add(beyond: Run, driver: Driver, where: Condition): boolean;
   /** What is linked with some of them. */
   resolved(): Resolved;
 }
@@ -29,10 +35,10 @@ function openTargets(run: Run, code: string, most: number): OtherSide {
   const byId: Value[][] = [];
   const byUrl: Value[][] = [];
   return {
-    add(beyond, keys) {
+    add(beyond, driver, where) {
       if (param === undefined) return true;
       const read = openRows(beyond);
-      for (const chunk of chunksOf(keys)) {
+      for (const chunk of chunksOf(driven(beyond, driver, where))) {
         for (const id of read.ids(chunk)) byId.push([param, id, beyond.type]);
         for (const [key, url] of read.urls(chunk)) {
           for (const version of ['', ...read.versions(key)]) byUrl.push([param, url, version, 0, beyond.type]);
@@ -50,12 +56,19 @@ function openSources(run: Run, code: string, most: number): OtherSide {
   const found = new Set<number>();
   const read = openRows(run);
   return {
-    add(beyond, keys) {
+    add(beyond, driver, where) {
       const param = beyond.param(code);
       if (param === undefined) return true;
       const references = openRows(beyond);
-      for (const chunk of chunksOf(keys)) {
-        for (const key of references.targets(chunk, param, run.type)) found.add(key);
+      // What few refer to is found by one statement: keys that are not handed over twice take a third less.
+      const few = driver.count > CHUNK || read.hasUrls ? undefined : selectDriven(beyond, driver, where);
+      if (few !== undefined) {
+        for (const key of references.targets(few, param, run.type)) found.add(key);
+        return found.size <= most;
+      }
+      for (const chunk of chunksOf(driven(beyond, driver, where))) {
+        const listed = sql`SELECT value AS key FROM json_each(${JSON.stringify(chunk)})`;
+        for (const key of references.targets(listed, param, run.type)) found.add(key);
         for (const [type, url, version] of read.hasUrls ? references.canonicals(chunk, param) : []) {
           if (type !== 0 && type !== run.type) continue;
           const named = read.named(url, version, most);
@@ -82,8 +95,8 @@ function* chunksOf(keys: readonly number[]): Generator<readonly number[]> {
 }
 
 /** Reads rows of resources of a type, each counted. Those of many come by one statement: a list as JSON is read the fastest. */
-function openRows({ statements, guard, trace, param, own }: Run) {
-  const here = isHere(raw('r'), own());
+function openRows(run: Run) {
+  const { statements, guard, trace, param, own } = run;
   const [url, version] = [param('url'), param('version')];
   function counted<T>(rows: readonly T[]): readonly T[] {
     guard.step();
@@ -99,11 +112,8 @@ function openRows({ statements, guard, trace, param, own }: Run) {
     WHERE u.resource = k.value AND u.param = ?`;
   const VERSIONS = `SELECT code FROM token INDEXED BY sqlite_autoindex_token_1
     WHERE resource = ? AND param = ? AND code <> ''`;
-  const OF_EACH = `FROM json_each(?) k CROSS JOIN reference r INDEXED BY sqlite_autoindex_reference_1`;
-  const TARGETS = `SELECT x.key ${OF_EACH} CROSS JOIN resource x INDEXED BY resource_by_id
-    WHERE r.resource = k.value AND r.param = ? AND ${here.text} AND r.target_type = ?
-    AND x.type = r.target_type AND x.id = r.target_id AND x.deleted = 0`;
-  const CANONICALS = `SELECT r.target_type, r.url, r.target_version ${OF_EACH}
+  const CANONICALS = `SELECT r.target_type, r.url, r.target_version
+    FROM json_each(?) k CROSS JOIN reference r INDEXED BY sqlite_autoindex_reference_1
     WHERE r.resource = k.value AND r.param = ? AND r.url <> ''`;
   const versions = (key: number): readonly string[] => (version === undefined ? [] : column(VERSIONS, key, version));
   return {
@@ -111,9 +121,14 @@ function openRows({ statements, guard, trace, param, own }: Run) {
     urls: (keys: readonly number[]) =>
       url === undefined ? [] : table<readonly [key: number, url: string]>(URLS, JSON.stringify(keys), url),
     versions,
-    /** Keys of resources of a type that references of theirs name by type and id. */
-    targets: (keys: readonly number[], of: number, type: number) =>
-      column<number>(TARGETS, JSON.stringify(keys), of, ...here.values, type),
+    /** Keys of resources of a type that references name by type and id of what a statement finds. */
+    targets: (keys: Sql, of: number, type: number): readonly number[] =>
+      counted(
+        run.column(sql`SELECT x.key FROM (${keys}) k CROSS JOIN reference r INDEXED BY sqlite_autoindex_reference_1
+          CROSS JOIN resource x INDEXED BY resource_by_id
+          WHERE r.resource = k.key AND r.param = ${of} AND ${isHere(raw('r'), own())} AND r.target_type = ${type}
+          AND x.type = r.target_type AND x.id = r.target_id AND x.deleted = 0`),
+      ),
     canonicals: (keys: readonly number[], of: number) =>
       table<readonly [type: number, url: string, version: string]>(CANONICALS, JSON.stringify(keys), of),
     /** Whether canonicals may name any. */

@@ -1,8 +1,7 @@
-import type { Database } from 'better-sqlite3';
-
 import type { StoredVersion } from '../../store.js';
 import type { Guard } from '../guard.js';
 import { MAX_PAGE } from '../history.js';
+import type { ContentReader } from './contents.js';
 import type { Hit } from './hit.js';
 import type { Trace } from './run.js';
 
@@ -21,32 +20,23 @@ export interface ReadPage {
   readonly last?: TypedHit;
 }
 
-interface ContentRow {
-  readonly id: string;
-  readonly version: number;
-  readonly updated: number;
-  readonly body: string;
-}
-
 /** Reads what was found: as many as are asked for, fewer where they are large. */
 export type PageReader = (found: readonly TypedHit[], count: number, trace: Trace | undefined) => ReadPage;
 
-/** Prepares the statement. */
-export function openPageReader(db: Database, guard: Guard): PageReader {
-  const select = db.prepare<[number], ContentRow>(
-    'SELECT r.id, r.version, r.updated, v.body FROM resource r CROSS JOIN version v ON v.seq = r.seq WHERE r.key = ?',
-  );
+/** @param contents of the connection */
+export function openPageReader(contents: ContentReader, guard: Guard): PageReader {
   return (found, count, trace) => {
     const versions: StoredVersion[] = [];
     let size = 0;
-    for (const [i, { type, hit }] of count === 0 ? [] : found.entries()) {
-      if (versions.length === count || size >= MAX_PAGE) return { versions, size, last: found[i - 1]! };
+    const shown = found.slice(0, count);
+    for (const [id, version, updated, json] of contents.byKeys(shown.map(({ hit }) => hit.key))) {
       trace?.read(2);
-      const { id, version, updated, body } = select.get(hit.key)!;
-      versions.push({ type, id, version, lastUpdated: updated, json: body });
-      size += body.length;
+      versions.push({ type: shown[versions.length]!.type, id, version, lastUpdated: updated, json });
+      size += json.length;
       guard.step();
+      if (size >= MAX_PAGE) break;
     }
-    return { versions, size };
+    const isCut = count > 0 && versions.length < found.length;
+    return { versions, size, ...(isCut && { last: found[versions.length - 1]! }) };
   };
 }

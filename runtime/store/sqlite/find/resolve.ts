@@ -1,6 +1,5 @@
 import type { Condition, Link } from '../../../search/query/query.js';
 import type { Driver } from './arm.js';
-import { driven } from './by-key.js';
 import { FEW, findBest, findDriver } from './driver.js';
 import { conjunctsOf, isLink, leftOf } from './left.js';
 import { openOtherSide, type OtherSide } from './other-side.js';
@@ -107,7 +106,7 @@ function otherSide(run: Run, link: Link, most: number): OtherSide | undefined {
     const conjuncts = conjunctsOf(where);
     const best = findBestLed(beyond, conjuncts, most);
     if (best === undefined || best.count > most) return undefined;
-    if (!side.add(beyond, driven(beyond, best, leftOf(conjuncts, best)))) return undefined;
+    if (!side.add(beyond, best, leftOf(conjuncts, best))) return undefined;
   }
   return side;
 }
