@@ -11,16 +11,7 @@ import {
 import { cellOf, cellOfBox } from '../../search/places/cells.js';
 import { toVector } from '../../search/places/sphere.js';
 import { DATE_WIDTHS, NUMBER_WIDTHS, spans, type Span } from './spans.js';
-import type {
-  DateRow,
-  IndexRows,
-  NumberRow,
-  ReferenceRow,
-  StringRow,
-  TokenRow,
-  UriRow,
-  WordsRow,
-} from './documents.js';
+import type { DateRow, IndexRows, NumberRow, ReferenceRow, StringRow, TokenRow, UriRow } from './documents.js';
 
 /** Parameters that fields of the document answer. */
 const KEPT_ELSEWHERE = new Set(['_id', '_lastUpdated']);
@@ -30,9 +21,6 @@ export const EARLIEST = new Date(-8.64e15);
 /** Its other end. */
 export const LATEST = new Date(8.64e15);
 
-/** What stands between words. */
-const BLANKS = /[ \n]+/;
-
 /** The rows while they are collected. */
 interface Collected {
   token?: TokenRow[];
@@ -41,7 +29,6 @@ interface Collected {
   number?: NumberRow[];
   reference?: ReferenceRow[];
   uri?: UriRow[];
-  words?: WordsRow[];
 }
 
 /** Index entries as arrays by kind; kinds without any are left out. */
@@ -52,11 +39,6 @@ export function toIndexRows(entries: readonly IndexEntry[]): IndexRows {
     if (KEPT_ELSEWHERE.has(entry.param)) continue;
     if (isPlace(entry)) {
       (rows.token ??= []).push(placeRow(entry));
-      continue;
-    }
-    if (entry.kind === 'words') {
-      const { param: p, text } = entry;
-      (rows.words ??= []).push({ p, w: [...new Set(text.split(BLANKS))].filter((word) => word !== ''), text });
       continue;
     }
     if (entry.kind !== 'composite') {
