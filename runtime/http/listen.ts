@@ -5,6 +5,7 @@ import { FhirError, type ErrorCode } from '../fhir/errors.js';
 import { errorOutcome } from '../fhir/operation-outcome.js';
 import { DEFAULT_LIMITS, type Limits } from '../fhir/limits.js';
 import { JSON_TYPE } from '../format/negotiate.js';
+import { closerOf } from './close-server.js';
 import { inTurn } from './in-turn.js';
 import type { Tls } from './transport/tls.js';
 
@@ -55,6 +56,7 @@ export function listen(
   };
   const secure = tls?.createServer(options, ordered);
   const server = secure?.server ?? createServer(options, ordered);
+  const closeServer = closerOf(server, secure === undefined ? 'connection' : 'secureConnection');
   server.setTimeout(connectionIdleTime);
   // Only who reads the body says that it may come: one that is refused is never sent.
   server.on('checkContinue', ordered);
@@ -74,11 +76,10 @@ export function listen(
               isCut = true;
               server.closeAllConnections();
             }, drain);
-            server.close(() => {
+            closeServer(() => {
               clearTimeout(timer);
               done(!isCut);
             });
-            server.closeIdleConnections();
             secure?.stop();
           }),
       });

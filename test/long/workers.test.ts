@@ -19,6 +19,7 @@ function ask(url: string, method = 'GET', body = ''): Promise<Answer> {
       let text = '';
       res.on('data', (chunk) => (text += String(chunk)));
       res.on('end', () => resolve({ status: res.statusCode ?? 0, text }));
+      res.once('error', reject);
     });
     req.once('error', reject);
     req.end(body);
