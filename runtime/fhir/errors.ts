@@ -130,6 +130,8 @@ export interface Issue {
   readonly expression?: string;
   /** Instead of an element: what of the request is at fault. Of a header, the text begins with its name. */
   readonly part?: RequestPart;
+  /** Name of the parameter of the URL that is at fault, as it was sent. */
+  readonly parameter?: string;
   /** Technical detail for people; never a stack. */
   readonly diagnostics?: string;
 }

@@ -1,4 +1,4 @@
-import { ERROR_SYSTEM } from './operation-outcome.js';
+import { ERROR_SYSTEM, locationOf } from './operation-outcome.js';
 import type { Resource } from './resource.js';
 
 /** Something that a client should know of an answer that is none the less good. */
@@ -9,16 +9,19 @@ export interface Note {
   /** Our stable code. */
   readonly code: 'parameter-ignored' | 'parameter-empty' | 'index-not-current' | 'includes-cut';
   readonly text: string;
+  /** Name of the parameter that it is about. */
+  readonly parameter?: string;
 }
 
 /** Notes as an OperationOutcome. https://hl7.org/fhir/R5/operationoutcome.html */
 export function noteOutcome(notes: readonly Note[]): Resource {
   return {
     resourceType: 'OperationOutcome',
-    issue: notes.map(({ severity, issue, code, text }) => ({
+    issue: notes.map(({ severity, issue, code, text, parameter }) => ({
       severity,
       code: issue,
       details: { coding: [{ system: ERROR_SYSTEM, code }], text },
+      ...(parameter === undefined ? {} : locationOf(parameter)),
     })),
   };
 }

@@ -23,6 +23,18 @@ function toIssue(issue: Issue): JsonObject {
     code: issue.issue ?? ERRORS[issue.code].issue,
     details: { coding: [{ system: ERROR_SYSTEM, code: issue.detail ?? issue.code }], text: issue.text },
     ...(issue.diagnostics === undefined ? {} : { diagnostics: issue.diagnostics }),
+    ...(issue.parameter === undefined ? {} : locationOf(issue.parameter)),
     ...(issue.expression === undefined ? {} : { expression: [issue.expression] }),
   };
+}
+
+/** A name that can stand in every format, and is short enough to be read. */
+const NAME = /^[!-~]{1,128}$/;
+
+/**
+ * Where a fault of a parameter is. No FHIRPath leads there, so that it is in the older element.
+ * https://hl7.org/fhir/R5/operationoutcome-definitions.html#OperationOutcome.issue.location
+ */
+export function locationOf(parameter: string): { readonly location?: string[] } {
+  return NAME.test(parameter) ? { location: [`http.${parameter}`] } : {};
 }

@@ -26,13 +26,15 @@ export function addNote(notes: NoteList, note: Note): void {
 /** Something that a lenient client's search goes without. https://hl7.org/fhir/R5/search.html#errors */
 export function ignoredNote(error: FhirError): Note {
   const text = `Ignored: ${error.message}`;
-  return { severity: 'warning', issue: 'not-supported', code: 'parameter-ignored', text };
+  const [{ parameter }] = error.issues;
+  const note: Note = { severity: 'warning', issue: 'not-supported', code: 'parameter-ignored', text };
+  return parameter === undefined ? note : { ...note, parameter };
 }
 
 /** https://hl7.org/fhir/R5/search.html#errors */
 export function emptyNote(name: string): Note {
   const text = `The parameter ${JSON.stringify(name.slice(0, 64))} has no value and was ignored`;
-  return { severity: 'information', issue: 'informational', code: 'parameter-empty', text };
+  return { severity: 'information', issue: 'informational', code: 'parameter-empty', text, parameter: name };
 }
 
 /** What did not come with a page though it was asked for. https://hl7.org/fhir/R5/search.html#include */

@@ -126,9 +126,10 @@ export function readSearchRequest(input: SearchInput, services: SearchServices):
     try {
       take(sent);
     } catch (error) {
-      const isIgnorable = error instanceof FhirError && (IGNORABLE.has(error.code) || isInclude(sent.name));
-      if (!isLenient || !isIgnorable) throw error;
-      ignore(error);
+      if (!(error instanceof FhirError)) throw error;
+      const told = error.map((issue) => ({ ...issue, parameter: sent.name }));
+      if (!isLenient || !(IGNORABLE.has(error.code) || isInclude(sent.name))) throw told;
+      ignore(told);
     }
   }
   if (options.summary === 'text' && includes.length > 0) {

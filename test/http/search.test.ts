@@ -204,6 +204,28 @@ describe('what a search cannot be (search.html#errors)', () => {
     expect(await refused('nmae=')).toContain('400 parameter-unknown');
   });
 
+  it.each([
+    ['birthdate=2010-13', 'http.birthdate'],
+    ['name:exactly=x', 'http.name:exactly'],
+    ['organization.nmae=x', 'http.organization.nmae'],
+    ['_count=some', 'http._count'],
+    ['_include=Patient:nobody', 'http._include'],
+    ['gen%00der=male', undefined],
+  ])('%s is told with the place of the parameter: %s', async (query, place) => {
+    const location = place === undefined ? undefined : [place];
+    expect((await server.send('GET', `/Patient?${query}`)).json().issue[0].location).toEqual(location);
+  });
+
+  it('a parameter that is ignored is told with its place', async () => {
+    const lenient = { prefer: 'handling=lenient' };
+    const { entry } = (await server.send('GET', '/Patient?nmae=x&gender=', undefined, lenient)).json();
+    const outcome = entry.find(({ search }: { search: { mode: string } }) => search.mode === 'outcome');
+    expect(outcome.resource.issue.map(({ location }: { location: string[] }) => location)).toEqual([
+      ['http.nmae'],
+      ['http.gender'],
+    ]);
+  });
+
   it('Prefer: handling=lenient ignores what does not exist, and says so', async () => {
     const query =
       'nmae=x&gender=male&name:exactly=x&birthdate=zz2010&_sort=nmae,-_id&_include=Patient:x&subject.name=y';

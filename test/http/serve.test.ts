@@ -69,7 +69,7 @@ describe('kiln serve, with all types of the generated tables', () => {
     expect(server.output().out).toBe(`Kiln serves FHIR R5 at ${base} from a new store, ${file}\n`);
   });
 
-  it('stores, reads, changes and deletes every type, and claims just that', async () => {
+  it('stores, reads, changes and deletes every type, and claims just that', { timeout: 60_000 }, async () => {
     expect(tables.resourceTypes.length).toBeGreaterThan(150);
     const minimal = createMinimalResources(tables);
     for (const type of tables.resourceTypes) {
