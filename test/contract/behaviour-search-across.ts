@@ -156,6 +156,17 @@ export function searchAcrossBehaviour(on: Subject): void {
     });
   });
 
+  it('large ones fill their pages in whatever order', async () => {
+    const ids = Array.from({ length: 24 }, (_, n) => `i${String(n).padStart(2, '0')}`);
+    for (const id of ids) await store.write([put(id, 0, 'x'.repeat(1_200_000), [], 'Heavy')]);
+    const parts = ['Heavy', 'Beta'].map((type) => ({ type, where: { all: [] } }));
+    let pages = 0;
+    const sort: SortKey[] = [{ by: 'updated', param: '_lastUpdated', isDescending: true }];
+    const places = await walkAcross(store, queryAcross(parts, { sort, count: 100 }), () => pages++);
+    expect(places.slice(0, ids.length)).toEqual(ids.map((id) => `Heavy/${id}`).reverse());
+    expect(pages).toBeLessThanOrEqual(5);
+  });
+
   it('whatever the order of the parts', async () => {
     for (const sort of SORTS) {
       const parts = everywhere(ANY);

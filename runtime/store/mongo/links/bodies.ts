@@ -4,19 +4,32 @@ import type { Raw } from '../bson.js';
 import { VERSION_ONLY } from '../stored-version.js';
 import { idOf } from './read-all.js';
 
-/** Current versions with some keys, in their order: as many as an answer holds. */
+/**
+ * Current versions with some keys, in their order: as many as an answer holds, and not fewer than one. The server gives an
+ * answer in the order of its index; where that is not the one of the keys, those that it held may be the last of them, so
+ * that the first are asked for again, as many as fitted.
+ */
 export async function readBodies(ask: Ask, keys: readonly string[]): Promise<Batch> {
-  if (keys.length === 0) return { documents: [], isCut: false };
-  const query = { hint: { _id: 1 }, projection: VERSION_ONLY };
-  const { documents, isCut } = await ask.read({ ...query, filter: { _id: { $in: [...keys] } }, limit: keys.length });
-  const byKey = new Map(documents.map((bytes) => [idOf(bytes), bytes]));
-  const found: Raw[] = [];
-  for (const key of keys) {
-    const bytes = byKey.get(key);
-    if (bytes === undefined) break;
-    found.push(bytes);
+  const found = new Map<string, Raw>();
+  let wanted = keys;
+  for (;;) {
+    const missing = wanted.filter((key) => !found.has(key));
+    if (missing.length === 0) break;
+    const filter = { _id: { $in: missing } };
+    const query = { filter, hint: { _id: 1 }, projection: VERSION_ONLY, limit: missing.length };
+    const { documents, isCut } = await ask.read(query);
+    for (const bytes of documents) found.set(idOf(bytes), bytes);
+    if (!isCut || documents.length === 0) break;
+    const fitting = Math.min(documents.length, Math.floor(wanted.length / 2));
+    wanted = wanted.slice(0, Math.max(1, fitting));
+    const kept = new Set(wanted);
+    for (const key of found.keys()) if (!kept.has(key)) found.delete(key);
   }
-  if (!isCut || found.length > 0) return { documents: found, isCut };
-  const [first = ''] = keys;
-  return { ...(await ask.read({ ...query, filter: { _id: first }, limit: 1 })), isCut: true };
+  const documents: Raw[] = [];
+  for (const key of wanted) {
+    const bytes = found.get(key);
+    if (bytes === undefined) break;
+    documents.push(bytes);
+  }
+  return { documents, isCut: wanted.length < keys.length };
 }
