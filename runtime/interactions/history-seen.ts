@@ -43,7 +43,12 @@ export async function seenHistory(
   if (types.length === 0) throw scopeMissing(neededOn(type ?? '*', letter));
   const within = types.length === all.length ? query : { ...query, types };
   const judged = types.filter((each) => isJudged(each, reach(each)));
-  if (judged.length === 0) return store.history(within, call.signal);
+  if (judged.length === 0) {
+    const { total, ...page } = await store.history(within, call.signal);
+    // A place of the store holds the total of whom it was made for.
+    const told = query.after === undefined ? total : known;
+    return { ...page, ...(told !== undefined && { total: told }) };
+  }
   return withinBudget(limits.queryTime, call.signal, async (signal) => {
     const walk: HistoryWalk = {
       ask(asked) {
