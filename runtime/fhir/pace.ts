@@ -6,13 +6,17 @@ const TURN = 8;
 /** To be awaited between pieces of long work: lets others have a turn when this one has taken long enough. */
 export type Pace = () => Promise<void> | undefined;
 
-/** Begins to count now. */
+/** Begins to count now. Of several that go by one pace and wait, each has a turn of its own, and others one in between. */
 export function keepPace(): Pace {
   let began = performance.now();
+  let last: Promise<void> = Promise.resolve();
   return () => {
     if (performance.now() - began < TURN) return undefined;
-    return setImmediate().then(() => {
-      began = performance.now();
-    });
+    last = last
+      .then(() => setImmediate())
+      .then(() => {
+        began = performance.now();
+      });
+    return last;
   };
 }

@@ -50,13 +50,7 @@ export function readIncludeName(name: string): Pick<IncludeDirective, 'isReverse
 export function readInclude(name: string, value: string, context: IncludeContext): readonly IncludeDirective[] {
   const kind = readIncludeName(name);
   const { types, definitions } = context;
-  const { resourceTypes } = definitions;
-  if (value === ALL) {
-    const sources = kind.isReverse || kind.iterates ? resourceTypes : types;
-    return sources.flatMap((source) =>
-      directivesOf(kind, source, rowsWithin(kind, source, undefined, context), undefined),
-    );
-  }
+  if (value === ALL) return kind.iterates ? everyReference(kind, context) : readAll(kind, context);
   const [source = '', param = '', target, ...more] = value.slice(0, LONGEST).split(':');
   if (param === '' || target === '' || more.length > 0) throw invalid(name, value, FORM);
   for (const type of [source, ...(target === undefined ? [] : [target])]) checkType(name, type, definitions);
@@ -77,19 +71,38 @@ export function readInclude(name: string, value: string, context: IncludeContext
   return directivesOf(kind, source, [row], asked ?? (kind.isReverse ? row.targets : undefined));
 }
 
+/** `*` of the definitions, which is thousands of references: those that iterate are the same whatever is searched. */
+const EVERY = new WeakMap<object, Map<boolean, readonly IncludeDirective[]>>();
+
+function everyReference(kind: Kind, context: IncludeContext): readonly IncludeDirective[] {
+  const { definitions } = context;
+  const known = EVERY.get(definitions) ?? new Map<boolean, readonly IncludeDirective[]>();
+  EVERY.set(definitions, known);
+  const every = known.get(kind.isReverse) ?? mergeIncludes(readAll(kind, context));
+  known.set(kind.isReverse, every);
+  return every;
+}
+
+function readAll(kind: Kind, context: IncludeContext): readonly IncludeDirective[] {
+  const sources = kind.isReverse || kind.iterates ? context.definitions.resourceTypes : context.types;
+  return sources.flatMap((source) =>
+    directivesOf(kind, source, rowsWithin(kind, source, undefined, context), undefined),
+  );
+}
+
 /** No value that means something is longer, in characters. */
 const LONGEST = 500;
 
 /** As few directives as can be: what differs in nothing but parameters is one. */
 export function mergeIncludes(directives: readonly IncludeDirective[]): readonly IncludeDirective[] {
-  const merged = new Map<string, IncludeDirective>();
+  const merged = new Map<string, { readonly first: IncludeDirective; readonly params: Set<string> }>();
   for (const each of directives) {
     const { isReverse, source, targets, iterates } = each;
     const key = JSON.stringify([isReverse, source, targets, iterates]);
-    const params = new Set([...(merged.get(key)?.params ?? []), ...each.params]);
-    merged.set(key, { ...each, params: [...params] });
+    const { params } = merged.get(key) ?? merged.set(key, { first: each, params: new Set() }).get(key)!;
+    for (const param of each.params) params.add(param);
   }
-  return [...merged.values()];
+  return [...merged.values()].map(({ first, params }) => ({ ...first, params: [...params] }));
 }
 
 type Kind = Pick<IncludeDirective, 'isReverse' | 'iterates'>;

@@ -63,6 +63,7 @@ export function readSearchRequest(input: SearchInput, services: SearchServices):
   const criteria: Criterion[] = [];
   const names: string[] = [];
   const includes: IncludeDirective[] = [];
+  const included = new Set<string>();
   const used = new Map<string, UsedParameter>();
   const use = (each: UsedParameter): void => void used.set(`${each.type} ${each.code}`, each);
   let understood: SentParameter[] = [];
@@ -98,8 +99,11 @@ export function readSearchRequest(input: SearchInput, services: SearchServices):
     countOne();
     readIncludeName(name);
     if (value === '') return void addNote(notes, emptyNote(name));
-    const directives = readInclude(name, value, { types, definitions });
-    includes.push(...directives);
+    const whole = `${name}=${value}`;
+    // What is asked for twice comes once.
+    if (included.has(whole)) return;
+    includes.push(...readInclude(name, value, { types, definitions }));
+    included.add(whole);
     understood.push(sent);
   };
 
