@@ -250,7 +250,8 @@ export async function startServer(config: Config, log: Log): Promise<RunningServ
       async close() {
         health.drain();
         if (config['shutdown.delay'] > 0) await sleep(config['shutdown.delay']);
-        const ended = await server.close(config['shutdown.drain']);
+        const drain = config['shutdown.drain'];
+        const ended = await server.close(drain, Math.min(IDLE_FOR, drain / 2));
         for (const close of closers.reverse()) await close();
         return ended;
       },
@@ -260,6 +261,9 @@ export async function startServer(config: Config, log: Log): Promise<RunningServ
     throw error;
   }
 }
+
+/** Clients that keep their connection learn within this time that it ends, with their next answer, in milliseconds. */
+const IDLE_FOR = 500;
 
 /** Megabytes that a thread may take for one body: twenty times its greatest size, and not less than some. */
 const INTAKE_MEMORY = { least: 512, perMegabyte: 20 };

@@ -31,7 +31,11 @@ export async function requestToken({ clientId, key, endpoint, scope = EVERYTHING
   const { access_token: token, error, error_description: text } = await readAnswer(answer, endpoint);
   if (answer.status === 200 && typeof token === 'string' && TOKEN.test(token)) return token;
   const why = [error, text].filter((each) => typeof each === 'string').join(': ');
-  throw new Error(`no token for ${clientId}: ${printable(why === '' ? `${endpoint} answered ${answer.status}` : why)}`);
+  const hint =
+    error === 'invalid_scope' && scope === EVERYTHING ? `; asked for was ${scope}, --scope asks for others` : '';
+  throw new Error(
+    `no token for ${clientId}: ${printable(why === '' ? `${endpoint} answered ${answer.status}` : why)}${hint}`,
+  );
 }
 
 /** The private key of a client. @throws ConfigError */

@@ -7,14 +7,18 @@ interface HttpSocket extends Socket {
 }
 
 /**
- * Closes a server as its clients expect: no new connection, those without a request end, those with one when their answer
- * is out. Node's own `close` takes an answer that is written to its end for one that is out, and cuts it where the client
+ * Closes a server as its clients expect: no new connection, those without a request end after a while, those with one when
+ * their answer is out. A client may be about to use one that is idle; in that while it is answered, and told that the
+ * connection ends. Node's own `close` takes an answer that is written to its end for one that is out, and cuts it where the client
  * reads more slowly than that.
  *
  * @param event when the server has a connection that speaks HTTP; `secureConnection` with TLS
- * @returns closes it, and calls when all connections have ended
+ * @returns closes it, and calls when all connections have ended; `idleFor` is that while, in milliseconds
  */
-export function closerOf(server: Server, event: 'connection' | 'secureConnection'): (done: () => void) => void {
+export function closerOf(
+  server: Server,
+  event: 'connection' | 'secureConnection',
+): (done: () => void, idleFor: number) => void {
   const sockets = new Set<HttpSocket>();
   server.on(event, (socket: HttpSocket) => {
     sockets.add(socket);
@@ -25,13 +29,14 @@ export function closerOf(server: Server, event: 'connection' | 'secureConnection
     if (leaving) leaving.once('close', endIdle);
     else server.closeIdleConnections();
   };
-  return (done) => {
+  return (done, idleFor) => {
     NetServer.prototype.close.call(server, () => {
       // Ends what looks at the times of connections.
       server.close();
       done();
     });
-    endIdle();
+    if (idleFor === 0) endIdle();
+    else setTimeout(endIdle, idleFor).unref();
   };
 }
 

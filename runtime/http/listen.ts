@@ -27,9 +27,10 @@ export interface Listening {
    * Takes no new connection, lets requests in progress end, and resolves when all are closed.
    *
    * @param drain how long they may take, in milliseconds; then they are cut
+   * @param idleFor how long connections without a request may still bring one, in milliseconds; absent: not at all
    * @returns whether all ended by themselves
    */
-  close(drain: number): Promise<boolean>;
+  close(drain: number, idleFor?: number): Promise<boolean>;
 }
 
 /**
@@ -69,7 +70,7 @@ export function listen(
       resolve({
         url: `${tls === undefined ? 'http' : 'https'}://${host.includes(':') ? `[${host}]` : host}:${actual}`,
         port: actual,
-        close: (drain) =>
+        close: (drain, idleFor = 0) =>
           new Promise((done) => {
             let isCut = false;
             const timer = setTimeout(() => {
@@ -79,7 +80,7 @@ export function listen(
             closeServer(() => {
               clearTimeout(timer);
               done(!isCut);
-            });
+            }, idleFor);
             secure?.stop();
           }),
       });

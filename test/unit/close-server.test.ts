@@ -1,7 +1,7 @@
 import { get } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 
 import { listen, type Listening } from '../../runtime/http/listen.js';
 
@@ -63,6 +63,20 @@ describe('a server that closes', () => {
     expect(performance.now() - start).toBeLessThan(2000);
     const refused = new Promise((resolve) => get(server.url).once('error', resolve));
     expect(await refused).toMatchObject({ code: 'ECONNREFUSED' });
+  });
+
+  it('answers what comes over an idle connection for a while', async () => {
+    const server = await serve();
+    const socket = await open(server.port, GET('/small'));
+    const bytes = countBytes(socket);
+    await sleep(100);
+    const closed = server.close(20_000, 1000);
+    const one = socket.bytesRead;
+    await sleep(100);
+    socket.write(GET('/small'));
+    await vi.waitFor(() => expect(socket.bytesRead).toBe(2 * one), 900);
+    expect(await closed).toBe(true);
+    expect(await bytes).toBe(2 * one);
   });
 
   it('cuts in the end who reads nothing', async () => {

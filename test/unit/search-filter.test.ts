@@ -145,6 +145,7 @@ describe('filters (search_filter.html)', () => {
       '"code-value-quantity" is of type composite and does not take co, but eq, pr',
     ],
     ['Observation', 'code-value-quantity eq 1', 'has 2 parts, code$value-quantity, and not 1'],
+    ['Patient', 'birthdate gt abc', 'is no date'],
     ['Patient', 'birthdate eq gt2020', 'begins with a digit or a sign; the operator says how it is compared'],
     ['Patient', 'birthdate eq 2020-13', 'The parameter "birthdate" is no date'],
     ['Patient', 'birthdate po never', 'The parameter "birthdate" is no date'],

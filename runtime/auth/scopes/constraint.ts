@@ -35,6 +35,9 @@ const MAX_ALTERNATIVES = 64;
 /** What would need other resources to be decided. */
 const LINKED = 'a bound is decided by the resource alone: no chain, no _has, _in, _list or _filter';
 
+/** Parameters that other resources decide on, or may. */
+const ELSEWHERE: ReadonlySet<string> = new Set(['_in', '_list', '_filter']);
+
 /** Types of parameters whose values may have a prefix. */
 const PREFIXED: ReadonlySet<SearchType> = new Set<SearchType>(['number', 'date', 'quantity']);
 
@@ -54,7 +57,8 @@ export function createConstraintReader({ tables, zone, base }: ConstraintSetting
     if (name.includes(':')) return `the name in a bound has no modifier (${name})`;
     try {
       const row = findRow(name, rows);
-      if (row.type === 'special' || row.code === '_in') return LINKED;
+      if (ELSEWHERE.has(row.code)) return LINKED;
+      if (row.type === 'special') return `a bound cannot go by ${name}`;
       if (hasPrefix(row, value)) return `the value in a bound has no prefix (${name}=${value})`;
       const condition = parseCriterion(name, value, {
         rows,
@@ -74,8 +78,8 @@ export function createConstraintReader({ tables, zone, base }: ConstraintSetting
   return {
     accepts: (type, name, value) => typeof readPair(type, [name, value]) !== 'string',
     fault(type, name, value) {
-      const codes = codesOf(rowsOf(type));
-      if (/^\w[^:.]*$/.test(name) && !codes.includes(name)) {
+      const codes = codesOf(rowsOf(type)).filter((code) => !isNoBound(rowsOf(type).get(code)));
+      if (/^\w[^:.]*$/.test(name) && !codes.includes(name) && !isNoBound(rowsOf(type).get(name))) {
         return `${type === '*' ? 'not all types have' : `${type} has no`} search parameter "${name}"; ${suggest(name, codes)}`;
       }
       const read = readPair(type, [name, value]);
@@ -88,6 +92,10 @@ export function createConstraintReader({ tables, zone, base }: ConstraintSetting
       return read.length === 1 ? read[0] : { all: read };
     },
   };
+}
+
+function isNoBound(row: SearchRow | undefined): boolean {
+  return row !== undefined && (row.type === 'special' || ELSEWHERE.has(row.code));
 }
 
 function hasPrefix(row: SearchRow, value: string): boolean {

@@ -90,7 +90,7 @@ function prefixed(type: 'number' | 'quantity' | 'date'): Readers {
   const reader =
     (prefix: string): OperatorReader =>
     (value, row, context) => {
-      if (!/^[0-9+.-]/.test(value))
+      if (PREFIXES.some((each) => value.startsWith(each)))
         throw new ValueError('begins with a digit or a sign; the operator says how it is compared');
       return plain(type)(`${prefix}${withSystem(value)}`, row, context);
     };

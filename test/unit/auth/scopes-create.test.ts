@@ -49,6 +49,8 @@ describe('the scopes of a server', () => {
       ['system/Patient.rs?_has:Group:member:_id=1', 'a bound is decided by the resource alone: no chain'],
       ['system/Patient.rs?_in=Group/1', 'a bound is decided by the resource alone'],
       ['system/Patient.rs?_list=1', 'a bound is decided by the resource alone'],
+      ['system/Location.rs?near=1|1|1|km', 'a bound cannot go by near'],
+      ['system/*.rs?code=x', 'valid there: _id, _language, _lastUpdated'],
       [`system/Patient.rs?_tag=${'x'.repeat(1024)}`, 'is longer than 1024 characters'],
     ];
     for (const [text, reason] of reasons) {
