@@ -6,6 +6,7 @@ import { PREFIXES } from '../../search/query/intervals.js';
 import type { Condition } from '../../search/query/query.js';
 import { splitAt } from '../../search/query/split.js';
 import { codesOf, suggest } from '../../search/query/unknown-parameter.js';
+import { isWords } from '../../search/query/text-modifiers.js';
 import type { SearchRow, SearchType } from '../../contract/search.js';
 import type { Zone } from '../../search/values/zone.js';
 import type { Pair } from './scope.js';
@@ -54,7 +55,7 @@ export function createConstraintReader({ tables, zone, base }: ConstraintSetting
     if (name.includes(':')) return `the name in a bound has no modifier (${name})`;
     try {
       const row = findRow(name, rows);
-      if (row.type === 'special' || row.code === '_in') return LINKED;
+      if (isWords(row) || row.type === 'special' || row.code === '_in') return LINKED;
       if (hasPrefix(row, value)) return `the value in a bound has no prefix (${name}=${value})`;
       const condition = parseCriterion(name, value, {
         rows,

@@ -11,7 +11,16 @@ import {
 import { cellOf, cellOfBox } from '../../search/places/cells.js';
 import { toVector } from '../../search/places/sphere.js';
 import { DATE_WIDTHS, NUMBER_WIDTHS, spans, type Span } from './spans.js';
-import type { DateRow, IndexRows, NumberRow, ReferenceRow, StringRow, TokenRow, UriRow } from './documents.js';
+import type {
+  DateRow,
+  IndexRows,
+  NumberRow,
+  ReferenceRow,
+  StringRow,
+  TokenRow,
+  UriRow,
+  WordsRow,
+} from './documents.js';
 
 /** Parameters that fields of the document answer. */
 const KEPT_ELSEWHERE = new Set(['_id', '_lastUpdated']);
@@ -21,6 +30,9 @@ export const EARLIEST = new Date(-8.64e15);
 /** Its other end. */
 export const LATEST = new Date(8.64e15);
 
+/** What stands between words. */
+const BLANKS = /[ \n]+/;
+
 /** The rows while they are collected. */
 interface Collected {
   token?: TokenRow[];
@@ -29,6 +41,7 @@ interface Collected {
   number?: NumberRow[];
   reference?: ReferenceRow[];
   uri?: UriRow[];
+  words?: WordsRow[];
 }
 
 /** Index entries as arrays by kind; kinds without any are left out. */
@@ -39,6 +52,11 @@ export function toIndexRows(entries: readonly IndexEntry[]): IndexRows {
     if (KEPT_ELSEWHERE.has(entry.param)) continue;
     if (isPlace(entry)) {
       (rows.token ??= []).push(placeRow(entry));
+      continue;
+    }
+    if (entry.kind === 'words') {
+      const { param: p, text } = entry;
+      (rows.words ??= []).push({ p, w: [...new Set(text.split(BLANKS))].filter((word) => word !== ''), text });
       continue;
     }
     if (entry.kind !== 'composite') {
