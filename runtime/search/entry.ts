@@ -103,7 +103,7 @@ export interface CompositeEntry extends Entry {
 
 /**
  * The words of all values of a parameter, for full text: of `_text` and `_content`, and of what stands for people beside codes and
- * references. At most one for each parameter.
+ * references. At most one for each parameter; that of `_content` has the text of that of `_text`, as far as there is room.
  */
 export interface WordsEntry extends Entry {
   readonly kind: 'words';

@@ -72,6 +72,35 @@ export const WORDS_CASES: readonly SearchCase[] = [
     ],
   },
   {
+    name: 'words: the narrative and the content, which includes it',
+    resources: {
+      a: [of('_text', words('acute head')), of('_content', words('left', 'acute head', 'pain'))],
+      b: [of('_text', words('acute')), of('_content', words('acute head', 'acute', 'head'))],
+      c: [of('_content', words('pain', 'acute head'))],
+      d: [of('_text', words('pain', 'acute left')), of('_content', words('pain', 'acute left', 'head'))],
+    },
+    findings: [
+      ['a word of the narrative', has(phrase('acute'), '_text'), 'abd'],
+      ['no word of the content alone', has(phrase('head'), '_text'), 'a'],
+      ['a word of the content', has(phrase('head'), '_content'), 'abcd'],
+      ['a phrase of the narrative', has(phrase('acute head'), '_text'), 'a'],
+      ['a phrase of the content', has(phrase('acute head'), '_content'), 'abc'],
+      ['a phrase of the narrative, in the content', has(phrase('acute left'), '_content'), 'd'],
+      ['no phrase over both', has(phrase('left head'), '_content'), ''],
+      ['a beginning of the narrative', has(begins('ac'), '_text'), 'abd'],
+      ['a beginning of the content', has(begins('acute h'), '_content'), 'abc'],
+      ['not in the narrative', { not: has(phrase('pain'), '_text') }, 'abc'],
+      [
+        'in the content, not in the narrative',
+        { all: [has(phrase('pain'), '_content'), { not: has(phrase('pain'), '_text') }] },
+        'ac',
+      ],
+      ['some', has(some(phrase('head'), phrase('pain')), '_text'), 'ad'],
+      ['but', has(but(phrase('acute'), phrase('acute head')), '_text'), 'bd'],
+      ['all', has(all(phrase('acute'), phrase('left')), '_text'), 'd'],
+    ],
+  },
+  {
     name: 'words: whatever they look like',
     resources: { ...Object.fromEntries(ODD.map((word, n) => [String.fromCharCode(97 + n), [words(word)]])) },
     findings: [

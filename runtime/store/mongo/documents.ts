@@ -82,9 +82,12 @@ export interface UriRow extends Row {
   readonly value: string;
 }
 
-/** The words of a parameter, each once, and the text that phrases are found in: see `WordsEntry`. */
+/**
+ * The words of a parameter, each once, and the text that phrases are found in: see `WordsEntry`. The narrative has no words of its
+ * own, they are among those of the content; and its text stands here, not once more in that of the content.
+ */
 export interface WordsRow extends Row {
-  readonly w: readonly string[];
+  readonly w?: readonly string[];
   readonly text: string;
 }
 

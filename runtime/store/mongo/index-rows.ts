@@ -7,6 +7,7 @@ import {
   type QuantityEntry,
   type ReferenceEntry,
   type SimpleEntry,
+  type WordsEntry,
 } from '../../search/entry.js';
 import { cellOf, cellOfBox } from '../../search/places/cells.js';
 import { toVector } from '../../search/places/sphere.js';
@@ -21,6 +22,7 @@ import type {
   UriRow,
   WordsRow,
 } from './documents.js';
+import { toWordsRows } from './words-rows.js';
 
 /** Parameters that fields of the document answer. */
 const KEPT_ELSEWHERE = new Set(['_id', '_lastUpdated']);
@@ -30,9 +32,6 @@ export const EARLIEST = new Date(-8.64e15);
 /** Its other end. */
 export const LATEST = new Date(8.64e15);
 
-/** What stands between words. */
-const BLANKS = /[ \n]+/;
-
 /** The rows while they are collected. */
 interface Collected {
   token?: TokenRow[];
@@ -41,12 +40,13 @@ interface Collected {
   number?: NumberRow[];
   reference?: ReferenceRow[];
   uri?: UriRow[];
-  words?: WordsRow[];
+  words?: readonly WordsRow[];
 }
 
 /** Index entries as arrays by kind; kinds without any are left out. */
 export function toIndexRows(entries: readonly IndexEntry[]): IndexRows {
   const rows: Collected = {};
+  let words: WordsEntry[] | undefined;
   let group = 0;
   for (const entry of entries) {
     if (KEPT_ELSEWHERE.has(entry.param)) continue;
@@ -55,8 +55,7 @@ export function toIndexRows(entries: readonly IndexEntry[]): IndexRows {
       continue;
     }
     if (entry.kind === 'words') {
-      const { param: p, text } = entry;
-      (rows.words ??= []).push({ p, w: [...new Set(text.split(BLANKS))].filter((word) => word !== ''), text });
+      (words ??= []).push(entry);
       continue;
     }
     if (entry.kind !== 'composite') {
@@ -71,6 +70,7 @@ export function toIndexRows(entries: readonly IndexEntry[]): IndexRows {
   }
   if (rows.date !== undefined) rows.date.push(...spans(rows.date, DATE_WIDTHS));
   if (rows.number !== undefined) rows.number.push(...spans(rows.number, NUMBER_WIDTHS).map(toNumberRow));
+  if (words !== undefined) rows.words = toWordsRows(words);
   return rows;
 }
 

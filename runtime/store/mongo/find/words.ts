@@ -2,6 +2,7 @@ import type { Document } from 'mongodb';
 
 import type { WordsTest } from '../../../search/query/query.js';
 import { beginningIn, phraseIn } from '../../../search/text/has-words.js';
+import { CONTENT, NARRATIVE } from '../../../search/text/parameters.js';
 import { entryAccess } from './access.js';
 import { everyOf, type Compiled } from './compiled.js';
 import { escapeRegex, prefixRange } from './text.js';
@@ -24,38 +25,49 @@ export function compileWords(type: string, p: string, test: WordsTest): Compiled
   return { filter: everyOf(filters), accesses };
 }
 
-/** Several words have to follow each other in the text, too. */
+/** Several words have to follow each other in a text, too. */
 function compilePhrase(type: string, p: string, words: readonly string[]): Compiled {
-  const text = words.length > 1 && { text: { $regex: escapeRegex(phraseIn(words)) } };
-  const all = [...new Set(words)].map((word) => ({
-    word,
-    filter: element(p, { w: { $eq: word }, ...text }),
-  }));
-  const isExact = words.length === 1;
+  const keys = keysOf(p);
+  const isExact = words.length === 1 && p === keys;
+  const texts = isExact ? [] : [hasText(p, phraseIn(words))];
+  const all = [...new Set(words)].map((word) => ({ word, part: element(keys, { w: { $eq: word } }) }));
   return {
-    filter: all[0]!.filter,
-    accesses: all.map(({ word, filter }, i) => ({
-      ...entryAccess(type, 'words', p, { values: [word] }),
-      ...(i > 0 && { part: filter }),
+    filter: everyOf([all[0]!.part, ...texts]),
+    accesses: all.map(({ word, part }) => ({
+      ...entryAccess(type, 'words', keys, { values: [word] }),
+      // Not all that has the word has the phrase.
+      ...(!isExact && { part }),
       isExact,
     })),
   };
 }
 
 function compileBeginning(type: string, p: string, words: readonly string[]): Compiled {
-  const text = { $regex: escapeRegex(beginningIn(words)) };
+  const keys = keysOf(p);
   const last = words.at(-1)!;
   // Two bounds of an array may be met by two of its elements, a pattern is met by one.
-  const begun = element(p, { w: { $regex: `^${escapeRegex(last)}` }, text });
-  const byLast = entryAccess(type, 'words', p, { ranges: [prefixRange(last)] });
-  if (words.length === 1) return { filter: begun, accesses: [byLast] };
+  const begun = element(keys, { w: { $regex: `^${escapeRegex(last)}` } });
+  const byLast = { ...entryAccess(type, 'words', keys, { ranges: [prefixRange(last)] }), part: begun };
+  const text = hasText(p, beginningIn(words));
+  if (words.length === 1) return { filter: everyOf([begun, text]), accesses: [byLast] };
   const [first = last] = words;
-  const filter = element(p, { w: { $eq: first }, text });
-  const byFirst = entryAccess(type, 'words', p, { values: [first] });
-  return { filter, accesses: [byFirst, { ...byLast, part: begun }] };
+  const part = element(keys, { w: { $eq: first } });
+  const byFirst = { ...entryAccess(type, 'words', keys, { values: [first] }), part };
+  return { filter: everyOf([part, text]), accesses: [byFirst, byLast] };
+}
+
+/** The parameter that has the words of another: those of the narrative are among those of the content. See `WordsRow`. */
+function keysOf(p: string): string {
+  return p === NARRATIVE ? CONTENT : p;
 }
 
 /** One row has all of this. */
-function element(p: string, fields: Document): Document {
+function element(p: string | Document, fields: Document): Document {
   return { words: { $elemMatch: { p, ...fields } } };
+}
+
+/** Some text of a parameter has this; no way into the index, which would be taken for another one than the words are. */
+function hasText(p: string, part: string): Document {
+  const row = element(p === CONTENT ? { $in: [CONTENT, NARRATIVE] } : p, { text: { $regex: escapeRegex(part) } });
+  return { $nor: [{ $nor: [row] }] };
 }
