@@ -30,13 +30,19 @@ export function createTextExtractor(tables: Pick<Tables, 'search' | 'types' | 'p
       visit = compileWays([...parametersOf(type, searchTables).values()].flatMap(waysOf));
       compiled.set(type, visit);
     }
+    // Most texts beside a parameter, and all narratives, stand in the content, too.
+    const [lines, narratives] = [new Map<string, string>(), new Map<string, string>()];
+    let content = '';
+    walk(resource, (text, isXhtml) => {
+      const known = isXhtml ? narratives : lines;
+      if (known.has(text)) return;
+      const line = isXhtml ? narrative(text) : toLine(text);
+      known.set(text, line);
+      content = append(content, line);
+    });
     const texts = new Map<string, { text: string; readonly lines: Set<string> }>();
-    // Most texts of a resource stand in its content and beside a parameter.
-    const known = { texts: new Map<string, string>(), narratives: new Map<string, string>() };
     const take: TextFocus['take'] = (param, text, isXhtml = false) => {
-      const lines = isXhtml ? known.narratives : known.texts;
-      let line = lines.get(text);
-      if (line === undefined) lines.set(text, (line = isXhtml ? narrative(text) : toLine(text)));
+      const line = isXhtml ? (narratives.get(text) ?? narrative(text)) : (lines.get(text) ?? toLine(text));
       // Text and display of a code are mostly the same, and nothing is found by the second that is not by the first.
       if (line === '') return;
       const collected = texts.get(param);
@@ -46,9 +52,9 @@ export function createTextExtractor(tables: Pick<Tables, 'search' | 'types' | 'p
         collected.text = append(collected.text, line);
       }
     };
-    walk(resource, (text, isXhtml) => take(CONTENT, text, isXhtml));
     visit(resource, { root: resource, take });
-    return Array.from(texts, ([param, { text }]) => ({ kind: 'words', param, text }));
+    const entries = Array.from(texts, ([param, { text }]): WordsEntry => ({ kind: 'words', param, text }));
+    return content === '' ? entries : [{ kind: 'words', param: CONTENT, text: content }, ...entries];
   };
 }
 

@@ -1,4 +1,4 @@
-import { LONGEST, wordsOf } from './segment.js';
+import { joinedWords } from './segment.js';
 
 /**
  * Texts as they are searched: of each value a line break, and its words with a space on either side. So words that follow
@@ -8,14 +8,10 @@ import { LONGEST, wordsOf } from './segment.js';
 /** UTF-16 units of one entry: some 80,000 words. What follows is not found by its words; a document of MongoDB has 16 MB. */
 export const MOST_TEXT = 500_000;
 
-/** Words with nothing but a space between them, as most values are. */
-const PLAIN = /^[A-Za-z0-9]+(?: [A-Za-z0-9]+)*$/;
-
 /** A value as a line; empty where it has no words. */
 export function toLine(value: string): string {
-  if (value.length <= LONGEST && PLAIN.test(value)) return `\n ${value.toLowerCase()} `;
-  const words = wordsOf(value.length > MOST_TEXT ? value.slice(0, MOST_TEXT) : value);
-  return words.length === 0 ? '' : `\n ${words.join(' ')} `;
+  const words = joinedWords(value.length > MOST_TEXT ? value.slice(0, MOST_TEXT) : value);
+  return words === '' ? '' : `\n ${words} `;
 }
 
 /** Both one after the other, as far as there is room; a word that would not fit whole is left out with all behind it. */

@@ -17,20 +17,54 @@ export function blocksOf(xhtml: string): string[] {
       at = end + 3;
       continue;
     }
-    TAG.lastIndex = tag;
-    const name = TAG.exec(xhtml)?.[1]?.toLowerCase();
-    at = name === undefined ? tag + 1 : TAG.lastIndex;
-    if (name === undefined) block += ' ';
-    else if (!INLINE.has(name)) {
-      blocks.push(block);
+    const end = endOfTag(xhtml, tag);
+    at = end ?? tag + 1;
+    if (end === undefined) block += ' ';
+    else if (!INLINE.has(nameAt(xhtml, tag))) {
+      if (block !== '') blocks.push(block);
       block = '';
     }
   }
   blocks.push(block);
-  return blocks.map(resolve).filter((text) => text.trim() !== '');
+  return blocks.map(resolve).filter((text) => /\S/.test(text));
 }
 
-const TAG = /<\/?([A-Za-z][A-Za-z0-9]*)(?:"[^"<]*"|'[^'<]*'|[^'"<>])*>/y;
+/** Where a tag ends that begins here; undefined: none does. Quotation marks come in pairs, and no tag has another in it. */
+function endOfTag(xhtml: string, start: number): number | undefined {
+  const name = nameStart(xhtml, start);
+  if (!isLetter(xhtml.charCodeAt(name))) return undefined;
+  let quote = 0;
+  for (let at = name; at < xhtml.length; at++) {
+    const unit = xhtml.charCodeAt(at);
+    if (unit === LESS) return undefined;
+    if (quote !== 0) quote = unit === quote ? 0 : quote;
+    else if (unit === GREATER) return at + 1;
+    else if (unit === DOUBLE || unit === SINGLE) quote = unit;
+  }
+  return undefined;
+}
+
+function nameStart(xhtml: string, tag: number): number {
+  return xhtml.charCodeAt(tag + 1) === SLASH ? tag + 2 : tag + 1;
+}
+
+/** The name of the tag that begins here, in lower case. */
+function nameAt(xhtml: string, tag: number): string {
+  const start = nameStart(xhtml, tag);
+  let end = start;
+  for (let unit = xhtml.charCodeAt(end); isLetter(unit) || isDigit(unit); unit = xhtml.charCodeAt(++end));
+  return xhtml.slice(start, end).toLowerCase();
+}
+
+const [LESS, GREATER, DOUBLE, SINGLE, SLASH] = [0x3c, 0x3e, 0x22, 0x27, 0x2f];
+
+function isLetter(unit: number): boolean {
+  return (unit >= 0x61 && unit <= 0x7a) || (unit >= 0x41 && unit <= 0x5a);
+}
+
+function isDigit(unit: number): boolean {
+  return unit >= 0x30 && unit <= 0x39;
+}
 
 /** Elements that stand within a line: what is before and behind them may be one word. */
 const INLINE: ReadonlySet<string> = new Set(

@@ -1,31 +1,36 @@
 import { fold } from '../values/fold.js';
+import { asciiWords, LONGEST } from './ascii-words.js';
 
 /**
  * The words of a text: what `Intl.Segmenter` takes for words (https://www.unicode.org/reports/tr29/#Word_Boundaries), folded
  * as strings are compared, without the apostrophes and quotation marks within them (`don't`, `don’t`: `dont`), and no more
- * than the first 40 UTF-16 units of each; a colon always parts words (`BP:high`), as people expect. No stemming. Texts in scripts without spaces are divided by ICU's dictionaries.
+ * than the first 40 UTF-16 units of each; a colon always parts words (`BP:high`), as people expect. No stemming. Texts in scripts
+ * without spaces are divided by ICU's dictionaries.
  */
 export function wordsOf(text: string): string[] {
-  if (ASCII.test(text)) return tidy(text.toLowerCase().match(ASCII_WORD) ?? []);
+  const words = joinedWords(text);
+  return words === '' ? [] : words.split(' ');
+}
+
+/** The same with a space between them, which most texts have already. */
+export function joinedWords(text: string): string {
+  const plain = asciiWords(text);
+  if (plain !== undefined) return plain;
   const folded = fold(text).replace(APOSTROPHES, "'").replace(SEPARATORS, ' ');
-  if (ASCII.test(folded)) return tidy(folded.match(ASCII_WORD) ?? []);
-  // No word goes over a space, and the segmenter takes a thousand times as long as a pattern.
-  return folded
-    .split(' ')
-    .flatMap((piece) => tidy(ASCII.test(piece) ? (piece.match(ASCII_WORD) ?? []) : segment(piece)));
+  // No word goes over a space, and the segmenter takes a thousand times as long as a pass over ASCII.
+  return asciiWords(folded) ?? folded.split(' ').map(wordsOfPiece).filter(isSome).join(' ');
+}
+
+function wordsOfPiece(piece: string): string {
+  return asciiWords(piece) ?? tidy(segment(piece)).join(' ');
+}
+
+function isSome(words: string): boolean {
+  return words !== '';
 }
 
 /** What decides on words beside the text: to be raised when they change, and what Unicode the segmenter knows. */
 export const WORDS = [1, process.versions['unicode']] as const;
-
-/** Words that are longer are as good as their beginnings: what is longer is no word that anybody looks for. */
-export const LONGEST = 40;
-
-// eslint-disable-next-line no-control-regex -- all of ASCII
-const ASCII = /^[\x00-\x7f]*$/;
-
-/** What the segmenter takes for words in folded ASCII: a test holds them against each other. */
-const ASCII_WORD = /(?!_(?![a-z0-9_]))[a-z0-9_]+(?:(?:(?<=[a-z])[.'](?=[a-z])|(?<=[0-9])[.',;](?=[0-9]))[a-z0-9_]+)*/g;
 
 /** Rules of the root locale, whatever the machine's. */
 const segmenter = new Intl.Segmenter('en', { granularity: 'word' });
