@@ -19,8 +19,16 @@ type Values = readonly (readonly string[])[];
 
 const segmenter = new Intl.Segmenter('en', { granularity: 'word' });
 
-/** By the segmenter alone. */
+const known = new Map<string, string[]>();
+
+/** By the segmenter alone, each text once. */
 function words(text: string): string[] {
+  const found = known.get(text) ?? segmented(text);
+  known.set(text, found);
+  return found;
+}
+
+function segmented(text: string): string[] {
   return [...segmenter.segment(normal(text).replaceAll(':', ' '))]
     .filter(({ isWordLike }) => isWordLike)
     .map(({ segment }) => segment.replace(/['"’‘ʼ＇״׳]/g, '').slice(0, 40))
@@ -63,6 +71,9 @@ function displays(value: any, type: string): string[] {
   if (type === 'CodeableReference') return [...concept(value?.concept), value?.reference?.display];
   return type === 'Identifier' ? [value?.type?.text] : [];
 }
+
+/** The values of samples, by parameter: read once for all searches. */
+const read = new WeakMap<Sample, Map<string, Values>>();
 
 /** A search for words, and what decides it. */
 interface Asked {
@@ -137,7 +148,13 @@ export async function runWords(
       };
       return strings().filter((text) => typeof text === 'string').map(words).filter((value) => value.length > 0); // prettier-ignore
     };
-    const each = samples.get(type)!.map((sample) => ({ sample, values: valuesOf(sample.resource) }));
+    const each = samples.get(type)!.map((sample) => {
+      const ofSample = read.get(sample) ?? new Map<string, Values>();
+      read.set(sample, ofSample);
+      const values = ofSample.get(code) ?? valuesOf(sample.resource);
+      ofSample.set(code, values);
+      return { sample, values };
+    });
     const vocabulary = each.flatMap(({ values }) => values);
     if (vocabulary.length === 0) continue;
     n++;
