@@ -13,7 +13,10 @@ import type { Fault } from '../../validate/fault.js';
 
 const CODES = { invalid: 'search-parameter-invalid', conflict: 'search-parameter-conflict' } as const;
 
-/** What is wrong with a SearchParameter that is to be in effect beside these; nothing is with other resources. */
+/**
+ * What is wrong with a SearchParameter that is to be in effect beside these; nothing is with other resources. What its write may
+ * bring with it is not looked for.
+ */
 export function parameterFaults(
   resource: Resource,
   others: readonly StoredParameter[],
@@ -21,7 +24,7 @@ export function parameterFaults(
 ): readonly Fault[] {
   if (resource.resourceType !== SEARCH_PARAMETER || !isEffective(resource, context)) return [];
   const fault = faultOfParameter(resource, others, context).fault;
-  return fault === undefined ? [] : [toFault(fault)];
+  return fault === undefined || fault.isMissing === true ? [] : [toFault(fault)];
 }
 
 /**
@@ -37,9 +40,11 @@ export function checkParameters(
   const mine = changes.filter(({ type }) => type === SEARCH_PARAMETER);
   const changed = new Set(mine.map(({ id }) => id));
   const others = present.filter(({ id }) => !changed.has(id));
-  for (const { content } of mine) {
-    if (content === undefined || !isEffective(content, context)) continue;
-    const { fault, parameter } = faultOfParameter(content, others, context);
+  const coming = mine.flatMap(({ content }) =>
+    content !== undefined && isEffective(content, context) ? [content] : [],
+  );
+  for (const content of coming) {
+    const { fault, parameter } = faultOfParameter(content, others, context, coming);
     if (fault !== undefined) {
       const { code, text, expression } = toFault(fault);
       throw new FhirError(code, text, { expression });

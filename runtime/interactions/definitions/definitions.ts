@@ -59,6 +59,7 @@ export async function openDefinitions(base: Store, options: DefinitionsOptions):
   const writer = createWriter(base);
   let told = isReader ? undefined : await base.maps.get(OWN_MAPS.definitions, KEY);
   const stored = await loadStoredParameters(base, context);
+  const writes = new Set<Promise<unknown>>();
   let set = await makeSet();
   if (!isReader) {
     // Whoever makes entries anew waits for those who have said by what they write; what came before that is seen here.
@@ -83,7 +84,6 @@ export async function openDefinitions(base: Store, options: DefinitionsOptions):
     };
   }
 
-  const writes = new Set<Promise<unknown>>();
   function track<T>(work: Promise<T>): Promise<T> {
     writes.add(work);
     const done = (): void => void writes.delete(work);

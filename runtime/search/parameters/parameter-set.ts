@@ -36,14 +36,16 @@ export function readParameterSet(resources: readonly Json[], context: ParameterC
  * Whether a SearchParameter may be in effect beside others.
  *
  * @param others one with the same id among them does not count
+ * @param coming resources of others that will be, for components
  */
 export function faultOfParameter(
   resource: Json,
   others: readonly StoredParameter[],
   context: ParameterContext,
+  coming: readonly Json[] = [],
 ): { readonly parameter?: StoredParameter; readonly fault?: ParameterFault } {
   const rest = others.filter(({ id }) => id !== idOf(resource));
-  return tryParameter(resource, rest, context, nameParameters(rest, context));
+  return tryParameter(resource, rest, context, nameParameters([...rest, ...coming], context));
 }
 
 function tryParameter(

@@ -113,7 +113,7 @@ function componentsOf(
     const found = named(url.replace(/\|.*$/, ''));
     if (found === undefined || found.type === 'composite' || found.type === 'special') {
       const text = `${quoted(url)} names no parameter that is in effect here and has single values`;
-      throw new ParameterError({ kind: 'invalid', text, path: [...at, 'definition'] });
+      throw new ParameterError({ kind: 'invalid', text, path: [...at, 'definition'], isMissing: true });
     }
     return compileComponent(textOf(expression) ?? '', found, paths, [...at, 'expression'], context);
   });

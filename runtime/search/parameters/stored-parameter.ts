@@ -29,6 +29,8 @@ export interface ParameterFault {
   readonly text: string;
   /** Element, and position where it repeats. */
   readonly path: readonly (string | number)[];
+  /** What it needs is not there, but may come with it in the same write. */
+  readonly isMissing?: true;
 }
 
 /** A fault of a parameter, thrown while it is read. */
