@@ -25,6 +25,7 @@ export const PARAMETERS = [
   }),
   parameter('x-phone', { type: 'string', expression: "Patient.telecom.where(system = 'phone').value" }),
   parameter('x-prefix', { type: 'string', expression: 'Patient.name.prefix' }),
+  parameter('x-single', { expression: 'Patient.name.suffix.single()' }),
   parameter('x-story', { base: ['DomainResource'], expression: 'DomainResource.text.status' }),
   parameter('x-tongue', {
     base: ['Patient', 'Practitioner'],

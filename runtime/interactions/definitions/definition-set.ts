@@ -4,7 +4,7 @@ import type { Tables } from '../../contract/tables.js';
 import type { Resource } from '../../fhir/resource.js';
 import type { IndexEntry } from '../../search/entry.js';
 import { createExtractor } from '../../search/extract.js';
-import { describeIndex, type IndexMaker } from '../../search/index-record.js';
+import { withMoreRows, type IndexMaker } from '../../search/index-record.js';
 import type { ParameterContext } from '../../search/parameters/parameter-context.js';
 import { withParameters, type ParameterSet } from '../../search/parameters/parameter-set.js';
 import type { StoredParameter } from '../../search/parameters/stored-parameter.js';
@@ -34,12 +34,17 @@ export interface DefinitionSet {
 /** Entries that a set made, and which one. */
 const madeBy = new WeakMap<readonly IndexEntry[], object>();
 
-/** Makes a set. */
+/**
+ * Makes a set.
+ *
+ * @param maker by which entries of what is built in are made
+ */
 export function createDefinitionSet(
   tables: Tables,
   { parameters, refused }: ParameterSet,
   { definitions }: Pick<ParameterContext, 'definitions'>,
   zone: string,
+  maker: IndexMaker,
 ): DefinitionSet {
   const search = withParameters(tables.search, parameters);
   const all = parameters.length === 0 ? tables : { ...tables, search };
@@ -55,7 +60,11 @@ export function createDefinitionSet(
     key: hash(parameters.map(({ id, url, code, rows }) => [id, url, code, [...rows]])),
     tables: all,
     extract,
-    maker: describeIndex(search, zone),
+    maker: withMoreRows(
+      maker,
+      parameters.flatMap(({ rows }) => [...rows]),
+      zone,
+    ),
     parameters,
     refused,
     refit(resource, entries) {

@@ -1,7 +1,7 @@
 import type { Tables } from '../../contract/tables.js';
 import { newId } from '../../fhir/id.js';
 import type { Resource } from '../../fhir/resource.js';
-import { notCurrent } from '../../search/index-record.js';
+import { describeIndex, notCurrent } from '../../search/index-record.js';
 import { createParameterContext } from '../../search/parameters/parameter-context.js';
 import { readParameterSet } from '../../search/parameters/parameter-set.js';
 import { SEARCH_PARAMETER } from '../../search/parameters/stored-parameter.js';
@@ -56,6 +56,7 @@ const KEY = 'changed';
 export async function openDefinitions(base: Store, options: DefinitionsOptions): Promise<Definitions> {
   const { tables, zone, isReader } = options;
   const context = createParameterContext(tables);
+  const builtIn = describeIndex(tables.search, zone);
   const writer = createWriter(base);
   let told = isReader ? undefined : await base.maps.get(OWN_MAPS.definitions, KEY);
   const stored = await loadStoredParameters(base, context);
@@ -68,7 +69,7 @@ export async function openDefinitions(base: Store, options: DefinitionsOptions):
   }
 
   async function makeSet(): Promise<LiveSet> {
-    const made = createDefinitionSet(tables, readParameterSet(stored.resources(), context), context, zone);
+    const made = createDefinitionSet(tables, readParameterSet(stored.resources(), context), context, zone, builtIn);
     const { maker } = made;
     const found = isReader
       ? notCurrent((await readIndexRecord(base)).record, maker)
