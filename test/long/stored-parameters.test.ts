@@ -38,7 +38,8 @@ function underLoad(store: string): void {
     });
   const write = async (client: number): Promise<void> => {
     for (let i = 0; isRunning; i++) {
-      const id = `${client}-${i % 300}`;
+      // Each once: what is written again would be mended by that.
+      const id = `${client}-${i}`;
       const base = bases[(client + i) % bases.length]!;
       const name = [{ given: [`Given${client}`, `again${i}`], family: `Family${i}` }];
       try {
