@@ -208,6 +208,7 @@ export async function startServer(config: Config, log: Log): Promise<RunningServ
     const currency = async (): Promise<string | undefined> => describeCurrency(await core.currency.notCurrent());
     const first = await currency();
     if (first !== undefined) log.info(`${first}; kiln reindex makes them anew`);
+    core.definitions.tellRefused((text) => log.warn(text));
     const health = createHealth(async () => {
       const check = await core.store.check();
       const detail = check.ok ? await currency() : undefined;

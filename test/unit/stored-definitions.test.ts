@@ -106,7 +106,12 @@ describe('definitions that others change', () => {
     // As a copy or two servers at the same moment may bring them in: past the check.
     const twins = ['b', 'a'].map((id) => ({ ...prefix, id, url: `urn:${id}` }));
     await base.write(twins.map((each) => put(one, each)));
+    const told: string[] = [];
+    one.tellRefused((text) => told.push(text));
     await Promise.all([one.look(), other.look()]);
+    expect(told).toEqual([
+      expect.stringMatching(/^SearchParameter\/b is active and not in effect: SearchParameter\/a has/),
+    ]);
     const writers = (await base.maps.entries('writers')).size;
     const reader = await openDefinitions(base, { ...options, isReader: true });
     // It says nothing to the others.

@@ -34,6 +34,8 @@ export interface Definitions {
   readonly store: Store;
   /** Looks for what others changed. */
   look(): Promise<void>;
+  /** Has somebody told of active SearchParameters that are not in effect, now and when that changes, in words for people. */
+  tellRefused(tell: (text: string) => void): void;
   /** Waits until all processes that write do so by the current set. @throws Error where some go on by another */
   agreed(signal?: AbortSignal): Promise<void>;
 }
@@ -61,6 +63,8 @@ export async function openDefinitions(base: Store, options: DefinitionsOptions):
   let told = isReader ? undefined : await base.maps.get(OWN_MAPS.definitions, KEY);
   const stored = await loadStoredParameters(base, context);
   const writes = new Set<Promise<unknown>>();
+  let tell: (text: string) => void = () => {};
+  let lastTold = '';
   let set = await makeSet();
   if (!isReader) {
     // Whoever makes entries anew waits for those who have said by what they write; what came before that is seen here.
@@ -92,9 +96,17 @@ export async function openDefinitions(base: Store, options: DefinitionsOptions):
     return work;
   }
 
+  function tellOf({ refused }: LiveSet): void {
+    const texts = refused.map(({ id, fault }) => `SearchParameter/${id} is active and not in effect: ${fault.text}`);
+    if (lastTold === texts.join()) return;
+    lastTold = texts.join();
+    texts.forEach((text) => tell(text));
+  }
+
   /** Puts what is in the store into effect. */
   async function follow(): Promise<void> {
     set = await makeSet();
+    tellOf(set);
     // Those under way have entries of the set before: until they are through, this process writes by that one.
     const { whole } = set.maker;
     const before = [...writes];
@@ -181,6 +193,10 @@ export async function openDefinitions(base: Store, options: DefinitionsOptions):
         },
       });
   return {
+    tellRefused(listener) {
+      tell = listener;
+      tellOf(set);
+    },
     current: () => set,
     store,
     look,

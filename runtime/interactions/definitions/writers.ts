@@ -5,12 +5,12 @@ import { OWN_MAPS } from '../../store/own-maps.js';
 import type { Store } from '../../store/store.js';
 
 /**
- * How long a process counts as one that writes after it last said so, in milliseconds. It stops to write some time before, for
- * clocks differ.
+ * How long a process counts as one that writes after it last said so, in milliseconds. It begins no write some time before that: a
+ * large one takes its time, and clocks differ.
  */
 const HOLDS = 60_000;
-const STOPS = 40_000;
-const RENEWED = 15_000;
+const STOPS = 20_000;
+const RENEWED = 8000;
 
 /** What a process says of itself to the others: by which definitions it writes. */
 export interface Writer {
@@ -28,18 +28,18 @@ export function createWriter({ maps }: Pick<Store, 'maps'>): Writer {
   const id = newId();
   let said: { readonly text: string; readonly at: number } | undefined;
   async function register(text: string): Promise<void> {
-    const at = performance.now();
+    const at = Date.now();
     for (;;) {
       const present = await maps.get(OWN_MAPS.writers, id);
-      if (await maps.swap(OWN_MAPS.writers, id, present, text, Date.now() + HOLDS)) break;
+      if (await maps.swap(OWN_MAPS.writers, id, present, text, at + HOLDS)) break;
     }
     said = { text, at };
   }
   return {
-    isValid: () => said !== undefined && performance.now() - said.at < STOPS,
+    isValid: () => said !== undefined && Math.abs(Date.now() - said.at) < STOPS,
     register,
     async renew() {
-      if (said !== undefined && performance.now() - said.at > RENEWED) await register(said.text);
+      if (said !== undefined && Math.abs(Date.now() - said.at) > RENEWED) await register(said.text);
     },
     leave: () => maps.delete(OWN_MAPS.writers, id),
   };

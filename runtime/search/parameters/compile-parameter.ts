@@ -127,12 +127,12 @@ export function compileComponent(
   context: ParameterContext,
 ): ComponentRow {
   const roots = [...new Set(composite.flatMap(({ types }) => types))];
-  const [root] = roots;
-  if (root === undefined || roots.length > 1) {
-    const text = `what the components are parts of is of ${roots.length === 0 ? 'no known type' : `several types: ${roots.slice(0, 5).join(', ')}`}`;
-    throw new ParameterError({ kind: 'invalid', text, path: ['expression'] });
+  const [paths, ...others] = roots.map((root) => compileExpression(expression, root, named.type, true, at, context));
+  const isAlike = others.every((other) => JSON.stringify(other) === JSON.stringify(paths));
+  if (paths === undefined || !isAlike || (roots.length > 1 && paths.some(({ library }) => library))) {
+    const text = `${quoted(expression)} is not the same in all that it is a part of: ${roots.slice(0, 5).join(', ') || 'of no known type'}`;
+    throw new ParameterError({ kind: 'invalid', text, path: at });
   }
-  const paths = compileExpression(expression, root, named.type, true, at, context);
   return { code: named.code, type: named.type, paths };
 }
 
