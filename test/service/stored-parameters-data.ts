@@ -179,6 +179,13 @@ export const REFUSED: readonly (readonly [
     'expression',
     /5008 characters, and may have 4000/,
   ],
+  [
+    'too many alternatives',
+    { expression: Array.from({ length: 101 }, (_, i) => `Patient.name[${i}].use`).join(' | ') },
+    'search-parameter-invalid',
+    'expression',
+    /101 alternatives/,
+  ],
   ['processingMode', { processingMode: 'phonetic' }, 'search-parameter-invalid', 'processingMode', /only "normal" is/],
   ['special', { type: 'special' }, 'search-parameter-invalid', 'type', /"special" is not supported/],
   ['a code as the specification has them', { code: '_mine' }, 'search-parameter-invalid', 'code', /"_mine" cannot be/],

@@ -1,10 +1,9 @@
 import { ExpressionError } from '../expression/expression-error.js';
 import type { TypeIndex } from '../expression/type-index.js';
+import { PatchFault } from '../patch/fhirpath-fault.js';
+import { scanPath } from '../patch/fhirpath-scan.js';
 import { FUNCTIONS, REFUSALS } from './functions.js';
 import { library, type SyntaxNode } from './library.js';
-
-/** Longest expression that the library is given, in UTF-16 code units; its parser's time grows with the square. */
-const MAX_LENGTH = 2000;
 
 /** Types of values; undefined: they cannot be told. */
 type Types = readonly string[] | undefined;
@@ -21,13 +20,29 @@ const KEEPING: ReadonlySet<string> = new Set(['where', 'first', 'last', 'tail', 
  * @throws ExpressionError `wrong`, with the place
  */
 export function checkExpression(text: string, root: string, types: TypeIndex): Types {
-  if (text.length > MAX_LENGTH) {
-    throw wrong(`an expression that needs the FHIRPath library has at most ${MAX_LENGTH} characters`);
-  }
   return new Checker(root, types).types(parse(text), [root], false);
 }
 
+/** What was parsed last: an expression is looked at for each type that it is for. */
+const parsed = new Map<string, SyntaxNode>();
+const KEPT = 500;
+
 function parse(text: string): SyntaxNode {
+  let tree = parsed.get(text);
+  if (tree !== undefined) return tree;
+  tree = parseAnew(text);
+  if (parsed.size >= KEPT) parsed.clear();
+  parsed.set(text, tree);
+  return tree;
+}
+
+function parseAnew(text: string): SyntaxNode {
+  try {
+    scanPath(text);
+  } catch (error) {
+    // The parser's time grows with the square of the words.
+    throw error instanceof PatchFault ? wrong(`for the FHIRPath library, ${error.message}`) : error;
+  }
   try {
     return library().parse(text);
   } catch (error) {

@@ -5,7 +5,7 @@ import { ExpressionError } from '../../path/expression/expression-error.js';
 import { toPathRow } from '../../path/expression/path-rows.js';
 import { checkExpression } from '../../path/library/check.js';
 import type { NamedParameter, ParameterContext } from './parameter-context.js';
-import { ParameterError } from './stored-parameter.js';
+import { ParameterError, STORED_LIMITS } from './stored-parameter.js';
 
 /** Types that values count as whose types cannot be told, by what they are searched as. */
 const ASSUMED: Readonly<Partial<Record<SearchType, string>>> = {
@@ -38,7 +38,12 @@ export function compileExpression(
 ): PathRow[] {
   const rows: PathRow[] = [];
   let from = 0;
-  for (const branch of takeApart(text)) {
+  const branches = takeApart(text);
+  if (branches.length > STORED_LIMITS.branches) {
+    const text = `has ${branches.length} alternatives between "|", and may have ${STORED_LIMITS.branches}`;
+    throw new ParameterError({ kind: 'invalid', text, path: at });
+  }
+  for (const branch of branches) {
     const begin = Math.max(0, text.indexOf(branch, from));
     from = begin + branch.length;
     const row = compileOne(branch, begin, root, search, isOnly, at, context);

@@ -55,13 +55,29 @@ function tryParameter(
   named: (url: string) => NamedParameter | undefined,
 ): { readonly parameter?: StoredParameter; readonly fault?: ParameterFault } {
   try {
-    const parameter = readParameter(resource, context, named);
+    const parameter = readOnce(resource, context, named);
     const fault = conflictOf(parameter, others, context);
     return fault === undefined ? { parameter } : { fault };
   } catch (error) {
     if (error instanceof ParameterError) return { fault: error.fault };
     throw error;
   }
+}
+
+/** Those that were read, by their resources, which stay the same as long as they are in effect. */
+const read = new WeakMap<Json, { readonly parameter: StoredParameter; readonly context: ParameterContext }>();
+
+function readOnce(
+  resource: Json,
+  context: ParameterContext,
+  named: (url: string) => NamedParameter | undefined,
+): StoredParameter {
+  const known = read.get(resource);
+  if (known?.context === context) return known.parameter;
+  const parameter = readParameter(resource, context, named);
+  // What a composite is made of may change by itself.
+  if (parameter.type !== 'composite') read.set(resource, { parameter, context });
+  return parameter;
 }
 
 function nameParameters(

@@ -9,6 +9,8 @@ export const STORED_LIMITS = {
   parameters: 200,
   /** UTF-16 code units of an expression. */
   expression: 4000,
+  /** Alternatives of an expression. */
+  branches: 100,
   code: 64,
 } as const;
 
