@@ -1,3 +1,5 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+
 import type { Tables } from '../../contract/tables.js';
 import { newId } from '../../fhir/id.js';
 import type { Resource } from '../../fhir/resource.js';
@@ -50,8 +52,11 @@ export interface DefinitionsOptions {
   readonly isReader: boolean;
 }
 
-/** Between two looks whether somebody told of a change, and between two looks for those who could not tell, in milliseconds. */
-const TIMES = { told: 750, all: 10_000 };
+/**
+ * Between two looks whether somebody told of a change, between two looks for those who could not tell, and what taking leave may
+ * take, in milliseconds.
+ */
+const TIMES = { told: 750, all: 10_000, leave: 1000 };
 const KEY = 'changed';
 
 /** Reads those of a store, and follows them until the store is closed. */
@@ -188,7 +193,9 @@ export async function openDefinitions(base: Store, options: DefinitionsOptions):
         write: (changes, guards) => write(changes, guards),
         async close() {
           timer?.();
-          await inTurn(() => writer.leave()).catch(() => {}); // it is forgotten by itself
+          // It is forgotten by itself, too, so that a store that does not answer holds nothing up.
+          const left = inTurn(() => writer.leave()).catch(() => {});
+          await Promise.race([left, sleep(TIMES.leave, undefined, { ref: false })]);
           await base.close();
         },
       });
