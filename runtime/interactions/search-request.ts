@@ -1,4 +1,3 @@
-import type { SearchRow } from '../contract/search.js';
 import { FhirError } from '../fhir/errors.js';
 import type { Note } from '../fhir/note.js';
 import { FILTER } from '../search/filter/read-filter.js';
@@ -86,7 +85,6 @@ export function readSearchRequest(input: SearchInput, services: SearchServices):
       checkName(name, context);
       return void addNote(notes, emptyNote(name));
     }
-    checkOnce(name, names, context.rows);
     const criterion = parseCriterion(name, value, context);
     room -= isLink(criterion) || name === FILTER ? weightOf(criterion) : splitAt(value, ',').length;
     criteria.push(criterion);
@@ -159,15 +157,6 @@ export function readSearchRequest(input: SearchInput, services: SearchServices):
     understood,
     notes,
   };
-}
-
-/** Definitions of stored parameters may say that they are asked for once. */
-function checkOnce(name: string, names: readonly string[], rows: ReadonlyMap<string, SearchRow>): void {
-  const codeOf = (each: string): string => each.replace(/[:.].*$/, '');
-  const code = codeOf(name);
-  if (rows.get(code)?.once !== true || !names.some((each) => codeOf(each) === code)) return;
-  const text = `The parameter ${JSON.stringify(code)} may stand once: its definition says multipleAnd: false`;
-  throw new FhirError('parameter-invalid', text);
 }
 
 function planOf(directives: readonly IncludeDirective[], settings: SearchSettings): FindQuery['include'] {
