@@ -6,18 +6,11 @@ import { wordsOf } from '../../runtime/search/text/segment.js';
 
 const segmenter = new Intl.Segmenter('en', { granularity: 'word' });
 
-/** Dictionaries divide these, and know their words with all marks. */
-const DIVIDED = /[\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]/u;
-
 /** The words of the whole text by the segmenter alone. */
 function plainly(text: string): string[] {
-  if (DIVIDED.test(text) && /\s/.test(text)) return text.split(/\s+/).flatMap(plainly);
-  const isDivided = DIVIDED.test(text);
-  const spelled = isDivided ? text.normalize('NFC').toLowerCase() : fold(text);
-  return [...segmenter.segment(spelled.replaceAll(':', ' '))]
+  return [...segmenter.segment(fold(text).replaceAll(':', ' '))]
     .filter(({ isWordLike }) => isWordLike)
-    .flatMap(({ segment }) => (isDivided ? fold(segment).split(' ') : [segment]))
-    .map((word) => word.replace(/['"’‘ʼ＇״׳]/g, '').slice(0, 40))
+    .map(({ segment }) => segment.replace(/['"’‘ʼ＇״׳]/g, '').slice(0, 40))
     .filter((word) => word !== '');
 }
 
