@@ -6,7 +6,6 @@ import { PREFIXES } from '../../search/query/intervals.js';
 import type { Condition } from '../../search/query/query.js';
 import { splitAt } from '../../search/query/split.js';
 import { codesOf, suggest } from '../../search/query/unknown-parameter.js';
-import { isWords } from '../../search/query/text-modifiers.js';
 import type { SearchRow, SearchType } from '../../contract/search.js';
 import type { Zone } from '../../search/values/zone.js';
 import type { Pair } from './scope.js';
@@ -59,7 +58,7 @@ export function createConstraintReader({ tables, zone, base }: ConstraintSetting
     try {
       const row = findRow(name, rows);
       if (ELSEWHERE.has(row.code)) return LINKED;
-      if (isWords(row) || row.type === 'special') return `a bound cannot go by ${name}`;
+      if (row.type === 'special') return `a bound cannot go by ${name}`;
       if (hasPrefix(row, value)) return `the value in a bound has no prefix (${name}=${value})`;
       const condition = parseCriterion(name, value, {
         rows,
@@ -96,7 +95,7 @@ export function createConstraintReader({ tables, zone, base }: ConstraintSetting
 }
 
 function isNoBound(row: SearchRow | undefined): boolean {
-  return row !== undefined && (isWords(row) || row.type === 'special' || ELSEWHERE.has(row.code));
+  return row !== undefined && (row.type === 'special' || ELSEWHERE.has(row.code));
 }
 
 function hasPrefix(row: SearchRow, value: string): boolean {
