@@ -54,11 +54,8 @@ export function readSamples(tables: Tables, isWhole = false): ReadonlyMap<string
   return samples;
 }
 
-/** Resources of a write: of more of the largest, with all their words, a MongoDB with little cache makes a 503. */
-const PIECE = 20;
-
 /** Puts them into a store; their content is not asked for. */
 export async function writeSamples(store: Store, samples: ReadonlyMap<string, readonly Sample[]>): Promise<void> {
   const changes = [...samples].flatMap(([type, each]) => each.map(({ id, entries }) => put(id, 0, 'x', entries, type)));
-  for (let at = 0; at < changes.length; at += PIECE) await store.write(changes.slice(at, at + PIECE));
+  for (let at = 0; at < changes.length; at += 100) await store.write(changes.slice(at, at + 100));
 }

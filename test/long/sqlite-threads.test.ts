@@ -8,7 +8,8 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { openSqliteStore } from '../../runtime/store/sqlite/sqlite-store.js';
 import type { SqliteOptions } from '../../runtime/store/sqlite/settings.js';
 import type * as StartWorker from '../../runtime/store/sqlite/start-thread.js';
-import type { Put, Store } from '../../runtime/store/store.js';
+import type { Store } from '../../runtime/store/store.js';
+import { put } from '../contract/subject.js';
 
 /** The threads that the store started, newest last. */
 const started = vi.hoisted(() => [] as { name: string; worker: Worker }[]);
@@ -41,17 +42,6 @@ function open(options?: SqliteOptions): Store {
   return (store = openSqliteStore(`sqlite:${file}`, options));
 }
 
-const put = (id: string): Put => {
-  return {
-    type: 'Patient',
-    id,
-    expected: 0,
-    body: { head: '{"meta":{', tail: '}}' },
-    content: { resourceType: 'Patient' },
-    entries: [],
-  };
-};
-
 const unavailable = { code: 'store-unavailable', status: 503 };
 
 function newest(name: string): Worker {
@@ -63,7 +53,7 @@ function newest(name: string): Worker {
 /** A history of one resource: a version and its followers, too many to be counted quickly. */
 async function fillHistory(count: number): Promise<void> {
   const filling = openSqliteStore(`sqlite:${file}`);
-  await filling.write([put('a')]);
+  await filling.write([put('a', 0)]);
   await filling.close();
   const db = new Database(file);
   db.prepare(
@@ -78,12 +68,12 @@ async function fillHistory(count: number): Promise<void> {
 describe('a thread that dies', () => {
   it('the writer: what it was asked is 503, what comes next is written', async () => {
     const { write, read } = open();
-    await write([put('a')]);
+    await write([put('a', 0)]);
     const dying = newest('writer-worker').terminate();
-    const lost = [write([put('b')]), write([put('c')])];
+    const lost = [write([put('b', 0)]), write([put('c', 0)])];
     for (const each of lost) await expect(each).rejects.toMatchObject(unavailable);
     await dying;
-    expect((await write([put('d')]))[0]?.version).toBe(1);
+    expect((await write([put('d', 0)]))[0]?.version).toBe(1);
     expect((await read('Patient', 'a'))?.version).toBe(1);
     expect((await read('Patient', 'd'))?.version).toBe(1);
     expect(started.filter(({ name }) => name === 'writer-worker')).toHaveLength(2);
@@ -92,7 +82,7 @@ describe('a thread that dies', () => {
 
   it('a reader: what it was asked is 503, what comes next is answered', async () => {
     const { write, history, counts } = open({ readers: 1 });
-    await write([put('a')]);
+    await write([put('a', 0)]);
     await history({ count: 1 });
     const dying = newest('reader-worker').terminate();
     await expect(history({ count: 1 })).rejects.toMatchObject(unavailable);
@@ -116,7 +106,7 @@ describe('a query that takes too long', () => {
     const slow = [history({ count: 0 }), history({ count: 0 })];
     const told = slow.map((each) => expect(each).rejects.toMatchObject({ code: 'too-costly' }));
     expect((await read('Patient', 'a'))?.version).toBe(3_000_000);
-    expect((await write([put('b')]))[0]?.version).toBe(1);
+    expect((await write([put('b', 0)]))[0]?.version).toBe(1);
     await Promise.all(told);
     // Both threads had one: they stopped of themselves, and serve on.
     expect((await history({ count: 0, type: 'None' })).total).toBe(0);

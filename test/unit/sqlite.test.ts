@@ -13,6 +13,7 @@ import { APPLICATION_ID, INDEX_TABLES, SCHEMA_STEPS } from '../../runtime/store/
 import { translateSqliteError } from '../../runtime/store/sqlite/sqlite-errors.js';
 import { openSqliteStore } from '../../runtime/store/sqlite/sqlite-store.js';
 import type { Put } from '../../runtime/store/store.js';
+import { put as change } from '../contract/subject.js';
 
 let folder: string;
 let file: string;
@@ -221,20 +222,12 @@ describe('a file that others touch while it is in use', () => {
     expect([stderr, status]).toEqual(['', 0]);
     return stdout.trim();
   };
-  const change = (id: string): Put => ({
-    type: 'Patient',
-    id,
-    expected: 0,
-    body: { head: '{"meta":{', tail: '}}' },
-    content: { resourceType: 'Patient' },
-    entries: [],
-  });
   const lost = { code: 'store-unavailable', status: 503 };
 
   it('lost its lock when a thread opened it, so that others took it for one that nobody has open', async () => {
     const store = openSqliteStore(`sqlite:${file}`);
     const beside = openSqliteStore(`sqlite:${file}`);
-    await store.write([change('a')]);
+    await store.write([change('a', 0)]);
     await store.history({ count: 1 });
     await beside.close();
     const lock = `db.pragma('busy_timeout = 0'); db.pragma('locking_mode = EXCLUSIVE');
@@ -248,12 +241,12 @@ describe('a file that others touch while it is in use', () => {
     'that was %s: writes were acknowledged and lost, and the store said that it was well',
     async (how) => {
       const store = openSqliteStore(`sqlite:${file}`);
-      await store.write([change('a')]);
+      await store.write([change('a', 0)]);
       expect(await store.check()).toEqual({ ok: true });
       if (how === 'without its log') rmSync(`${file}-wal`);
       else rmSync(file);
       if (how === 'replaced') await openSqliteStore(`sqlite:${file}`).close();
-      await expect(store.write([change('b')])).rejects.toMatchObject(lost);
+      await expect(store.write([change('b', 0)])).rejects.toMatchObject(lost);
       await expect(store.maps.swap('m', 'k', undefined, 'v')).rejects.toMatchObject(lost);
       expect(await store.check()).toEqual({
         ok: false,
@@ -269,7 +262,7 @@ describe('a file that others touch while it is in use', () => {
     const store = openSqliteStore(`sqlite:${file}`);
     rmSync(file);
     await expect(store.history({ count: 1 })).rejects.toMatchObject(lost);
-    await expect(store.write([change('b')])).rejects.toMatchObject(lost);
+    await expect(store.write([change('b', 0)])).rejects.toMatchObject(lost);
     expect(existsSync(file)).toBe(false);
     await store.close();
   });

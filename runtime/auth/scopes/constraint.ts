@@ -2,7 +2,7 @@ import { FhirError } from '../../fhir/errors.js';
 import { isLink } from '../../search/query/criterion.js';
 import { searchDefinitions, type SearchTables } from '../../search/query/definitions.js';
 import { findRow, parseCriterion } from '../../search/query/parse-criterion.js';
-import { PREFIXES } from '../../search/query/intervals.js';
+import { hasPrefix } from '../../search/query/intervals.js';
 import type { Condition } from '../../search/query/query.js';
 import { splitAt } from '../../search/query/split.js';
 import { codesOf, suggest } from '../../search/query/unknown-parameter.js';
@@ -57,9 +57,9 @@ export function createConstraintReader({ tables, zone, base }: ConstraintSetting
     if (name.includes(':')) return `the name in a bound has no modifier (${name})`;
     try {
       const row = findRow(name, rows);
-      if (ELSEWHERE.has(row.code)) return LINKED;
-      if (row.type === 'special') return `a bound cannot go by ${name}`;
-      if (hasPrefix(row, value)) return `the value in a bound has no prefix (${name}=${value})`;
+      const why = whyNoBound(row);
+      if (why !== undefined) return why;
+      if (valueHasPrefix(row, value)) return `the value in a bound has no prefix (${name}=${value})`;
       const condition = parseCriterion(name, value, {
         rows,
         isResourceType: definitions.isResourceType,
@@ -78,8 +78,10 @@ export function createConstraintReader({ tables, zone, base }: ConstraintSetting
   return {
     accepts: (type, name, value) => typeof readPair(type, [name, value]) !== 'string',
     fault(type, name, value) {
-      const codes = codesOf(rowsOf(type)).filter((code) => !isNoBound(rowsOf(type).get(code)));
-      if (/^\w[^:.]*$/.test(name) && !codes.includes(name) && !isNoBound(rowsOf(type).get(name))) {
+      const rows = rowsOf(type);
+      const isExcluded = (code: string): boolean => whyNoBound(rows.get(code)) !== undefined;
+      const codes = codesOf(rows).filter((code) => !isExcluded(code));
+      if (/^\w[^:.]*$/.test(name) && !codes.includes(name) && !isExcluded(name)) {
         return `${type === '*' ? 'not all types have' : `${type} has no`} search parameter "${name}"; ${suggest(name, codes)}`;
       }
       const read = readPair(type, [name, value]);
@@ -94,16 +96,17 @@ export function createConstraintReader({ tables, zone, base }: ConstraintSetting
   };
 }
 
-function isNoBound(row: SearchRow | undefined): boolean {
-  return row !== undefined && (row.type === 'special' || ELSEWHERE.has(row.code));
+/** Why no bound goes by a parameter; undefined: one can. */
+function whyNoBound(row: SearchRow | undefined): string | undefined {
+  if (row !== undefined && ELSEWHERE.has(row.code)) return LINKED;
+  return row?.type === 'special' ? `a bound cannot go by ${row.code}` : undefined;
 }
 
-function hasPrefix(row: SearchRow, value: string): boolean {
-  const begins = (text: string): boolean => PREFIXES.some((prefix) => text.startsWith(prefix));
+function valueHasPrefix(row: SearchRow, value: string): boolean {
   const { type, components = [] } = row;
   return splitAt(value, ',').some((alternative) => {
-    if (type !== 'composite') return PREFIXED.has(type) && begins(alternative);
+    if (type !== 'composite') return PREFIXED.has(type) && hasPrefix(alternative);
     const parts = splitAt(alternative, '$');
-    return components.some((component, i) => PREFIXED.has(component.type) && begins(parts[i] ?? ''));
+    return components.some((component, i) => PREFIXED.has(component.type) && hasPrefix(parts[i] ?? ''));
   });
 }

@@ -1,5 +1,6 @@
 import type { SearchRow, SearchType } from '../../contract/search.js';
 import { dateInterval } from '../values/date-interval.js';
+import { hasPrefix } from '../query/intervals.js';
 import type { FilterOperator } from '../query/link-step.js';
 import {
   anyCase,
@@ -90,8 +91,7 @@ function prefixed(type: 'number' | 'quantity' | 'date'): Readers {
   const reader =
     (prefix: string): OperatorReader =>
     (value, row, context) => {
-      if (PREFIXES.some((each) => value.startsWith(each)))
-        throw new ValueError('begins with a digit or a sign; the operator says how it is compared');
+      if (hasPrefix(value)) throw new ValueError('begins with a digit or a sign; the operator says how it is compared');
       return plain(type)(`${prefix}${withSystem(value)}`, row, context);
     };
   return Object.fromEntries(PREFIXES.map((prefix) => [prefix, reader(prefix)]));

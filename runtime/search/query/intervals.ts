@@ -13,6 +13,11 @@ export function splitPrefix(text: string): { readonly prefix: Prefix; readonly r
   return prefix === undefined ? { prefix: 'eq', rest: text } : { prefix, rest: text.slice(2) };
 }
 
+/** Whether a value has one. */
+export function hasPrefix(text: string): boolean {
+  return PREFIXES.some((each) => text.startsWith(each));
+}
+
 /** An interval that a date of a search stands for, both ends within. */
 interface Span {
   readonly low: number;
