@@ -9,6 +9,7 @@ import { createLineSink, type LineTarget, type LineTroubles } from '../auth/audi
 import { storeTarget } from '../auth/audit/sinks/store.js';
 import { streamTarget } from '../auth/audit/sinks/stream.js';
 import { NOBODY } from '../auth/scopes/principal.js';
+import { maskParameter, maskTokens } from '../auth/server/mask-tokens.js';
 import type { Config } from '../config/settings.js';
 import { isMongoUrl } from '../config/mongo-url.js';
 import type { Resource } from '../fhir/resource.js';
@@ -71,10 +72,14 @@ export async function prepareAudit(
   function recordOf(
     { interaction, principal, trace }: FailedCall,
     status: number,
-    { type, id, versionId, query }: Place,
-    patients: readonly string[],
+    place: Place,
+    named: readonly string[],
     failure?: string,
   ): RestRecord {
+    const { type, versionId, query } = place;
+    // Ids are any text where nothing has to be there.
+    const id = place.id === undefined ? undefined : maskTokens(place.id);
+    const patients = named.map(maskTokens);
     const client = clientOf(principal ?? NOBODY, trace?.address);
     const requestId = trace?.requestId ?? '';
     const time = Date.now();
@@ -147,13 +152,11 @@ function placeOf(call: Call, { location, contentLocation, versionId }: Reply): P
 
 /** Longest request that is told, in characters. */
 const LONGEST = 16_384;
-/** What must not stand in a request, and is not repeated where it does. */
-const SECRET = 'access_token';
 
-/** The path below the base and the parameters, those of the body too. */
+/** The path below the base and the parameters, those of the body too, without the tokens that somebody put there. */
 function requestText({ type, id, member, params, form }: FailedCall): string {
-  const path = [type, id, member].filter((part) => part !== undefined).join('/');
-  const told = [...(params ?? []), ...(form ?? [])].filter(([name]) => name !== SECRET);
+  const path = maskTokens([type, id, member].filter((part) => part !== undefined).join('/'));
+  const told = [...(params ?? []), ...(form ?? [])].map(maskParameter);
   const query = new URLSearchParams(told).toString();
   return (query === '' ? path : `${path}?${query}`).slice(0, LONGEST);
 }

@@ -35,7 +35,8 @@ export function developmentKeyFile(config: Pick<Config, 'store'>): string {
 
 /**
  * Registers the development client at a first start; disables it as soon as the server is for others too, or has another
- * store. Once disabled it stays so until somebody enables it.
+ * store: so its tokens end in all processes. Once disabled it stays so until somebody enables it; a server that is for others
+ * does not know it even then (`nobody` of its settings).
  */
 export async function settleDevelopmentClient(
   config: Config,

@@ -17,6 +17,7 @@ import { ConfigError } from '../config/config-error.js';
 import type { Config } from '../config/settings.js';
 import type { AuthRoutes } from '../http/auth-routes.js';
 import type { AuthorizationParts, PreparedAuthorization } from './authorization.js';
+import { DEVELOPMENT_CLIENT, whyNoDevelopmentClient } from './development-client.js';
 import { readNamedFile } from './read-file.js';
 
 /**
@@ -67,6 +68,7 @@ function settingsOf(config: Config, addresses: AuthAddresses): AuthSettings {
     lifetime: Math.floor(config['auth.lifetime'] / 1000),
     algorithms: config['auth.algorithms'],
     acceptsIssuerAsAudience: config['auth.acceptsIssuerAsAudience'],
+    nobody: new Set(whyNoDevelopmentClient(config) === undefined ? [] : [DEVELOPMENT_CLIENT]),
     failures: { pair: config['limits.auth.client'], address: config['limits.auth.address'] },
   };
 }

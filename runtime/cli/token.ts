@@ -1,5 +1,3 @@
-import { existsSync } from 'node:fs';
-
 import { DEVELOPMENT_CLIENT, developmentKeyFile, whyNoDevelopmentClient } from '../assembly/development-client.js';
 import { readJsonFile } from '../assembly/read-file.js';
 import type { Jwk } from '../auth/jwks/jwk.js';
@@ -18,8 +16,8 @@ export interface TokenFlags {
   readonly scope?: string;
 }
 
-/** How long the server may take to start, and the pause between looks at it. In milliseconds. */
-const PATIENCE = { start: 10_000, pause: 250 };
+/** How long the server may take to start, how long that is waited for in silence, and the pause between looks. In milliseconds. */
+const PATIENCE = { start: 10_000, silence: 2000, pause: 250 };
 
 /**
  * `kiln token`: prints a bearer token of the server that `serve` would start with the same options, for the development client
@@ -42,7 +40,10 @@ export async function runToken(
   if (config['base-url'] === undefined && config.port === 0)
     throw new ConfigError('--port 0: say the port that it got');
   try {
-    terminal.out(await whileStarting(patience, () => fetchToken(options, config)));
+    const endpoint = tokenEndpoint(config);
+    const notice = setTimeout(() => terminal.err(`kiln: waiting for an answer of ${endpoint}`), PATIENCE.silence);
+    const token = await whileStarting(patience, () => fetchToken(options, config)).finally(() => clearTimeout(notice));
+    terminal.out(token);
     return EXIT.done;
   } catch (error) {
     if (error instanceof ConfigError) throw error;
@@ -63,6 +64,10 @@ async function whileStarting<T>(patience: number, action: () => Promise<T>): Pro
   }
 }
 
+function tokenEndpoint(config: Config): string {
+  return addressesOf(rootOf(config)).token;
+}
+
 /** @throws Error in one line */
 async function fetchToken({ client, key: file, scope }: TokenFlags, config: Config): Promise<string> {
   if (config['auth.external.mode'] !== undefined)
@@ -71,16 +76,13 @@ async function fetchToken({ client, key: file, scope }: TokenFlags, config: Conf
     throw new Error('there are no tokens without authorization (--auth open), and none is needed');
   const clientId = client ?? DEVELOPMENT_CLIENT;
   const key = client === undefined ? await developmentKey(config) : await readClientKey(file!);
-  return requestToken({ clientId, key, endpoint: addressesOf(rootOf(config)).token, scope });
+  return requestToken({ clientId, key, endpoint: tokenEndpoint(config), scope });
 }
 
 async function developmentKey(config: Config): Promise<Jwk> {
   const why = whyNoDevelopmentClient(config);
   if (why !== undefined) {
-    const file = developmentKeyFile(config);
-    const hasFile = config.store !== 'sqlite::memory:' && existsSync(file);
-    const own = hasFile ? ` (where it was enabled again: --client ${DEVELOPMENT_CLIENT} --key ${file})` : '';
-    throw new Error(`there is no development client: ${why}; give --client ID --key FILE${own}`);
+    throw new Error(`there is no development client: ${why}; give --client ID --key FILE`);
   }
   const file = developmentKeyFile(config);
   try {

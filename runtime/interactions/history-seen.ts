@@ -76,8 +76,11 @@ export async function seenHistory(
 }
 
 /** Whether anything of an instance may be seen: else it is as if it were not there. */
-export async function hasSeenHistory(call: Call, services: Services): Promise<boolean> {
-  const { type, id } = call;
+export async function hasSeenHistory(
+  { type, id }: Pick<HistoryQuery, 'type' | 'id'>,
+  call: Call,
+  services: Services,
+): Promise<boolean> {
   if (type === undefined || id === undefined) return true;
   const current = await services.store.read(type, id);
   if (current === undefined) return false;

@@ -2,10 +2,13 @@ import { createHash } from 'node:crypto';
 
 import { OPEN_ACCESS } from '../auth/scopes/principal.js';
 import { FhirError } from '../fhir/errors.js';
+import { newId } from '../fhir/id.js';
+import type { HistoryQuery } from '../store/store.js';
 import type { Call, Reply } from './call.js';
 import { writeHistoryBundle } from './history-bundle.js';
 import { HISTORY_PARAMETERS, readHistoryQuery } from './history-query.js';
 import { hasSeenHistory, seenHistory, type SeenPage } from './history-seen.js';
+import { isWhollyHiddenByIndex } from './hidden-by-index.js';
 import { checkForm, FORM, writeLink } from './page-form.js';
 import { PAGE_PARAMETER, type PageState } from './page-link.js';
 import { checkParameters, singleParameter } from './parameters.js';
@@ -30,7 +33,8 @@ export async function history(call: Call, services: Services): Promise<Reply> {
   const selection = readHistoryQuery(asked, services);
   const isTotalOnly = selection.count === 0;
   const view = isTotalOnly ? undefined : readView(asked, services);
-  const { type, id } = call;
+  const { type } = call;
+  const id = await lookedId(call, services);
   const query = {
     ...selection,
     ...(type === undefined ? {} : { type }),
@@ -38,7 +42,9 @@ export async function history(call: Call, services: Services): Promise<Reply> {
     ...(state === undefined ? {} : { after: state.after }),
   };
   const page = await seenHistory(query, call, services, totalOf(state, call));
-  if (page.versions.length === 0 && !(page.total !== undefined && page.total > 0)) await checkExists(call, services);
+  if (page.versions.length === 0 && !(page.total !== undefined && page.total > 0)) {
+    await checkExists(query, call, services);
+  }
   const next = isTotalOnly ? undefined : await nextLink(call, asked, page, services);
   const known = { since: query.since, shown: page.versions[0]?.lastUpdated };
   const json = writeHistoryBundle({
@@ -68,9 +74,17 @@ async function openPage(call: Call, { pages }: Services): Promise<PageState | un
   return pages.open(call, token);
 }
 
+/** The id whose history is looked at: one that never was where all of it is hidden. */
+async function lookedId(call: Call, services: Services): Promise<string | undefined> {
+  const { type, id } = call;
+  if (type === undefined || id === undefined) return id;
+  return (await isWhollyHiddenByIndex({ type, id }, 'r', call, services)) ? newId() : id;
+}
+
 /** A history of nothing is a failure where the instance never was, and no match where it has older versions. */
-async function checkExists(call: Call, services: Services): Promise<void> {
-  if (!(await hasSeenHistory(call, services))) throw new FhirError('not-found', `There is no ${call.type}/${call.id}`);
+async function checkExists(of: Pick<HistoryQuery, 'type' | 'id'>, call: Call, services: Services): Promise<void> {
+  if (!(await hasSeenHistory(of, call, services)))
+    throw new FhirError('not-found', `There is no ${call.type}/${call.id}`);
 }
 
 /** In a token, where the store does not keep it: the total that the first page told, and to which scopes. */

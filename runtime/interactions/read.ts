@@ -1,4 +1,5 @@
 import { FhirError } from '../fhir/errors.js';
+import { newId } from '../fhir/id.js';
 import type { Call, Reply } from './call.js';
 import { isHiddenByIndex } from './hidden-by-index.js';
 import { checkParameters } from './parameters.js';
@@ -13,8 +14,8 @@ export async function read(call: Call, services: Services): Promise<Reply> {
   checkParameters(call, viewParameters(services));
   const { type, id } = targetOf(call);
   // What may not be seen is as if it were not there.
-  const isHidden = await isHiddenByIndex(type, id, 'r', call, services);
-  const current = isHidden ? undefined : await services.store.read(type, id);
+  const isHidden = await isHiddenByIndex({ type, id }, 'r', call, services);
+  const current = await services.store.read(type, isHidden ? newId() : id);
   if (current === undefined || !(await isSeen(current, 'r', call, services)))
     throw new FhirError('not-found', `There is no ${type}/${id}`);
   return replyVersion(call, current, services);

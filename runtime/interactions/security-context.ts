@@ -1,24 +1,30 @@
-import type { Candidate } from '../search/query/match.js';
 import { MOST_BINARIES } from '../auth/guard/search-access.js';
-import { isContextVisible, type SecurityContext } from '../auth/guard/visible.js';
+import { isVisible } from '../auth/guard/visible.js';
 import { isObject, type Resource } from '../fhir/resource.js';
 import { readReference } from '../path/reference-text.js';
+import type { Candidate } from '../search/query/match.js';
+import type { ResourceKey } from '../store/store.js';
 import { BINARY } from './binary-content.js';
 import type { Call } from './call.js';
 import { candidateOf } from './candidate.js';
-import { liveVersion, type LiveVersion } from './preconditions.js';
+import { isFound, isIndexCurrent } from './hidden-by-index.js';
+import { liveVersion } from './preconditions.js';
 import { readStored } from './read-stored.js';
 import type { Services } from './services.js';
 
 /** Who looks. */
-export type Looking = Pick<Call, 'principal' | 'base'>;
+export type Looking = Pick<Call, 'principal' | 'base' | 'signal'>;
 
 /** What is looked with. */
-export type SightServices = Pick<Services, 'store' | 'extract' | 'largeTexts'>;
+export type SightServices = Pick<Services, 'store' | 'extract' | 'largeTexts' | 'currency'>;
 
 /**
- * Whether a Binary may be seen, as far as its `securityContext` decides: as the resource that this leads to is read.
+ * Whether a Binary may be seen, as far as its `securityContext` decides: as the resource that this leads to is read. The
+ * index tells, so that a context that is hidden takes no longer the more it holds. Of a Binary the content tells, which is
+ * small, for its own context decides as well, and that the index could only tell by a look at all types.
  * https://hl7.org/fhir/R5/binary.html#security
+ *
+ * @param left Binaries that it may lead through
  */
 export async function isContextSeen(
   binary: Resource,
@@ -26,29 +32,38 @@ export async function isContextSeen(
   services: SightServices,
   left = MOST_BINARIES,
 ): Promise<boolean> {
-  const { access } = looking.principal;
-  const found = await findContext(binary, looking, services);
-  if (typeof found === 'string') return isContextVisible(found, () => 'nothing');
-  const { type } = found;
-  const reach = access.on(type, 'r');
+  const context = contextOf(binary, looking);
+  if (typeof context === 'string') return context === 'none';
+  if (context.type === BINARY || !(await isIndexCurrent(services))) {
+    return isContentSeen(context, looking, services, left);
+  }
+  const reach = looking.principal.access.on(context.type, 'r');
+  return reach !== 'nothing' && isFound(context, reach, looking, services);
+}
+
+/** The same by what the context holds. */
+async function isContentSeen(
+  { type, id }: ResourceKey,
+  looking: Looking,
+  services: SightServices,
+  left: number,
+): Promise<boolean> {
+  const found = liveVersion(await services.store.read(type, id));
+  if (found === undefined) return false;
+  const reach = looking.principal.access.on(type, 'r');
   // Its content decides only where a condition asks for it.
   const isRead = typeof reach !== 'string' || type === BINARY;
   const resource = isRead ? await readStored(found.json, services) : undefined;
   const candidate = (): Candidate => candidateOf(found, resource ?? { resourceType: type }, services);
-  if (!isContextVisible({ type, candidate }, () => reach)) return false;
+  if (!isVisible(reach, candidate)) return false;
   if (type !== BINARY || resource === undefined) return true;
   return left > 0 && isContextSeen(resource, looking, services, left - 1);
 }
 
-/** The current version of what the `securityContext` names. */
-async function findContext(
-  { securityContext }: Resource,
-  { base }: Looking,
-  { store }: SightServices,
-): Promise<LiveVersion | Extract<SecurityContext, string>> {
+/** What the `securityContext` names: there is none, or it leads nowhere, or to a resource here, if that is there. */
+function contextOf({ securityContext }: Resource, { base }: Looking): ResourceKey | 'none' | 'nowhere' {
   if (securityContext === undefined) return 'none';
   const text = isObject(securityContext) ? securityContext['reference'] : undefined;
   const named = typeof text === 'string' ? readReference(text) : undefined;
-  if (named === undefined || (named.base !== undefined && named.base !== base)) return 'nowhere';
-  return liveVersion(await store.read(named.type, named.id)) ?? 'nowhere';
+  return named === undefined || (named.base !== undefined && named.base !== base) ? 'nowhere' : named;
 }

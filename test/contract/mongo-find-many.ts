@@ -303,22 +303,26 @@ export function searchesAmongMany(): void {
     const BUDGET = 1500;
     const crowded = await openMongoStore(url, { slotOf, poolSize: 4, queryBudget: BUDGET });
     try {
-      const any = Array.from({ length: 3000 }, (_, n) => ({ is: 'token-code-begins' as const, lower: `q${n}x` }));
+      const any = Array.from({ length: 500 }, (_, n) => ({ is: 'token-code-begins' as const, lower: `q${n}x` }));
       const where: Condition = { not: { param: 'status', any } };
       const asked = query('Many', { where, total: 'accurate', sort: [key('token', false, 'who')] });
       const begun = performance.now();
+      let underWay = 16;
       const searches = Array.from({ length: 16 }, () =>
-        crowded.find(asked).then(() => 'found', (error: unknown) => (error as { status?: unknown }).status)); // prettier-ignore
+        crowded.find(asked).then(() => 'found', (error: unknown) => (error as { status?: unknown }).status)
+          .finally(() => underWay--)); // prettier-ignore
       let longest = 0;
       for (let n = 0; n < 10; n++) {
         const before = performance.now();
         expect((await crowded.read('Many', 'r0'))?.id).toBe('r0');
         longest = Math.max(longest, performance.now() - before);
+        // Where it had to wait for a connection, it would have waited for all of them.
+        if (n === 0) expect(underWay).toBeGreaterThan(8);
       }
       const ended = await Promise.all(searches);
       const took = performance.now() - begun;
       expect(ended.filter((each) => each === 503).length).toBeGreaterThan(8);
-      expect(longest).toBeLessThan(BUDGET / 2);
+      expect(longest).toBeLessThan(BUDGET);
       expect(took).toBeLessThan(2 * BUDGET);
     } finally {
       await crowded.close();

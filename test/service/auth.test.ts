@@ -66,6 +66,30 @@ describe('kiln serve with authorization, from the first start on', TIMES, () => 
   });
 });
 
+describe('a server that is for others, on the store of one that is not', TIMES, () => {
+  it('does not know the development client, which the other registers while it runs', async () => {
+    const { folder } = await makeClientFolder();
+    const where = ['--store', `sqlite:${join(folder, 'data', 'kiln.db')}`];
+    const [port, local] = [String(await freePort()), String(await freePort())];
+    const others = [...where, '--port', port, '--base-url', `http://127.0.0.1:${port}`];
+    const servers = [startKiln(['serve', '--auth', 'smart', ...others])];
+    try {
+      await servers[0]!.started;
+      servers.push(startKiln(['serve', '--auth', 'smart', ...where, '--port', local]));
+      expect(await command('token', ...where, '--port', local)).toMatchObject({ code: 0 });
+      const key = join(folder, 'data', 'dev-client.jwk');
+      const asked = await command('token', '--client', 'dev-client', '--key', key, ...others);
+      expect(asked).toMatchObject({ code: 1, out: '', err: expect.stringContaining('invalid_client') });
+    } finally {
+      for (const server of servers) {
+        server.child.kill('SIGTERM');
+        expect(await server.ended).toBe(0);
+      }
+      rmSync(folder, { recursive: true });
+    }
+  });
+});
+
 describe('the commands about clients and tokens', TIMES, () => {
   beforeAll(async () => {
     files = await makeClientFolder();
@@ -133,6 +157,17 @@ describe('the commands about clients and tokens', TIMES, () => {
     ]);
   });
 
+  it('kiln token says what it waits for, once, if that takes long', async () => {
+    const err: string[] = [];
+    const terminal = { out: () => {}, err: (line: string) => void err.push(line), env: {} };
+    const port = String(await freePort());
+    expect(await runToken({ client: 'lab', key: files.key }, { port }, terminal, 2600)).toBe(1);
+    expect(err).toEqual([
+      `kiln: waiting for an answer of http://127.0.0.1:${port}/auth/token`,
+      expect.stringContaining('nothing answers at'),
+    ]);
+  });
+
   it('kiln token says at once that open mode has no tokens', async () => {
     const { code, err } = await command('token', '--auth', 'open');
     expect(code).toBe(1);
@@ -155,13 +190,5 @@ describe('the commands about clients and tokens', TIMES, () => {
     const { code, out, err } = await command('token', ...args);
     expect([code, out]).toEqual([1, '']);
     expect(err).toContain(why);
-  });
-
-  it('kiln token says how the development client is named where its key is there and others are served', async () => {
-    const key = join(files.folder, 'dev-client.jwk');
-    writeFileSync(key, '{}');
-    const { code, err } = await command('token', '--store', store, '--base-url', 'https://fhir.example.org');
-    expect(code).toBe(1);
-    expect(err).toContain(`--client dev-client --key ${key}`);
   });
 });

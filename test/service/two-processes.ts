@@ -153,7 +153,7 @@ export function twoProcesses(makeStore: (folder: string) => string, audit: 'file
     );
     expect(events).toContain('search 0 Patient?family=lovelace');
     // Refused at once, and still told.
-    expect(events).toContain('read 4 Patient/nobody');
+    expect(events).toContain('read 4 Patient/nobody?access_token=***');
     const text = readFileSync(file, 'utf8');
     expect(text).not.toContain(token);
     expect(text).not.toContain('eyJ');

@@ -18,14 +18,21 @@ interface Read {
   readonly client: Client;
 }
 
-/** @param now the clock, in milliseconds */
-export function createClientReader(maps: AtomicMaps, now: () => number = Date.now): ClientReader {
+/**
+ * @param nobody ids that are no client's here, whatever the register says
+ * @param now the clock, in milliseconds
+ */
+export function createClientReader(
+  maps: AtomicMaps,
+  nobody: ReadonlySet<string>,
+  now: () => number = Date.now,
+): ClientReader {
   /** What was parsed last, so that keys that did not change are the same objects and stay imported. */
   let parsed = new Map<string, Read>();
   const texts = createFresh((id) => maps.get(CLIENTS_MAP, id), MOST, now);
   return {
     async find(id) {
-      if (id === '' || id.length > MAX_ID) return undefined;
+      if (id === '' || id.length > MAX_ID || nobody.has(id)) return undefined;
       const text = await texts.get(id);
       if (text === undefined) return undefined;
       const known = parsed.get(id);

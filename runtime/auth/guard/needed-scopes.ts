@@ -1,3 +1,4 @@
+import { compareText } from '../../search/query/compare-text.js';
 import { printScopes, reduceScopes } from '../scopes/reduce.js';
 import type { Scope } from '../scopes/scope.js';
 
@@ -25,11 +26,24 @@ export function neededOn(type: string, letters: string): NeededScopes {
 
 /**
  * As one text, for `scope` in `WWW-Authenticate`: the fewest scopes, in the order of types, custom ones last. Alike for the
- * same needs in another order. Too many types are told as `*`. https://www.rfc-editor.org/rfc/rfc6750#section-3
+ * same needs in another order. Letters of too many types are told as those of `*`. https://www.rfc-editor.org/rfc/rfc6750#section-3
  */
 export function printNeeded({ scopes, customs }: NeededScopes): string {
-  const all = printScopes(reduceScopes(scopes, []));
-  const wide = scopes.map((scope) => ({ ...scope, type: '*' }));
-  const data = all.length <= MAX_TEXT ? all : printScopes(reduceScopes(wide, []));
+  let data = printScopes(reduceScopes(scopes, []));
+  const letters = lettersByNumber(scopes);
+  for (let most = 1; data.length > MAX_TEXT && most <= letters.length; most++) {
+    const wide = neededOn('*', letters.slice(0, most).join('')).scopes;
+    data = printScopes(reduceScopes([...scopes, ...wide], []));
+  }
   return [data, ...[...new Set(customs)].sort()].filter((text) => text !== '').join(' ');
+}
+
+/** The letters that are needed, those of most types first. */
+function lettersByNumber(scopes: readonly Scope[]): readonly string[] {
+  const typesOf = new Map<string, Set<string>>();
+  for (const { type, letters } of scopes) {
+    for (const letter of letters) typesOf.set(letter, (typesOf.get(letter) ?? new Set()).add(type));
+  }
+  const sizes = [...typesOf].map(([letter, { size }]) => ({ letter, size }));
+  return sizes.sort((a, b) => b.size - a.size || compareText(a.letter, b.letter)).map(({ letter }) => letter);
 }

@@ -42,15 +42,3 @@ export function visibleVersions(
 export function typesWithin(types: readonly string[], reach: (type: string) => Reach): readonly string[] {
   return types.filter((type) => reach(type) !== 'nothing');
 }
-
-/** `securityContext` of a Binary: there is none, or it leads nowhere (missing, deleted, not here), or to a resource. */
-export type SecurityContext = 'none' | 'nowhere' | { readonly type: string; readonly candidate: () => Candidate };
-
-/**
- * Whether a Binary may be seen with its `securityContext`: as the resource that this leads to, else not at all.
- * https://hl7.org/fhir/R5/binary.html#security
- */
-export function isContextVisible(context: SecurityContext, reach: (type: string) => Reach): boolean {
-  if (context === 'none') return true;
-  return context !== 'nowhere' && isVisible(reach(context.type), context.candidate);
-}

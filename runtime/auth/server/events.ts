@@ -1,3 +1,4 @@
+import { maskParameter, maskTokens } from './mask-tokens.js';
 import type { Refusal } from './refusals.js';
 
 /** An endpoint of the authorization server. */
@@ -43,12 +44,14 @@ const TOLD = ['grant_type', 'scope', 'client_assertion_type', 'client_id', 'reso
 
 /** A text that somebody claims, fit for a log. */
 export function claimed(text: unknown): string | undefined {
+  if (typeof text !== 'string') return undefined;
+  const told = maskTokens(text).slice(0, MAX_CLAIM);
   // eslint-disable-next-line no-control-regex -- these are what must not get into a log
-  return typeof text === 'string' ? text.slice(0, MAX_CLAIM).replace(/[\x00-\x1f\x7f-\x9f]/g, '?') : undefined;
+  return told.replace(/[\x00-\x1f\x7f-\x9f]/g, '?');
 }
 
-/** A form without what is secret or unknown. */
+/** A form without what is secret or unknown, or stands where it does not belong. */
 export function tellable(form: URLSearchParams): string {
-  const told = new URLSearchParams([...form].filter(([name]) => TOLD.includes(name)));
+  const told = new URLSearchParams([...form].filter(([name]) => TOLD.includes(name)).map(maskParameter));
   return told.toString().slice(0, MAX_REQUEST);
 }

@@ -23,6 +23,8 @@ export interface AuthSettings {
   readonly algorithms: readonly SignatureAlgorithm[];
   /** Whether an assertion may also name the issuer as its audience (rfc7523bis). */
   readonly acceptsIssuerAsAudience: boolean;
+  /** Ids that are no client's here, whatever the register says: it may be that of other servers too. */
+  readonly nobody: ReadonlySet<string>;
   /** Failed requests a minute. decisions.md, "rates" */
   readonly failures: { readonly pair: number; readonly address: number };
 }
@@ -49,5 +51,6 @@ export const AUTH_DEFAULTS: Omit<AuthSettings, 'addresses'> = {
   lifetime: 300,
   algorithms: CLIENT_ALGORITHMS,
   acceptsIssuerAsAudience: false,
+  nobody: new Set(),
   failures: { pair: 60, address: 600 },
 };

@@ -2,6 +2,7 @@ import { afterAll, describe } from 'vitest';
 
 import { openStore } from '../../contract/open-store.js';
 import { describeOnMongod, mongodUrl, newDatabase } from '../../mongod/for-tests.js';
+import { audited } from './audited.js';
 import { binaries } from './binaries.js';
 import { bundles } from './bundles.js';
 import { hiddenLooks } from './hidden-looks.js';
@@ -12,7 +13,7 @@ import { toldInstants } from './told-instant.js';
 import { writes } from './writes.js';
 
 // A database each: histories of a type show all that others write.
-const suites = [reads, writes, hiddenWrites, hiddenLooks, patchQuestions, toldInstants, bundles, binaries];
+const suites = [reads, writes, hiddenWrites, hiddenLooks, patchQuestions, toldInstants, bundles, binaries, audited];
 const stores = mongodUrl() === undefined ? undefined : await Promise.all(suites.map(() => openStore(newDatabase())));
 
 describeOnMongod('with a token on MongoDB', () => {

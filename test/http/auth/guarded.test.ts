@@ -1,6 +1,7 @@
 import { afterAll, describe } from 'vitest';
 
 import { openStore } from '../../contract/open-store.js';
+import { audited } from './audited.js';
 import { binaries } from './binaries.js';
 import { bundles } from './bundles.js';
 import { hiddenLooks } from './hidden-looks.js';
@@ -19,6 +20,7 @@ describe.each([
   ['instants', toldInstants],
   ['Bundles', bundles],
   ['Binaries', binaries],
+  ['the audit', audited],
 ])('%s with a token on SQLite', async (_, suite) => {
   const store = await openStore('sqlite::memory:');
   afterAll(() => store.close());

@@ -14,20 +14,40 @@ const HIDDEN = observed('vital-signs', { note: [{ text: SECRET }] });
 interface Form {
   readonly name: string;
   readonly method: string;
+  /** Behind the id. */
+  readonly path?: string;
   readonly body?: object;
   readonly headers?: Readonly<Record<string, string>>;
 }
 
 const JSON_PATCH = { 'content-type': 'application/json-patch+json' };
 const READ: Form = { name: 'GET', method: 'GET' };
+const NO_VERSION: Form = { name: 'GET of a version that is not there', method: 'GET', path: '/_history/2' };
+const VERSIONS: readonly Form[] = [
+  { name: 'GET of a version', method: 'GET', path: '/_history/1' },
+  { name: 'GET of the history', method: 'GET', path: '/_history' },
+  { name: 'GET of how long the history is', method: 'GET', path: '/_history?_summary=count' },
+];
 
 /** Requests that are answered alike for what is hidden and for what never was. */
 const FORMS: readonly Form[] = [
   READ,
+  ...VERSIONS,
+  NO_VERSION,
   { name: 'PUT of a version', method: 'PUT', body: observed('laboratory'), headers: { 'if-match': 'W/"1"' } },
   { name: 'PUT of what lies outside', method: 'PUT', body: observed('vital-signs'), headers: { 'if-match': '*' } },
   { name: 'PATCH', method: 'PATCH', body: [{ op: 'remove', path: '/note' }], headers: JSON_PATCH },
   { name: 'PATCH of a version', method: 'PATCH', body: [], headers: { ...JSON_PATCH, 'if-match': 'W/"1"' } },
+  { name: 'DELETE', method: 'DELETE' },
+];
+
+/** The same of Binaries, whose `securityContext` decides. */
+const BINARY_FORMS: readonly Form[] = [
+  READ,
+  { name: 'GET as a resource', method: 'GET', headers: { accept: 'application/fhir+json' } },
+  ...VERSIONS,
+  { name: 'PUT of a version', method: 'PUT', body: { resourceType: 'Binary', contentType: 'text/plain' }, headers: { 'if-match': 'W/"1"' } }, // prettier-ignore
+  { name: 'PATCH', method: 'PATCH', body: [{ op: 'remove', path: '/data' }], headers: JSON_PATCH },
   { name: 'DELETE', method: 'DELETE' },
 ];
 
@@ -60,13 +80,21 @@ export function hiddenLooks(store: Store): void {
     },
     currency: { notCurrent: () => Promise.resolve(notCurrent) },
   });
-  const client = server.as(`system/Observation.cruds?${LAB}`);
+  const client = server.as(`system/Observation.cruds?${LAB} system/Binary.cruds`);
 
-  const ask = async (id: string, { method, body, headers }: Form) => {
+  const ask = async (id: string, { method, path = '', body, headers }: Form, type = 'Observation') => {
     looks = [];
     const sent = body === undefined || Array.isArray(body) ? body : { ...body, id };
-    const { status } = await client.send(method, `/Observation/${id}`, sent, headers);
+    const { status } = await client.send(method, `/${type}/${id}${path}`, sent, headers);
     return { status, looks: looks.sort() };
+  };
+  /** A Binary of so many versions. */
+  const putBinary = async (id: string, context: string, versions = 1) => {
+    for (let n = 1; n <= versions; n++) {
+      const content = { resourceType: 'Binary', id, meta: { tag: [{ code: `${n}` }] }, contentType: 'text/plain', data: 'YQ==' }; // prettier-ignore
+      const sent = { ...content, securityContext: { reference: context } };
+      expect((await server.as(EVERYTHING).send('PUT', `/Binary/${id}`, sent)).status).toBeLessThan(300);
+    }
   };
 
   beforeAll(async () => {
@@ -74,6 +102,12 @@ export function hiddenLooks(store: Store): void {
     await all.send('PUT', '/Observation/looks-seen', { ...observed('laboratory'), id: 'looks-seen' });
     await all.send('PUT', '/Observation/looks-hidden', { ...HIDDEN, id: 'looks-hidden' });
     await all.send('PUT', '/Observation/looks-gone', { ...observed('laboratory'), id: 'looks-gone' });
+    for (const name of ['seen', 'hidden', 'gone']) {
+      const context = `Observation/looks-${name}`;
+      await putBinary(`looks-of-${name}`, context);
+      await putBinary(`looks-twice-${name}`, context, 2);
+      await putBinary(`looks-through-${name}`, `Binary/looks-of-${name}`, 2);
+    }
     await all.send('DELETE', '/Observation/looks-gone');
   });
 
@@ -83,6 +117,26 @@ export function hiddenLooks(store: Store): void {
     expect(hidden.looks).not.toEqual([]);
     expect(hidden.looks.filter((look) => look.includes('hidden'))).toEqual([]);
     expect(hidden).toEqual(await ask('looks-never', form));
+  });
+
+  describe('of Binaries', () => {
+    it.each(BINARY_FORMS)('$name looks at a context that is hidden no more than at one that is gone', async (form) => {
+      for (const id of ['looks-of', 'looks-twice', 'looks-through']) {
+        const hidden = await ask(`${id}-hidden`, form, 'Binary');
+        expect(hidden.status, id).toBe(404);
+        expect(hidden.looks, id).not.toEqual([]);
+        expect(hidden.looks.filter((look) => look.includes('hidden'))).toEqual([]);
+        expect(hidden).toEqual(await ask(`${id}-gone`, form, 'Binary'));
+      }
+    });
+
+    it('those that are seen are found as ever', async () => {
+      for (const id of ['looks-of', 'looks-twice', 'looks-through']) {
+        for (const form of [READ, ...VERSIONS]) {
+          expect((await ask(`${id}-seen`, form, 'Binary')).status, `${id} ${form.name}`).toBe(200);
+        }
+      }
+    });
   });
 
   it.each(['/looks-hidden', '?identifier=nothing'])(
@@ -103,12 +157,24 @@ export function hiddenLooks(store: Store): void {
   });
 
   describe('where the index was made by other definitions', () => {
-    it.each(FORMS)('$name looks at the content', async (form) => {
+    it.each(FORMS.filter((form) => form !== NO_VERSION))('$name looks at the content', async (form) => {
       notCurrent = ['Observation.category'];
       const hidden = await ask('looks-hidden', form);
       expect(hidden.status).toBe(form.name === 'PUT of what lies outside' ? 403 : 404);
       expect(hidden.looks).toContain('extract: hidden content');
       expect((await ask('looks-seen', READ)).status).toBe(200);
+      notCurrent = [];
+    });
+
+    it.each(['looks-of', 'looks-twice', 'looks-through'])('the context of %s decides by its content', async (id) => {
+      notCurrent = ['Observation.category'];
+      for (const form of [READ, ...VERSIONS]) {
+        const hidden = await ask(`${id}-hidden`, form, 'Binary');
+        expect(hidden.status, form.name).toBe(404);
+        expect(hidden.looks).toContain('extract: hidden content');
+        expect((await ask(`${id}-gone`, form, 'Binary')).status, form.name).toBe(404);
+        expect((await ask(`${id}-seen`, form, 'Binary')).status, form.name).toBe(200);
+      }
       notCurrent = [];
     });
   });

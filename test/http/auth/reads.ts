@@ -35,7 +35,8 @@ export function reads(store: Store): void {
   };
 
   beforeAll(async () => {
-    // o1: in, out, in; o2: out, then gone; o3: in, then gone; o4: in, then out.
+    // o1: in, out, in; o2: out, then gone; o3: in, then gone; o4: in, then out; o5: out.
+    await put('o5', 'vital-signs');
     for (const category of ['laboratory', 'vital-signs', 'laboratory'] as const) await put('o1', category);
     await put('o2', 'vital-signs');
     await put('o3', 'laboratory');
@@ -57,6 +58,7 @@ export function reads(store: Store): void {
       ['/Observation/o2/_history/2', 404],
       ['/Observation/o3/_history/2', 410],
       ['/Observation/o4/_history/1', 200],
+      ['/Observation/o5/_history/1', 404],
     ])('%s is %i', async (path, status) => {
       expect((await lab.send('GET', path)).status).toBe(status);
       expect((await lab.send('HEAD', path)).status).toBe(status);
@@ -72,6 +74,10 @@ export function reads(store: Store): void {
         ['HEAD', 'o4', 'none', {}],
         ['GET', 'o4/_history/2', 'none/_history/2', {}],
         ['GET', 'o2/_history', 'none/_history', {}],
+        ['GET', 'o5/_history/1', 'none/_history/1', {}],
+        ['GET', 'o5/_history/2', 'none/_history/2', {}],
+        ['GET', 'o5/_history', 'none/_history', {}],
+        ['GET', 'o5/_history?_summary=count', 'none/_history?_summary=count', {}],
       ] as const) {
         const [one, other] = await Promise.all(
           [hidden, absent].map((id) => lab.send(method, `/Observation/${id}`, undefined, headers)),
@@ -98,8 +104,10 @@ export function reads(store: Store): void {
     });
 
     it('of an instance without such a version is 404, however little is asked for', async () => {
-      for (const query of ['', '?_count=0', '?_summary=count', '?_since=2094']) {
-        expect((await lab.send('GET', `/Observation/o2/_history${query}`)).status, query).toBe(404);
+      for (const id of ['o2', 'o5']) {
+        for (const query of ['', '?_count=0', '?_summary=count', '?_since=2094']) {
+          expect((await lab.send('GET', `/Observation/${id}/_history${query}`)).status, query).toBe(404);
+        }
       }
       expect((await lab.send('GET', '/Observation/o1/_history?_since=2094')).json().total).toBe(0);
     });

@@ -205,5 +205,49 @@ export function writes(store: Store): void {
     expect(refused.headers['www-authenticate']).toContain('system/Patient.rs');
     const client = server.as('system/Subscription.c system/Patient.rs');
     expect(outcome(await client.send('POST', '/Subscription', body))).toEqual([201, undefined]);
+    const filterBy = [{ ...body.filterBy[0], resourceType: 'http://hl7.org/fhir/StructureDefinition/Patient' }];
+    expect(outcome(await client.send('POST', '/Subscription', { ...body, filterBy }))).toEqual([201, undefined]);
+  });
+
+  it.each<[string, object[] | undefined]>([
+    ['its topic alone', undefined],
+    ['a filter without a type', [{ filterParameter: 'name', value: 'x' }]],
+    [
+      'one filter of two without a type',
+      [
+        { resourceType: 'Patient', filterParameter: 'name', value: 'x' },
+        { filterParameter: 'name', value: 'x' },
+      ],
+    ],
+    ['no type of R5', [{ resourceType: 'Resource', filterParameter: '_id', value: 'x' }]],
+    [
+      'a profile',
+      [{ resourceType: 'http://x.example/StructureDefinition/Patient', filterParameter: '_id', value: 'x' }],
+    ],
+  ])('a Subscription with %s needs rs on all types', async (_, filterBy) => {
+    const body = {
+      resourceType: 'Subscription',
+      id: word(),
+      status: 'requested',
+      topic: 'http://example.org/topic',
+      channelType: { code: 'rest-hook' },
+      content: 'empty',
+      ...(filterBy && { filterBy }),
+    };
+    const some = server.as('system/Subscription.cu system/Patient.rs system/*.r');
+    const all = server.as('system/Subscription.cu system/*.rs');
+    const put = `/Subscription/${body.id}`;
+    for (const [method, path] of [
+      ['POST', '/Subscription'],
+      ['PUT', put],
+    ] as const) {
+      const refused = await some.send(method, path, body);
+      expect(outcome(refused)).toEqual([403, 'scope-missing']);
+      expect(refused.headers['www-authenticate']).toContain('system/*.rs');
+      expect(refused.text).toContain('system/*.rs');
+      expect(outcome(await all.send(method, path, body))).toEqual([201, undefined]);
+    }
+    expect(outcome(await some.send('PUT', put, { ...body, reason: 'x' }))).toEqual([403, 'scope-missing']);
+    expect(outcome(await all.send('PUT', put, { ...body, reason: 'x' }))).toEqual([200, undefined]);
   });
 }

@@ -366,6 +366,10 @@ describe('the scopes that are needed', () => {
 
   it('are told as * where they are too many for a header', () => {
     expect(printNeeded(uniteNeeded(ALL.map((type) => neededOn(type, 'r'))))).toBe('system/*.r');
+    const some = [neededOn('Observation', 'c'), neededOn('Patient', 'dr')];
+    expect(printNeeded(uniteNeeded([...some, ...ALL.map((type) => neededOn(type, 'rs'))]))).toBe(
+      'system/*.rs system/Observation.c system/Patient.d',
+    );
   });
 });
 

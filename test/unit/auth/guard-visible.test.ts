@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 
-import { isContextVisible, isVisible, typesWithin, visibleVersions } from '../../../runtime/auth/guard/visible.js';
+import { isVisible, typesWithin, visibleVersions } from '../../../runtime/auth/guard/visible.js';
 import type { Reach } from '../../../runtime/auth/scopes/reach.js';
 import type { StoredVersion } from '../../../runtime/store/store.js';
 import { accessOf, candidateOf, LABORATORY, observation } from './scopes-setup.js';
@@ -47,20 +47,6 @@ describe('a resource', () => {
     expect(isVisible(mine, () => candidateOf(observation('a', { subject: { reference: 'Patient/2' } })))).toBe(false);
     const id = accessOf('system/Observation.r?_id=o').on('Observation', 'r');
     expect(isVisible(id, outside)).toBe(true);
-  });
-});
-
-describe('a Binary with a security context', () => {
-  const access = accessOf(`system/Observation.r?category=${LABORATORY} system/Patient.r`);
-  const reach = (type: string): Reach => access.on(type, 'r');
-
-  it('is as visible as that', () => {
-    expect(isContextVisible('none', never)).toBe(true);
-    expect(isContextVisible('nowhere', never)).toBe(false);
-    expect(isContextVisible({ type: 'Patient', candidate: never }, reach)).toBe(true);
-    expect(isContextVisible({ type: 'Device', candidate: never }, reach)).toBe(false);
-    expect(isContextVisible({ type: 'Observation', candidate: inside }, reach)).toBe(true);
-    expect(isContextVisible({ type: 'Observation', candidate: outside }, reach)).toBe(false);
   });
 });
 

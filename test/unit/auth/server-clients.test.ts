@@ -140,7 +140,7 @@ describe('the register', () => {
     await register.add(good());
     let reads = 0;
     const counted = { ...maps, get: (map: string, key: string) => ((reads += 1), maps.get(map, key)) };
-    const reader = createClientReader(counted, () => clock.time);
+    const reader = createClientReader(counted, new Set(), () => clock.time);
     const found = await Promise.all(Array.from({ length: 20 }, () => reader.find('app')));
     expect(reads).toBe(1);
     await register.disable('app');
@@ -162,7 +162,7 @@ describe('the register', () => {
 
   it('fails closed without a store', async () => {
     await register.add(good());
-    const reader = createClientReader(maps, () => clock.time);
+    const reader = createClientReader(maps, new Set(), () => clock.time);
     await reader.find('app');
     clock.time += 1000;
     maps.fault = new Error('no store');

@@ -55,9 +55,13 @@ function addTo(byRest: Map<string, Merged>, key: string | undefined, all: FieldT
   byRest.set(name, merged);
 }
 
-function print(fields: FieldTests): string {
-  // JSON has no infinite numbers.
-  return JSON.stringify(fields, (_name, value: unknown) =>
-    typeof value === 'number' && !Number.isFinite(value) ? `${value}` : value,
-  );
+/** As text, of which two are alike where these are. Thousands are printed for one search. */
+function print(value: unknown): string {
+  if (typeof value === 'string') return JSON.stringify(value);
+  if (typeof value !== 'object' || value === null) return String(value);
+  if (value instanceof Date) return `@${value.getTime()}`;
+  if (Array.isArray(value)) return `[${value.map(print).join()}]`;
+  let text = '{';
+  for (const [name, each] of Object.entries(value)) text += `${name}:${print(each)},`;
+  return `${text}}`;
 }

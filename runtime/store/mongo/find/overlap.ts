@@ -3,7 +3,6 @@ import type { Document } from 'mongodb';
 import { DATE_WIDTHS, NUMBER_WIDTHS, spanParam } from '../spans.js';
 import { entryAccess, type Access } from './access.js';
 import { hasBound, hullOf, isClosed, tightest, lower, upper, type Hull } from './hull.js';
-import { mergeTests } from './merge.js';
 import type { Plan } from './plan.js';
 import type { Range, Value } from './row-test.js';
 import { rangeMatch } from './row-match.js';
@@ -31,13 +30,14 @@ export function overlaps(type: string, conditions: readonly Plan[]): Overlap[] {
   for (const [place, condition] of conditions.entries()) {
     // What else is in a list would not be fulfilled by such a range; and lists of texts can be long.
     if (!('any' in condition) || !condition.any.every(({ is }) => OF_ENDS.has(is))) continue;
-    const [tests, ...more] = mergeTests(condition.any.flatMap((test) => toRowTests(condition.param, test)));
-    if (tests === undefined || more.length > 0) continue;
-    const { kind, p, alternatives } = tests;
+    const tests = condition.any.flatMap((test) => toRowTests(condition.param, test));
+    const [first] = tests;
+    if (first === undefined || tests.some((test) => test.kind !== first.kind || test.p !== first.p)) continue;
+    const { kind, p } = first;
     if (kind !== 'date' && kind !== 'number') continue;
     const same = byParam.get(p) ?? { kind, p, hulls: [], of: [] };
     byParam.set(p, same);
-    same.hulls.push(hullOf(alternatives));
+    same.hulls.push(hullOf(tests.map(({ fields }) => fields)));
     same.of.push(place);
   }
   return [...byParam.values()].flatMap(({ kind, p, hulls, of }) => {

@@ -43,13 +43,15 @@ const WRITTEN_OUT = 3;
 
 /** Beginnings that texts can have, one in each case that the first of its letters can have; and the rest of it. */
 export function beginnings(lower: string): { readonly heads: readonly string[]; readonly rest: string } {
-  const points = [...lower];
   let heads = [''];
-  for (const point of points.slice(0, WRITTEN_OUT)) {
-    const cases = isLetter(point) ? [point.toUpperCase(), point] : [point];
-    heads = heads.flatMap((head) => cases.map((each) => head + each));
+  let end = 0;
+  for (let n = 0; n < WRITTEN_OUT && end < lower.length; n++) {
+    const point = String.fromCodePoint(lower.codePointAt(end)!);
+    end += point.length;
+    const upper = isLetter(point) ? point.toUpperCase() : undefined;
+    heads = heads.flatMap((head) => (upper === undefined ? [head + point] : [head + upper, head + point]));
   }
-  return { heads, rest: points.slice(WRITTEN_OUT).join('') };
+  return { heads, rest: lower.slice(end) };
 }
 
 /** Regular expressions of which one matches what begins with this text, ASCII letters in either case. */
@@ -62,5 +64,5 @@ export function anyCasePatterns(lower: string): string[] {
 }
 
 function isLetter(point: string): boolean {
-  return /^[a-z]$/.test(point);
+  return point.length === 1 && point >= 'a' && point <= 'z';
 }
