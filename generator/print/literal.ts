@@ -10,8 +10,9 @@ const WIDTH = 120;
  * @param before columns used on the line already
  */
 export function literal(value: unknown, indent = 0, before = indent): string {
-  const line = inline(value);
-  if (!isCollection(value) || before + line.length + 1 <= WIDTH) return line;
+  if (!isCollection(value)) return inline(value);
+  const line = inlineWithin(value, WIDTH - before - 1);
+  if (line !== undefined) return line;
   const deeper = indent + 2;
   const pad = ' '.repeat(deeper);
   const entries = Array.isArray(value)
@@ -19,6 +20,27 @@ export function literal(value: unknown, indent = 0, before = indent): string {
     : entriesOf(value).map(([key, entry]) => `${name(key)}: ${literal(entry, deeper, deeper + name(key).length + 2)}`);
   const [open, close] = Array.isArray(value) ? ['[', ']'] : ['{', '}'];
   return [open, ...entries.map((entry) => `${pad}${entry},`), `${' '.repeat(indent)}${close}`].join('\n');
+}
+
+/** On one line, if that has at most so many characters. What is longer is left off early: most rows are. */
+function inlineWithin(value: object, room: number): string | undefined {
+  if (atLeast(value, room) > room) return undefined;
+  const line = inline(value);
+  return line.length <= room ? line : undefined;
+}
+
+/** Characters that an inline literal takes at the least; not counted on once they are more than `room`. */
+function atLeast(value: unknown, room: number): number {
+  if (typeof value === 'string') return value.length;
+  if (!isCollection(value)) return 0;
+  let length = 0;
+  for (const entry of Object.values(value)) {
+    if (entry === undefined) continue;
+    // Comma and space, or brackets.
+    length += 2 + atLeast(entry, room - length);
+    if (length > room) break;
+  }
+  return length;
 }
 
 function inline(value: unknown): string {

@@ -9,7 +9,14 @@ import {
   StructureKind,
   type StatementStructures,
 } from 'ts-morph';
-import type { Declaration, ImportLine, TypeScriptFile } from '../emit/artefact.js';
+import type {
+  AliasDeclaration,
+  ConstantDeclaration,
+  Declaration,
+  ImportLine,
+  InterfaceDeclaration,
+  TypeScriptFile,
+} from '../emit/artefact.js';
 import { header } from './header.js';
 import { literal } from './literal.js';
 
@@ -31,7 +38,8 @@ export function printTypeScript(files: readonly TypeScriptFile[], origin: string
   });
   return files.map((file) => {
     const source = project.createSourceFile(file.path, structureOf(file));
-    const text = `${header(file.source, origin)}\n\n${source.getFullText()}`;
+    const constants = file.declarations.filter((declaration) => declaration.kind === 'constant').map(constantOf);
+    const text = `${header(file.source, origin)}\n\n${source.getFullText()}${constants.join('')}`;
     source.forget();
     return [file.path, text];
   });
@@ -40,7 +48,10 @@ export function printTypeScript(files: readonly TypeScriptFile[], origin: string
 function structureOf(file: TypeScriptFile): SourceFileStructure {
   return {
     kind: StructureKind.SourceFile,
-    statements: [...file.imports.map(importOf), ...file.declarations.map(statementOf)],
+    statements: [
+      ...file.imports.map(importOf),
+      ...file.declarations.filter((declaration) => declaration.kind !== 'constant').map(statementOf),
+    ],
   };
 }
 
@@ -55,8 +66,8 @@ function importOf(
   };
 }
 
-function statementOf(declaration: Declaration): StatementStructures | string {
-  const docs = declaration.doc === '' ? [] : [comment(declaration.doc)];
+function statementOf(declaration: InterfaceDeclaration | AliasDeclaration): StatementStructures {
+  const docs = docsOf(declaration);
   switch (declaration.kind) {
     case 'interface':
       return {
@@ -74,10 +85,17 @@ function statementOf(declaration: Declaration): StatementStructures | string {
       };
     case 'alias':
       return { kind: StructureKind.TypeAlias, name: declaration.name, type: declaration.type, isExported: true, docs };
-    case 'constant':
-      // As text: ts-morph would indent the rows of an initializer once more.
-      return `${docs.map((doc) => `/** ${doc} */\n`).join('')}export const ${declaration.name}: ${declaration.type} = ${literal(declaration.value)};`;
   }
+}
+
+/** As text: ts-morph would indent the rows of an initializer once more, and parse all of them, which takes a second. */
+function constantOf(declaration: ConstantDeclaration): string {
+  const doc = docsOf(declaration).map((text) => `/** ${text} */\n`);
+  return `${doc.join('')}export const ${declaration.name}: ${declaration.type} = ${literal(declaration.value)};\n`;
+}
+
+function docsOf({ doc }: Declaration): string[] {
+  return doc === '' ? [] : [comment(doc)];
 }
 
 /** Text for a doc comment: one paragraph, and nothing that would end the comment. */
