@@ -5,6 +5,7 @@ import { inTurn, type Visit, type Way } from '../path/visit.js';
 import { contextEntries } from './context-entries.js';
 import type { IndexEntry, SimpleEntry } from './entry.js';
 import { createFindConverter, type FindConverter } from './extract-converters.js';
+import { createTextExtractor } from './text/extract-text.js';
 import type { Harvest, Target, ValueSearchType } from './values/converter.js';
 import { parametersOf } from './parameters-of.js';
 import { valuesOf } from './places/place-rows.js';
@@ -29,6 +30,18 @@ export type Extractor = (resource: Readonly<Record<string, unknown>>) => IndexEn
  * @throws RangeError for a zone that does not exist
  */
 export function createExtractor(tables: ExtractorTables, options: ExtractorOptions = {}): Extractor {
+  const values = createValueExtractor(tables, options);
+  const texts = createTextExtractor(tables);
+  // Not what the resource says: that may be a slice of its text, all of which would be kept with it.
+  const types = new Map<unknown, string>(tables.resourceTypes.map((type) => [type, type]));
+  return (resource) => {
+    const type = types.get(resource?.['resourceType']);
+    return type === undefined ? [] : [...values(resource), ...texts(type, resource)];
+  };
+}
+
+/** The same without words, which come from elsewhere than from the paths of parameters. */
+export function createValueExtractor(tables: ExtractorTables, options: ExtractorOptions = {}): Extractor {
   const resourceTypes = new Set(tables.resourceTypes);
   const compiler: Compiler = {
     find: createFindConverter(tables),

@@ -2,6 +2,8 @@ import { createHash } from 'node:crypto';
 
 import type { SearchRow, SearchTable } from '../contract/search.js';
 import { placesOf } from './places/place-rows.js';
+import { isWords } from './query/text-modifiers.js';
+import { WORDS } from './text/segment.js';
 
 /**
  * To be raised with every change of the code that makes other index entries of the same rows: a correction of a
@@ -34,12 +36,15 @@ export interface IndexMaker {
  * @param zone zone of dates without an offset, which their entries depend on
  */
 export function describeIndex(tables: readonly SearchTable[], zone: string): IndexMaker {
-  const whole = hash([EXTRACTION, zone, tables.map((table) => [table.type, table.parameters.map(essence)])]);
+  const whole = hash([EXTRACTION, WORDS, zone, tables.map((table) => [table.type, table.parameters.map(essence)])]);
   let record: IndexRecord | undefined;
   const makeRows = (): IndexRecord['rows'] =>
     Object.fromEntries(
       tables.flatMap(({ type, parameters }) =>
-        parameters.map((row) => [`${type}.${row.code}`, hash([EXTRACTION, row.type === 'date' && zone, essence(row)])]),
+        parameters.map((row) => {
+          const by = isWords(row) ? WORDS : row.type === 'date' && zone;
+          return [`${type}.${row.code}`, hash([EXTRACTION, by, essence(row)])];
+        }),
       ),
     );
   return { whole, record: () => (record ??= { whole, rows: makeRows() }) };

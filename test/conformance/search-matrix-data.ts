@@ -33,7 +33,8 @@ export function readSamples(tables: Tables, isWhole = false): ReadonlyMap<string
     const ofType = samples.get(type) ?? [];
     if (ofType.some((other) => other.id === id)) return;
     const entries = extract(resource);
-    const names = [...new Set(entries.map(({ param }) => `${type}.${param}`))];
+    const values = entries.filter(({ kind }) => kind !== 'words');
+    const names = [...new Set(values.map(({ param }) => `${type}.${param}`))];
     const isNew = names.some((name) => (covered.get(name) ?? 0) < least);
     if (!isNew && (isFilled || (!isWhole && ofType.length >= 3))) return;
     for (const name of names) covered.set(name, (covered.get(name) ?? 0) + 1);

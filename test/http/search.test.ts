@@ -144,7 +144,7 @@ describe('what a search cannot be (search.html#errors)', () => {
     ['_filter:not=x', '400 modifier-unknown The parameter "_filter" takes no modifiers; it has :not'],
     [
       'nmae=x',
-      '400 parameter-unknown Unknown parameter "nmae"; did you mean "name"? valid here: _filter, _id, _in, _language, _lastUpdated, _list, ',
+      '400 parameter-unknown Unknown parameter "nmae"; did you mean "name"? valid here: _content, _filter, _id, _in, _language, _lastUpdated, _list, ',
     ],
     [
       'name:exactly=x',
@@ -180,7 +180,7 @@ describe('what a search cannot be (search.html#errors)', () => {
       '400 parameter-unknown The parameter "_query" names a query that a server has, and there are none here;',
     ],
     ['_graph=x', '; meanwhile _include and _revinclude, also with :iterate, say what comes with the matches'],
-    ...['_text', '_content', '_contained', '_containedType', '_graph', '_score'].map((name) => [
+    ...['_contained', '_containedType', '_graph', '_score'].map((name) => [
       `${name}=x`,
       `400 parameter-unknown The parameter "${name}" is not supported yet; meanwhile`,
     ]),

@@ -11,7 +11,9 @@ import { LATER, VALUE_PARSERS, type ValueParser, type ValueRow } from './parse-v
 import type { Criterion } from './query.js';
 import { clip, quote } from './quote.js';
 import { compositeTests, invalid, missing, readValue, toCondition } from './read-value.js';
-import { splitAt } from './split.js';
+import { splitAt, unescape } from './split.js';
+import { isWords, takesWords } from './text-modifiers.js';
+import { readBeginning, readWords } from '../text/parse-words.js';
 import { notYet, unknownParameter } from './unknown-parameter.js';
 
 /**
@@ -34,6 +36,7 @@ export function parsePlain(
   if (value === '') throw invalid(label, 'has no value');
   if (isMembers(code)) return parseMembers(code, modifier, value, context, label);
   if (name.endsWith(':')) throw wrongModifier(label, modifier, row, context);
+  if (modifier !== '' && isWords(row)) throw wrongModifier(label, modifier, row, context);
   if (modifier === 'missing') return missing(label, value, row);
   const parts = splitAt(value, ',');
   const places = placesOf(row);
@@ -52,6 +55,11 @@ export function parsePlain(
     const all = { ...context, ...context.hierarchy };
     const hierarchies = parts.map((part) => readValue(label, part, () => parseHierarchy(part, modifier, row, all)));
     return { param: code, hierarchies: joinHierarchies(hierarchies) };
+  }
+  if (takesWords(row, modifier)) {
+    const read = modifier === 'text' ? readBeginning : readWords;
+    const some = parts.map((part) => readValue(label, part, () => read(unescape(part))));
+    return { param: code, words: some.length === 1 ? some[0]! : { some } };
   }
   const { parse, target } = findParser(label, modifier, row, context);
   const condition = toCondition(

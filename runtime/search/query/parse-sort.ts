@@ -4,6 +4,7 @@ import { isSearchable } from './later-parameters.js';
 import { isLinkName } from './link-name.js';
 import type { SortKey } from './query.js';
 import { quote } from './quote.js';
+import { isWords } from './text-modifiers.js';
 
 /**
  * Reads one key of `_sort`: a parameter, or another name of it, `-` before it for descending. https://hl7.org/fhir/R5/search.html#_sort
@@ -20,7 +21,9 @@ export function parseSortKey(text: string, rows: ReadonlyMap<string, SearchRow>)
   return { param: row.code, by, isDescending };
 }
 
-function kindOf({ code, type }: SearchRow): SortKey['by'] | undefined {
+function kindOf(row: SearchRow): SortKey['by'] | undefined {
+  const { code, type } = row;
+  if (isWords(row)) return undefined;
   if (code === '_id') return 'id';
   if (code === '_lastUpdated') return 'updated';
   return type === 'composite' || type === 'special' ? undefined : type;

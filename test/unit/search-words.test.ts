@@ -1,0 +1,131 @@
+import { describe, expect, it } from 'vitest';
+
+import { tables } from '../../generated/tables.js';
+import { createExtractor } from '../../runtime/search/extract.js';
+import { describeIndex, notCurrent } from '../../runtime/search/index-record.js';
+import { searchDefinitions } from '../../runtime/search/query/definitions.js';
+import { usedBy } from '../../runtime/search/query/used-by.js';
+import { append, MOST_TEXT, toLine } from '../../runtime/search/text/line.js';
+import { blocksOf } from '../../runtime/search/text/narrative.js';
+import { readBeginning, readWords } from '../../runtime/search/text/parse-words.js';
+import { wordsOf } from '../../runtime/search/text/segment.js';
+
+describe('words', () => {
+  it.each([
+    ['Acute  Headache, (left)', ['acute', 'headache', 'left']],
+    ['Ágatha Müller-Lüdenscheidt', ['agatha', 'muller', 'ludenscheidt']],
+    ["don't don’t O'Neil", ['dont', 'dont', 'oneil']],
+    ['BP:high 3.5 1,000 8302-2', ['bp', 'high', '3.5', '1,000', '8302', '2']],
+    ['a_b e.g. _ --', ['a_b', 'e.g']],
+    ['東京に', ['東京', 'に']],
+    ['x'.repeat(41), ['x'.repeat(40)]],
+    ['', []],
+  ])('of %j', (text, words) => {
+    expect(wordsOf(text)).toEqual(words);
+    expect(toLine(text)).toBe(words.length === 0 ? '' : `\n ${words.join(' ')} `);
+  });
+
+  it('are kept up to a bound, whole ones', () => {
+    const line = toLine('abc '.repeat(MOST_TEXT));
+    const text = append('', line);
+    expect(text.length).toBeLessThanOrEqual(MOST_TEXT);
+    expect(text.length).toBeGreaterThan(MOST_TEXT - 10);
+    expect(text.endsWith(' abc ')).toBe(true);
+    expect(append(text, toLine('more'))).toBe(text);
+  });
+});
+
+describe('a narrative', () => {
+  it.each([
+    ['<div><p>one <b>T</b>wo</p>three<br/>four</div>', ['one Two', 'three', 'four']],
+    ['<div>a<!-- <p>no</p> -->b &amp; &lt;c&gt; &#xE9;&#233;</div>', ['ab & <c> éé']],
+    ['<div title="a > b">x</div>', ['x']],
+    ['<td>blood</td><td>pressure</td>', ['blood', 'pressure']],
+    ['a < b', ['a   b']],
+    ['a<!-- never', ['a']],
+    ['&#1114112; &nope;', ['  &nope;']],
+  ])('%s', (xhtml, blocks) => {
+    expect(blocksOf(xhtml)).toEqual(blocks);
+  });
+
+  it('takes time by its length only', () => {
+    const begun = performance.now();
+    for (const piece of ['<a', '<!-', '<a "', '&#', '<a b="']) blocksOf(piece.repeat(200_000));
+    expect(performance.now() - begun).toBeLessThan(5000);
+  });
+});
+
+describe('what is asked', () => {
+  const phrase = (...words: string[]) => ({ phrase: words });
+  it.each([
+    ['bone', phrase('bone')],
+    ['"Bone scan"', phrase('bone', 'scan')],
+    ['a b', { all: [phrase('a'), phrase('b')], none: [] }],
+    ['a or b c', { some: [phrase('a'), { all: [phrase('b'), phrase('c')], none: [] }] }],
+    ['(a OR b) and c', { all: [{ some: [phrase('a'), phrase('b')] }, phrase('c')], none: [] }],
+    ['a AND NOT b', { all: [phrase('a')], none: [phrase('b')] }],
+    ['NOT b a', { all: [phrase('a')], none: [phrase('b')] }],
+    ['"and"', phrase('and')],
+    ['8302-2', phrase('8302', '2')],
+  ])('%s', (text, test) => expect(readWords(text)).toEqual(test));
+
+  it('a beginning', () => expect(readBeginning('"Head" an')).toEqual({ begins: ['head', 'an'] }));
+  it('a bounded number of words', () => {
+    expect(() => readWords('x '.repeat(10_000))).toThrow('has 10000 words, and may have 50');
+    expect(() => readBeginning('x '.repeat(51))).toThrow('has 51 words');
+  });
+});
+
+describe('the content', () => {
+  const content = (resource: object): string | undefined =>
+    createExtractor(tables)(resource as never).flatMap((entry) =>
+      entry.kind === 'words' && entry.param === '_content' ? [entry.text] : [],
+    )[0];
+
+  it('is what people read: no codes, ids, dates, URLs and references', () => {
+    const observation = {
+      resourceType: 'Observation',
+      id: 'idx',
+      status: 'final',
+      code: { id: 'ide', coding: [{ system: 'urn:x', code: 'codex', display: 'Weight' }] },
+      subject: { reference: 'Patient/refx', display: 'Ann' },
+      effectiveDateTime: '2024-01-01',
+      valueQuantity: { value: 1, unit: 'kg' },
+      note: [{ text: 'a **note**' }],
+      _status: { extension: [{ url: 'urn:x', valueString: 'beside' }] },
+      contained: [{ resourceType: 'Patient', name: [{ family: 'Within' }] }],
+      unknown: 'nothing',
+    };
+    expect(content(observation)?.trim().split(/\s+/)).toEqual(['weight', 'ann', 'kg', 'a', 'note', 'beside', 'within']);
+  });
+
+  it.each([
+    { text: 5 },
+    { text: null },
+    { text: [] },
+    { text: { div: {} } },
+    { contained: [[[]], null, { resourceType: 'x' }] },
+    { name: 'x' },
+  ])('of what is no resource is none: %j', (more) =>
+    expect(content({ resourceType: 'Patient', ...more })).toBeUndefined(),
+  );
+});
+
+describe('the record of the index', () => {
+  const maker = describeIndex(tables.search, 'UTC');
+  const before = { whole: 'x', rows: Object.fromEntries(Object.entries(maker.record().rows).map(([name, hash]) => [name, /\._(?:text|content)$|section-text$/.test(name) ? 'old' : hash])) }; // prettier-ignore
+
+  it('says of a store from before that its words are not there', () => {
+    expect(notCurrent(before, maker).sort()).toEqual([
+      'Composition.section-text',
+      'DomainResource._text',
+      'Resource._content',
+      'Resource._text',
+    ]);
+  });
+
+  it('of searches for words in a code too', () => {
+    const used = usedBy('Condition', { param: 'code', words: { phrase: ['x'] } }, searchDefinitions(tables));
+    expect(used.map(({ code }) => code)).toEqual(['code', '_content']);
+  });
+});
