@@ -19,7 +19,7 @@ export function preparedEntries(
   const always = new Set(extract({ resourceType }).map(({ param }) => param));
   const head = { resourceType, ...(id === undefined ? {} : { id }), ...(meta === undefined ? {} : { meta }) };
   const ofHead = extract(head).filter(({ param }) => !always.has(param));
-  return joinWords([...ofHead, ...entries]);
+  return joinWords([...entries, ...ofHead]);
 }
 
 /** The words of a parameter are one entry, wherever they stand: they are asked for together. */

@@ -86,7 +86,8 @@ export function readSearchRequest(input: SearchInput, services: SearchServices):
       return void addNote(notes, emptyNote(name));
     }
     const criterion = parseCriterion(name, value, context);
-    room -= isLink(criterion) || name === FILTER ? weightOf(criterion) : splitAt(value, ',').length;
+    const isWeighed = isLink(criterion) || name === FILTER || 'words' in criterion;
+    room -= isWeighed ? weightOf(criterion) : splitAt(value, ',').length;
     criteria.push(criterion);
     names.push(name);
     if (room < 0) throw tooManyValues(2 * context.maxAlternatives, criteria.some(isLink));

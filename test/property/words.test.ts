@@ -6,11 +6,18 @@ import { wordsOf } from '../../runtime/search/text/segment.js';
 
 const segmenter = new Intl.Segmenter('en', { granularity: 'word' });
 
+/** Dictionaries divide these, and know their words with all marks. */
+const DIVIDED = /[\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]/u;
+
 /** The words of the whole text by the segmenter alone. */
 function plainly(text: string): string[] {
-  return [...segmenter.segment(fold(text).replaceAll(':', ' '))]
+  if (DIVIDED.test(text) && /\s/.test(text)) return text.split(/\s+/).flatMap(plainly);
+  const isDivided = DIVIDED.test(text);
+  const spelled = isDivided ? text.normalize('NFC').toLowerCase() : fold(text);
+  return [...segmenter.segment(spelled.replaceAll(':', ' '))]
     .filter(({ isWordLike }) => isWordLike)
-    .map(({ segment }) => segment.replace(/['"’‘ʼ＇״׳]/g, '').slice(0, 40))
+    .flatMap(({ segment }) => (isDivided ? fold(segment).split(' ') : [segment]))
+    .map((word) => word.replace(/['"’‘ʼ＇״׳]/g, '').slice(0, 40))
     .filter((word) => word !== '');
 }
 

@@ -1,3 +1,4 @@
+import Database from 'better-sqlite3';
 import { describe, expect, it } from 'vitest';
 
 import { tables } from '../../generated/tables.js';
@@ -7,8 +8,9 @@ import { searchDefinitions } from '../../runtime/search/query/definitions.js';
 import { usedBy } from '../../runtime/search/query/used-by.js';
 import { append, MOST_TEXT, toLine } from '../../runtime/search/text/line.js';
 import { blocksOf } from '../../runtime/search/text/narrative.js';
-import { readBeginning, readWords } from '../../runtime/search/text/parse-words.js';
+import { DEEPEST, readBeginning, readWords } from '../../runtime/search/text/parse-words.js';
 import { wordsOf } from '../../runtime/search/text/segment.js';
+import { toMatch } from '../../runtime/store/sqlite/words.js';
 
 describe('words', () => {
   it.each([
@@ -23,6 +25,19 @@ describe('words', () => {
   ])('of %j', (text, words) => {
     expect(wordsOf(text)).toEqual(words);
     expect(toLine(text)).toBe(words.length === 0 ? '' : `\n ${words.join(' ')} `);
+  });
+
+  it.each([
+    ['Thai', 'ได้รับการผ่าตัดหัวใจเมื่อปีที่แล้ว', 'ผ่าตัด'],
+    ['Thai', 'เขาเป็นโรคเบาหวานชนิดที่ 2: café', 'เบาหวาน'],
+    ['Lao', 'ຂ້ອຍໄປໂຮງໝໍ', 'ໂຮງໝໍ'],
+    ['Khmer', 'ខ្ញុំទៅមន្ទីរពេទ្យ', 'មន្ទីរពេទ្យ'],
+    ['Burmese', 'ကျွန်တော်ဆေးရုံသွားတယ်', 'ဆေးရုံ'],
+    ['Chinese', '他昨天去医院看病', '医院'],
+    ['Japanese', '病院で手術を受けました', '手術'],
+  ])('of %s are in their sentence what they are alone', (_script, sentence, word) => {
+    expect(toLine(sentence)).toContain(` ${wordsOf(word).join(' ')} `);
+    expect(wordsOf(word)).not.toEqual([]);
   });
 
   it('are kept up to a bound, whole ones', () => {
@@ -76,11 +91,38 @@ describe('what is asked', () => {
   });
 });
 
+describe('what SQLite is asked', () => {
+  const db = new Database(':memory:');
+  db.exec('CREATE VIRTUAL TABLE words USING fts5(text)');
+  const nested = (shape: (inner: string) => string): string => {
+    let text = 'z';
+    for (let depth = 0; depth < DEEPEST; depth++) text = shape(text);
+    return text;
+  };
+
+  it.each([
+    ['not', nested((inner) => `a OR b NOT c NOT (${inner})`)],
+    ['and', nested((inner) => `a OR b AND (${inner})`)],
+    ['not alone', nested((inner) => `a NOT (${inner})`)],
+  ])('can be asked, as deep as parentheses go: %s', (_name, text) => {
+    const test = { some: [readWords('y'), readWords(text), readWords(text)] };
+    expect(db.prepare('SELECT * FROM words WHERE text MATCH ?').all(toMatch(3000, test))).toEqual([]);
+    expect(() => readWords(`(${nested((inner) => `x (${inner})`)})`)).toThrow(`more than ${DEEPEST} parentheses`);
+  });
+});
+
 describe('the content', () => {
   const content = (resource: object): string | undefined =>
     createExtractor(tables)(resource as never).flatMap((entry) =>
       entry.kind === 'words' && entry.param === '_content' ? [entry.text] : [],
     )[0];
+
+  it('has all of the narrative, however much else there is', () => {
+    const div = '<div xmlns="http://www.w3.org/1999/xhtml">at the end</div>';
+    const note = [{ text: 'long '.repeat(MOST_TEXT / 5) }];
+    const text = { status: 'generated', div };
+    expect(content({ resourceType: 'Observation', note, text })).toMatch(/^\n at the end /);
+  });
 
   it('is what people read: no codes, ids, dates, URLs and references', () => {
     const observation = {

@@ -12,8 +12,9 @@ import type { Criterion } from './query.js';
 import { clip, quote } from './quote.js';
 import { compositeTests, invalid, missing, readValue, toCondition } from './read-value.js';
 import { splitAt, unescape } from './split.js';
+import { countWords } from '../text/has-words.js';
 import { isWords, takesWords } from './text-modifiers.js';
-import { readBeginning, readWords } from '../text/parse-words.js';
+import { MOST_WORDS, readBeginning, readWords } from '../text/parse-words.js';
 import { notYet, unknownParameter } from './unknown-parameter.js';
 
 /**
@@ -58,7 +59,14 @@ export function parsePlain(
   }
   if (takesWords(row, modifier)) {
     const read = modifier === 'text' ? readBeginning : readWords;
-    const some = parts.map((part) => readValue(label, part, () => read(unescape(part))));
+    const mostWords = Math.max(most, MOST_WORDS);
+    let words = 0;
+    const some = parts.map((part) => {
+      const test = readValue(label, part, () => read(unescape(part)));
+      words += countWords(test);
+      if (words > mostWords) throw invalid(label, `has more than ${mostWords} words`);
+      return test;
+    });
     return { param: code, words: some.length === 1 ? some[0]! : { some } };
   }
   const { parse, target } = findParser(label, modifier, row, context);

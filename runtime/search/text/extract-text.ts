@@ -4,6 +4,7 @@ import { compileWays } from '../../path/compile-ways.js';
 import type { Visit, Way } from '../../path/visit.js';
 import type { WordsEntry } from '../entry.js';
 import { parametersOf } from '../parameters-of.js';
+import { objectOf, textOf } from '../values/json.js';
 import { createContentWalk } from './content.js';
 import { hasDisplays, takeDisplays, type TextFocus } from './displays.js';
 import { append, MOST_TEXT, toLine } from './line.js';
@@ -33,13 +34,23 @@ export function createTextExtractor(tables: Pick<Tables, 'search' | 'types' | 'p
     // Most texts beside a parameter, and all narratives, stand in the content, too.
     const [lines, narratives] = [new Map<string, string>(), new Map<string, string>()];
     let content = '';
-    walk(resource, (text, isXhtml) => {
+    let isFull = false;
+    const add = (text: string, isXhtml: boolean): void => {
       const known = isXhtml ? narratives : lines;
-      if (known.has(text)) return;
+      if (isFull || known.has(text)) return;
       const line = isXhtml ? narrative(text) : toLine(text);
       known.set(text, line);
-      content = append(content, line);
-    });
+      const longer = append(content, line);
+      isFull = longer.length < content.length + line.length;
+      content = longer;
+    };
+    // The narrative is in the content whatever else there is: a store may keep it once.
+    const own = textOf(objectOf(resource['text'])?.['div']);
+    if (own !== undefined) add(own, true);
+    // What is in the head comes last: it may be written anew with every version, and all else be known.
+    const { meta, ...others } = resource;
+    walk(others, add);
+    if (meta !== undefined) walk({ resourceType: resource['resourceType'], meta }, add);
     const texts = new Map<string, { text: string; readonly lines: Set<string> }>();
     const take: TextFocus['take'] = (param, text, isXhtml = false) => {
       const line = isXhtml ? (narratives.get(text) ?? narrative(text)) : (lines.get(text) ?? toLine(text));

@@ -6,8 +6,8 @@ import { wordsOf } from './segment.js';
 /** Words of one value, at most: each is looked up. */
 export const MOST_WORDS = 50;
 
-/** Parentheses within each other. */
-const DEEPEST = 20;
+/** Parentheses within each other. The parser of SQLite's FTS5 has a stack of fixed size, and gets up to three for one. */
+export const DEEPEST = 8;
 
 /**
  * Reads what full text is asked for: words, all of which have to be there; `"a phrase"`; `AND`, `OR` and `NOT` in either case, AND

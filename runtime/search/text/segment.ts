@@ -16,6 +16,15 @@ export function wordsOf(text: string): string[] {
 export function joinedWords(text: string): string {
   const plain = asciiWords(text);
   if (plain !== undefined) return plain;
+  if (!DIVIDED.test(text)) return foldedWords(text);
+  return text
+    .split(/\s+/)
+    .map((piece) => (DIVIDED.test(piece) ? dividedWords(piece) : joinedWords(piece)))
+    .filter(isSome)
+    .join(' ');
+}
+
+function foldedWords(text: string): string {
   const folded = fold(text).replace(APOSTROPHES, "'").replace(SEPARATORS, ' ');
   // No word goes over a space, and the segmenter takes a thousand times as long as a pass over ASCII.
   return asciiWords(folded) ?? folded.split(' ').map(wordsOfPiece).filter(isSome).join(' ');
@@ -25,12 +34,21 @@ function wordsOfPiece(piece: string): string {
   return asciiWords(piece) ?? tidy(segment(piece)).join(' ');
 }
 
+/** Scripts without spaces whose vowels and tones are marks: without these no dictionary knows their words. */
+const DIVIDED = /[\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]/u;
+
+function dividedWords(piece: string): string {
+  const spelled = piece.normalize('NFC').toLowerCase().replace(SEPARATORS, ' ');
+  const words = segment(spelled).flatMap((word) => fold(word).split(' '));
+  return tidy(words).filter(isSome).join(' ');
+}
+
 function isSome(words: string): boolean {
   return words !== '';
 }
 
-/** What decides on words beside the text: to be raised when they change, and what Unicode the segmenter knows. */
-export const WORDS = [1, process.versions['unicode']] as const;
+/** What decides on words beside the text: to be raised when they change, and what Unicode and dictionaries the segmenter knows. */
+export const WORDS = [2, process.versions['unicode'], process.versions['icu']?.split('.')[0]] as const;
 
 /** Rules of the root locale, whatever the machine's. */
 const segmenter = new Intl.Segmenter('en', { granularity: 'word' });
