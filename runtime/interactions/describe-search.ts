@@ -2,8 +2,7 @@ import type { SearchRow } from '../contract/search.js';
 import type { JsonObject } from '../fhir/resource.js';
 import { searchDefinitions } from '../search/query/definitions.js';
 import { placesOf } from '../search/places/place-rows.js';
-import { PREFIXES } from '../search/query/intervals.js';
-import { modifiersOf } from '../search/query/parse-criterion.js';
+import { modifiersOf, prefixesOf } from '../search/query/modifiers.js';
 import type { HierarchyContext } from '../search/query/parse-hierarchy.js';
 import { isInline, OF_THEIR_OWN } from '../search/query/later-parameters.js';
 import { isWords } from '../search/query/text-modifiers.js';
@@ -59,7 +58,8 @@ function describeParameter(name: string, row: SearchRow, hierarchy: HierarchyCon
   if (own !== undefined) return { name, definition: row.url, type: row.type, documentation: `${own}.` };
   if (isWords(row)) return { name, definition: row.url, type: row.type, documentation: WORDS };
   const modifiers = modifiersOf(row, hierarchy).map((modifier) => `:${modifier}`);
-  const prefixes = PREFIXED.has(row.type) ? ` Prefixes: ${PREFIXES.join(', ')}.` : '';
+  const taken = modifiers.length === 0 ? 'No modifiers' : `Modifiers: ${modifiers.join(', ')}`;
+  const prefixes = PREFIXED.has(row.type) ? ` Prefixes: ${prefixesOf(row).join(', ')}.` : '';
   const alias = name === row.code ? '' : ` Another name for ${row.code}.`;
   // Over several types nothing leads from one to others.
   const chains =
@@ -72,7 +72,7 @@ function describeParameter(name: string, row: SearchRow, hierarchy: HierarchyCon
     name,
     definition: row.url,
     type: row.type,
-    documentation: `Modifiers: ${modifiers.join(', ')}.${form}${prefixes}${alias}${chains}`,
+    documentation: `${taken}.${form}${prefixes}${alias}${chains}`,
   };
 }
 

@@ -1,3 +1,4 @@
+import type { SearchRow } from '../contract/search.js';
 import { FhirError } from '../fhir/errors.js';
 import type { Note } from '../fhir/note.js';
 import { FILTER } from '../search/filter/read-filter.js';
@@ -85,6 +86,7 @@ export function readSearchRequest(input: SearchInput, services: SearchServices):
       checkName(name, context);
       return void addNote(notes, emptyNote(name));
     }
+    checkOnce(name, names, context.rows);
     const criterion = parseCriterion(name, value, context);
     const isWeighed = isLink(criterion) || name === FILTER || 'words' in criterion;
     room -= isWeighed ? weightOf(criterion) : splitAt(value, ',').length;
@@ -158,6 +160,15 @@ export function readSearchRequest(input: SearchInput, services: SearchServices):
     understood,
     notes,
   };
+}
+
+/** Definitions of stored parameters may say that they are asked for once. */
+function checkOnce(name: string, names: readonly string[], rows: ReadonlyMap<string, SearchRow>): void {
+  const codeOf = (each: string): string => each.replace(/[:.].*$/, '');
+  const code = codeOf(name);
+  if (rows.get(code)?.once !== true || !names.some((each) => codeOf(each) === code)) return;
+  const text = `The parameter ${JSON.stringify(code)} may stand once: its definition says multipleAnd: false`;
+  throw new FhirError('parameter-invalid', text);
 }
 
 function planOf(directives: readonly IncludeDirective[], settings: SearchSettings): FindQuery['include'] {

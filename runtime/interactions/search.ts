@@ -16,6 +16,7 @@ import { includeViews, matchViews } from './search-views.js';
 import { checkEffect, openWalk, sealWalk, type Walk } from './search-walk.js';
 import { TYPES } from './read-types.js';
 import type { Services } from './services.js';
+import { unindexedNotes } from './unindexed-notes.js';
 import { showPage } from './show-page.js';
 import { toldInstant } from './told-instant.js';
 
@@ -78,6 +79,7 @@ export async function search(call: Call, services: Services): Promise<Reply> {
       ...request.notes,
       ...(include === undefined || page.cut === undefined ? [] : [cutNote(page.cut, include)]),
       ...(await currencyNotes({ used: [...request.used, ...used] }, services)),
+      ...(await unindexedNotes({ used: [...request.used, ...used] }, services, call.signal)),
     ],
   });
 }

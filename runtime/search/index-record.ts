@@ -40,14 +40,30 @@ export function describeIndex(tables: readonly SearchTable[], zone: string): Ind
   let record: IndexRecord | undefined;
   const makeRows = (): IndexRecord['rows'] =>
     Object.fromEntries(
-      tables.flatMap(({ type, parameters }) =>
-        parameters.map((row) => {
-          const by = isWords(row) ? WORDS : row.type === 'date' && zone;
-          return [`${type}.${row.code}`, hash([EXTRACTION, by, essence(row)])];
-        }),
-      ),
+      tables.flatMap(({ type, parameters }) => parameters.map((row) => [`${type}.${row.code}`, hashRow(row, zone)])),
     );
   return { whole, record: () => (record ??= { whole, rows: makeRows() }) };
+}
+
+/**
+ * The same with some rows more, which takes as long as there are such.
+ *
+ * @param more each with the type that it belongs to
+ */
+export function withMoreRows(
+  base: IndexMaker,
+  more: readonly (readonly [type: string, row: SearchRow])[],
+  zone: string,
+): IndexMaker {
+  if (more.length === 0) return base;
+  const rows = Object.fromEntries(more.map(([type, row]) => [`${type}.${row.code}`, hashRow(row, zone)]));
+  const whole = hash([base.whole, rows]);
+  let record: IndexRecord | undefined;
+  return { whole, record: () => (record ??= { whole, rows: { ...base.record().rows, ...rows } }) };
+}
+
+function hashRow(row: SearchRow, zone: string): string {
+  return hash([EXTRACTION, isWords(row) ? WORDS : row.type === 'date' && zone, essence(row)]);
 }
 
 /**

@@ -118,6 +118,8 @@ export function searchDocs(): string {
     '',
     ...table(['later', 'why'], reasons),
     '',
+    'Parameters of the store (SearchParameters that are active) take what their type takes, and of that what their definition admits.',
+    '',
     '## Chains and reverse chains',
     '',
     '`subject.name`, `subject:Patient.organization.name`, `_has:Observation:patient:code`, nested and mixed, with modifiers and',

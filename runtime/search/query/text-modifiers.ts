@@ -17,5 +17,7 @@ export function isWords({ code, type, paths }: Pick<SearchRow, 'code' | 'type' |
 export function takesWords(row: Pick<SearchRow, 'code' | 'type' | 'paths'>, modifier: string): boolean {
   if (isWords(row)) return modifier === '';
   if (row.type !== 'token' && row.type !== 'reference') return false;
-  return TEXT_MODIFIERS.includes(modifier) && row.paths.some(({ types }) => types.some(hasDisplays));
+  // What the library evaluates tells of no text beside its values.
+  if (!TEXT_MODIFIERS.includes(modifier) || row.paths.some(({ library }) => library === true)) return false;
+  return row.paths.some(({ types }) => types.some(hasDisplays));
 }

@@ -81,7 +81,7 @@ function waysOf({ code, type, paths }: SearchRow): readonly Way<TextFocus>[] {
   }
   if (type !== 'token' && type !== 'reference' && type !== 'special') return [];
   return paths
-    .filter(({ types }) => types.some(hasDisplays))
+    .filter(({ types, library }) => library !== true && types.some(hasDisplays))
     .map(({ steps, types }) => ({
       steps,
       end: (told) => takeDisplays(code, told === undefined ? types : [told]),
