@@ -11,7 +11,6 @@ export const LATER_PARAMETERS: Readonly<Record<string, string>> = {
   _content: 'string parameters take :contains',
   _contained: 'contained resources are found by nothing but the resource that they are in',
   _containedType: 'contained resources are found by nothing but the resource that they are in',
-  _graph: '_include and _revinclude, also with :iterate, say what comes with the matches',
   _score: 'sort with _sort',
 };
 
