@@ -147,6 +147,8 @@ const DATA = [
   graph('no-compartment', 'Patient', [
     ['Patient', 'Practitioner', { ...path('generalPractitioner'), ...compartment('identical', 'List') }],
   ]),
+  graph('long-path', 'Patient', [['Patient', 'Patient', path(`link.other${' '.repeat(500)}`)]]),
+  graph('long-params', 'Patient', [['Patient', 'Patient', params('{ref}'.repeat(401))]]),
   graph(
     'large',
     'Patient',
@@ -284,8 +286,10 @@ export function graphSearches(data: Store): void {
     ['Patient?_graph=searches-any', 'by params, so that the target needs a type to search'],
     ['Patient?_graph=slice', 'with a sliceName; slices are not told apart here'],
     ['Patient?_graph=custom', 'with the rule "custom"; identical, matching, different are followed here'],
+    ['Patient?_graph=long-path', 'with 510 characters of path; 500 may be'],
+    ['Patient?_graph=long-params', 'with 2005 characters of params; 2000 may be'],
     ['Patient?_graph=no-compartment', 'by a compartment of "List", which there is not'],
-    ['Patient?_graph=large', 'has more than 200 nodes and links; make several graphs of it'],
+    ['Patient?_graph=large', 'has more than 200 nodes, links and compartments; make several graphs of it'],
   ])('%s is refused', async (asked, text) => {
     const answer = await get(asked);
     expect(refusalOf(answer)).toContain(text);

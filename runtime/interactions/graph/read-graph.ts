@@ -47,8 +47,11 @@ export const REF = '{ref}';
 /** Any type. */
 export const ANY = 'Resource';
 
-/** Nodes and links of one graph, together. */
+/** Nodes, links and their compartments of one graph, together. */
 const MOST_PARTS = 200;
+
+/** Longest path, and longest params, in characters. */
+const LONGEST = { path: 500, params: 2000 };
 
 /** `custom` has an expression of its own. https://hl7.org/fhir/R5/valueset-graph-compartment-rule.html */
 const RULES: Readonly<Record<string, boolean>> = { identical: true, matching: true, different: false };
@@ -66,8 +69,9 @@ export function readGraph(
   const name = `${GRAPH}/${textOf(definition, 'id') ?? ''}`;
   const wrong = (what: string): FhirError => new FhirError('parameter-invalid', `The graph ${name} ${what}`);
   const [nodeParts, linkParts] = [partsOf(definition, 'node'), partsOf(definition, 'link')];
-  if (nodeParts.length + linkParts.length > MOST_PARTS) {
-    throw wrong(`has more than ${MOST_PARTS} nodes and links; make several graphs of it`);
+  const rules = linkParts.flatMap((link) => partsOf(link, 'compartment'));
+  if (nodeParts.length + linkParts.length + rules.length > MOST_PARTS) {
+    throw wrong(`has more than ${MOST_PARTS} nodes, links and compartments; make several graphs of it`);
   }
   const nodes = new Map<string, GraphNode>();
   for (const part of nodeParts) {
@@ -98,6 +102,10 @@ export function readGraph(
       throw wrong(`${link} with the rule ${quote(rule)}; ${Object.keys(RULES).join(', ')} are followed here`);
     });
     const [path, params] = [textOf(part, 'path'), textOf(part, 'params')];
+    for (const [name, most] of Object.entries(LONGEST)) {
+      const { length } = textOf(part, name) ?? '';
+      if (length > most) throw wrong(`${link} with ${length} characters of ${name}; ${most} may be`);
+    }
     if ((path === undefined) === (params === undefined)) throw wrong(`${link} that needs either a path or params`);
     if (path !== undefined) {
       const read = readGraphPath(path, source.type, types);
