@@ -16,7 +16,7 @@ export const CONDITIONS: Readonly<Record<ScopeCondition, readonly [label: string
     'Criteria reach into other types, by a chain whose target is known, by `_has`, `_filter` or sorting: those types.',
   ],
   'untyped-chain': ['untyped chain', 'A chain over a reference without a type: the types that it may point to.'],
-  list: ['_list', 'Criteria name a list: the types of lists and what is in them.'],
+  list: ['_list', 'Criteria name a list, or `_graph` a graph: the types of these.'],
   in: ['_in', 'Criteria name a group, list or team: its type.'],
   include: ['_include', 'The types that are included.'],
   revinclude: ['_revinclude', 'The types that are included because they refer to matches.'],

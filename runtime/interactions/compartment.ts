@@ -2,7 +2,7 @@ import type { Condition } from '../search/query/query.js';
 import type { Compartment } from './search-scope.js';
 
 /** In the place of a parameter: the resource that the compartment is named after. */
-const ITSELF = '{def}';
+export const ITSELF = '{def}';
 
 /**
  * What makes a resource of a type part of a compartment, one of these: that it refers to the compartment's resource by some

@@ -15,6 +15,8 @@ export interface ResultOptions {
   readonly elements?: readonly string[];
   /** Matches on all pages. */
   readonly maxResults?: number;
+  /** What `_graph` names. */
+  readonly graph?: string;
 }
 
 /** What values are read with. */
@@ -43,6 +45,7 @@ export const RESULT_PARAMETERS: Readonly<Record<string, Reader>> = {
   _summary: readSummary,
   _elements: readElements,
   _maxresults: readMaxResults,
+  _graph: (value) => ({ options: { graph: value } }),
 };
 
 function readSort(value: string, { rows, ignore }: ResultContext): Understood {

@@ -5,6 +5,7 @@ import { FhirError } from '../fhir/errors.js';
 import type { Criterion } from '../search/query/query.js';
 import type { Call } from './call.js';
 import { TYPES } from './read-types.js';
+import { GRAPH } from './graph/read-graph.js';
 import type { SearchServices } from './search-input.js';
 import { readSearchRequest, type SearchRequest } from './search-request.js';
 import { scopeOf } from './search-scope.js';
@@ -25,7 +26,7 @@ export type AskedSearch = { readonly [name in 'type' | 'id' | 'member' | 'params
 
 /** @param type whose parameters count; absent: those that all types have do */
 export function needsOfSearch(
-  { criteria, names, types, understood }: SearchRequest,
+  { criteria, names, types, understood, graph }: SearchRequest,
   { type, member }: { readonly type: string | undefined; readonly member: string | undefined },
   access: Access,
   { scopes: { ownChains } }: SearchServices['tables'],
@@ -33,7 +34,8 @@ export function needsOfSearch(
   const isOwn = (_: Criterion, i: number): boolean => type !== undefined && isOwnChain(ownChains, type, names[i] ?? '');
   const own = criteria.filter(isOwn);
   const judged = criteria.filter((each, i) => !isOwn(each, i));
-  const links = linksOf(judged, access);
+  const found = linksOf(judged, access);
+  const links = graph === undefined ? found : { ...found, list: [...(found.list || []), GRAPH].sort() };
   const isNamed = (member !== undefined && member !== '*') || understood.some(({ name }) => name === TYPES);
   const named = { 'types-named': isNamed && types, 'types-unnamed': !isNamed && types } as const;
   const content: Content = { ...links, ...named };

@@ -37,6 +37,14 @@ export function emptyNote(name: string): Note {
   return { severity: 'information', issue: 'informational', code: 'parameter-empty', text, parameter: name };
 }
 
+/** The same of a graph. */
+export function graphCutNote(most: number): Note {
+  const text =
+    `Not all that the graph leads to is here: a page has ${most} resources beside the matches at most, fewer where they are ` +
+    'large; ask for fewer matches with _count, or for less in the graph';
+  return { severity: 'warning', issue: 'incomplete', code: 'includes-cut', text };
+}
+
 /** What did not come with a page though it was asked for. https://hl7.org/fhir/R5/search.html#include */
 export function cutNote(cut: NonNullable<FindPage['cut']>, { most, rounds }: IncludePlan): Note {
   const text =

@@ -30,6 +30,8 @@ export interface SearchRequest extends Pick<FindQuery, 'sort' | 'count' | 'total
   readonly names: readonly string[];
   readonly maxResults?: number;
   readonly view?: View;
+  /** What names the graph whose resources come with the matches. */
+  readonly graph?: string;
   /** The parameters that searching, sorting and including go by. */
   readonly used: readonly UsedParameter[];
   /** The parameters that count, in their order. */
@@ -37,6 +39,9 @@ export interface SearchRequest extends Pick<FindQuery, 'sort' | 'count' | 'total
   /** What was left out. */
   readonly notes: readonly Note[];
 }
+
+/** The parameter that names a graph. https://hl7.org/fhir/R5/search.html#_graph */
+const GRAPH = '_graph';
 
 /** What is left out where a client is lenient: what does not exist, not what is wrong. */
 const IGNORABLE: ReadonlySet<string> = new Set(['parameter-unknown', 'modifier-unknown', 'prefix-unknown']);
@@ -139,12 +144,14 @@ export function readSearchRequest(input: SearchInput, services: SearchServices):
       ignore(told);
     }
   }
-  if (options.summary === 'text' && includes.length > 0) {
+  if (options.summary === 'text' && (includes.length > 0 || options.graph !== undefined)) {
     const error = textWithIncludes();
     if (!isLenient) throw error;
     ignore(error);
     includes.length = 0;
-    understood = understood.filter(({ name }) => !isInclude(name));
+    const { graph: _none, ...rest } = options;
+    options = rest;
+    understood = understood.filter(({ name }) => !isInclude(name) && name !== GRAPH);
   }
   for (const { param } of options.sort ?? []) use({ type: owner, code: param });
   const query = toQuery(options, settings);
@@ -156,6 +163,7 @@ export function readSearchRequest(input: SearchInput, services: SearchServices):
     names,
     ...query,
     ...(include !== undefined && { include }),
+    ...(options.graph !== undefined && query.count > 0 && { graph: options.graph }),
     used: [...used.values()],
     understood,
     notes,
@@ -196,7 +204,7 @@ function toQuery(
 
 /** https://hl7.org/fhir/R5/search.html#summary */
 function textWithIncludes(): FhirError {
-  const text = '_include and _revinclude exclude _summary=text; _summary=true or _elements go with them';
+  const text = '_include, _revinclude and _graph exclude _summary=text; _summary=true or _elements go with them';
   return new FhirError('parameter-invalid', text);
 }
 

@@ -2,16 +2,18 @@ import type { Note } from '../fhir/note.js';
 import type { FindPage, FindQuery } from '../store/store.js';
 import type { Call, Reply } from './call.js';
 import { findPage } from './find-page.js';
+import { openGraph } from './graph/include-graph.js';
 import { describeCurrency } from './index-currency.js';
 import { namesNotCurrent } from './names-not-current.js';
 import { checkForm, writeLink } from './page-form.js';
 import { PAGE_PARAMETER } from './page-link.js';
 import { boundSearch, type SearchBounds } from './search-bounds.js';
 import { replySearchBundle } from './search-bundle.js';
-import { cutNote } from './search-notes.js';
+import { cutNote, graphCutNote } from './search-notes.js';
 import { readMembership } from './search-parts.js';
 import { readSearchRequest, type SearchRequest } from './search-request.js';
 import { scopeOf, type SearchScope } from './search-scope.js';
+import { DEFAULT_SEARCH } from './search-settings.js';
 import { includeViews, matchViews } from './search-views.js';
 import { checkEffect, openWalk, sealWalk, type Walk } from './search-walk.js';
 import { TYPES } from './read-types.js';
@@ -55,6 +57,8 @@ export async function search(call: Call, services: Services): Promise<Reply> {
     ...(include !== undefined && { include }),
   };
   const { parts, used } = readMembership(scope, types, source, services);
+  const graph =
+    request.graph === undefined ? undefined : await openGraph(request.graph, types, walk.began, call, services);
   const page = await findPage(parts, request, query, call, services, bounds);
   const shown = walk.shown + page.versions.length;
   const hasNext = count > 0 && page.next !== undefined && shown < maxResults;
@@ -62,7 +66,11 @@ export async function search(call: Call, services: Services): Promise<Reply> {
     ? await nextLink(call, scope, request, { ...walk, shown, after: page.next, effect }, services)
     : undefined;
   const total = totalOf(page, query);
-  const included = page.included ?? [];
+  const { includes } = { ...DEFAULT_SEARCH, ...services.search };
+  const there = page.included ?? [];
+  const reached = await graph?.follow(page.versions, there, includes - there.length);
+  const included = [...there, ...(reached?.included ?? [])];
+  const asked = [...request.used, ...used, ...(graph?.used ?? [])];
   return replySearchBundle({
     page: {
       ...page,
@@ -78,8 +86,9 @@ export async function search(call: Call, services: Services): Promise<Reply> {
     notes: [
       ...request.notes,
       ...(include === undefined || page.cut === undefined ? [] : [cutNote(page.cut, include)]),
-      ...(await currencyNotes({ used: [...request.used, ...used] }, services)),
-      ...(await unindexedNotes({ used: [...request.used, ...used] }, services, call.signal)),
+      ...(reached?.isCut === true ? [graphCutNote(includes)] : []),
+      ...(await currencyNotes({ used: asked }, services)),
+      ...(await unindexedNotes({ used: asked }, services, call.signal)),
     ],
   });
 }

@@ -219,7 +219,10 @@ export function includeSearches(data: Store): void {
       'Organization?_revinclude=Observation:subject:Patient',
       '"_revinclude" refers to Patient, so that it finds nothing',
     ],
-    ['Observation?_include=*&_summary=text', '400 parameter-invalid _include and _revinclude exclude _summary=text'],
+    [
+      'Observation?_include=*&_summary=text',
+      '400 parameter-invalid _include, _revinclude and _graph exclude _summary=text',
+    ],
     ['Observation?_includes=*', '400 parameter-unknown Unknown parameter "_includes"'],
   ])('%s is refused', async (path, text) => {
     const refusal = refusalOf(await get(`/${path}`));

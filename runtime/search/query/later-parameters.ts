@@ -10,7 +10,6 @@ import { isWords } from './text-modifiers.js';
 export const LATER_PARAMETERS: Readonly<Record<string, string>> = {
   _contained: 'contained resources are found by nothing but the resource that they are in',
   _containedType: 'contained resources are found by nothing but the resource that they are in',
-  _graph: '_include and _revinclude, also with :iterate, say what comes with the matches',
   _score: 'sort by a parameter with _sort; how well words match is not measured',
 };
 

@@ -147,6 +147,7 @@ export function searchMaker(random: Random, value: Values, known: readonly strin
     for (const [name, values] of random.some(4, () => pick(RESULTS))) query.push([name, pick(values)]);
     if (type === undefined && chance(0.7)) query.push(['_type', `${pick(DRAFT_TYPES)},${pick(DRAFT_TYPES)}`]);
     if (chance(0.1)) query.push(membership(type));
+    if (chance(0.1)) query.push(['_graph', pick(idsOfType('GraphDefinition'))]);
     return query;
   };
 }

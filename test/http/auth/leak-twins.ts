@@ -19,7 +19,16 @@ export interface Policy {
 }
 
 const OPEN = '_language=en';
-const SOME = ['Patient', 'Encounter', 'List', 'Location', 'Organization', 'Provenance', 'DocumentReference'];
+const SOME = [
+  'Patient',
+  'Encounter',
+  'List',
+  'Location',
+  'Organization',
+  'Provenance',
+  'DocumentReference',
+  'GraphDefinition',
+];
 
 /** Clients whose answers are looked at. */
 export const POLICIES: readonly Policy[] = [
@@ -34,14 +43,15 @@ export const POLICIES: readonly Policy[] = [
   },
   {
     name: 'types and parts of types',
-    scopes: `system/Patient.rs system/Encounter.rs system/Condition.rs system/Group.rs system/Observation.rs?${LAB}`,
-    all: ['Patient', 'Encounter', 'Condition', 'Group'],
+    scopes: `system/Patient.rs system/Encounter.rs system/Condition.rs system/Group.rs system/GraphDefinition.rs system/Observation.rs?${LAB}`,
+    all: ['Patient', 'Encounter', 'Condition', 'Group', 'GraphDefinition'],
     open: ['Observation'],
   },
   {
     name: 'types by some letters',
-    scopes: 'system/Patient.r system/Observation.s system/Provenance.s system/List.r system/Binary.s',
-    all: ['Patient', 'Observation', 'Provenance', 'List', 'Binary'],
+    scopes:
+      'system/Patient.r system/Observation.s system/Provenance.s system/List.r system/Binary.s system/GraphDefinition.r',
+    all: ['Patient', 'Observation', 'Provenance', 'List', 'Binary', 'GraphDefinition'],
     unread: ['Observation', 'Provenance', 'Binary'],
   },
   {

@@ -121,8 +121,44 @@ const MAKERS: Readonly<Record<string, Maker>> = {
     subject: m.refer('Patient', 'Observation'),
     author: m.refer('Practitioner'),
   }),
+  GraphDefinition: (m) => graph(m),
 };
 
+/** Ways from one of the types above to another, as links of graphs have them. */
+const WAYS: readonly (readonly [source: string, target: string, way: object])[] = [
+  ['Patient', 'Practitioner', { path: 'Patient.generalPractitioner' }],
+  ['Patient', 'Patient', { path: 'link.other' }],
+  ['Patient', 'Observation', { params: 'patient={ref}' }],
+  ['Patient', 'Resource', { path: 'Patient.managingOrganization' }],
+  ['Patient', 'List', { params: 'item={ref}' }],
+  ['Observation', 'Patient', { path: 'subject' }],
+  ['Observation', 'Observation', { params: 'has-member={ref}&patient.family:missing=false' }],
+  ['Observation', 'Encounter', { path: 'encounter', compartment: [{ use: 'requires', rule: 'identical', code: 'Patient' }] }], // prettier-ignore
+  ['Observation', 'Provenance', { params: 'target={ref}' }],
+  ['Encounter', 'Condition', { params: '_has:Provenance:target:agent:missing=false&encounter={ref}' }],
+  ['Encounter', 'Location', { path: 'Encounter.location.location' }],
+  [
+    'List',
+    'Resource',
+    { path: 'List.entry.item', compartment: [{ use: 'where', rule: 'different', code: 'Patient' }] },
+  ],
+  ['List', 'Observation', { path: 'List.entry.item' }],
+  ['Provenance', 'Binary', { path: 'Provenance.target' }],
+];
+
+/** Most of them can be followed. */
+function graph({ random, word }: Making): Record<string, unknown> {
+  const ways = WAYS.filter(() => random.chance(0.6));
+  const types = [...new Set(['Patient', ...ways.flatMap(([source, target]) => [source, target])])];
+  return {
+    url: `http://graphs.example/${word()}`,
+    name: 'G',
+    status: 'active',
+    start: random.pick(['Patient', 'Observation', 'List'].filter((type) => types.includes(type))),
+    node: types.map((type) => ({ nodeId: type, type })),
+    link: ways.map(([sourceId, targetId, way]) => ({ sourceId, targetId, ...way })),
+  };
+}
 /** Types that the drafts are of. */
 export const DRAFT_TYPES: readonly string[] = Object.keys(MAKERS);
 

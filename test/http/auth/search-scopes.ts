@@ -17,6 +17,29 @@ const observation = (id: string, subject: string, more: object) => ({
   ...more,
 });
 
+/** From patients to observations of theirs, to their subjects' organizations, and to binaries. */
+const graph = (id: string, more: object) => ({
+  resourceType: 'GraphDefinition',
+  id,
+  name: id,
+  status: 'active',
+  start: 'p',
+  node: [
+    { nodeId: 'p', type: 'Patient' },
+    { nodeId: 'o', type: 'Observation' },
+    { nodeId: 's', type: 'Provenance' },
+    { nodeId: 'b', type: 'Binary' },
+    { nodeId: 'any', type: 'Resource' },
+  ],
+  link: [
+    { sourceId: 'p', targetId: 'o', params: 'patient={ref}&patient.family:missing=false' },
+    { sourceId: 'p', targetId: 's', params: 'target={ref}' },
+    { sourceId: 's', targetId: 'b', path: 'target' },
+    { sourceId: 'p', targetId: 'any', path: 'managingOrganization' },
+  ],
+  ...more,
+});
+
 const arrange = (server: ToyServer): Promise<void> =>
   putAll(server, [
     { resourceType: 'Organization', id: 'g', name: 'Seen', ...IN },
@@ -44,6 +67,8 @@ const arrange = (server: ToyServer): Promise<void> =>
     { resourceType: 'List', id: 'l', status: 'current', mode: 'working', entry: [{ item: { reference: 'Patient/a' } }, { item: { reference: 'Patient/b' } }], ...IN }, // prettier-ignore
     { resourceType: 'List', id: 'm', status: 'current', mode: 'working', entry: [{ item: { reference: 'Patient/b' } }], ...OUT }, // prettier-ignore
     { resourceType: 'Group', id: 'n', type: 'person', membership: 'enumerated', member: [{ entity: { reference: 'Patient/a' } }, { entity: { reference: 'Patient/b' }, inactive: true }], ...OUT }, // prettier-ignore
+    graph('gr', IN),
+    graph('hidden', OUT),
     { resourceType: 'Binary', id: 'free', contentType: 'text/plain', data: 'YQ==' },
     { resourceType: 'Binary', id: 'of-a', contentType: 'text/plain', data: 'YQ==', securityContext: { reference: 'Patient/a' } }, // prettier-ignore
     { resourceType: 'Binary', id: 'of-b', contentType: 'text/plain', data: 'YQ==', securityContext: { reference: 'Patient/b' } }, // prettier-ignore
@@ -174,6 +199,28 @@ const INCLUDES: readonly (readonly [scopes: string, path: string, included: stri
   [`system/Provenance.s${isIn} system/Binary.r system/Patient.r${isIn}`, '/Provenance?_include=Provenance:target', 'Binary/of-a'], // prettier-ignore
 ];
 
+/** The same with a graph. */
+const GRAPHS: typeof INCLUDES = [
+  ['system/Patient.s', '/Patient?_graph=gr', 'needs system/GraphDefinition.r system/Patient.s'],
+  [
+    'system/Patient.s system/GraphDefinition.s',
+    '/Patient?_graph=gr',
+    'needs system/GraphDefinition.r system/Patient.s',
+  ],
+  ['system/Patient.s system/GraphDefinition.r', '/Patient?_graph=gr', ''],
+  ['system/GraphDefinition.r', '/Patient?_graph=gr', 'needs system/GraphDefinition.r system/Patient.s'],
+  [`system/Patient.s system/GraphDefinition.r${isIn}`, '/Patient?_graph=hidden', 'parameter-invalid'],
+  [`system/Patient.s system/GraphDefinition.r${isIn}`, '/Patient?_graph=none', 'parameter-invalid'],
+  ['system/Patient.s system/GraphDefinition.r system/Organization.r', '/Patient?_graph=gr', 'Organization/g Organization/h'], // prettier-ignore
+  ['system/Patient.s system/GraphDefinition.r system/Observation.r', '/Patient?_graph=gr', ''],
+  ['system/Patient.s system/GraphDefinition.r system/Observation.s', '/Patient?_graph=gr', 'Observation/1 Observation/2 Observation/3 Observation/4'], // prettier-ignore
+  [`system/Patient.s${isIn} system/GraphDefinition.r system/Observation.s system/Organization.r`, '/Patient?_graph=gr', 'Observation/1 Observation/3 Organization/g'], // prettier-ignore
+  [`system/Patient.s system/GraphDefinition.r system/Observation.s${isIn} system/Organization.r${isIn}`, '/Patient?_graph=gr', 'Observation/1 Observation/2 Organization/g'], // prettier-ignore
+  [`system/Patient.rs${isIn} system/GraphDefinition.r system/Provenance.s system/Binary.r`, '/Patient?_graph=gr', 'Provenance/p'], // prettier-ignore
+  ['system/List.s system/GraphDefinition.r', '/List?_graph=gr', 'parameter-invalid'],
+  ['system/Patient.s', '/?_type=Patient&_graph=gr', 'needs system/GraphDefinition.r system/Patient.s'],
+];
+
 /** Searches of clients with scopes. */
 export function searchScopes(store: Store): void {
   const server = scopedServer(store);
@@ -218,6 +265,12 @@ export function searchScopes(store: Store): void {
       const answer = await get(scopes, path);
       expect(answer.status).toBe(200);
       expect(includedIn(answer).join(' ')).toBe(included);
+    });
+
+    it.each(GRAPHS)('%s %s', async (scopes, path, included) => {
+      const answer = await get(scopes, path);
+      const found = answer.status === 200 ? includedIn(answer).join(' ') : answer.status === 400 ? codeOf(answer) : told(answer); // prettier-ignore
+      expect(found).toBe(included);
     });
   });
 

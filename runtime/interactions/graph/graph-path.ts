@@ -1,0 +1,86 @@
+import type { PathStep } from '../../contract/search.js';
+import type { ElementRow, TypeRow } from '../../contract/types.js';
+import { isObject } from '../../path/visit.js';
+import { compilePath } from '../../path/compile-path.js';
+
+/** The references that a path leads to from a resource, as they are written: `Patient/1`. */
+export type FollowPath = (resource: object) => readonly string[];
+
+/** Any type, before a path says which. */
+const ANY = 'Resource';
+
+/** What stands between the dots of a path. */
+const STEP =
+  /^(?:(?<name>[a-z]\w*)|ofType\(\s*(?<of>\w+)\s*\)|where\(\s*resolve\(\)\s+is\s+(?<refers>\w+)\s*\)|extension\(\s*'(?<url>[^']*)'\s*\)|(?<resolve>resolve\(\)))(?:\.|$)/;
+
+/** Types of values that refer to resources. */
+const REFERENCES = ['Reference', 'CodeableReference'];
+
+/**
+ * Compiles the path of a link: elements by name from the resource on, with `ofType()`, `extension()` and
+ * `where(resolve() is Type)` among them. https://hl7.org/fhir/R5/graphdefinition-definitions.html#GraphDefinition.link.path
+ *
+ * @param type where it begins; `Resource`: at resources of any type, of which the path may name one
+ * @returns why it cannot be followed, where it is a text
+ */
+export function readGraphPath(text: string, type: string, types: readonly TypeRow[]): FollowPath | string {
+  const [, named, rest = ''] = /^([A-Z]\w*)\.(.*)$/s.exec(text.trim()) ?? [undefined, undefined, text.trim()];
+  if (named !== undefined && type !== ANY && named !== type) return `it begins at ${named}, and its node is of ${type}`;
+  const begin = named ?? type;
+  const steps: PathStep[] = [];
+  let ends: readonly string[] = [begin];
+  for (let left = rest; left !== '';) {
+    const step = STEP.exec(left)?.groups;
+    if (step === undefined) return `names of elements, ofType(), extension() and where(resolve() is Type) are followed`;
+    left = left.slice(STEP.exec(left)![0].length);
+    if (step['resolve'] !== undefined) continue;
+    if (step['refers'] !== undefined) steps.push({ refers: step['refers'] });
+    else if (step['url'] !== undefined) {
+      steps.push({ extension: step['url'] });
+      ends = ['Extension'];
+    } else if (step['of'] !== undefined) {
+      const last = steps.at(-1);
+      if (last === undefined || !('choose' in last)) return `ofType() stands after an element that has several types`;
+      const kept = Object.entries(last.choose).filter(([, of]) => of === step['of']);
+      if (kept.length === 0) return `no value there is of the type ${step['of']}`;
+      steps.splice(-1, 1, { choose: Object.fromEntries(kept) });
+      ends = [step['of']];
+    } else {
+      const name = step['name']!;
+      const row = ends.map((end) => elementOf(end, name, types)).find((each) => each !== undefined);
+      if (row === undefined) return `${ends.join(', ')} has no element ${name}`;
+      steps.push(row.choice === undefined ? { get: name } : { choose: choicesOf(row) });
+      ends = row.types;
+    }
+  }
+  if (!ends.some((end) => REFERENCES.includes(end)))
+    return `it leads to ${ends.slice(0, 3).join(', ')}, and to no reference`;
+  const run = compilePath({ text, steps, types: [] });
+  return (resource) => {
+    const found: string[] = [];
+    if (begin !== ANY && (resource as { resourceType?: unknown }).resourceType !== begin) return found;
+    run(resource, (value) => {
+      const reference = referenceIn(value);
+      if (reference !== undefined) found.push(reference);
+    });
+    return found;
+  };
+}
+
+/** Text of a Reference, also of that in a CodeableReference. */
+function referenceIn(value: unknown): string | undefined {
+  const text = isObject(value) ? value['reference'] : undefined;
+  return isObject(text) ? referenceIn(text) : typeof text === 'string' ? text : undefined;
+}
+
+function elementOf(type: string, name: string, types: readonly TypeRow[]): ElementRow | undefined {
+  const row = types.find((each) => each.name === type);
+  if (row === undefined) return undefined;
+  const element = row.elements.find((each) => each.name === name);
+  return element ?? (row.base === undefined ? undefined : elementOf(row.base, name, types));
+}
+
+/** https://hl7.org/fhir/R5/formats.html#choice */
+function choicesOf({ name, types }: ElementRow): Readonly<Record<string, string>> {
+  return Object.fromEntries(types.map((type) => [`${name}${type.slice(0, 1).toUpperCase()}${type.slice(1)}`, type]));
+}

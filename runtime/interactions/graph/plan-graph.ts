@@ -1,0 +1,166 @@
+import { includeReach } from '../../auth/guard/narrow-includes.js';
+import { searchAccess } from '../../auth/guard/search-access.js';
+import type { Access } from '../../auth/scopes/access.js';
+import { OPEN_ACCESS } from '../../auth/scopes/principal.js';
+import { withinReach } from '../../auth/scopes/reach.js';
+import { FhirError } from '../../fhir/errors.js';
+import type { Resource } from '../../fhir/resource.js';
+import { readReference } from '../../path/reference-text.js';
+import type { UsedParameter } from '../../search/query/used-by.js';
+import type { FindQuery, Store, StoredVersion } from '../../store/store.js';
+import type { Call } from '../call.js';
+import { checkConstraintsCurrent, noteConstraints } from '../constraints-current.js';
+import { findAll } from '../find-all.js';
+import { findPage } from '../find-page.js';
+import { isInclude } from '../read-include.js';
+import { RESULT_PARAMETERS } from '../result-parameters.js';
+import { boundSearch } from '../search-bounds.js';
+import { readSearchRequest, type SearchRequest } from '../search-request.js';
+import type { Services } from '../services.js';
+import { findGraph } from './find-graph.js';
+import type { FollowPath } from './graph-path.js';
+import { ANY, GRAPH, readGraph, REF, standsAt, type GraphLink, type GraphNode } from './read-graph.js';
+
+/** A graph that can be followed with what a token gives. */
+export interface GraphPlan {
+  readonly start: GraphNode;
+  readonly links: readonly PlannedLink[];
+  /** The parameters that links search by. */
+  readonly used: readonly UsedParameter[];
+}
+
+/** A link, and how its targets are found. */
+export interface PlannedLink extends Pick<GraphLink, 'source' | 'target' | 'rules'> {
+  /** Resources that it can be followed from at a time. */
+  readonly most: number;
+  /** What it leads to, within what may be seen; the same may come several times. */
+  follow(sources: readonly StoredVersion[], signal: AbortSignal | undefined): AsyncIterable<StoredVersion>;
+}
+
+/** What a graph is followed with. */
+export interface GraphSource {
+  readonly call: Call;
+  readonly services: Services;
+  /** Milliseconds since the epoch, for `ap` of dates. */
+  readonly now: number;
+  readonly readContent: (version: StoredVersion) => Promise<Resource>;
+}
+
+/** Resources that one query asks for, and references that one criterion has. */
+const CHUNK = 200;
+
+/**
+ * Reads the graph that a search names, before anything is found: what is wrong with it, or needs a scope, does not depend on
+ * what there is. A link to what may not come along is left out, as with `_include`.
+ *
+ * @param types that are searched
+ * @throws FhirError `parameter-invalid`, `parameter-unknown`, `scope-missing`, `index-not-current`
+ */
+export async function planGraph(named: string, types: readonly string[], source: GraphSource): Promise<GraphPlan> {
+  const { call, services } = source;
+  const { tables } = services;
+  const given = call.principal.access;
+  const access = noteConstraints(given === OPEN_ACCESS ? given : searchAccess(given, tables.resourceTypes));
+  const graph = readGraph(await findGraph(named, access, call, services), tables);
+  if (!types.some((type) => standsAt(graph.start, type))) {
+    const what = `starts at resources of the type ${graph.start.type}, and what is searched are others`;
+    throw new FhirError('parameter-invalid', `The graph ${graph.name} ${what}`);
+  }
+  const links: PlannedLink[] = [];
+  const used: UsedParameter[] = [];
+  for (const link of graph.links) {
+    const planned = 'follow' in link.way ? planPath(link, link.way.follow, access, source) : await planSearch(link);
+    if (planned !== undefined) links.push(planned);
+  }
+  await checkConstraintsCurrent(access.constraints, services);
+  return { start: graph.start, links, used };
+
+  async function planSearch(link: GraphLink): Promise<PlannedLink | undefined> {
+    const { type } = link.target;
+    if (includeReach(access, type, true) === 'nothing') return undefined;
+    const sample = link.source.type === ANY ? GRAPH : link.source.type;
+    const { used: asked } = await openSearch(link, [`${sample}/0`], graph.name, source);
+    used.push(...asked);
+    return {
+      ...link,
+      most: timesOf(link) === 1 && link.rules.length === 0 ? CHUNK : 1,
+      async *follow(sources, signal) {
+        const references = sources.map((each) => `${each.type}/${each.id}`);
+        const { find } = await openSearch(link, references, graph.name, source);
+        yield* findAll({ type, where: { all: [] }, sort: [], count: CHUNK, total: 'none' }, find, signal);
+      },
+    };
+  }
+}
+
+/** How often the resource that a link begins at stands in its params. */
+function timesOf({ way }: GraphLink): number {
+  if ('follow' in way) return 0;
+  return way.params.reduce((sum, [, value]) => sum + value.split(REF).length - 1, 0);
+}
+
+/** The search that a link by params makes from some resources. */
+async function openSearch(
+  link: GraphLink,
+  references: readonly string[],
+  name: string,
+  { call, services, now }: GraphSource,
+): Promise<{ readonly find: Store['find']; readonly used: SearchRequest['used'] }> {
+  const { type } = link.target;
+  const params = 'follow' in link.way ? [] : link.way.params;
+  const sent = params.map(([param, value]) => ({
+    name: param,
+    value: value.replaceAll(REF, references.join(',')),
+    isInUrl: false,
+  }));
+  const bad = sent.find(({ name: param }) => Object.hasOwn(RESULT_PARAMETERS, param) || isInclude(param));
+  if (bad !== undefined) {
+    throw new FhirError('parameter-invalid', `The graph ${name} has params with ${bad.name}, which is no criterion`);
+  }
+  const input = { type, params: sent, isLenient: false, isPosted: true, now, base: call.base };
+  const request = readSearchRequest(input, services);
+  const { id: _id, member: _member, ...rest } = call;
+  const asked: Call = { ...rest, interaction: 'search-type', type };
+  const bounds = await boundSearch(asked, { path: type, type, types: [type] }, request, services);
+  const parts = [{ type, where: { all: [] } }];
+  return {
+    used: request.used,
+    find: ({ type: _type, where: _where, ...page }, signal) =>
+      findPage(parts, request, page, { base: call.base, ...(signal !== undefined && { signal }) }, services, bounds),
+  };
+}
+
+/** A link by a path: what resources refer to is looked up by type and id. */
+function planPath(
+  link: GraphLink,
+  followPath: FollowPath,
+  access: Access,
+  { call, services, readContent }: GraphSource,
+): PlannedLink | undefined {
+  const types = link.target.type === ANY ? services.tables.resourceTypes : [link.target.type];
+  const reaches = new Map(types.map((type) => [type, includeReach(access, type, false)]));
+  if ([...reaches.values()].every((reach) => reach === 'nothing')) return undefined;
+  return {
+    ...link,
+    most: link.rules.length === 0 ? CHUNK : 1,
+    async *follow(sources, signal) {
+      const byType = new Map<string, Set<string>>();
+      for (const version of sources) {
+        for (const text of followPath(await readContent(version))) {
+          const read = readReference(text);
+          if (read === undefined || !reaches.has(read.type)) continue;
+          if (read.base !== undefined && read.base !== call.base) continue;
+          byType.set(read.type, (byType.get(read.type) ?? new Set()).add(read.id));
+        }
+      }
+      for (const [type, ids] of byType) {
+        const all = [...ids];
+        for (let at = 0; at < all.length; at += CHUNK) {
+          const where = withinReach({ ids: all.slice(at, at + CHUNK) }, reaches.get(type) ?? 'nothing');
+          const query: FindQuery = { type, where, sort: [], count: CHUNK, total: 'none' };
+          yield* findAll(query, (asked, within) => services.store.find(asked, within), signal);
+        }
+      }
+    },
+  };
+}
