@@ -74,7 +74,7 @@ export async function openCore(config: Config, options: OpenOptions = {}): Promi
       tables,
       store: definitions.store,
       definitions,
-      extract: (resource) => current().extract(resource),
+      extract: (resource, without) => current().extract(resource, without),
       validate: (resource) => current().validate(resource),
       limits: limitsOf(config),
       search: searchSettingsOf(config),

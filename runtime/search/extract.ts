@@ -22,8 +22,12 @@ export interface ExtractorOptions {
 /** The tables that extraction reads. */
 export type ExtractorTables = Pick<Tables, 'search' | 'types' | 'primitives' | 'resourceTypes'>;
 
-/** Reads the index entries off a resource. Never throws: what cannot be converted gives no entry. */
-export type Extractor = (resource: Readonly<Record<string, unknown>>) => IndexEntry[];
+/**
+ * Reads the index entries off a resource. Never throws: what cannot be converted gives no entry.
+ *
+ * @param without `words`: those of full text are not wanted, for which all of a resource's text is gone through
+ */
+export type Extractor = (resource: Readonly<Record<string, unknown>>, without?: 'words') => IndexEntry[];
 
 /**
  * Makes the function that reads a resource's index entries: those of its type's own search parameters and of all it
@@ -36,9 +40,10 @@ export function createExtractor(tables: ExtractorTables, options: ExtractorOptio
   const texts = createTextExtractor(tables);
   // Not what the resource says: that may be a slice of its text, all of which would be kept with it.
   const types = new Map<unknown, string>(tables.resourceTypes.map((type) => [type, type]));
-  return (resource) => {
+  return (resource, without) => {
     const type = types.get(resource?.['resourceType']);
-    return type === undefined ? [] : [...values(resource), ...texts(type, resource)];
+    if (type === undefined) return [];
+    return without === 'words' ? values(resource) : [...values(resource), ...texts(type, resource)];
   };
 }
 

@@ -171,3 +171,12 @@ describe('the record of the index', () => {
     expect(used.map(({ code }) => code)).toEqual(['code', '_content']);
   });
 });
+
+it('words are left out where nobody wants them', () => {
+  const extract = createExtractor(tables);
+  const patient = { resourceType: 'Patient', id: 'p', active: true, name: [{ family: 'Lovelace' }] };
+  const all = extract(patient);
+  const others = all.filter(({ kind }) => kind !== 'words');
+  expect(others.length).toBeLessThan(all.length);
+  expect(extract(patient, 'words')).toEqual(others);
+});

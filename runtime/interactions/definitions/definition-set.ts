@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import type { Tables } from '../../contract/tables.js';
 import type { Resource } from '../../fhir/resource.js';
 import type { IndexEntry } from '../../search/entry.js';
-import { createExtractor } from '../../search/extract.js';
+import { createExtractor, createValueExtractor } from '../../search/extract.js';
 import { withMoreRows, type IndexMaker } from '../../search/index-record.js';
 import type { ParameterContext } from '../../search/parameters/parameter-context.js';
 import { withParameters, type ParameterSet } from '../../search/parameters/parameter-set.js';
@@ -49,10 +49,10 @@ export function createDefinitionSet(
   const search = withParameters(tables.search, parameters);
   const all = parameters.length === 0 ? tables : { ...tables, search };
   const extractAll = createExtractor(all, { zone });
-  const extractStored = createExtractor({ ...tables, search: onlyStored(search) }, { zone });
+  const extractStored = createValueExtractor({ ...tables, search: onlyStored(search) }, { zone });
   const mark = {};
-  const extract = (resource: Resource): readonly IndexEntry[] => {
-    const entries = extractAll(resource);
+  const extract: DefinitionSet['extract'] = (resource, without) => {
+    const entries = extractAll(resource, without);
     madeBy.set(entries, mark);
     return entries;
   };
