@@ -1,3 +1,5 @@
+import type { Access } from '../auth/scopes/access.js';
+import { withinReach } from '../auth/scopes/reach.js';
 import type { SearchRow } from '../contract/search.js';
 import type { Note } from '../fhir/note.js';
 import { searchDefinitions } from '../search/query/definitions.js';
@@ -7,10 +9,11 @@ import type { Services } from './services.js';
 
 /**
  * What is to be known of the parameters that a search uses and whose expressions failed on some resources, or cost too much there:
- * these are stored and not found by them.
+ * these are stored and not found by them. Of what a token does not show nothing is told.
  */
 export async function unindexedNotes(
   { used }: { readonly used: readonly UsedParameter[] },
+  access: Access,
   { store, tables }: Pick<Services, 'store' | 'tables'>,
   signal?: AbortSignal,
 ): Promise<Note[]> {
@@ -19,7 +22,9 @@ export async function unindexedNotes(
   for (const { type, code } of used) {
     const row = rowsOf(type).get(code);
     if (row === undefined || !needsLibrary(row)) continue;
-    const where = { param: UNINDEXED, any: [{ is: 'token' as const, code }] };
+    const reach = access.on(type, 's');
+    if (reach === 'nothing') continue;
+    const where = withinReach({ param: UNINDEXED, any: [{ is: 'token', code }] }, reach);
     const { versions } = await store.find({ type, where, sort: [], count: 1, total: 'none' }, signal);
     if (versions.length > 0) names.push(`${type}.${code}`);
   }

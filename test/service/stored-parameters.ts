@@ -162,6 +162,12 @@ export function storedParameters(store: string): void {
       expect((await put(patient)).status).toBe(201);
       const { found, warnings } = await one.search('Patient?x-single=sr');
       expect([found, warnings]).toEqual([[], [expect.stringMatching(/^The expression of Patient\.x-single failed/)]]);
+      // What a write would not find it would create a second time.
+      const refused = await one.send('PUT', 'Patient?x-single=sr', {
+        resourceType: 'Patient',
+        name: [{ suffix: ['sr'] }],
+      });
+      expect(complaint(refused).slice(1, 2)).toEqual(['index-not-current']);
       expect((await put({ ...patient, name: [{ suffix: ['sr'] }] })).status).toBe(200);
       expect(await one.found('Patient?x-single=sr')).toEqual(['Patient/two']);
     });

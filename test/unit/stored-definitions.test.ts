@@ -1,10 +1,16 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 
 import { tables } from '../../generated/tables.js';
+import { FhirError } from '../../runtime/fhir/errors.js';
+import { DEFAULT_LIMITS } from '../../runtime/fhir/limits.js';
 import type { Resource } from '../../runtime/fhir/resource.js';
 import { composePut } from '../../runtime/interactions/compose-change.js';
 import { openDefinitions, type Definitions } from '../../runtime/interactions/definitions/definitions.js';
+import { createWriter } from '../../runtime/interactions/definitions/writers.js';
+import { createExtractor } from '../../runtime/search/extract.js';
+import { createParameterContext } from '../../runtime/search/parameters/parameter-context.js';
+import { readParameterSet } from '../../runtime/search/parameters/parameter-set.js';
 import type { Put, Store } from '../../runtime/store/store.js';
 import { openStore } from '../contract/open-store.js';
 import { parameter } from '../service/stored-parameters-subject.js';
@@ -121,6 +127,97 @@ describe('definitions that others change', () => {
       expect([parameters.map(({ id }) => id), refused.map(({ id }) => id)]).toEqual([['a'], ['b']]);
     }
     expect(one.current().key).toBe(other.current().key);
+  });
+
+  it('what could not be put into effect is tried again', async () => {
+    let isAway = false;
+    const get: Store['maps']['get'] = (...asked) =>
+      isAway ? Promise.reject(new FhirError('store-unavailable')) : base.maps.get(...asked);
+    const maps = Object.assign(Object.create(base.maps) as Store['maps'], { get });
+    const third = await openDefinitions(
+      Object.assign(Object.create(base) as Store, { maps, close: async () => {} }),
+      options,
+    );
+    await write(one, prefix);
+    isAway = true;
+    await expect(third.look()).rejects.toMatchObject({ code: 'store-unavailable' });
+    expect(third.current().parameters).toEqual([]);
+    isAway = false;
+    await third.look();
+    expect(third.current().parameters.map(({ code }) => code)).toEqual(['x-prefix']);
+    await third.store.close();
+  });
+
+  it('what a process said before does not come after what it says now', async () => {
+    let pause = 0;
+    const swap: Store['maps']['swap'] = async (...asked) => {
+      await sleep(pause);
+      return base.maps.swap(...asked);
+    };
+    const writer = createWriter({ maps: Object.assign(Object.create(base.maps) as Store['maps'], { swap }) });
+    const before = new Set((await base.maps.entries('writers')).keys());
+    await writer.register('old');
+    const now = vi.spyOn(Date, 'now').mockReturnValue(Date.now() + 10_000);
+    try {
+      pause = 100;
+      const renewed = writer.renew();
+      await sleep(20);
+      pause = 0;
+      await Promise.all([renewed, writer.register('new')]);
+    } finally {
+      now.mockRestore();
+    }
+    const said = [...(await base.maps.entries('writers'))].filter(([id]) => !before.has(id)).map(([, text]) => text);
+    expect(said).toEqual(['new']);
+    await writer.leave();
+  });
+
+  it('who writes nothing says nothing', async () => {
+    const swap = vi.spyOn(base.maps, 'swap');
+    const now = vi.spyOn(Date, 'now').mockReturnValue(Date.now() + 10_000);
+    try {
+      await sleep(1000);
+      expect(swap).not.toHaveBeenCalled();
+      await write(one, patient('a'));
+      await vi.waitFor(() => expect(swap).toHaveBeenCalled(), { timeout: 5000 });
+    } finally {
+      now.mockRestore();
+      swap.mockRestore();
+    }
+  });
+
+  it('what large bodies are found by is known before they are written, and counts as theirs', async () => {
+    await write(one, prefix);
+    const thread = { ...patient('thread'), name: [{ prefix: ['X', 'Y'.repeat(1000)] }] };
+    const { extract, refit } = one.current();
+    // As a thread makes them, which knows nothing of what is stored.
+    const builtIn = () => createExtractor(few)(thread as Resource);
+    const made = composePut(thread as Resource, 'thread', undefined, { extract: builtIn, refit })!;
+    expect(made.entries.filter(({ param }) => param === 'x-prefix')).toEqual(
+      extract(thread as Resource).filter(({ param }) => param === 'x-prefix'),
+    );
+    const bytes = JSON.stringify(builtIn()).length + made.body.head.length + made.body.tail.length;
+    const limits = { ...DEFAULT_LIMITS, resource: bytes + 1000 };
+    expect(() => composePut(thread as Resource, 'thread', undefined, { extract: builtIn, refit, limits })).toThrow(
+      /may have/,
+    );
+  });
+
+  it('what cannot be read stops nothing, and is read once', () => {
+    const context = createParameterContext(tables);
+    const deep = parameter('x-deep', { expression: `${'('.repeat(1900)}Patient.id${')'.repeat(1900)}` });
+    const wide = parameter('x-wide', {
+      base: tables.resourceTypes.slice(0, 101),
+      expression: Array.from({ length: 10 }, (_, n) => `Resource.meta.tag[${n}]`).join(' | '),
+    });
+    const resources = [deep, wide, parameter('x-wrong', { expression: 'Patient.nothing' })] as Resource[];
+    const { refused } = readParameterSet(resources, context);
+    const texts = new Map(refused.map(({ id, fault }) => [id, fault.text]));
+    expect(texts.get('x-wide')).toBe('has 10 alternatives for 101 bases; 1000 may be, one times the other');
+    expect(texts.get('x-wrong')).toMatch(/nothing/);
+    const again = readParameterSet(resources, context).refused;
+    expect(again.map(({ fault }) => fault)).toEqual(refused.map(({ fault }) => fault));
+    again.forEach(({ fault }, n) => expect(fault).toBe(refused[n]!.fault));
   });
 
   it('there are only so many', async () => {

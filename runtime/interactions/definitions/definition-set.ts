@@ -74,12 +74,15 @@ export function createDefinitionSet(
       // Of those that a thread made, which knows nothing of the store.
       const builtIn = definitions.rowsOf(resource.resourceType);
       const known = entries.filter(({ param }) => param !== UNINDEXED && (param.startsWith('.') || builtIn.has(param)));
-      if (parameters.length === 0) return known;
-      return known.concat(
-        extractStored(resource).filter(
-          ({ param }) => param === UNINDEXED || (!builtIn.has(param) && !param.startsWith('.')),
-        ),
-      );
+      const more =
+        parameters.length === 0
+          ? []
+          : extractStored(resource).filter(
+              ({ param }) => param === UNINDEXED || (!builtIn.has(param) && !param.startsWith('.')),
+            );
+      const fitted = more.length === 0 && known.length === entries.length ? entries : [...known, ...more];
+      madeBy.set(fitted, mark);
+      return fitted;
     },
   };
 }

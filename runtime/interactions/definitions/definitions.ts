@@ -20,7 +20,7 @@ import {
 import { checkParameters, parameterFaults } from './check-parameter.js';
 import { createDefinitionSet, type DefinitionSet } from './definition-set.js';
 import { loadStoredParameters } from './stored-parameters.js';
-import { createWriter, writersAgree, type Writer } from './writers.js';
+import { createWriter, writersAgree } from './writers.js';
 
 /** A set, and whether the index entries in the store are of it. */
 export interface LiveSet extends DefinitionSet {
@@ -70,11 +70,17 @@ export async function openDefinitions(base: Store, options: DefinitionsOptions):
   const writes = new Set<Promise<unknown>>();
   let tell: (text: string) => void = () => {};
   let lastTold = '';
+  /** What was looked at is not in effect yet. */
+  let isBehind = false;
+  /** Something was written since this process last said by what it writes, or may be. */
+  let hasWritten = false;
+  /** One for all writes that wait for it, so that none waits for the failures of others. */
+  let renewing: Promise<void> | undefined;
   let set = await makeSet();
   if (!isReader) {
     // Whoever makes entries anew waits for those who have said by what they write; what came before that is seen here.
     await writer.register(set.maker.whole);
-    if (await stored.look()) await follow();
+    await catchUp();
   }
 
   async function makeSet(): Promise<LiveSet> {
@@ -121,19 +127,28 @@ export async function openDefinitions(base: Store, options: DefinitionsOptions):
       .catch(() => {}); // said again before the next write, or by the next look
   }
 
+  /** Puts into effect what was written since, and what could not be put into effect then. */
+  async function catchUp(): Promise<void> {
+    if (await stored.look()) isBehind = true;
+    if (!isBehind) return;
+    await follow();
+    isBehind = false;
+  }
+
   const inTurn = createTurns();
   let looked = performance.now();
   const look = (): Promise<void> =>
     inTurn(async () => {
       looked = performance.now();
-      if (await stored.look()) await follow();
+      await catchUp();
     });
 
   async function write(changes: readonly Change[], guards?: readonly Guard[]): Promise<StoredVersion[]> {
-    if (!writer.isValid()) await inTurn(() => renewLate(writer));
+    hasWritten = true;
+    if (!writer.isValid()) await (renewing ??= inTurn(renewLate).finally(() => (renewing = undefined)));
     if (!changes.some(({ type }) => type === SEARCH_PARAMETER)) return track(base.write(refit(changes), guards));
     return inTurn(async () => {
-      if (await stored.look()) await follow();
+      await catchUp();
       checkParameters(changes, set.parameters, context);
       try {
         return await track(base.write(refit(changes), guards));
@@ -147,14 +162,14 @@ export async function openDefinitions(base: Store, options: DefinitionsOptions):
   }
 
   async function lookNow(): Promise<void> {
-    if (await stored.look()) await follow();
+    await catchUp();
     looked = performance.now();
   }
 
   /** What others have changed meanwhile has to be known before others can rely on this process again. */
-  async function renewLate(late: Writer): Promise<void> {
-    if (late.isValid()) return;
-    await late.register(set.maker.whole);
+  async function renewLate(): Promise<void> {
+    if (writer.isValid()) return;
+    await writer.register(set.maker.whole);
     await lookNow();
   }
 
@@ -179,7 +194,9 @@ export async function openDefinitions(base: Store, options: DefinitionsOptions):
   }
 
   async function lookIfTold(): Promise<void> {
-    await writer.renew();
+    // Who writes nothing need not say by what: that is said again before the next write.
+    if (hasWritten) await writer.renew();
+    hasWritten = false;
     const now = await base.maps.get(OWN_MAPS.definitions, KEY);
     if (now === told && performance.now() - looked < TIMES.all) return;
     await look();

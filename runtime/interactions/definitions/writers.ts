@@ -27,7 +27,13 @@ export interface Writer {
 export function createWriter({ maps }: Pick<Store, 'maps'>): Writer {
   const id = newId();
   let said: { readonly text: string; readonly at: number } | undefined;
-  async function register(text: string): Promise<void> {
+  /** What others are to know; what was begun before may not come after it. */
+  let wanted: string | undefined;
+  let last: Promise<void> = Promise.resolve();
+
+  async function write(): Promise<void> {
+    const text = wanted;
+    if (text === undefined) return;
     const at = Date.now();
     for (;;) {
       const present = await maps.get(OWN_MAPS.writers, id);
@@ -35,11 +41,21 @@ export function createWriter({ maps }: Pick<Store, 'maps'>): Writer {
     }
     said = { text, at };
   }
+
+  function say(): Promise<void> {
+    const turn = last.then(write, write);
+    last = turn.catch(() => {});
+    return turn;
+  }
+
   return {
     isValid: () => said !== undefined && Math.abs(Date.now() - said.at) < STOPS,
-    register,
+    register(text) {
+      wanted = text;
+      return say();
+    },
     async renew() {
-      if (said !== undefined && Math.abs(Date.now() - said.at) > RENEWED) await register(said.text);
+      if (said !== undefined && Math.abs(Date.now() - said.at) > RENEWED) await say();
     },
     leave: () => maps.delete(OWN_MAPS.writers, id),
   };

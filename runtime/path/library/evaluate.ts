@@ -13,8 +13,8 @@ export interface Evaluation {
   readonly resource: object;
   /** The same of a part of it. */
   readonly view: (part: object) => object;
-  /** When they have to be done: milliseconds of `performance.now`. */
-  readonly deadline: number;
+  /** When they have to be done: milliseconds of `performance.now`. What compiling takes does not count. */
+  deadline: number;
 }
 
 /** Finds values. @throws Error where the expression fails on these, or costs too much */
@@ -48,8 +48,13 @@ export function beginEvaluation(resource: object): Evaluation {
   return { resource: root, view: (part) => copies.get(part) ?? (copy(part) as object), deadline };
 }
 
+/** What compares each value with each other: the library does so within one step, which nothing can stop. */
+const COMPARING = /[|~]|\b(?:union|isDistinct|distinct)\b/;
+/** Values that a step of such an expression may find. */
+const MAX_COMPARED = 1000;
+
 /** The meter of the evaluation in hand: none is begun within another. */
-let meter = { left: 0, deadline: 0 };
+let meter = { left: 0, deadline: 0, most: Infinity };
 
 /** Called by the library after each step, so that it can be stopped. */
 function spend(_context: unknown, _input: unknown, result: unknown): void {
@@ -57,6 +62,7 @@ function spend(_context: unknown, _input: unknown, result: unknown): void {
   if (meter.left < 0) throw new RangeError('the expression looks at too much');
   if ((meter.left & 63) === 0 && performance.now() > meter.deadline) throw new RangeError('it takes too long');
   if (!Array.isArray(result)) return;
+  if (result.length > meter.most) throw new RangeError('the expression compares too many values');
   for (const each of result) {
     if (typeof each === 'string' && each.length > MAX_TEXT)
       throw new RangeError('the expression makes too long a text');
@@ -70,13 +76,20 @@ function spend(_context: unknown, _input: unknown, result: unknown): void {
  */
 export function compileLibrary(expression: string, base?: string): EvaluateLibrary {
   let run: ReturnType<ReturnType<typeof library>['compile']> | undefined;
-  return (start, { resource, view, deadline }) => {
-    run ??= library().compile(base === undefined ? expression : { base, expression }, {
-      resolveInternalTypes: false,
-      debugger: spend,
-    });
+  const most = COMPARING.test(expression) ? MAX_COMPARED : Infinity;
+  return (start, evaluation) => {
+    const { resource, view } = evaluation;
+    if (run === undefined) {
+      const begun = performance.now();
+      run = library().compile(base === undefined ? expression : { base, expression }, {
+        resolveInternalTypes: false,
+        debugger: spend,
+      });
+      evaluation.deadline += performance.now() - begun;
+    }
+    const { deadline } = evaluation;
     if (performance.now() > deadline) throw new RangeError('the expressions take too long together');
-    meter = { left: MAX_STEPS, deadline };
+    meter = { left: MAX_STEPS, deadline, most };
     return run(view(start), { resource, rootResource: resource }).flatMap(found);
   };
 }

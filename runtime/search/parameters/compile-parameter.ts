@@ -52,8 +52,16 @@ export function compileExpression(
   return rows;
 }
 
-/** What our own reader cannot take apart is one branch for the library. */
-function takeApart(text: string): readonly string[] {
+/** What was taken apart last: an expression is for each of its bases again. */
+let apart: { readonly text: string; readonly branches: readonly string[] } | undefined;
+
+/** The alternatives of an expression. What our own reader cannot take apart is one branch for the library. */
+export function takeApart(text: string): readonly string[] {
+  if (apart?.text !== text) apart = { text, branches: splitAll(text) };
+  return apart.branches;
+}
+
+function splitAll(text: string): readonly string[] {
   try {
     return splitBranches(text);
   } catch {

@@ -64,8 +64,10 @@ function tryParameter(
   }
 }
 
-/** Those that were read, by their resources, which stay the same as long as they are in effect. */
-const read = new WeakMap<Json, { readonly parameter: StoredParameter; readonly context: ParameterContext }>();
+/** Those that were read, and why others could not be, by their resources, which stay the same as long as they are in effect. */
+const read = new WeakMap<Json, { readonly context: ParameterContext } & ReadResult>();
+
+type ReadResult = { readonly parameter: StoredParameter } | { readonly error: ParameterError };
 
 function readOnce(
   resource: Json,
@@ -73,11 +75,23 @@ function readOnce(
   named: (url: string) => NamedParameter | undefined,
 ): StoredParameter {
   const known = read.get(resource);
-  if (known?.context === context) return known.parameter;
-  const parameter = readParameter(resource, context, named);
+  const result = known?.context === context ? known : tryToRead(resource, context, named);
   // What a composite is made of may change by itself.
-  if (parameter.type !== 'composite') read.set(resource, { parameter, context });
-  return parameter;
+  if (resource['type'] !== 'composite') read.set(resource, { ...result, context });
+  if ('error' in result) throw result.error;
+  return result.parameter;
+}
+
+function tryToRead(...asked: Parameters<typeof readParameter>): ReadResult {
+  try {
+    return { parameter: readParameter(...asked) };
+  } catch (error) {
+    if (error instanceof ParameterError) return { error };
+    // The stack ends before brackets within brackets do.
+    if (!(error instanceof RangeError)) throw error;
+    const text = 'is nested too deeply to be read; put less into brackets';
+    return { error: new ParameterError({ kind: 'invalid', text, path: ['expression'] }) };
+  }
 }
 
 function nameParameters(

@@ -1,5 +1,5 @@
 import type { ComponentRow, SearchRow, SearchType } from '../../contract/search.js';
-import { compileComponent, compileExpression } from './compile-parameter.js';
+import { compileComponent, compileExpression, takeApart } from './compile-parameter.js';
 import type { NamedParameter, ParameterContext } from './parameter-context.js';
 import { ParameterError, STORED_LIMITS, type ParameterFault, type StoredParameter } from './stored-parameter.js';
 
@@ -56,6 +56,11 @@ export function readParameter(
   const { expression: longest } = STORED_LIMITS;
   if (expression.length > longest) {
     throw invalid(`has ${expression.length} characters, and may have ${longest}`, 'expression');
+  }
+  const { length } = takeApart(expression);
+  if (length * bases.length > STORED_LIMITS.paths) {
+    const text = `has ${length} alternatives for ${bases.length} bases; ${STORED_LIMITS.paths} may be, one times the other`;
+    throw invalid(text, 'expression');
   }
   const rest = restOf(resource, type as SearchType, context);
   const rows = new Map(

@@ -11,6 +11,8 @@ export const STORED_LIMITS = {
   expression: 4000,
   /** Alternatives of an expression. */
   branches: 100,
+  /** Bases times alternatives. */
+  paths: 1000,
   code: 64,
 } as const;
 
