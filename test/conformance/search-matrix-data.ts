@@ -58,5 +58,6 @@ export function readSamples(tables: Tables, isWhole = false): ReadonlyMap<string
 /** Puts them into a store; their content is not asked for. */
 export async function writeSamples(store: Store, samples: ReadonlyMap<string, readonly Sample[]>): Promise<void> {
   const changes = [...samples].flatMap(([type, each]) => each.map(({ id, entries }) => put(id, 0, 'x', entries, type)));
-  for (let at = 0; at < changes.length; at += 100) await store.write(changes.slice(at, at + 100));
+  // Few at a time: some are large, and a transaction of MongoDB has to fit into its cache and its time.
+  for (let at = 0; at < changes.length; at += 20) await store.write(changes.slice(at, at + 20));
 }
