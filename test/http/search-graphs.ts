@@ -113,8 +113,10 @@ const DATA = [
   graph('any', 'Resource', [['Resource', 'Practitioner', path('Patient.generalPractitioner')]]),
   graph('same', 'List', [['List', 'Observation', { ...path('List.entry.item'), ...compartment('matching') }]]),
   graph('apart', 'List', [['List', 'Observation', { ...path('List.entry.item'), ...compartment('different') }]]),
-  graph('searched', 'List', [
-    ['List', 'Observation', { ...params('_has:List:item:_id={ref}'), ...compartment('identical') }],
+  graph('twice', 'Patient', [['Patient', 'Observation', params('subject={ref}&patient={ref}')]]),
+  graph('own', 'Patient', [['Patient', 'Observation', { ...params('patient={ref}'), ...compartment('identical') }]]),
+  graph('not-own', 'Patient', [
+    ['Patient', 'Observation', { ...params('patient={ref}'), ...compartment('different') }],
   ]),
   graph('named', 'Patient', [], { url: 'http://example.org/graphs/twice', version: '1' }),
   graph('named-too', 'Patient', [], { url: 'http://example.org/graphs/twice', version: '2' }),
@@ -196,6 +198,12 @@ export function graphSearches(data: Store): void {
     ['?_type=Patient,List&_graph=any', 'Practitioner/gp'],
     ['?_type=Patient,List&_graph=final', 'Observation/a1 Observation/b1 Observation/b2 Observation/b3'],
     ['Patient/ann/List?_graph=some', 'Practitioner/gp'],
+    ['Patient?_graph=twice&_id=bob', 'Observation/b1 Observation/b2 Observation/b3'],
+    ['Patient?_graph=own&_id=ann', 'Observation/a1 Observation/a2'],
+    ['Patient?_graph=not-own', ''],
+    ['Patient?_graph=twice&_id=bob', 'Observation/b1 Observation/b2 Observation/b3'],
+    ['Patient?_graph=own&_id=ann', 'Observation/a1 Observation/a2'],
+    ['Patient?_graph=not-own', ''],
     ['List?_graph=same', 'Observation/a1'],
     ['List?_graph=apart', 'Observation/b1 Observation/b2'],
     // The example of the specification: what the lists of a composition hold of the same patient.

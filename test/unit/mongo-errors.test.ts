@@ -1,7 +1,10 @@
+import { once } from 'node:events';
+import { connect, createServer, type AddressInfo } from 'node:net';
+
 import { MongoBulkWriteError, MongoServerError } from 'mongodb';
 import { expect, test } from 'vitest';
 
-import { isTransient, translateMongoError } from '../../runtime/store/mongo/mongo-errors.js';
+import { isConnectionLost, isTransient, translateMongoError } from '../../runtime/store/mongo/mongo-errors.js';
 
 const message = '-31800: transaction is too large and will not fit in the storage engine cache';
 const errors = [
@@ -22,4 +25,26 @@ test.each(errors)('a transaction that does not fit into the memory of the server
 test('other errors of the server pass', () => {
   const error = new MongoServerError({ message: 'something else', code: 2 });
   expect(translateMongoError(error)).toBe(error);
+});
+
+test('a connection that its other end has closed is lost, whatever error the socket has for that', async () => {
+  // As Node has it where a command is written to a server that was killed, before the socket is closed on this side, too.
+  const server = createServer((socket) => socket.end()).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const socket = connect((server.address() as AddressInfo).port, '127.0.0.1').resume();
+  try {
+    await once(socket, 'end');
+    const error = await new Promise<unknown>((resolve) => {
+      socket.on('error', resolve);
+      socket.write('x');
+    });
+    expect(error).toMatchObject({ code: 'EPIPE' });
+    expect(isConnectionLost(error)).toBe(true);
+    expect(translateMongoError(error)).toMatchObject({ code: 'store-unavailable', status: 503 });
+    const destroyed = await new Promise<unknown>((resolve) => socket.destroy().write('x', resolve));
+    expect(translateMongoError(destroyed)).toMatchObject({ code: 'store-unavailable' });
+  } finally {
+    socket.destroy();
+    server.close();
+  }
 });

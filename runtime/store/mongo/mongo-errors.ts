@@ -79,9 +79,12 @@ export function isConnectionLost(error: unknown): boolean {
   return cause instanceof MongoNetworkError || isSocketError(cause);
 }
 
-/** Where a connection breaks while a command is written, the driver passes the error of the socket as it is. */
+/**
+ * Where a connection breaks while a command is written, or before, the driver passes the error of the socket as it is: that of a
+ * system call, or Node's own where the other end is closed already.
+ */
 function isSocketError(error: unknown): boolean {
-  return error instanceof Error && 'syscall' in error && 'code' in error && SOCKET_ERRORS.has(String(error.code));
+  return error instanceof Error && 'code' in error && SOCKET_ERRORS.has(String(error.code));
 }
 
 const SOCKET_ERRORS: ReadonlySet<string> = new Set([
@@ -90,6 +93,8 @@ const SOCKET_ERRORS: ReadonlySet<string> = new Set([
   'ECONNREFUSED',
   'ECONNABORTED',
   'ETIMEDOUT',
+  'ERR_STREAM_DESTROYED',
+  'ERR_STREAM_WRITE_AFTER_END',
 ]);
 
 /** Whether no server was found in time. */
