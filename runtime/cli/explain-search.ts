@@ -25,13 +25,13 @@ export async function runExplainSearch(search: string, flags: Flags, terminal: T
     const { openCore, searchServices } = await import('../server.js');
     const core = await openCore(config, { existing: true });
     close = () => core.store.close();
-    const { queries, notes } = await readQueries(url, core, searchServices(core));
+    const { queries, notes, graph } = await readQueries(url, core, searchServices(core));
     for (const { text } of notes) terminal.err(printable(text));
     for (const query of queries) {
       // What comes with the page is said above all; it is not followed.
       const { include, ...rest } = query;
       const explanation = await core.store.explain(rest);
-      for (const line of describe(query, include?.directives ?? [], explanation)) terminal.out(line);
+      for (const line of describe(query, include?.directives ?? [], graph, explanation)) terminal.out(line);
     }
     if (queries.length === 0) terminal.out('none of the types that are searched has any resources');
     return EXIT.done;
@@ -108,15 +108,16 @@ async function readQueries(
   });
   const counts = scope.type === undefined ? await store.counts() : undefined;
   const types = request.types.filter((each) => counts?.has(each) !== false);
-  const { sort, count, total, include, notes } = request;
+  const { sort, count, total, include, notes, graph } = request;
   const page = { sort, count, total, ...(include !== undefined && { include }), ...(base !== '' && { base }) };
   const { parts } = readMembership(scope, types, source, services);
-  return { queries: narrow(parts, where).map((part): FindQuery => ({ ...part, ...page })), notes };
+  return { queries: narrow(parts, where).map((part): FindQuery => ({ ...part, ...page })), notes, graph };
 }
 
 function describe(
   { type, where, sort, count, total }: Omit<FindQuery, 'include'>,
   includes: readonly IncludeDirective[],
+  graph: string | undefined,
   explanation: Explanation,
 ): string[] {
   const { compiled, driving, probes, indexes, examined, returned } = explanation;
@@ -126,6 +127,7 @@ function describe(
     ['order', printSort(sort)],
     ['page', `${count}, total ${total}`],
     ...includes.map((each, i) => [i === 0 ? 'includes' : '', printInclude(each)] as const),
+    ...(graph === undefined ? [] : [['graph', `${graph}: followed from the page, by searches of its own`] as const]),
     ...compiled.map((text, i) => [i === 0 ? 'runs' : '', text] as const),
     ...probes.map(
       ({ condition, matches, isMore }, i) =>

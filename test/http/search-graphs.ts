@@ -114,6 +114,8 @@ const DATA = [
   graph('same', 'List', [['List', 'Observation', { ...path('List.entry.item'), ...compartment('matching') }]]),
   graph('apart', 'List', [['List', 'Observation', { ...path('List.entry.item'), ...compartment('different') }]]),
   graph('twice', 'Patient', [['Patient', 'Observation', params('subject={ref}&patient={ref}')]]),
+  graph('outside', 'List', [['List', 'Practitioner', params('_in:not={ref}')]]),
+  graph('either', 'Patient', [['Patient', 'Observation', params('patient=Patient/bob,{ref}')]]),
   graph('own', 'Patient', [['Patient', 'Observation', { ...params('patient={ref}'), ...compartment('identical') }]]),
   graph('not-own', 'Patient', [
     ['Patient', 'Observation', { ...params('patient={ref}'), ...compartment('different') }],
@@ -199,6 +201,9 @@ export function graphSearches(data: Store): void {
     ['?_type=Patient,List&_graph=final', 'Observation/a1 Observation/b1 Observation/b2 Observation/b3'],
     ['Patient/ann/List?_graph=some', 'Practitioner/gp'],
     ['Patient?_graph=twice&_id=bob', 'Observation/b1 Observation/b2 Observation/b3'],
+    // What is not in the one, and what is not in the other.
+    ['List?_graph=outside', 'Practitioner/gp Practitioner/other'],
+    ['Patient?_graph=either&_id=ann', 'Observation/a1 Observation/a2 Observation/b1 Observation/b2 Observation/b3'],
     ['Patient?_graph=own&_id=ann', 'Observation/a1 Observation/a2'],
     ['Patient?_graph=not-own', ''],
     ['Patient?_graph=twice&_id=bob', 'Observation/b1 Observation/b2 Observation/b3'],

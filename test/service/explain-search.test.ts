@@ -69,6 +69,9 @@ describe('kiln explain-search', () => {
     expect(has.out).toMatch(/\nwhere {7}.*patient of Observation/);
     expect(has.out).toContain('\nincludes    Patient <- Observation.subject, again and again\n');
     expect(has.out).toMatch(/ for 1 returned$/);
+    const graph = await kiln('explain-search', 'Patient?_graph=record', '--store', store);
+    expect([graph.code, graph.err]).toEqual([0, '']);
+    expect(graph.out).toContain('\ngraph       record: followed from the page, by searches of its own\n');
   });
 
   it.each([

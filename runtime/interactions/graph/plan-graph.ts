@@ -83,7 +83,7 @@ export async function planGraph(named: string, types: readonly string[], source:
     used.push(...asked);
     return {
       ...link,
-      most: timesOf(link) === 1 && link.rules.length === 0 ? CHUNK : 1,
+      most: takesMany(link) ? CHUNK : 1,
       async *follow(sources, signal) {
         const references = sources.map((each) => `${each.type}/${each.id}`);
         const { find } = await openSearch(link, references, graph.name, source);
@@ -93,10 +93,22 @@ export async function planGraph(named: string, types: readonly string[], source:
   }
 }
 
-/** How often the resource that a link begins at stands in its params. */
-function timesOf({ way }: GraphLink): number {
-  if ('follow' in way) return 0;
-  return way.params.reduce((sum, [, value]) => sum + value.split(REF).length - 1, 0);
+/**
+ * Whether a link by params finds for several resources in a list what it finds for each of them: it names them once, as a
+ * whole alternative of a plain parameter, and no rule is about pairs.
+ */
+function takesMany({ way, rules }: GraphLink): boolean {
+  if ('follow' in way || rules.length > 0) return false;
+  const [only, ...others] = way.params.filter(([, value]) => value.includes(REF));
+  if (only === undefined || others.length > 0) return false;
+  const [name, value] = only;
+  return (
+    /^[\w-]+$/.test(name) &&
+    value
+      .split(',')
+      .filter((part) => part.includes(REF))
+      .join() === REF
+  );
 }
 
 /** The search that a link by params makes from some resources. */
