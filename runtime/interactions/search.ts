@@ -12,6 +12,7 @@ import { replySearchBundle } from './search-bundle.js';
 import { cutNote, graphCutNote } from './search-notes.js';
 import { readMembership } from './search-parts.js';
 import { readSearchRequest, type SearchRequest } from './search-request.js';
+import { scoresOf } from './search-scores.js';
 import { scopeOf, type SearchScope } from './search-scope.js';
 import { DEFAULT_SEARCH } from './search-settings.js';
 import { includeViews, matchViews } from './search-views.js';
@@ -81,6 +82,7 @@ export async function search(call: Call, services: Services): Promise<Reply> {
     self: isFirst ? selfLink(call, scope, request, bounds) : writeLink(call, scope.path, pageParameter(call)),
     ...(next !== undefined && { next }),
     texts: await showPage(page.versions, matchViews(view, scope.type === undefined, subset), services),
+    ...(request.scored !== undefined && { scores: await scoresOf(page.versions, request.scored, services) }),
     included,
     includedTexts: await showPage(included, includeViews(view), services),
     notes: [

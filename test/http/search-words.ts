@@ -96,6 +96,33 @@ export function wordSearches(store: Store): void {
     expect([...idsOf(first), ...idsOf(second)].join()).toBe('a,b,c,d');
   });
 
+  it('_score tells how well each match answers, the same on each page', async () => {
+    const scored = async (query: string) => {
+      const answer = await get(`/Condition?${query}`);
+      expect(answer.status, answer.text).toBe(200);
+      const entries = answer.json().entry as { resource: { id: string }; search: { mode: string; score?: number } }[];
+      return new Map(entries.filter(({ search }) => search.mode === 'match').map(({ resource, search }) => [resource.id, search.score])); // prettier-ignore
+    };
+    const all = await scored('_content=headache&_score=true');
+    // Twice in the one, once in the other, of about as many words.
+    expect(all.get('a')).toBeGreaterThan(all.get('b')!);
+    for (const score of all.values()) expect(score! > 0 && score! < 1).toBe(true);
+    expect(await scored('_content=headache&_score=true&_count=1')).toEqual(new Map([['a', all.get('a')]]));
+    // What need not be there takes part with nothing, what must not be there not at all.
+    expect((await scored('_text=metastases NOT bone&_score=true'.replaceAll(' ', '%20'))).get('b')).toBe(
+      (await scored('_text=metastases&_score=true')).get('b'),
+    );
+    expect((await scored('_text=metastases%20OR%20nothere&_score=true')).get('b')).toBeLessThan(
+      (await scored('_text=metastases&_score=true')).get('b')!,
+    );
+    expect([...(await scored('_content=headache&_score=false')).values()]).toEqual([undefined, undefined]);
+    const told = '400 parameter-invalid _score is of words: it goes with _text, _content, :text and :text-advanced';
+    expect(refusalOf(await get('/Condition?_score=true'))).toBe(told);
+    expect(refusalOf(await get('/Condition?_content=headache&_score=high'))).toContain('_score is true or false');
+    const lenient = await server.send('GET', '/Condition?_score=true', undefined, { prefer: 'handling=lenient' });
+    expect(lenient.json().link[0].url).not.toContain('_score');
+  });
+
   describe('is refused', () => {
     it.each([
       ['/Condition?_text="bone', 'quotation mark without another'],

@@ -174,7 +174,7 @@ export function searchDocs(): string {
     `it is \`\\,\`. At most ${MOST_WORDS} words in one value.`,
     '',
     `Of each parameter of a resource ${MOST_TEXT.toLocaleString('en')} characters of words are kept, some 80,000 words; what follows is not found by its`,
-    'words. Nothing sorts by how well a resource matches: `_score` is refused. `_filter` has no words, and scopes have none.',
+    'words. With `_score=true` each match tells by `search.score` how well it answers, from 0 to 1: how often the words stand in it, less in longer texts (BM25 without frequencies). Nothing sorts by that. `_filter` has no words, and scopes have none.',
     'Entries of earlier versions have no words: searches for some warn until `kiln reindex` is done.',
     '',
     '## Membership',

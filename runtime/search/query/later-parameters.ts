@@ -10,7 +10,6 @@ import { isWords } from './text-modifiers.js';
 export const LATER_PARAMETERS: Readonly<Record<string, string>> = {
   _contained: 'contained resources are found by nothing but the resource that they are in',
   _containedType: 'contained resources are found by nothing but the resource that they are in',
-  _score: 'sort by a parameter with _sort; how well words match is not measured',
 };
 
 /** Parameters that are no criteria of one type: what is to be known of them where somebody asks for them as such. */

@@ -34,11 +34,14 @@ const BEYOND =
   'only what the searched type itself says gives an order, for other resources may change within a page walk; search the ' +
   'other type with that _sort, and _include or _revinclude what belongs to it';
 
+/** Pages go on from a place in an index. */
+const SCORE = 'it is told of the matches of a page with _score=true, and no index goes by it';
+
 function whyUnknown(param: string, rows: ReadonlyMap<string, SearchRow>): string {
   const [code = ''] = param.split(/[:.]/, 1);
   if (isLinkName(param)) return cannot(param, BEYOND, rows).message;
   if (param.includes(':')) return cannot(param, `modifiers have no meaning there; try ${quote(code)}`, rows).message;
-  return cannot(param, param === '_score' ? 'there is no score yet' : 'there is no such parameter', rows).message;
+  return cannot(param, param === '_score' ? SCORE : 'there is no such parameter', rows).message;
 }
 
 function cannot(param: string, why: string, rows: ReadonlyMap<string, SearchRow>): FhirError {
