@@ -9,8 +9,14 @@ import type { Resource } from './fhir/resource.js';
 import { parseElements, selectElements } from './format/summary-elements.js';
 import { summarize } from './format/summary.js';
 import type { Codec } from './http/codecs.js';
-import { describeCurrency, type IndexCurrency } from './interactions/index-currency.js';
-import { openDefinitions, type Definitions } from './interactions/definitions/definitions.js';
+import {
+  checkIndexCurrency,
+  describeCurrency,
+  markWriter,
+  readIndexRecord,
+  watchIndexCurrency,
+  type IndexCurrency,
+} from './interactions/index-currency.js';
 import { createPatchers } from './interactions/patchers.js';
 import { openIntake, type Intake } from './intake/intake.js';
 import { startIntake } from './intake/start-thread.js';
@@ -20,8 +26,9 @@ import { collectWhenIdle } from './observe/collect-when-idle.js';
 import { createHealth } from './observe/health.js';
 import type { Log } from './observe/log.js';
 import { repeat } from './observe/repeat.js';
+import { createExtractor } from './search/extract.js';
 import { parametersOf } from './search/parameters-of.js';
-import type { IndexMaker } from './search/index-record.js';
+import { describeIndex, notCurrent, type IndexMaker } from './search/index-record.js';
 import { createZone } from './search/values/zone.js';
 import { createValidator } from './validate/create-validator.js';
 import { sqlitePathOf } from './store/sqlite-path.js';
@@ -35,8 +42,6 @@ export interface Core extends Pick<
 > {
   readonly limits: ReturnType<typeof limitsOf>;
   readonly search: SearchSettings;
-  /** The search parameters that hold at the moment; what is beside it here follows them, but for `tables`. */
-  readonly definitions: Definitions;
   /** By what index entries are made. */
   readonly maker: IndexMaker;
   /** Whether those in the store are of these definitions. */
@@ -65,23 +70,21 @@ export async function openCore(config: Config, options: OpenOptions = {}): Promi
   }
   const store = await openStore(config, options);
   try {
-    const validate = createValidator(tables);
     // One that has to be there already is only read.
-    const isReader = options.existing === true;
-    const definitions = await openDefinitions(store, { tables, zone: ZONE, validate, isReader });
-    const { current } = definitions;
+    const maker = describeIndex(tables.search, ZONE);
+    const found = options.existing
+      ? notCurrent((await readIndexRecord(store)).record, maker)
+      : await checkIndexCurrency(store, maker);
+    if (!options.existing) await markWriter(store, maker);
     return {
       tables,
-      store: definitions.store,
-      definitions,
-      extract: (resource, without) => current().extract(resource, without),
-      validate: (resource) => current().validate(resource),
+      store,
+      extract: createExtractor(tables, { zone: ZONE }),
+      validate: createValidator(tables),
       limits: limitsOf(config),
       search: searchSettingsOf(config),
-      get maker() {
-        return current().maker;
-      },
-      currency: { notCurrent: () => current().currency.notCurrent() },
+      maker,
+      currency: watchIndexCurrency(store, maker, found),
       patchers: createPatchers(tables),
       deletesMultiple: config['delete.multiple'],
     };
@@ -197,8 +200,7 @@ export async function startServer(config: Config, log: Log): Promise<RunningServ
     let root = '';
     const audit = await startAudit(config, core, log, () => root + FHIR_PATH);
     if (audit !== undefined) closers.push(() => audit.close());
-    const live = core.definitions.current;
-    const parts = { tables, tablesNow: () => live().tables, zone: createZone(ZONE), maps: core.store.maps };
+    const parts = { tables, zone: createZone(ZONE), maps: core.store.maps };
     const accessAt = await prepareAccess(config, parts, log, audit);
     const large = openLargeBodies(core.limits);
     closers.push(() => large.close());
@@ -208,7 +210,6 @@ export async function startServer(config: Config, log: Log): Promise<RunningServ
     const currency = async (): Promise<string | undefined> => describeCurrency(await core.currency.notCurrent());
     const first = await currency();
     if (first !== undefined) log.info(`${first}; kiln reindex makes them anew`);
-    core.definitions.tellRefused((text) => log.warn(text));
     const health = createHealth(async () => {
       const check = await core.store.check();
       const detail = check.ok ? await currency() : undefined;
@@ -217,7 +218,6 @@ export async function startServer(config: Config, log: Log): Promise<RunningServ
     const codecs = { xml: XML };
     const options = {
       ...core,
-      live,
       ...transport.app,
       clientAddress: transport.proxies.clientAddress,
       codecs,
@@ -337,19 +337,13 @@ function sleep(milliseconds: number): Promise<void> {
 
 /** Tables and settings that searches are read with, as the server has them. */
 export function searchServices(core: Core): Pick<Services, 'tables' | 'search' | 'subset'> {
-  return { tables: core.definitions.current().tables, search: core.search, subset };
+  return { tables: core.tables, search: core.search, subset };
 }
 
 /** The small maps of a store, and what scopes are read by: for the commands about clients and keys. */
 export async function openMaps(config: Config, options: OpenOptions) {
-  const core = options.existing ? undefined : await openCore(config);
-  const store = core?.store ?? (await openStore(config, options));
-  return {
-    tables: core?.definitions.current().tables ?? tables,
-    zone: createZone(ZONE),
-    maps: store.maps,
-    close: (): Promise<void> => store.close(),
-  };
+  const store = options.existing ? await openStore(config, options) : (await openCore(config)).store;
+  return { tables, zone: createZone(ZONE), maps: store.maps, close: (): Promise<void> => store.close() };
 }
 
 /** Types that a resource can have. */

@@ -98,14 +98,13 @@ function describeBundles(count: number, mode: BundleMode): string {
 
 /** Bundles are executed as the server does it. */
 async function executor(core: Core): Promise<(bundle: Resource) => Promise<string>> {
-  const [{ createServing }, { executeBundle }, { joinBundle }] = await Promise.all([
+  const [{ createServices }, { executeBundle }, { joinBundle }] = await Promise.all([
     import('../http/create-services.js'),
     import('../interactions/bundle/bundle.js'),
     import('../interactions/call.js'),
   ]);
-  const serving = createServing(core, core.definitions.current);
+  const { services } = createServices(core);
   return async (body) => {
-    const { services } = serving();
     const call = {
       interaction: 'bundle' as const,
       principal: OPEN_PRINCIPAL,

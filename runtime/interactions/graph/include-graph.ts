@@ -139,7 +139,7 @@ function createCompartments({ extract }: Pick<Services, 'extract'>): Compartment
   return (resource, row) => {
     const own = known.get(resource) ?? new Map<CompartmentRow, ReadonlySet<string>>();
     known.set(resource, own);
-    const ids = own.get(row) ?? compartmentsOf(resource, row, extract(resource, 'words'));
+    const ids = own.get(row) ?? compartmentsOf(resource, row, extract(resource));
     own.set(row, ids);
     return ids;
   };

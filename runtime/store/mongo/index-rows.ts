@@ -7,22 +7,11 @@ import {
   type QuantityEntry,
   type ReferenceEntry,
   type SimpleEntry,
-  type WordsEntry,
 } from '../../search/entry.js';
 import { cellOf, cellOfBox } from '../../search/places/cells.js';
 import { toVector } from '../../search/places/sphere.js';
 import { DATE_WIDTHS, NUMBER_WIDTHS, spans, type Span } from './spans.js';
-import type {
-  DateRow,
-  IndexRows,
-  NumberRow,
-  ReferenceRow,
-  StringRow,
-  TokenRow,
-  UriRow,
-  WordsRow,
-} from './documents.js';
-import { toWordsRows } from './words-rows.js';
+import type { DateRow, IndexRows, NumberRow, ReferenceRow, StringRow, TokenRow, UriRow } from './documents.js';
 
 /** Parameters that fields of the document answer. */
 const KEPT_ELSEWHERE = new Set(['_id', '_lastUpdated']);
@@ -40,22 +29,16 @@ interface Collected {
   number?: NumberRow[];
   reference?: ReferenceRow[];
   uri?: UriRow[];
-  words?: readonly WordsRow[];
 }
 
 /** Index entries as arrays by kind; kinds without any are left out. */
 export function toIndexRows(entries: readonly IndexEntry[]): IndexRows {
   const rows: Collected = {};
-  let words: WordsEntry[] | undefined;
   let group = 0;
   for (const entry of entries) {
     if (KEPT_ELSEWHERE.has(entry.param)) continue;
     if (isPlace(entry)) {
       (rows.token ??= []).push(placeRow(entry));
-      continue;
-    }
-    if (entry.kind === 'words') {
-      (words ??= []).push(entry);
       continue;
     }
     if (entry.kind !== 'composite') {
@@ -70,7 +53,6 @@ export function toIndexRows(entries: readonly IndexEntry[]): IndexRows {
   }
   if (rows.date !== undefined) rows.date.push(...spans(rows.date, DATE_WIDTHS));
   if (rows.number !== undefined) rows.number.push(...spans(rows.number, NUMBER_WIDTHS).map(toNumberRow));
-  if (words !== undefined) rows.words = toWordsRows(words);
   return rows;
 }
 
