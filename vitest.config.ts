@@ -11,7 +11,14 @@ const alone = [
   'test/unit/{import-rules,kept-texts,load-command,sqlite-clean-up,sqlite-threads}.test.ts',
 ];
 
+/** Long files that only compare what is found with what is right, so that two of them may share the cores. */
+const compares = [
+  'test/long/{search-links,search-random,search-oracle,leaks,mongo-find,sqlite-find}.test.ts',
+  'test/long/{validate-agreement,xml-round-trip,patch-round-trip,generator-output,changed-erratum}.test.ts',
+];
+
 const fast = { testTimeout: 20_000, hookTimeout: 30_000 };
+const long = { testTimeout: 15 * 60_000, hookTimeout: 5 * 60_000 };
 
 export default defineConfig({
   resolve: {
@@ -43,12 +50,16 @@ export default defineConfig({
       { extends: true, test: { ...fast, name: 'fast-alone', include: alone, exclude: away } },
       {
         extends: true,
+        test: { ...long, name: 'long-compared', include: compares, exclude: away, sequence: { groupOrder: 0 } },
+      },
+      {
+        extends: true,
         test: {
+          ...long,
           name: 'long',
           include: ['test/long/**/*.test.ts'],
-          exclude: away,
-          testTimeout: 15 * 60_000,
-          hookTimeout: 5 * 60_000,
+          exclude: [...away, ...compares],
+          sequence: { groupOrder: 1 },
           // One file at a time: they kill servers and measure, and want both cores for it.
           fileParallelism: false,
         },

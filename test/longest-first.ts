@@ -15,6 +15,10 @@ const LONGEST = [
   'unit/sqlite-find',
   'http/large-bodies',
   'contract/mongo-open',
+  'long/search-links',
+  'long/search-random',
+  'long/leaks',
+  'long/search-oracle',
 ];
 
 /**
@@ -24,7 +28,7 @@ const LONGEST = [
 export class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const rank = ({ moduleId, project }: TestSpecification): number => {
-      if (project.config.isolate) return -1;
+      if (project.name === 'fast-alone') return -1;
       const place = LONGEST.findIndex((name) => moduleId.endsWith(`/test/${name}.test.ts`));
       return place === -1 ? LONGEST.length : place;
     };
