@@ -25,6 +25,15 @@ export function conditionalWrites(data: Store): void {
     return answers.map((answer) => answer.json().id as string).sort();
   };
 
+  /** Of many writes on one key the last may wait too long on a slow machine: these are told to come again, and do. */
+  const insist = async (write: () => Promise<Answer>): Promise<Answer> => {
+    for (;;) {
+      const answer = await write();
+      const isBusy = answer.status === 503 && answer.json().issue[0].details.coding[0].code === 'store-busy';
+      if (!isBusy) return answer;
+    }
+  };
+
   describe('conditions that do not go with the method', () => {
     const ifNoneExist = { 'if-none-exist': 'identifier=urn:test|x' };
     const ifMatch = { 'if-match': 'W/"1"' };
@@ -153,7 +162,9 @@ export function conditionalWrites(data: Store): void {
         `Patient?identifier=urn:test|${value}&active=true&active=true`,
       ];
       const body = patient(value, { active: true });
-      const answers = await Promise.all(Array.from({ length: 200 }, (_, i) => create(forms[i % 3] ?? '', body)));
+      const answers = await Promise.all(
+        Array.from({ length: 200 }, (_, i) => insist(() => create(forms[i % 3] ?? '', body))),
+      );
       const count = (status: number) => answers.filter((answer) => answer.status === status).length;
       expect([count(201), count(200)]).toEqual([1, 199]);
       expect(new Set(answers.map((answer) => answer.json().id)).size).toBe(1);
@@ -258,7 +269,7 @@ export function conditionalWrites(data: Store): void {
       const value = word();
       const names = Array.from({ length: 60 }, (_, i) => `n${i}`);
       const answers = await Promise.all(
-        names.map((name) => update(`identifier=urn:test|${value}`, patient(value, familyName(name)))),
+        names.map((name) => insist(() => update(`identifier=urn:test|${value}`, patient(value, familyName(name))))),
       );
       expect(answers.filter(({ status }) => status === 201)).toHaveLength(1);
       expect(answers.filter(({ status }) => status === 200)).toHaveLength(names.length - 1);
@@ -279,7 +290,7 @@ export function conditionalWrites(data: Store): void {
         () => update(criteria, patient(value, familyName(`u${i}`))),
         () => update(criteria, patient(value, { id, ...familyName(`i${i}`) })),
       ]).flat();
-      const answers = await Promise.all(works.map((work) => work()));
+      const answers = await Promise.all(works.map(insist));
       expect(answers.filter(({ status }) => status === 201)).toHaveLength(1);
       // Those with an id of their own fit only if it is the one that was made.
       for (const { status } of answers) expect([200, 201, 400]).toContain(status);
