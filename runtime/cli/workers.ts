@@ -7,6 +7,7 @@ import type { Log } from '../observe/log.js';
 import { onEndSignals, SIGNALLED } from './serve-process.js';
 import { startLine } from './start-line.js';
 import { EXIT, type Terminal } from './terminal.js';
+import { endUnaccepted } from './unaccepted.js';
 import type { FromWorker, ToWorker } from './worker-messages.js';
 
 /** Before a worker is started again: after its first death, and at most, where it keeps dying. In milliseconds. */
@@ -48,6 +49,7 @@ export async function runWorkers(config: Config, terminal: Pick<Terminal, 'out' 
 
   function start(index: number): Life {
     const worker = cluster.fork();
+    endUnaccepted(worker.process);
     const ended = new Promise<number | string>((resolve) => {
       worker.once('exit', (code: number | null, signal: string | null) => resolve(signal ?? code ?? EXIT.failed));
     });

@@ -115,6 +115,23 @@ describeOnMongod('kiln serve --workers', () => {
     expect(await kiln.ended).toBe(0);
   });
 
+  it('ends the connection that was on its way to one that died', { timeout: 120_000 }, async () => {
+    const kiln = serve();
+    const base = await kiln.started;
+    const [first] = await findWorkers(kiln, base);
+    process.kill(first!, 'SIGSTOP');
+    const asked = Array.from({ length: 4 }, () =>
+      ask(`${base}/metadata`).then(
+        ({ status }) => String(status),
+        (error: NodeJS.ErrnoException) => error.code,
+      ),
+    );
+    // The one that stands still was handed one of them; the other three are answered.
+    await sleep(1000);
+    process.kill(first!, 'SIGKILL');
+    expect((await Promise.all(asked)).sort()).toEqual(['200', '200', '200', 'ECONNRESET']);
+  });
+
   it('lets requests in progress end, though the signal reaches everyone', { timeout: 120_000 }, async () => {
     const kiln = serve();
     const base = await kiln.started;
