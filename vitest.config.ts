@@ -17,7 +17,7 @@ const compares = [
   'test/long/{validate-agreement,xml-round-trip,patch-round-trip,generator-output,changed-erratum}.test.ts',
 ];
 
-const fast = { testTimeout: 20_000, hookTimeout: 30_000 };
+const fast = { testTimeout: 60_000, hookTimeout: 120_000 };
 const long = { testTimeout: 15 * 60_000, hookTimeout: 5 * 60_000 };
 
 export default defineConfig({

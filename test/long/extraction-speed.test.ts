@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
 import { tables } from '../../generated/tables.js';
+import { atMost } from '../at-most.js';
 import { benchExtraction } from '../bench/extraction.js';
 
 // Single-threaded, half official and half Synthea-like Patients, best of several rounds of each way in turns
@@ -11,6 +12,6 @@ it('reads index entries off at least 80,000 Patients a second, 8 times as fast a
     `${Math.round(rates.kiln)} Patients/s, library ${Math.round(rates.library)}/s (${rates.ratio.toFixed(1)} times), ` +
       `${rates.entries.toFixed(1)} entries each`,
   );
-  expect(rates.kiln).toBeGreaterThanOrEqual(80_000);
+  expect(rates.kiln).toBeGreaterThanOrEqual(80_000 / atMost(1));
   expect(rates.ratio).toBeGreaterThanOrEqual(8);
 }, 120_000);

@@ -4,6 +4,7 @@ import { tables } from '../../generated/tables.js';
 import type { JsonObject, Resource } from '../../runtime/fhir/resource.js';
 import { createPatchModel } from '../../runtime/path/patch/fhirpath-model.js';
 import { applyFhirPathPatch } from '../../runtime/path/patch/fhirpath-patch.js';
+import { atMost } from '../at-most.js';
 import { patchOf } from '../conformance/fhirpath-patch.js';
 import type { Step } from '../conformance/fhirpath-patch-cases.js';
 
@@ -42,7 +43,7 @@ describe('What a FHIRPath Patch may cost', () => {
     for (const name of [long(300_000), twins(100_000)]) {
       const { outcome, seconds } = await run(patient(name), step, 1000);
       expect(outcome).toBe('patch-too-large');
-      expect(seconds).toBeLessThan(MOST);
+      expect(seconds).toBeLessThan(atMost(MOST));
     }
   });
 
@@ -50,7 +51,7 @@ describe('What a FHIRPath Patch may cost', () => {
     const contact = Array.from({ length: 300_000 }, () => ({ name: long(10) }));
     const { outcome, seconds } = await run({ resourceType: 'Patient', contact }, MOVE, 1000);
     expect(outcome).toBe('patch-too-large');
-    expect(seconds).toBeLessThan(MOST);
+    expect(seconds).toBeLessThan(atMost(MOST));
   });
 
   test('extensions of a primitive in a very long list', async () => {
@@ -62,7 +63,7 @@ describe('What a FHIRPath Patch may cost', () => {
     };
     const { outcome, seconds } = await run(patient(long(100_000)), { ...ID, value: extension }, 1000);
     expect(outcome).toBe('patch-too-large');
-    expect(seconds).toBeLessThan(MOST);
+    expect(seconds).toBeLessThan(atMost(MOST));
   });
 
   test.each(STEPS)('a list of some thousands, 1,000 times: %j', async (step) => {
@@ -74,7 +75,7 @@ describe('What a FHIRPath Patch may cost', () => {
     const step: Step = { type: 'add', path: 'Patient', name: 'name', value: { part } };
     const { outcome, seconds } = await run({ resourceType: 'Patient' }, step, 1);
     expect(outcome).toBe('done');
-    expect(seconds).toBeLessThan(MOST);
+    expect(seconds).toBeLessThan(atMost(MOST));
   });
 
   test('a list that is too long for the library, though not for a plain path', async () => {

@@ -11,7 +11,7 @@ const SQLITE = 300;
 const MONGO = 200;
 
 /** Sets of resources that questions are asked about. */
-const ROUNDS = [0, 1, 2];
+const ROUNDS = [0, 1];
 
 describe.each(ROUNDS)('SQLite (%i)', (round) => {
   describe.each(POLICIES)('what $name does not show', (policy) => {

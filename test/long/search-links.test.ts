@@ -13,15 +13,15 @@ import { seedOfRun } from '../contract/random.js';
 import { put, type Subject } from '../contract/subject.js';
 import { describeOnMongod } from '../mongod/for-tests.js';
 
-/** 3,000 queries with links on each store, 1,200 within scopes, and links that lead to more than a list may hold. */
+/** 1,500 queries with links on each store, 600 within scopes, and links that lead to more than a list may hold. */
 function links(on: Subject): void {
   const subject = sharedStore(on);
 
-  it.each(Array.from({ length: 10 }, (_, n) => n))('random links find what matches says (%i)', async (n) => {
+  it.each(Array.from({ length: 5 }, (_, n) => n))('random links find what matches says (%i)', async (n) => {
     await randomLinks(subject.store, `Random${n}`, seedOfRun() + n, 300);
   });
 
-  it.each(Array.from({ length: 4 }, (_, n) => n))('within scopes they find what is visible (%i)', async (n) => {
+  it.each(Array.from({ length: 2 }, (_, n) => n))('within scopes they find what is visible (%i)', async (n) => {
     await randomScopes(subject.store, `Scoped${n}`, seedOfRun() + n, 300);
   });
 

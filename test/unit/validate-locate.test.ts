@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { locatePaths } from '../../runtime/validate/locate-paths.js';
+import { atMost } from '../at-most.js';
 
 const text = `{
   "resourceType": "Patient",
@@ -69,7 +70,7 @@ describe('places in JSON text', () => {
     const start = performance.now();
     const paths = [['z'], ...Array.from({ length: 99 }, (_, i) => ['a', i * 500, 'b', 1])];
     expect(locatePaths(big, paths).every((position) => position !== undefined)).toBe(true);
-    expect(performance.now() - start).toBeLessThan(5_000);
+    expect(performance.now() - start).toBeLessThan(atMost(5_000));
   });
 });
 
