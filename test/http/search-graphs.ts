@@ -5,7 +5,18 @@ import { beforeAll, expect, it } from 'vitest';
 
 import { projectRoot } from '../../generator/project-root.js';
 import type { Store } from '../../runtime/store/store.js';
-import { FORM_TYPE, idsOf, includedIn, linkOf, notesOf, putAll, refusalOf, useWholeServer } from './search-server.js';
+import { DEFAULT_LIMITS } from '../../runtime/fhir/limits.js';
+import {
+  FORM_TYPE,
+  idsOf,
+  includedIn,
+  linkOf,
+  notesOf,
+  putAll,
+  putMany,
+  refusalOf,
+  useWholeServer,
+} from './search-server.js';
 
 const to = (reference: string) => ({ reference });
 const observation = (id: string, subject: string, more: object = {}) => ({
@@ -102,11 +113,7 @@ const DATA = [
   graph('circle', 'Observation', [['Observation', 'Observation', path('Observation.hasMember')]]),
   graph('value', 'Observation', [['Observation', 'MolecularSequence', path('value.ofType(Reference)')]]),
   graph('nurse', 'Patient', [
-    [
-      'Patient',
-      'Practitioner',
-      path("Patient.extension('http://example.org/nurse').value.ofType(Reference).resolve()"),
-    ],
+    ['Patient', 'Practitioner', path("Patient.extension('http://example.org/nurse').value.ofType(Reference)")],
   ]),
   graph('drug', 'MedicationRequest', [['MedicationRequest', 'Medication', path('MedicationRequest.medication')]]),
   graph('some', 'List', [['List', 'Resource', path('List.entry.item.where(resolve() is Practitioner)')]]),
@@ -120,10 +127,25 @@ const DATA = [
   graph('not-own', 'Patient', [
     ['Patient', 'Observation', { ...params('patient={ref}'), ...compartment('different') }],
   ]),
+  graph('anywhere', 'Patient', [['Practitioner', 'Resource', path('qualification.issuer')], ['Patient', 'Practitioner', path('generalPractitioner')]], { start: undefined }), // prettier-ignore
+  graph('all', 'Observation', [['Observation', 'Resource', path('*')]]),
+  graph('from-any', 'Resource', [['Resource', 'Observation', params('patient={ref}')]]),
+  graph('member', 'Resource', [['Resource', 'Practitioner', params('_in={ref}')]]),
+  graph('if-same', 'List', [
+    ['List', 'Observation', { ...path('List.entry.item'), compartment: [{ use: 'where', rule: 'matching', code: 'Patient' }, { use: 'requires', rule: 'different', code: 'Practitioner' }] }], // prettier-ignore
+  ]),
   graph('named', 'Patient', [], { url: 'http://example.org/graphs/twice', version: '1' }),
   graph('named-too', 'Patient', [], { url: 'http://example.org/graphs/twice', version: '2' }),
   // Those that cannot be followed.
-  graph('no-start', 'Patient', [], { start: undefined }),
+  graph('resolves', 'Patient', [['Patient', 'Practitioner', path('Patient.generalPractitioner.resolve()')]]),
+  graph('dot', 'Patient', [['Patient', 'Practitioner', path('Patient.generalPractitioner.')]]),
+  graph('many-ways', 'Patient', [
+    ['Patient', 'Practitioner', path(`Patient.${'extension.value.'.repeat(20)}extension.value.ofType(Reference)`)],
+  ]),
+  graph('wanting', 'Patient', [], { start: undefined, node: undefined }),
+  graph('modified', 'Patient', [['Patient', 'Practitioner', path('generalPractitioner')]], {
+    modifierExtension: [{ url: 'http://example.org/not', valueBoolean: true }],
+  }),
   graph('no-node', 'Patient', [], { start: 'nobody' }),
   graph('no-type', 'Nothing', []),
   graph('doubled', 'Patient', [], {
@@ -217,6 +239,18 @@ export function graphSearches(data: Store): void {
       'Composition?_graph=http://h7.org/fhir/GraphDefinition/example',
       'List/l List/l2 MedicationRequest/r Observation/a1',
     ],
+    // It may start at any node where it does not say at which.
+    ['Patient?_graph=anywhere&_id=ann', 'Practitioner/gp'],
+    ['Practitioner?_graph=anywhere', ''],
+    ['Observation?_graph=all&_id=b1', 'MolecularSequence/s Observation/b2 Patient/bob'],
+    // From those alone that patient= may refer to.
+    [
+      '?_type=Patient,List&_graph=from-any',
+      'Observation/a1 Observation/a2 Observation/b1 Observation/b2 Observation/b3',
+    ],
+    ['?_type=Patient,List&_graph=member', 'Practitioner/gp'],
+    // Of b1 and b2 the condition does not hold; a1 has a performer, and the list none.
+    ['List?_graph=if-same', 'Observation/a1 Observation/b1 Observation/b2'],
     // With includes each comes once.
     [
       'Patient?_graph=around&_id=ann&_include=Patient:general-practitioner&_revinclude=MedicationRequest:subject',
@@ -275,7 +309,11 @@ export function graphSearches(data: Store): void {
       'List?_graph=around',
       'The graph GraphDefinition/around starts at resources of the type Patient, and what is searched are others',
     ],
-    ['Patient?_graph=no-start', 'The graph GraphDefinition/no-start has no start'],
+    ['Patient?_graph=wanting', 'The graph GraphDefinition/wanting starts at resources of no type'],
+    ['Patient?_graph=modified', 'has a modifierExtension, which nobody knows here'],
+    ['Patient?_graph=resolves', 'names of elements, ofType(), extension() and where(resolve() is Type) are followed'],
+    ['Patient?_graph=dot', 'names of elements, ofType(), extension() and where(resolve() is Type) are followed'],
+    ['Patient?_graph=many-ways', 'its elements have more than 256 combinations of types; say which with ofType()'],
     ['Patient?_graph=no-node', 'has "nobody" as start, and no node of this nodeId'],
     ['Patient?_graph=no-type', 'has a node "nothing" of the type "Nothing", which is no type of resources'],
     ['Patient?_graph=doubled', 'has two nodes "patient"; each needs a nodeId of its own'],
@@ -308,6 +346,35 @@ export function graphSearches(data: Store): void {
     expect(refusalOf(answer)).toContain(text);
     expect(answer.json().issue[0].location, answer.text).toEqual(['http._graph']);
   });
+}
+
+/** A server whose searches may take a tenth of a second, and a graph whose paths lead nowhere, from many resources, again and again. */
+export function costlyGraphSearches(data: Store): void {
+  const server = useWholeServer({ store: data, limits: { ...DEFAULT_LIMITS, queryTime: 100 } });
+
+  it('ends with its time, though nothing is ever looked up, and lets others go on', async () => {
+    const extension = Array.from({ length: 150 }, (_, n) => ({ url: `urn:x:${n}`, valueString: 'x' }));
+    await putMany(
+      server,
+      Array.from({ length: 500 }, (_, n) => ({ resourceType: 'Patient', id: `p${n}`, extension })),
+    );
+    const nowhere = ['Patient', 'Patient', path('Patient.extension.value')] as const;
+    await putAll(server, [
+      graph(
+        'nowhere',
+        'Patient',
+        Array.from({ length: 190 }, () => nowhere),
+      ),
+    ]);
+    let turns = 0;
+    const timer = setInterval(() => turns++, 1);
+    const answer = await get('Patient?_count=500&_elements=id&_graph=nowhere');
+    clearInterval(timer);
+    expect(refusalOf(answer)).toContain('503 too-costly The graph takes too long');
+    expect(turns).toBeGreaterThan(3);
+  }, 60_000);
+
+  const get = (to: string) => server.send('GET', `/${to}`);
 }
 
 /** A server whose pages have few resources beside the matches. */

@@ -1,5 +1,4 @@
-import type { Access } from '../../auth/scopes/access.js';
-import { withinReach } from '../../auth/scopes/reach.js';
+import { withinReach, type Reach } from '../../auth/scopes/reach.js';
 import { FhirError } from '../../fhir/errors.js';
 import { isId } from '../../fhir/id.js';
 import type { Resource } from '../../fhir/resource.js';
@@ -22,11 +21,11 @@ const LONGEST = 2048;
  */
 export async function findGraph(
   named: string,
-  access: Access,
+  reach: Reach,
   { base, signal }: Pick<Call, 'base' | 'signal'>,
   services: Pick<Services, 'store' | 'largeTexts'>,
 ): Promise<Resource> {
-  const where = withinReach(conditionOf(named, base), access.on(GRAPH, 'r'));
+  const where = withinReach(conditionOf(named, base), reach);
   const { versions } = await services.store.find({ type: GRAPH, where, sort: [], count: 2, total: 'none' }, signal);
   const [found, second] = versions;
   if (found?.json === undefined) throw wrong(`names ${quote(named)}, and there is no such ${GRAPH}`);

@@ -1,6 +1,7 @@
 import type { CompartmentRow } from '../../contract/search.js';
-import { FhirError } from '../../fhir/errors.js';
-import { keepPace } from '../../fhir/pace.js';
+import { ERRORS, FhirError } from '../../fhir/errors.js';
+import { checkWanted } from '../../fhir/pace-until.js';
+import { keepPace, type Pace } from '../../fhir/pace.js';
 import type { Resource } from '../../fhir/resource.js';
 import type { StoredVersion } from '../../store/store.js';
 import type { Call } from '../call.js';
@@ -38,7 +39,7 @@ const ROOM = 16 * 1024 * 1024;
  *
  * @param types that are searched
  * @param now milliseconds since the epoch, for `ap` of dates
- * @throws FhirError as `planGraph`
+ * @throws FhirError as `planGraph`, each of it of the parameter
  */
 export async function openGraph(
   named: string,
@@ -47,40 +48,40 @@ export async function openGraph(
   call: Call,
   services: Services,
 ): Promise<OpenGraph> {
-  const contents = new Map<StoredVersion, Resource>();
+  const contents = new WeakMap<StoredVersion, Resource>();
   const pace = keepPace();
   const readContent = async (version: StoredVersion): Promise<Resource> => {
+    await pace();
     const known = contents.get(version);
     if (known !== undefined) return known;
-    await pace();
     const content = await readStored(version.json ?? '{}', services);
     contents.set(version, content);
     return content;
   };
-  const compartments = createCompartments(services);
+  const compartments = createCompartments(services, call.base);
   const mayLink = async ({ rules }: PlannedLink, source: StoredVersion, target: StoredVersion): Promise<boolean> =>
     rules.length === 0 || fulfilsRules(rules, await readContent(source), await readContent(target), compartments);
-  const plan = await planned(() => planGraph(named, types, { call, services, now, readContent }));
+  const during = <T>(work: (signal: AbortSignal | undefined) => Promise<T>): Promise<T> =>
+    withinBudget(services.limits.queryTime, call.signal, async (signal) => {
+      try {
+        return await work(signal);
+      } catch (error) {
+        throw ofGraph(error);
+      }
+    });
+  const source = { call, services, now, readContent, pace };
+  const plan = await during((signal) => planGraph(named, types, source, signal));
   return {
     used: plan.used,
-    follow: (matches, there, most) =>
-      withinBudget(services.limits.queryTime, call.signal, async (signal) => {
-        try {
-          return await walk(plan, { matches, there, most, signal, mayLink });
-        } catch (error) {
-          throw error instanceof FhirError && error.code === 'too-costly' ? tooCostly(error) : error;
-        }
-      }),
+    follow: (matches, there, most) => during((signal) => walk(plan, { matches, there, most, signal, pace, mayLink })),
   };
 }
 
-/** What is wrong with a graph is so with the parameter that names it. */
-async function planned(plan: () => Promise<GraphPlan>): Promise<GraphPlan> {
-  try {
-    return await plan();
-  } catch (error) {
-    throw error instanceof FhirError ? error.map((issue) => ({ ...issue, parameter: '_graph' })) : error;
-  }
+/** What is wrong with a graph, or takes too long, is so with the parameter that names it. */
+function ofGraph(error: unknown): unknown {
+  if (!(error instanceof FhirError)) return error;
+  if (error.code === 'too-costly' && error.message === ERRORS['too-costly'].text) return tooCostly(error);
+  return error.map((issue) => ({ ...issue, parameter: '_graph' }));
 }
 
 /** Resources at a node, from which links still have to be followed. */
@@ -94,32 +95,38 @@ interface Walking {
   readonly there: readonly StoredVersion[];
   readonly most: number;
   readonly signal: AbortSignal | undefined;
+  readonly pace: Pace;
   mayLink(link: PlannedLink, source: StoredVersion, target: StoredVersion): Promise<boolean>;
 }
 
 /** Node by node, each resource once at each, so that circles end. */
 async function walk(
-  { start, links }: GraphPlan,
-  { matches, there, most, signal, mayLink }: Walking,
+  { starts, links }: GraphPlan,
+  { matches, there, most, signal, pace, mayLink }: Walking,
 ): Promise<GraphPage> {
-  const shown = new Set([...matches, ...there].map(nameOf));
+  // What was included may be another version than the current one, to which a graph leads.
+  const shown = new Set([...matches.map(nameOf), ...there.map(versionOf)]);
   const included: StoredVersion[] = [];
   let room = ROOM;
-  const first = matches.filter(({ type }) => standsAt(start, type));
-  const been = new Set(first.map((version) => `${start.id} ${nameOf(version)}`));
-  const stops: Stop[] = [{ node: start.id, versions: first }];
+  const stops: Stop[] = starts.map((start) => ({
+    node: start.id,
+    versions: matches.filter(({ type }) => standsAt(start, type)),
+  }));
+  const been = new Set(stops.flatMap(({ node, versions }) => versions.map((version) => `${node} ${nameOf(version)}`)));
   // It grows while it is gone through.
   for (const { node, versions } of stops) {
     for (const link of links.filter(({ source }) => source.id === node)) {
       const next: StoredVersion[] = [];
       for (let at = 0; at < versions.length; at += link.most) {
+        await pace();
+        checkWanted(signal);
         const sources = versions.slice(at, at + link.most);
         for await (const target of link.follow(sources, signal)) {
           const name = nameOf(target);
           const place = `${link.target.id} ${name}`;
           if (been.has(place) || !(await mayLink(link, sources[0]!, target))) continue;
           been.add(place);
-          if (!shown.has(name)) {
+          if (!shown.has(name) && !shown.has(versionOf(target))) {
             if (included.length >= most || room <= 0) return { included, isCut: true };
             room -= target.json?.length ?? 0;
             shown.add(name);
@@ -134,12 +141,12 @@ async function walk(
   return { included, isCut: false };
 }
 
-function createCompartments({ extract }: Pick<Services, 'extract'>): CompartmentsOf {
+function createCompartments({ extract }: Pick<Services, 'extract'>, base: string): CompartmentsOf {
   const known = new WeakMap<Resource, Map<CompartmentRow, ReadonlySet<string>>>();
   return (resource, row) => {
     const own = known.get(resource) ?? new Map<CompartmentRow, ReadonlySet<string>>();
     known.set(resource, own);
-    const ids = own.get(row) ?? compartmentsOf(resource, row, extract(resource));
+    const ids = own.get(row) ?? compartmentsOf(resource, row, extract(resource), base);
     own.set(row, ids);
     return ids;
   };
@@ -147,6 +154,10 @@ function createCompartments({ extract }: Pick<Services, 'extract'>): Compartment
 
 function nameOf({ type, id }: StoredVersion): string {
   return `${type}/${id}`;
+}
+
+function versionOf(version: StoredVersion): string {
+  return `${nameOf(version)}/${version.version}`;
 }
 
 function tooCostly({ headers }: FhirError): FhirError {

@@ -4,8 +4,12 @@ import type { Access } from '../../auth/scopes/access.js';
 import { OPEN_ACCESS } from '../../auth/scopes/principal.js';
 import { withinReach } from '../../auth/scopes/reach.js';
 import { FhirError } from '../../fhir/errors.js';
+import { checkWanted } from '../../fhir/pace-until.js';
+import type { Pace } from '../../fhir/pace.js';
 import type { Resource } from '../../fhir/resource.js';
 import { readReference } from '../../path/reference-text.js';
+import { isMembers } from '../../search/query/members.js';
+import { splitAt } from '../../search/query/split.js';
 import type { UsedParameter } from '../../search/query/used-by.js';
 import type { FindQuery, Store, StoredVersion } from '../../store/store.js';
 import type { Call } from '../call.js';
@@ -16,14 +20,17 @@ import { isInclude } from '../read-include.js';
 import { RESULT_PARAMETERS } from '../result-parameters.js';
 import { boundSearch } from '../search-bounds.js';
 import { readSearchRequest, type SearchRequest } from '../search-request.js';
+import { DEFAULT_SEARCH } from '../search-settings.js';
 import type { Services } from '../services.js';
 import { findGraph } from './find-graph.js';
 import type { FollowPath } from './graph-path.js';
 import { ANY, GRAPH, readGraph, REF, standsAt, type GraphLink, type GraphNode } from './read-graph.js';
 
+type Signal = AbortSignal | undefined;
+
 /** A graph that can be followed with what a token gives. */
 export interface GraphPlan {
-  readonly start: GraphNode;
+  readonly starts: readonly GraphNode[];
   readonly links: readonly PlannedLink[];
   /** The parameters that links search by. */
   readonly used: readonly UsedParameter[];
@@ -34,7 +41,7 @@ export interface PlannedLink extends Pick<GraphLink, 'source' | 'target' | 'rule
   /** Resources that it can be followed from at a time. */
   readonly most: number;
   /** What it leads to, within what may be seen; the same may come several times. */
-  follow(sources: readonly StoredVersion[], signal: AbortSignal | undefined): AsyncIterable<StoredVersion>;
+  follow(sources: readonly StoredVersion[], signal: Signal): AsyncIterable<StoredVersion>;
 }
 
 /** What a graph is followed with. */
@@ -44,6 +51,7 @@ export interface GraphSource {
   /** Milliseconds since the epoch, for `ap` of dates. */
   readonly now: number;
   readonly readContent: (version: StoredVersion) => Promise<Resource>;
+  readonly pace: Pace;
 }
 
 /** Resources that one query asks for, and references that one criterion has. */
@@ -54,48 +62,100 @@ const CHUNK = 200;
  * what there is. A link to what may not come along is left out, as with `_include`.
  *
  * @param types that are searched
- * @throws FhirError `parameter-invalid`, `parameter-unknown`, `scope-missing`, `index-not-current`
+ * @throws FhirError `parameter-invalid`, `parameter-unknown`, `scope-missing`, `index-not-current`, `too-costly`
  */
-export async function planGraph(named: string, types: readonly string[], source: GraphSource): Promise<GraphPlan> {
-  const { call, services } = source;
+export async function planGraph(
+  named: string,
+  types: readonly string[],
+  source: GraphSource,
+  signal: Signal,
+): Promise<GraphPlan> {
+  const { call, services, pace } = source;
   const { tables } = services;
   const given = call.principal.access;
   const access = noteConstraints(given === OPEN_ACCESS ? given : searchAccess(given, tables.resourceTypes));
-  const graph = readGraph(await findGraph(named, access, call, services), tables);
-  if (!types.some((type) => standsAt(graph.start, type))) {
-    const what = `starts at resources of the type ${graph.start.type}, and what is searched are others`;
+  const reach = access.on(GRAPH, 'r');
+  // Before anything of the graph is told.
+  await checkConstraintsCurrent(access.constraints, services);
+  const graph = readGraph(
+    await findGraph(named, reach, { base: call.base, ...(signal !== undefined && { signal }) }, services),
+    tables,
+  );
+  if (!types.some((type) => graph.starts.some((start) => standsAt(start, type)))) {
+    const starts = [...new Set(graph.starts.map((start) => start.type))].join(', ');
+    const what = `starts at resources of ${starts === '' ? 'no type' : `the type ${starts}`}, and what is searched are others`;
     throw new FhirError('parameter-invalid', `The graph ${graph.name} ${what}`);
   }
   const links: PlannedLink[] = [];
   const used: UsedParameter[] = [];
   for (const link of graph.links) {
+    await pace();
+    checkWanted(signal);
     const planned = 'follow' in link.way ? planPath(link, link.way.follow, access, source) : await planSearch(link);
     if (planned !== undefined) links.push(planned);
   }
   await checkConstraintsCurrent(access.constraints, services);
-  return { start: graph.start, links, used };
+  return { starts: graph.starts, links, used };
 
   async function planSearch(link: GraphLink): Promise<PlannedLink | undefined> {
     const { type } = link.target;
     if (includeReach(access, type, true) === 'nothing') return undefined;
-    const sample = link.source.type === ANY ? GRAPH : link.source.type;
-    const { used: asked } = await openSearch(link, [`${sample}/0`], graph.name, source);
-    used.push(...asked);
+    const most = takesMany(link) ? Math.min(CHUNK, { ...DEFAULT_SEARCH, ...services.search }.values) : 1;
+    const open = (references: readonly string[]) => openSearch(link, references, graph.name, source);
+    const reads = await sourcesOf(link, most, open);
+    used.push(...reads.used);
     return {
       ...link,
-      most: takesMany(link) ? CHUNK : 1,
-      async *follow(sources, signal) {
-        const references = sources.map((each) => `${each.type}/${each.id}`);
-        const { find } = await openSearch(link, references, graph.name, source);
-        yield* findAll({ type, where: { all: [] }, sort: [], count: CHUNK, total: 'none' }, find, signal);
+      most,
+      async *follow(sources, within) {
+        await pace();
+        const references: string[] = [];
+        for (const each of sources) if (await reads.from(each.type)) references.push(`${each.type}/${each.id}`);
+        if (references.length === 0) return;
+        const { find } = await open(references);
+        yield* findAll({ type, where: { all: [] }, sort: [], count: CHUNK, total: 'none' }, find, within);
       },
     };
   }
+
+  /**
+   * From which types a link by params can be followed: from that of its node, or, where that is any, from those that its
+   * parameters may refer to.
+   *
+   * @throws FhirError where there is none
+   */
+  async function sourcesOf({ source: { type } }: GraphLink, most: number, open: (of: string[]) => Promise<Asked>) {
+    const sampleOf = (each: string): string[] => Array.from({ length: most }, (_, n) => `${each}/${n}`);
+    const known = new Map<string, Promise<boolean>>();
+    const from = (each: string): Promise<boolean> => {
+      const read = known.get(each) ?? open(sampleOf(each)).then(() => true, isRefusal);
+      known.set(each, read);
+      return read;
+    };
+    if (type !== ANY) return { used: (await open(sampleOf(type))).used, from: () => true };
+    let refusal: unknown;
+    for (const each of [GRAPH, ...tables.resourceTypes]) {
+      await pace();
+      checkWanted(signal);
+      const asked = await open(sampleOf(each)).catch((error: unknown) => {
+        isRefusal(error);
+        refusal ??= error;
+      });
+      if (asked !== undefined) return { used: asked.used, from };
+    }
+    throw refusal;
+  }
+}
+
+/** Whether a search is refused for what it says; any other error is thrown. */
+function isRefusal(error: unknown): false {
+  if (error instanceof FhirError && error.code.startsWith('parameter-')) return false;
+  throw error;
 }
 
 /**
  * Whether a link by params finds for several resources in a list what it finds for each of them: it names them once, as a
- * whole alternative of a plain parameter, and no rule is about pairs.
+ * whole alternative of a plain parameter, and no rule is about pairs. Not of members: a search may ask for those of few resources.
  */
 function takesMany({ way, rules }: GraphLink): boolean {
   if ('follow' in way || rules.length > 0) return false;
@@ -104,11 +164,17 @@ function takesMany({ way, rules }: GraphLink): boolean {
   const [name, value] = only;
   return (
     /^[\w-]+$/.test(name) &&
-    value
-      .split(',')
+    !isMembers(name) &&
+    splitAt(value, ',')
       .filter((part) => part.includes(REF))
       .join() === REF
   );
+}
+
+/** A search, and the parameters that it goes by. */
+interface Asked {
+  readonly find: Store['find'];
+  readonly used: SearchRequest['used'];
 }
 
 /** The search that a link by params makes from some resources. */
@@ -117,7 +183,7 @@ async function openSearch(
   references: readonly string[],
   name: string,
   { call, services, now }: GraphSource,
-): Promise<{ readonly find: Store['find']; readonly used: SearchRequest['used'] }> {
+): Promise<Asked> {
   const { type } = link.target;
   const params = 'follow' in link.way ? [] : link.way.params;
   const sent = params.map(([param, value]) => ({
@@ -129,7 +195,7 @@ async function openSearch(
   if (bad !== undefined) {
     throw new FhirError('parameter-invalid', `The graph ${name} has params with ${bad.name}, which is no criterion`);
   }
-  const input = { type, params: sent, isLenient: false, isPosted: true, now, base: call.base };
+  const input = { type, params: sent, isLenient: false, isPosted: false, now, base: call.base };
   const request = readSearchRequest(input, services);
   const { id: _id, member: _member, ...rest } = call;
   const asked: Call = { ...rest, interaction: 'search-type', type };
@@ -158,7 +224,9 @@ function planPath(
     async *follow(sources, signal) {
       const byType = new Map<string, Set<string>>();
       for (const version of sources) {
-        for (const text of followPath(await readContent(version))) {
+        const content = await readContent(version);
+        checkWanted(signal);
+        for (const text of followPath(content)) {
           const read = readReference(text);
           if (read === undefined || !reaches.has(read.type)) continue;
           if (read.base !== undefined && read.base !== call.base) continue;

@@ -12,7 +12,8 @@ export const GRAPH = 'GraphDefinition';
 export interface Graph {
   /** What it is called in messages. */
   readonly name: string;
-  readonly start: GraphNode;
+  /** More than one where the graph does not say: it may start at any then. */
+  readonly starts: readonly GraphNode[];
   readonly links: readonly GraphLink[];
 }
 
@@ -39,6 +40,8 @@ export interface GraphLink {
 export interface CompartmentRule {
   readonly compartment: CompartmentRow;
   readonly isSame: boolean;
+  /** It does not have to hold: the others have to where it does. https://hl7.org/fhir/R5/valueset-graph-compartment-use.html */
+  readonly isCondition: boolean;
 }
 
 /** In the value of a parameter: the resource that a link begins at. */
@@ -70,6 +73,9 @@ export function readGraph(
   const wrong = (what: string): FhirError => new FhirError('parameter-invalid', `The graph ${name} ${what}`);
   const [nodeParts, linkParts] = [partsOf(definition, 'node'), partsOf(definition, 'link')];
   const rules = linkParts.flatMap((link) => partsOf(link, 'compartment'));
+  if ([definition as JsonObject, ...nodeParts, ...linkParts, ...rules].some((part) => 'modifierExtension' in part)) {
+    throw wrong('has a modifierExtension, which nobody knows here');
+  }
   if (nodeParts.length + linkParts.length + rules.length > MOST_PARTS) {
     throw wrong(`has more than ${MOST_PARTS} nodes, links and compartments; make several graphs of it`);
   }
@@ -87,7 +93,8 @@ export function readGraph(
     if (node !== undefined) return node;
     throw wrong(id === undefined ? `has no ${of}` : `has ${quote(id)} as ${of}, and no node of this nodeId`);
   };
-  const start = nodeOf(textOf(definition, 'start'), 'start');
+  const begin = textOf(definition, 'start');
+  const starts = begin === undefined ? [...nodes.values()] : [nodeOf(begin, 'start')];
   const links = linkParts.map((part): GraphLink => {
     const source = nodeOf(textOf(part, 'sourceId'), 'sourceId of a link');
     const target = nodeOf(textOf(part, 'targetId'), 'targetId of a link');
@@ -98,7 +105,7 @@ export function readGraph(
       const compartment = compartments.find(({ type }) => type === code);
       if (compartment === undefined) throw wrong(`${link} by a compartment of ${quote(code)}, which there is not`);
       const isSame = Object.hasOwn(RULES, rule) ? RULES[rule] : undefined;
-      if (isSame !== undefined) return { compartment, isSame };
+      if (isSame !== undefined) return { compartment, isSame, isCondition: textOf(each, 'use') === 'where' };
       throw wrong(`${link} with the rule ${quote(rule)}; ${Object.keys(RULES).join(', ')} are followed here`);
     });
     const [path, params] = [textOf(part, 'path'), textOf(part, 'params')];
@@ -115,7 +122,7 @@ export function readGraph(
     if (target.type === ANY) throw wrong(`${link} by params, so that the target needs a type to search`);
     return { source, target, way: { params: readParams(params ?? '', (what) => wrong(`${link} ${what}`)) }, rules };
   });
-  return { name, start, links };
+  return { name, starts, links };
 }
 
 /** Whether resources of a type stand at a node. */
