@@ -5,7 +5,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { performance } from 'node:perf_hooks';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+
 import { projectRoot } from '../../generator/project-root.js';
+import { atMost } from '../at-most.js';
 
 const root = projectRoot();
 const kiln = join(root, 'dist/runtime/cli/main.js');
@@ -47,20 +49,20 @@ function bestOf3(args: (time: number) => readonly string[], bound = 0): number {
 
 // Machines differ, and the same one from day to day: one that is slower than usual has as many times the floor.
 describe('on two cores, the best of three', () => {
-  it('kiln generate into a new folder takes less than 6 s, or 8 times the floor', () => {
-    const bound = Math.max(6, 8 * floor);
+  it('kiln generate into a new folder takes less than 7 s, or 8 times the floor', () => {
+    const bound = Math.max(8 * floor, atMost(7));
     expect(bestOf3((time) => [kiln, 'generate', '--out', join(dir, String(time))], bound)).toBeLessThan(bound);
   });
 
-  it('kiln generate --check takes less than 6 s, or 8 times the floor', () => {
-    const bound = Math.max(6, 8 * floor);
+  it('kiln generate --check takes less than 7 s, or 8 times the floor', () => {
+    const bound = Math.max(8 * floor, atMost(7));
     run([kiln, 'generate', '--out', join(dir, '0')]);
     expect(bestOf3(() => [kiln, 'generate', '--check', '--out', join(dir, '0')], bound)).toBeLessThan(bound);
   });
 
-  it('tsc of the whole checkout takes less than 32 s, or 48 times the floor', () => {
+  it('tsc of the whole checkout takes less than 36 s, or 48 times the floor', () => {
     // Some 22 s on two idle cores, tests included.
-    const bound = Math.max(32, 48 * floor);
+    const bound = Math.max(48 * floor, atMost(36));
     expect(bestOf3(() => [tsc, '-p', join(root, 'tsconfig.json')], bound)).toBeLessThan(bound);
   });
 });
