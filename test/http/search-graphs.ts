@@ -294,6 +294,30 @@ export function graphSearches(data: Store): void {
     expect(refusalOf(await get('Patient?_graph=changing&_id=ann'))).toContain('there is no such GraphDefinition');
   });
 
+  it('compartment rules go by absolute references to this server too', async () => {
+    const base = String((await get('Patient/ann/List')).json().link[0].url).replace(/\/Patient\/ann.*$/, '');
+    await putAll(server, [observation('abs', `${base}/Patient/ann`), list('labs', 'Observation/abs')]);
+    expect(includedIn(await get('List?_id=labs&_graph=same'))).toEqual(['Observation/abs']);
+    expect(includedIn(await get('List?_id=labs&_graph=apart'))).toEqual([]);
+  });
+
+  it('a version that was included does not stand for the current one', async () => {
+    await putAll(server, [
+      { resourceType: 'Practitioner', id: 'gp', active: true },
+      { resourceType: 'Patient', id: 'cat', generalPractitioner: [to('Practitioner/gp/_history/1')] },
+    ]);
+    const answer = await get('Patient?_id=cat&_graph=around&_include=Patient:general-practitioner');
+    const versions = (answer.json().entry as { resource: { meta: { versionId: string } } }[]).slice(1);
+    expect(versions.map(({ resource }) => resource.meta.versionId).sort()).toEqual(['1', '2']);
+  });
+
+  it('members are asked for of more resources than one search may name', async () => {
+    const groups = Array.from({ length: 101 }, (_, n) => list(`m${n}`, 'Practitioner/gp'));
+    await putMany(server, groups);
+    const answer = await get('List?_count=200&_graph=member');
+    expect([answer.status, includedIn(answer)]).toEqual([200, ['Practitioner/gp']]);
+  });
+
   it.each<[string, string]>([
     [
       'Patient?_graph=none',
