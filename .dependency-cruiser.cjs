@@ -85,7 +85,7 @@ const runtimeRules = [
     {
       path: '^runtime/search/',
       pathNot:
-        '^runtime/search/(?:entry|places/(?:cells|regions|sphere)|query/(?:compare-text|criterion|match|print|query|sort|uri)|values/fold)\\.ts$',
+        '^runtime/search/(?:entry|places/(?:cells|regions|sphere)|query/(?:compare-text|criterion|match|print|query|sort|uri)|text/(?:has-words|parameters)|values/fold)\\.ts$',
       dependencyTypesNot: ['type-only'],
     },
   ),

@@ -9,14 +9,8 @@ import type { Resource } from './fhir/resource.js';
 import { parseElements, selectElements } from './format/summary-elements.js';
 import { summarize } from './format/summary.js';
 import type { Codec } from './http/codecs.js';
-import {
-  checkIndexCurrency,
-  describeCurrency,
-  markWriter,
-  readIndexRecord,
-  watchIndexCurrency,
-  type IndexCurrency,
-} from './interactions/index-currency.js';
+import { describeCurrency, type IndexCurrency } from './interactions/index-currency.js';
+import { openDefinitions, type Definitions } from './interactions/definitions/definitions.js';
 import { createPatchers } from './interactions/patchers.js';
 import { openIntake, type Intake } from './intake/intake.js';
 import { startIntake } from './intake/start-thread.js';
@@ -26,9 +20,8 @@ import { collectWhenIdle } from './observe/collect-when-idle.js';
 import { createHealth } from './observe/health.js';
 import type { Log } from './observe/log.js';
 import { repeat } from './observe/repeat.js';
-import { createExtractor } from './search/extract.js';
 import { parametersOf } from './search/parameters-of.js';
-import { describeIndex, notCurrent, type IndexMaker } from './search/index-record.js';
+import type { IndexMaker } from './search/index-record.js';
 import { createZone } from './search/values/zone.js';
 import { createValidator } from './validate/create-validator.js';
 import { sqlitePathOf } from './store/sqlite-path.js';
@@ -42,6 +35,8 @@ export interface Core extends Pick<
 > {
   readonly limits: ReturnType<typeof limitsOf>;
   readonly search: SearchSettings;
+  /** The search parameters that hold at the moment; what is beside it here follows them, but for `tables`. */
+  readonly definitions: Definitions;
   /** By what index entries are made. */
   readonly maker: IndexMaker;
   /** Whether those in the store are of these definitions. */
@@ -70,21 +65,23 @@ export async function openCore(config: Config, options: OpenOptions = {}): Promi
   }
   const store = await openStore(config, options);
   try {
+    const validate = createValidator(tables);
     // One that has to be there already is only read.
-    const maker = describeIndex(tables.search, ZONE);
-    const found = options.existing
-      ? notCurrent((await readIndexRecord(store)).record, maker)
-      : await checkIndexCurrency(store, maker);
-    if (!options.existing) await markWriter(store, maker);
+    const isReader = options.existing === true;
+    const definitions = await openDefinitions(store, { tables, zone: ZONE, validate, isReader });
+    const { current } = definitions;
     return {
       tables,
-      store,
-      extract: createExtractor(tables, { zone: ZONE }),
-      validate: createValidator(tables),
+      store: definitions.store,
+      definitions,
+      extract: (resource, without) => current().extract(resource, without),
+      validate: (resource) => current().validate(resource),
       limits: limitsOf(config),
       search: searchSettingsOf(config),
-      maker,
-      currency: watchIndexCurrency(store, maker, found),
+      get maker() {
+        return current().maker;
+      },
+      currency: { notCurrent: () => current().currency.notCurrent() },
       patchers: createPatchers(tables),
       deletesMultiple: config['delete.multiple'],
     };
@@ -200,7 +197,8 @@ export async function startServer(config: Config, log: Log): Promise<RunningServ
     let root = '';
     const audit = await startAudit(config, core, log, () => root + FHIR_PATH);
     if (audit !== undefined) closers.push(() => audit.close());
-    const parts = { tables, zone: createZone(ZONE), maps: core.store.maps };
+    const live = core.definitions.current;
+    const parts = { tables, tablesNow: () => live().tables, zone: createZone(ZONE), maps: core.store.maps };
     const accessAt = await prepareAccess(config, parts, log, audit);
     const large = openLargeBodies(core.limits);
     closers.push(() => large.close());
@@ -210,6 +208,7 @@ export async function startServer(config: Config, log: Log): Promise<RunningServ
     const currency = async (): Promise<string | undefined> => describeCurrency(await core.currency.notCurrent());
     const first = await currency();
     if (first !== undefined) log.info(`${first}; kiln reindex makes them anew`);
+    core.definitions.tellRefused((text) => log.warn(text));
     const health = createHealth(async () => {
       const check = await core.store.check();
       const detail = check.ok ? await currency() : undefined;
@@ -218,6 +217,7 @@ export async function startServer(config: Config, log: Log): Promise<RunningServ
     const codecs = { xml: XML };
     const options = {
       ...core,
+      live,
       ...transport.app,
       clientAddress: transport.proxies.clientAddress,
       codecs,
@@ -337,13 +337,19 @@ function sleep(milliseconds: number): Promise<void> {
 
 /** Tables and settings that searches are read with, as the server has them. */
 export function searchServices(core: Core): Pick<Services, 'tables' | 'search' | 'subset'> {
-  return { tables: core.tables, search: core.search, subset };
+  return { tables: core.definitions.current().tables, search: core.search, subset };
 }
 
 /** The small maps of a store, and what scopes are read by: for the commands about clients and keys. */
 export async function openMaps(config: Config, options: OpenOptions) {
-  const store = options.existing ? await openStore(config, options) : (await openCore(config)).store;
-  return { tables, zone: createZone(ZONE), maps: store.maps, close: (): Promise<void> => store.close() };
+  const core = options.existing ? undefined : await openCore(config);
+  const store = core?.store ?? (await openStore(config, options));
+  return {
+    tables: core?.definitions.current().tables ?? tables,
+    zone: createZone(ZONE),
+    maps: store.maps,
+    close: (): Promise<void> => store.close(),
+  };
 }
 
 /** Types that a resource can have. */

@@ -4,7 +4,7 @@ import type { OperationDefinition, StructureDefinition, ValueSet } from '../load
 import type { LoadedPackage } from '../load/package.js';
 import { buildCodes } from './codes.js';
 import { buildCompartments } from './compartments.js';
-import { indexTypes } from './expression/type-index.js';
+import { indexTypes } from '../../runtime/path/expression/type-index.js';
 import { buildRules } from './invariants.js';
 import type { Model } from './model.js';
 import { tail } from './names.js';

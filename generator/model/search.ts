@@ -1,11 +1,13 @@
+import { splitBranches } from '../../runtime/path/expression/branches.js';
+import { compileBranch, type CompiledPath } from '../../runtime/path/expression/compile.js';
+import { ExpressionError } from '../../runtime/path/expression/expression-error.js';
+import { branchesOf, toPathRow } from '../../runtime/path/expression/path-rows.js';
+import type { TypeIndex } from '../../runtime/path/expression/type-index.js';
 import type { CodeTable, ComponentRow, PathRow, SearchType } from '../../runtime/contract/index.js';
 import { GeneratorError } from '../generator-error.js';
 import type { AliasDefinition } from '../load/definitions.js';
 import type { SearchParameter } from '../load/fhir-json.js';
 import { aliasFaults, aliasesOf } from './aliases.js';
-import { splitBranches } from './expression/branches.js';
-import { compileBranch, type CompiledPath } from './expression/compile.js';
-import type { TypeIndex } from './expression/type-index.js';
 import type { SearchParameterModel, SearchTableModel, Structure } from './model.js';
 import { byCodePoint } from './names.js';
 import { searchTypeOf } from './search-type-of.js';
@@ -30,7 +32,7 @@ export function buildSearch(parameters: readonly SearchParameter[], context: Sea
   const faults: string[] = [];
   const byUrl = new Map(parameters.map((parameter) => [parameter.url, parameter]));
   // Some have thirty bases: their expressions are taken apart once, not once for each.
-  const branches = new Map(parameters.map((parameter) => [parameter, splitBranches(parameter.expression ?? '')]));
+  const branches = new Map(parameters.map((parameter) => [parameter, takeApart(parameter.expression ?? '')]));
   const resources = context.structures.filter((structure) => structure.kind === 'resource');
   const searched = new Set(resources.map(({ name }) => name));
   const tables = resources.map((structure) => {
@@ -41,7 +43,7 @@ export function buildSearch(parameters: readonly SearchParameter[], context: Sea
       try {
         return [buildParameter(parameter, branches.get(parameter) ?? [], structure.name, byUrl, context)];
       } catch (error) {
-        if (!(error instanceof GeneratorError)) throw error;
+        if (!(error instanceof GeneratorError || error instanceof ExpressionError)) throw error;
         faults.push(`${parameter.url}: ${error.message}`);
         return [];
       }
@@ -65,6 +67,15 @@ export function buildSearch(parameters: readonly SearchParameter[], context: Sea
   return assignSlots(tables);
 }
 
+/** @throws GeneratorError for what cannot be read */
+function takeApart(expression: string): string[] {
+  try {
+    return splitBranches(expression);
+  } catch (error) {
+    throw error instanceof ExpressionError ? new GeneratorError(error.message) : error;
+  }
+}
+
 function buildParameter(
   parameter: SearchParameter,
   all: readonly string[],
@@ -72,9 +83,9 @@ function buildParameter(
   byUrl: ReadonlyMap<string, SearchParameter>,
   context: SearchContext,
 ): SearchParameterModel {
-  const branches = branchesOf(parameter, all, type, context.types);
+  const branches = branchesOf(all, type, parameter.base?.length === 1, context.types);
   const compiled = branches.map((text) => ({ text, path: compileBranch(text, type, context.types) }));
-  const paths = compiled.map(({ text, path }) => pathRow(text, path, context));
+  const paths = compiled.map(({ text, path }) => toPathRow(text, path, context.codes));
   const isHierarchy = parameter.type === 'reference' && leadsUp(compiled.map(({ path }) => path));
   const components = (parameter.component ?? []).map((component) =>
     buildComponent(component, byUrl.get(component.definition), paths, context),
@@ -94,45 +105,10 @@ function buildParameter(
   };
 }
 
-/**
- * The branches of a parameter that start from this type, each once. One that names no type belongs to every type
- * that has what it names.
- */
-function branchesOf(parameter: SearchParameter, all: readonly string[], type: string, types: TypeIndex): string[] {
-  const mine = all.filter((text) => {
-    const head = /^\(*\s*([A-Za-z]+)/.exec(text)?.[1] ?? '';
-    if (types.isType(head)) return head === type;
-    return parameter.base?.length === 1 || compiles(text, type, types);
-  });
-  return [...new Set(mine)];
-}
-
-function compiles(text: string, type: string, types: TypeIndex): boolean {
-  try {
-    compileBranch(text, type, types);
-    return true;
-  } catch {
-    return false;
-  }
-}
-
-function pathRow(text: string, path: CompiledPath, context: SearchContext): PathRow {
-  const system = systemOf(path, context.codes);
-  return { text, steps: path.steps, types: path.types, ...(system === undefined ? {} : { system }) };
-}
-
 /** Whether all that a parameter looks at is one element that is marked as a hierarchy, and the whole of it. */
 function leadsUp(paths: readonly CompiledPath[]): boolean {
   const [path] = paths;
   return paths.length === 1 && path?.element?.hierarchy === true && path.steps.every((step) => 'get' in step);
-}
-
-/** A `code` names no system; its required binding does where it draws on one alone. */
-function systemOf(path: CompiledPath, codes: readonly CodeTable[]): string | undefined {
-  const binding = path.element?.binding;
-  if (binding?.strength !== 'required' || path.types.length !== 1 || path.types[0] !== 'code') return undefined;
-  const systems = Object.keys(codes.find((table) => table.url === binding.valueSet)?.codes ?? {});
-  return systems.length === 1 ? systems[0] : undefined;
 }
 
 function buildComponent(
@@ -144,7 +120,7 @@ function buildComponent(
   const roots = [...new Set(composite.flatMap((path) => path.types))];
   const texts = splitBranches(component.expression);
   const [first, ...others] = roots.map((root) =>
-    texts.map((text) => pathRow(text, compileBranch(text, root, context.types), context)),
+    texts.map((text) => toPathRow(text, compileBranch(text, root, context.types), context.codes)),
   );
   if (first === undefined) throw new GeneratorError('a composite without an expression');
   if (others.some((other) => JSON.stringify(other) !== JSON.stringify(first))) {

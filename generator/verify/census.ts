@@ -1,4 +1,4 @@
-import { splitBranches } from '../model/expression/branches.js';
+import { splitBranches } from '../../runtime/path/expression/branches.js';
 import { tail, unversioned } from '../model/names.js';
 import type { FhirElement, SearchParameter, StructureDefinition } from '../load/fhir-json.js';
 import type { LoadedPackage } from '../load/package.js';

@@ -17,7 +17,7 @@ export type AccessOptions = Pick<AppOptions, 'gate' | 'auth' | 'authorization'>;
  */
 export async function prepareAccess(
   config: Config,
-  parts: Pick<AuthorizationParts, 'tables' | 'zone' | 'maps'>,
+  parts: Pick<AuthorizationParts, 'tables' | 'tablesNow' | 'zone' | 'maps'>,
   log: Log,
   audit?: Pick<RunningAudit, 'token'>,
 ): Promise<(root: string) => AccessOptions> {

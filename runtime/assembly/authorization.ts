@@ -1,8 +1,8 @@
 import type { Access } from '../auth/scopes/access.js';
+import type { ScopeTables } from '../auth/scopes/create-scopes.js';
 import type { AuthEvents } from '../auth/server/events.js';
 import type { TokenVerifier } from '../auth/server/token-verifier.js';
 import type { Config } from '../config/settings.js';
-import type { Tables } from '../contract/index.js';
 import type { AuthRoutes } from '../http/auth-routes.js';
 import type { Zone } from '../search/values/zone.js';
 import type { AtomicMaps } from '../store/store.js';
@@ -12,14 +12,16 @@ export interface Authorization {
   /** Checks tokens. */
   readonly verifier: TokenVerifier;
   /** What canonical scopes give. */
-  access(canonical: string): Access;
+  access(canonical: string, tables?: ScopeTables): Access;
   readonly routes: AuthRoutes;
 }
 
 /** What it is made of. */
 export interface AuthorizationParts {
   readonly config: Config;
-  readonly tables: Pick<Tables, 'resourceTypes' | 'search' | 'scopes'>;
+  readonly tables: ScopeTables;
+  /** Those that hold at the moment; absent: always `tables`. */
+  readonly tablesNow?: () => ScopeTables;
   readonly zone: Zone;
   readonly maps: AtomicMaps;
   readonly events: AuthEvents;

@@ -20,7 +20,7 @@ export interface Registration {
 export function openRegistration(
   config: Config,
   maps: AtomicMaps,
-  parts: Pick<AuthorizationParts, 'tables' | 'zone'>,
+  parts: Pick<AuthorizationParts, 'tables' | 'tablesNow' | 'zone'>,
 ): Registration {
   const { read, explain } = createScopes({ ...parts, base: addressesOf(rootOf(config)).audience });
   const rules: RegistrationRules = {

@@ -98,13 +98,14 @@ function describeBundles(count: number, mode: BundleMode): string {
 
 /** Bundles are executed as the server does it. */
 async function executor(core: Core): Promise<(bundle: Resource) => Promise<string>> {
-  const [{ createServices }, { executeBundle }, { joinBundle }] = await Promise.all([
+  const [{ createServing }, { executeBundle }, { joinBundle }] = await Promise.all([
     import('../http/create-services.js'),
     import('../interactions/bundle/bundle.js'),
     import('../interactions/call.js'),
   ]);
-  const { services } = createServices(core);
+  const serving = createServing(core, core.definitions.current);
   return async (body) => {
+    const { services } = serving();
     const call = {
       interaction: 'bundle' as const,
       principal: OPEN_PRINCIPAL,

@@ -41,6 +41,7 @@ export async function runReindex({ type }: ReindexFlags, flags: Flags, terminal:
       throw new Error(`there is no store at ${config.store}`);
     const core = await openCore({ ...config, 'limits.query.time': QUERY_TIME } satisfies Config);
     close = () => core.store.close();
+    await core.definitions.agreed(stop.signal);
     const before = describeCurrency(await core.currency.notCurrent());
     terminal.err(before ?? 'All index entries are current; they are made anew all the same');
     const counts = await core.store.counts();

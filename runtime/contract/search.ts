@@ -37,6 +37,8 @@ export interface PathRow {
   readonly types: readonly string[];
   /** Code system of the `code` values at its end, where their required binding draws on one system alone. */
   readonly system?: string;
+  /** There are no steps: whole FHIRPath is needed for `text`. Never so in generated rows. */
+  readonly library?: true;
 }
 
 /** One part of a composite parameter. */
@@ -70,6 +72,11 @@ export interface SearchRow {
    * https://hl7.org/fhir/extensions/StructureDefinition-structuredefinition-hierarchy.html
    */
   readonly hierarchy?: true;
+  /** Not generated: a SearchParameter in the store defines it. What its definition admits is all that is taken then. */
+  readonly isStored?: true;
+  /** Its name may stand once in a search; its value has no alternatives. Only of stored ones. */
+  readonly once?: true;
+  readonly single?: true;
   /** Number of the scalar sort slot, below `SORT_SLOTS`, for string, date, number and quantity parameters. */
   readonly slot?: number;
 }

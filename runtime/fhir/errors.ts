@@ -85,6 +85,7 @@ export const ERRORS = {
   'body-too-large': { status: 413, issue: 'too-long', text: 'The body is too large' },
   'too-many-entries': { status: 413, issue: 'too-long', text: 'The Bundle has too many entries' },
   'resource-too-large': { status: 413, issue: 'too-long', text: 'The resource is too large' },
+  'transaction-too-large': { status: 413, issue: 'too-long', text: 'The changes are too many to be done at once' },
   'patch-too-large': {
     status: 413,
     issue: 'too-costly',

@@ -20,5 +20,7 @@ export const STRUCTURE_ERRORS = {
   'bad-choice': { status: 400, issue: 'structure', text: 'A choice element with two types' },
   'bad-extension': { status: 400, issue: 'structure', text: 'An extension has a value or extensions, not both' },
   'nested-too-deeply': { status: 400, issue: 'structure', text: 'The resource is nested too deeply' },
+  'search-parameter-invalid': { status: 422, issue: 'invalid', text: 'The search parameter cannot be put into effect' },
+  'search-parameter-conflict': { status: 422, issue: 'duplicate', text: 'There is such a search parameter already' },
   'more-faults': { status: 400, issue: 'structure', text: 'There are more faults than are listed' },
 } as const;

@@ -34,11 +34,41 @@ export interface ServiceOptions extends Pick<
   readonly codecs?: Readonly<Partial<Record<FormatName, Codec>>>;
 }
 
+/** Definitions that come and go: what of the services follows them. */
+export type LiveServices = Pick<Services, 'tables' | 'extract' | 'refit' | 'validate' | 'currency'>;
+
 /** What requests are answered with. */
 export interface Serving {
   readonly services: Services;
   readonly codecs: Codecs;
   readonly router: Router;
+}
+
+/**
+ * What requests are answered with at the moment, where definitions come and go: services of one set of definitions for whoever
+ * takes them.
+ *
+ * @param live the set that holds now; absent: it is always that of the options
+ */
+export function createServing(options: ServiceOptions, live?: () => LiveServices): () => Serving {
+  const serving = createServices(options);
+  if (live === undefined) return () => serving;
+  let last: { readonly set: LiveServices; readonly serving: Serving } | undefined;
+  return () => {
+    const set = live();
+    if (last?.set !== set) {
+      const { tables, extract, refit, validate, currency } = set;
+      const services: Services = {
+        ...serving.services,
+        ...{ tables, extract },
+        ...(refit !== undefined && { refit }),
+        ...(validate !== undefined && { validate }),
+        ...(currency !== undefined && { currency }),
+      };
+      last = { set, serving: { ...serving, services } };
+    }
+    return last.serving;
+  };
 }
 
 /** Puts together what the interactions work with, whether requests come over HTTP or from elsewhere. */

@@ -12,7 +12,7 @@ import { execute } from '../interactions/execute.js';
 import { hasContent } from '../interactions/registry.js';
 import { patchTypes } from '../interactions/sent-patch.js';
 import { SILENT, type Log } from '../observe/log.js';
-import { createServices, type ServiceOptions, type Serving } from './create-services.js';
+import { createServing, type LiveServices, type ServiceOptions, type Serving } from './create-services.js';
 import { OPEN_GATE, type Gate } from './gate.js';
 import { isLocal } from './open-mode.js';
 import { openRoutes } from './open-routes.js';
@@ -26,6 +26,8 @@ import type { Destination } from './router.js';
 /** What a FHIR handler is made of. */
 export interface KilnOptions extends ServiceOptions {
   readonly log?: Log;
+  /** The definitions that hold at the moment, where they come and go; absent: always those of the options. */
+  readonly live?: () => LiveServices;
   /** Where large bodies are read; absent: where all are. */
   readonly large?: LargeBodies;
   /** Who may ask; absent: there is no authorization. */
@@ -58,15 +60,21 @@ export function kiln(options: KilnOptions): FhirHandler {
 /** The FHIR interface. */
 export function createFhirServer(options: KilnOptions): FhirServer {
   const { log = SILENT, large, gate = OPEN_GATE, clientAddress = peerAddress } = options;
-  const context = {
-    ...createServices(large === undefined ? options : { ...options, largeTexts: large }),
+  const serving = createServing(large === undefined ? options : { ...options, largeTexts: large }, options.live);
+  const rest = {
     log,
     large,
     gate,
     ownBase: options.ownBase,
     isOpen: openRoutes(options.tables),
   };
-  return (req, res, url, mount) => handle(new Exchange(req, res, url, mount, clientAddress), context);
+  let context: Context = { ...serving(), ...rest };
+  return (req, res, url, mount) => {
+    // One request goes by one set of definitions.
+    const now = serving();
+    if (context.services !== now.services) context = { ...now, ...rest };
+    return handle(new Exchange(req, res, url, mount, clientAddress), context);
+  };
 }
 
 /** That of the connection. */
@@ -234,12 +242,12 @@ function failedCall({ destination, principal, params, trace }: Exchange): Failed
 }
 
 /** Finds out who asks. Answers by that are for nobody else, refusals as well. */
-function admit(exchange: Exchange, { gate, isOpen }: Context): Principal | Promise<Principal> {
+function admit(exchange: Exchange, { gate, isOpen, services: { tables } }: Context): Principal | Promise<Principal> {
   const { req, method, url } = exchange;
   const mark = url.indexOf('?');
   const isForAll = gate !== OPEN_GATE && isOpen(method, mark < 0 ? url : url.slice(0, mark));
   exchange.isPersonal = !isForAll && gate !== OPEN_GATE;
-  return gate.admit(req, mark < 0 ? '' : url.slice(mark + 1), isForAll);
+  return gate.admit(req, mark < 0 ? '' : url.slice(mark + 1), isForAll, tables);
 }
 
 /** What the URL and the headers ask for is refused before the body is read. */

@@ -1,6 +1,7 @@
 import { readCredentials } from '../auth/guard/credentials.js';
 import { refusal } from '../auth/guard/refuse.js';
 import type { Access } from '../auth/scopes/access.js';
+import type { ScopeTables } from '../auth/scopes/create-scopes.js';
 import { NOBODY, type Principal } from '../auth/scopes/principal.js';
 import type { Verification, VerifiedToken } from '../auth/server/access-token.js';
 import type { TokenVerifier } from '../auth/server/token-verifier.js';
@@ -12,7 +13,7 @@ export interface TokenGateSettings {
   /** Of this server, or of one elsewhere. */
   readonly verifier: TokenVerifier;
   /** What canonical scopes give. */
-  readonly access: (scope: string) => Access;
+  readonly access: (scope: string, tables?: ScopeTables) => Access;
 }
 
 /** After which it is worth asking again whoever could not be asked, in seconds. */
@@ -25,12 +26,15 @@ const REFUSALS = { invalid: 'token-invalid', expired: 'token-expired' } as const
  */
 export function createTokenGate({ verifier, access }: TokenGateSettings): Gate {
   /** Verifiers keep tokens that are good: their bearers are kept beside them. */
-  const principals = new WeakMap<VerifiedToken, Principal>();
+  const principals = new WeakMap<VerifiedToken, { readonly principal: Principal; readonly tables: unknown }>();
 
-  function principalOf(verified: Verification): Principal {
+  function principalOf(verified: Verification, tables: ScopeTables | undefined): Principal {
     if ('token' in verified) {
-      let principal = principals.get(verified.token);
-      if (principal === undefined) principals.set(verified.token, (principal = bearerOf(verified.token)));
+      const { token } = verified;
+      const known = principals.get(token);
+      if (known !== undefined && known.tables === tables) return known.principal;
+      const principal = bearerOf(token, tables);
+      principals.set(token, { principal, tables });
       return principal;
     }
     const { failure } = verified;
@@ -38,18 +42,20 @@ export function createTokenGate({ verifier, access }: TokenGateSettings): Gate {
     throw refusal(REFUSALS[failure]);
   }
 
-  function bearerOf({ clientId, scope, jti }: VerifiedToken): Principal {
-    return { clientId, scope, access: access(scope), ...(jti !== undefined && { tokenId: jti }) };
+  function bearerOf({ clientId, scope, jti }: VerifiedToken, tables: ScopeTables | undefined): Principal {
+    return { clientId, scope, access: access(scope, tables), ...(jti !== undefined && { tokenId: jti }) };
   }
 
   return {
-    admit(req, query, isOpen) {
+    admit(req, query, isOpen, tables) {
       if (isOpen) return NOBODY;
       const credentials = readCredentials(headerValues(req, 'authorization'), query);
       if (credentials.is === 'malformed') throw refusal('token-malformed');
       if (credentials.is === 'none') throw refusal('token-missing');
       const verified = verifier.verify(credentials.token);
-      return verified instanceof Promise ? verified.then(principalOf) : principalOf(verified);
+      return verified instanceof Promise
+        ? verified.then((each) => principalOf(each, tables))
+        : principalOf(verified, tables);
     },
   };
 }

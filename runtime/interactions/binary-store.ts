@@ -28,7 +28,7 @@ export interface TakenBinary {
 }
 
 /** What storing a Binary takes. */
-export type BinaryServices = Pick<Services, 'store' | 'extract' | 'validate'> & { readonly limits: Limits };
+export type BinaryServices = Pick<Services, 'store' | 'extract' | 'refit' | 'validate'> & { readonly limits: Limits };
 
 /**
  * Takes in a Binary that came as a resource: its content goes into a blob, what is left is small.
@@ -96,7 +96,7 @@ export function composeBinary(
   pointer: Pointer | undefined,
   id: string,
   current: StoredVersion | undefined,
-  services: Pick<Services, 'extract'> & { readonly limits: Limits },
+  services: Pick<Services, 'extract' | 'refit'> & { readonly limits: Limits },
   how: PutOptions = {},
 ): Put | undefined {
   const live = liveVersion(current);

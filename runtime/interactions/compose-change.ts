@@ -36,7 +36,7 @@ export function composePut(
   sent: Resource,
   id: string,
   current: StoredVersion | undefined,
-  { extract, limits = DEFAULT_LIMITS }: Pick<Services, 'extract'> & Partial<Pick<Services, 'limits'>>,
+  { extract, refit, limits = DEFAULT_LIMITS }: Pick<Services, 'extract' | 'refit'> & Partial<Pick<Services, 'limits'>>,
   { tags = 'kept', before: stored }: PutOptions = {},
 ): Put | undefined {
   const sentMeta = clientMeta(sent);
@@ -59,8 +59,10 @@ export function composePut(
   }
   // Extraction takes the longer the larger the text is, so what is too large anyway does not get there.
   const size = checkSize(body, limits.resource);
-  const entries = known === undefined ? extract(resource) : preparedEntries(resource, known, extract);
-  if (size !== undefined && size + (known?.entryBytes ?? jsonBytes(entries)) > limits.resource)
+  const made = known === undefined ? extract(resource) : preparedEntries(resource, known, extract);
+  const entries = refit === undefined ? made : refit(resource, made);
+  const entryBytes = entries === made ? known?.entryBytes : undefined;
+  if (size !== undefined && size + (entryBytes ?? jsonBytes(entries)) > limits.resource)
     throw tooLarge(limits.resource);
   return { type: resource.resourceType, id, expected: current?.version ?? 0, body, content: resource, entries };
 }

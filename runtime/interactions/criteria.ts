@@ -27,6 +27,7 @@ import { within as withinScopes } from './search-bounds.js';
 import { withinBudget } from './search-budget.js';
 import { readSearchRequest } from './search-request.js';
 import type { Services } from './services.js';
+import { unindexedNotes } from './unindexed-notes.js';
 
 /** A search that decides which resource a write or a reference is about. */
 export interface Criteria {
@@ -85,6 +86,8 @@ export async function readCriteria(
   checkScopes(type, request.criteria, access);
   const old = describeCurrency(await namesNotCurrent(request, services));
   if (old !== undefined) throw new FhirError('index-not-current', `${old}; kiln reindex mends that`);
+  const [unindexed] = await unindexedNotes(request, access, services, signal);
+  if (unindexed !== undefined) throw new FhirError('index-not-current', unindexed.text);
   const { store, extract, limits, zone = utc } = services;
   const where = await withinBudget(limits.queryTime, signal, (within) => {
     const find = withinScopes(access, (query: FindQuery) => store.find(query, within));

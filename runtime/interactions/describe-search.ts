@@ -2,10 +2,10 @@ import type { SearchRow } from '../contract/search.js';
 import type { JsonObject } from '../fhir/resource.js';
 import { searchDefinitions } from '../search/query/definitions.js';
 import { placesOf } from '../search/places/place-rows.js';
-import { PREFIXES } from '../search/query/intervals.js';
-import { modifiersOf } from '../search/query/parse-criterion.js';
+import { modifiersOf, prefixesOf } from '../search/query/modifiers.js';
 import type { HierarchyContext } from '../search/query/parse-hierarchy.js';
 import { isInline, OF_THEIR_OWN } from '../search/query/later-parameters.js';
+import { isWords } from '../search/query/text-modifiers.js';
 import { codesOf } from '../search/query/unknown-parameter.js';
 import { rootOf } from './common-parameters.js';
 import type { Includable } from './read-include.js';
@@ -14,6 +14,8 @@ import type { Services } from './services.js';
 
 /** Types whose values take prefixes. https://hl7.org/fhir/R5/search.html#prefix */
 const PREFIXED: ReadonlySet<string> = new Set(['date', 'number', 'quantity']);
+
+const WORDS = 'Words and "phrases" with AND, OR, NOT and parentheses; no modifiers.';
 
 /** What searches of a type take, as a CapabilityStatement has it: parameters that work, those of all types included. */
 export function describeSearch(
@@ -54,8 +56,10 @@ function describeRows(rows: ReadonlyMap<string, SearchRow>, hierarchy: Hierarchy
 function describeParameter(name: string, row: SearchRow, hierarchy: HierarchyContext | undefined): JsonObject {
   const own = OF_THEIR_OWN[row.code];
   if (own !== undefined) return { name, definition: row.url, type: row.type, documentation: `${own}.` };
+  if (isWords(row)) return { name, definition: row.url, type: row.type, documentation: WORDS };
   const modifiers = modifiersOf(row, hierarchy).map((modifier) => `:${modifier}`);
-  const prefixes = PREFIXED.has(row.type) ? ` Prefixes: ${PREFIXES.join(', ')}.` : '';
+  const taken = modifiers.length === 0 ? 'No modifiers' : `Modifiers: ${modifiers.join(', ')}`;
+  const prefixes = PREFIXED.has(row.type) ? ` Prefixes: ${prefixesOf(row).join(', ')}.` : '';
   const alias = name === row.code ? '' : ` Another name for ${row.code}.`;
   // Over several types nothing leads from one to others.
   const chains =
@@ -68,7 +72,7 @@ function describeParameter(name: string, row: SearchRow, hierarchy: HierarchyCon
     name,
     definition: row.url,
     type: row.type,
-    documentation: `Modifiers: ${modifiers.join(', ')}.${form}${prefixes}${alias}${chains}`,
+    documentation: `${taken}.${form}${prefixes}${alias}${chains}`,
   };
 }
 

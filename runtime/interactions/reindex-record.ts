@@ -60,7 +60,9 @@ export async function openReindexRecord(store: Pick<Store, 'maps'>, maker: Index
         const { text, record } = await readIndexRecord(store);
         if (record?.whole === maker.whole) break;
         if ((record?.epoch ?? 0) !== epoch) {
-          throw new Error('a server with other definitions has begun to write meanwhile; stop it and begin again');
+          throw new Error(
+            'the definitions have changed meanwhile, or a server with others has begun to write: stop that one, and begin again',
+          );
         }
         const next = withRows(record, maker, (name) => isAll || own.has(name.slice(0, name.indexOf('.'))));
         if (await swapIndexRecord(store, text, next)) {

@@ -117,7 +117,7 @@ async function* neighbours(
 /** Resources of the same type, here, that a resource refers to by a parameter. */
 function parentsOf({ type, json }: StoredVersion, by: string, { extract, base }: HierarchySource): string[] {
   if (json === undefined) return [];
-  return extract(readJson(json, DEPTH) as Resource).flatMap((entry) => {
+  return extract(readJson(json, DEPTH) as Resource, 'words').flatMap((entry) => {
     if (entry.kind !== 'reference' || entry.param !== by || entry.type !== type || entry.id === undefined) return [];
     return entry.base === undefined || entry.base === base ? [entry.id] : [];
   });

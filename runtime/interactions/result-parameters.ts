@@ -15,6 +15,8 @@ export interface ResultOptions {
   readonly elements?: readonly string[];
   /** Matches on all pages. */
   readonly maxResults?: number;
+  /** Whether it is told how well the words of the matches answer. */
+  readonly score?: boolean;
   /** What `_graph` names. */
   readonly graph?: string;
 }
@@ -45,6 +47,7 @@ export const RESULT_PARAMETERS: Readonly<Record<string, Reader>> = {
   _summary: readSummary,
   _elements: readElements,
   _maxresults: readMaxResults,
+  _score: (value) => ({ options: { score: oneOf('_score', value, ['true', 'false']) === 'true' } }),
   _graph: (value) => ({ options: { graph: value } }),
 };
 

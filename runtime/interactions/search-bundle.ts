@@ -17,6 +17,8 @@ export interface SearchBundle {
   readonly next?: string;
   /** The JSON text of each match as it is to be shown. */
   readonly texts: readonly (string | undefined)[];
+  /** How well each match answers, from 0 to 1; absent: that is not told. */
+  readonly scores?: readonly number[];
   /** What comes with the matches, and the JSON text of each as it is to be shown. */
   readonly included: readonly StoredVersion[];
   readonly includedTexts: readonly (string | undefined)[];
@@ -29,10 +31,10 @@ export interface SearchBundle {
  * keeps its form. https://hl7.org/fhir/R5/bundle.html#searchset
  */
 export function replySearchBundle(bundle: SearchBundle): Reply {
-  const { page, total, base, self, next, texts, included, includedTexts, notes } = bundle;
+  const { page, total, base, self, next, texts, scores, included, includedTexts, notes } = bundle;
   const links = [{ relation: 'self', url: self }, ...(next === undefined ? [] : [{ relation: 'next', url: next }])];
   const entries = [
-    ...writeEntries(page.versions, texts, 'match', base),
+    ...writeEntries(page.versions, texts, 'match', base, scores),
     ...writeEntries(included, includedTexts, 'include', base),
   ];
   if (notes.length > 0) {
@@ -51,10 +53,14 @@ function writeEntries(
   texts: readonly (string | undefined)[],
   mode: 'match' | 'include',
   base: string,
+  scores?: readonly number[],
 ): string[] {
   return versions.flatMap(({ type, id }, i) => {
     const text = texts[i];
     if (text === undefined) return [];
-    return [`{"fullUrl":${JSON.stringify(`${base}/${type}/${id}`)},"resource":${text},"search":{"mode":"${mode}"}}`];
+    const score = scores?.[i] === undefined ? '' : `,"score":${scores[i]}`;
+    return [
+      `{"fullUrl":${JSON.stringify(`${base}/${type}/${id}`)},"resource":${text},"search":{"mode":"${mode}"${score}}}`,
+    ];
   });
 }

@@ -1,3 +1,4 @@
+import type { SearchRow } from '../contract/search.js';
 import { FhirError } from '../fhir/errors.js';
 import type { Note } from '../fhir/note.js';
 import { FILTER } from '../search/filter/read-filter.js';
@@ -13,6 +14,7 @@ import { FORM } from './page-form.js';
 import { isInclude, mergeIncludes, readInclude, readIncludeName } from './read-include.js';
 import { chooseTypes, TYPES } from './read-types.js';
 import { RESULT_PARAMETERS, type ResultOptions } from './result-parameters.js';
+import { wordsAskedFor, type AskedWords } from './search-scores.js';
 import type { SearchInput, SearchServices, SentParameter } from './search-input.js';
 import { addNote, emptyNote, ignoredNote, type NoteList } from './search-notes.js';
 import { DEFAULT_SEARCH, MAX_CRITERIA, type SearchSettings } from './search-settings.js';
@@ -29,6 +31,8 @@ export interface SearchRequest extends Pick<FindQuery, 'sort' | 'count' | 'total
   readonly names: readonly string[];
   readonly maxResults?: number;
   readonly view?: View;
+  /** The words that matches are told a score of; absent: none is told. */
+  readonly scored?: readonly AskedWords[];
   /** What names the graph whose resources come with the matches. */
   readonly graph?: string;
   /** The parameters that searching, sorting and including go by. */
@@ -38,6 +42,9 @@ export interface SearchRequest extends Pick<FindQuery, 'sort' | 'count' | 'total
   /** What was left out. */
   readonly notes: readonly Note[];
 }
+
+/** The parameter that asks for scores. */
+const SCORE = '_score';
 
 /** The parameter that names a graph. https://hl7.org/fhir/R5/search.html#_graph */
 const GRAPH = '_graph';
@@ -90,8 +97,10 @@ export function readSearchRequest(input: SearchInput, services: SearchServices):
       checkName(name, context);
       return void addNote(notes, emptyNote(name));
     }
+    checkOnce(name, names, context.rows);
     const criterion = parseCriterion(name, value, context);
-    room -= isLink(criterion) || name === FILTER ? weightOf(criterion) : splitAt(value, ',').length;
+    const isWeighed = isLink(criterion) || name === FILTER || 'words' in criterion;
+    room -= isWeighed ? weightOf(criterion) : splitAt(value, ',').length;
     criteria.push(criterion);
     names.push(name);
     if (room < 0) throw tooManyValues(2 * context.maxAlternatives, criteria.some(isLink));
@@ -150,6 +159,13 @@ export function readSearchRequest(input: SearchInput, services: SearchServices):
     options = rest;
     understood = understood.filter(({ name }) => !isInclude(name) && name !== GRAPH);
   }
+  const scored = options.score === true ? wordsAskedFor(criteria) : undefined;
+  if (scored?.length === 0) {
+    const error = scoreOfNothing();
+    if (!isLenient) throw error;
+    ignore(error);
+    understood = understood.filter(({ name }) => name !== SCORE);
+  }
   for (const { param } of options.sort ?? []) use({ type: owner, code: param });
   const query = toQuery(options, settings);
   const include = query.count === 0 ? undefined : planOf(mergeIncludes(includes), settings);
@@ -160,11 +176,21 @@ export function readSearchRequest(input: SearchInput, services: SearchServices):
     names,
     ...query,
     ...(include !== undefined && { include }),
+    ...(scored !== undefined && scored.length > 0 && { scored }),
     ...(options.graph !== undefined && query.count > 0 && { graph: options.graph }),
     used: [...used.values()],
     understood,
     notes,
   };
+}
+
+/** Definitions of stored parameters may say that they are asked for once. */
+function checkOnce(name: string, names: readonly string[], rows: ReadonlyMap<string, SearchRow>): void {
+  const codeOf = (each: string): string => each.replace(/[:.].*$/, '');
+  const code = codeOf(name);
+  if (rows.get(code)?.once !== true || !names.some((each) => codeOf(each) === code)) return;
+  const text = `The parameter ${JSON.stringify(code)} may stand once: its definition says multipleAnd: false`;
+  throw new FhirError('parameter-invalid', text);
 }
 
 function planOf(directives: readonly IncludeDirective[], settings: SearchSettings): FindQuery['include'] {
@@ -194,6 +220,12 @@ function toQuery(
 function textWithIncludes(): FhirError {
   const text = '_include, _revinclude and _graph exclude _summary=text; _summary=true or _elements go with them';
   return new FhirError('parameter-invalid', text);
+}
+
+/** https://hl7.org/fhir/R5/search.html#_score */
+function scoreOfNothing(): FhirError {
+  const text = '_score is of words: it goes with _text, _content, :text and :text-advanced';
+  return new FhirError('parameter-invalid', text).map((issue) => ({ ...issue, parameter: SCORE }));
 }
 
 function tooManyValues(values: number, hasLinks: boolean): FhirError {

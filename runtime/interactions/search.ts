@@ -12,12 +12,14 @@ import { replySearchBundle } from './search-bundle.js';
 import { cutNote, graphCutNote } from './search-notes.js';
 import { readMembership } from './search-parts.js';
 import { readSearchRequest, type SearchRequest } from './search-request.js';
+import { scoresOf } from './search-scores.js';
 import { scopeOf, type SearchScope } from './search-scope.js';
 import { DEFAULT_SEARCH } from './search-settings.js';
 import { includeViews, matchViews } from './search-views.js';
 import { checkEffect, openWalk, sealWalk, type Walk } from './search-walk.js';
 import { TYPES } from './read-types.js';
 import type { Services } from './services.js';
+import { unindexedNotes } from './unindexed-notes.js';
 import { showPage } from './show-page.js';
 import { toldInstant } from './told-instant.js';
 
@@ -69,6 +71,7 @@ export async function search(call: Call, services: Services): Promise<Reply> {
   const there = page.included ?? [];
   const reached = await graph?.follow(page.versions, there, includes - there.length);
   const included = [...there, ...(reached?.included ?? [])];
+  const asked = [...request.used, ...used, ...(graph?.used ?? [])];
   return replySearchBundle({
     page: {
       ...page,
@@ -79,13 +82,15 @@ export async function search(call: Call, services: Services): Promise<Reply> {
     self: isFirst ? selfLink(call, scope, request, bounds) : writeLink(call, scope.path, pageParameter(call)),
     ...(next !== undefined && { next }),
     texts: await showPage(page.versions, matchViews(view, scope.type === undefined, subset), services),
+    ...(request.scored !== undefined && { scores: await scoresOf(page.versions, request.scored, services) }),
     included,
     includedTexts: await showPage(included, includeViews(view), services),
     notes: [
       ...request.notes,
       ...(include === undefined || page.cut === undefined ? [] : [cutNote(page.cut, include)]),
       ...(reached?.isCut === true ? [graphCutNote(includes)] : []),
-      ...(await currencyNotes({ used: [...request.used, ...used, ...(graph?.used ?? [])] }, services)),
+      ...(await currencyNotes({ used: asked }, services)),
+      ...(await unindexedNotes({ used: asked }, call.principal.access, services, call.signal)),
     ],
   });
 }

@@ -51,8 +51,10 @@ export interface Services {
   /** What interactions require of a token. */
   readonly scopeRows: ScopeRows;
   readonly store: Store;
-  /** Index entries of a resource. */
-  readonly extract: (resource: Resource) => readonly IndexEntry[];
+  /** Index entries of a resource; `words`: but those of full text. */
+  readonly extract: (resource: Resource, without?: 'words') => readonly IndexEntry[];
+  /** The entries of a resource as today's definitions have them, where others made them; absent: there is but one way. */
+  readonly refit?: (resource: Resource, entries: readonly IndexEntry[]) => readonly IndexEntry[];
   /** What is wrong with a resource; absent: nothing is looked at but its outermost form. */
   readonly validate?: (resource: Resource) => readonly Fault[];
   /** Works on large JSON texts of ours elsewhere, so that nobody waits; absent: that is done here. */

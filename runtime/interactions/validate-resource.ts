@@ -1,5 +1,6 @@
 import { FhirError, type Issue } from '../fhir/errors.js';
 import type { Resource } from '../fhir/resource.js';
+import { SEARCH_PARAMETER } from '../search/parameters/stored-parameter.js';
 import { locateFaults, type LocatedFault } from '../validate/locate-faults.js';
 import type { Call } from './call.js';
 import { preparedOf } from './prepared.js';
@@ -16,7 +17,9 @@ export function validateResource(
   { text }: Pick<Call, 'text'>,
   { validate }: Pick<Services, 'validate'>,
 ): void {
-  const [first, ...others] = (preparedOf(resource)?.faults ?? faultsOf(resource, text, validate)).map(toIssue);
+  // A thread that took it in knows nothing of the search parameters that are in effect.
+  const known = resource.resourceType === SEARCH_PARAMETER ? undefined : preparedOf(resource);
+  const [first, ...others] = (known?.faults ?? faultsOf(resource, text, validate)).map(toIssue);
   if (first !== undefined) throw FhirError.of([first, ...others]);
 }
 

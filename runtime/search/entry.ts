@@ -101,6 +101,16 @@ export interface CompositeEntry extends Entry {
   readonly parts: readonly (readonly SimpleEntry[])[];
 }
 
+/**
+ * The words of all values of a parameter, for full text: of `_text` and `_content`, and of what stands for people beside codes and
+ * references. At most one for each parameter; that of `_content` has the text of that of `_text`, as far as there is room.
+ */
+export interface WordsEntry extends Entry {
+  readonly kind: 'words';
+  /** Of each value a line break and its words, folded, with a space on either side: `\n head pain \n migraine `. */
+  readonly text: string;
+}
+
 /** An entry of one value. */
 export type SimpleEntry =
   TokenEntry | StringEntry | DateEntry | NumberEntry | QuantityEntry | ReferenceEntry | UriEntry;
@@ -123,10 +133,10 @@ export function isPlace(entry: IndexEntry): entry is PlaceEntry {
   return entry.kind === 'position' || entry.kind === 'region';
 }
 
-/** Whether an entry is one of one value, and of no place. */
+/** Whether an entry is of one value, and of no place or words. */
 export function isSimple(entry: IndexEntry): entry is SimpleEntry {
-  return entry.kind !== 'composite' && !isPlace(entry);
+  return entry.kind !== 'composite' && entry.kind !== 'words' && !isPlace(entry);
 }
 
 /** Any entry. */
-export type IndexEntry = SimpleEntry | PlaceEntry | CompositeEntry;
+export type IndexEntry = SimpleEntry | PlaceEntry | CompositeEntry | WordsEntry;

@@ -3,8 +3,11 @@ import type { Tables } from '../contract/tables.js';
 import { compileWays } from '../path/compile-ways.js';
 import { inTurn, type Visit, type Way } from '../path/visit.js';
 import { contextEntries } from './context-entries.js';
+import { unindexedEntries } from './unindexed.js';
+import { libraryVisit, type LibraryEnd } from './extract-library.js';
 import type { IndexEntry, SimpleEntry } from './entry.js';
 import { createFindConverter, type FindConverter } from './extract-converters.js';
+import { createTextExtractor } from './text/extract-text.js';
 import type { Harvest, Target, ValueSearchType } from './values/converter.js';
 import { parametersOf } from './parameters-of.js';
 import { valuesOf } from './places/place-rows.js';
@@ -19,8 +22,12 @@ export interface ExtractorOptions {
 /** The tables that extraction reads. */
 export type ExtractorTables = Pick<Tables, 'search' | 'types' | 'primitives' | 'resourceTypes'>;
 
-/** Reads the index entries off a resource. Never throws: what cannot be converted gives no entry. */
-export type Extractor = (resource: Readonly<Record<string, unknown>>) => IndexEntry[];
+/**
+ * Reads the index entries off a resource. Never throws: what cannot be converted gives no entry.
+ *
+ * @param without `words`: those of full text are not wanted, for which all of a resource's text is gone through
+ */
+export type Extractor = (resource: Readonly<Record<string, unknown>>, without?: 'words') => IndexEntry[];
 
 /**
  * Makes the function that reads a resource's index entries: those of its type's own search parameters and of all it
@@ -29,6 +36,19 @@ export type Extractor = (resource: Readonly<Record<string, unknown>>) => IndexEn
  * @throws RangeError for a zone that does not exist
  */
 export function createExtractor(tables: ExtractorTables, options: ExtractorOptions = {}): Extractor {
+  const values = createValueExtractor(tables, options);
+  const texts = createTextExtractor(tables);
+  // Not what the resource says: that may be a slice of its text, all of which would be kept with it.
+  const types = new Map<unknown, string>(tables.resourceTypes.map((type) => [type, type]));
+  return (resource, without) => {
+    const type = types.get(resource?.['resourceType']);
+    if (type === undefined) return [];
+    return without === 'words' ? values(resource) : [...values(resource), ...texts(type, resource)];
+  };
+}
+
+/** The same without words, which come from elsewhere than from the paths of parameters. */
+export function createValueExtractor(tables: ExtractorTables, options: ExtractorOptions = {}): Extractor {
   const resourceTypes = new Set(tables.resourceTypes);
   const compiler: Compiler = {
     find: createFindConverter(tables),
@@ -49,8 +69,9 @@ export function createExtractor(tables: ExtractorTables, options: ExtractorOptio
       compiled.set(name, visit);
     }
     const out: IndexEntry[] = contextEntries(resource);
-    visit(resource, { root: resource, out });
-    return out;
+    const harvest: Harvest = { root: resource, out };
+    visit(resource, harvest);
+    return harvest.failed === undefined ? out : out.concat(unindexedEntries(harvest.failed));
   };
 }
 
@@ -59,35 +80,67 @@ interface Compiler extends Pick<Target, 'zone' | 'isResourceType'> {
 }
 
 function compileType(compiler: Compiler, rows: readonly SearchRow[]): Visit<Harvest> {
-  return compileWays(rows.flatMap((row) => waysOf(compiler, row)));
+  return compileAll(rows.flatMap((row) => waysOf(compiler, row)));
 }
 
-function waysOf(compiler: Compiler, row: SearchRow): readonly Way<Harvest>[] {
+/** A way that is compiled, or an expression that the FHIRPath library evaluates. */
+type AnyWay = Way<Harvest> | { readonly library: Visit<Harvest> };
+
+function compileAll(ways: readonly AnyWay[]): Visit<Harvest> {
+  const compiled = ways.filter((way) => 'steps' in way);
+  const evaluated = ways.flatMap((way) => ('library' in way ? [way.library] : []));
+  return inTurn(compiled.length === 0 ? evaluated : [compileWays(compiled), ...evaluated]);
+}
+
+function toWay(path: PathRow, code: string, end: LibraryEnd, base?: string): AnyWay {
+  return path.library === true
+    ? { library: libraryVisit(path.text, code, end, base) }
+    : { steps: path.steps, end: (told) => end(told) };
+}
+
+function waysOf(compiler: Compiler, row: SearchRow): readonly AnyWay[] {
   const values = valuesOf(row);
-  if (values !== 'composite') return row.paths.map((path) => valueWay(compiler, values, row.code, path));
-  const end = composite(compiler, row.code, row.components ?? []);
-  return row.paths.map(({ steps }) => ({ steps, end: () => end }));
+  if (values !== 'composite') {
+    return row.paths.map((path) => toWay(path, row.code, valueEnd(compiler, values, row.code, path)));
+  }
+  const end = composite(compiler, row);
+  return row.paths.map((path) => toWay(path, row.code, () => end));
 }
 
-/** The way to the values of one path, each turned into entries by the converter of its type. */
-function valueWay(compiler: Compiler, search: ValueSearchType | undefined, param: string, path: PathRow): Way<Harvest> {
-  const { steps, types, system } = path;
-  return {
-    steps,
-    end: (told) => {
-      if (search === undefined) return () => {};
-      const { find, zone, isResourceType } = compiler;
-      const target: Target = { param, zone, isResourceType, ...(system !== undefined && { system }) };
-      const converters = told === undefined ? types.map((type) => find(search, type)) : [find(search, told)];
-      return inTurn([...new Set(converters)].flatMap((converter) => (converter ? [converter(target)] : [])));
-    },
+/** What is done with the values of one path: each is turned into entries by the converter of its type. */
+function valueEnd(
+  compiler: Compiler,
+  search: ValueSearchType | undefined,
+  param: string,
+  { types, system }: PathRow,
+): LibraryEnd {
+  return (told) => {
+    if (search === undefined) return () => {};
+    const { find, zone, isResourceType } = compiler;
+    const target: Target = { param, zone, isResourceType, ...(system !== undefined && { system }) };
+    const named = told === SYSTEM_STRING ? TEXTS[search] : told;
+    const converters = named === undefined ? types.map((type) => find(search, type)) : [find(search, named)];
+    return inTurn([...new Set(converters)].flatMap((converter) => (converter ? [converter(target)] : [])));
   };
 }
 
+/** The type of texts that an expression made. */
+const SYSTEM_STRING = 'System.String';
+/** What such a text is taken for. */
+const TEXTS: Readonly<Partial<Record<ValueSearchType, string>>> = {
+  token: 'code',
+  uri: 'uri',
+  string: 'string',
+  date: 'dateTime',
+};
+
 /** One entry for a value that every component finds something in. https://hl7.org/fhir/R5/search.html#composite */
-function composite(compiler: Compiler, param: string, components: readonly ComponentRow[]): Visit<Harvest> {
-  const visits = components.map(({ code, type, paths }) =>
-    compileWays(paths.map((path) => valueWay(compiler, isSimple(type) ? type : undefined, code, path))),
+function composite(compiler: Compiler, { code: param, components = [], paths: starts }: SearchRow): Visit<Harvest> {
+  const base = starts[0]?.types[0];
+  const visits = components.map(({ code, type, paths }: ComponentRow) =>
+    compileAll(
+      paths.map((path) => toWay(path, param, valueEnd(compiler, isSimple(type) ? type : undefined, code, path), base)),
+    ),
   );
   return (value, harvest) => {
     const { out } = harvest;

@@ -2,6 +2,8 @@ import { createHash } from 'node:crypto';
 
 import type { SearchRow, SearchTable } from '../contract/search.js';
 import { placesOf } from './places/place-rows.js';
+import { isWords } from './query/text-modifiers.js';
+import { WORDS } from './text/segment.js';
 
 /**
  * To be raised with every change of the code that makes other index entries of the same rows: a correction of a
@@ -34,15 +36,34 @@ export interface IndexMaker {
  * @param zone zone of dates without an offset, which their entries depend on
  */
 export function describeIndex(tables: readonly SearchTable[], zone: string): IndexMaker {
-  const whole = hash([EXTRACTION, zone, tables.map((table) => [table.type, table.parameters.map(essence)])]);
+  const whole = hash([EXTRACTION, WORDS, zone, tables.map((table) => [table.type, table.parameters.map(essence)])]);
   let record: IndexRecord | undefined;
   const makeRows = (): IndexRecord['rows'] =>
     Object.fromEntries(
-      tables.flatMap(({ type, parameters }) =>
-        parameters.map((row) => [`${type}.${row.code}`, hash([EXTRACTION, row.type === 'date' && zone, essence(row)])]),
-      ),
+      tables.flatMap(({ type, parameters }) => parameters.map((row) => [`${type}.${row.code}`, hashRow(row, zone)])),
     );
   return { whole, record: () => (record ??= { whole, rows: makeRows() }) };
+}
+
+/**
+ * The same with some rows more, which takes as long as there are such.
+ *
+ * @param more each with the type that it belongs to
+ */
+export function withMoreRows(
+  base: IndexMaker,
+  more: readonly (readonly [type: string, row: SearchRow])[],
+  zone: string,
+): IndexMaker {
+  if (more.length === 0) return base;
+  const rows = Object.fromEntries(more.map(([type, row]) => [`${type}.${row.code}`, hashRow(row, zone)]));
+  const whole = hash([base.whole, rows]);
+  let record: IndexRecord | undefined;
+  return { whole, record: () => (record ??= { whole, rows: { ...base.record().rows, ...rows } }) };
+}
+
+function hashRow(row: SearchRow, zone: string): string {
+  return hash([EXTRACTION, isWords(row) ? WORDS : row.type === 'date' && zone, essence(row)]);
 }
 
 /**

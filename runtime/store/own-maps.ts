@@ -6,6 +6,10 @@ export const OWN_MAPS = {
   index: 'index',
   /** How far these are made anew, by type. */
   reindex: 'reindex',
+  /** Told anew with each write of a SearchParameter. */
+  definitions: 'definitions',
+  /** By which definitions each process writes that is there. */
+  writers: 'writers',
 } as const;
 
 const NAMES: ReadonlySet<string> = new Set(Object.values(OWN_MAPS));

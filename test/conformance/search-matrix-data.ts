@@ -33,7 +33,8 @@ export function readSamples(tables: Tables, isWhole = false): ReadonlyMap<string
     const ofType = samples.get(type) ?? [];
     if (ofType.some((other) => other.id === id)) return;
     const entries = extract(resource);
-    const names = [...new Set(entries.map(({ param }) => `${type}.${param}`))];
+    const values = entries.filter(({ kind }) => kind !== 'words');
+    const names = [...new Set(values.map(({ param }) => `${type}.${param}`))];
     const isNew = names.some((name) => (covered.get(name) ?? 0) < least);
     if (!isNew && (isFilled || (!isWhole && ofType.length >= 3))) return;
     for (const name of names) covered.set(name, (covered.get(name) ?? 0) + 1);
@@ -57,5 +58,6 @@ export function readSamples(tables: Tables, isWhole = false): ReadonlyMap<string
 /** Puts them into a store; their content is not asked for. */
 export async function writeSamples(store: Store, samples: ReadonlyMap<string, readonly Sample[]>): Promise<void> {
   const changes = [...samples].flatMap(([type, each]) => each.map(({ id, entries }) => put(id, 0, 'x', entries, type)));
-  for (let at = 0; at < changes.length; at += 100) await store.write(changes.slice(at, at + 100));
+  // Few at a time: some are large, and a transaction of MongoDB has to fit into its cache and its time.
+  for (let at = 0; at < changes.length; at += 20) await store.write(changes.slice(at, at + 20));
 }

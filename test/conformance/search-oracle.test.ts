@@ -10,6 +10,7 @@ import type { Store } from '../../runtime/store/store.js';
 import { readSamples, writeSamples } from './search-matrix-data.js';
 import { runFilters } from './search-oracle-filters.js';
 import { createLinkTrials } from './search-oracle-link-trials.js';
+import { runWords } from './search-oracle-words.js';
 import { createTrials } from './search-oracle-trials.js';
 
 const samples = readSamples(tables);
@@ -28,6 +29,10 @@ describe('a criterion finds what the rules of the specification find in the JSON
     expect(await trials.run([sqlite], seedOfRun(), 400)).toBeGreaterThan(100);
   }, 60_000);
 
+  it('words, on SQLite', async () => {
+    expect(await runWords(tables, samples, [sqlite], seedOfRun(), 150)).toBeGreaterThan(75);
+  }, 60_000);
+
   describeOnMongod('on MongoDB too', () => {
     let mongo: Store;
     let url: string;
@@ -43,6 +48,10 @@ describe('a criterion finds what the rules of the specification find in the JSON
 
     it('finds the same', async () => {
       expect(await trials.run([sqlite, mongo], seedOfRun() + 1, 100)).toBeGreaterThan(25);
+    }, 60_000);
+
+    it('finds the same by words', async () => {
+      expect(await runWords(tables, samples, [sqlite, mongo], seedOfRun() + 1, 50)).toBeGreaterThan(25);
     }, 60_000);
   });
 });

@@ -74,6 +74,45 @@ export function largeWriteBehaviour(on: Subject): void {
     expect(await store.readVersion('Patient', 'a', 2)).toEqual(of[0]);
   });
 
+  it('replaces those of many entries and those of few in one write', TIMEOUT, async () => {
+    const { store } = subject;
+    const sized = (id: string, expected: number, text: string, count: number): Put => {
+      const codes = Array.from({ length: count }, (_, n) => token(`${id}-${text}-${n}`, 'urn:s'));
+      return put(
+        id,
+        expected,
+        text,
+        codes.map((code) => ({ ...code, param: 'identifier' })),
+      );
+    };
+    const all = (expected: number, text: string): Put[] => [
+      sized('few', expected, text, 1),
+      sized('many', expected, text, 1000),
+      sized('also', expected, text, 2),
+    ];
+    const before = await store.write(all(0, 'old'));
+    const after = await store.write(all(1, 'new'));
+    expect(after.map(({ version }) => version)).toEqual([2, 2, 2]);
+    for (const [i, [id, last]] of [
+      ['few', 0],
+      ['many', 999],
+      ['also', 1],
+    ].entries()) {
+      expect(await found(`${id}-old-${last}`)).toEqual([]);
+      expect(await found(`${id}-new-${last}`)).toEqual([id]);
+      expect(await store.readVersion('Patient', String(id), 1)).toEqual(before[i]);
+      expect(await store.read('Patient', String(id))).toEqual(after[i]);
+    }
+    const grown = [sized('few', 2, 'grown', 1000), sized('many', 2, 'grown', 1), deletion('also', 2)];
+    expect((await store.write(grown)).map(({ version }) => version)).toEqual([3, 3, 3]);
+    expect([await found('few-grown-999'), await found('many-new-0'), await found('also-new-0')]).toEqual([
+      ['few'],
+      [],
+      [],
+    ]);
+    expect(await store.counts()).toEqual(new Map([['Patient', 2]]));
+  });
+
   it('nothing is written where the last of many changes expects another version', TIMEOUT, async () => {
     const { store } = subject;
     await store.write([put('a', 0, 'old'), put('b', 0, 'old')]);

@@ -15,7 +15,7 @@ export interface SearchCase {
 
 const any = (...tests: readonly ValueTest[]): Condition => ({ param: P, any: tests });
 const not = (condition: Condition): Condition => ({ not: condition });
-const present = (kind: IndexEntry['kind'], param = P): Condition => ({ param, present: kind });
+const present = (kind: Exclude<IndexEntry['kind'], 'words'>, param = P): Condition => ({ param, present: kind });
 const code = (value: string, system?: string | null): ValueTest => ({
   is: 'token',
   code: value,

@@ -1,6 +1,7 @@
-import type { IndexEntry, ReferenceEntry, SimpleEntry } from '../../runtime/search/entry.js';
+import type { IndexEntry, ReferenceEntry, SimpleEntry, WordsEntry } from '../../runtime/search/entry.js';
 import type { Bounds, Condition, Ends, SortKey, ValueTest } from '../../runtime/search/query/query.js';
 import { composite, date, number, of, quantity, reference, text, token, uri } from './behaviour-search-helpers.js';
+import { randomWords, randomWordsTest } from './behaviour-search-words.js';
 import { createPlaces } from './places-generator.js';
 import type { Random } from './random.js';
 
@@ -33,6 +34,9 @@ const COMPOSITES: Readonly<Record<string, readonly Kind[]>> = {
   'two-codes': ['token', 'token'],
   'url-name': ['uri', 'string'],
 };
+
+/** Parameters that are words, one of which has tokens too; the content includes the narrative. */
+const WORDS = ['_text', '_content', 'code'];
 
 const CODES = ['a', 'A', 'ab', 'AB', 'abc', 'é', 'É', 'z_', 'z%', '$gt', 'a\u{10ffff}'];
 const SYSTEMS = [undefined, 'urn:s', 'urn:t'] as const;
@@ -236,7 +240,8 @@ export function createGenerator(random: Random, ids: readonly string[], world?: 
   const tests = (kind: Kind): ValueTest[] => [test[kind](), ...(chance(0.3) ? some(4, test[kind]) : [])];
 
   function leaf(): Condition {
-    const form = below(20);
+    const form = below(22);
+    if (form > 19) return { param: pick(WORDS), words: randomWordsTest(random) };
     if (form === 0) return { ids: some(6, () => pick(ids)) };
     if (form === 1) return { updated: [{ low: { gte: 0 } }] };
     if (form > 17) return places.condition();
@@ -283,7 +288,8 @@ export function createGenerator(random: Random, ids: readonly string[], world?: 
         ),
       );
       const versions = world === undefined ? [] : some(3, () => of('version', token(pick(['1', '2']))));
-      return [...simple, ...composites, ...versions, ...places.entries()];
+      const texts = randomTexts(random);
+      return [...simple, ...composites, ...versions, ...texts, ...places.entries()];
     },
     condition,
     sort: () =>
@@ -300,4 +306,16 @@ export function createGenerator(random: Random, ids: readonly string[], world?: 
 /** Without what is undefined. */
 function defined<T extends object>(fields: T): { [name in keyof T]: Exclude<T[name], undefined> } {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as never;
+}
+
+/** The content includes the narrative, wherever in it that stands. */
+function randomTexts(random: Random): WordsEntry[] {
+  const texts = new Map(WORDS.filter(() => random.chance(0.7)).map((param) => [param, randomWords(random)]));
+  const [narrative, content] = [texts.get('_text'), texts.get('_content')];
+  if (narrative !== undefined) {
+    const others = content?.text ?? '';
+    const text = random.chance(0.5) ? others + narrative.text : narrative.text + others;
+    texts.set('_content', { ...narrative, text });
+  }
+  return Array.from(texts, ([param, entry]) => of(param, entry));
 }

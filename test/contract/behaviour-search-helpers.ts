@@ -9,7 +9,9 @@ import type {
   ReferenceEntry,
   SimpleEntry,
   TokenEntry,
+  WordsEntry,
 } from '../../runtime/search/entry.js';
+import { toLine } from '../../runtime/search/text/line.js';
 import type { SortKey } from '../../runtime/search/query/query.js';
 import type { FindPage, FindQuery, Store } from '../../runtime/store/store.js';
 import { openStore, type StoreTestOptions } from './open-store.js';
@@ -101,5 +103,7 @@ export const reference = (fields: Fields<ReferenceEntry>): SimpleEntry => made<R
 export const uri = (value: string): SimpleEntry => made<Extract<SimpleEntry, { kind: 'uri' }>>('uri', { value });
 export const composite = (...parts: readonly (readonly SimpleEntry[])[]): CompositeEntry =>
   made<CompositeEntry>('composite', { parts });
+export const words = (...values: readonly string[]): WordsEntry =>
+  made<WordsEntry>('words', { text: values.map(toLine).join('') });
 /** The same entry of another parameter. */
 export const of = <E extends IndexEntry>(param: string, entry: E): E => ({ ...entry, param });

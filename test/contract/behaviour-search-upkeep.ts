@@ -17,6 +17,7 @@ import {
   text,
   token,
   uri,
+  words,
 } from './behaviour-search-helpers.js';
 import { squareAt } from './places-generator.js';
 import { deletion, put, type Subject } from './subject.js';
@@ -44,6 +45,7 @@ export function searchUpkeepBehaviour(on: Subject): void {
       { kind: 'position', param: 'where', latitude: n, longitude: n },
       ...squareAt(n).map((strip) => ({ kind: 'region' as const, param: 'area', ...strip })),
       of(age, token('x')),
+      of('_text', words(`it is ${age}`)),
     ];
   };
   const conditions = (age: 'old' | 'new'): Condition[] => {
@@ -63,6 +65,8 @@ export function searchUpkeepBehaviour(on: Subject): void {
       { param: 'where', places: [{ is: 'near', latitude: n, longitude: n, distance: 1000 }] },
       { param: 'area', places: [{ is: 'around', latitude: n, longitude: n }] },
       { param: age, present: 'token' },
+      { param: '_text', words: { phrase: ['is', age] } },
+      { param: '_text', words: { begins: ['it', 'is', age] } },
     ];
   };
 

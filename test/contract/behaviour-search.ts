@@ -4,6 +4,7 @@ import type { IndexEntry } from '../../runtime/search/entry.js';
 import { printCondition } from '../../runtime/search/query/print.js';
 import type { Store } from '../../runtime/store/store.js';
 import { SEARCH_CASES } from './behaviour-search-cases.js';
+import { WORDS_CASES } from './behaviour-search-words.js';
 import {
   composite,
   date,
@@ -21,6 +22,8 @@ import {
 } from './behaviour-search-helpers.js';
 import { put, type Subject } from './subject.js';
 
+const CASES = [...SEARCH_CASES, ...WORDS_CASES];
+
 /** What conditions find, and in which order. https://hl7.org/fhir/R5/search.html */
 export function searchBehaviour(on: Subject): void {
   const subject = sharedStore(on);
@@ -34,10 +37,10 @@ export function searchBehaviour(on: Subject): void {
 
   beforeAll(async () => {
     ({ store } = subject);
-    for (const [n, { resources }] of SEARCH_CASES.entries()) await write(`Type${n}`, resources);
+    for (const [n, { resources }] of CASES.entries()) await write(`Type${n}`, resources);
   });
 
-  describe.each(SEARCH_CASES.map((each, n) => ({ ...each, type: `Type${n}` })))('$name', ({ type, findings }) => {
+  describe.each(CASES.map((each, n) => ({ ...each, type: `Type${n}` })))('$name', ({ type, findings }) => {
     it.each(findings)('%s', async (_what, where, ids) => {
       const page = await store.find(query(type, { where, total: 'accurate' }));
       expect(idsOf(page).join(''), printCondition(where)).toBe(ids);

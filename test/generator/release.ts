@@ -7,7 +7,7 @@ import { findPackage } from '../../generator/load/find-package.js';
 import { loadPackage, type LoadedPackage } from '../../generator/load/package.js';
 import { buildCodes } from '../../generator/model/codes.js';
 import { buildCompartments } from '../../generator/model/compartments.js';
-import { indexTypes } from '../../generator/model/expression/type-index.js';
+import { indexTypes } from '../../runtime/path/expression/type-index.js';
 import type { Model, OperationModel, SearchParameterModel } from '../../generator/model/model.js';
 import { tail } from '../../generator/model/names.js';
 import { buildOperations } from '../../generator/model/operations.js';

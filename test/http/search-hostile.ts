@@ -219,6 +219,9 @@ export function hostileSearches(store: Store): void {
     expect(await check('POST', '/Patient/_search', `_id:not=${many(10_000, (n) => `n${n}`).join(',')}`)).toBe(200);
     expect(await check('POST', '/Patient/_search', `identifier=${many(10_000, (n) => `s|${n}`).join(',')}`)).toBe(200);
     expect(await check('POST', '/Patient/_search', `birthdate=${many(10_000, () => 'ne2000').join(',')}`)).toBe(200);
+    const words = many(2000, (n) => many(50, (m) => `w${n}x${m}`).join(' '));
+    expect(await check('POST', '/Patient/_search', `_content=${words.slice(0, 20).join(',')}`)).toBe(200);
+    expect(await check('POST', '/Patient/_search', `_content=${words.join(',')}`)).toBe(400);
     expect(await check('POST', '/Patient/_search', `name=${many(10_001, () => 'n').join(',')}`)).toBe(400);
     expect(await check('GET', `/Patient?${many(100, (n) => `name=n${n}`).join('&')}`)).toBe(200);
     expect(await check('POST', '/Patient/_search', many(200, (n) => `birthdate=ne${2000 + n}`).join('&'))).toBe(200);

@@ -134,7 +134,7 @@ export function systemSearches(data: Store): void {
   it.each([
     [
       '/?name=x',
-      'parameter-unknown The parameter "name" is none that all types have; search one type, [base]/[type]?…; over several these are valid: _filter, _id, _in, _language, ',
+      'parameter-unknown The parameter "name" is none that all types have; search one type, [base]/[type]?…; over several these are valid: _content, _filter, _id, _in, _language, ',
     ],
     ['/?_type=Patient&name=x', 'parameter-unknown The parameter "name" is none that all types have'],
     [
@@ -156,7 +156,6 @@ export function systemSearches(data: Store): void {
     ['/?_type=Patient&_include=Observation:subject', 'begins at Observation, so that it finds nothing'],
     ['/?_type=Organization&_revinclude=Observation:encounter', 'refers to Encounter, so that it finds nothing'],
     ['/?_query=x', 'names a query that a server has, and there are none here'],
-    ['/?_text=x', 'is not supported yet'],
     ['/?_tag:nope=x', 'modifier-unknown'],
     ['/?_lastUpdated=x', 'parameter-invalid'],
   ])('%s is refused: %s', async (path, text) => {

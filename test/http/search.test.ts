@@ -144,7 +144,7 @@ describe('what a search cannot be (search.html#errors)', () => {
     ['_filter:not=x', '400 modifier-unknown The parameter "_filter" takes no modifiers; it has :not'],
     [
       'nmae=x',
-      '400 parameter-unknown Unknown parameter "nmae"; did you mean "name"? valid here: _filter, _id, _in, _language, _lastUpdated, _list, ',
+      '400 parameter-unknown Unknown parameter "nmae"; did you mean "name"? valid here: _content, _filter, _id, _in, _language, _lastUpdated, _list, ',
     ],
     [
       'name:exactly=x',
@@ -159,7 +159,7 @@ describe('what a search cannot be (search.html#errors)', () => {
       '_sort=organization.name',
       '400 parameter-unknown _sort cannot go by "organization.name": only what the searched type itself says',
     ],
-    ['_sort=_score', '400 parameter-unknown _sort cannot go by "_score": there is no score yet'],
+    ['_sort=_score', '400 parameter-unknown _sort cannot go by "_score": it is told of the matches of a page with _score=true'],
     ['_sort=name,,family', '400 parameter-invalid _sort has an empty key'],
     [`_sort=${'name,'.repeat(10)}name`, '400 parameter-invalid _sort has 11 keys, and may have 10'],
     ['_sort=name&_sort=family', '400 parameter-invalid The parameter "_sort" may stand once'],
@@ -179,7 +179,7 @@ describe('what a search cannot be (search.html#errors)', () => {
       '_query=x',
       '400 parameter-unknown The parameter "_query" names a query that a server has, and there are none here;',
     ],
-    ...['_text', '_content', '_contained', '_containedType', '_score'].map((name) => [
+    ...['_contained', '_containedType'].map((name) => [
       `${name}=x`,
       `400 parameter-unknown The parameter "${name}" is not supported yet; meanwhile`,
     ]),

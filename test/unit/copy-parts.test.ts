@@ -117,6 +117,25 @@ describe('copying versions', () => {
     expect(restored[3]!.content).toMatchObject({ resourceType: 'Patient', id: 'a', meta: { versionId: '2' } });
   });
 
+  it('in pieces that a small cache takes, and in smaller ones where they are too large', async () => {
+    const source = createToyStore();
+    for (let n = 0; n < 10; n++) await source.write([put(`p${n}`, 0, 'x'.repeat(n === 9 ? 5_000_000 : 1_000_000))]);
+    const toy = createToyStore();
+    const pieces: string[] = [];
+    const target: Store = {
+      ...toy,
+      async restore(all) {
+        pieces.push(all.map(({ id }) => id.slice(1)).join(''));
+        if (all.length > 2) throw new FhirError('transaction-too-large');
+        return toy.restore(all);
+      },
+    };
+    const extract = () => [{ kind: 'words' as const, param: '_content', text: 'x'.repeat(100_000) }];
+    expect((await copy(source, target, { extract })).count).toBe(10);
+    expect(pieces).toEqual(['01234', '012', '01', '2', '34', '5678', '56', '78', '9']);
+    expect((await target.readMany(['p0', 'p9'].map((id) => ({ type: 'Patient', id })))).map((each) => each?.version)).toEqual([1, 1]); // prettier-ignore
+  });
+
   it('remembers no place before which something may still appear', async () => {
     let time = 1000;
     const source = createToyStore(() => time);

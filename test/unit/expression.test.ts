@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { splitBranches } from '../../generator/model/expression/branches.js';
-import { compileBranch } from '../../generator/model/expression/compile.js';
-import { indexTypes } from '../../generator/model/expression/type-index.js';
+import { splitBranches } from '../../runtime/path/expression/branches.js';
+import { compileBranch } from '../../runtime/path/expression/compile.js';
+import { indexTypes } from '../../runtime/path/expression/type-index.js';
 import type { Structure } from '../../generator/model/model.js';
 import { toyModel } from '../golden/toy-model.js';
 

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { PathRow, SearchRow, SearchType } from '../../runtime/contract/search.js';
 import { Decimal } from '../../runtime/fhir/decimal.js';
 import type { IndexEntry } from '../../runtime/search/entry.js';
-import { createExtractor, type ExtractorTables } from '../../runtime/search/extract.js';
+import { createValueExtractor, type ExtractorTables } from '../../runtime/search/extract.js';
 
 /** Tables with one type, `Thing`, and one parameter, `p`, that reads its element `value`. */
 function tablesWith(search: SearchType, type: string, system?: string): ExtractorTables {
@@ -24,7 +24,7 @@ function tablesWith(search: SearchType, type: string, system?: string): Extracto
 
 /** Entries of one value, without what they have in common. */
 function entriesOf(search: SearchType, type: string, value: unknown, system?: string): object[] {
-  return createExtractor(tablesWith(search, type, system))({ resourceType: 'Thing', value }).map(
+  return createValueExtractor(tablesWith(search, type, system))({ resourceType: 'Thing', value }).map(
     (entry: IndexEntry) => {
       const { kind, param, ...rest } = entry;
       expect([kind, param]).toEqual([search, 'p']);
@@ -188,7 +188,7 @@ describe('date (https://hl7.org/fhir/R5/search.html#date)', () => {
     expect(entriesOf('date', type, value)).toEqual(expected);
   });
   it('reads a date without an offset in the configured zone', () => {
-    const extract = createExtractor(tablesWith('date', 'date'), { zone: 'America/New_York' });
+    const extract = createValueExtractor(tablesWith('date', 'date'), { zone: 'America/New_York' });
     expect(extract({ resourceType: 'Thing', value: '2015-07-01' })).toEqual([
       { kind: 'date', param: 'p', low: t('2015-07-01T04:00:00Z'), high: t('2015-07-02T04:00:00Z') - 1 },
     ]);
@@ -303,7 +303,7 @@ describe('parameters of a type', () => {
       },
     ],
   };
-  const extract = createExtractor({
+  const extract = createValueExtractor({
     ...tables,
     primitives: [...tables.primitives, { name: 'id', base: 'string', json: 'string' }],
   });

@@ -17,6 +17,7 @@ import type { Resource } from '../../runtime/fhir/resource.js';
 import { createServices } from '../../runtime/http/create-services.js';
 import { executeBundle } from '../../runtime/interactions/bundle/bundle.js';
 import { openSqliteStore } from '../../runtime/store/sqlite/sqlite-store.js';
+import { FhirError } from '../../runtime/fhir/errors.js';
 import type { Store } from '../../runtime/store/store.js';
 import { toyExtract } from '../toy/extract.js';
 import { toyTables } from '../toy/tables.js';
@@ -203,6 +204,22 @@ describe('kiln load', () => {
     expect(races).toBe(2);
     expect(failures).toEqual([]);
     expect(counts).toEqual({ ...none, created: 298, updated: 2 });
+  });
+
+  it('writes in smaller pieces what is too much for one transaction', async () => {
+    for (let i = 0; i < 30; i++) file(`${i}.json`, { resourceType: 'Patient', id: `p${i}`, active: true });
+    const sizes: number[] = [];
+    const small: Store = {
+      ...store,
+      async write(changes) {
+        sizes.push(changes.length);
+        if (changes.length > 10) throw new FhirError('transaction-too-large');
+        return store.write(changes);
+      },
+    };
+    expect(await loadInto(small, [folder])).toEqual({ ...none, created: 30 });
+    expect(failures).toEqual([]);
+    expect(sizes).toEqual([30, 15, 8, 7, 15, 8, 7]);
   });
 
   const patient = (id: string, more = {}) => ({ resourceType: 'Patient', id, ...more });

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 
 import { FhirError } from '../../runtime/fhir/errors.js';
 import { tables } from '../../generated/tables.js';
-import { createExtractor } from '../../runtime/search/extract.js';
+import { createValueExtractor } from '../../runtime/search/extract.js';
 import { cellOf, cellOfBox, cellsAround, cellsOfBoxesAt, MAX_CELLS } from '../../runtime/search/places/cells.js';
 import { MAX_CORNERS, readPolygons } from '../../runtime/search/places/geojson.js';
 import { isInStrip, stripsOf, type Ring } from '../../runtime/search/places/regions.js';
@@ -255,7 +255,7 @@ describe('GeoJSON', () => {
 });
 
 describe('entries of places', () => {
-  const extract = createExtractor(tables);
+  const extract = createValueExtractor(tables);
   const entries = (more: object) => extract({ resourceType: 'Location', id: 'x', ...more }).filter(({ param }) => param !== '_id'); // prettier-ignore
 
   it('a position', () => {

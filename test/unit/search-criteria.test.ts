@@ -297,7 +297,6 @@ describe('criteria of a search (search.html)', () => {
     ['identifier:of-type', 'a|b', 'is system|code|value'],
     ['general-practitioner:Patient', '1', 'never refers to Patient, but to'],
     ['_query', 'x', 'names a query that a server has, and there are none here'],
-    ['_text', 'x', 'is not supported yet'],
     ['_has:Observation:patient:code', 'x', 'leads to other resources'],
     ['_include', 'x', 'The parameter "_include" says what comes with the matches, and is no criterion of them'],
     ['_type', 'Patient', 'The parameter "_type" belongs to searches of the whole system'],

@@ -24,7 +24,7 @@ describe('the page about searches', () => {
   });
 
   it('names the parameters that no search works by, and no others', () => {
-    expect(unsearchable()).toEqual(['`Composition.section-code-text`', '`Composition.section-text`']);
+    expect(unsearchable()).toEqual(['`Composition.section-code-text`']);
   });
 
   it.each(TYPES.flatMap((type) => MODIFIERS.map((modifier) => [type, modifier] as const)))(
@@ -35,7 +35,7 @@ describe('the page about searches', () => {
         code: 'p',
         type,
         url: 'urn:p',
-        paths: [{ text: 'x', steps: [], types: ['string'] }],
+        paths: [{ text: 'x', steps: [], types: ['Coding'] }],
         ...(type === 'composite' && { components: [component] }),
       };
       const context = {

@@ -17,6 +17,9 @@ import {
 import { MAX_LINKS } from '../../runtime/search/query/link-name.js';
 import { modifiersOf } from '../../runtime/search/query/parse-criterion.js';
 import { LATER } from '../../runtime/search/query/parse-value.js';
+import { LONGEST } from '../../runtime/search/text/ascii-words.js';
+import { MOST_TEXT } from '../../runtime/search/text/line.js';
+import { MOST_WORDS } from '../../runtime/search/text/parse-words.js';
 import { MAX_WAYS } from '../../runtime/search/query/resolve-links.js';
 
 /** Types of parameters, in the order of the page. */
@@ -44,8 +47,9 @@ const PREFIXED: ReadonlySet<SearchType> = new Set(['date', 'number', 'quantity']
 
 /** What a cell of the table says. */
 export function cellOf(modifier: string, type: SearchType): 'yes' | 'later' | '' {
+  const paths = [{ text: '', steps: [], types: ['Coding', 'Reference'] }];
   const hierarchy = { type: 'any', hierarchies: searchDefinitions(tables).hierarchies() };
-  if (modifiersOf({ code: 'any', type }, hierarchy).includes(modifier)) return 'yes';
+  if (modifiersOf({ code: 'any', type, paths }, hierarchy).includes(modifier)) return 'yes';
   return LATER[type]?.[modifier] === undefined ? '' : 'later';
 }
 
@@ -114,6 +118,8 @@ export function searchDocs(): string {
     '',
     ...table(['later', 'why'], reasons),
     '',
+    'Parameters of the store (SearchParameters that are active) take what their type takes, and of that what their definition admits.',
+    '',
     '## Chains and reverse chains',
     '',
     '`subject.name`, `subject:Patient.organization.name`, `_has:Observation:patient:code`, nested and mixed, with modifiers and',
@@ -152,6 +158,24 @@ export function searchDocs(): string {
     `A filter has at most ${MAX_FILTER.tests} comparisons, ${MAX_FILTER.depth} brackets within each other, ${MAX_FILTER.height} of \`and\`, \`or\` and \`not\` around each other (each`,
     `change between \`and\` and \`or\` is one) and ${MAX_FILTER.length.toLocaleString('en')} characters. The links before a bracket count for the paths within it. Nothing`,
     'of it is ever ignored. No write has one among its criteria.',
+    '',
+    '## Full text',
+    '',
+    '`_text=(bone OR liver) and metastases`: words of the narrative. `_content`: of everything in the resource that people read, which is',
+    'strings, markdown and narratives, also in extensions and contained resources; no codes, ids, URLs, dates and numbers.',
+    '`Composition?section-text`: of the narratives of sections. `code:text-advanced`: of what stands beside a code, an identifier or a',
+    'reference (`CodeableConcept.text`, `Coding.display`, `Identifier.type.text`, `Reference.display`). `code:text=head`: one of these',
+    'texts begins so, by words: `headache, left`, but not `acute headache`.',
+    '',
+    'Words are those of Unicode (UAX 29), without case and accents, without apostrophes and quotation marks; a colon parts them;',
+    `of a word the first ${LONGEST} characters count. There is no stemming: \`metastases\` is not \`metastasis\`. Words stand for all of them;`,
+    '`"…"` is a phrase, within one value or one block (paragraph, cell) of a narrative; `AND`, `OR`, `NOT` in either case, AND before',
+    'OR, and parentheses. `NOT` stands beside something that is to be there: `a NOT b`. A comma is OR, as everywhere; within a phrase',
+    `it is \`\\,\`. At most ${MOST_WORDS} words in one value.`,
+    '',
+    `Of each parameter of a resource ${MOST_TEXT.toLocaleString('en')} characters of words are kept, some 80,000 words; what follows is not found by its`,
+    'words. With `_score=true` each match tells by `search.score` how well it answers, from 0 to 1: how often the words stand in it, less in longer texts (BM25 without frequencies). Nothing sorts by that. `_filter` has no words, and scopes have none.',
+    'Entries of earlier versions have no words: searches for some warn until `kiln reindex` is done.',
     '',
     '## Membership',
     '',

@@ -32,6 +32,16 @@ const WORKS: Readonly<Record<SearchType, readonly Modifier[]>> = {
   uri: ['above', 'below', 'missing', 'not'],
 };
 
+/** Types of values that have text beside them. */
+const WITH_TEXT = new Set(['Coding', 'CodeableConcept', 'CodeableReference', 'Identifier', 'Reference']);
+
+function works({ type, paths }: SearchRow, modifier: Modifier): boolean {
+  if (WORKS[type].includes(modifier)) return true;
+  if (modifier !== 'text' && modifier !== 'text-advanced') return false;
+  const isText = paths.some(({ types }) => types.some((each) => WITH_TEXT.has(each)));
+  return (type === 'token' || type === 'reference') && isText;
+}
+
 const searchTables = new Map(tables.search.map((table) => [table.type, table]));
 const resourceTypes = new Set(tables.resourceTypes);
 const extract = createExtractor(tables);
@@ -92,7 +102,7 @@ describe('modifiers (search.html#modifiers)', () => {
           problem = error;
         }
         const isHead = row.code === '_id' && !['missing', 'not'].includes(modifier);
-        const isExpected = isThere && !isHead && WORKS[row.type].includes(modifier) && (row.type !== 'reference' || !isFollowed(modifier) || followedType(type, row) !== undefined); // prettier-ignore
+        const isExpected = isThere && !isHead && works(row, modifier) && (row.type !== 'reference' || !isFollowed(modifier) || followedType(type, row) !== undefined); // prettier-ignore
         if (isExpected ? problem !== undefined : !isRefusal(problem, row.code, isThere ? spelt : '')) {
           wrong.push(`${name}:${spelt} (${row.type}): ${problem instanceof Error ? problem.message : 'works'}`);
         }

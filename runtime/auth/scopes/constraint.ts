@@ -6,6 +6,7 @@ import { hasPrefix } from '../../search/query/intervals.js';
 import type { Condition } from '../../search/query/query.js';
 import { splitAt } from '../../search/query/split.js';
 import { codesOf, suggest } from '../../search/query/unknown-parameter.js';
+import { isWords } from '../../search/query/text-modifiers.js';
 import type { SearchRow, SearchType } from '../../contract/search.js';
 import type { Zone } from '../../search/values/zone.js';
 import type { Pair } from './scope.js';
@@ -99,7 +100,7 @@ export function createConstraintReader({ tables, zone, base }: ConstraintSetting
 /** Why no bound goes by a parameter; undefined: one can. */
 function whyNoBound(row: SearchRow | undefined): string | undefined {
   if (row !== undefined && ELSEWHERE.has(row.code)) return LINKED;
-  return row?.type === 'special' ? `a bound cannot go by ${row.code}` : undefined;
+  return row !== undefined && (isWords(row) || row.type === 'special') ? `a bound cannot go by ${row.code}` : undefined;
 }
 
 function valueHasPrefix(row: SearchRow, value: string): boolean {

@@ -11,17 +11,26 @@ import { createScopeRules } from './scope-rules.js';
 export interface Scopes {
   /** The scopes of a token, see `grantScopes`; undefined: none is left. */
   grant(requested: string, registered: RegisteredScopes): GrantedScopes | undefined;
-  /** What canonical scopes give. Cached. */
-  access(canonical: string): Access;
+  /**
+   * What canonical scopes give. Cached.
+   *
+   * @param tables those that the request goes by; absent: those that hold now
+   */
+  access(canonical: string, tables?: ScopeTables): Access;
   /** How a registration is understood, and what of it means nothing here. */
   read(registered: RegisteredScopes): ReadScopes;
   /** What means nothing of a registration, each with the reason; empty: all of it means something. */
   explain(registered: RegisteredScopes): readonly string[];
 }
 
+/** The tables that scopes are read by. */
+export type ScopeTables = Pick<Tables, 'resourceTypes' | 'search' | 'scopes'>;
+
 /** What they depend on. */
 export interface ScopesSettings {
-  readonly tables: Pick<Tables, 'resourceTypes' | 'search' | 'scopes'>;
+  readonly tables: ScopeTables;
+  /** The tables that hold at the moment, where search parameters come and go; absent: always `tables`. */
+  readonly tablesNow?: () => ScopeTables;
   /** Where dates without an offset are read. */
   readonly zone: Zone;
   /** URL of the FHIR base, without a trailing slash. */
@@ -29,7 +38,23 @@ export interface ScopesSettings {
 }
 
 /** Puts the rules of the tables behind all that reads scopes. */
-export function createScopes({ tables, zone, base }: ScopesSettings): Scopes {
+export function createScopes(settings: ScopesSettings): Scopes {
+  const { tables, tablesNow = () => tables } = settings;
+  const known = new WeakMap<ScopeTables, Scopes>();
+  const by = (each: ScopeTables): Scopes => {
+    let scopes = known.get(each);
+    if (scopes === undefined) known.set(each, (scopes = createScopesBy({ ...settings, tables: each })));
+    return scopes;
+  };
+  return {
+    read: (registered) => by(tablesNow()).read(registered),
+    explain: (registered) => by(tablesNow()).explain(registered),
+    grant: (requested, registered) => by(tablesNow()).grant(requested, registered),
+    access: (canonical, of = tablesNow()) => by(of).access(canonical),
+  };
+}
+
+function createScopesBy({ tables, zone, base }: ScopesSettings): Scopes {
   const constraints = createConstraintReader({ tables, zone, base });
   const rules = createScopeRules(tables, constraints);
   const read = ({ scope, dialect }: RegisteredScopes): ReadScopes => readScopes(scope, dialect, rules);

@@ -4,6 +4,7 @@ import { readJson } from '../../format/read-json.js';
 import type { IndexEntry } from '../../search/entry.js';
 import type { RestoredVersion, ScannedVersion, Store } from '../../store/store.js';
 import type { CopyRecord } from './copy-record.js';
+import { cutVersions } from './cut-versions.js';
 import { persist } from './persist.js';
 
 /** Versions that are restored in one step, where they are small. */
@@ -63,7 +64,8 @@ export async function copyVersions(job: CopyVersions): Promise<void> {
 
   async function write(restored: readonly RestoredVersion[], next: string): Promise<void> {
     const last = restored.at(-1)!;
-    const count = await restore(restored, job);
+    let count = 0;
+    for (const piece of cutVersions(restored)) count += await restore(piece, job);
     if (last.lastUpdated < job.complete) await persist(() => record.advance(next, last), signal);
     job.onStep(count);
   }
@@ -77,9 +79,8 @@ async function restore(versions: readonly RestoredVersion[], job: CopyVersions):
     if (!(error instanceof FhirError) || error.status >= 500) throw error;
     const [{ type, id, version }] = versions as readonly [RestoredVersion];
     if (versions.length === 1) throw new Error(`${type}/${id}/_history/${version}: ${error.message}`, { cause: error });
-    let count = 0;
-    for (const each of versions) count += await restore([each], job);
-    return count;
+    const half = Math.ceil(versions.length / 2);
+    return (await restore(versions.slice(0, half), job)) + (await restore(versions.slice(half), job));
   }
 }
 

@@ -92,6 +92,11 @@ async function commit(steps: readonly Step[], core: LoadCore, done: Done): Promi
   } catch (error) {
     stopIfUnavailable(error);
     if (!(error instanceof FhirError) && !(error instanceof VersionConflict)) throw error;
+    if (error instanceof FhirError && error.code === 'transaction-too-large' && steps.length > 1) {
+      const half = Math.ceil(steps.length / 2);
+      await commit(steps.slice(0, half), core, done);
+      return commit(steps.slice(half), core, done);
+    }
     // Somebody else wrote one of them, or one is at fault: each on its own.
     for (const { item, id } of steps) await writeOne(item, id, core, done);
     return;

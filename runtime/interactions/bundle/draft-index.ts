@@ -56,7 +56,7 @@ export class DraftIndex<T extends Candidate> {
     }
     if ('chain' in where || 'has' in where) throw new Error('criteria of writes have no links');
     const index = this.indexOf(where.param);
-    if ('present' in where || 'places' in where) return index.everyone;
+    if ('present' in where || 'places' in where || 'words' in where) return index.everyone;
     return 'any' in where ? index.any(where.any) : index.composite(where.composite);
   }
 

@@ -1,4 +1,4 @@
-import { isPlace, type IndexEntry, type SimpleEntry } from '../../search/entry.js';
+import { isSimple, type IndexEntry, type SimpleEntry } from '../../search/entry.js';
 import { asciiLower } from '../../search/query/ascii-lower.js';
 import type { Bounds, Ends, ValueTest } from '../../search/query/query.js';
 import { sortedRuns, type Range, type SortedRuns } from './sorted-runs.js';
@@ -28,9 +28,9 @@ export class ParamIndex {
     this.all.push(place);
     const components: SimpleEntry[][] = [];
     for (const entry of entries) {
-      if (isPlace(entry)) continue;
-      if (entry.kind !== 'composite') this.addValue(place, entry);
-      else for (const [i, part] of entry.parts.entries()) (components[i] ??= []).push(...part);
+      if (isSimple(entry)) this.addValue(place, entry);
+      else if (entry.kind === 'composite')
+        for (const [i, part] of entry.parts.entries()) (components[i] ??= []).push(...part);
     }
     for (const [i, part] of components.entries()) {
       if (part !== undefined && part.length > 0) (this.parts[i] ??= new ParamIndex()).add(place, part);

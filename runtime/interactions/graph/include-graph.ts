@@ -146,7 +146,7 @@ function createCompartments({ extract }: Pick<Services, 'extract'>, base: string
   return (resource, row) => {
     const own = known.get(resource) ?? new Map<CompartmentRow, ReadonlySet<string>>();
     known.set(resource, own);
-    const ids = own.get(row) ?? compartmentsOf(resource, row, extract(resource), base);
+    const ids = own.get(row) ?? compartmentsOf(resource, row, extract(resource, 'words'), base);
     own.set(row, ids);
     return ids;
   };

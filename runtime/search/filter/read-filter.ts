@@ -9,6 +9,7 @@ import { findPlainRow } from '../query/parse-plain.js';
 import type { Condition } from '../query/query.js';
 import { clip, quote } from '../query/quote.js';
 import { compositeTests, missing, readValue, toCondition } from '../query/read-value.js';
+import { isWords } from '../query/text-modifiers.js';
 import { countWays, resolveLinks } from '../query/resolve-links.js';
 import { splitAt } from '../query/split.js';
 import { LATER_OPERATORS, OPERATORS, operatorsOf, withSystem } from './operators.js';
@@ -84,7 +85,8 @@ function tooWide(): FhirError {
 }
 
 function compare({ text, operator, value }: FilterTest, row: SearchRow, context: CriterionContext): Condition {
-  if (isMembers(row.code)) throw new FhirError('parameter-invalid', `${quote(text)} stands by itself, beside filters`);
+  if (isMembers(row.code) || isWords(row))
+    throw new FhirError('parameter-invalid', `${quote(text)} stands by itself, beside filters`);
   if (operator === 'pr')
     return missing(`${text} pr`, value === 'true' ? 'false' : value === 'false' ? 'true' : value, row);
   if (row.type === 'composite' && operator === 'eq') {

@@ -1,3 +1,4 @@
+import { countWords } from '../text/has-words.js';
 import type { Condition, Criterion, LinkCriterion } from './query.js';
 
 /** Whether hierarchies or membership stand in it: then the store has to be asked before it is a condition. */
@@ -32,6 +33,7 @@ function weightOfCondition(condition: Exclude<Condition, LinkCriterion>): number
   if ('updated' in condition) return condition.updated.length;
   if ('any' in condition) return condition.any.length;
   if ('places' in condition) return condition.places.length;
+  if ('words' in condition) return countWords(condition.words);
   return 'composite' in condition ? sum(condition.composite.map((parts) => parts.length)) : 1;
 }
 

@@ -1,17 +1,15 @@
 import type { ComponentRow, SearchRow } from '../../contract/search.js';
 import { placesOf } from '../places/place-rows.js';
 import { VALUE_PARSERS } from './parse-value.js';
+import { isWords } from './text-modifiers.js';
 
 /**
  * Parameters that the specification has for every type and that are refused by name until they exist: what to do
  * meanwhile. https://hl7.org/fhir/R5/search.html#table
  */
 export const LATER_PARAMETERS: Readonly<Record<string, string>> = {
-  _text: 'string parameters take :contains',
-  _content: 'string parameters take :contains',
   _contained: 'contained resources are found by nothing but the resource that they are in',
   _containedType: 'contained resources are found by nothing but the resource that they are in',
-  _score: 'sort with _sort',
 };
 
 /** Parameters that are no criteria of one type: what is to be known of them where somebody asks for them as such. */
@@ -36,6 +34,7 @@ export function isSearchable(row: SearchRow): boolean {
   const isApart = [LATER_PARAMETERS, NO_CRITERIA, OF_THEIR_OWN].some((codes) => Object.hasOwn(codes, row.code));
   if (isApart) return false;
   if (placesOf(row) !== undefined) return true;
+  if (isWords(row)) return true;
   if (row.type !== 'composite') return isReadable(row);
   const { components = [] } = row;
   return row.paths.length > 0 && components.length > 0 && components.every(isReadable);

@@ -8,6 +8,7 @@ import {
   type TokenEntry,
 } from '../entry.js';
 import { fulfilsPlace } from '../places/match-place.js';
+import { hasWords } from '../text/has-words.js';
 import { asciiLower } from './ascii-lower.js';
 import { compareText } from './compare-text.js';
 import type {
@@ -74,6 +75,7 @@ export function matches(condition: Condition, candidate: Candidate, neighbours?:
   if ('places' in condition) {
     return entries.some((entry) => isPlace(entry) && condition.places.some((test) => fulfilsPlace(entry, test)));
   }
+  if ('words' in condition) return entries.some((each) => each.kind === 'words' && hasWords(each, condition.words));
   return entries.some((entry) => {
     if (entry.kind !== 'composite') return false;
     return condition.composite.some((tests) =>

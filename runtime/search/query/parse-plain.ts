@@ -5,13 +5,17 @@ import { placesOf } from '../places/place-rows.js';
 import type { PlainContext } from './criterion-context.js';
 import { isSearchable } from './later-parameters.js';
 import { isMembers, parseMembers } from './members.js';
-import { HEAD_MODIFIERS, modifiersOf } from './modifiers.js';
+import { admitsModifier, HEAD_MODIFIERS, modifiersOf, prefixesOf } from './modifiers.js';
 import { isDirection, joinHierarchies, parseHierarchy } from './parse-hierarchy.js';
+import { splitPrefix } from './intervals.js';
 import { LATER, VALUE_PARSERS, type ValueParser, type ValueRow } from './parse-value.js';
 import type { Criterion } from './query.js';
 import { clip, quote } from './quote.js';
 import { compositeTests, invalid, missing, readValue, toCondition } from './read-value.js';
-import { splitAt } from './split.js';
+import { splitAt, unescape } from './split.js';
+import { countWords } from '../text/has-words.js';
+import { isWords, takesWords } from './text-modifiers.js';
+import { MOST_WORDS, readBeginning, readWords } from '../text/parse-words.js';
 import { notYet, unknownParameter } from './unknown-parameter.js';
 
 /**
@@ -33,11 +37,17 @@ export function parsePlain(
   const { code } = row;
   if (value === '') throw invalid(label, 'has no value');
   if (isMembers(code)) return parseMembers(code, modifier, value, context, label);
+  if (modifier !== '' && !admitsModifier(row, modifier)) throw wrongModifier(label, modifier, row, context);
   if (name.endsWith(':')) throw wrongModifier(label, modifier, row, context);
+  if (modifier !== '' && isWords(row)) throw wrongModifier(label, modifier, row, context);
   if (modifier === 'missing') return missing(label, value, row);
   const parts = splitAt(value, ',');
   const places = placesOf(row);
   const most = places === undefined ? context.maxAlternatives : Math.min(MAX_PLACES, context.maxAlternatives);
+  if (row.single === true && parts.length > 1) {
+    throw invalid(label, `takes one value, and has ${parts.length}: its definition says multipleOr: false`);
+  }
+  checkComparators(label, parts, row);
   if (parts.length > most) throw invalid(label, `has ${parts.length} values, and may have ${most}`);
   if (places !== undefined) {
     if (modifier !== '') throw wrongModifier(label, modifier, row, context);
@@ -53,12 +63,38 @@ export function parsePlain(
     const hierarchies = parts.map((part) => readValue(label, part, () => parseHierarchy(part, modifier, row, all)));
     return { param: code, hierarchies: joinHierarchies(hierarchies) };
   }
+  if (takesWords(row, modifier)) {
+    const read = modifier === 'text' ? readBeginning : readWords;
+    const mostWords = Math.max(most, MOST_WORDS);
+    let words = 0;
+    const some = parts.map((part) => {
+      const test = readValue(label, part, () => read(unescape(part)));
+      words += countWords(test);
+      if (words > mostWords) throw invalid(label, `has more than ${mostWords} words`);
+      return test;
+    });
+    return { param: code, words: some.length === 1 ? some[0]! : { some } };
+  }
   const { parse, target } = findParser(label, modifier, row, context);
   const condition = toCondition(
     code,
     parts.flatMap((part) => readValue(label, part, () => parse(part, target, context))),
   );
   return modifier === 'not' ? { not: condition } : condition;
+}
+
+const COMPARED: ReadonlySet<string> = new Set(['date', 'number', 'quantity']);
+
+/** Definitions of stored parameters may admit some prefixes only; a value without one is equal. */
+function checkComparators(label: string, parts: readonly string[], row: SearchRow): void {
+  if (row.isStored !== true || row.comparators === undefined || !COMPARED.has(row.type)) return;
+  const admitted = prefixesOf(row);
+  for (const part of parts) {
+    const { prefix, rest } = splitPrefix(part);
+    if (rest === part || admitted.includes(prefix)) continue;
+    const text = `takes the prefixes ${admitted.join(', ') || 'none'} by its definition, not ${quote(prefix)}`;
+    throw new FhirError('prefix-unknown', `The parameter ${quote(label)} ${text}`);
+  }
 }
 
 /**

@@ -4,6 +4,7 @@ import { isSearchable } from './later-parameters.js';
 import { isLinkName } from './link-name.js';
 import type { SortKey } from './query.js';
 import { quote } from './quote.js';
+import { isWords } from './text-modifiers.js';
 
 /**
  * Reads one key of `_sort`: a parameter, or another name of it, `-` before it for descending. https://hl7.org/fhir/R5/search.html#_sort
@@ -20,7 +21,9 @@ export function parseSortKey(text: string, rows: ReadonlyMap<string, SearchRow>)
   return { param: row.code, by, isDescending };
 }
 
-function kindOf({ code, type }: SearchRow): SortKey['by'] | undefined {
+function kindOf(row: SearchRow): SortKey['by'] | undefined {
+  const { code, type } = row;
+  if (isWords(row)) return undefined;
   if (code === '_id') return 'id';
   if (code === '_lastUpdated') return 'updated';
   return type === 'composite' || type === 'special' ? undefined : type;
@@ -31,11 +34,14 @@ const BEYOND =
   'only what the searched type itself says gives an order, for other resources may change within a page walk; search the ' +
   'other type with that _sort, and _include or _revinclude what belongs to it';
 
+/** Pages go on from a place in an index. */
+const SCORE = 'it is told of the matches of a page with _score=true, and no index goes by it';
+
 function whyUnknown(param: string, rows: ReadonlyMap<string, SearchRow>): string {
   const [code = ''] = param.split(/[:.]/, 1);
   if (isLinkName(param)) return cannot(param, BEYOND, rows).message;
   if (param.includes(':')) return cannot(param, `modifiers have no meaning there; try ${quote(code)}`, rows).message;
-  return cannot(param, param === '_score' ? 'there is no score yet' : 'there is no such parameter', rows).message;
+  return cannot(param, param === '_score' ? SCORE : 'there is no such parameter', rows).message;
 }
 
 function cannot(param: string, why: string, rows: ReadonlyMap<string, SearchRow>): FhirError {

@@ -87,7 +87,6 @@ export const VALUE_PARSERS: Readonly<Partial<Record<SearchType, Readonly<Record<
 };
 
 const TERMINOLOGY = 'there is no terminology service yet';
-const FULL_TEXT = 'there is no full text index yet';
 
 /** Modifiers that the specification has, and why they are refused here. */
 export const LATER: Readonly<Partial<Record<SearchType, Readonly<Record<string, string>>>>> = {
@@ -96,18 +95,14 @@ export const LATER: Readonly<Partial<Record<SearchType, Readonly<Record<string, 
     'not-in': TERMINOLOGY,
     above: TERMINOLOGY,
     below: TERMINOLOGY,
-    text: FULL_TEXT,
-    'text-advanced': FULL_TEXT,
   },
   reference: {
-    text: FULL_TEXT,
-    'text-advanced': FULL_TEXT,
-    'code-text': FULL_TEXT,
+    'code-text': 'references have no code; what stands beside them is found by :text',
     in: TERMINOLOGY,
     'not-in': TERMINOLOGY,
     contains: 'hierarchies are followed by :above and :below, one at a time',
   },
-  string: { text: FULL_TEXT },
+  string: { text: 'words are found by _text and _content' },
   uri: { contains: 'URIs are found by whole segments alone' },
 };
 

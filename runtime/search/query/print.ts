@@ -1,4 +1,4 @@
-import type { Bounds, Condition, Ends, PlaceTest, SortKey, SystemTest, Target, ValueTest } from './query.js';
+import type { Bounds, Condition, Ends, PlaceTest, SortKey, SystemTest, Target, ValueTest, WordsTest } from './query.js';
 
 /**
  * A condition as one line of text, for `kiln explain-search` and for tests: operators in words, values as JSON, so that
@@ -13,6 +13,7 @@ export function printCondition(condition: Condition): string {
   if ('ids' in condition) return `_id in (${list(condition.ids)})`;
   if ('updated' in condition) return either(condition.updated.map((ends) => `_lastUpdated ${printEnds(ends, isoOf)}`));
   if ('present' in condition) return `${condition.param} is there`;
+  if ('words' in condition) return `${condition.param} ${printWords(condition.words)}`;
   if ('any' in condition) return `${condition.param} ${either(condition.any.map(printTest))}`;
   if ('places' in condition) return `${condition.param} ${either(condition.places.map(printPlace))}`;
   const alternatives = condition.composite.map((parts) =>
@@ -45,6 +46,13 @@ function list(values: readonly string[]): string {
 function printPlace({ latitude, longitude, ...test }: PlaceTest): string {
   const point = `latitude ${latitude}, longitude ${longitude}`;
   return test.is === 'near' ? `within ${test.distance} m of ${point}` : `around ${point}`;
+}
+
+function printWords(words: WordsTest): string {
+  if ('phrase' in words) return `has ${JSON.stringify(words.phrase.join(' '))}`;
+  if ('begins' in words) return `has a value that begins ${JSON.stringify(words.begins.join(' '))}`;
+  if ('some' in words) return `(${words.some.map(printWords).join(' or ')})`;
+  return `(${[...words.all.map(printWords), ...words.none.map((each) => `not ${printWords(each)}`)].join(' and ')})`;
 }
 
 function printTest(test: ValueTest): string {

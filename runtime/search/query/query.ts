@@ -100,6 +100,16 @@ export interface ReferenceTest {
 export type PlaceTest =
   ({ readonly is: 'near'; readonly distance: number } & Point) | ({ readonly is: 'around' } & Point);
 
+/** What the words of a parameter are asked for. All words are as `wordsOf` gives them. */
+export type WordsTest =
+  /** Some value has these words one after another; one at least. */
+  | { readonly phrase: readonly string[] }
+  /** Some value begins with these words, of which the last may go on; one at least. */
+  | { readonly begins: readonly string[] }
+  /** All of these, of which there is one at least, and none of those. */
+  | { readonly all: readonly WordsTest[]; readonly none: readonly WordsTest[] }
+  | { readonly some: readonly WordsTest[] };
+
 /** A condition on one resource. */
 export type Condition =
   | { readonly all: readonly Condition[] }
@@ -142,7 +152,9 @@ export type Leaf =
   /** Some place of the parameter fulfils some of the tests. */
   | { readonly param: string; readonly places: readonly PlaceTest[] }
   /** There is an entry of the parameter. */
-  | { readonly param: string; readonly present: IndexEntry['kind'] }
+  | { readonly param: string; readonly present: Exclude<IndexEntry['kind'], 'words'> }
+  /** The words of the parameter. */
+  | { readonly param: string; readonly words: WordsTest }
   /** The resource has one of these ids. */
   | { readonly ids: readonly string[] }
   /** `meta.lastUpdated` fulfils some of these; its ends are alike. */

@@ -1,5 +1,6 @@
 import type { SearchDefinitions } from './definitions.js';
 import { isLink } from './criterion.js';
+import { CONTENT } from '../text/parameters.js';
 import { LISTINGS } from './members.js';
 import { namesByUrl } from './later-parameters.js';
 import type { Criterion } from './query.js';
@@ -50,6 +51,8 @@ function collect(type: string, criterion: Criterion, definitions: Pick<SearchDef
     }
   } else if ('param' in criterion) {
     note(type, criterion.param);
+    // The words beside codes and references are made when those of the content are.
+    if ('words' in criterion) note(type, CONTENT);
   }
 }
 

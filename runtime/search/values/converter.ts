@@ -1,4 +1,5 @@
 import type { SearchType } from '../../contract/search.js';
+import type { Evaluation } from '../../path/library/evaluate.js';
 import type { Focus, Visit } from '../../path/visit.js';
 import type { IndexEntry } from '../entry.js';
 import type { PlaceKind } from '../places/place-rows.js';
@@ -7,6 +8,10 @@ import type { Zone } from './zone.js';
 /** What the last visit of a path needs: the list that entries go to. */
 export interface Harvest extends Focus {
   out: IndexEntry[];
+  /** Of the expressions that need the FHIRPath library, once there was one; `failed`: the resource is too large for them. */
+  evaluation?: Evaluation | 'failed';
+  /** Codes of the parameters whose expressions failed on this resource. */
+  failed?: Set<string>;
 }
 
 /** What a converter knows of the row that it converts for. */

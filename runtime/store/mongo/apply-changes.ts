@@ -63,22 +63,46 @@ interface Current {
 }
 
 /**
- * Puts documents in the place of those that a transaction has seen. They are deleted and inserted anew: in a transaction the server
- * takes ten times as long to replace a document as to do both, where as many indexes change with it.
+ * Documents with more rows and words are replaced where they are: the server then writes those keys of indexes that differ, and not
+ * all of them twice. It takes some 3 ms for each, whatever is in it, as it reads in a transaction what the collection's indexes are
+ * for each of them anew; to delete a document and to insert it takes 10 us a key.
+ */
+const MANY_KEYS = 300;
+
+/**
+ * Puts documents in the place of those that a transaction has seen. Small ones are deleted and inserted anew, which takes a tenth
+ * of the time.
  */
 export async function replaceAll(
   resource: Collections['resource'],
   current: readonly Current[],
   session: ClientSession,
 ): Promise<void> {
-  const replaced = current.filter((each) => each.replaced > 0).map(({ document }) => document._id);
-  if (replaced.length > 0) {
-    const { deletedCount } = await resource.deleteMany({ _id: { $in: replaced } }, { session });
-    // Nobody else can have changed them: that would have been a write conflict.
-    if (deletedCount !== replaced.length) throw new Error('a version changed within a transaction');
+  const replaced = current.filter((each) => each.replaced > 0);
+  const inPlace = new Set(replaced.filter(({ document }) => hasManyKeys(document)));
+  if (inPlace.size > 0) {
+    const steps = [...inPlace].map(({ document: { _id, ...replacement } }) => ({
+      replaceOne: { filter: { _id }, replacement },
+    }));
+    const { matchedCount } = await resource.bulkWrite(steps, { session });
+    expectAll(matchedCount, inPlace.size);
   }
-  await resource.insertMany(
-    current.map(({ document }) => document),
-    { session },
-  );
+  const others = replaced.filter((each) => !inPlace.has(each)).map(({ document }) => document._id);
+  if (others.length > 0) {
+    const { deletedCount } = await resource.deleteMany({ _id: { $in: others } }, { session });
+    expectAll(deletedCount, others.length);
+  }
+  const inserted = current.filter((each) => !inPlace.has(each)).map(({ document }) => document);
+  if (inserted.length > 0) await resource.insertMany(inserted, { session });
+}
+
+/** Nobody else can have changed them: that would have been a write conflict. */
+function expectAll(found: number, expected: number): void {
+  if (found !== expected) throw new Error('a version changed within a transaction');
+}
+
+function hasManyKeys(document: ResourceDocument): boolean {
+  const { token, string, date, number, reference, uri, words } = document;
+  const rows = [token, string, date, number, reference, uri].reduce((sum, each) => sum + (each?.length ?? 0), 0);
+  return (words ?? []).reduce((sum, { w }) => sum + (w?.length ?? 0), rows) > MANY_KEYS;
 }

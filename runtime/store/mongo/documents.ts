@@ -82,6 +82,15 @@ export interface UriRow extends Row {
   readonly value: string;
 }
 
+/**
+ * The words of a parameter, each once, and the text that phrases are found in: see `WordsEntry`. The narrative has no words of its
+ * own, they are among those of the content; and its text stands here, not once more in that of the content.
+ */
+export interface WordsRow extends Row {
+  readonly w?: readonly string[];
+  readonly text: string;
+}
+
 /** What every row of an index has. */
 interface Row {
   /**
@@ -101,6 +110,7 @@ export interface IndexRows {
   readonly number?: readonly NumberRow[];
   readonly reference?: readonly ReferenceRow[];
   readonly uri?: readonly UriRow[];
+  readonly words?: readonly WordsRow[];
 }
 
 /** The current version of a resource; `_id` is `Patient/1`. */

@@ -7,11 +7,22 @@ import {
   type QuantityEntry,
   type ReferenceEntry,
   type SimpleEntry,
+  type WordsEntry,
 } from '../../search/entry.js';
 import { cellOf, cellOfBox } from '../../search/places/cells.js';
 import { toVector } from '../../search/places/sphere.js';
 import { DATE_WIDTHS, NUMBER_WIDTHS, spans, type Span } from './spans.js';
-import type { DateRow, IndexRows, NumberRow, ReferenceRow, StringRow, TokenRow, UriRow } from './documents.js';
+import type {
+  DateRow,
+  IndexRows,
+  NumberRow,
+  ReferenceRow,
+  StringRow,
+  TokenRow,
+  UriRow,
+  WordsRow,
+} from './documents.js';
+import { toWordsRows } from './words-rows.js';
 
 /** Parameters that fields of the document answer. */
 const KEPT_ELSEWHERE = new Set(['_id', '_lastUpdated']);
@@ -29,16 +40,22 @@ interface Collected {
   number?: NumberRow[];
   reference?: ReferenceRow[];
   uri?: UriRow[];
+  words?: readonly WordsRow[];
 }
 
 /** Index entries as arrays by kind; kinds without any are left out. */
 export function toIndexRows(entries: readonly IndexEntry[]): IndexRows {
   const rows: Collected = {};
+  let words: WordsEntry[] | undefined;
   let group = 0;
   for (const entry of entries) {
     if (KEPT_ELSEWHERE.has(entry.param)) continue;
     if (isPlace(entry)) {
       (rows.token ??= []).push(placeRow(entry));
+      continue;
+    }
+    if (entry.kind === 'words') {
+      (words ??= []).push(entry);
       continue;
     }
     if (entry.kind !== 'composite') {
@@ -53,6 +70,7 @@ export function toIndexRows(entries: readonly IndexEntry[]): IndexRows {
   }
   if (rows.date !== undefined) rows.date.push(...spans(rows.date, DATE_WIDTHS));
   if (rows.number !== undefined) rows.number.push(...spans(rows.number, NUMBER_WIDTHS).map(toNumberRow));
+  if (words !== undefined) rows.words = toWordsRows(words);
   return rows;
 }
 

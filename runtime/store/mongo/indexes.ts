@@ -29,6 +29,7 @@ export const BY_ENTRY = {
   number_high: { type: 1, 'number.p': 1, 'number.high': 1, _id: 1 },
   reference: { type: 1, 'reference.p': 1, 'reference.to': 1, _id: 1 },
   uri: { type: 1, 'uri.p': 1, 'uri.value': 1, _id: 1 },
+  words: { type: 1, 'words.p': 1, 'words.w': 1, _id: 1 },
 } as const;
 
 /**

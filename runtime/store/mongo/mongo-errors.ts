@@ -12,8 +12,8 @@ import { FhirError } from '../../fhir/errors.js';
 /** Codes of the server, by what they mean for a client. https://www.mongodb.com/docs/manual/reference/error-codes/ */
 const TIME_IS_UP = new Set([50, 262, 24]);
 const TOO_LARGE = new Set([10334, 17280, 17419, 17420, 17421]);
-/** What WiredTiger says itself, where newer servers say `TransactionTooLargeForCache`. */
-const TRANSACTION_TOO_LARGE = -31800;
+/** `TransactionTooLargeForCache`, and what WiredTiger says itself where a server does not know that yet. */
+const TRANSACTION_TOO_LARGE: ReadonlySet<unknown> = new Set([388, -31800]);
 const WRITE_CONFLICTS = new Set([112, 251, 246, 239]);
 /** Credentials, space on the disk, memory: what only its keepers can mend. */
 const BROKEN = new Set([13, 18, 14031, 39, 146, 292, 8000]);
@@ -50,8 +50,8 @@ export function tooLarge(): FhirError {
 /** What a client is told whose changes together are more than the server can do in one transaction. */
 export function transactionTooLarge(): FhirError {
   return new FhirError(
-    'resource-too-large',
-    'The changes are too many for one transaction of MongoDB with its memory; send smaller Bundles',
+    'transaction-too-large',
+    'The changes are too many for one transaction of MongoDB with the cache that it has; send smaller Bundles',
   );
 }
 
@@ -67,7 +67,7 @@ export function isDuplicate(error: unknown): boolean {
 
 /** Whether a transaction was undone, and may go through when it is tried again. */
 export function isTransient(error: unknown): boolean {
-  return error instanceof MongoError && error.hasErrorLabel('TransientTransactionError');
+  return error instanceof MongoError && error.hasErrorLabel('TransientTransactionError') && !isTooLargeForCache(error);
 }
 
 /**
@@ -122,7 +122,7 @@ export function translateMongoError(error: unknown): unknown {
   if (isTimeUp(error)) return storeBusy();
   if (isConnectionLost(error)) return unavailable('the connection was lost');
   const code = error instanceof MongoServerError ? Number(error.code) : undefined;
-  if (code === TRANSACTION_TOO_LARGE || isTooLargeForCache(error)) return transactionTooLarge();
+  if (isTooLargeForCache(error)) return transactionTooLarge();
   if (TOO_LARGE.has(code ?? 0) || isTooLargeForDriver(error)) return tooLarge();
   if (WRITE_CONFLICTS.has(code ?? 0) || isTransient(error)) return storeBusy();
   if (BROKEN.has(code ?? 0)) return unavailable(`MongoDB refused with code ${code}`);
@@ -140,8 +140,10 @@ function unavailable(diagnostics: string): FhirError {
   return new FhirError('store-unavailable', undefined, { ...RETRY, diagnostics });
 }
 
+/** Servers label it as transient, but the next try takes as much; that of a bulk write has no name. */
 function isTooLargeForCache(error: MongoError): boolean {
-  return error instanceof MongoServerError && error.codeName === 'TransactionTooLargeForCache';
+  if (!(error instanceof MongoServerError)) return false;
+  return TRANSACTION_TOO_LARGE.has(error.code) || /will not fit in the storage engine cache/.test(error.message);
 }
 
 /** The driver looks itself before it sends several at once. */

@@ -14,6 +14,7 @@ import { toVector } from '../../search/places/sphere.js';
 import { targetText } from '../../search/query/sort.js';
 import { canonicalCode, codedCode, type Dictionary } from './dictionary.js';
 import { INDEX_TABLES } from './schema.js';
+import { openWordsWriter, toTokens } from './words.js';
 
 /** Low end of an interval that is open there: before every instant that FHIR can write. */
 export const EARLIEST = -Number.MAX_SAFE_INTEGER;
@@ -70,6 +71,7 @@ export function openIndexWriter(db: Database, dictionary: Dictionary): IndexWrit
   const uri = insert('uri', 'value');
   const position = insert('position', 'cell, x, y, z');
   const region = insert('region', 'cell, south, west, north, east, lines');
+  const words = openWordsWriter(db);
   const irregular = db.prepare<[number, number]>('INSERT INTO irregular (resource, param) VALUES (?, ?)');
   const term = dictionary.term;
   /** Parameters of the resource that have dates or numbers, and whether they are irregular. */
@@ -165,15 +167,21 @@ export function openIndexWriter(db: Database, dictionary: Dictionary): IndexWrit
   return {
     clear(resource) {
       for (const deletion of deletions) deletion.run(resource);
+      words.clear(resource);
     },
     add(resource, type, entries) {
       let n = 0;
       let group = 0;
       ranges.clear();
+      const texts: string[] = [];
       for (const entry of entries) {
         if (KEPT_ELSEWHERE.has(entry.param)) continue;
         if (isPlace(entry)) {
           addPlace([resource, dictionary.param(type, entry.param, 0), 0, n++], entry);
+          continue;
+        }
+        if (entry.kind === 'words') {
+          texts.push(toTokens(dictionary.param(type, entry.param, 0), entry.text));
           continue;
         }
         if (entry.kind !== 'composite') {
@@ -190,6 +198,7 @@ export function openIndexWriter(db: Database, dictionary: Dictionary): IndexWrit
         n = addCoded(entry, resource, type, n);
       }
       for (const [param, isIrregular] of ranges) if (isIrregular) irregular.run(resource, param);
+      if (texts.length > 0) words.add(resource, texts);
     },
   };
 }

@@ -17,6 +17,7 @@ export const APPLICATION_ID = 0x4b494c4e;
  * same `n`, under a parameter that names the canonical unit (`value-quantity{g}`), so that ranges hold one unit only. Absent
  * systems, codes and types are 0 or ''. `target` of a reference is what it is sorted by. `irregular` lists resources that have
  * several dates or numbers of a parameter, or one that is a wide interval: of all others two bounds are one range.
+ * `words` is the full text: an index of words alone, whose rowid is the key of a resource.
  *
  * A `position` is a point on a sphere of radius 1, a `region` a strip of one: `lines` are its, doubles of 8 bytes. `cell` is what
  * they are found by.
@@ -197,6 +198,12 @@ export const SCHEMA_STEPS: readonly string[] = [
     PRIMARY KEY (resource, param, part_group, n)
   ) WITHOUT ROWID;
   CREATE INDEX region_by_cell ON region (param, cell, south, north, resource);
+  `,
+  // Spaces alone part tokens: the words are made before, and each has its parameter in front (`words.ts`).
+  `
+  CREATE VIRTUAL TABLE words USING fts5(
+    text, content = '', contentless_delete = 1, tokenize = "ascii tokenchars '=_.,;'"
+  );
   `,
 ];
 

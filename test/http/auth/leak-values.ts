@@ -57,6 +57,8 @@ function textOf(entry: IndexEntry): string {
       return `${entry.latitude}|${entry.longitude}|100|km`;
     case 'region':
       return `${(entry.south + entry.north) / 2}|${(entry.west + entry.east) / 2}`;
+    case 'words':
+      return entry.text.trim().split(/\s+/)[0] ?? '';
     case 'composite':
       return entry.parts.map(([part]) => (part === undefined ? '' : textOf(part))).join('$');
   }

@@ -2,7 +2,7 @@ import { BSON, type Document } from 'mongodb';
 
 import { FhirError } from '../../../fhir/errors.js';
 import { idAccess, type Access } from './access.js';
-import { NONE, type Compiled } from './compiled.js';
+import { everyOf, NONE, type Compiled } from './compiled.js';
 import { compileLeaf } from './leaf.js';
 import { hasManyPlaces } from './many-types.js';
 import { mergeTests } from './merge.js';
@@ -10,6 +10,8 @@ import { overlaps } from './overlap.js';
 import { isLink, printPlan, type Plan } from './plan.js';
 import { compileRows } from './rows.js';
 import { anyOf } from './unite.js';
+
+export { everyOf } from './compiled.js';
 
 /** A condition that has to be fulfilled beside others. */
 export interface Conjunct extends Compiled {
@@ -89,12 +91,6 @@ function compileCondition(type: string, condition: Plan, isWide: boolean): Compi
 /** The way to nothing is the shortest. */
 function nothing(type: string): Compiled {
   return { filter: NONE, accesses: [idAccess(type, [])] };
-}
-
-/** All of these; of none: everything. */
-export function everyOf(filters: readonly Document[]): Document {
-  const [only = {}] = filters;
-  return filters.length < 2 ? only : { $and: [...filters] };
 }
 
 /**

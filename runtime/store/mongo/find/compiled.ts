@@ -13,3 +13,9 @@ export interface Compiled {
 
 /** The filter that nothing fulfils. */
 export const NONE: Document = { _id: { $in: [] } };
+
+/** All of these; of none: everything. */
+export function everyOf(filters: readonly Document[]): Document {
+  const [only = {}] = filters;
+  return filters.length < 2 ? only : { $and: [...filters] };
+}

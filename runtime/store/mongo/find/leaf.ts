@@ -12,9 +12,10 @@ import { byIds, isOfManyTypes } from './many-types.js';
 import { mergeTests, type RowTests } from './merge.js';
 import type { Kind, Range, RowTest } from './row-test.js';
 import { toRowTests } from './row-tests.js';
+import { compileWords } from './words.js';
 
 /** Arrays of rows that entries of a kind are in. */
-const ARRAYS: Readonly<Record<Exclude<IndexEntry['kind'], 'composite'>, Kind>> = {
+const ARRAYS: Readonly<Record<Exclude<IndexEntry['kind'], 'composite' | 'words'>, Kind>> = {
   token: 'token',
   string: 'string',
   date: 'date',
@@ -41,6 +42,7 @@ export function compileLeaf(type: string, leaf: Leaf, hasManyPlaces: boolean): C
   if ('updated' in leaf) return compileTime(type, leaf.updated.map(timeRanges));
   if ('present' in leaf) return compilePresent(type, leaf.param, leaf.present);
   if ('places' in leaf) return compilePlaces(type, leaf.param, leaf.places);
+  if ('words' in leaf) return compileWords(type, leaf.param, leaf.words);
   if ('any' in leaf) return compileRows(type, mergeTests(toRows(leaf.param, leaf.any)));
   return compileComposite(type, leaf.param, leaf.composite, toRows);
 }
@@ -56,7 +58,7 @@ function compileTime(type: string, alternatives: readonly (readonly Range[])[]):
   return { filter: { $or: filters }, accesses };
 }
 
-function compilePresent(type: string, param: string, kind: IndexEntry['kind']): Compiled {
+function compilePresent(type: string, param: string, kind: Exclude<IndexEntry['kind'], 'words'>): Compiled {
   if (kind === 'composite') {
     // The part tells nothing of its kind.
     const kinds = [...new Set(Object.values(ARRAYS))];

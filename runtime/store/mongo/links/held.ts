@@ -53,6 +53,7 @@ export function candidateProjection({ params, names }: Need): Document {
     string: 0,
     date: 0,
     number: 0,
+    words: 0,
     resource: 0,
     numbers: 0,
     ...(params.length === 0 && { reference: 0 }),

@@ -4,7 +4,7 @@ import type { LeafGroup } from './leaf.js';
 import { isLink } from './left.js';
 import { checkLink } from './links.js';
 import { boundValues, from, listValues } from './lists.js';
-import { column, ofParam, type Access, type Shape, type Values } from './shape.js';
+import { column, indexedBy, ofParam, type Access, type Shape, type Values } from './shape.js';
 import { and, join, keyOf, or, raw, sql, type Sql } from './sql.js';
 
 /** More alternatives than this go as a list. */
@@ -123,21 +123,26 @@ function without(shapes: readonly unknown[], kept: number): readonly number[] {
  * resource than the primary key: all rows of one value lie together, and those of one resource somewhere else each time.
  */
 function accessByValue({ accesses, table }: Shape): Access | undefined {
-  if (table.key !== 'resource') return undefined;
+  if (table.key === 'key') return undefined;
   return accesses.find(({ isOrdered, rest }) => isOrdered && rest === undefined);
 }
 
 /** @param access finds the row by its value; absent: by the primary key, and `conditions` have to ask for the value */
 function exists(
-  { table }: Shape,
+  { table, isListed }: Shape,
   part: number,
   { key, group }: Owner,
   values: Values,
   conditions: readonly Sql[],
-  { look }: CompileContext,
+  { look, go }: CompileContext,
   access?: Access,
 ): Sql {
   const row = ROWS[part]!;
+  if (isListed === true && access !== undefined) {
+    const own = column(row, table.key);
+    const all = and([access.seek(row, values), go(own), ...conditions]);
+    return sql`${key} IN (SELECT ${own} FROM ${raw(table.name)} ${row} WHERE ${all})`;
+  }
   const where = [
     sql`${column(row, table.key)} = ${key}`,
     access === undefined ? ofParam(table, row, values) : access.seek(row, values),
@@ -145,6 +150,6 @@ function exists(
     look(row, table.key),
     ...conditions,
   ];
-  const by = access === undefined ? table.byKey : raw(`INDEXED BY ${access.index}`);
+  const by = access === undefined ? table.byKey : indexedBy(access.index);
   return sql`EXISTS (SELECT 1 FROM ${raw(table.name)} ${row} ${by} WHERE ${and(where)})`;
 }

@@ -8,7 +8,7 @@ import { isLink } from './left.js';
 import { boundValues, from, listValues } from './lists.js';
 import { probe } from './probes.js';
 import type { Run } from './run.js';
-import { column, type Access, type Values } from './shape.js';
+import { column, indexedBy, type Access, type Values } from './shape.js';
 import { TOKEN_BOTH, TOKEN_CODE } from './shapes.js';
 import { and, raw, sql, type Sql } from './sql.js';
 
@@ -113,7 +113,7 @@ function singleOf({ shapes, alternatives }: LeafGroup, access: Access): Single |
   if (only === undefined || others.length > 0 || more.length > 0) return undefined;
   const values = boundValues(only);
   const asked = and([access.seek(ROW, values), ...(access.rest === undefined ? [] : [access.rest(ROW, values)])]);
-  const rows = sql`FROM ${raw(shape.table.name)} d INDEXED BY ${raw(access.index)} WHERE ${asked}`;
+  const rows = sql`FROM ${raw(shape.table.name)} d ${indexedBy(access.index)} WHERE ${asked}`;
   return { key: column(ROW, shape.table.key), param: values(0), rows };
 }
 
@@ -130,7 +130,7 @@ function armOf(run: Run, group: LeafGroup, part: number, access: Access, values:
   const own = from(values, group.places[part]!);
   const key = column(ROW, table.key);
   const source = sql`FROM ${list === undefined ? sql`` : sql`${list} v CROSS JOIN `}${raw(table.name)} d
-    INDEXED BY ${raw(access.index)}`;
+    ${indexedBy(access.index)}`;
   const seek = access.seek(ROW, own);
   const rest = access.rest === undefined ? [] : [access.rest(ROW, own)];
   const others =

@@ -52,6 +52,7 @@ function indexesOf(db: Database, statements: readonly Sql[]): string[] {
   const names = statements.flatMap(({ text, values }) => {
     const plan = db.prepare<unknown[], { readonly detail: string }>(`EXPLAIN QUERY PLAN ${text}`).all(...values);
     return plan.flatMap(({ detail }) => {
+      if (/VIRTUAL TABLE INDEX \d+:.*M/.test(detail)) return ['words'];
       const index = /USING (?:COVERING )?INDEX (\w+)/.exec(detail)?.[1];
       if (index !== undefined) return [index];
       const table = /^(?:SEARCH|SCAN) (\w+) .*USING (?:INTEGER )?PRIMARY KEY/.exec(detail)?.[1];

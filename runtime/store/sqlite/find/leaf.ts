@@ -1,10 +1,10 @@
-import type { IndexEntry } from '../../../search/entry.js';
 import type { Leaf, ValueTest } from '../../../search/query/query.js';
 import { canonicalCode, codedCode } from '../dictionary.js';
 import { tooCostly } from '../too-costly.js';
 import { toRowTests, updatedTest, type Names } from './row-tests.js';
+import { hasBeginning, toMatch } from '../words.js';
 import { placeTests } from './places.js';
-import { PRESENT, RESOURCE_ID } from './shapes.js';
+import { PRESENT, RESOURCE_ID, WORDS, WORDS_BEGIN } from './shapes.js';
 import type { RowTest, Shape } from './shape.js';
 import { keyOf, type Value } from './sql.js';
 
@@ -32,6 +32,8 @@ export function toGroups(leaf: Leaf, names: TypeNames): readonly LeafGroup[] {
   return grouped(alternativesOf(leaf, names));
 }
 
+type Presence = Extract<Leaf, { readonly present: unknown }>;
+
 /** Most alternatives of a leaf, the parts of composites combined. */
 const MOST = 200_000;
 
@@ -44,6 +46,11 @@ function alternativesOf(leaf: Leaf, names: TypeNames): readonly (readonly RowTes
   if ('places' in leaf) {
     const param = names.param(leaf.param, 0);
     return param === undefined ? [] : leaf.places.flatMap((test) => placeTests(param, test)).map((test) => [test]);
+  }
+  if ('words' in leaf) {
+    const param = names.param(leaf.param, 0);
+    const shape = hasBeginning(leaf.words) ? WORDS_BEGIN : WORDS;
+    return param === undefined ? [] : [[{ shape, values: [param, toMatch(param, leaf.words)] }]];
   }
   if ('any' in leaf) {
     const part = namesOf(leaf.param, 0, names);
@@ -87,7 +94,7 @@ function namesOf(code: string, part: number, { param, term }: TypeNames): Names 
   return { param: (unit) => param(unit === undefined ? code : canonicalCode(code, unit), part), term };
 }
 
-function presence(code: string, kind: IndexEntry['kind'], names: TypeNames): readonly RowTest[] {
+function presence(code: string, kind: Presence['present'], names: TypeNames): readonly RowTest[] {
   if (kind !== 'composite') {
     const param = names.param(code, 0);
     return param === undefined ? [] : [{ shape: PRESENT[kind], values: [param] }];

@@ -7,7 +7,7 @@ export type Values = (place: number) => Sql;
 export interface Table {
   readonly name: string;
   /** Column of the resource's key. */
-  readonly key: 'resource' | 'key';
+  readonly key: 'resource' | 'key' | 'rowid';
   /** Column that the first value of each test is compared with: the parameter, or the type. */
   readonly param: 'param' | 'type';
   /** Makes a row be found by its resource, whatever the planner thinks. */
@@ -16,7 +16,7 @@ export interface Table {
 
 /** A range of an index that holds all rows that fulfil a test. */
 export interface Access {
-  readonly index: string;
+  readonly index: Index;
   /** Whether within the range rows come in the order of `resource`. */
   readonly isOrdered: boolean;
   /** The range itself, the parameter included. */
@@ -44,6 +44,16 @@ export interface Shape {
   /** Bounds of the ends of intervals, by the values from place 1 on. */
   readonly bounds?: readonly Bound[];
   readonly accesses: readonly Access[];
+  /** To look for one resource takes as long as to find all: they are found once for a statement. */
+  readonly isListed?: true;
+}
+
+/** Name of an index; `words`: the full text, which is its own. */
+export type Index = string;
+
+/** Makes rows be found by an index. */
+export function indexedBy(index: Index): Sql {
+  return raw(index === TABLES.words.name ? '' : `INDEXED BY ${index}`);
 }
 
 /** What an end of an interval is compared with. */
@@ -72,6 +82,7 @@ export const TABLES = {
   uri: table('uri'),
   position: table('position'),
   region: table('region'),
+  words: { name: 'words', key: 'rowid', param: 'param', byKey: raw('') },
   resource: { name: 'resource', key: 'key', param: 'type', byKey: raw('NOT INDEXED') } satisfies Table,
 } as const;
 

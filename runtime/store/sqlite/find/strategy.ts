@@ -44,7 +44,7 @@ export function findHits(run: Run, where: Condition, after: Hit | undefined, wan
 
   const [only] = conjuncts;
   const alone = isById && run.isOrdered && conjuncts.length === 1 ? only : undefined;
-  if (alone !== undefined && 'any' in alone) {
+  if (alone !== undefined && ('any' in alone || 'words' in alone)) {
     const found = firstOf(run, alone, direction, wanted);
     if (found !== undefined) return found;
   }

@@ -1,4 +1,4 @@
-import { GeneratorError } from '../../generator-error.js';
+import { ExpressionError } from './expression-error.js';
 
 /** A word of FHIRPath with its place in the text. */
 export interface Token {
@@ -16,12 +16,12 @@ function unescape(literal: string, text: string): string {
     if (/^u./.test(escape)) return String.fromCharCode(Number.parseInt(escape.slice(1), 16));
     if (`'"\`\\/`.includes(escape)) return escape;
     const character = ESCAPES[escape];
-    if (character === undefined) throw new GeneratorError(`${text}: \\${escape} is no escape in a string`);
+    if (character === undefined) throw new ExpressionError(`${text}: \\${escape} is no escape in a string`);
     return character;
   });
 }
 
-/** Takes FHIRPath apart into words; the last one is an empty `end`. Throws GeneratorError on what FHIRPath lacks. */
+/** Takes FHIRPath apart into words; the last one is an empty `end`. Throws ExpressionError on what FHIRPath lacks. */
 export function tokenize(text: string): Token[] {
   const tokens: Token[] = [];
   const pattern = /\s*(?:([A-Za-z_][A-Za-z0-9_]*)|'((?:[^'\\]|\\.)*)'|([0-9]+)|(!=|[.()[\]|=,]))/y;
@@ -29,7 +29,7 @@ export function tokenize(text: string): Token[] {
   while (text.slice(end).trim() !== '') {
     pattern.lastIndex = end;
     const match = pattern.exec(text);
-    if (match === null) throw new GeneratorError(`${text}: cannot read character ${end + 1}`);
+    if (match === null) throw new ExpressionError(`${text}: cannot read character ${end + 1}`, 'no-steps', end);
     const start = end + match[0].length - match[0].trimStart().length;
     end = pattern.lastIndex;
     const [, name, string, number, symbol] = match;

@@ -3,12 +3,12 @@
  * an expression that generates nothing must never look like one that matches nothing.
  * https://hl7.org/fhir/R5/search.html#expression, http://hl7.org/fhirpath/N1/
  */
-import { GeneratorError } from '../../generator-error.js';
+import { ExpressionError } from './expression-error.js';
 import { tokenize, type Token } from './tokenize.js';
 
 /** FHIRPath as a tree; `of` is what a name, call or index is applied to. */
 export type Expression =
-  | { readonly kind: 'name'; readonly name: string; readonly of?: Expression }
+  | { readonly kind: 'name'; readonly name: string; readonly start: number; readonly of?: Expression }
   | { readonly kind: 'call'; readonly name: string; readonly of?: Expression; readonly args: readonly Expression[] }
   | { readonly kind: 'index'; readonly of: Expression; readonly at: number }
   | { readonly kind: 'union'; readonly of: readonly Expression[] }
@@ -24,7 +24,7 @@ export type Expression =
 /**
  * Reads one expression.
  *
- * @throws GeneratorError with the expression and the place
+ * @throws ExpressionError with the expression and the place
  */
 export function parseExpression(text: string): Expression {
   return new Parser(text).whole();
@@ -106,9 +106,10 @@ class Parser {
   }
 
   private member(of: Expression | undefined): Expression {
+    const { start } = this.at(this.next);
     const name = this.name();
     const held = of === undefined ? {} : { of };
-    if (!this.accept('(')) return { kind: 'name', name, ...held };
+    if (!this.accept('(')) return { kind: 'name', name, start, ...held };
     const args: Expression[] = [];
     if (!this.accept(')')) {
       do args.push(this.and());
@@ -143,6 +144,10 @@ class Parser {
 
   private refuse(token: Token, expected: string): never {
     const found = token.kind === 'end' ? 'the end' : `"${token.text}"`;
-    throw new GeneratorError(`${this.text}: expected ${expected} at character ${token.start + 1}, found ${found}`);
+    throw new ExpressionError(
+      `${this.text}: expected ${expected} at character ${token.start + 1}, found ${found}`,
+      'no-steps',
+      token.start,
+    );
   }
 }

@@ -1,8 +1,8 @@
-import type { PathStep } from '../../../runtime/contract/index.js';
-import { GeneratorError } from '../../generator-error.js';
-import type { Element } from '../model.js';
+import type { PathStep } from '../../contract/index.js';
+import { ExpressionError } from './expression-error.js';
+
 import { parseExpression, type Expression } from './parse.js';
-import { formsOf, type TypeIndex } from './type-index.js';
+import { formsOf, type IndexedElement, type TypeIndex } from './type-index.js';
 
 /** Steps, and the types of the values that they reach. */
 export interface CompiledPath {
@@ -11,7 +11,7 @@ export interface CompiledPath {
   /** Inside a condition: a name at the front is a child, never the type. */
   readonly inner?: true;
   /** The element that the last step went to, if it went to one: tells bindings. */
-  readonly element?: Element;
+  readonly element?: IndexedElement;
 }
 
 /**
@@ -19,14 +19,16 @@ export interface CompiledPath {
  *
  * @param text the branch, in FHIRPath
  * @param root the type it starts from; its name at the front is no step
- * @throws GeneratorError naming what cannot be compiled: a name that the type lacks, a comparison that can never be
+ * @throws ExpressionError naming what cannot be compiled: a name that the type lacks, a comparison that can never be
  *   true, a function that no step does
  */
 export function compileBranch(text: string, root: string, types: TypeIndex): CompiledPath {
   try {
     return new Compiler(root, types).compile(parseExpression(text));
   } catch (error) {
-    if (error instanceof GeneratorError) throw new GeneratorError(`${root}: ${text}: ${error.message}`);
+    if (error instanceof ExpressionError) {
+      throw new ExpressionError(`${root}: ${text}: ${error.message}`, error.fault, error.at);
+    }
     throw error;
   }
 }
@@ -44,6 +46,9 @@ const TEXTS: ReadonlySet<string> = new Set([
   'uuid',
 ]);
 
+/** A name in an expression, with its place. */
+type Named = Extract<Expression, { kind: 'name' }>;
+
 class Compiler {
   constructor(
     private readonly root: string,
@@ -59,8 +64,8 @@ class Compiler {
     switch (expression.kind) {
       case 'name':
         return expression.of === undefined
-          ? this.first(expression.name, start)
-          : this.child(this.path(expression.of, start), expression.name);
+          ? this.first(expression, start)
+          : this.child(this.path(expression.of, start), expression);
       case 'index':
         return then(this.path(expression.of, start), { index: expression.at });
       case 'type':
@@ -77,21 +82,23 @@ class Compiler {
       }
       default:
     }
-    throw new GeneratorError(`${expression.kind} is no path`);
+    throw new ExpressionError(`${expression.kind} is no path`);
   }
 
   /** The first name: the type itself, or one of those that it specialises; otherwise a child of it. */
-  private first(name: string, start: CompiledPath): CompiledPath {
+  private first(named: Named, start: CompiledPath): CompiledPath {
+    const { name } = named;
     const [type = ''] = start.types;
     const isRoot = start.inner !== true && this.types.ancestors(type).includes(name);
-    return isRoot && this.types.element(type, name) === undefined ? start : this.child(start, name);
+    return isRoot && this.types.element(type, name) === undefined ? start : this.child(start, named);
   }
 
-  private child(path: CompiledPath, name: string): CompiledPath {
+  private child(path: CompiledPath, { name, start }: Named): CompiledPath {
     const found = path.types.map((type) => this.types.element(type, name));
     const [element] = found;
     if (element === undefined || path.types.length > 1) {
-      throw new GeneratorError(`${path.types.join('|')} has no element ${name}`);
+      const fault = path.types.length === 1 ? 'wrong' : 'no-steps';
+      throw new ExpressionError(`${path.types.join('|')} has no element ${name}`, fault, start);
     }
     return toForms(path, element, formsOf(element));
   }
@@ -107,14 +114,14 @@ class Compiler {
     if (name === 'extension' && args.length === 1 && arg?.kind === 'literal' && typeof arg.value === 'string') {
       return { steps: [...path.steps, { extension: arg.value }], types: ['Extension'] };
     }
-    throw new GeneratorError(`${name}(…) of this form is not one of the steps`);
+    throw new ExpressionError(`${name}(…) of this form is not one of the steps`);
   }
 
   /** ofType() and as: chooses among the forms of a choice element, or among resources. */
   private narrow(path: CompiledPath, type: string): CompiledPath {
     const { element } = path;
     if (this.types.isAbstract(type))
-      throw new GeneratorError(`nothing is just a ${type}: name the types that are meant`);
+      throw new ExpressionError(`nothing is just a ${type}: name the types that are meant`);
     if (path.types.includes('Resource') && this.types.isConcreteResource(type)) {
       return { steps: [...path.steps, { is: type }], types: [type] };
     }
@@ -125,7 +132,11 @@ class Compiler {
         ? []
         : formsOf(element).filter(([, form]) => path.types.includes(form) && this.types.ancestors(form).includes(type));
     if (element === undefined || forms.length === 0) {
-      throw new GeneratorError(`${element?.path ?? path.types.join('|')} cannot be a ${type}`);
+      throw new ExpressionError(`${element?.path ?? path.types.join('|')} cannot be a ${type}`, 'wrong');
+    }
+    const last = path.steps.at(-1);
+    if (last === undefined || !('get' in last || 'choose' in last)) {
+      throw new ExpressionError('a type is chosen right behind the element alone');
     }
     return toForms({ steps: path.steps.slice(0, -1), types: [] }, element, forms);
   }
@@ -133,10 +144,10 @@ class Compiler {
   private where(path: CompiledPath, condition: Expression): CompiledPath {
     if (condition.kind === 'type' && condition.operator === 'is' && isResolve(condition.of)) {
       if (!this.types.isConcreteResource(condition.type)) {
-        throw new GeneratorError(`${condition.type} is not a resource type`);
+        throw new ExpressionError(`${condition.type} is not a resource type`, 'wrong');
       }
       if (path.types.some((type) => type !== 'Reference')) {
-        throw new GeneratorError(`${path.types.join('|')} is no reference to resolve`);
+        throw new ExpressionError(`${path.types.join('|')} is no reference to resolve`, 'wrong');
       }
       return then(path, { refers: condition.type });
     }
@@ -147,7 +158,7 @@ class Compiler {
       const isComparable = (type: string): boolean =>
         typeof value === 'boolean' ? type === 'boolean' : TEXTS.has(type);
       if (!left.types.every(isComparable))
-        throw new GeneratorError(`a ${left.types.join('|')} never equals ${JSON.stringify(condition.right.value)}`);
+        throw new ExpressionError(`a ${left.types.join('|')} never equals ${JSON.stringify(condition.right.value)}`);
       return then(path, { where: left.steps, equals: condition.right.value });
     }
     if (
@@ -158,7 +169,7 @@ class Compiler {
     ) {
       return then(path, { where: this.path(condition.of, inner).steps });
     }
-    throw new GeneratorError('where(…) of this form is not one of the steps');
+    throw new ExpressionError('where(…) of this form is not one of the steps');
   }
 
   /** `x.exists() and x != false`, the one condition that is a value. */
@@ -185,7 +196,7 @@ function then(path: CompiledPath, step: PathStep): CompiledPath {
 }
 
 /** The step to an element in the given forms: one is a plain child. */
-function toForms(path: CompiledPath, element: Element, forms: (readonly [string, string])[]): CompiledPath {
+function toForms(path: CompiledPath, element: IndexedElement, forms: (readonly [string, string])[]): CompiledPath {
   const [only] = forms;
   const step: PathStep =
     forms.length === 1 && only !== undefined ? { get: only[0] } : { choose: Object.fromEntries(forms) };

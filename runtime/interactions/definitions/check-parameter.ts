@@ -1,0 +1,64 @@
+import { FhirError } from '../../fhir/errors.js';
+import type { Resource } from '../../fhir/resource.js';
+import type { ParameterContext } from '../../search/parameters/parameter-context.js';
+import { faultOfParameter } from '../../search/parameters/parameter-set.js';
+import { isEffective } from '../../search/parameters/read-parameter.js';
+import {
+  SEARCH_PARAMETER,
+  type ParameterFault,
+  type StoredParameter,
+} from '../../search/parameters/stored-parameter.js';
+import type { Change } from '../../store/store.js';
+import type { Fault } from '../../validate/fault.js';
+
+const CODES = { invalid: 'search-parameter-invalid', conflict: 'search-parameter-conflict' } as const;
+
+/**
+ * What is wrong with a SearchParameter that is to be in effect beside these; nothing is with other resources. What its write may
+ * bring with it is not looked for.
+ */
+export function parameterFaults(
+  resource: Resource,
+  others: readonly StoredParameter[],
+  context: ParameterContext,
+): readonly Fault[] {
+  if (resource.resourceType !== SEARCH_PARAMETER || !isEffective(resource, context)) return [];
+  const fault = faultOfParameter(resource, others, context).fault;
+  return fault === undefined || fault.isMissing === true ? [] : [toFault(fault)];
+}
+
+/**
+ * Checks the SearchParameters among the changes of one write against those in effect and against each other.
+ *
+ * @throws FhirError
+ */
+export function checkParameters(
+  changes: readonly Change[],
+  present: readonly StoredParameter[],
+  context: ParameterContext,
+): void {
+  const mine = changes.filter(({ type }) => type === SEARCH_PARAMETER);
+  const changed = new Set(mine.map(({ id }) => id));
+  const others = present.filter(({ id }) => !changed.has(id));
+  const coming = mine.flatMap(({ content }) =>
+    content !== undefined && isEffective(content, context) ? [content] : [],
+  );
+  for (const content of coming) {
+    const { fault, parameter } = faultOfParameter(content, others, context, coming);
+    if (fault !== undefined) {
+      const { code, text, expression } = toFault(fault);
+      throw new FhirError(code, text, { expression });
+    }
+    if (parameter !== undefined) others.push(parameter);
+  }
+}
+
+function toFault({ kind, text, path }: ParameterFault): Fault {
+  const code = CODES[kind];
+  const expression = path.reduce<string>(
+    (at, step) => (typeof step === 'number' ? `${at}[${step}]` : `${at}.${step}`),
+    SEARCH_PARAMETER,
+  );
+  const issue = kind === 'conflict' ? 'duplicate' : 'invalid';
+  return { code, issue, text: `${expression}: ${text}`, expression, path };
+}

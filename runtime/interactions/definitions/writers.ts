@@ -1,0 +1,85 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+
+import { newId } from '../../fhir/id.js';
+import { OWN_MAPS } from '../../store/own-maps.js';
+import type { Store } from '../../store/store.js';
+
+/**
+ * How long a process counts as one that writes after it last said so, in milliseconds. It begins no write some time before that: a
+ * large one takes its time, and clocks differ.
+ */
+const HOLDS = 60_000;
+const STOPS = 20_000;
+const RENEWED = 8000;
+
+/** What a process says of itself to the others: by which definitions it writes. */
+export interface Writer {
+  /** Whether others can rely on what it said last. */
+  isValid(): boolean;
+  /** Says by what it writes from now on. */
+  register(whole: string): Promise<void>;
+  /** Says again what it said last, if that is some time ago. */
+  renew(): Promise<void>;
+  leave(): Promise<void>;
+}
+
+/** One that has said nothing yet. */
+export function createWriter({ maps }: Pick<Store, 'maps'>): Writer {
+  const id = newId();
+  let said: { readonly text: string; readonly at: number } | undefined;
+  /** What others are to know; what was begun before may not come after it. */
+  let wanted: string | undefined;
+  let last: Promise<void> = Promise.resolve();
+
+  async function write(): Promise<void> {
+    const text = wanted;
+    if (text === undefined) return;
+    const at = Date.now();
+    for (;;) {
+      const present = await maps.get(OWN_MAPS.writers, id);
+      if (await maps.swap(OWN_MAPS.writers, id, present, text, at + HOLDS)) break;
+    }
+    said = { text, at };
+  }
+
+  function say(): Promise<void> {
+    const turn = last.then(write, write);
+    last = turn.catch(() => {});
+    return turn;
+  }
+
+  return {
+    isValid: () => said !== undefined && Math.abs(Date.now() - said.at) < STOPS,
+    register(text) {
+      wanted = text;
+      return say();
+    },
+    async renew() {
+      if (said !== undefined && Math.abs(Date.now() - said.at) > RENEWED) await say();
+    },
+    leave: () => maps.delete(OWN_MAPS.writers, id),
+  };
+}
+
+/** Between two looks, and as long as it is waited, in milliseconds: then whoever says nothing more is gone. */
+const LOOKS = 100;
+const PATIENCE = HOLDS + 30_000;
+
+/**
+ * Waits until every process that writes does so by these definitions.
+ *
+ * @throws Error where others go on by their own
+ */
+export async function writersAgree({ maps }: Pick<Store, 'maps'>, whole: string, signal?: AbortSignal): Promise<void> {
+  const end = performance.now() + PATIENCE;
+  for (;;) {
+    const others = [...(await maps.entries(OWN_MAPS.writers)).values()].filter((each) => each !== whole);
+    if (others.length === 0) return;
+    if (performance.now() > end) {
+      throw new Error(
+        `${others.length} processes on this store write by other definitions; stop them, or start them with these, and begin again`,
+      );
+    }
+    await sleep(LOOKS, undefined, { ...(signal !== undefined && { signal }) });
+  }
+}

@@ -1,0 +1,80 @@
+import type { BindingRow, ElementRow, PrimitiveRow, TypeRow } from '../../contract/index.js';
+
+/** An element, as far as expressions go. */
+export interface IndexedElement extends Pick<ElementRow, 'name' | 'types' | 'choice'> {
+  /** FHIRPath of its definition, where it is known. */
+  readonly path?: string;
+  readonly binding?: BindingRow;
+  /** Marked as a reference that leads up a hierarchy. */
+  readonly hierarchy?: true;
+}
+
+/** A type with all its elements, those of its base included. */
+export interface IndexedType extends Pick<TypeRow, 'name' | 'kind' | 'abstract'> {
+  readonly elements: readonly IndexedElement[];
+}
+
+/** Looks elements and types up by name: what the expression compiler knows of FHIR. */
+export interface TypeIndex {
+  readonly isType: (name: string) => boolean;
+  /** Whether it is a resource type that resources can be of. */
+  readonly isConcreteResource: (name: string) => boolean;
+  readonly isAbstract: (name: string) => boolean;
+  /** The type and those that it specialises. */
+  readonly ancestors: (name: string) => readonly string[];
+  readonly element: (type: string, name: string) => IndexedElement | undefined;
+}
+
+/** Indexes structures and primitives. `parents` holds the base of each type, also of primitives. */
+export function indexTypes(structures: readonly IndexedType[], parents: ReadonlyMap<string, string>): TypeIndex {
+  const byName = new Map(structures.map((structure) => [structure.name, structure]));
+  const elements = new Map<string, ReadonlyMap<string, IndexedElement>>();
+  const elementsOf = (type: string): ReadonlyMap<string, IndexedElement> => {
+    let known = elements.get(type);
+    if (known === undefined) {
+      known = new Map(byName.get(type)?.elements.map((element) => [element.name, element]));
+      if (byName.has(type)) elements.set(type, known);
+    }
+    return known;
+  };
+  const ancestors = (name: string): readonly string[] => {
+    const result = [name];
+    for (let base = parents.get(name); base !== undefined; base = parents.get(base)) result.push(base);
+    return result;
+  };
+  return {
+    isType: (name) => byName.has(name) || parents.has(name),
+    isConcreteResource: (name) => byName.get(name)?.kind === 'resource' && byName.get(name)?.abstract !== true,
+    isAbstract: (name) => byName.get(name)?.abstract === true || name === 'PrimitiveType',
+    ancestors,
+    element: (type, name) => elementsOf(type).get(name),
+  };
+}
+
+/** The same from the tables of a server, whose types leave out what their bases have. */
+export function indexRows(types: readonly TypeRow[], primitives: readonly PrimitiveRow[]): TypeIndex {
+  const rows = new Map(types.map((row) => [row.name, row]));
+  const elementsOf = ({ base, elements }: TypeRow): readonly IndexedElement[] => {
+    const above = base === undefined ? undefined : rows.get(base);
+    return above === undefined ? elements : [...elementsOf(above), ...elements];
+  };
+  const structures = types.map((row): IndexedType => {
+    let all: readonly IndexedElement[] | undefined;
+    return {
+      ...{ name: row.name, kind: row.kind, ...(row.abstract && { abstract: row.abstract }) },
+      get elements() {
+        return (all ??= elementsOf(row));
+      },
+    };
+  });
+  const based = [...types, ...primitives].flatMap(({ name, base }): [string, string][] =>
+    base === undefined ? [] : [[name, base]],
+  );
+  return indexTypes(structures, new Map(based));
+}
+
+/** JSON name and type of each form that an element takes. */
+export function formsOf(element: IndexedElement): (readonly [string, string])[] {
+  const { name, types, choice } = element;
+  return types.map((type) => [choice === true ? name + type.charAt(0).toUpperCase() + type.slice(1) : name, type]);
+}

@@ -1,0 +1,169 @@
+import { ExpressionError } from '../expression/expression-error.js';
+import type { TypeIndex } from '../expression/type-index.js';
+import { PatchFault } from '../patch/fhirpath-fault.js';
+import { scanPath } from '../patch/fhirpath-scan.js';
+import { FUNCTIONS, REFUSALS } from './functions.js';
+import { library, type SyntaxNode } from './library.js';
+
+/** Types of values; undefined: they cannot be told. */
+type Types = readonly string[] | undefined;
+
+/** Functions that give what they are called on, or some of it. */
+const KEEPING: ReadonlySet<string> = new Set(['where', 'first', 'last', 'tail', 'single', 'take', 'skip', 'distinct']);
+
+/**
+ * Reads an expression that has no steps: whether the library can, whether all that it calls may be called, and whether the
+ * names in it are those of elements, as far as that can be told.
+ *
+ * @param root the type it starts from
+ * @returns names of the types of its values; undefined: they cannot be told
+ * @throws ExpressionError `wrong`, with the place
+ */
+export function checkExpression(text: string, root: string, types: TypeIndex): Types {
+  return new Checker(root, types).types(parse(text), [root], false);
+}
+
+/** What was parsed last: an expression is looked at for each type that it is for. */
+const parsed = new Map<string, SyntaxNode>();
+const KEPT = 500;
+
+function parse(text: string): SyntaxNode {
+  let tree = parsed.get(text);
+  if (tree !== undefined) return tree;
+  tree = parseAnew(text);
+  if (parsed.size >= KEPT) parsed.clear();
+  parsed.set(text, tree);
+  return tree;
+}
+
+function parseAnew(text: string): SyntaxNode {
+  try {
+    scanPath(text);
+  } catch (error) {
+    // The parser's time grows with the square of the words.
+    throw error instanceof PatchFault ? wrong(`for the FHIRPath library, ${error.message}`) : error;
+  }
+  try {
+    return library().parse(text);
+  } catch (error) {
+    const message = error instanceof Error ? error.message : String(error);
+    const [, line, column, what] = /^line: (\d+); column: (\d+); message: (.*)/.exec(message) ?? [];
+    const why = (what ?? message).slice(0, 200);
+    if (line !== '1' || column === undefined) throw wrong(`it cannot be read: ${why}`);
+    // It counts columns of what cannot be read from 0 on.
+    throw wrong(`it cannot be read: ${why}`, Number(column) + 1);
+  }
+}
+
+class Checker {
+  constructor(
+    private readonly root: string,
+    private readonly index: TypeIndex,
+  ) {}
+
+  /** @param isInner a name at the front is a child, never the type */
+  types(node: SyntaxNode, input: Types, isInner: boolean): Types {
+    const { type, children = [] } = node;
+    const [left, right] = children;
+    switch (type) {
+      case 'InvocationExpression':
+        return left && right && this.types(right, this.types(left, input, isInner), true);
+      case 'MemberInvocation':
+        return this.member(node, input, isInner);
+      case 'FunctionInvocation':
+        return left && this.call(left, node, input);
+      case 'ThisInvocation':
+        return input;
+      case 'ExternalConstantTerm':
+        return this.constant(node);
+      case 'IndexerExpression':
+        if (right) this.types(right, input, isInner);
+        return left && this.types(left, input, isInner);
+      case 'UnionExpression':
+        return either(children.map((each) => this.types(each, input, isInner)));
+      case 'TypeExpression': {
+        const found = left && this.types(left, input, isInner);
+        const name = right === undefined ? undefined : this.typeName(right);
+        return node.text === 'is' ? ['boolean'] : name === undefined ? found : [name];
+      }
+      case 'InstanceSelectorTerm':
+        throw wrong('an expression of a search parameter cannot make new values', columnOf(node));
+      case 'EntireExpression':
+      case 'TermExpression':
+      case 'InvocationTerm':
+      case 'ParenthesizedTerm':
+        return left && this.types(left, input, isInner);
+      default:
+        for (const each of children) this.types(each, input, isInner);
+        return /^(?:And|Or|Implies|Equality|Inequality|Membership)Expression$/.test(type) ? ['boolean'] : undefined;
+    }
+  }
+
+  private member(node: SyntaxNode, input: Types, isInner: boolean): Types {
+    const name = (node.text ?? '').replaceAll('`', '');
+    if (!isInner && this.index.ancestors(this.root).includes(name)) return [this.root];
+    if (input === undefined) return undefined;
+    const found = input.flatMap((type) => this.index.element(type, name)?.types ?? []);
+    // What may be any resource, or any element, may have anything.
+    if (found.length === 0 && input.some((type) => this.index.isAbstract(type))) return undefined;
+    if (found.length === 0) throw wrong(`${input.slice(0, 5).join('|')} has no element ${name}`, columnOf(node));
+    return [...new Set(found)];
+  }
+
+  private call(node: SyntaxNode, at: SyntaxNode, input: Types): Types {
+    const name = (node.text ?? '').replaceAll('`', '');
+    const counts = FUNCTIONS.get(name);
+    if (counts === undefined) {
+      const why = Object.hasOwn(REFUSALS, name) ? `: ${REFUSALS[name]}` : '';
+      throw wrong(`the function ${name}() is not for search parameters${why}`, columnOf(at));
+    }
+    const args = node.children?.find(({ type }) => type === 'ParamList')?.children ?? [];
+    if (!counts.includes(args.length)) {
+      throw wrong(`${name}() takes ${counts.join(' or ')} arguments, not ${args.length}`, columnOf(at));
+    }
+    const [first] = args;
+    if (name === 'ofType' || name === 'as' || name === 'is') {
+      const type = first && this.typeName(first);
+      return name === 'is' ? ['boolean'] : type === undefined ? undefined : [type];
+    }
+    const results = args.map((each) => this.types(each, input, true));
+    if (KEEPING.has(name)) return input;
+    if (name === 'select') return results[0];
+    if (name === 'combine' || name === 'union') return either([input, results[0]]);
+    if (name === 'extension') return ['Extension'];
+    return undefined;
+  }
+
+  private constant(node: SyntaxNode): Types {
+    const name = (node.text ?? '').replaceAll('`', '');
+    if (name === 'resource' || name === 'rootResource') return undefined;
+    throw wrong(`%${name} is not known here; %resource is`, columnOf(node));
+  }
+
+  private typeName(node: SyntaxNode): string | undefined {
+    const identifiers = collect(node);
+    const name = identifiers.at(-1);
+    if (name === undefined || identifiers[0] === 'System') return undefined;
+    if (!this.index.isType(name)) throw wrong(`there is no type ${name}`, columnOf(node));
+    return name;
+  }
+}
+
+function collect(node: SyntaxNode): string[] {
+  if (node.type === 'Identifier') return [(node.text ?? '').replaceAll('`', '')];
+  return (node.children ?? []).flatMap(collect);
+}
+
+function either(all: readonly Types[]): Types {
+  const known = all.filter((each) => each !== undefined);
+  return known.length < all.length ? undefined : [...new Set(known.flat())];
+}
+
+/** Where a node begins, from 1 on. */
+function columnOf(node: SyntaxNode): number | undefined {
+  return node.start?.column ?? node.children?.map(columnOf).find((each) => each !== undefined);
+}
+
+function wrong(text: string, column?: number): ExpressionError {
+  return new ExpressionError(text, 'wrong', column === undefined ? undefined : column - 1);
+}

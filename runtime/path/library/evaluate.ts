@@ -1,0 +1,135 @@
+import { Decimal } from '../../fhir/decimal.js';
+import { library } from './library.js';
+
+/** A value that an expression found, and the name of its type: one of FHIR, or `System.String` and the like. */
+export interface FoundValue {
+  readonly value: unknown;
+  readonly type: string;
+}
+
+/** What the expressions of one resource may still cost together. */
+export interface Evaluation {
+  /** The resource as the library reads it. */
+  readonly resource: object;
+  /** The same of a part of it. */
+  readonly view: (part: object) => object;
+  /** When they have to be done: milliseconds of `performance.now`. What compiling takes does not count. */
+  deadline: number;
+}
+
+/** Finds values. @throws Error where the expression fails on these, or costs too much */
+export type EvaluateLibrary = (start: object, evaluation: Evaluation) => readonly FoundValue[];
+
+/** Steps that one expression may take on one resource, a step being a value that it looks at. */
+const MAX_STEPS = 50_000;
+/** Values in a resource that are looked at by the library at all. */
+const MAX_VALUES = 100_000;
+/** Greatest length of a text that an expression makes, in UTF-16 code units. */
+const MAX_TEXT = 100_000;
+/** Milliseconds that all expressions of one resource may take together. */
+const TIME = 500;
+
+/** Begins to evaluate expressions on a resource. @throws RangeError where it is too large for that */
+export function beginEvaluation(resource: object): Evaluation {
+  const deadline = performance.now() + TIME;
+  const copies = new Map<object, object>();
+  let left = MAX_VALUES;
+  const copy = (value: unknown): unknown => {
+    if (--left < 0) throw new RangeError('the resource is too large');
+    if (typeof value !== 'object' || value === null) return value;
+    if (value instanceof Decimal) return Number(value.text);
+    const made = Array.isArray(value)
+      ? value.map(copy)
+      : Object.fromEntries(Object.entries(value).map(([name, each]) => [name, copy(each)]));
+    copies.set(value, made);
+    return made;
+  };
+  const root = copy(resource) as object;
+  return { resource: root, view: (part) => copies.get(part) ?? (copy(part) as object), deadline };
+}
+
+/** What compares each value with each other: the library does so within one step, which nothing can stop. */
+const COMPARING = /[|~]|\b(?:union|isDistinct|distinct)\b/;
+/** Values that a step of such an expression may find. */
+const MAX_COMPARED = 1000;
+
+/** The meter of the evaluation in hand: none is begun within another. */
+let meter = { left: 0, deadline: 0, most: Infinity };
+
+/** Called by the library after each step, so that it can be stopped. */
+function spend(_context: unknown, _input: unknown, result: unknown): void {
+  meter.left -= Array.isArray(result) ? 1 + result.length : 1;
+  if (meter.left < 0) throw new RangeError('the expression looks at too much');
+  if ((meter.left & 63) === 0 && performance.now() > meter.deadline) throw new RangeError('it takes too long');
+  if (!Array.isArray(result)) return;
+  if (result.length > meter.most) throw new RangeError('the expression compares too many values');
+  for (const each of result) {
+    if (typeof each === 'string' && each.length > MAX_TEXT)
+      throw new RangeError('the expression makes too long a text');
+  }
+}
+
+/**
+ * Compiles an expression that was checked.
+ *
+ * @param base the type that it starts from, where that is a part of a resource: `Observation.component`
+ */
+export function compileLibrary(expression: string, base?: string): EvaluateLibrary {
+  let run: ReturnType<ReturnType<typeof library>['compile']> | undefined;
+  const most = COMPARING.test(expression) ? MAX_COMPARED : Infinity;
+  return (start, evaluation) => {
+    const { resource, view } = evaluation;
+    if (run === undefined) {
+      const begun = performance.now();
+      run = library().compile(base === undefined ? expression : { base, expression }, {
+        resolveInternalTypes: false,
+        debugger: spend,
+      });
+      evaluation.deadline += performance.now() - begun;
+    }
+    const { deadline } = evaluation;
+    if (performance.now() > deadline) throw new RangeError('the expressions take too long together');
+    meter = { left: MAX_STEPS, deadline, most };
+    return run(view(start), { resource, rootResource: resource }).flatMap(found);
+  };
+}
+
+/** An element as the library hands it about. */
+interface LibraryNode {
+  readonly data: unknown;
+  readonly fhirNodeDataType: string | null;
+}
+
+function found(result: unknown): FoundValue[] {
+  if (typeof result === 'string') return [{ value: result, type: 'System.String' }];
+  if (typeof result === 'boolean') return [{ value: result, type: 'boolean' }];
+  if (typeof result === 'number' || typeof result === 'bigint') return [{ value: Number(result), type: 'decimal' }];
+  if (typeof result !== 'object' || result === null) return [];
+  if ('fhirNodeDataType' in result && 'data' in result) return node(result as LibraryNode);
+  return system(result);
+}
+
+function node({ data, fhirNodeDataType }: LibraryNode): FoundValue[] {
+  if (data === null || data === undefined) return [];
+  const value = typeof data === 'object' && isSystem(data) ? system(data)[0]?.value : data;
+  return value === undefined ? [] : [{ value, type: fhirNodeDataType ?? 'System.String' }];
+}
+
+/** Numbers, times and quantities of FHIRPath itself. */
+function isSystem(value: object): boolean {
+  return value.constructor.name.startsWith('FP_');
+}
+
+function system(value: object): FoundValue[] {
+  const name = value.constructor.name;
+  const { asStr, value: number, unit } = value as { asStr?: unknown; value?: unknown; unit?: unknown };
+  if (name === 'FP_Quantity' || (typeof unit === 'string' && number !== undefined)) {
+    const code = String(unit).replace(/^'(.*)'$/, '$1');
+    const amount = (number as { asStr?: string }).asStr ?? number;
+    const quantity = { value: Number(amount), unit: code, system: 'http://unitsofmeasure.org', code };
+    return [{ value: quantity, type: 'Quantity' }];
+  }
+  if (name.startsWith('FP_Decimal')) return [{ value: Number(asStr ?? String(value)), type: 'decimal' }];
+  if (name === 'FP_Time' || typeof asStr !== 'string') return [];
+  return [{ value: asStr, type: 'dateTime' }];
+}

@@ -1,0 +1,39 @@
+import { beginEvaluation, compileLibrary, type Evaluation } from '../path/library/evaluate.js';
+import type { Visit } from '../path/visit.js';
+import type { Harvest } from './values/converter.js';
+
+/** What is done with values of a type; undefined: the way does not tell it. Asked once for each type. */
+export type LibraryEnd = (type: string | undefined) => Visit<Harvest>;
+
+/**
+ * Makes the visit of the values that an expression finds by the FHIRPath library. Where that fails, what was found is dropped,
+ * and the harvest says so.
+ *
+ * @param code of the parameter that misses its entries then
+ * @param base the type that the expression starts from, where that is a part of a resource
+ */
+export function libraryVisit(text: string, code: string, end: LibraryEnd, base?: string): Visit<Harvest> {
+  const run = compileLibrary(text, base);
+  const ends = new Map<string, Visit<Harvest>>();
+  const endOf = (type: string): Visit<Harvest> => {
+    let known = ends.get(type);
+    if (known === undefined) ends.set(type, (known = end(type)));
+    return known;
+  };
+  return (value, harvest) => {
+    if (typeof value !== 'object' || value === null) return;
+    try {
+      for (const { value: each, type } of run(value, evaluationOf(harvest))) endOf(type)(each, harvest);
+    } catch {
+      (harvest.failed ??= new Set()).add(code);
+    }
+  };
+}
+
+/** @throws RangeError where the resource is too large */
+function evaluationOf(harvest: Harvest): Evaluation {
+  if (harvest.evaluation === 'failed') throw new RangeError('the resource is too large');
+  if (harvest.evaluation !== undefined) return harvest.evaluation;
+  harvest.evaluation = 'failed';
+  return (harvest.evaluation = beginEvaluation(harvest.root));
+}

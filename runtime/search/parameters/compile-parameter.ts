@@ -1,0 +1,154 @@
+import type { ComponentRow, PathRow, SearchType } from '../../contract/search.js';
+import { splitBranches } from '../../path/expression/branches.js';
+import { compileBranch } from '../../path/expression/compile.js';
+import { ExpressionError } from '../../path/expression/expression-error.js';
+import { toPathRow } from '../../path/expression/path-rows.js';
+import { checkExpression } from '../../path/library/check.js';
+import type { NamedParameter, ParameterContext } from './parameter-context.js';
+import { ParameterError, STORED_LIMITS } from './stored-parameter.js';
+
+/** Types that values count as whose types cannot be told, by what they are searched as. */
+const ASSUMED: Readonly<Partial<Record<SearchType, string>>> = {
+  date: 'dateTime',
+  number: 'decimal',
+  quantity: 'Quantity',
+  reference: 'Reference',
+  string: 'string',
+  token: 'code',
+  uri: 'uri',
+};
+
+/** Where an expression stands. */
+export type ExpressionPath = readonly (string | number)[];
+
+/**
+ * The paths of an expression from one type.
+ *
+ * @param search what their values are searched as; undefined: a composite, whose values have parts
+ * @param isOnly whether there is no other type that a branch may be for
+ * @throws ParameterError
+ */
+export function compileExpression(
+  text: string,
+  root: string,
+  search: SearchType | undefined,
+  isOnly: boolean,
+  at: ExpressionPath,
+  context: ParameterContext,
+): PathRow[] {
+  const rows: PathRow[] = [];
+  let from = 0;
+  const branches = takeApart(text);
+  if (branches.length > STORED_LIMITS.branches) {
+    const text = `has ${branches.length} alternatives between "|", and may have ${STORED_LIMITS.branches}`;
+    throw new ParameterError({ kind: 'invalid', text, path: at });
+  }
+  for (const branch of branches) {
+    const begin = Math.max(0, text.indexOf(branch, from));
+    from = begin + branch.length;
+    const row = compileOne(branch, begin, root, search, isOnly, at, context);
+    if (row !== undefined && !rows.some((other) => other.text === row.text)) rows.push(row);
+  }
+  return rows;
+}
+
+/** What was taken apart last: an expression is for each of its bases again. */
+let apart: { readonly text: string; readonly branches: readonly string[] } | undefined;
+
+/** The alternatives of an expression. What our own reader cannot take apart is one branch for the library. */
+export function takeApart(text: string): readonly string[] {
+  if (apart?.text !== text) apart = { text, branches: splitAll(text) };
+  return apart.branches;
+}
+
+function splitAll(text: string): readonly string[] {
+  try {
+    return splitBranches(text);
+  } catch {
+    return [text.trim()];
+  }
+}
+
+function compileOne(
+  text: string,
+  begin: number,
+  root: string,
+  search: SearchType | undefined,
+  isOnly: boolean,
+  at: ExpressionPath,
+  context: ParameterContext,
+): PathRow | undefined {
+  const { types } = context;
+  const head = /^\(*\s*([A-Z][A-Za-z]*)\b/.exec(text)?.[1] ?? '';
+  const isNamed = types.isType(head) && types.element(root, head) === undefined;
+  if (isNamed && !types.ancestors(root).includes(head)) {
+    if (context.isBase(head) || !isOnly) return undefined;
+  }
+  try {
+    const row = read(text, root, context, search);
+    checkValues(row, search, context);
+    return row;
+  } catch (error) {
+    if (!(error instanceof ExpressionError)) throw error;
+    if (!isOnly && !isNamed) return undefined;
+    const place = error.at === undefined ? '' : ` (character ${begin + error.at + 1})`;
+    const message = error.message.replace(`${root}: ${text}: `, '');
+    throw new ParameterError({ kind: 'invalid', text: `${quoted(text)}${place}: ${message}`, path: at });
+  }
+}
+
+function read(text: string, root: string, context: ParameterContext, search: SearchType | undefined): PathRow {
+  const { types, tables } = context;
+  let unread: ExpressionError;
+  try {
+    return toPathRow(text, compileBranch(text, root, types), tables.codes);
+  } catch (error) {
+    if (!(error instanceof ExpressionError) || error.fault === 'wrong') throw error;
+    unread = error;
+  }
+  let found: readonly string[] | undefined;
+  try {
+    found = checkExpression(text, root, types);
+  } catch (error) {
+    // Of some faults the library does not say where they are; our own reader did.
+    const isPlaced = !(error instanceof ExpressionError) || error.at !== undefined || unread.at === undefined;
+    throw isPlaced ? error : new ExpressionError(unread.message.replace(`${text}: `, ''), 'wrong', unread.at);
+  }
+  const assumed = search === undefined ? undefined : ASSUMED[search];
+  return { text, steps: [], types: found ?? (assumed === undefined ? [] : [assumed]), library: true };
+}
+
+/** Some of the values have to be of types that can be searched so. */
+function checkValues({ types }: PathRow, search: SearchType | undefined, { find }: ParameterContext): void {
+  if (search === undefined || search === 'composite' || search === 'special') return;
+  if (types.some((type) => find(search, type) !== undefined)) return;
+  const some = types.slice(0, 5).join(', ');
+  throw new ExpressionError(`its values are ${some}, which cannot be searched as ${search}`, 'wrong');
+}
+
+/**
+ * A component of a composite.
+ *
+ * @param named the parameter that its definition names
+ * @throws ParameterError
+ */
+export function compileComponent(
+  expression: string,
+  named: NamedParameter,
+  composite: readonly PathRow[],
+  at: ExpressionPath,
+  context: ParameterContext,
+): ComponentRow {
+  const roots = [...new Set(composite.flatMap(({ types }) => types))];
+  const [paths, ...others] = roots.map((root) => compileExpression(expression, root, named.type, true, at, context));
+  const isAlike = others.every((other) => JSON.stringify(other) === JSON.stringify(paths));
+  if (paths === undefined || !isAlike || (roots.length > 1 && paths.some(({ library }) => library))) {
+    const text = `${quoted(expression)} is not the same in all that it is a part of: ${roots.slice(0, 5).join(', ') || 'of no known type'}`;
+    throw new ParameterError({ kind: 'invalid', text, path: at });
+  }
+  return { code: named.code, type: named.type, paths };
+}
+
+function quoted(text: string): string {
+  return JSON.stringify(text.length > 200 ? `${text.slice(0, 200)}…` : text);
+}

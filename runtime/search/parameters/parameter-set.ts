@@ -1,0 +1,168 @@
+import type { SearchTable } from '../../contract/search.js';
+import type { NamedParameter, ParameterContext } from './parameter-context.js';
+import { readParameter } from './read-parameter.js';
+import { ParameterError, STORED_LIMITS, type ParameterFault, type StoredParameter } from './stored-parameter.js';
+
+type Json = Readonly<Record<string, unknown>>;
+
+/** Stored parameters that are in effect together. */
+export interface ParameterSet {
+  /** In the order of ids. */
+  readonly parameters: readonly StoredParameter[];
+  /** Those that are not, though they are active, with the reason. */
+  readonly refused: readonly { readonly id: string; readonly fault: ParameterFault }[];
+}
+
+/**
+ * Reads all SearchParameters that are to be in effect. Of two that collide the one with the lower id is: every process that sees
+ * the same resources comes to the same set.
+ *
+ * @param resources all that `isEffective`
+ */
+export function readParameterSet(resources: readonly Json[], context: ParameterContext): ParameterSet {
+  const ordered = [...resources].sort((a, b) => (idOf(a) < idOf(b) ? -1 : 1));
+  const named = nameParameters(ordered, context);
+  const parameters: StoredParameter[] = [];
+  const refused: { id: string; fault: ParameterFault }[] = [];
+  for (const resource of ordered) {
+    const found = tryParameter(resource, parameters, context, named);
+    if (found.fault !== undefined) refused.push({ id: idOf(resource), fault: found.fault });
+    if (found.parameter !== undefined) parameters.push(found.parameter);
+  }
+  return { parameters, refused };
+}
+
+/**
+ * Whether a SearchParameter may be in effect beside others.
+ *
+ * @param others one with the same id among them does not count
+ * @param coming resources of others that will be, for components
+ */
+export function faultOfParameter(
+  resource: Json,
+  others: readonly StoredParameter[],
+  context: ParameterContext,
+  coming: readonly Json[] = [],
+): { readonly parameter?: StoredParameter; readonly fault?: ParameterFault } {
+  const rest = others.filter(({ id }) => id !== idOf(resource));
+  return tryParameter(resource, rest, context, nameParameters([...rest, ...coming], context));
+}
+
+function tryParameter(
+  resource: Json,
+  others: readonly StoredParameter[],
+  context: ParameterContext,
+  named: (url: string) => NamedParameter | undefined,
+): { readonly parameter?: StoredParameter; readonly fault?: ParameterFault } {
+  try {
+    const parameter = readOnce(resource, context, named);
+    const fault = conflictOf(parameter, others, context);
+    return fault === undefined ? { parameter } : { fault };
+  } catch (error) {
+    if (error instanceof ParameterError) return { fault: error.fault };
+    throw error;
+  }
+}
+
+/** Those that were read, and why others could not be, by their resources, which stay the same as long as they are in effect. */
+const read = new WeakMap<Json, { readonly context: ParameterContext } & ReadResult>();
+
+type ReadResult = { readonly parameter: StoredParameter } | { readonly error: ParameterError };
+
+function readOnce(
+  resource: Json,
+  context: ParameterContext,
+  named: (url: string) => NamedParameter | undefined,
+): StoredParameter {
+  const known = read.get(resource);
+  const result = known?.context === context ? known : tryToRead(resource, context, named);
+  // What a composite is made of may change by itself.
+  if (resource['type'] !== 'composite') read.set(resource, { ...result, context });
+  if ('error' in result) throw result.error;
+  return result.parameter;
+}
+
+function tryToRead(...asked: Parameters<typeof readParameter>): ReadResult {
+  try {
+    return { parameter: readParameter(...asked) };
+  } catch (error) {
+    if (error instanceof ParameterError) return { error };
+    // The stack ends before brackets within brackets do.
+    if (!(error instanceof RangeError)) throw error;
+    const text = 'is nested too deeply to be read; put less into brackets';
+    return { error: new ParameterError({ kind: 'invalid', text, path: ['expression'] }) };
+  }
+}
+
+function nameParameters(
+  resources: readonly { readonly url?: unknown; readonly code?: unknown; readonly type?: unknown }[],
+  { builtIn }: ParameterContext,
+) {
+  const stored = new Map(resources.map((each) => [each.url, each]));
+  return (url: string): NamedParameter | undefined => {
+    const row = builtIn(url);
+    if (row !== undefined) return row;
+    const { code, type } = stored.get(url) ?? {};
+    return typeof code === 'string' && typeof type === 'string' ? ({ code, type } as NamedParameter) : undefined;
+  };
+}
+
+function conflictOf(
+  { code, url, rows }: StoredParameter,
+  others: readonly StoredParameter[],
+  { definitions, concrete, builtIn }: ParameterContext,
+): ParameterFault | undefined {
+  if (others.length >= STORED_LIMITS.parameters) {
+    const text = `there are ${others.length} stored parameters in effect, and no more may be: retire or delete others`;
+    return { kind: 'conflict', text, path: ['status'] };
+  }
+  if (builtIn(url) !== undefined) {
+    return {
+      kind: 'conflict',
+      text: `${url} is the url of a built-in parameter; choose one of your own`,
+      path: ['url'],
+    };
+  }
+  const types = concreteOf(rows.keys(), concrete);
+  for (const type of types) {
+    const row = definitions.rowsOf(type).get(code);
+    if (row === undefined) continue;
+    const text = `${type} has the built-in parameter ${code} (${row.url}); choose another code, or other bases`;
+    return { kind: 'conflict', text, path: ['code'] };
+  }
+  for (const other of others) {
+    if (other.url === url) {
+      return {
+        kind: 'conflict',
+        text: `SearchParameter/${other.id} has the url ${url} and is active; change that one, or choose another url`,
+        path: ['url'],
+      };
+    }
+    if (other.code !== code) continue;
+    const both = [...concreteOf(other.rows.keys(), concrete)].find((type) => types.has(type));
+    if (both === undefined) continue;
+    const text = `SearchParameter/${other.id} has the code ${code} for ${both} and is active; choose another code, or retire that one`;
+    return { kind: 'conflict', text, path: ['code'] };
+  }
+  return undefined;
+}
+
+function concreteOf(bases: Iterable<string>, concrete: ParameterContext['concrete']): Set<string> {
+  return new Set([...bases].flatMap((base) => concrete(base)));
+}
+
+/** The tables with these parameters beside those that they have. */
+export function withParameters(
+  tables: readonly SearchTable[],
+  parameters: readonly StoredParameter[],
+): readonly SearchTable[] {
+  if (parameters.length === 0) return tables;
+  return tables.map((table) => {
+    const rows = parameters.flatMap(({ rows }) => rows.get(table.type) ?? []);
+    return rows.length === 0 ? table : { ...table, parameters: [...table.parameters, ...rows] };
+  });
+}
+
+function idOf({ id }: Json): string {
+  return typeof id === 'string' ? id : '';
+}

@@ -1,0 +1,46 @@
+import type { SearchRow, SearchType } from '../../contract/search.js';
+
+/** The type of resources that define search parameters. https://hl7.org/fhir/R5/searchparameter.html */
+export const SEARCH_PARAMETER = 'SearchParameter';
+
+/** Limits of stored parameters. */
+export const STORED_LIMITS = {
+  /** Parameters in effect. */
+  parameters: 200,
+  /** UTF-16 code units of an expression. */
+  expression: 4000,
+  /** Alternatives of an expression. */
+  branches: 100,
+  /** Bases times alternatives. */
+  paths: 1000,
+  code: 64,
+} as const;
+
+/** A SearchParameter of the store that is to be in effect. */
+export interface StoredParameter {
+  readonly id: string;
+  readonly url: string;
+  readonly code: string;
+  readonly type: SearchType;
+  /** Rows by the type that they belong to: a resource type, or `Resource`, `DomainResource`. */
+  readonly rows: ReadonlyMap<string, SearchRow>;
+}
+
+/** What is wrong with one: where, what, and what would be right. */
+export interface ParameterFault {
+  /** `conflict`: with another parameter. */
+  readonly kind: 'invalid' | 'conflict';
+  readonly text: string;
+  /** Element, and position where it repeats. */
+  readonly path: readonly (string | number)[];
+  /** What it needs is not there, but may come with it in the same write. */
+  readonly isMissing?: true;
+}
+
+/** A fault of a parameter, thrown while it is read. */
+export class ParameterError extends Error {
+  constructor(readonly fault: ParameterFault) {
+    super(fault.text);
+    this.name = 'ParameterError';
+  }
+}

@@ -1,0 +1,72 @@
+import type { ElementRow, TypeRow } from '../../contract/types.js';
+import type { Tables } from '../../contract/tables.js';
+
+/** What is to be done with the texts of a resource, in the order in which they stand in it. */
+export type TakeText = (text: string, isXhtml: boolean) => void;
+
+/** Shows all that people read in a resource: strings, markdown and narratives, in extensions and contained resources too. */
+export type ContentWalk = (resource: Readonly<Record<string, unknown>>, take: TakeText) => void;
+
+/** What a property of an object holds: text, a narrative, any resource, or objects of a type. */
+type Holds = 'text' | 'xhtml' | 'resource' | { readonly type: string };
+
+/** Types of text for people. Codes, URIs, ids and dates are for parameters of their own. */
+const TEXTS: Readonly<Record<string, Holds>> = { string: 'text', markdown: 'text', xhtml: 'xhtml' };
+
+/** Strings that nobody reads: addresses, and ids of elements. */
+const ADDRESSES: ReadonlySet<string> = new Set(['Reference.reference']);
+
+/** Makes the walk; what it needs of a type is worked out when its first value comes. */
+export function createContentWalk({ types, primitives }: Pick<Tables, 'types' | 'primitives'>): ContentWalk {
+  const rows = new Map(types.map((row) => [row.name, row]));
+  const isPrimitive = new Set(primitives.map(({ name }) => name));
+  const known = new Map<string, ReadonlyMap<string, Holds>>();
+
+  function propertiesOf(name: string): ReadonlyMap<string, Holds> {
+    let properties = known.get(name);
+    if (properties === undefined) {
+      const found = new Map<string, Holds>();
+      for (let row = rows.get(name); row; row = row.base === undefined ? undefined : rows.get(row.base)) {
+        for (const element of row.elements) addElement(found, row, element);
+      }
+      properties = found;
+      // Only names of the tables are kept, never what a resource makes up.
+      if (rows.has(name)) known.set(rows.get(name)!.name, properties);
+    }
+    return properties;
+  }
+
+  function addElement(found: Map<string, Holds>, owner: TypeRow, { name, types, choice, xml }: ElementRow): void {
+    for (const type of types) {
+      const property = choice === true ? name + type.charAt(0).toUpperCase() + type.slice(1) : name;
+      if (!isPrimitive.has(type)) {
+        found.set(property, type === 'Resource' ? 'resource' : { type });
+        continue;
+      }
+      const isText = xml !== 'attribute' && !ADDRESSES.has(`${owner.name}.${name}`);
+      const text = TEXTS[type];
+      if (text !== undefined && isText) found.set(property, text);
+      // Extensions of a primitive stand beside it.
+      found.set(`_${property}`, { type: 'Element' });
+    }
+  }
+
+  function walk(value: unknown, holds: Holds, take: TakeText): void {
+    if (Array.isArray(value)) {
+      for (const item of value) walk(item, holds, take);
+    } else if (typeof value === 'string') {
+      if (holds === 'text' || holds === 'xhtml') take(value, holds === 'xhtml');
+    } else if (typeof value === 'object' && value !== null && holds !== 'text' && holds !== 'xhtml') {
+      const own = value as Readonly<Record<string, unknown>>;
+      const type = holds === 'resource' ? own['resourceType'] : holds.type;
+      if (typeof type !== 'string') return;
+      const properties = propertiesOf(type);
+      for (const name in own) {
+        const inner = properties.get(name);
+        if (inner !== undefined) walk(own[name], inner, take);
+      }
+    }
+  }
+
+  return (resource, take) => walk(resource, 'resource', take);
+}

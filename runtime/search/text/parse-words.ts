@@ -1,0 +1,108 @@
+import { ValueError } from '../query/parse-value.js';
+import type { WordsTest } from '../query/query.js';
+import { countWords } from './has-words.js';
+import { wordsOf } from './segment.js';
+
+/** Words of one value, at most: each is looked up. */
+export const MOST_WORDS = 50;
+
+/** Parentheses within each other. The parser of SQLite's FTS5 has a stack of fixed size, and gets up to three for one. */
+export const DEEPEST = 8;
+
+/**
+ * Reads what full text is asked for: words, all of which have to be there; `"a phrase"`; `AND`, `OR` and `NOT` in either case, AND
+ * before OR; parentheses. `NOT` stands beside something that is to be there. https://hl7.org/fhir/R5/search.html#_content
+ *
+ * @throws ValueError
+ */
+export function readWords(text: string): WordsTest {
+  const reader: Reader = { tokens: tokensOf(text), at: 0, depth: 0 };
+  const test = readOr(reader);
+  // Whatever comes before the end, readOr stops at a closing parenthesis alone.
+  if (reader.at < reader.tokens.length) throw new ValueError('has a ) without a (');
+  return bounded(test);
+}
+
+/** Reads the beginning of a value. @throws ValueError */
+export function readBeginning(text: string): WordsTest {
+  const begins = wordsOf(text);
+  if (begins.length === 0) throw nothing();
+  return bounded({ begins });
+}
+
+function bounded(test: WordsTest): WordsTest {
+  const count = countWords(test);
+  if (count > MOST_WORDS) throw new ValueError(`has ${count} words, and may have ${MOST_WORDS}`);
+  return test;
+}
+
+type Token = { readonly is: 'and' | 'or' | 'not' | '(' | ')' } | { readonly is: 'text'; readonly text: string };
+
+interface Reader {
+  readonly tokens: readonly Token[];
+  at: number;
+  depth: number;
+}
+
+const OPERATORS: Readonly<Record<string, Token>> = { and: { is: 'and' }, or: { is: 'or' }, not: { is: 'not' } };
+
+function tokensOf(text: string): Token[] {
+  const tokens: Token[] = [];
+  for (const [piece, quoted, bracket, word] of text.matchAll(/"([^"]*)"|([()])|([^\s()"]+)|"/g)) {
+    if (piece === '"') throw new ValueError('has a quotation mark without another; a comma in a phrase is written \\,');
+    if (quoted !== undefined) tokens.push({ is: 'text', text: quoted });
+    else if (bracket !== undefined) tokens.push({ is: bracket as '(' | ')' });
+    else if (word !== undefined) tokens.push(OPERATORS[word.toLowerCase()] ?? { is: 'text', text: word });
+  }
+  return tokens;
+}
+
+function readOr(reader: Reader): WordsTest {
+  const some = [readAnd(reader)];
+  while (skip(reader, 'or')) some.push(readAnd(reader));
+  return some.length === 1 ? some[0]! : { some };
+}
+
+function readAnd(reader: Reader): WordsTest {
+  const all: WordsTest[] = [];
+  const none: WordsTest[] = [];
+  do {
+    const isNot = skip(reader, 'not');
+    (isNot ? none : all).push(readOne(reader));
+  } while (skip(reader, 'and') || !isEnd(reader));
+  if (all.length === 0) throw new ValueError('has nothing but NOT: say what is to be there, as in "a NOT b"');
+  return all.length === 1 && none.length === 0 ? all[0]! : { all, none };
+}
+
+function isEnd({ tokens, at }: Reader): boolean {
+  const is = tokens[at]?.is;
+  return is === undefined || is === 'or' || is === ')';
+}
+
+function readOne(reader: Reader): WordsTest {
+  const token = reader.tokens[reader.at++];
+  if (token?.is === 'text') {
+    const phrase = wordsOf(token.text);
+    if (phrase.length === 0) throw nothing();
+    return { phrase };
+  }
+  if (token?.is !== '(') {
+    const where = token === undefined ? 'at the end' : `before ${token.is.toUpperCase()}`;
+    throw new ValueError(`lacks a word ${where}; AND, OR and NOT stand for themselves within quotation marks`);
+  }
+  if (++reader.depth > DEEPEST) throw new ValueError(`has more than ${DEEPEST} parentheses within each other`);
+  const test = readOr(reader);
+  if (!skip(reader, ')')) throw new ValueError('has a ( without a )');
+  reader.depth--;
+  return test;
+}
+
+function skip(reader: Reader, is: Token['is']): boolean {
+  if (reader.tokens[reader.at]?.is !== is) return false;
+  reader.at++;
+  return true;
+}
+
+function nothing(): ValueError {
+  return new ValueError('has nothing to look for: letters or digits are needed');
+}

@@ -1,0 +1,93 @@
+import { fold } from '../values/fold.js';
+import { asciiWords, LONGEST } from './ascii-words.js';
+
+/**
+ * The words of a text: what `Intl.Segmenter` takes for words (https://www.unicode.org/reports/tr29/#Word_Boundaries), folded
+ * as strings are compared, without the apostrophes and quotation marks within them (`don't`, `don’t`: `dont`), and no more
+ * than the first 40 UTF-16 units of each; a colon always parts words (`BP:high`), as people expect. No stemming. Texts in scripts
+ * without spaces are divided by ICU's dictionaries.
+ */
+export function wordsOf(text: string): string[] {
+  const words = joinedWords(text);
+  return words === '' ? [] : words.split(' ');
+}
+
+/** The same with a space between them, which most texts have already. */
+export function joinedWords(text: string): string {
+  const plain = asciiWords(text);
+  if (plain !== undefined) return plain;
+  if (!DIVIDED.test(text)) return foldedWords(text);
+  return text
+    .split(/\s+/)
+    .map((piece) => (DIVIDED.test(piece) ? dividedWords(piece) : joinedWords(piece)))
+    .filter(isSome)
+    .join(' ');
+}
+
+function foldedWords(text: string): string {
+  const folded = fold(text).replace(APOSTROPHES, "'").replace(SEPARATORS, ' ');
+  // No word goes over a space, and the segmenter takes a thousand times as long as a pass over ASCII.
+  return asciiWords(folded) ?? folded.split(' ').map(wordsOfPiece).filter(isSome).join(' ');
+}
+
+function wordsOfPiece(piece: string): string {
+  return asciiWords(piece) ?? tidy(segment(piece)).join(' ');
+}
+
+/** Scripts without spaces whose vowels and tones are marks: without these no dictionary knows their words. */
+const DIVIDED = /[\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]/u;
+
+function dividedWords(piece: string): string {
+  const spelled = piece.normalize('NFC').toLowerCase().replace(SEPARATORS, ' ');
+  const words = segment(spelled).flatMap((word) => fold(word).split(' '));
+  return tidy(words).filter(isSome).join(' ');
+}
+
+function isSome(words: string): boolean {
+  return words !== '';
+}
+
+/** What decides on words beside the text: to be raised when they change, and what Unicode and dictionaries the segmenter knows. */
+export const WORDS = [2, process.versions['unicode'], process.versions['icu']?.split('.')[0]] as const;
+
+/** Rules of the root locale, whatever the machine's. */
+const segmenter = new Intl.Segmenter('en', { granularity: 'word' });
+
+/** What the segmenter is given at a time: each of its segments holds a copy of all that it was given. */
+const WINDOW = 256;
+
+function segment(text: string): string[] {
+  if (LETTERS.test(text)) return [text];
+  const words: string[] = [];
+  for (let at = 0; at < text.length;) {
+    const parts = [...segmenter.segment(text.slice(at, at + WINDOW))];
+    // The last may go on behind the window.
+    if (at + WINDOW < text.length && parts.length > 1) parts.pop();
+    for (const { segment, isWordLike } of parts) {
+      at += segment.length;
+      if (isWordLike === true) words.push(segment);
+    }
+  }
+  return words;
+}
+
+/** Letters of which every run is a word, as in ASCII. */
+const LETTERS = /^[\p{Script=Cyrillic}\p{Script=Greek}]+$/u;
+
+/** Another spelling of what stands in `don't`. */
+const APOSTROPHES = /(?<=[a-z])[‘’](?=[a-z])/g;
+
+/** The colon, and frequent signs that are never part of a word: so that most texts need no segmenter. */
+const SEPARATORS = /[:–—“”„«»‹›•°§†]/g;
+
+function tidy(words: string[]): string[] {
+  if (!words.some((word) => word.length > LONGEST || QUOTE.test(word))) return words;
+  return words.map((word) => cut(word.replace(QUOTES, ''))).filter((word) => word !== '');
+}
+
+const QUOTES = /['"’‘ʼ＇״׳]/g;
+const QUOTE = new RegExp(QUOTES.source);
+
+function cut(word: string): string {
+  return word.length > LONGEST ? word.slice(0, LONGEST).replace(/[\ud800-\udbff]$/, '') : word;
+}

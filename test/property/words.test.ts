@@ -1,0 +1,59 @@
+import fc from 'fast-check';
+import { expect, it } from 'vitest';
+
+import { fold } from '../../runtime/search/values/fold.js';
+import { wordsOf } from '../../runtime/search/text/segment.js';
+
+const segmenter = new Intl.Segmenter('en', { granularity: 'word' });
+
+/** Dictionaries divide these, and know their words with all marks. */
+const DIVIDED = /[\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]/u;
+
+/** The words of the whole text by the segmenter alone. */
+function plainly(text: string): string[] {
+  if (DIVIDED.test(text) && /\s/.test(text)) return text.split(/\s+/).flatMap(plainly);
+  const isDivided = DIVIDED.test(text);
+  const spelled = isDivided ? text.normalize('NFC').toLowerCase() : fold(text);
+  return [...segmenter.segment(spelled.replaceAll(':', ' '))]
+    .filter(({ isWordLike }) => isWordLike)
+    .flatMap(({ segment }) => (isDivided ? fold(segment).split(' ') : [segment]))
+    .map((word) => word.replace(/['"’‘ʼ＇״׳]/g, '').slice(0, 40))
+    .filter((word) => word !== '');
+}
+
+it('are in ASCII what the segmenter takes for words', () => {
+  const ascii = fc.string({ unit: fc.constantFrom(...'abyz019_.\':,;-/ "()\t@#'), maxLength: 14 });
+  fc.assert(
+    fc.property(ascii, (text) => void expect(wordsOf(text)).toEqual(plainly(text))),
+    { numRuns: 5000 },
+  );
+});
+
+it('are so beside other scripts, whose words have other rules', () => {
+  const unit = fc.constantFrom(
+    ...'abz09_.\':,; -éßöşΣς’“–•·‧לצה"תשب٣ー日本語カタ漢字ภาษาไทยकि한국ㅎжЯ°§†©®„«»‹›‘😀𝒳\u200d\u00ad\u0301',
+  );
+  fc.assert(
+    fc.property(fc.string({ unit, maxLength: 14 }), (text) => void expect(wordsOf(text)).toEqual(plainly(text))),
+    { numRuns: 5000 },
+  );
+});
+
+it('are of any text whatever', () => {
+  fc.assert(
+    fc.property(
+      fc.string({ unit: 'binary', maxLength: 20 }),
+      (text) => void expect(wordsOf(text)).toEqual(plainly(text)),
+    ),
+    { numRuns: 5000 },
+  );
+});
+
+it('are found in very long runs without a space, too, in little memory', () => {
+  const before = process.memoryUsage().rss;
+  for (const run of ['東京都に住んでいます。', 'ภาษาไทย', 'ж', 'ж’', 'a.', '\u200d', '\u{20000}', 'קל"ה']) {
+    const text = run.repeat(100_000 / run.length);
+    expect(wordsOf(text).join('').length).toBeLessThanOrEqual(text.length);
+  }
+  expect(process.memoryUsage().rss - before).toBeLessThan(500e6);
+}, 30_000);

@@ -1,0 +1,189 @@
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+
+import { command } from './auth.js';
+import { PARAMETERS, REFUSED, REFUSED_SEARCHES, RESOURCES, SEARCHES } from './stored-parameters-data.js';
+import { complaint, parameter, startClient, type Client } from './stored-parameters-subject.js';
+
+/** How soon other processes, and commands, are followed. */
+const SOON = { timeout: 3000, interval: 50 };
+
+const transaction = (resources: readonly object[]): object => ({
+  resourceType: 'Bundle',
+  type: 'transaction',
+  entry: resources.map((resource) => {
+    const { resourceType, id } = resource as { resourceType: string; id: string };
+    return { resource, request: { method: 'PUT', url: `${resourceType}/${id}` } };
+  }),
+});
+
+/**
+ * Search parameters that come and go while servers run.
+ *
+ * @param store a store that nobody has used
+ */
+export function storedParameters(store: string): void {
+  let one: Client;
+  let other: Client;
+  beforeAll(async () => {
+    one = await startClient(store);
+    other = await startClient(store);
+    // What was there before, and what comes with the parameters.
+    expect((await one.send('POST', '', transaction(RESOURCES.slice(0, 3)))).status).toBe(200);
+    expect((await one.send('POST', '', transaction(PARAMETERS))).status).toBe(200);
+    expect((await one.send('POST', '', transaction(RESOURCES.slice(3)))).status).toBe(200);
+  }, 60_000);
+  afterAll(async () => {
+    await Promise.all([one?.server.close(), other?.server.close()]);
+  });
+
+  const put = (resource: Readonly<Record<string, unknown>>) =>
+    one.send('PUT', `${String(resource['resourceType'])}/${String(resource['id'])}`, resource);
+  const reindex = async () => expect(await command('reindex', '--store', store)).toMatchObject({ code: 0 });
+
+  it('what is written from then on is found at once, and searches say that the rest may be missing', async () => {
+    const warning =
+      'Index entries of Observation.x-measure were made by other definitions: ' +
+      'searches by them may miss or add results';
+    const search = 'Observation?x-measure=5000|http://unitsofmeasure.org|g';
+    expect(await one.search(search)).toEqual({ found: ['Observation/yes'], warnings: [warning] });
+    expect(await one.search('Patient?x-prefix=dame')).toEqual({
+      found: [],
+      warnings: [warning.replace('Observation.x-measure', 'Patient.x-prefix')],
+    });
+    // Another process learns of it by itself.
+    await vi.waitFor(async () => expect((await other.search(search)).found).toEqual(['Observation/yes']), SOON);
+  });
+
+  describe('once the index is made anew', () => {
+    beforeAll(async () => {
+      await reindex();
+      // One that starts knows them, and that their index is current, before it serves.
+      await one.server.close();
+      one = await startClient(store);
+    });
+
+    it.each(SEARCHES)('%s', async (search, found) => {
+      expect(await one.found(search)).toEqual(found);
+    });
+
+    it.each(REFUSED_SEARCHES)('%s is refused', async (search, code) => {
+      expect(complaint(await one.send('GET', search)).slice(0, 2)).toEqual([400, code]);
+    });
+
+    it('the CapabilityStatement lists them', async () => {
+      const { rest } = (await one.send('GET', 'metadata')).body as unknown as {
+        rest: [
+          {
+            resource: {
+              type: string;
+              searchInclude: string[];
+              searchParam: { name: string; documentation: string }[];
+            }[];
+          },
+        ];
+      };
+      const patient = rest[0].resource.find(({ type }) => type === 'Patient')!;
+      expect(patient.searchInclude).toContain('Patient:x-friend');
+      const visit = patient.searchParam.find(({ name }) => name === 'x-visit');
+      expect(visit).toMatchObject({ type: 'date', definition: 'http://example.org/SearchParameter/x-visit' });
+      expect(visit?.documentation).toContain('Prefixes: eq, ge.');
+    });
+
+    it('a search is explained by them', async () => {
+      const { code, out } = await command('explain-search', 'Patient?x-colour=red', '--store', store);
+      expect([code, out]).toEqual([0, expect.stringContaining('x-colour')]);
+    });
+
+    it.each(REFUSED)('refused: %s', async (_name, more, code, element, words) => {
+      const resource = { ...parameter('x-refused', { expression: 'Patient.id', ...more }), id: 'x-refused' };
+      const [status, detail, expression, text] = complaint(await put(resource));
+      expect([status, detail, expression]).toEqual([422, code, `SearchParameter.${element}`]);
+      expect(text).toMatch(words);
+      expect((await one.send('GET', 'SearchParameter/x-refused')).status).toBe(404);
+      // What is not meant to be in effect need not be right.
+      if (detail === 'search-parameter-conflict') {
+        expect((await put({ ...resource, id: 'x-draft', status: 'draft' })).status).toBeLessThan(202);
+      }
+    });
+
+    it('another server finds the same, and notices by itself that the index is current', async () => {
+      await vi.waitFor(() => other.found('Patient?x-prefix=dame'), SOON);
+      for (const [search, found] of SEARCHES) expect(await other.found(search)).toEqual(found);
+    });
+
+    it('two of one transaction do not collide either, nor two of a batch', async () => {
+      const twins = ['x-one', 'x-two'].map((id) => ({
+        ...parameter('x-twin', { expression: 'Patient.id' }),
+        id,
+        url: `urn:${id}`,
+      }));
+      const [status, code] = complaint(await one.send('POST', '', transaction(twins)));
+      expect([status, code]).toEqual([422, 'search-parameter-conflict']);
+      const batch = { ...transaction(twins), type: 'batch' };
+      const { entry = [] } = (await one.send('POST', '', batch)).body as unknown as {
+        entry?: readonly { response: { status: string } }[];
+      };
+      expect(entry.map(({ response }) => response.status.slice(0, 3)).sort()).toEqual(['201', '422']);
+      for (const { id } of twins) await one.send('DELETE', `SearchParameter/${id}`);
+    });
+
+    it('only what is active is in effect: draft, retired, deleted, there again', async () => {
+      const mine = parameter('x-mine', { expression: 'Patient.name.suffix', type: 'string' });
+      const search = 'Patient?x-mine=sr';
+      const isKnown = async () => (await one.send('GET', search)).status === 200;
+      expect((await put({ ...mine, status: 'draft' })).status).toBe(201);
+      expect(await isKnown()).toBe(false);
+      expect((await put(mine)).status).toBe(200);
+      expect(await isKnown()).toBe(true);
+      expect((await put({ ...mine, status: 'retired' })).status).toBe(200);
+      expect(await isKnown()).toBe(false);
+      expect((await put(mine)).status).toBe(200);
+      expect((await one.send('DELETE', 'SearchParameter/x-mine')).status).toBe(200);
+      expect(await isKnown()).toBe(false);
+      expect((await put(mine)).status).toBe(201);
+      expect(await isKnown()).toBe(true);
+      // Nobody made entries meanwhile.
+      expect((await one.search(search)).warnings).toHaveLength(1);
+      expect((await one.send('DELETE', 'SearchParameter/x-mine')).status).toBe(200);
+    });
+
+    it('another expression finds other things, and what was made by the one before is not current', async () => {
+      const before = PARAMETERS.find(({ id }) => id === 'x-phone')!;
+      expect((await put({ ...before, expression: "Patient.telecom.where(system = 'email').value" })).status).toBe(200);
+      expect((await put(RESOURCES[2]!)).status).toBe(200);
+      expect((await one.search('Patient?x-phone=0999')).warnings).toHaveLength(1);
+      const changed = { ...RESOURCES[2]!, telecom: [{ system: 'email', value: '0777' }] };
+      expect((await put(changed)).status).toBe(200);
+      expect((await one.search('Patient?x-phone=0777')).found).toEqual(['Patient/no']);
+    });
+
+    it('an expression that fails on a resource: it is stored, and searches say that it may be missing', async () => {
+      const patient = { resourceType: 'Patient', id: 'two', name: [{ suffix: ['sr', 'jr'] }] };
+      expect((await put(patient)).status).toBe(201);
+      const { found, warnings } = await one.search('Patient?x-single=sr');
+      expect([found, warnings]).toEqual([[], [expect.stringMatching(/^The expression of Patient\.x-single failed/)]]);
+      // What a write would not find it would create a second time.
+      const refused = await one.send('PUT', 'Patient?x-single=sr', {
+        resourceType: 'Patient',
+        name: [{ suffix: ['sr'] }],
+      });
+      expect(complaint(refused).slice(1, 2)).toEqual(['index-not-current']);
+      expect((await put({ ...patient, name: [{ suffix: ['sr'] }] })).status).toBe(200);
+      expect(await one.found('Patient?x-single=sr')).toEqual(['Patient/two']);
+    });
+
+    it('kiln load writes entries of them, and puts those that it loads into effect', async () => {
+      const { mkdtempSync, rmSync, writeFileSync } = await import('node:fs');
+      const { join } = await import('node:path');
+      const { tmpdir } = await import('node:os');
+      const folder = mkdtempSync(join(tmpdir(), 'kiln-parameters-'));
+      const extension = [{ url: 'http://example.org/colour', valueCoding: { system: 'urn:test', code: 'blue' } }];
+      writeFileSync(join(folder, 'a.json'), JSON.stringify({ resourceType: 'Patient', id: 'blue', extension }));
+      writeFileSync(join(folder, 'b.json'), JSON.stringify(parameter('x-loaded', { expression: 'Patient.id' })));
+      expect(await command('load', folder, '--store', store)).toMatchObject({ code: 0 });
+      rmSync(folder, { recursive: true });
+      expect(await one.found('Patient?x-colour=blue')).toEqual(['Patient/blue']);
+      await vi.waitFor(() => one.search('Patient?x-loaded=blue'), SOON);
+    });
+  });
+}

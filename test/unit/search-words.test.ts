@@ -1,0 +1,182 @@
+import Database from 'better-sqlite3';
+import { describe, expect, it } from 'vitest';
+
+import { tables } from '../../generated/tables.js';
+import { createExtractor } from '../../runtime/search/extract.js';
+import { describeIndex, notCurrent } from '../../runtime/search/index-record.js';
+import { searchDefinitions } from '../../runtime/search/query/definitions.js';
+import { usedBy } from '../../runtime/search/query/used-by.js';
+import { append, MOST_TEXT, toLine } from '../../runtime/search/text/line.js';
+import { blocksOf } from '../../runtime/search/text/narrative.js';
+import { DEEPEST, readBeginning, readWords } from '../../runtime/search/text/parse-words.js';
+import { wordsOf } from '../../runtime/search/text/segment.js';
+import { toMatch } from '../../runtime/store/sqlite/words.js';
+
+describe('words', () => {
+  it.each([
+    ['Acute  Headache, (left)', ['acute', 'headache', 'left']],
+    ['Ágatha Müller-Lüdenscheidt', ['agatha', 'muller', 'ludenscheidt']],
+    ["don't don’t O'Neil", ['dont', 'dont', 'oneil']],
+    ['BP:high 3.5 1,000 8302-2', ['bp', 'high', '3.5', '1,000', '8302', '2']],
+    ['a_b e.g. _ --', ['a_b', 'e.g']],
+    ['東京に', ['東京', 'に']],
+    ['x'.repeat(41), ['x'.repeat(40)]],
+    ['', []],
+  ])('of %j', (text, words) => {
+    expect(wordsOf(text)).toEqual(words);
+    expect(toLine(text)).toBe(words.length === 0 ? '' : `\n ${words.join(' ')} `);
+  });
+
+  it.each([
+    ['Thai', 'ได้รับการผ่าตัดหัวใจเมื่อปีที่แล้ว', 'ผ่าตัด'],
+    ['Thai', 'เขาเป็นโรคเบาหวานชนิดที่ 2: café', 'เบาหวาน'],
+    ['Lao', 'ຂ້ອຍໄປໂຮງໝໍ', 'ໂຮງໝໍ'],
+    ['Khmer', 'ខ្ញុំទៅមន្ទីរពេទ្យ', 'មន្ទីរពេទ្យ'],
+    ['Burmese', 'ကျွန်တော်ဆေးရုံသွားတယ်', 'ဆေးရုံ'],
+    ['Chinese', '他昨天去医院看病', '医院'],
+    ['Japanese', '病院で手術を受けました', '手術'],
+  ])('of %s are in their sentence what they are alone', (_script, sentence, word) => {
+    expect(toLine(sentence)).toContain(` ${wordsOf(word).join(' ')} `);
+    expect(wordsOf(word)).not.toEqual([]);
+  });
+
+  it('are kept up to a bound, whole ones', () => {
+    const line = toLine('abc '.repeat(MOST_TEXT));
+    const text = append('', line);
+    expect(text.length).toBeLessThanOrEqual(MOST_TEXT);
+    expect(text.length).toBeGreaterThan(MOST_TEXT - 10);
+    expect(text.endsWith(' abc ')).toBe(true);
+    expect(append(text, toLine('more'))).toBe(text);
+  });
+});
+
+describe('a narrative', () => {
+  it.each([
+    ['<div><p>one <b>T</b>wo</p>three<br/>four</div>', ['one Two', 'three', 'four']],
+    ['<div>a<!-- <p>no</p> -->b &amp; &lt;c&gt; &#xE9;&#233;</div>', ['ab & <c> éé']],
+    ['<div title="a > b">x</div>', ['x']],
+    ['<td>blood</td><td>pressure</td>', ['blood', 'pressure']],
+    ['a < b', ['a   b']],
+    ['a<!-- never', ['a']],
+    ['&#1114112; &nope;', ['  &nope;']],
+  ])('%s', (xhtml, blocks) => {
+    expect(blocksOf(xhtml)).toEqual(blocks);
+  });
+
+  it('takes time by its length only', () => {
+    const begun = performance.now();
+    for (const piece of ['<a', '<!-', '<a "', '&#', '<a b="']) blocksOf(piece.repeat(200_000));
+    expect(performance.now() - begun).toBeLessThan(5000);
+  });
+});
+
+describe('what is asked', () => {
+  const phrase = (...words: string[]) => ({ phrase: words });
+  it.each([
+    ['bone', phrase('bone')],
+    ['"Bone scan"', phrase('bone', 'scan')],
+    ['a b', { all: [phrase('a'), phrase('b')], none: [] }],
+    ['a or b c', { some: [phrase('a'), { all: [phrase('b'), phrase('c')], none: [] }] }],
+    ['(a OR b) and c', { all: [{ some: [phrase('a'), phrase('b')] }, phrase('c')], none: [] }],
+    ['a AND NOT b', { all: [phrase('a')], none: [phrase('b')] }],
+    ['NOT b a', { all: [phrase('a')], none: [phrase('b')] }],
+    ['"and"', phrase('and')],
+    ['8302-2', phrase('8302', '2')],
+  ])('%s', (text, test) => expect(readWords(text)).toEqual(test));
+
+  it('a beginning', () => expect(readBeginning('"Head" an')).toEqual({ begins: ['head', 'an'] }));
+  it('a bounded number of words', () => {
+    expect(() => readWords('x '.repeat(10_000))).toThrow('has 10000 words, and may have 50');
+    expect(() => readBeginning('x '.repeat(51))).toThrow('has 51 words');
+  });
+});
+
+describe('what SQLite is asked', () => {
+  const db = new Database(':memory:');
+  db.exec('CREATE VIRTUAL TABLE words USING fts5(text)');
+  const nested = (shape: (inner: string) => string): string => {
+    let text = 'z';
+    for (let depth = 0; depth < DEEPEST; depth++) text = shape(text);
+    return text;
+  };
+
+  it.each([
+    ['not', nested((inner) => `a OR b NOT c NOT (${inner})`)],
+    ['and', nested((inner) => `a OR b AND (${inner})`)],
+    ['not alone', nested((inner) => `a NOT (${inner})`)],
+  ])('can be asked, as deep as parentheses go: %s', (_name, text) => {
+    const test = { some: [readWords('y'), readWords(text), readWords(text)] };
+    expect(db.prepare('SELECT * FROM words WHERE text MATCH ?').all(toMatch(3000, test))).toEqual([]);
+    expect(() => readWords(`(${nested((inner) => `x (${inner})`)})`)).toThrow(`more than ${DEEPEST} parentheses`);
+  });
+});
+
+describe('the content', () => {
+  const content = (resource: object): string | undefined =>
+    createExtractor(tables)(resource as never).flatMap((entry) =>
+      entry.kind === 'words' && entry.param === '_content' ? [entry.text] : [],
+    )[0];
+
+  it('has all of the narrative, however much else there is', () => {
+    const div = '<div xmlns="http://www.w3.org/1999/xhtml">at the end</div>';
+    const note = [{ text: 'long '.repeat(MOST_TEXT / 5) }];
+    const text = { status: 'generated', div };
+    expect(content({ resourceType: 'Observation', note, text })).toMatch(/^\n at the end /);
+  });
+
+  it('is what people read: no codes, ids, dates, URLs and references', () => {
+    const observation = {
+      resourceType: 'Observation',
+      id: 'idx',
+      status: 'final',
+      code: { id: 'ide', coding: [{ system: 'urn:x', code: 'codex', display: 'Weight' }] },
+      subject: { reference: 'Patient/refx', display: 'Ann' },
+      effectiveDateTime: '2024-01-01',
+      valueQuantity: { value: 1, unit: 'kg' },
+      note: [{ text: 'a **note**' }],
+      _status: { extension: [{ url: 'urn:x', valueString: 'beside' }] },
+      contained: [{ resourceType: 'Patient', name: [{ family: 'Within' }] }],
+      unknown: 'nothing',
+    };
+    expect(content(observation)?.trim().split(/\s+/)).toEqual(['weight', 'ann', 'kg', 'a', 'note', 'beside', 'within']);
+  });
+
+  it.each([
+    { text: 5 },
+    { text: null },
+    { text: [] },
+    { text: { div: {} } },
+    { contained: [[[]], null, { resourceType: 'x' }] },
+    { name: 'x' },
+  ])('of what is no resource is none: %j', (more) =>
+    expect(content({ resourceType: 'Patient', ...more })).toBeUndefined(),
+  );
+});
+
+describe('the record of the index', () => {
+  const maker = describeIndex(tables.search, 'UTC');
+  const before = { whole: 'x', rows: Object.fromEntries(Object.entries(maker.record().rows).map(([name, hash]) => [name, /\._(?:text|content)$|section-text$/.test(name) ? 'old' : hash])) }; // prettier-ignore
+
+  it('says of a store from before that its words are not there', () => {
+    expect(notCurrent(before, maker).sort()).toEqual([
+      'Composition.section-text',
+      'DomainResource._text',
+      'Resource._content',
+      'Resource._text',
+    ]);
+  });
+
+  it('of searches for words in a code too', () => {
+    const used = usedBy('Condition', { param: 'code', words: { phrase: ['x'] } }, searchDefinitions(tables));
+    expect(used.map(({ code }) => code)).toEqual(['code', '_content']);
+  });
+});
+
+it('words are left out where nobody wants them', () => {
+  const extract = createExtractor(tables);
+  const patient = { resourceType: 'Patient', id: 'p', active: true, name: [{ family: 'Lovelace' }] };
+  const all = extract(patient);
+  const others = all.filter(({ kind }) => kind !== 'words');
+  expect(others.length).toBeLessThan(all.length);
+  expect(extract(patient, 'words')).toEqual(others);
+});

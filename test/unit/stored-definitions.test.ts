@@ -1,0 +1,232 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+
+import { tables } from '../../generated/tables.js';
+import { FhirError } from '../../runtime/fhir/errors.js';
+import { DEFAULT_LIMITS } from '../../runtime/fhir/limits.js';
+import type { Resource } from '../../runtime/fhir/resource.js';
+import { composePut } from '../../runtime/interactions/compose-change.js';
+import { openDefinitions, type Definitions } from '../../runtime/interactions/definitions/definitions.js';
+import { createWriter } from '../../runtime/interactions/definitions/writers.js';
+import { createExtractor } from '../../runtime/search/extract.js';
+import { createParameterContext } from '../../runtime/search/parameters/parameter-context.js';
+import { readParameterSet } from '../../runtime/search/parameters/parameter-set.js';
+import type { Put, Store } from '../../runtime/store/store.js';
+import { openStore } from '../contract/open-store.js';
+import { parameter } from '../service/stored-parameters-subject.js';
+
+/** As few types as these tests need, which are quick to look at. */
+const TYPES = new Set(['Resource', 'DomainResource', 'Patient', 'SearchParameter']);
+const few = {
+  ...tables,
+  resourceTypes: tables.resourceTypes.filter((type) => TYPES.has(type)),
+  search: tables.search.filter(({ type }) => TYPES.has(type)),
+};
+const options = { tables: few, zone: 'UTC', validate: () => [], isReader: false };
+
+/** What two processes have in common. */
+let base: Store;
+/** Resolves what is held back of the writes of the second. */
+let release: (() => void) | undefined;
+let one: Definitions;
+let other: Definitions;
+
+beforeEach(async () => {
+  base = await openStore('sqlite::memory:');
+  const slow = Object.assign(Object.create(base) as Store, {
+    async write(...args: Parameters<Store['write']>) {
+      if (release !== undefined) await new Promise<void>((resolve) => (release = resolve));
+      return base.write(...args);
+    },
+    close: async () => {},
+  });
+  one = await openDefinitions(base, options);
+  other = await openDefinitions(slow, options);
+  release = undefined;
+});
+afterEach(async () => {
+  release?.();
+  await other.store.close();
+  await one.store.close();
+});
+
+const put = (by: Definitions, resource: Readonly<Record<string, unknown>>, expected = 0): Put => {
+  const current = expected === 0 ? undefined : { type: '', id: '', version: expected, lastUpdated: 0 };
+  return composePut(resource as Resource, String(resource['id']), current, by.current())!;
+};
+const write = (by: Definitions, resource: Readonly<Record<string, unknown>>, expected = 0) =>
+  by.store.write([put(by, resource, expected)]);
+const found = async (code: string): Promise<string[]> => {
+  const where = { param: code, any: [{ is: 'string-begins' as const, folded: 'x' }] };
+  const { versions } = await base.find({ type: 'Patient', where, sort: [], count: 10, total: 'none' });
+  return versions.map(({ id }) => id);
+};
+const patient = (id: string) => ({ resourceType: 'Patient', id, name: [{ prefix: ['X'] }] });
+const prefix = parameter('x-prefix', { type: 'string', expression: 'Patient.name.prefix' });
+
+describe('definitions that others change', () => {
+  it('whoever makes the index anew waits until the others write by them', async () => {
+    await one.agreed();
+    await write(one, prefix);
+    expect(other.current().parameters).toEqual([]);
+    await one.agreed();
+    expect(other.current().parameters.map(({ code }) => code)).toEqual(['x-prefix']);
+  });
+
+  it('and until what they were writing by others is through', async () => {
+    release = () => {};
+    const late = write(other, patient('late'));
+    await sleep(0);
+    const held = release;
+    release = undefined;
+    await write(one, prefix);
+    await other.look();
+    let isAgreed = false;
+    const agreed = one.agreed().then(() => (isAgreed = true));
+    await sleep(300);
+    expect(isAgreed).toBe(false);
+    held();
+    await late;
+    await agreed;
+    // It was decided on before: whoever makes the index anew finds it now.
+    expect(await found('x-prefix')).toEqual([]);
+  });
+
+  it('entries that were made before are made anew at the write, whoever made them', async () => {
+    const before = put(one, patient('before'));
+    const fromThread = { ...put(one, patient('thread')), entries: [...put(one, patient('thread')).entries] };
+    await write(one, prefix);
+    await one.store.write([before, fromThread]);
+    expect(await found('x-prefix')).toEqual(['before', 'thread']);
+    // And those of a parameter that is gone are not written.
+    const after = put(one, patient('after'));
+    await write(one, { ...prefix, status: 'retired' }, 1);
+    await one.store.write([after]);
+    expect(await found('x-prefix')).toEqual(['before', 'thread']);
+  });
+
+  it('what describes a built-in one changes nothing; of two that collide all have the same one in effect', async () => {
+    const url = 'http://hl7.org/fhir/SearchParameter/Patient-active';
+    await write(one, { ...parameter('active', { expression: 'Patient.active' }), url });
+    expect([one.current().parameters, one.current().refused]).toEqual([[], []]);
+    // As a copy or two servers at the same moment may bring them in: past the check.
+    const twins = ['b', 'a'].map((id) => ({ ...prefix, id, url: `urn:${id}` }));
+    await base.write(twins.map((each) => put(one, each)));
+    const told: string[] = [];
+    one.tellRefused((text) => told.push(text));
+    await Promise.all([one.look(), other.look()]);
+    expect(told).toEqual([
+      expect.stringMatching(/^SearchParameter\/b is active and not in effect: SearchParameter\/a has/),
+    ]);
+    const writers = (await base.maps.entries('writers')).size;
+    const reader = await openDefinitions(base, { ...options, isReader: true });
+    // It says nothing to the others.
+    expect((await base.maps.entries('writers')).size).toBe(writers);
+    for (const each of [one, other, reader]) {
+      const { parameters, refused } = each.current();
+      expect([parameters.map(({ id }) => id), refused.map(({ id }) => id)]).toEqual([['a'], ['b']]);
+    }
+    expect(one.current().key).toBe(other.current().key);
+  });
+
+  it('what could not be put into effect is tried again', async () => {
+    let isAway = false;
+    const get: Store['maps']['get'] = (...asked) =>
+      isAway ? Promise.reject(new FhirError('store-unavailable')) : base.maps.get(...asked);
+    const maps = Object.assign(Object.create(base.maps) as Store['maps'], { get });
+    const third = await openDefinitions(
+      Object.assign(Object.create(base) as Store, { maps, close: async () => {} }),
+      options,
+    );
+    await write(one, prefix);
+    isAway = true;
+    await expect(third.look()).rejects.toMatchObject({ code: 'store-unavailable' });
+    expect(third.current().parameters).toEqual([]);
+    isAway = false;
+    await third.look();
+    expect(third.current().parameters.map(({ code }) => code)).toEqual(['x-prefix']);
+    await third.store.close();
+  });
+
+  it('what a process said before does not come after what it says now', async () => {
+    let pause = 0;
+    const swap: Store['maps']['swap'] = async (...asked) => {
+      await sleep(pause);
+      return base.maps.swap(...asked);
+    };
+    const writer = createWriter({ maps: Object.assign(Object.create(base.maps) as Store['maps'], { swap }) });
+    const before = new Set((await base.maps.entries('writers')).keys());
+    await writer.register('old');
+    const now = vi.spyOn(Date, 'now').mockReturnValue(Date.now() + 10_000);
+    try {
+      pause = 100;
+      const renewed = writer.renew();
+      await sleep(20);
+      pause = 0;
+      await Promise.all([renewed, writer.register('new')]);
+    } finally {
+      now.mockRestore();
+    }
+    const said = [...(await base.maps.entries('writers'))].filter(([id]) => !before.has(id)).map(([, text]) => text);
+    expect(said).toEqual(['new']);
+    await writer.leave();
+  });
+
+  it('who writes nothing says nothing', async () => {
+    const swap = vi.spyOn(base.maps, 'swap');
+    const now = vi.spyOn(Date, 'now').mockReturnValue(Date.now() + 10_000);
+    try {
+      await sleep(1000);
+      expect(swap).not.toHaveBeenCalled();
+      await write(one, patient('a'));
+      await vi.waitFor(() => expect(swap).toHaveBeenCalled(), { timeout: 5000 });
+    } finally {
+      now.mockRestore();
+      swap.mockRestore();
+    }
+  });
+
+  it('what large bodies are found by is known before they are written, and counts as theirs', async () => {
+    await write(one, prefix);
+    const thread = { ...patient('thread'), name: [{ prefix: ['X', 'Y'.repeat(1000)] }] };
+    const { extract, refit } = one.current();
+    // As a thread makes them, which knows nothing of what is stored.
+    const builtIn = () => createExtractor(few)(thread as Resource);
+    const made = composePut(thread as Resource, 'thread', undefined, { extract: builtIn, refit })!;
+    expect(made.entries.filter(({ param }) => param === 'x-prefix')).toEqual(
+      extract(thread as Resource).filter(({ param }) => param === 'x-prefix'),
+    );
+    const bytes = JSON.stringify(builtIn()).length + made.body.head.length + made.body.tail.length;
+    const limits = { ...DEFAULT_LIMITS, resource: bytes + 1000 };
+    expect(() => composePut(thread as Resource, 'thread', undefined, { extract: builtIn, refit, limits })).toThrow(
+      /may have/,
+    );
+  });
+
+  it('what cannot be read stops nothing, and is read once', () => {
+    const context = createParameterContext(tables);
+    const deep = parameter('x-deep', { expression: `${'('.repeat(1900)}Patient.id${')'.repeat(1900)}` });
+    const wide = parameter('x-wide', {
+      base: tables.resourceTypes.slice(0, 101),
+      expression: Array.from({ length: 10 }, (_, n) => `Resource.meta.tag[${n}]`).join(' | '),
+    });
+    const resources = [deep, wide, parameter('x-wrong', { expression: 'Patient.nothing' })] as Resource[];
+    const { refused } = readParameterSet(resources, context);
+    const texts = new Map(refused.map(({ id, fault }) => [id, fault.text]));
+    expect(texts.get('x-wide')).toBe('has 10 alternatives for 101 bases; 1000 may be, one times the other');
+    expect(texts.get('x-wrong')).toMatch(/nothing/);
+    const again = readParameterSet(resources, context).refused;
+    expect(again.map(({ fault }) => fault)).toEqual(refused.map(({ fault }) => fault));
+    again.forEach(({ fault }, n) => expect(fault).toBe(refused[n]!.fault));
+  });
+
+  it('there are only so many', async () => {
+    const many = Array.from({ length: 200 }, (_, i) => parameter(`x-${i}`, { expression: 'Patient.id' }));
+    await one.store.write(many.map((each) => put(one, each)));
+    expect(one.current().parameters).toHaveLength(200);
+    await expect(write(one, prefix)).rejects.toMatchObject({ code: 'search-parameter-conflict', status: 422 });
+    await write(one, { ...prefix, status: 'draft' });
+    await write(one, { ...many[0]!, status: 'retired' }, 1);
+    await write(one, prefix, 1);
+  });
+});
