@@ -159,7 +159,10 @@ describe('what a search cannot be (search.html#errors)', () => {
       '_sort=organization.name',
       '400 parameter-unknown _sort cannot go by "organization.name": only what the searched type itself says',
     ],
-    ['_sort=_score', '400 parameter-unknown _sort cannot go by "_score": it is told of the matches of a page with _score=true'],
+    [
+      '_sort=_score',
+      '400 parameter-unknown _sort cannot go by "_score": it is told of the matches of a page with _score=true',
+    ],
     ['_sort=name,,family', '400 parameter-invalid _sort has an empty key'],
     [`_sort=${'name,'.repeat(10)}name`, '400 parameter-invalid _sort has 11 keys, and may have 10'],
     ['_sort=name&_sort=family', '400 parameter-invalid The parameter "_sort" may stand once'],
