@@ -36,5 +36,6 @@ export function chooseTypes(
 }
 
 function invalid(what: string): FhirError {
-  return new FhirError('parameter-invalid', `${TYPES} has names of resource types, separated by commas: ${what}`);
+  const text = `${TYPES} has names of resource types, separated by commas: ${what}`;
+  return new FhirError('parameter-invalid', text).map((issue) => ({ ...issue, parameter: TYPES }));
 }

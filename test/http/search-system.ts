@@ -164,6 +164,17 @@ export function systemSearches(data: Store): void {
     expect(refusal).toMatch(/^400 /);
   });
 
+  it('each names the parameter that was wrong', async () => {
+    for (const [path, name] of [
+      ['/?_type=Pateint', '_type'],
+      ['/?_tag:nope=x', '_tag:nope'],
+      ['/?_lastUpdated=x', '_lastUpdated'],
+      ['/?_sort=name', '_sort'],
+    ] as const) {
+      expect((await get(path)).json().issue[0].location, path).toEqual([`http.${name}`]);
+    }
+  });
+
   it('what is unknown is ignored where the client is lenient; types never are', async () => {
     const lenient = { prefer: 'handling=lenient' };
     const answer = await get('/?_tag=red&name=x&subject.name=y&_sort=name,-_id', lenient);
