@@ -12,7 +12,7 @@ export const STORED_LIMITS = {
   /** Alternatives of an expression. */
   branches: 100,
   /** Bases times alternatives. */
-  paths: 1000,
+  paths: 5000,
   code: 64,
 } as const;
 
