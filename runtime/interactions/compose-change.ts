@@ -6,6 +6,7 @@ import type { JsonObject, JsonValue, Resource } from '../fhir/resource.js';
 import { readJson } from '../format/read-json.js';
 import { writeJson } from '../format/write-json.js';
 import type { IndexEntry } from '../search/entry.js';
+import { fitWords } from '../search/text/fit-words.js';
 import { stampBody, type BodyTemplate } from '../store/body.js';
 import type { Put, StoredVersion } from '../store/store.js';
 import { liveVersion } from './preconditions.js';
@@ -60,10 +61,10 @@ export function composePut(
   // Extraction takes the longer the larger the text is, so what is too large anyway does not get there.
   const size = checkSize(body, limits.resource);
   const made = known === undefined ? extract(resource) : preparedEntries(resource, known, extract);
-  const entries = refit === undefined ? made : refit(resource, made);
-  const entryBytes = entries === made ? known?.entryBytes : undefined;
-  if (size !== undefined && size + (entryBytes ?? jsonBytes(entries)) > limits.resource)
-    throw tooLarge(limits.resource);
+  const all = refit === undefined ? made : refit(resource, made);
+  const entryBytes = all === made ? known?.entryBytes : undefined;
+  if (size !== undefined && size + (entryBytes ?? jsonBytes(all)) > limits.resource) throw tooLarge(limits.resource);
+  const entries = fitWords(all, resource, body.head.length + body.tail.length);
   return { type: resource.resourceType, id, expected: current?.version ?? 0, body, content: resource, entries };
 }
 
@@ -75,9 +76,9 @@ function checkSize({ head, tail }: BodyTemplate, limit: number): number | undefi
   return size;
 }
 
-/** What entries take of the limit. */
+/** What entries take of the limit; words get what is left. */
 export function jsonBytes(entries: readonly IndexEntry[]): number {
-  return Buffer.byteLength(JSON.stringify(entries));
+  return Buffer.byteLength(JSON.stringify(entries.filter(({ kind }) => kind !== 'words')));
 }
 
 function tooLarge(limit: number): FhirError {

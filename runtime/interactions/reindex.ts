@@ -3,6 +3,7 @@ import { clientMeta, withMeta } from '../fhir/meta.js';
 import type { Resource } from '../fhir/resource.js';
 import { readJson } from '../format/read-json.js';
 import { EVERYTHING } from '../search/query/query.js';
+import { fitWords } from '../search/text/fit-words.js';
 import type { FindPage, Reindexed, Store, StoredVersion } from '../store/store.js';
 import type { ReindexRecord } from './reindex-record.js';
 import type { Services } from './services.js';
@@ -78,6 +79,8 @@ function nextSize({ versions }: FindPage): number {
 /** As on a write: without what the server sets itself. */
 function toReindexed({ type, id, version, json }: StoredVersion, { extract }: ReindexJob): Reindexed[] {
   if (json === undefined) return [];
-  const resource = readJson(json, DEPTH) as Resource;
-  return [{ type, id, version, entries: extract(withMeta(resource, id, clientMeta(resource))) }];
+  const stored = readJson(json, DEPTH) as Resource;
+  const resource = withMeta(stored, id, clientMeta(stored));
+  const entries = extract(resource);
+  return [{ type, id, version, entries: fitWords(entries, resource, json.length) }];
 }

@@ -241,7 +241,10 @@ export function createGenerator(random: Random, ids: readonly string[], world?: 
 
   function leaf(): Condition {
     const form = below(22);
-    if (form > 19) return { param: pick(WORDS), words: randomWordsTest(random) };
+    if (form > 19) {
+      const param = pick(WORDS);
+      return { param, words: randomWordsTest(random, param) };
+    }
     if (form === 0) return { ids: some(6, () => pick(ids)) };
     if (form === 1) return { updated: [{ low: { gte: 0 } }] };
     if (form > 17) return places.condition();

@@ -163,6 +163,55 @@ describeOnMongod('a MongoDB store beyond the contract', () => {
     expect((await store.read('Patient', 'fits'))?.version).toBe(2);
   });
 
+  it('a write that the server could not finish went on there when the client was told that it failed', async () => {
+    // Whoever inserts the same outside of a transaction is kept trying by the server until this one is over.
+    const session = client.startSession();
+    session.startTransaction();
+    await named('resource').insertOne({ _id: 'Patient/a' }, { session });
+    const hurried = subject.keep(await openMongoStore(subject.url, { operationTime: 1000 }));
+    await expect(hurried.write([put('a', 0)])).rejects.toMatchObject({
+      code: 'store-busy',
+      message: expect.stringContaining('wrote nothing of it') as unknown,
+    });
+    await session.abortTransaction();
+    await session.endSession();
+    await sleep(1000);
+    expect(await store.read('Patient', 'a')).toBeUndefined();
+  });
+
+  it('every command of a write says how long it may take', async () => {
+    const without: string[] = [];
+    const told = new Set<string>();
+    const bounded = subject.keep(
+      await openMongoStore(subject.url, {
+        onCommand(name, command) {
+          const about = String(command[name]);
+          if (!/^(?:find|insert|update|delete)$/.test(name) || !/^(?:resource|history|lock)$/.test(about)) return;
+          told.add(`${name} ${about}`);
+          if (command['maxTimeMS'] === undefined) without.push(`${name} ${about}`);
+        },
+      }),
+    );
+    const many = (expected: number): Put => ({
+      ...put('many', expected),
+      entries: Array.from({ length: 400 }, (_, n) => ({ kind: 'uri', param: 'u', value: `${expected} ${n}` })),
+    });
+    await bounded.write([put('a', 0)]);
+    await bounded.write([many(0)]);
+    await bounded.write([put('a', 1), many(1), put('b', 0)], [{ type: 'Patient', where: { ids: ['x'] }, found: [] }]);
+    await bounded.write([deletion('a', 2)]);
+    await bounded.reindex([{ type: 'Patient', id: 'b', version: 1, entries: [] }]);
+    expect(without).toEqual([]);
+    expect([...told].sort()).toEqual([
+      'delete resource',
+      'find resource',
+      'insert history',
+      'insert resource',
+      'update lock',
+      'update resource',
+    ]);
+  });
+
   it('what BSON cannot hold is refused before anything is written', async () => {
     const content = { resourceType: 'Patient', id: 'a', 'x\0y': 1 };
     const body = { head: '{"resourceType":"Patient","id":"a","meta":{', tail: '},"x\\u0000y":1}' };

@@ -130,7 +130,7 @@ describe('copying versions', () => {
         return toy.restore(all);
       },
     };
-    const extract = () => [{ kind: 'words' as const, param: '_content', text: 'x'.repeat(100_000) }];
+    const extract = () => [{ kind: 'words' as const, param: '_content', text: `\n ${'x'.repeat(100_000)} ` }];
     expect((await copy(source, target, { extract })).count).toBe(10);
     expect(pieces).toEqual(['01234', '012', '01', '2', '34', '5678', '56', '78', '9']);
     expect((await target.readMany(['p0', 'p9'].map((id) => ({ type: 'Patient', id })))).map((each) => each?.version)).toEqual([1, 1]); // prettier-ignore

@@ -4,7 +4,12 @@ import { connect, createServer, type AddressInfo } from 'node:net';
 import { MongoBulkWriteError, MongoServerError } from 'mongodb';
 import { expect, test } from 'vitest';
 
-import { isConnectionLost, isTransient, translateMongoError } from '../../runtime/store/mongo/mongo-errors.js';
+import {
+  isConnectionLost,
+  isTransient,
+  translateMongoError,
+  translateWriteError,
+} from '../../runtime/store/mongo/mongo-errors.js';
 
 const message = '-31800: transaction is too large and will not fit in the storage engine cache';
 const errors = [
@@ -20,6 +25,19 @@ test.each(errors)('a transaction that does not fit into the memory of the server
   // The next try would take as much.
   expect(isTransient(error)).toBe(false);
   expect((told as Error).message).toMatch(/one transaction of MongoDB.*smaller Bundles/);
+});
+
+test.each(errors)('where that is one resource, nobody is told to send smaller Bundles: %s', (error) => {
+  expect(translateWriteError(translateMongoError(error), 2)).toMatchObject({ code: 'transaction-too-large' });
+  const alone = translateWriteError(error, 1);
+  expect(alone).toMatchObject({ code: 'resource-too-large', status: 413 });
+  expect(String(alone)).not.toContain('Bundle');
+});
+
+test('a write that the server ended in time is one that was not done', () => {
+  const error = new MongoServerError({ message: 'operation exceeded time limit', code: 50 });
+  expect(translateWriteError(error, 1)).toMatchObject({ code: 'store-busy', status: 503 });
+  expect(String(translateWriteError(error, 1))).toContain('wrote nothing');
 });
 
 test('other errors of the server pass', () => {

@@ -19,7 +19,7 @@ import { modifiersOf } from '../../runtime/search/query/parse-criterion.js';
 import { LATER } from '../../runtime/search/query/parse-value.js';
 import { LONGEST } from '../../runtime/search/text/ascii-words.js';
 import { MOST_TEXT } from '../../runtime/search/text/line.js';
-import { MOST_WORDS } from '../../runtime/search/text/parse-words.js';
+import { MOST_WORDS } from '../../runtime/search/text/has-words.js';
 import { MAX_WAYS } from '../../runtime/search/query/resolve-links.js';
 
 /** Types of parameters, in the order of the page. */

@@ -313,6 +313,8 @@ describe('index entries', () => {
       { kind: 'uri', param: 'u', value: 'urn:x' },
       { kind: 'position', param: 'p', latitude: 1, longitude: 2 },
       { kind: 'region', param: 'g', south: 0, west: 0, north: 1, east: 1, lines: [0, 0, 1, 1] },
+      { kind: 'words', param: 'w', text: '\n head pain ' },
+      { kind: 'words', param: '_content', text: '\n head pain \n left ' },
     ];
     await store.write([put(0, all), put(0, [name], 'b')]);
     const full = {
@@ -325,6 +327,7 @@ describe('index entries', () => {
       uri: 1,
       position: 1,
       region: 1,
+      beginning: 1,
     };
     expect(countAll()).toEqual(full);
     await store.write([put(1, [{ kind: 'uri', param: 'u', value: 'urn:y' }])]);

@@ -2,6 +2,7 @@ import { FhirError } from '../../fhir/errors.js';
 import type { Resource } from '../../fhir/resource.js';
 import { readJson } from '../../format/read-json.js';
 import type { IndexEntry } from '../../search/entry.js';
+import { fitWords } from '../../search/text/fit-words.js';
 import type { RestoredVersion, ScannedVersion, Store } from '../../store/store.js';
 import type { CopyRecord } from './copy-record.js';
 import { cutVersions } from './cut-versions.js';
@@ -102,7 +103,7 @@ function entriesOf(
     return [];
   }
   try {
-    return extract(content);
+    return fitWords(extract(content), content, scanned.json?.length ?? 0);
   } catch (error) {
     onUnindexed(scanned, error instanceof Error ? error.message : String(error));
     return [];

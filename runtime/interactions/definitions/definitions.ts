@@ -7,6 +7,7 @@ import { describeIndex, notCurrent } from '../../search/index-record.js';
 import { createParameterContext } from '../../search/parameters/parameter-context.js';
 import { readParameterSet } from '../../search/parameters/parameter-set.js';
 import { SEARCH_PARAMETER } from '../../search/parameters/stored-parameter.js';
+import { fitWords } from '../../search/text/fit-words.js';
 import { OWN_MAPS } from '../../store/own-maps.js';
 import type { Change, Guard, Store, StoredVersion } from '../../store/store.js';
 import type { Fault } from '../../validate/fault.js';
@@ -177,7 +178,8 @@ export async function openDefinitions(base: Store, options: DefinitionsOptions):
     const { refit: fit } = set;
     return changes.map((change) => {
       if (change.content === undefined) return change;
-      const entries = fit(change.content, change.entries);
+      const { head, tail } = change.body;
+      const entries = fitWords(fit(change.content, change.entries), change.content, head.length + tail.length);
       return entries === change.entries ? change : { ...change, entries };
     });
   }

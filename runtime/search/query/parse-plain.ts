@@ -13,9 +13,9 @@ import type { Criterion } from './query.js';
 import { clip, quote } from './quote.js';
 import { compositeTests, invalid, missing, readValue, toCondition } from './read-value.js';
 import { splitAt, unescape } from './split.js';
-import { countWords } from '../text/has-words.js';
+import { countWords, MOST_WORDS } from '../text/has-words.js';
 import { isWords, takesWords } from './text-modifiers.js';
-import { MOST_WORDS, readBeginning, readWords } from '../text/parse-words.js';
+import { readBeginning, readWords } from '../text/parse-words.js';
 import { notYet, unknownParameter } from './unknown-parameter.js';
 
 /**

@@ -104,7 +104,10 @@ export type PlaceTest =
 export type WordsTest =
   /** Some value has these words one after another; one at least. */
   | { readonly phrase: readonly string[] }
-  /** Some value begins with these words, of which the last may go on; one at least. */
+  /**
+   * Some value begins with these words, of which the last may go on; one at least, and 50 at most. Of `_text` and `_content` stores
+   * need not know how values begin.
+   */
   | { readonly begins: readonly string[] }
   /** All of these, of which there is one at least, and none of those. */
   | { readonly all: readonly WordsTest[]; readonly none: readonly WordsTest[] }

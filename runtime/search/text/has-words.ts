@@ -1,6 +1,9 @@
 import type { WordsEntry } from '../entry.js';
 import type { WordsTest } from '../query/query.js';
 
+/** Words that one value asks for, at most: each is looked up. */
+export const MOST_WORDS = 50;
+
 /** Whether the words of a parameter fulfil a test. */
 export function hasWords(entry: Pick<WordsEntry, 'text'>, test: WordsTest): boolean {
   if ('phrase' in test) return entry.text.includes(phraseIn(test.phrase));

@@ -1,10 +1,7 @@
 import { ValueError } from '../query/parse-value.js';
 import type { WordsTest } from '../query/query.js';
-import { countWords } from './has-words.js';
+import { countWords, MOST_WORDS } from './has-words.js';
 import { wordsOf } from './segment.js';
-
-/** Words of one value, at most: each is looked up. */
-export const MOST_WORDS = 50;
 
 /** Parentheses within each other. The parser of SQLite's FTS5 has a stack of fixed size, and gets up to three for one. */
 export const DEEPEST = 8;

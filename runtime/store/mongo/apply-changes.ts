@@ -1,10 +1,10 @@
-import type { ClientSession } from 'mongodb';
 import { setImmediate } from 'node:timers/promises';
 
 import { cutChanges } from '../change-pieces.js';
 import type { StoredVersion } from '../store.js';
 import type { Raw } from './bson.js';
 import type { Collections, ResourceDocument } from './documents.js';
+import type { InTime } from './in-time.js';
 import { toFound, toStep, type FoundVersion, type PlannedChange, type WriteStep } from './plan-write.js';
 import { VERSION_ONLY } from './stored-version.js';
 import type { WriterParts } from './writer-parts.js';
@@ -16,9 +16,9 @@ const AT_ONCE = 200;
 export async function findVersions(
   { resource }: Pick<Collections, 'resource'>,
   keys: readonly string[],
-  session: ClientSession,
+  given: InTime,
 ): Promise<ReadonlyMap<string, FoundVersion>> {
-  const options = { session, raw: true, projection: VERSION_ONLY, batchSize: AT_ONCE } as const;
+  const options = { ...given(), raw: true, projection: VERSION_ONLY, batchSize: AT_ONCE } as const;
   const found = new Map<string, FoundVersion>();
   for await (const bytes of resource.find<Raw>({ _id: { $in: [...keys] } }, options)) {
     const { key, ...version } = toFound(bytes);
@@ -28,7 +28,7 @@ export async function findVersions(
 }
 
 /** Writes what was planned, in a transaction. @returns the new versions, in the order of the changes */
-export type Apply = (plan: readonly PlannedChange[], session: ClientSession) => Promise<StoredVersion[]>;
+export type Apply = (plan: readonly PlannedChange[], given: InTime) => Promise<StoredVersion[]>;
 
 /** Documents are made and sent a few at a time: meanwhile the process serves others, and they are never all in memory. */
 export function openApply({
@@ -36,20 +36,20 @@ export function openApply({
   slotOf,
   fault,
 }: Pick<WriterParts, 'collections' | 'slotOf' | 'fault'>): Apply {
-  async function send({ past, current }: WriteStep, session: ClientSession): Promise<void> {
-    if (past.length > 0) await history.insertMany([...past], { session });
+  async function send({ past, current }: WriteStep, given: InTime): Promise<void> {
+    if (past.length > 0) await history.insertMany([...past], given());
     fault('history');
     if (current.length === 0) return;
-    await replaceAll(resource, current, session);
+    await replaceAll(resource, current, given);
     fault('resource');
   }
 
-  return async (plan, session) => {
+  return async (plan, given) => {
     const written: StoredVersion[] = [];
     for (const piece of cutChanges(plan, ({ change }) => change)) {
       if (written.length > 0) await setImmediate();
       const step = toStep(piece, slotOf);
-      await send(step, session);
+      await send(step, given);
       written.push(...step.written);
     }
     return written;
@@ -76,7 +76,7 @@ const MANY_KEYS = 300;
 export async function replaceAll(
   resource: Collections['resource'],
   current: readonly Current[],
-  session: ClientSession,
+  given: InTime,
 ): Promise<void> {
   const replaced = current.filter((each) => each.replaced > 0);
   const inPlace = new Set(replaced.filter(({ document }) => hasManyKeys(document)));
@@ -84,16 +84,16 @@ export async function replaceAll(
     const steps = [...inPlace].map(({ document: { _id, ...replacement } }) => ({
       replaceOne: { filter: { _id }, replacement },
     }));
-    const { matchedCount } = await resource.bulkWrite(steps, { session });
+    const { matchedCount } = await resource.bulkWrite(steps, given());
     expectAll(matchedCount, inPlace.size);
   }
   const others = replaced.filter((each) => !inPlace.has(each)).map(({ document }) => document._id);
   if (others.length > 0) {
-    const { deletedCount } = await resource.deleteMany({ _id: { $in: others } }, { session });
+    const { deletedCount } = await resource.deleteMany({ _id: { $in: others } }, given());
     expectAll(deletedCount, others.length);
   }
   const inserted = current.filter((each) => !inPlace.has(each)).map(({ document }) => document);
-  if (inserted.length > 0) await resource.insertMany(inserted, { session });
+  if (inserted.length > 0) await resource.insertMany(inserted, given());
 }
 
 /** Nobody else can have changed them: that would have been a write conflict. */

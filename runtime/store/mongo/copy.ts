@@ -1,5 +1,3 @@
-import type { ClientSession } from 'mongodb';
-
 import type { RestoredVersion, VersionScan } from '../store.js';
 import type { Raw } from './bson.js';
 import {
@@ -11,8 +9,9 @@ import {
   type VersionFields,
 } from './documents.js';
 import { readPlace, writePlace } from './history-cursor.js';
+import type { InTime } from './in-time.js';
 import { toIndexRows } from './index-rows.js';
-import { translateMongoError } from './mongo-errors.js';
+import { translateMongoError, translateWriteError } from './mongo-errors.js';
 import { checkSize, copyVersion, toFields, toPast } from './plan-write.js';
 import type { QueryLimits, Snapshots } from './snapshot.js';
 import { toSortSlots, type SlotOf } from './sort-slots.js';
@@ -54,10 +53,10 @@ export function openRestore(
   time: number,
   slotOf: SlotOf,
 ): (versions: readonly RestoredVersion[]) => Promise<number> {
-  async function restore(versions: readonly RestoredVersion[], session: ClientSession): Promise<number> {
-    const states = await readStates(versions, session);
-    const present = await readPresent(versions, session);
-    const places = await readPlaces(versions, session);
+  async function restore(versions: readonly RestoredVersion[], given: InTime): Promise<number> {
+    const states = await readStates(versions, given);
+    const present = await readPresent(versions, given);
+    const places = await readPlaces(versions, given);
     const past: PastDocument[] = [];
     let count = 0;
     for (const version of versions) {
@@ -84,19 +83,19 @@ export function openRestore(
       count++;
     }
     const current = [...states.values()].flatMap(({ document }) => document ?? []);
-    if (past.length > 0) await history.insertMany(past, { session });
+    if (past.length > 0) await history.insertMany(past, given());
     if (current.length > 0) {
       await resource.bulkWrite(
         current.map(({ _id, ...replacement }) => ({ replaceOne: { filter: { _id }, replacement, upsert: true } })),
-        { session },
+        given(),
       );
     }
     return count;
   }
 
-  async function readStates(versions: readonly RestoredVersion[], session: ClientSession): Promise<Map<string, State>> {
+  async function readStates(versions: readonly RestoredVersion[], given: InTime): Promise<Map<string, State>> {
     const filter = { _id: { $in: [...new Set(versions.map(keyOf))] } };
-    const found = await resource.find<Raw>(filter, { session, raw: true, projection: VERSION_ONLY }).toArray();
+    const found = await resource.find<Raw>(filter, { ...given(), raw: true, projection: VERSION_ONLY }).toArray();
     return new Map(
       found.map((bytes) => {
         const fields = copyVersion(bytes);
@@ -106,12 +105,12 @@ export function openRestore(
   }
 
   /** Those of the versions that are here, by the key of a past version. */
-  async function readPresent(versions: readonly RestoredVersion[], session: ClientSession): Promise<Map<string, Raw>> {
+  async function readPresent(versions: readonly RestoredVersion[], given: InTime): Promise<Map<string, Raw>> {
     const keys = versions.map((version) => pastKeyOf(keyOf(version), version.version));
     const wanted = versions.map((version) => ({ _id: keyOf(version), version: version.version }));
     const found = [
-      ...(await history.find<Raw>({ _id: { $in: keys } }, { session, raw: true }).toArray()),
-      ...(await resource.find<Raw>({ $or: wanted }, { session, raw: true, projection: VERSION_ONLY }).toArray()),
+      ...(await history.find<Raw>({ _id: { $in: keys } }, { ...given(), raw: true }).toArray()),
+      ...(await resource.find<Raw>({ $or: wanted }, { ...given(), raw: true, projection: VERSION_ONLY }).toArray()),
     ];
     return new Map(
       found.map((bytes) => {
@@ -122,15 +121,12 @@ export function openRestore(
   }
 
   /** The last place that is taken at each of the times. */
-  async function readPlaces(
-    versions: readonly RestoredVersion[],
-    session: ClientSession,
-  ): Promise<Map<number, number>> {
+  async function readPlaces(versions: readonly RestoredVersion[], given: InTime): Promise<Map<number, number>> {
     const times = [...new Set(versions.map(({ lastUpdated }) => lastUpdated))].map((updated) => new Date(updated));
     const pipeline = [{ $match: { updated: { $in: times } } }, { $group: { _id: '$updated', n: { $max: '$n' } } }];
     const places = new Map<number, number>();
     for (const collection of [resource, history]) {
-      const rows = await collection.aggregate<{ _id: Date; n: number }>(pipeline, { session }).toArray();
+      const rows = await collection.aggregate<{ _id: Date; n: number }>(pipeline, given()).toArray();
       for (const { _id, n } of rows) places.set(_id.getTime(), Math.max(n, places.get(_id.getTime()) ?? -1));
     }
     return places;
@@ -139,9 +135,9 @@ export function openRestore(
   return async (versions) => {
     if (versions.length === 0) return 0;
     try {
-      return await transactions.run((session) => restore(versions, session), performance.now() + time);
+      return await transactions.run((_session, given) => restore(versions, given), performance.now() + time);
     } catch (error) {
-      throw translateMongoError(error);
+      throw translateWriteError(error, versions.length);
     }
   };
 }

@@ -1,6 +1,5 @@
-import type { ClientSession } from 'mongodb';
-
 import type { Collections } from './documents.js';
+import type { InTime } from './in-time.js';
 
 /** Lock documents of one command. */
 const AT_ONCE = 500;
@@ -14,7 +13,7 @@ const AT_ONCE = 500;
 export async function lockGuards(
   { lock }: Pick<Collections, 'lock'>,
   keys: readonly string[],
-  session: ClientSession,
+  given: InTime,
 ): Promise<void> {
   if (keys.length === 0) return;
   // What changes nothing conflicts with nothing, and times may be alike.
@@ -23,7 +22,7 @@ export async function lockGuards(
     const some = keys.slice(from, from + AT_ONCE);
     await lock.bulkWrite(
       some.map((_id) => ({ updateOne: { filter: { _id }, update, upsert: true } })),
-      { session },
+      given(),
     );
   }
 }

@@ -47,11 +47,28 @@ export function tooLarge(): FhirError {
   );
 }
 
+/** What a client is told whose resource alone is more than the server can write. */
+function moreThanCache(): FhirError {
+  return new FhirError(
+    'resource-too-large',
+    'The resource has more index entries than MongoDB can write at once with the cache that it has; it needs a larger cache',
+  );
+}
+
 /** What a client is told whose changes together are more than the server can do in one transaction. */
 export function transactionTooLarge(): FhirError {
   return new FhirError(
     'transaction-too-large',
     'The changes are too many for one transaction of MongoDB with the cache that it has; send smaller Bundles',
+  );
+}
+
+/** What a client is told whose write the server ended when its time was over: nothing of it was done. */
+export function writeNotDone(): FhirError {
+  return new FhirError(
+    'store-busy',
+    'The database did not finish the write in the time that it has, and wrote nothing of it; try again, or write less at once',
+    RETRY,
   );
 }
 
@@ -134,6 +151,17 @@ export function translateMongoError(error: unknown): unknown {
     return unavailable('the connection was closed');
   }
   return error;
+}
+
+/**
+ * The same for a write of so many changes, outside of a transaction or when that is undone. What is too much of one resource no
+ * smaller Bundle mends.
+ */
+export function translateWriteError(error: unknown, changes: number): unknown {
+  if (isTimeUp(error)) return writeNotDone();
+  const told = translateMongoError(error);
+  const isAlone = changes === 1 && told instanceof FhirError && told.code === 'transaction-too-large';
+  return isAlone ? moreThanCache() : told;
 }
 
 function unavailable(diagnostics: string): FhirError {

@@ -1,4 +1,4 @@
-import { MongoServerError, type Db } from 'mongodb';
+import { MongoNetworkTimeoutError, MongoServerError, type Db, type IndexDescription } from 'mongodb';
 
 import { collectionsOf, type Collections } from './documents.js';
 import { INDEXES } from './indexes.js';
@@ -16,7 +16,8 @@ const RESERVED: ReadonlySet<string> = new Set(['admin', 'config', 'local']);
 const LOCAL = { readConcern: { level: 'local' } } as const;
 
 /**
- * Makes an empty database one of ours, and sees that one of ours has its indexes. Several processes may do so at once.
+ * Makes an empty database one of ours, and sees that one of ours has its indexes, however long that takes. Several processes may do
+ * so at once.
  *
  * @param existing refuses an empty one
  * @throws Error where it is newer, or belongs to another program
@@ -40,7 +41,7 @@ export async function prepare(db: Db, existing: boolean): Promise<Collections> {
     Object.entries(INDEXES).map(async ([name, indexes]) => {
       const collection = collections[name as keyof Collections];
       try {
-        await collection.createIndexes([...indexes]);
+        await createIndexes(collection, indexes);
       } catch (error) {
         if (!(error instanceof MongoServerError)) throw error;
         throw new Error(`the indexes of ${collection.namespace} cannot be made: ${error.message}`, { cause: error });
@@ -48,6 +49,24 @@ export async function prepare(db: Db, existing: boolean): Promise<Collections> {
     }),
   );
   return collections;
+}
+
+/**
+ * A new index over millions of documents takes minutes, and the driver gives up a connection that says nothing for seconds. The server
+ * goes on with it all the same, and who asks for it once more waits for the same one.
+ */
+async function createIndexes(
+  collection: Pick<Collections[keyof Collections], 'createIndexes'>,
+  indexes: readonly IndexDescription[],
+): Promise<void> {
+  for (;;) {
+    try {
+      await collection.createIndexes([...indexes]);
+      return;
+    } catch (error) {
+      if (!(error instanceof MongoNetworkTimeoutError)) throw error;
+    }
+  }
 }
 
 async function schemaVersion({ setting }: Collections): Promise<number | undefined> {

@@ -5,6 +5,7 @@ import type { Reindexed } from '../store.js';
 import { answered } from './answered.js';
 import type { Causal } from './causal.js';
 import { keyOf, type Collections, type ResourceDocument } from './documents.js';
+import { inTime, SLACK } from './in-time.js';
 import { toIndexRows } from './index-rows.js';
 import { slotFields, toSortSlots, type SlotOf } from './sort-slots.js';
 import { VERSION_ONLY } from './stored-version.js';
@@ -30,9 +31,10 @@ export function openReindex(
   return async (items) => {
     if (items.length === 0) return 0;
     const steps = items.map((item) => ({ updateOne: toUpdate(item, slotOf) }));
+    const deadline = performance.now() + time - SLACK;
     const { matchedCount } = await answered(
       time,
-      causal.write((session) => resource.bulkWrite(steps, { session, ordered: false })),
+      causal.write((session) => resource.bulkWrite(steps, { ...inTime(session, deadline)(), ordered: false })),
     );
     return matchedCount;
   };

@@ -1,4 +1,4 @@
-import type { AnyBulkWriteOperation, ClientSession } from 'mongodb';
+import type { AnyBulkWriteOperation } from 'mongodb';
 
 import { formatInstant } from '../../fhir/instant.js';
 import { stampBody } from '../body.js';
@@ -6,8 +6,10 @@ import type { Change, StoredVersion } from '../store.js';
 import { replaceAll } from './apply-changes.js';
 import { fieldsOf, readValue, type Raw } from './bson.js';
 import { keyOf, pastKeyOf, type PastDocument, type ResourceDocument } from './documents.js';
+import type { InTime } from './in-time.js';
 import type { StampsOfWrite } from './stamps.js';
 import { readHead } from './stored-version.js';
+import type { Work } from './transaction.js';
 import type { WriterParts } from './writer-parts.js';
 
 /** Versions that are stamped at a time. */
@@ -31,7 +33,8 @@ export function openRestamper({
     // In transactions of their own: the server has no room for one that moves thousands of documents in all indexes.
     for (let from = 0; from < written.length; from += AT_ONCE) {
       const some = written.slice(from, from + AT_ONCE);
-      const stamp = (session: ClientSession) => restampSome(changes.slice(from), some, stamps.begin(), session);
+      const stamp: Work<StoredVersion[]> = (_session, given) =>
+        restampSome(changes.slice(from), some, stamps.begin(), given);
       again.push(...(await transactions.run(stamp, deadline)));
     }
     return again;
@@ -41,11 +44,10 @@ export function openRestamper({
     changes: readonly Change[],
     written: readonly StoredVersion[],
     times: StampsOfWrite,
-    session: ClientSession,
+    given: InTime,
   ): Promise<StoredVersion[]> {
     const keys = written.map(keyOf);
-    const options = { session, raw: true } as const;
-    const found = await resource.find<Raw>({ _id: { $in: keys } }, options).toArray();
+    const found = await resource.find<Raw>({ _id: { $in: keys } }, { ...given(), raw: true }).toArray();
     const documents = new Map(found.map((bytes) => [keyOf(readHead(bytes)), toDocument(bytes)]));
     const current: { readonly document: ResourceDocument; readonly replaced: number }[] = [];
     const pasts: AnyBulkWriteOperation<PastDocument>[] = [];
@@ -64,8 +66,8 @@ export function openRestamper({
       const { json: _json, ...head } = { ...stored, lastUpdated: updated };
       return body === undefined ? head : { ...head, json: stampBody(body, stored.version, updated) };
     });
-    if (current.length > 0) await replaceAll(resource, current, session);
-    if (pasts.length > 0) await history.bulkWrite(pasts, { session });
+    if (current.length > 0) await replaceAll(resource, current, given);
+    if (pasts.length > 0) await history.bulkWrite(pasts, given());
     return again;
   }
 }

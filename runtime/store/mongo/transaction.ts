@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import type { Causal } from './causal.js';
 import type { Fault } from './fault.js';
+import { inTime, SLACK, type InTime } from './in-time.js';
 import {
   isConnectionLost,
   isDuplicate,
@@ -12,6 +13,7 @@ import {
   outcomeUnknown,
   storeBusy,
   translateMongoError,
+  writeNotDone,
 } from './mongo-errors.js';
 
 /** How many times a transaction is tried. Each failed try means that somebody else's went through, or is under way. */
@@ -24,17 +26,21 @@ const GREATEST_PAUSE = 400;
 /** A transaction took so long that its stamps are too old to be committed. */
 export class TooLate extends Error {}
 
+/** What is done in a transaction. */
+export type Work<T> = (session: ClientSession, given: InTime) => Promise<T>;
+
 /** Runs work in transactions. */
 export interface Transactions {
   /**
    * Does `work` in one transaction, again from the beginning as long as others are in the way. What it throws for other
    * reasons undoes it, and passes.
    *
+   * @param work hands to each of its commands what the second argument gives, so that the server ends it in time
    * @param deadline when it is given up, in the time of `performance.now()`
    * @param look is called before each further try, and throws where that would be in vain
    * @throws FhirError `store-busy` where others stay in the way, `store-unavailable`
    */
-  run<T>(work: (session: ClientSession) => Promise<T>, deadline: number, look?: () => Promise<void>): Promise<T>;
+  run<T>(work: Work<T>, deadline: number, look?: () => Promise<void>): Promise<T>;
 }
 
 /** How long after the deadline it is tried to learn what became of a commit, in milliseconds. */
@@ -42,10 +48,10 @@ const AFTERMATH = 30_000;
 
 /** Opens no connection. */
 export function openTransactions(causal: Causal, fault: Fault): Transactions {
-  async function attempt<T>(session: ClientSession, work: (session: ClientSession) => Promise<T>, deadline: number) {
+  async function attempt<T>(session: ClientSession, work: Work<T>, deadline: number) {
     session.startTransaction({ readConcern: { level: 'snapshot' }, writeConcern: { w: 'majority', journal: true } });
     try {
-      const result = await work(session);
+      const result = await work(session, inTime(session, deadline - SLACK));
       fault('commit');
       await commit(session, deadline + AFTERMATH);
       fault('committed');
@@ -65,7 +71,7 @@ export function openTransactions(causal: Causal, fault: Fault): Transactions {
           // A session of its own: what a failed try saw last may be rolled back, and need not be waited for.
           return await causal.transact((session) => attempt(session, work, deadline));
         } catch (error) {
-          if (!isWorthAnother(error)) throw translateMongoError(error);
+          if (!isWorthAnother(error)) throw isTimeUp(error) ? writeNotDone() : translateMongoError(error);
           // The other one is about as far as this one was.
           const greatest = Math.min(GREATEST_PAUSE, (FIRST_PAUSE + performance.now() - begun) * 2 ** (tries - 1));
           const pause = (0.5 + Math.random() / 2) * greatest;

@@ -1,5 +1,3 @@
-import type { ClientSession } from 'mongodb';
-
 import { keepPace } from '../../fhir/pace.js';
 import { within } from '../../fhir/within.js';
 import { guardKey } from '../guard-key.js';
@@ -14,6 +12,7 @@ import {
 } from '../store.js';
 import { findVersions, openApply } from './apply-changes.js';
 import { keyOf } from './documents.js';
+import { inTime, SLACK, type InTime } from './in-time.js';
 import { openKeyQueue } from '../key-queue.js';
 import { moreTime } from '../write-time.js';
 import {
@@ -22,12 +21,12 @@ import {
   isSelectionFailed,
   outcomeUnknown,
   storeBusy,
-  translateMongoError,
+  translateWriteError,
 } from './mongo-errors.js';
 import { lockGuards } from './lock-guards.js';
 import { planWrite, toDocument, type FoundVersion } from './plan-write.js';
 import { openRestamper } from './restamp.js';
-import { TooLate } from './transaction.js';
+import { TooLate, type Work } from './transaction.js';
 import type { WriterParts } from './writer-parts.js';
 
 /**
@@ -41,9 +40,6 @@ const NOTHING: ReadonlyMap<string, FoundVersion> = new Map();
 /** More changes than this take their time by themselves: another try would be as late. */
 const LATE_BY_NATURE = 200;
 
-/** Who gives up waiting does so before the client is told that nobody knows. In milliseconds. */
-const SLACK = 100;
-
 /** The writer: all changes or none. A creation without guards is one insert; everything else is one transaction. */
 export function openWriter(parts: WriterParts): Store['write'] {
   const { collections, causal, transactions, stale, stamps, slotOf, findBroken, settle, time, fault } = parts;
@@ -52,17 +48,17 @@ export function openWriter(parts: WriterParts): Store['write'] {
   const restamp = openRestamper(parts);
   const apply = openApply(parts);
 
-  async function create(change: Put): Promise<Written> {
+  async function create(change: Put, deadline: number): Promise<Written> {
     fault('begin');
     const begun = performance.now();
     const { document, stored } = toDocument(change, 1, stamps.begin().next(undefined), slotOf);
     try {
       // The driver repeats it after a lost connection, and the server knows it then: so a duplicate is somebody else's.
-      await causal.write((session) => resource.insertOne(document, { session }));
+      await causal.write((session) => resource.insertOne(document, inTime(session, deadline - SLACK)()));
     } catch (error) {
       if (isDuplicate(error)) throw await conflictOf(change);
       // It may have been sent before the connection broke, and the repetition have found no server.
-      throw isConnectionLost(error) || isSelectionFailed(error) ? outcomeUnknown() : translateMongoError(error);
+      throw isConnectionLost(error) || isSelectionFailed(error) ? outcomeUnknown() : error;
     }
     fault('committed');
     return { versions: [stored], begun };
@@ -78,20 +74,20 @@ export function openWriter(parts: WriterParts): Store['write'] {
   async function change({ changes, guards, keys, locks }: Asked, deadline: number): Promise<Written> {
     let tries = 0;
 
-    async function attempt(session: ClientSession): Promise<Written> {
+    const attempt: Work<Written> = async (_session, given) => {
       tries++;
       fault('begin');
-      await hold(guards, locks, session);
+      await hold(guards, locks, given);
       // Where nothing may be there yet a duplicate tells that something is, and `look` what.
       const isNew = changes.every(({ expected }) => expected === 0);
-      const found = isNew ? NOTHING : await findVersions(collections, keys, session);
+      const found = isNew ? NOTHING : await findVersions(collections, keys, given);
       const begun = performance.now();
-      const versions = await apply(planWrite(changes, found, stamps.begin()), session);
+      const versions = await apply(planWrite(changes, found, stamps.begin()), given);
       // What takes as long again goes in late, and is stamped anew afterwards: better than never.
       const isLate = performance.now() - begun > MAX_AGE;
       if (isLate && tries === 1 && changes.length <= LATE_BY_NATURE) throw new TooLate();
       return { versions, begun };
-    }
+    };
 
     /** Those who were in the way have mostly written what was to be written here, and no transaction is needed to see that. */
     async function look(): Promise<void> {
@@ -111,10 +107,10 @@ export function openWriter(parts: WriterParts): Store['write'] {
   }
 
   /** @throws GuardConflict */
-  async function hold(guards: readonly Guard[], locks: readonly string[], session: ClientSession): Promise<void> {
+  async function hold(guards: readonly Guard[], locks: readonly string[], given: InTime): Promise<void> {
     if (guards.length === 0) return;
-    await lockGuards(collections, locks, session);
-    const broken = await findBroken(guards, session);
+    await lockGuards(collections, locks, given);
+    const broken = await findBroken(guards, given().session);
     if (broken !== undefined) throw new GuardConflict(broken);
     fault('guards');
   }
@@ -131,18 +127,18 @@ export function openWriter(parts: WriterParts): Store['write'] {
       await settle();
       const { versions, begun } =
         guards.length === 0 && isCreation(changes.length, first)
-          ? await create(first)
+          ? await create(first, deadline)
           : await queue.run([...keys, ...locks], deadline - performance.now() - SLACK, () => change(asked, deadline));
       const isLate = performance.now() - begun > MAX_AGE;
       const stored = isLate ? await restamp(changes, versions, performance.now() + longest) : versions;
       fault('answered');
       return stored;
     }
-    // What the client does not wait for any more comes to its end all the same.
+    // What comes to its end when the client does not wait any more is a commit, which may go through.
     try {
       return await within(longest, stale.watch(work()), outcomeUnknown);
     } catch (error) {
-      throw translateMongoError(error);
+      throw translateWriteError(error, changes.length);
     }
   };
 }

@@ -14,7 +14,7 @@ import { toVector } from '../../search/places/sphere.js';
 import { targetText } from '../../search/query/sort.js';
 import { canonicalCode, codedCode, type Dictionary } from './dictionary.js';
 import { INDEX_TABLES } from './schema.js';
-import { openWordsWriter, toTokens } from './words.js';
+import { openWordsWriter, toBeginnings, toTokens } from './words.js';
 
 /** Low end of an interval that is open there: before every instant that FHIR can write. */
 export const EARLIEST = -Number.MAX_SAFE_INTEGER;
@@ -72,6 +72,7 @@ export function openIndexWriter(db: Database, dictionary: Dictionary): IndexWrit
   const position = insert('position', 'cell, x, y, z');
   const region = insert('region', 'cell, south, west, north, east, lines');
   const words = openWordsWriter(db);
+  const beginning = db.prepare('INSERT INTO beginning (resource, param, n, text) VALUES (?, ?, ?, ?)');
   const irregular = db.prepare<[number, number]>('INSERT INTO irregular (resource, param) VALUES (?, ?)');
   const term = dictionary.term;
   /** Parameters of the resource that have dates or numbers, and whether they are irregular. */
@@ -181,7 +182,9 @@ export function openIndexWriter(db: Database, dictionary: Dictionary): IndexWrit
           continue;
         }
         if (entry.kind === 'words') {
-          texts.push(toTokens(dictionary.param(type, entry.param, 0), entry.text));
+          const param = dictionary.param(type, entry.param, 0);
+          texts.push(toTokens(param, entry.text));
+          for (const text of toBeginnings(entry)) beginning.run(resource, param, n++, text);
           continue;
         }
         if (entry.kind !== 'composite') {

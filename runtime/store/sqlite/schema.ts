@@ -17,7 +17,8 @@ export const APPLICATION_ID = 0x4b494c4e;
  * same `n`, under a parameter that names the canonical unit (`value-quantity{g}`), so that ranges hold one unit only. Absent
  * systems, codes and types are 0 or ''. `target` of a reference is what it is sorted by. `irregular` lists resources that have
  * several dates or numbers of a parameter, or one that is a wide interval: of all others two bounds are one range.
- * `words` is the full text: an index of words alone, whose rowid is the key of a resource.
+ * `words` is the full text: an index of words alone, whose rowid is the key of a resource. A `beginning` is that of one value
+ * of it: an FTS5 index puts all words with a beginning together before it gives the first, and nothing stops it meanwhile.
  *
  * A `position` is a point on a sphere of radius 1, a `region` a strip of one: `lines` are its, doubles of 8 bytes. `cell` is what
  * they are found by.
@@ -204,6 +205,11 @@ export const SCHEMA_STEPS: readonly string[] = [
   CREATE VIRTUAL TABLE words USING fts5(
     text, content = '', contentless_delete = 1, tokenize = "ascii tokenchars '=_.,;'"
   );
+  CREATE TABLE beginning (
+    resource INTEGER NOT NULL, param INTEGER NOT NULL, n INTEGER NOT NULL, text TEXT NOT NULL,
+    PRIMARY KEY (resource, param, n)
+  ) WITHOUT ROWID;
+  CREATE INDEX beginning_by_text ON beginning (param, text, resource);
   `,
 ];
 
@@ -218,5 +224,6 @@ export const INDEX_TABLES = [
   'uri',
   'position',
   'region',
+  'beginning',
   'irregular',
 ] as const;

@@ -129,20 +129,15 @@ function accessByValue({ accesses, table }: Shape): Access | undefined {
 
 /** @param access finds the row by its value; absent: by the primary key, and `conditions` have to ask for the value */
 function exists(
-  { table, isListed }: Shape,
+  { table }: Shape,
   part: number,
   { key, group }: Owner,
   values: Values,
   conditions: readonly Sql[],
-  { look, go }: CompileContext,
+  { look }: CompileContext,
   access?: Access,
 ): Sql {
   const row = ROWS[part]!;
-  if (isListed === true && access !== undefined) {
-    const own = column(row, table.key);
-    const all = and([access.seek(row, values), go(own), ...conditions]);
-    return sql`${key} IN (SELECT ${own} FROM ${raw(table.name)} ${row} WHERE ${all})`;
-  }
   const where = [
     sql`${column(row, table.key)} = ${key}`,
     access === undefined ? ofParam(table, row, values) : access.seek(row, values),

@@ -1,10 +1,10 @@
-import type { Leaf, ValueTest } from '../../../search/query/query.js';
+import type { Leaf, ValueTest, WordsTest } from '../../../search/query/query.js';
 import { canonicalCode, codedCode } from '../dictionary.js';
 import { tooCostly } from '../too-costly.js';
-import { toRowTests, updatedTest, type Names } from './row-tests.js';
-import { hasBeginning, toMatch } from '../words.js';
+import { prefixed, toRowTests, updatedTest, type Names } from './row-tests.js';
+import { beginningsOf, toMatch } from '../words.js';
 import { placeTests } from './places.js';
-import { PRESENT, RESOURCE_ID, WORDS, WORDS_BEGIN } from './shapes.js';
+import { PRESENT, RESOURCE_ID, WORDS, WORDS_BEGIN, WORDS_FROM } from './shapes.js';
 import type { RowTest, Shape } from './shape.js';
 import { keyOf, type Value } from './sql.js';
 
@@ -49,8 +49,7 @@ function alternativesOf(leaf: Leaf, names: TypeNames): readonly (readonly RowTes
   }
   if ('words' in leaf) {
     const param = names.param(leaf.param, 0);
-    const shape = hasBeginning(leaf.words) ? WORDS_BEGIN : WORDS;
-    return param === undefined ? [] : [[{ shape, values: [param, toMatch(param, leaf.words)] }]];
+    return param === undefined ? [] : wordsTests(param, leaf.words).map((test) => [test]);
   }
   if ('any' in leaf) {
     const part = namesOf(leaf.param, 0, names);
@@ -68,6 +67,15 @@ function alternativesOf(leaf: Leaf, names: TypeNames): readonly (readonly RowTes
         },
         [[]],
       ),
+  );
+}
+
+/** @param test of beginnings alone, or of none: see `simplify` */
+function wordsTests(param: number, test: WordsTest): readonly RowTest[] {
+  const beginnings = beginningsOf(test);
+  if (beginnings === undefined) return [{ shape: WORDS, values: [param, toMatch(param, test)] }];
+  return beginnings.flatMap((text) =>
+    prefixed(text, WORDS_BEGIN, WORDS_FROM, (shape, ...values) => [{ shape, values: [param, ...values] }]),
   );
 }
 

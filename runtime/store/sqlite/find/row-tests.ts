@@ -95,9 +95,11 @@ export function toRowTests(test: ValueTest, names: Names): readonly RowTest[] {
   }
 }
 
-type One = (shape: Shape, ...values: readonly Value[]) => readonly RowTest[];
+/** A test of the parameter. */
+export type One = (shape: Shape, ...values: readonly Value[]) => readonly RowTest[];
 
-function prefixed(
+/** The tests of one of two shapes for a text that begins so: between two bounds, or where nothing follows from one on. */
+export function prefixed(
   prefix: string,
   bounded: Shape,
   open: Shape,

@@ -44,8 +44,6 @@ export interface Shape {
   /** Bounds of the ends of intervals, by the values from place 1 on. */
   readonly bounds?: readonly Bound[];
   readonly accesses: readonly Access[];
-  /** To look for one resource takes as long as to find all: they are found once for a statement. */
-  readonly isListed?: true;
 }
 
 /** Name of an index; `words`: the full text, which is its own. */
@@ -82,6 +80,7 @@ export const TABLES = {
   uri: table('uri'),
   position: table('position'),
   region: table('region'),
+  beginning: table('beginning'),
   words: { name: 'words', key: 'rowid', param: 'param', byKey: raw('') },
   resource: { name: 'resource', key: 'key', param: 'type', byKey: raw('NOT INDEXED') } satisfies Table,
 } as const;

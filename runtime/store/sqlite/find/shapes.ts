@@ -62,7 +62,7 @@ function wholeParam(table: Table, index: string, rest: NonNullable<Access['rest'
   return { index, isOrdered: false, seek: (row, values) => ofParam(table, row, values), rest };
 }
 
-const { token, string, date, number, reference, uri, position, region, words, resource } = TABLES;
+const { token, string, date, number, reference, uri, position, region, words, beginning, resource } = TABLES;
 
 /** Shapes that need no more than a name. */
 export const PRESENT = {
@@ -204,16 +204,23 @@ export const URI_BEGINS = textRange(uri, 'value', 'uri_by_value', true);
 /** The same where nothing follows what begins so. */
 export const URI_FROM = textRange(uri, 'value', 'uri_by_value', false);
 
-const WORDS_ACCESS: Access = {
-  index: words.name,
-  isOrdered: true,
-  seek: (row, values) => sql`${column(row, 'words')} MATCH ${values(1)}`,
+/** Words, as the full text of SQLite is asked for them: value 1. */
+export const WORDS: Shape = {
+  name: 'words',
+  table: words,
+  accesses: [
+    {
+      index: words.name,
+      isOrdered: true,
+      seek: (row, values) => sql`${column(row, 'words')} MATCH ${values(1)}`,
+    },
+  ],
 };
 
-/** Words, as the full text of SQLite is asked for them: value 1. */
-export const WORDS: Shape = { name: 'words', table: words, accesses: [WORDS_ACCESS] };
-/** The same with beginnings of words, all of which it has to look up. */
-export const WORDS_BEGIN: Shape = { name: 'words begin', table: words, accesses: [WORDS_ACCESS], isListed: true };
+/** A value of words that begins with value 1: all up to value 2. */
+export const WORDS_BEGIN = textRange(beginning, 'text', 'beginning_by_text', true);
+/** The same where nothing follows what begins so. */
+export const WORDS_FROM = textRange(beginning, 'text', 'beginning_by_text', false);
 
 /** The id of a resource that is there. */
 export const RESOURCE_ID: Shape = {

@@ -1,8 +1,9 @@
-import type { Condition, Target } from '../../../search/query/query.js';
+import type { Condition, Target, WordsTest } from '../../../search/query/query.js';
+import { beginningsOf, hasBeginning } from '../words.js';
 
 /**
  * The same condition without needless nesting, and without what is there twice: as an object, for a deep condition may hold
- * the same one at many places.
+ * the same one at many places. Of words, beginnings are asked for by themselves: another table has them.
  */
 export function simplify(condition: Condition, done = new Map<Condition, Condition>()): Condition {
   const known = done.get(condition);
@@ -31,5 +32,16 @@ function simplifyOne(condition: Condition, done: Map<Condition, Condition>): Con
   const beyond = <T extends Target>(target: T): T => ({ ...target, where: simplify(target.where, done) });
   if ('chain' in condition) return { ...condition, chain: condition.chain.map(beyond) };
   if ('has' in condition) return { has: beyond(condition.has) };
-  return condition;
+  if (!('words' in condition) || !hasBeginning(condition.words)) return condition;
+  return beginningsOf(condition.words) === undefined
+    ? simplify(apart(condition.param, condition.words), done)
+    : condition;
+}
+
+/** A test of words and beginnings as one of several conditions. */
+function apart(param: string, test: WordsTest): Condition {
+  const each = (words: WordsTest): Condition => ({ param, words });
+  if ('some' in test) return { some: test.some.map(each) };
+  if ('all' in test) return { all: [...test.all.map(each), ...test.none.map((words) => ({ not: each(words) }))] };
+  return each(test);
 }
