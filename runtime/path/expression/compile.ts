@@ -75,8 +75,14 @@ class Compiler {
         return this.call(expression, start);
       case 'union': {
         const ways = expression.of.map((way) => this.path(way, start));
+        const steps = new Map(
+          ways.map((way): [string, readonly PathStep[]] => {
+            const onward = way.steps.slice(start.steps.length);
+            return [JSON.stringify(onward), onward];
+          }),
+        );
         return {
-          steps: [...start.steps, { union: ways.map((way) => way.steps.slice(start.steps.length)) }],
+          steps: [...start.steps, { union: [...steps.values()] }],
           types: [...new Set(ways.flatMap((way) => way.types))],
         };
       }

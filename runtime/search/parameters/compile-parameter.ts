@@ -4,6 +4,7 @@ import { compileBranch } from '../../path/expression/compile.js';
 import { ExpressionError } from '../../path/expression/expression-error.js';
 import { toPathRow } from '../../path/expression/path-rows.js';
 import { checkExpression } from '../../path/library/check.js';
+import { scanPath } from '../../path/patch/fhirpath-scan.js';
 import type { NamedParameter, ParameterContext } from './parameter-context.js';
 import { ParameterError, STORED_LIMITS } from './stored-parameter.js';
 
@@ -36,7 +37,8 @@ export function compileExpression(
   at: ExpressionPath,
   context: ParameterContext,
 ): PathRow[] {
-  const rows: PathRow[] = [];
+  // Each way once: those that are written otherwise and lead the same way would find everything again.
+  const rows = new Map<string, PathRow>();
   let from = 0;
   const branches = takeApart(text);
   if (branches.length > STORED_LIMITS.branches) {
@@ -47,9 +49,15 @@ export function compileExpression(
     const begin = Math.max(0, text.indexOf(branch, from));
     from = begin + branch.length;
     const row = compileOne(branch, begin, root, search, isOnly, at, context);
-    if (row !== undefined && !rows.some((other) => other.text === row.text)) rows.push(row);
+    if (row === undefined) continue;
+    const key = keyOf(row);
+    if (!rows.has(key)) rows.set(key, row);
   }
-  return rows;
+  return [...rows.values()];
+}
+
+function keyOf({ text, steps, types, library }: PathRow): string {
+  return JSON.stringify(library === true ? scanPath(text) : { steps, types });
 }
 
 /** What was taken apart last: an expression is for each of its bases again. */
