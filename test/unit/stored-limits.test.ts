@@ -1,0 +1,85 @@
+import { expect, it } from 'vitest';
+
+import { tables } from '../../generated/tables.js';
+import { splitBranches } from '../../runtime/path/expression/branches.js';
+import { createParameterContext } from '../../runtime/search/parameters/parameter-context.js';
+import { faultOfParameter, readParameterSet } from '../../runtime/search/parameters/parameter-set.js';
+import { atMost } from '../at-most.js';
+import { parameter } from '../service/stored-parameters-subject.js';
+
+const context = createParameterContext(tables);
+
+/** The first fault of a SearchParameter by itself. */
+const faultOf = (more: Readonly<Record<string, unknown>>) => {
+  const [refused] = readParameterSet([parameter('x-a', more)], context).refused;
+  return refused && `${refused.fault.path.join('.')} ${refused.fault.text}`;
+};
+const GIVEN = 'http://hl7.org/fhir/SearchParameter/individual-given';
+const composite = (count: number, expression: string) => ({
+  type: 'composite',
+  expression: 'Patient',
+  component: Array.from({ length: count }, () => ({ definition: GIVEN, expression })),
+});
+
+it('brackets within brackets take time in proportion to the text', () => {
+  const deep = `${'('.repeat(100_000)}a${')'.repeat(100_000)}`;
+  let unions = 'a';
+  for (let i = 0; i < 20_000; i++) unions = `(b|${unions})`;
+  const bound = atMost(2000);
+  const begun = performance.now();
+  expect(splitBranches(deep)).toEqual(['a']);
+  expect(splitBranches(unions)).toHaveLength(20_001);
+  expect(performance.now() - begun).toBeLessThan(bound);
+});
+
+it('a composite is bounded as its expression is: 16 kB took 26 seconds', () => {
+  const deep = `${'('.repeat(1990)}name.given${')'.repeat(1990)}`;
+  const bound = atMost(500);
+  const begun = performance.now();
+  expect(faultOf(composite(4, deep))).toBeUndefined();
+  expect(faultOf(composite(4, `(${deep}${' '.repeat(20)})`))).toBe(
+    'component.0.expression has 4012 characters, and may have 4000',
+  );
+  expect(faultOf(composite(9, 'name.given'))).toBe('component has 9 components, and may have 8');
+  const ways = Array.from({ length: 100 }, (_, n) => `name[${n}].given`).join('|');
+  expect(faultOf(composite(8, ways))).toBeUndefined();
+  expect(faultOf({ ...composite(8, ways), expression: 'Patient | Patient.where(active = true)' })).toBeUndefined();
+  expect(faultOf({ ...composite(8, `${ways}|name.given`) })).toMatch(/^component.0.expression has 101 alternatives/);
+  expect(faultOf({ ...composite(8, 'id'), base: ['DomainResource', ...tables.resourceTypes.slice(0, 120)] })).toMatch(
+    /^expression /,
+  );
+  expect(performance.now() - begun).toBeLessThan(bound);
+});
+
+it('what is tried is counted, not what a base has nothing to do with', () => {
+  // As the definitions of the specification have it: each type by its name.
+  const bases = tables.types.filter(({ name }) => tables.resourceTypes.includes(name)).map(({ name }) => name);
+  const some = bases.slice(0, 60);
+  const expression = some.map((name) => `${name}.id`).join(' | ');
+  expect(faultOf({ base: some, expression })).toBeUndefined();
+  const untold = Array.from({ length: 20 }, (_, n) => `meta.tag[${n}]`).join(' | ');
+  expect(faultOf({ base: some, expression: untold })).toMatch(/^expression leads 1000 ways and more: .* name the type/);
+});
+
+it('a composite is read once, until what it is made of is another', () => {
+  const part = parameter('x-part', { type: 'string', expression: 'Patient.name.given' });
+  const whole = parameter('x-whole', {
+    type: 'composite',
+    expression: 'Patient',
+    component: ['x-part', 'x-part'].map((code) => ({
+      definition: `http://example.org/SearchParameter/${code}`,
+      expression: 'name.given',
+    })),
+  });
+  const read = (other: Readonly<Record<string, unknown>>) => {
+    const { parameters } = readParameterSet([other, whole], context);
+    return parameters.find(({ id }) => id === 'x-whole');
+  };
+  const first = read(part);
+  expect(first).toBeDefined();
+  expect(read({ ...part })).toBe(first);
+  const coded = read({ ...part, code: 'x-other' });
+  expect(coded?.rows.get('Patient')?.components?.map(({ code }) => code)).toEqual(['x-other', 'x-other']);
+  expect(faultOfParameter(whole, [], context).fault?.isMissing).toBe(true);
+  expect(read(part)?.rows).toEqual(first?.rows);
+});
