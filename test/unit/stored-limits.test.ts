@@ -2,8 +2,9 @@ import { expect, it } from 'vitest';
 
 import { tables } from '../../generated/tables.js';
 import { splitBranches } from '../../runtime/path/expression/branches.js';
+import { createExtractor } from '../../runtime/search/extract.js';
 import { createParameterContext } from '../../runtime/search/parameters/parameter-context.js';
-import { faultOfParameter, readParameterSet } from '../../runtime/search/parameters/parameter-set.js';
+import { faultOfParameter, readParameterSet, withParameters } from '../../runtime/search/parameters/parameter-set.js';
 import { atMost } from '../at-most.js';
 import { parameter } from '../service/stored-parameters-subject.js';
 
@@ -82,4 +83,19 @@ it('a composite is read once, until what it is made of is another', () => {
   expect(coded?.rows.get('Patient')?.components?.map(({ code }) => code)).toEqual(['x-other', 'x-other']);
   expect(faultOfParameter(whole, [], context).fault?.isMissing).toBe(true);
   expect(read(part)?.rows).toEqual(first?.rows);
+});
+
+it('operators that bind less tightly than a union are read as such', () => {
+  const patient = { resourceType: 'Patient', id: 'a', active: false, gender: 'male', name: [{ use: 'usual' }] };
+  const codesOf = (expression: string) => {
+    const { parameters, refused } = readParameterSet([parameter('x-a', { expression })], context);
+    expect(refused).toEqual([]);
+    const extract = createExtractor({ ...tables, search: withParameters(tables.search, parameters) });
+    return extract(patient).flatMap((entry) => (entry.kind === 'token' && entry.param === 'x-a' ? [entry.code] : []));
+  };
+  // Taken apart, the second would find "male", and the third "usual".
+  expect(codesOf('Patient.active or Patient.active | false')).toEqual(['false']);
+  expect(codesOf("Patient.gender | Patient.name.use contains 'male'")).toEqual(['true']);
+  expect(codesOf("'female' in Patient.gender | Patient.name.use")).toEqual(['false']);
+  expect(codesOf('Patient.active implies Patient.active | false')).toEqual(['true']);
 });
