@@ -29,6 +29,8 @@ export interface Compilation {
   readonly bases?: readonly string[];
   /** How many branches may still be tried, each from one type. */
   readonly tries: { left: number };
+  /** Of each alternative whether a base has it, or why the first that was asked has not; of a component: absent. */
+  readonly fits?: Map<string, ParameterError | true>;
 }
 
 /**
@@ -61,6 +63,7 @@ export function compileExpression(
     from = begin + branch.length;
     const row = compileOne({ text: branch, begin, at }, root, search, compilation);
     if (row === undefined) continue;
+    compilation.fits?.set(branch, true);
     const key = keyOf(row);
     if (!rows.has(key)) rows.set(key, row);
   }
@@ -109,7 +112,7 @@ function compileOne(
   { text, begin, at }: Branch,
   root: string,
   search: SearchType | undefined,
-  { context, bases = [], tries }: Compilation,
+  { context, bases = [], tries, fits }: Compilation,
 ): PathRow | undefined {
   const { types } = context;
   const head = headOf(text);
@@ -130,10 +133,26 @@ function compileOne(
     return row;
   } catch (error) {
     if (!(error instanceof ExpressionError)) throw error;
-    if (!isOnly && !isNamed) return undefined;
     const place = error.at === undefined ? '' : ` (character ${begin + error.at + 1})`;
     const message = error.message.replace(`${root}: ${text}: `, '');
-    throw new ParameterError({ kind: 'invalid', text: `${quoted(text)}${place}: ${message}`, path: at });
+    const fault = new ParameterError({ kind: 'invalid', text: `${quoted(text)}${place}: ${message}`, path: at });
+    if (isOnly || isNamed) throw fault;
+    if (fits?.has(text) === false) fits.set(text, fault);
+    return undefined;
+  }
+}
+
+/**
+ * Once an expression is compiled for all bases: each of its alternatives has to be for one of them.
+ *
+ * @throws ParameterError
+ */
+export function checkFits(text: string, at: ExpressionPath, { fits }: Pick<Compilation, 'fits'>): void {
+  for (const branch of takeApart(text)) {
+    const fit = fits?.get(branch);
+    if (fit === true) continue;
+    const fault = `${quoted(branch)} starts from none of the types that base names: leave it out, or name its type there`;
+    throw fit ?? new ParameterError({ kind: 'invalid', text: fault, path: at });
   }
 }
 

@@ -1,5 +1,5 @@
 import type { ComponentRow, SearchRow, SearchType } from '../../contract/search.js';
-import { compileComponent, compileExpression, type Compilation } from './compile-parameter.js';
+import { checkFits, compileComponent, compileExpression, type Compilation } from './compile-parameter.js';
 import type { NamedParameter, ParameterContext } from './parameter-context.js';
 import { ParameterError, STORED_LIMITS, type ParameterFault, type StoredParameter } from './stored-parameter.js';
 
@@ -54,9 +54,10 @@ export function readParameter(
   if (expression === undefined)
     throw invalid('needs an expression: what it finds is read off the resource by it', 'expression');
   const rest = restOf(resource, type as SearchType, context);
-  const tries = { left: STORED_LIMITS.paths };
-  const parts: Parts = { code, type: type as SearchType, url, expression, rest, tries, bases };
-  const rows = new Map(bases.map((base): [string, SearchRow] => [base, rowOf(base, parts, resource, context, named)]));
+  const compilation: Compilation = { context, bases, tries: { left: STORED_LIMITS.paths }, fits: new Map() };
+  const parts: Parts = { code, type: type as SearchType, url, expression, rest, compilation };
+  const rows = new Map(bases.map((base): [string, SearchRow] => [base, rowOf(base, parts, resource, named)]));
+  checkFits(expression, ['expression'], compilation);
   return { id, url, code, type: type as SearchType, rows };
 }
 
@@ -66,19 +67,18 @@ interface Parts {
   readonly url: string;
   readonly expression: string;
   readonly rest: Partial<SearchRow>;
-  readonly tries: Compilation['tries'];
-  readonly bases: readonly string[];
+  readonly compilation: Compilation;
 }
 
 function rowOf(
   base: string,
-  { code, type, url, expression, rest, tries, bases }: Parts,
+  { code, type, url, expression, rest, compilation }: Parts,
   resource: Json,
-  context: ParameterContext,
   named: (url: string) => NamedParameter | undefined,
 ): SearchRow {
   const search = type === 'composite' ? undefined : type;
-  const paths = compileExpression(expression, base, search, ['expression'], { context, tries, bases });
+  const { context, tries } = compilation;
+  const paths = compileExpression(expression, base, search, ['expression'], compilation);
   if (paths.length === 0) {
     throw invalid(`${quoted(expression)} has no branch that starts from ${base}, which base names`, 'expression');
   }
