@@ -4,27 +4,12 @@ import { tables } from '../../generated/tables.js';
 import { DEFAULT_LIMITS } from '../../runtime/fhir/limits.js';
 import type { Resource } from '../../runtime/fhir/resource.js';
 import { composePut } from '../../runtime/interactions/compose-change.js';
-import type { IndexEntry } from '../../runtime/search/entry.js';
 import { createExtractor } from '../../runtime/search/extract.js';
-import { createParameterContext } from '../../runtime/search/parameters/parameter-context.js';
-import { readParameterSet, withParameters } from '../../runtime/search/parameters/parameter-set.js';
+import { readParameterSet } from '../../runtime/search/parameters/parameter-set.js';
 import { MOST_CONVERTED } from '../../runtime/search/stored-bound.js';
-import { UNINDEXED } from '../../runtime/search/unindexed.js';
 import { atMost } from '../at-most.js';
 import { parameter } from '../service/stored-parameters-subject.js';
-
-const context = createParameterContext(tables);
-
-/** An extractor with these parameters beside those of the tables. */
-function withStored(...more: readonly Readonly<Record<string, unknown>>[]) {
-  const { parameters, refused } = readParameterSet(more, context);
-  expect(refused).toEqual([]);
-  return createExtractor({ ...tables, search: withParameters(tables.search, parameters) });
-}
-
-const stored = (entries: readonly IndexEntry[]) => entries.filter(({ param }) => param.startsWith('x-'));
-const failed = (entries: readonly IndexEntry[]) =>
-  entries.flatMap((entry) => (entry.kind === 'token' && entry.param === UNINDEXED ? [entry.code] : []));
+import { context, failed, stored, withStored } from './stored-extractor.js';
 
 /** Each name finds the text of each contact. */
 const times = (code: string) =>

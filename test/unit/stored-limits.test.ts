@@ -2,19 +2,11 @@ import { expect, it } from 'vitest';
 
 import { tables } from '../../generated/tables.js';
 import { splitBranches } from '../../runtime/path/expression/branches.js';
-import { createExtractor } from '../../runtime/search/extract.js';
-import { createParameterContext } from '../../runtime/search/parameters/parameter-context.js';
-import { faultOfParameter, readParameterSet, withParameters } from '../../runtime/search/parameters/parameter-set.js';
+import { faultOfParameter, readParameterSet } from '../../runtime/search/parameters/parameter-set.js';
 import { atMost } from '../at-most.js';
 import { parameter } from '../service/stored-parameters-subject.js';
+import { codesOf, context, faultOf } from './stored-extractor.js';
 
-const context = createParameterContext(tables);
-
-/** The first fault of a SearchParameter by itself. */
-const faultOf = (more: Readonly<Record<string, unknown>>) => {
-  const [refused] = readParameterSet([parameter('x-a', more)], context).refused;
-  return refused && `${refused.fault.path.join('.')} ${refused.fault.text}`;
-};
 const GIVEN = 'http://hl7.org/fhir/SearchParameter/individual-given';
 const composite = (count: number, expression: string) => ({
   type: 'composite',
@@ -106,15 +98,37 @@ it('an alternative that none of the bases has is refused by name, not left out',
 
 it('operators that bind less tightly than a union are read as such', () => {
   const patient = { resourceType: 'Patient', id: 'a', active: false, gender: 'male', name: [{ use: 'usual' }] };
-  const codesOf = (expression: string) => {
-    const { parameters, refused } = readParameterSet([parameter('x-a', { expression })], context);
-    expect(refused).toEqual([]);
-    const extract = createExtractor({ ...tables, search: withParameters(tables.search, parameters) });
-    return extract(patient).flatMap((entry) => (entry.kind === 'token' && entry.param === 'x-a' ? [entry.code] : []));
-  };
+  const find = (expression: string) => codesOf(expression, patient);
   // Taken apart, the second would find "male", and the third "usual".
-  expect(codesOf('Patient.active or Patient.active | false')).toEqual(['false']);
-  expect(codesOf("Patient.gender | Patient.name.use contains 'male'")).toEqual(['true']);
-  expect(codesOf("'female' in Patient.gender | Patient.name.use")).toEqual(['false']);
-  expect(codesOf('Patient.active implies Patient.active | false')).toEqual(['true']);
+  expect(find('Patient.active or Patient.active | false')).toEqual(['false']);
+  expect(find("Patient.gender | Patient.name.use contains 'male'")).toEqual(['true']);
+  expect(find("'female' in Patient.gender | Patient.name.use")).toEqual(['false']);
+  expect(find('Patient.active implies Patient.active | false')).toEqual(['true']);
 });
+
+it.each([
+  ['Patient.active is boolean', ['true']],
+  ['Patient.active is FHIR.boolean', ['true']],
+  ['Patient.active.not() is Boolean', ['true']],
+  ['Patient.active.ofType(Boolean)', ['true']],
+  ['Patient.name.family.ofType(System.String)', ['Grey']],
+  ['Patient.descendants().ofType(boolean)', ['true']],
+  ['Patient.descendants().ofType(date)', []],
+  ['Patient.gender is string', ['true']],
+  ['(Patient.name.family | Patient.gender).select($this as string)', ['Grey', 'male']],
+  ['(1 + 1).ofType(Integer)', ['2']],
+  ["'a'.ofType(String)", ['a']],
+  // What is called alike in FHIR means that.
+  ['Patient.active is Quantity', ['false']],
+])('primitive types, and types of FHIRPath itself: %s', (expression, found) => {
+  const patient = { resourceType: 'Patient', active: true, gender: 'male', name: [{ family: 'Grey' }] };
+  expect(codesOf(expression, patient)).toEqual(found);
+});
+
+it.each(['Nothing', 'System.Nothing', 'System.boolean', 'FHIR.Boolean', 'Other.boolean'])(
+  'there is no type %s',
+  (name) => {
+    expect(faultOf({ expression: `Patient.active is ${name}` })).toContain(`there is no type ${name}`);
+    expect(faultOf({ expression: `Patient.active.ofType(${name})` })).toMatch(/no type|cannot be a Nothing/);
+  },
+);
