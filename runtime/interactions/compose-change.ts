@@ -5,6 +5,7 @@ import { clientMeta, keepTags, withMeta } from '../fhir/meta.js';
 import type { JsonObject, JsonValue, Resource } from '../fhir/resource.js';
 import { readJson } from '../format/read-json.js';
 import { writeJson } from '../format/write-json.js';
+import { sizeOf } from '../path/size-of.js';
 import type { IndexEntry } from '../search/entry.js';
 import { fitWords } from '../search/text/fit-words.js';
 import { stampBody, type BodyTemplate } from '../store/body.js';
@@ -15,7 +16,10 @@ import { preparedOf, type PreparedContent } from './prepared.js';
 import { STORED_DEPTH } from './read-stored.js';
 import type { Services } from './services.js';
 
-/** Index entries hold a few times the text of their resource at most: below this part of the limit none reaches it. */
+/**
+ * A text with so large a part of the limit in UTF-16 code units takes at most three times as much of it in bytes, and entries of such
+ * a size at most six times: together they do not reach it.
+ */
 const SURELY_SMALL = 1 / 15;
 
 /** How a change is made. */
@@ -60,10 +64,16 @@ export function composePut(
   }
   // Extraction takes the longer the larger the text is, so what is too large anyway does not get there.
   const size = checkSize(body, limits.resource);
+  const most = limits.resource * SURELY_SMALL;
   const made = known === undefined ? extract(resource) : preparedEntries(resource, known, extract);
   const all = refit === undefined ? made : refit(resource, made);
   const entryBytes = all === made ? known?.entryBytes : undefined;
-  if (size !== undefined && size + (entryBytes ?? jsonBytes(all)) > limits.resource) throw tooLarge(limits.resource);
+  // A small resource may have large entries: a stored parameter finds the same as often as it likes.
+  const areSmall = entryBytes === undefined ? sizeOf(all, most) <= most : entryBytes <= most;
+  if (!(size === undefined && areSmall)) {
+    const bytes = size ?? bytesOf(body);
+    if (bytes + (entryBytes ?? jsonBytes(all)) > limits.resource) throw tooLarge(limits.resource);
+  }
   const entries = fitWords(all, resource, body.head.length + body.tail.length);
   return { type: resource.resourceType, id, expected: current?.version ?? 0, body, content: resource, entries };
 }
@@ -71,9 +81,13 @@ export function composePut(
 /** The bytes of the text; undefined where it is surely small. @throws FhirError where they alone are too many */
 function checkSize({ head, tail }: BodyTemplate, limit: number): number | undefined {
   if (head.length + tail.length <= limit * SURELY_SMALL) return undefined;
-  const size = Buffer.byteLength(head) + Buffer.byteLength(tail);
+  const size = bytesOf({ head, tail });
   if (size > limit) throw tooLarge(limit);
   return size;
+}
+
+function bytesOf({ head, tail }: BodyTemplate): number {
+  return Buffer.byteLength(head) + Buffer.byteLength(tail);
 }
 
 /** What entries take of the limit; words get what is left. */

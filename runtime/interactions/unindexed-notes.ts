@@ -1,6 +1,5 @@
 import type { Access } from '../auth/scopes/access.js';
 import { withinReach } from '../auth/scopes/reach.js';
-import type { SearchRow } from '../contract/search.js';
 import type { Note } from '../fhir/note.js';
 import { searchDefinitions } from '../search/query/definitions.js';
 import type { UsedParameter } from '../search/query/used-by.js';
@@ -21,7 +20,7 @@ export async function unindexedNotes(
   const names: string[] = [];
   for (const { type, code } of used) {
     const row = rowsOf(type).get(code);
-    if (row === undefined || !needsLibrary(row)) continue;
+    if (row?.isStored !== true) continue;
     const reach = access.on(type, 's');
     if (reach === 'nothing') continue;
     const where = withinReach({ param: UNINDEXED, any: [{ is: 'token', code }] }, reach);
@@ -30,11 +29,7 @@ export async function unindexedNotes(
   }
   if (names.length === 0) return [];
   const text =
-    `The expression of ${names.join(', ')} failed on some resources, or took too long there: ` +
+    `The expression of ${names.join(', ')} failed on some resources, or took too long or found too much there: ` +
     'they are stored, and searches by it may miss them';
   return [{ severity: 'warning', issue: 'incomplete', code: 'index-not-current', text }];
-}
-
-function needsLibrary({ isStored, paths, components = [] }: SearchRow): boolean {
-  return isStored === true && [...paths, ...components.flatMap((each) => each.paths)].some(({ library }) => library);
 }

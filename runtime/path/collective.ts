@@ -34,7 +34,7 @@ export function collectiveWay<F extends Focus>(way: Way<F>, compile: Compile): V
     compile<F>([{ steps: rest, end: (told) => way.end(told ?? keptType(rest, type)) }], 'values'),
   );
   return (value, focus) => {
-    for (const found of lists([{ value, type: undefined }], focus.root)) {
+    for (const found of lists([{ value, type: undefined }], focus)) {
       if (found.value !== undefined) ends(found.type)(found.value, focus);
     }
   };
@@ -45,7 +45,7 @@ function keptType(steps: readonly PathStep[], type: string | undefined): string 
   return steps.every((step) => 'where' in step || 'refers' in step) ? type : undefined;
 }
 
-type ListStep = (input: readonly Found[], root: object) => readonly Found[];
+type ListStep = (input: readonly Found[], focus: Focus) => readonly Found[];
 
 function compileList(steps: readonly PathStep[], compile: Compile): ListStep {
   const parts: ListStep[] = [];
@@ -61,7 +61,7 @@ function compileList(steps: readonly PathStep[], compile: Compile): ListStep {
     } else stretch.push(step);
   }
   close();
-  return (input, root) => parts.reduce((list, part) => part(list, root), input);
+  return (input, focus) => parts.reduce((list, part) => part(list, focus), input);
 }
 
 function plainList(steps: readonly PathStep[], compile: Compile): ListStep {
@@ -79,9 +79,10 @@ function plainList(steps: readonly PathStep[], compile: Compile): ListStep {
       'presence',
     ),
   );
-  return (input, root) => {
+  return (input, { root, charge }) => {
     const found: Found[] = [];
-    for (const { value, type } of input) runs(type)(value, { root, found });
+    const focus: Gathering = charge === undefined ? { root, found } : { root, found, charge };
+    for (const { value, type } of input) runs(type)(value, focus);
     return found;
   };
 }
@@ -95,9 +96,11 @@ function collectiveList(step: CollectiveStep, compile: Compile): ListStep {
   }
   if ('notFalse' in step) return (input) => [{ value: isNotFalse(input), type: 'boolean' }];
   const ways = step.union.map((steps) => compileList(steps, compile));
-  return (input, root) => {
-    const all = ways.flatMap((way) => way(input, root));
-    return all.length < 2 ? all : distinct(all);
+  return (input, focus) => {
+    const all = ways.flatMap((way) => way(input, focus));
+    if (all.length < 2) return all;
+    for (const { value } of all) focus.charge?.(value);
+    return distinct(all);
   };
 }
 

@@ -4,6 +4,13 @@ import type { PathStep } from '../contract/search.js';
 export interface Focus {
   /** The resource that the path began at: `#id` and `#` point into it. */
   readonly root: object;
+  /**
+   * Counts a value that is about to be looked at whole; absent: nobody counts.
+   *
+   * @param times how many it stands for
+   * @throws RangeError where it is too much by then
+   */
+  charge?: (value: unknown, times?: number) => void;
 }
 
 /**

@@ -6,13 +6,11 @@ import type { Harvest } from './values/converter.js';
 export type LibraryEnd = (type: string | undefined) => Visit<Harvest>;
 
 /**
- * Makes the visit of the values that an expression finds by the FHIRPath library. Where that fails, what was found is dropped,
- * and the harvest says so.
+ * Makes the visit of the values that an expression finds by the FHIRPath library, which throws where that fails.
  *
- * @param code of the parameter that misses its entries then
  * @param base the type that the expression starts from, where that is a part of a resource
  */
-export function libraryVisit(text: string, code: string, end: LibraryEnd, base?: string): Visit<Harvest> {
+export function libraryVisit(text: string, end: LibraryEnd, base?: string): Visit<Harvest> {
   const run = compileLibrary(text, base);
   const ends = new Map<string, Visit<Harvest>>();
   const endOf = (type: string): Visit<Harvest> => {
@@ -22,11 +20,7 @@ export function libraryVisit(text: string, code: string, end: LibraryEnd, base?:
   };
   return (value, harvest) => {
     if (typeof value !== 'object' || value === null) return;
-    try {
-      for (const { value: each, type } of run(value, evaluationOf(harvest))) endOf(type)(each, harvest);
-    } catch {
-      (harvest.failed ??= new Set()).add(code);
-    }
+    for (const { value: each, type } of run(value, evaluationOf(harvest))) endOf(type)(each, harvest);
   };
 }
 

@@ -5,6 +5,7 @@ import { inTurn, type Visit, type Way } from '../path/visit.js';
 import { contextEntries } from './context-entries.js';
 import { unindexedEntries } from './unindexed.js';
 import { libraryVisit, type LibraryEnd } from './extract-library.js';
+import { storedVisit } from './stored-bound.js';
 import type { IndexEntry, SimpleEntry } from './entry.js';
 import { createFindConverter, type FindConverter } from './extract-converters.js';
 import { createTextExtractor } from './text/extract-text.js';
@@ -77,10 +78,18 @@ export function createValueExtractor(tables: ExtractorTables, options: Extractor
 
 interface Compiler extends Pick<Target, 'zone' | 'isResourceType'> {
   readonly find: FindConverter;
+  /** Of stored parameters what is converted is counted. */
+  readonly isStored?: true;
 }
 
 function compileType(compiler: Compiler, rows: readonly SearchRow[]): Visit<Harvest> {
-  return compileAll(rows.flatMap((row) => waysOf(compiler, row)));
+  const builtIn = rows.filter(({ isStored }) => isStored !== true);
+  // Each by itself: so the same are told as failed whatever others there are beside those that are stored.
+  const stored = rows.filter(({ isStored }) => isStored === true);
+  return inTurn([
+    compileAll(builtIn.flatMap((row) => waysOf(compiler, row))),
+    ...stored.map((row) => storedVisit(row.code, compileAll(waysOf({ ...compiler, isStored: true }, row)))),
+  ]);
 }
 
 /** A way that is compiled, or an expression that the FHIRPath library evaluates. */
@@ -92,19 +101,19 @@ function compileAll(ways: readonly AnyWay[]): Visit<Harvest> {
   return inTurn(compiled.length === 0 ? evaluated : [compileWays(compiled), ...evaluated]);
 }
 
-function toWay(path: PathRow, code: string, end: LibraryEnd, base?: string): AnyWay {
+function toWay(path: PathRow, end: LibraryEnd, base?: string): AnyWay {
   return path.library === true
-    ? { library: libraryVisit(path.text, code, end, base) }
+    ? { library: libraryVisit(path.text, end, base) }
     : { steps: path.steps, end: (told) => end(told) };
 }
 
 function waysOf(compiler: Compiler, row: SearchRow): readonly AnyWay[] {
   const values = valuesOf(row);
   if (values !== 'composite') {
-    return row.paths.map((path) => toWay(path, row.code, valueEnd(compiler, values, row.code, path)));
+    return row.paths.map((path) => toWay(path, valueEnd(compiler, values, row.code, path)));
   }
   const end = composite(compiler, row);
-  return row.paths.map((path) => toWay(path, row.code, () => end));
+  return row.paths.map((path) => toWay(path, () => end));
 }
 
 /** What is done with the values of one path: each is turned into entries by the converter of its type. */
@@ -116,13 +125,16 @@ function valueEnd(
 ): LibraryEnd {
   return (told) => {
     if (search === undefined) return () => {};
-    const { find, zone, isResourceType } = compiler;
+    const { find, zone, isResourceType, isStored = false } = compiler;
     const target: Target = { param, zone, isResourceType, ...(system !== undefined && { system }) };
     const named = told === SYSTEM_STRING ? TEXTS[search] : told;
     const converters = named === undefined ? types.map((type) => find(search, type)) : [find(search, named)];
-    return inTurn([...new Set(converters)].flatMap((converter) => (converter ? [converter(target)] : [])));
+    const visits = [...new Set(converters)].flatMap((converter) => (converter ? [converter(target)] : []));
+    return inTurn(isStored && visits.length > 0 ? [countValue, ...visits] : visits);
   };
 }
+
+const countValue: Visit<Harvest> = (value, { charge }) => charge?.(value);
 
 /** The type of texts that an expression made. */
 const SYSTEM_STRING = 'System.String';
@@ -139,7 +151,7 @@ function composite(compiler: Compiler, { code: param, components = [], paths: st
   const base = starts[0]?.types[0];
   const visits = components.map(({ code, type, paths }: ComponentRow) =>
     compileAll(
-      paths.map((path) => toWay(path, param, valueEnd(compiler, isSimple(type) ? type : undefined, code, path), base)),
+      paths.map((path) => toWay(path, valueEnd(compiler, isSimple(type) ? type : undefined, code, path), base)),
     ),
   );
   return (value, harvest) => {
@@ -154,7 +166,13 @@ function composite(compiler: Compiler, { code: param, components = [], paths: st
       parts.push(part);
     }
     harvest.out = out;
-    if (parts.length > 0 && parts.length === visits.length) out.push({ kind: 'composite', param, parts });
+    if (parts.length === 0 || parts.length < visits.length) return;
+    // Each of one with each of another is an entry of its own in some stores.
+    harvest.charge?.(
+      undefined,
+      parts.reduce((product, { length }) => product * length, 1),
+    );
+    out.push({ kind: 'composite', param, parts });
   };
 }
 

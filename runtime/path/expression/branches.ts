@@ -2,55 +2,82 @@ import { tokenize, type Token } from './tokenize.js';
 
 const OPEN = new Set(['(', '[']);
 const CLOSE = new Set([')', ']']);
-/** They bind less tightly than a union: what stands beside them is not a branch of its own. */
-const LOOSER = new Set(['and', '=', '!=']);
+/**
+ * Operators that bind less tightly than a union: what stands beside them is not a branch of its own.
+ * http://hl7.org/fhirpath/N1/#operator-precedence
+ */
+const LOOSER = new Set(['and', 'or', 'xor', 'implies', 'in', 'contains', '=', '!=']);
+const BEFORE_NAMES = new Set(['.', '|']);
+
+/** Tokens from one to before another. */
+type Stretch = readonly [from: number, to: number];
 
 /**
  * The branches of an expression: its outermost unions taken apart, also through enclosing parentheses. Each is the
- * text of the definition, without parentheses around the whole.
+ * text of the definition, without parentheses around the whole. Takes time in proportion to the text, however it is nested.
+ *
+ * @throws ExpressionError on what FHIRPath lacks
  */
 export function splitBranches(text: string): string[] {
-  const tokens = unwrap(tokenize(text).slice(0, -1));
-  const parts = splitUnion(tokens);
-  const first = tokens[0];
-  const last = tokens.at(-1);
-  if (first === undefined || last === undefined) return [];
-  if (parts.length === 1) return [text.slice(first.start, last.end)];
-  return parts.flatMap((part) => splitBranches(text.slice(part[0]?.start ?? 0, part.at(-1)?.end ?? 0)));
-}
-
-function splitUnion(tokens: readonly Token[]): Token[][] {
-  const parts: Token[][] = [[]];
-  let depth = 0;
-  for (const token of tokens) {
-    if (token.kind !== 'string') {
-      if (OPEN.has(token.text)) depth++;
-      if (CLOSE.has(token.text)) depth--;
-      if (depth === 0 && LOOSER.has(token.text)) return [[...tokens]];
-      if (depth === 0 && token.text === '|') {
-        parts.push([]);
-        continue;
-      }
-    }
-    parts.at(-1)?.push(token);
+  const tokens = tokenize(text).slice(0, -1);
+  const closings = pair(tokens);
+  // What does not match is refused by whoever reads it, with the place.
+  if (closings === undefined) return [text.trim()];
+  const branches: string[] = [];
+  const pending: Stretch[] = [[0, tokens.length]];
+  for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
+    const stretch = unwrap(next, tokens, closings);
+    const parts = splitUnion(stretch, tokens, closings);
+    if (parts.length > 1) pending.push(...parts.reverse());
+    else branches.push(...textOf(stretch, text, tokens));
   }
-  return parts;
+  return branches;
 }
 
-function unwrap(tokens: readonly Token[]): readonly Token[] {
-  let inner = tokens;
-  while (inner[0]?.text === '(' && inner[0].kind === 'symbol' && closing(inner) === inner.length - 1) {
-    inner = inner.slice(1, -1);
+function textOf([from, to]: Stretch, text: string, tokens: readonly Token[]): string[] {
+  const [first, last] = [tokens[from], tokens[to - 1]];
+  return from >= to || first === undefined || last === undefined ? [] : [text.slice(first.start, last.end)];
+}
+
+/** Of each opening bracket the index of the one that closes it; undefined where some do not match. */
+function pair(tokens: readonly Token[]): ReadonlyMap<number, number> | undefined {
+  const closings = new Map<number, number>();
+  const open: number[] = [];
+  for (const [i, { kind, text }] of tokens.entries()) {
+    if (kind !== 'symbol') continue;
+    if (OPEN.has(text)) open.push(i);
+    if (!CLOSE.has(text)) continue;
+    const opening = open.pop();
+    if (opening === undefined) return undefined;
+    closings.set(opening, i);
   }
-  return inner;
+  return open.length > 0 ? undefined : closings;
 }
 
-/** Index of the parenthesis that closes the first token. */
-function closing(tokens: readonly Token[]): number {
-  let depth = 0;
-  return tokens.findIndex((token) => {
-    if (token.kind === 'symbol' && OPEN.has(token.text)) depth++;
-    if (token.kind === 'symbol' && CLOSE.has(token.text)) depth--;
-    return depth === 0;
-  });
+/** Without the parentheses around the whole. */
+function unwrap([from, to]: Stretch, tokens: readonly Token[], closings: ReadonlyMap<number, number>): Stretch {
+  let [first, end] = [from, to];
+  while (tokens[first]?.text === '(' && closings.get(first) === end - 1) {
+    first++;
+    end--;
+  }
+  return [first, end];
+}
+
+/** The parts between `|`; one where there is none, an operator that binds less tightly, or nothing beside one, which is refused when read. */
+function splitUnion([from, to]: Stretch, tokens: readonly Token[], closings: ReadonlyMap<number, number>): Stretch[] {
+  const parts: Stretch[] = [];
+  let begin = from;
+  // A word is an operator only behind what it can be one of: names may be spelled the same.
+  let isOperand = false;
+  for (let i = from; i < to; i = (closings.get(i) ?? i) + 1) {
+    const { text, kind } = tokens[i] as Token;
+    if (kind !== 'string' && kind !== 'number' && isOperand && LOOSER.has(text)) return [[from, to]];
+    isOperand = kind !== 'symbol' || !BEFORE_NAMES.has(text);
+    if (kind !== 'symbol' || text !== '|') continue;
+    parts.push([begin, i]);
+    begin = i + 1;
+  }
+  parts.push([begin, to]);
+  return parts.some(([first, end]) => first === end) ? [[from, to]] : parts;
 }

@@ -2,7 +2,7 @@ import type { PathStep } from '../../contract/index.js';
 import { ExpressionError } from './expression-error.js';
 
 import { parseExpression, type Expression } from './parse.js';
-import { formsOf, type IndexedElement, type TypeIndex } from './type-index.js';
+import { formsOf, SYSTEM_TYPES, type IndexedElement, type TypeIndex } from './type-index.js';
 
 /** Steps, and the types of the values that they reach. */
 export interface CompiledPath {
@@ -75,8 +75,14 @@ class Compiler {
         return this.call(expression, start);
       case 'union': {
         const ways = expression.of.map((way) => this.path(way, start));
+        const steps = new Map(
+          ways.map((way): [string, readonly PathStep[]] => {
+            const onward = way.steps.slice(start.steps.length);
+            return [JSON.stringify(onward), onward];
+          }),
+        );
         return {
-          steps: [...start.steps, { union: ways.map((way) => way.steps.slice(start.steps.length)) }],
+          steps: [...start.steps, { union: [...steps.values()] }],
           types: [...new Set(ways.flatMap((way) => way.types))],
         };
       }
@@ -107,7 +113,7 @@ class Compiler {
     const { name, args } = expression;
     const path = expression.of === undefined ? start : this.path(expression.of, start);
     const [arg] = args;
-    if ((name === 'ofType' || name === 'as') && args.length === 1 && arg?.kind === 'name')
+    if ((name === 'ofType' || name === 'as') && args.length === 1 && arg?.kind === 'name' && isOfFhir(arg))
       return this.narrow(path, arg.name);
     if (name === 'first' && args.length === 0) return then(path, { index: 0 });
     if (name === 'where' && args.length === 1 && arg !== undefined) return this.where(path, arg);
@@ -120,6 +126,7 @@ class Compiler {
   /** ofType() and as: chooses among the forms of a choice element, or among resources. */
   private narrow(path: CompiledPath, type: string): CompiledPath {
     const { element } = path;
+    if (SYSTEM_TYPES.has(type) && !this.types.isType(type)) throw new ExpressionError(`${type} is a type of FHIRPath`);
     if (this.types.isAbstract(type))
       throw new ExpressionError(`nothing is just a ${type}: name the types that are meant`);
     if (path.types.includes('Resource') && this.types.isConcreteResource(type)) {
@@ -184,6 +191,11 @@ class Compiler {
     if (!same || right.right.value !== false) return undefined;
     return { steps: [...path.steps, { notFalse: true }], types: ['boolean'] };
   }
+}
+
+/** Whether the name of a type is one of FHIR, with `FHIR.` before it or without. */
+function isOfFhir({ of }: Named): boolean {
+  return of === undefined || (of.kind === 'name' && of.name === 'FHIR' && of.of === undefined);
 }
 
 function isResolve(expression: Expression): boolean {

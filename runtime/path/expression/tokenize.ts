@@ -25,8 +25,9 @@ function unescape(literal: string, text: string): string {
 export function tokenize(text: string): Token[] {
   const tokens: Token[] = [];
   const pattern = /\s*(?:([A-Za-z_][A-Za-z0-9_]*)|'((?:[^'\\]|\\.)*)'|([0-9]+)|(!=|[.()[\]|=,]))/y;
+  const { length } = text.trimEnd();
   let end = 0;
-  while (text.slice(end).trim() !== '') {
+  while (end < length) {
     pattern.lastIndex = end;
     const match = pattern.exec(text);
     if (match === null) throw new ExpressionError(`${text}: cannot read character ${end + 1}`, 'no-steps', end);

@@ -25,8 +25,34 @@ export interface TypeIndex {
   readonly element: (type: string, name: string) => IndexedElement | undefined;
 }
 
-/** Indexes structures and primitives. `parents` holds the base of each type, also of primitives. */
-export function indexTypes(structures: readonly IndexedType[], parents: ReadonlyMap<string, string>): TypeIndex {
+/**
+ * Types of FHIRPath itself, each with the type of FHIR that its values are taken for; a text may be of several. What a type of FHIR is
+ * called as well means that one. https://hl7.org/fhirpath/N1/#models, https://hl7.org/fhir/R5/fhirpath.html#types
+ */
+export const SYSTEM_TYPES: ReadonlyMap<string, string | undefined> = new Map([
+  ['Boolean', 'boolean'],
+  ['String', undefined],
+  ['Integer', 'integer'],
+  ['Long', 'integer64'],
+  ['Decimal', 'decimal'],
+  ['Date', 'date'],
+  ['DateTime', 'dateTime'],
+  ['Time', 'time'],
+  ['Quantity', 'Quantity'],
+]);
+
+/**
+ * Indexes structures and primitives.
+ *
+ * @param parents the base of each type, also of primitives
+ * @param primitives names of those too that have no base
+ */
+export function indexTypes(
+  structures: readonly IndexedType[],
+  parents: ReadonlyMap<string, string>,
+  primitives: readonly string[] = [],
+): TypeIndex {
+  const withoutBase = new Set(primitives);
   const byName = new Map(structures.map((structure) => [structure.name, structure]));
   const elements = new Map<string, ReadonlyMap<string, IndexedElement>>();
   const elementsOf = (type: string): ReadonlyMap<string, IndexedElement> => {
@@ -43,7 +69,7 @@ export function indexTypes(structures: readonly IndexedType[], parents: Readonly
     return result;
   };
   return {
-    isType: (name) => byName.has(name) || parents.has(name),
+    isType: (name) => byName.has(name) || parents.has(name) || withoutBase.has(name),
     isConcreteResource: (name) => byName.get(name)?.kind === 'resource' && byName.get(name)?.abstract !== true,
     isAbstract: (name) => byName.get(name)?.abstract === true || name === 'PrimitiveType',
     ancestors,
@@ -70,7 +96,11 @@ export function indexRows(types: readonly TypeRow[], primitives: readonly Primit
   const based = [...types, ...primitives].flatMap(({ name, base }): [string, string][] =>
     base === undefined ? [] : [[name, base]],
   );
-  return indexTypes(structures, new Map(based));
+  return indexTypes(
+    structures,
+    new Map(based),
+    primitives.map(({ name }) => name),
+  );
 }
 
 /** JSON name and type of each form that an element takes. */

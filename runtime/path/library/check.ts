@@ -1,5 +1,5 @@
 import { ExpressionError } from '../expression/expression-error.js';
-import type { TypeIndex } from '../expression/type-index.js';
+import { SYSTEM_TYPES, type TypeIndex } from '../expression/type-index.js';
 import { PatchFault } from '../patch/fhirpath-fault.js';
 import { scanPath } from '../patch/fhirpath-scan.js';
 import { FUNCTIONS, REFUSALS } from './functions.js';
@@ -82,9 +82,9 @@ class Checker {
       case 'UnionExpression':
         return either(children.map((each) => this.types(each, input, isInner)));
       case 'TypeExpression': {
-        const found = left && this.types(left, input, isInner);
-        const name = right === undefined ? undefined : this.typeName(right);
-        return node.text === 'is' ? ['boolean'] : name === undefined ? found : [name];
+        if (left) this.types(left, input, isInner);
+        const narrowed = right && this.narrowed(right);
+        return node.text === 'is' ? ['boolean'] : narrowed;
       }
       case 'InstanceSelectorTerm':
         throw wrong('an expression of a search parameter cannot make new values', columnOf(node));
@@ -123,8 +123,8 @@ class Checker {
     }
     const [first] = args;
     if (name === 'ofType' || name === 'as' || name === 'is') {
-      const type = first && this.typeName(first);
-      return name === 'is' ? ['boolean'] : type === undefined ? undefined : [type];
+      const type = first && this.narrowed(first);
+      return name === 'is' ? ['boolean'] : type;
     }
     const results = args.map((each) => this.types(each, input, true));
     if (KEEPING.has(name)) return input;
@@ -140,12 +140,18 @@ class Checker {
     throw wrong(`%${name} is not known here; %resource is`, columnOf(node));
   }
 
-  private typeName(node: SyntaxNode): string | undefined {
+  /** The types that values of a named type are of. */
+  private narrowed(node: SyntaxNode): Types {
     const identifiers = collect(node);
-    const name = identifiers.at(-1);
-    if (name === undefined || identifiers[0] === 'System') return undefined;
-    if (!this.index.isType(name)) throw wrong(`there is no type ${name}`, columnOf(node));
-    return name;
+    const name = identifiers.at(-1) ?? '';
+    const space = identifiers.slice(0, -1).join('.');
+    // Without a name before it, it is one of FHIR where FHIR has it.
+    if ((space === '' || space === 'FHIR') && this.index.isType(name)) return [name];
+    if ((space === '' || space === 'System') && SYSTEM_TYPES.has(name)) {
+      const type = SYSTEM_TYPES.get(name);
+      return type === undefined ? undefined : [type];
+    }
+    throw wrong(`there is no type ${identifiers.join('.')}`, columnOf(node));
   }
 }
 

@@ -13,6 +13,8 @@ export interface Evaluation {
   readonly resource: object;
   /** The same of a part of it. */
   readonly view: (part: object) => object;
+  /** How much there is of a value of it, all that is in it included: about how long a step on it takes. */
+  readonly weigh: (value: unknown) => number;
   /** When they have to be done: milliseconds of `performance.now`. What compiling takes does not count. */
   deadline: number;
 }
@@ -26,6 +28,12 @@ const MAX_STEPS = 50_000;
 const MAX_VALUES = 100_000;
 /** Greatest length of a text that an expression makes, in UTF-16 code units. */
 const MAX_TEXT = 100_000;
+/** Greatest number that an expression makes: its square takes little time still. */
+const MAX_NUMBER = 2n ** 4096n;
+/** Characters of a text that weigh as much as a value. */
+const TEXT_WEIGHT = 16;
+/** What several values that a step finds may weigh: the next step goes through all of them, which nothing can stop. */
+const MAX_WEIGHT = 500_000;
 /** Milliseconds that all expressions of one resource may take together. */
 const TIME = 500;
 
@@ -33,7 +41,12 @@ const TIME = 500;
 export function beginEvaluation(resource: object): Evaluation {
   const deadline = performance.now() + TIME;
   const copies = new Map<object, object>();
+  const weights = new Map<object, number>();
   let left = MAX_VALUES;
+  const weigh = (value: unknown): number => {
+    if (typeof value === 'string') return 1 + value.length / TEXT_WEIGHT;
+    return typeof value === 'object' && value !== null ? (weights.get(value) ?? 1) : 1;
+  };
   const copy = (value: unknown): unknown => {
     if (--left < 0) throw new RangeError('the resource is too large');
     if (typeof value !== 'object' || value === null) return value;
@@ -42,30 +55,72 @@ export function beginEvaluation(resource: object): Evaluation {
       ? value.map(copy)
       : Object.fromEntries(Object.entries(value).map(([name, each]) => [name, copy(each)]));
     copies.set(value, made);
+    weights.set(
+      made,
+      Object.values(made).reduce((sum: number, each) => sum + weigh(each), 1),
+    );
     return made;
   };
   const root = copy(resource) as object;
-  return { resource: root, view: (part) => copies.get(part) ?? (copy(part) as object), deadline };
+  return { resource: root, view: (part) => copies.get(part) ?? (copy(part) as object), weigh, deadline };
 }
 
 /** What compares each value with each other: the library does so within one step, which nothing can stop. */
 const COMPARING = /[|~]|\b(?:union|isDistinct|distinct)\b/;
 /** Values that a step of such an expression may find. */
 const MAX_COMPARED = 1000;
+/** Those times what they weigh. */
+const MAX_PAIRS = 2_000_000;
+/** What they may weigh where that compares the parts of each with each, too. */
+const MAX_ALIKE = 3000;
 
-/** The meter of the evaluation in hand: none is begun within another. */
-let meter = { left: 0, deadline: 0, most: Infinity };
+/** What an expression has to keep to, by what is in it. */
+interface Bounds {
+  readonly values: number;
+  readonly pairs: number;
+  /** Of one value, too. */
+  readonly weight: number;
+}
 
-/** Called by the library after each step, so that it can be stopped. */
+function boundsOf(expression: string): Bounds {
+  const compares = COMPARING.test(expression);
+  return {
+    values: compares ? MAX_COMPARED : Infinity,
+    pairs: compares ? MAX_PAIRS : Infinity,
+    weight: expression.includes('~') ? MAX_ALIKE : Infinity,
+  };
+}
+
+/** What the evaluation in hand may still cost: none is begun within another. */
+interface Meter extends Pick<Evaluation, 'weigh' | 'deadline'> {
+  left: number;
+  readonly bounds: Bounds;
+}
+let meter: Meter | undefined;
+
+/** Called by the library after each step, so that it can be stopped before one that takes long. */
 function spend(_context: unknown, _input: unknown, result: unknown): void {
+  if (meter === undefined) return;
   meter.left -= Array.isArray(result) ? 1 + result.length : 1;
   if (meter.left < 0) throw new RangeError('the expression looks at too much');
-  if ((meter.left & 63) === 0 && performance.now() > meter.deadline) throw new RangeError('it takes too long');
-  if (!Array.isArray(result)) return;
-  if (result.length > meter.most) throw new RangeError('the expression compares too many values');
+  if (performance.now() > meter.deadline) throw new RangeError('it takes too long');
+  if (Array.isArray(result)) checkFound(result, meter);
+}
+
+function checkFound(result: readonly unknown[], { bounds, weigh }: Meter): void {
+  const { length } = result;
+  if (length > bounds.values) throw new RangeError('the expression compares too many values');
+  let weight = 0;
   for (const each of result) {
     if (typeof each === 'string' && each.length > MAX_TEXT)
       throw new RangeError('the expression makes too long a text');
+    if (typeof each === 'bigint' && (each > MAX_NUMBER || each < -MAX_NUMBER))
+      throw new RangeError('the expression makes too large a number');
+    const { data, _data: beside } = (typeof each === 'object' ? (each ?? {}) : { data: each }) as Partial<LibraryNode>;
+    weight += weigh(data) + (beside === undefined || beside === null ? 0 : weigh(beside));
+    if (length > 1 && weight > MAX_WEIGHT) throw new RangeError('the expression looks at too much at once');
+    if (weight > bounds.weight || weight * length > bounds.pairs)
+      throw new RangeError('the expression compares too much');
   }
 }
 
@@ -76,9 +131,9 @@ function spend(_context: unknown, _input: unknown, result: unknown): void {
  */
 export function compileLibrary(expression: string, base?: string): EvaluateLibrary {
   let run: ReturnType<ReturnType<typeof library>['compile']> | undefined;
-  const most = COMPARING.test(expression) ? MAX_COMPARED : Infinity;
+  const bounds = boundsOf(expression);
   return (start, evaluation) => {
-    const { resource, view } = evaluation;
+    const { resource, view, weigh } = evaluation;
     if (run === undefined) {
       const begun = performance.now();
       run = library().compile(base === undefined ? expression : { base, expression }, {
@@ -89,14 +144,21 @@ export function compileLibrary(expression: string, base?: string): EvaluateLibra
     }
     const { deadline } = evaluation;
     if (performance.now() > deadline) throw new RangeError('the expressions take too long together');
-    meter = { left: MAX_STEPS, deadline, most };
-    return run(view(start), { resource, rootResource: resource }).flatMap(found);
+    meter = { left: MAX_STEPS, deadline, bounds, weigh };
+    try {
+      return run(view(start), { resource, rootResource: resource }).flatMap(found);
+    } finally {
+      // It holds all of the resource.
+      meter = undefined;
+    }
   };
 }
 
 /** An element as the library hands it about. */
 interface LibraryNode {
   readonly data: unknown;
+  /** What stands beside a primitive: its id and extensions. */
+  readonly _data?: unknown;
   readonly fhirNodeDataType: string | null;
 }
 

@@ -4,6 +4,7 @@ import { compileBranch } from '../../path/expression/compile.js';
 import { ExpressionError } from '../../path/expression/expression-error.js';
 import { toPathRow } from '../../path/expression/path-rows.js';
 import { checkExpression } from '../../path/library/check.js';
+import { scanPath } from '../../path/patch/fhirpath-scan.js';
 import type { NamedParameter, ParameterContext } from './parameter-context.js';
 import { ParameterError, STORED_LIMITS } from './stored-parameter.js';
 
@@ -21,44 +22,74 @@ const ASSUMED: Readonly<Partial<Record<SearchType, string>>> = {
 /** Where an expression stands. */
 export type ExpressionPath = readonly (string | number)[];
 
+/** What expressions of one parameter are compiled with. */
+export interface Compilation {
+  readonly context: ParameterContext;
+  /** Bases that its branches may start from; of a component, whose branches are for all that it is a part of: absent. */
+  readonly bases?: readonly string[];
+  /** How many branches may still be tried, each from one type. */
+  readonly tries: { left: number };
+  /** Of each alternative whether a base has it, or why the first that was asked has not; of a component: absent. */
+  readonly fits?: Map<string, ParameterError | true>;
+}
+
 /**
  * The paths of an expression from one type.
  *
  * @param search what their values are searched as; undefined: a composite, whose values have parts
- * @param isOnly whether there is no other type that a branch may be for
  * @throws ParameterError
  */
 export function compileExpression(
   text: string,
   root: string,
   search: SearchType | undefined,
-  isOnly: boolean,
   at: ExpressionPath,
-  context: ParameterContext,
+  compilation: Compilation,
 ): PathRow[] {
-  const rows: PathRow[] = [];
+  if (text.length > STORED_LIMITS.expression) {
+    const fault = `has ${text.length} characters, and may have ${STORED_LIMITS.expression}`;
+    throw new ParameterError({ kind: 'invalid', text: fault, path: at });
+  }
+  // Each way once: those that are written otherwise and lead the same way would find everything again.
+  const rows = new Map<string, PathRow>();
   let from = 0;
   const branches = takeApart(text);
   if (branches.length > STORED_LIMITS.branches) {
-    const text = `has ${branches.length} alternatives between "|", and may have ${STORED_LIMITS.branches}`;
-    throw new ParameterError({ kind: 'invalid', text, path: at });
+    const fault = `has ${branches.length} alternatives between "|", and may have ${STORED_LIMITS.branches}`;
+    throw new ParameterError({ kind: 'invalid', text: fault, path: at });
   }
   for (const branch of branches) {
     const begin = Math.max(0, text.indexOf(branch, from));
     from = begin + branch.length;
-    const row = compileOne(branch, begin, root, search, isOnly, at, context);
-    if (row !== undefined && !rows.some((other) => other.text === row.text)) rows.push(row);
+    const row = compileOne({ text: branch, begin, at }, root, search, compilation);
+    if (row === undefined) continue;
+    compilation.fits?.set(branch, true);
+    const key = keyOf(row);
+    if (!rows.has(key)) rows.set(key, row);
   }
-  return rows;
+  return [...rows.values()];
 }
 
-/** What was taken apart last: an expression is for each of its bases again. */
-let apart: { readonly text: string; readonly branches: readonly string[] } | undefined;
+/** The word at the front, which may be the name of a type. */
+function headOf(branch: string): string {
+  return /^\(*\s*([A-Z][A-Za-z]*)\b/.exec(branch)?.[1] ?? '';
+}
+
+function keyOf({ text, steps, types, library }: PathRow): string {
+  return JSON.stringify(library === true ? scanPath(text) : { steps, types });
+}
+
+/** What was taken apart last: an expression, and those of its components, are for each of its bases again. */
+const apart = new Map<string, readonly string[]>();
 
 /** The alternatives of an expression. What our own reader cannot take apart is one branch for the library. */
-export function takeApart(text: string): readonly string[] {
-  if (apart?.text !== text) apart = { text, branches: splitAll(text) };
-  return apart.branches;
+function takeApart(text: string): readonly string[] {
+  let branches = apart.get(text);
+  if (branches === undefined) {
+    if (apart.size > STORED_LIMITS.components) apart.clear();
+    apart.set(text, (branches = splitAll(text)));
+  }
+  return branches;
 }
 
 function splitAll(text: string): readonly string[] {
@@ -69,20 +100,32 @@ function splitAll(text: string): readonly string[] {
   }
 }
 
+/** A branch, and where it stands. */
+interface Branch {
+  readonly text: string;
+  /** Of its first character in the expression. */
+  readonly begin: number;
+  readonly at: ExpressionPath;
+}
+
 function compileOne(
-  text: string,
-  begin: number,
+  { text, begin, at }: Branch,
   root: string,
   search: SearchType | undefined,
-  isOnly: boolean,
-  at: ExpressionPath,
-  context: ParameterContext,
+  { context, bases = [], tries, fits }: Compilation,
 ): PathRow | undefined {
   const { types } = context;
-  const head = /^\(*\s*([A-Z][A-Za-z]*)\b/.exec(text)?.[1] ?? '';
+  const head = headOf(text);
   const isNamed = types.isType(head) && types.element(root, head) === undefined;
+  const isOnly = bases.length < 2;
   if (isNamed && !types.ancestors(root).includes(head)) {
     if (context.isBase(head) || !isOnly) return undefined;
+  }
+  if (--tries.left < 0) {
+    const fault =
+      `leads ${STORED_LIMITS.paths} ways and more: alternatives between "|" times the bases, ` +
+      'and the types that components are parts of; name the type at the front of each alternative, or divide it';
+    throw new ParameterError({ kind: 'invalid', text: fault, path: at });
   }
   try {
     const row = read(text, root, context, search);
@@ -90,10 +133,26 @@ function compileOne(
     return row;
   } catch (error) {
     if (!(error instanceof ExpressionError)) throw error;
-    if (!isOnly && !isNamed) return undefined;
     const place = error.at === undefined ? '' : ` (character ${begin + error.at + 1})`;
     const message = error.message.replace(`${root}: ${text}: `, '');
-    throw new ParameterError({ kind: 'invalid', text: `${quoted(text)}${place}: ${message}`, path: at });
+    const fault = new ParameterError({ kind: 'invalid', text: `${quoted(text)}${place}: ${message}`, path: at });
+    if (isOnly || isNamed) throw fault;
+    if (fits?.has(text) === false) fits.set(text, fault);
+    return undefined;
+  }
+}
+
+/**
+ * Once an expression is compiled for all bases: each of its alternatives has to be for one of them.
+ *
+ * @throws ParameterError
+ */
+export function checkFits(text: string, at: ExpressionPath, { fits }: Pick<Compilation, 'fits'>): void {
+  for (const branch of takeApart(text)) {
+    const fit = fits?.get(branch);
+    if (fit === true) continue;
+    const fault = `${quoted(branch)} starts from none of the types that base names: leave it out, or name its type there`;
+    throw fit ?? new ParameterError({ kind: 'invalid', text: fault, path: at });
   }
 }
 
@@ -137,10 +196,10 @@ export function compileComponent(
   named: NamedParameter,
   composite: readonly PathRow[],
   at: ExpressionPath,
-  context: ParameterContext,
+  compilation: Compilation,
 ): ComponentRow {
   const roots = [...new Set(composite.flatMap(({ types }) => types))];
-  const [paths, ...others] = roots.map((root) => compileExpression(expression, root, named.type, true, at, context));
+  const [paths, ...others] = roots.map((root) => compileExpression(expression, root, named.type, at, compilation));
   const isAlike = others.every((other) => JSON.stringify(other) === JSON.stringify(paths));
   if (paths === undefined || !isAlike || (roots.length > 1 && paths.some(({ library }) => library))) {
     const text = `${quoted(expression)} is not the same in all that it is a part of: ${roots.slice(0, 5).join(', ') || 'of no known type'}`;

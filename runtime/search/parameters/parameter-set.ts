@@ -65,21 +65,40 @@ function tryParameter(
 }
 
 /** Those that were read, and why others could not be, by their resources, which stay the same as long as they are in effect. */
-const read = new WeakMap<Json, { readonly context: ParameterContext } & ReadResult>();
+const read = new WeakMap<Json, Read>();
 
 type ReadResult = { readonly parameter: StoredParameter } | { readonly error: ParameterError };
+type Read = ReadResult & {
+  readonly context: ParameterContext;
+  /** What was found of those that a composite is made of, which may change by itself. */
+  readonly components: ReadonlyMap<string, NamedParameter | undefined>;
+};
 
 function readOnce(
   resource: Json,
   context: ParameterContext,
   named: (url: string) => NamedParameter | undefined,
 ): StoredParameter {
-  const known = read.get(resource);
-  const result = known?.context === context ? known : tryToRead(resource, context, named);
-  // What a composite is made of may change by itself.
-  if (resource['type'] !== 'composite') read.set(resource, { ...result, context });
+  let result = read.get(resource);
+  if (result?.context !== context || !isAsNamed(result.components, named)) {
+    const components = new Map<string, NamedParameter | undefined>();
+    const ask = (url: string): NamedParameter | undefined => {
+      const found = named(url);
+      components.set(url, found && { code: found.code, type: found.type });
+      return found;
+    };
+    result = { ...tryToRead(resource, context, ask), context, components };
+    read.set(resource, result);
+  }
   if ('error' in result) throw result.error;
   return result.parameter;
+}
+
+function isAsNamed(components: Read['components'], named: (url: string) => NamedParameter | undefined): boolean {
+  return [...components].every(([url, before]) => {
+    const now = named(url);
+    return now?.code === before?.code && now?.type === before?.type;
+  });
 }
 
 function tryToRead(...asked: Parameters<typeof readParameter>): ReadResult {

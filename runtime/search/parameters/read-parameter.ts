@@ -1,5 +1,5 @@
 import type { ComponentRow, SearchRow, SearchType } from '../../contract/search.js';
-import { compileComponent, compileExpression, takeApart } from './compile-parameter.js';
+import { checkFits, compileComponent, compileExpression, type Compilation } from './compile-parameter.js';
 import type { NamedParameter, ParameterContext } from './parameter-context.js';
 import { ParameterError, STORED_LIMITS, type ParameterFault, type StoredParameter } from './stored-parameter.js';
 
@@ -53,28 +53,11 @@ export function readParameter(
   const expression = textOf(resource['expression']);
   if (expression === undefined)
     throw invalid('needs an expression: what it finds is read off the resource by it', 'expression');
-  const { expression: longest } = STORED_LIMITS;
-  if (expression.length > longest) {
-    throw invalid(`has ${expression.length} characters, and may have ${longest}`, 'expression');
-  }
-  const { length } = takeApart(expression);
-  if (length * bases.length > STORED_LIMITS.paths) {
-    const text = `has ${length} alternatives for ${bases.length} bases; ${STORED_LIMITS.paths} may be, one times the other`;
-    throw invalid(text, 'expression');
-  }
   const rest = restOf(resource, type as SearchType, context);
-  const rows = new Map(
-    bases.map((base): [string, SearchRow] => [
-      base,
-      rowOf(
-        base,
-        { code, type: type as SearchType, url, expression, rest, isOnly: bases.length === 1 },
-        resource,
-        context,
-        named,
-      ),
-    ]),
-  );
+  const compilation: Compilation = { context, bases, tries: { left: STORED_LIMITS.paths }, fits: new Map() };
+  const parts: Parts = { code, type: type as SearchType, url, expression, rest, compilation };
+  const rows = new Map(bases.map((base): [string, SearchRow] => [base, rowOf(base, parts, resource, named)]));
+  checkFits(expression, ['expression'], compilation);
   return { id, url, code, type: type as SearchType, rows };
 }
 
@@ -84,33 +67,37 @@ interface Parts {
   readonly url: string;
   readonly expression: string;
   readonly rest: Partial<SearchRow>;
-  readonly isOnly: boolean;
+  readonly compilation: Compilation;
 }
 
 function rowOf(
   base: string,
-  { code, type, url, expression, rest, isOnly }: Parts,
+  { code, type, url, expression, rest, compilation }: Parts,
   resource: Json,
-  context: ParameterContext,
   named: (url: string) => NamedParameter | undefined,
 ): SearchRow {
   const search = type === 'composite' ? undefined : type;
-  const paths = compileExpression(expression, base, search, isOnly, ['expression'], context);
+  const { context, tries } = compilation;
+  const paths = compileExpression(expression, base, search, ['expression'], compilation);
   if (paths.length === 0) {
     throw invalid(`${quoted(expression)} has no branch that starts from ${base}, which base names`, 'expression');
   }
-  const components = type === 'composite' ? { components: componentsOf(resource, paths, context, named) } : {};
+  const components =
+    type === 'composite' ? { components: componentsOf(resource, paths, { context, tries }, named) } : {};
   return { code, type, url, paths, ...rest, ...components, isStored: true };
 }
 
 function componentsOf(
   { component }: Json,
   paths: SearchRow['paths'],
-  context: ParameterContext,
+  compilation: Compilation,
   named: (url: string) => NamedParameter | undefined,
 ): ComponentRow[] {
   const components = arrayOf(component);
   if (components.length < 2) throw invalid('a composite parameter needs two components or more', 'component');
+  if (components.length > STORED_LIMITS.components) {
+    throw invalid(`has ${components.length} components, and may have ${STORED_LIMITS.components}`, 'component');
+  }
   return components.map((each, i) => {
     const { definition, expression } = (each ?? {}) as Json;
     const url = textOf(definition) ?? '';
@@ -120,7 +107,7 @@ function componentsOf(
       const text = `${quoted(url)} names no parameter that is in effect here and has single values`;
       throw new ParameterError({ kind: 'invalid', text, path: [...at, 'definition'], isMissing: true });
     }
-    return compileComponent(textOf(expression) ?? '', found, paths, [...at, 'expression'], context);
+    return compileComponent(textOf(expression) ?? '', found, paths, [...at, 'expression'], compilation);
   });
 }
 

@@ -7,12 +7,14 @@ export const SEARCH_PARAMETER = 'SearchParameter';
 export const STORED_LIMITS = {
   /** Parameters in effect. */
   parameters: 200,
-  /** UTF-16 code units of an expression. */
+  /** UTF-16 code units of an expression, also of a component. */
   expression: 4000,
   /** Alternatives of an expression. */
   branches: 100,
-  /** Bases times alternatives. */
+  /** Alternatives times the bases, and the types that components are parts of, that they may start from. */
   paths: 5000,
+  /** Components of a composite. */
+  components: 8,
   code: 64,
 } as const;
 

@@ -1,0 +1,98 @@
+import { performance } from 'node:perf_hooks';
+import { expect, it } from 'vitest';
+
+import { beginEvaluation, compileLibrary } from '../../runtime/path/library/evaluate.js';
+import { atMost } from '../at-most.js';
+
+/** Milliseconds that one expression may take on one resource: what is allowed of time, and the step that goes beyond it. */
+const MOST = 900;
+
+const list = <T>(length: number, make: (n: number) => T): T[] => Array.from({ length }, (_, n) => make(n));
+const patient = (more: object) => ({ resourceType: 'Patient', id: 'a', ...more });
+/** Extensions of which the last is another. */
+const leaves = (last: number, count: number) =>
+  list(count, (n) => ({ url: `u${n === count - 1 ? last : n}`, valueString: 'v' }));
+const nested = (depth: number): object =>
+  depth === 0 ? { url: 'x', valueString: 's' } : { url: 'd', extension: [nested(depth - 1)] };
+
+const RESOURCES = {
+  many: patient({ name: list(12_000, (n) => ({ family: `f${n}`, given: [`a${n}`, 'b'] })) }),
+  some: patient({ name: list(3000, (n) => ({ family: `f${n}` })) }),
+  twins: patient({
+    name: list(990, (n) => ({ family: `f${n}` })),
+    extension: list(2, (last) => ({ url: 'x', extension: leaves(last, 15_000) })),
+  }),
+  reversed: patient({
+    extension: [leaves(0, 10_000), leaves(0, 10_000).reverse()].map((extension) => ({ url: 'x', extension })),
+  }),
+  parts: patient({ name: list(990, (last) => ({ family: 'f', extension: leaves(last, 30) })) }),
+  texts: patient({ name: list(990, (n) => ({ text: 'x'.repeat(15_000) + String(n) })) }),
+  text: patient({
+    contact: [{ name: { text: 'y'.repeat(5_000_000), family: '9'.repeat(2_000_000) } }],
+    name: list(990, () => ({ family: 'f' })),
+  }),
+  deep: patient({ extension: [nested(900)] }),
+};
+
+const EXPRESSIONS: readonly (readonly [on: keyof typeof RESOURCES, expression: string])[] = [
+  // A value that is found by each of many, and all that is in it in one step.
+  ['many', 'Patient.name.select(%resource).descendants()'],
+  ['some', 'Patient.name.select(%resource).name.family'],
+  ['some', 'Patient.name.select(%resource).children().count()'],
+  ['many', 'Patient.name.take(400).select(%resource).descendants().count()'],
+  ['some', 'Patient.name.select(%resource.name)'],
+  ['some', '(Patient.name | Patient.contact).select(%resource.name | %resource.contact).family'],
+  ['many', 'Patient.descendants().descendants().descendants().count()'],
+  ['deep', 'Patient.descendants().descendants().descendants()'],
+  ['deep', 'Patient.extension.descendants().where(descendants().descendants().exists())'],
+  ['many', 'Patient.name.given.combine(%resource.name.given).combine(%resource.name.given)'],
+  // Comparing large values again and again, in one step and in many.
+  ['twins', '%resource.extension[1] in Patient.name.select(%resource.extension[0])'],
+  ['twins', 'Patient.name.select(%resource.extension[0]) = Patient.name.select(%resource.extension[1])'],
+  ['twins', 'Patient.name.select(%resource.extension[0] = %resource.extension[1])'],
+  ['twins', 'Patient.name.where(%resource.extension[0] = %resource.extension[1] or family = %resource.id)'],
+  ['twins', "Patient.name.select(%resource.extension).combine('a').distinct()"],
+  ['reversed', 'Patient.extension[0] ~ Patient.extension[1]'],
+  ['reversed', 'Patient.extension[0].extension ~ Patient.extension[1].extension'],
+  ['parts', "Patient.name.combine('a').distinct()"],
+  ['parts', "Patient.name | 'a'"],
+  ['parts', 'Patient.name ~ Patient.name.tail().combine(%resource.name.first())'],
+  ['texts', 'Patient.name.text.distinct()'],
+  ['texts', 'Patient.name.text ~ Patient.name.text.tail()'],
+  // Texts and numbers that grow.
+  ['texts', "Patient.name.text.join('')"],
+  ['text', "Patient.name.select(%resource.contact.name.text).join('')"],
+  ['text', "Patient.name.select(%resource.contact.name.text.split('b').join('c'))"],
+  ['text', "Patient.contact.name.text.split('')"],
+  ['text', `Patient.contact.name.text.indexOf('${'y'.repeat(900)}b')`],
+  ['text', 'Patient.contact.name.family.toInteger() | Patient.contact.name.family.toDecimal()'],
+  ['text', 'Patient.contact.name.family.toQuantity() | Patient.contact.name.family.toDateTime()'],
+  ['text', `(9999999999L)${'.select($this*$this)'.repeat(22)}`],
+  ['text', `(${'9'.repeat(900)}.5)${'.select($this*$this)'.repeat(20)}`],
+  ['text', '(1.1).round(100000000)'],
+];
+
+/** Looked at only where it may have taken too long: finding out how fast this machine is takes time, too. */
+function checkTime(took: number, most: number): void {
+  if (took > most) expect(took).toBeLessThan(atMost(most));
+}
+
+it.each(EXPRESSIONS.map(([on, expression]) => [on, expression.slice(0, 100), expression] as const))(
+  'on %s, %s ends soon',
+  (on, _start, expression) => {
+    const resource = RESOURCES[on];
+    const run = compileLibrary(expression);
+    const evaluate = (on: object) => {
+      try {
+        expect(run(on, beginEvaluation(on)).length).toBeLessThanOrEqual(50_000);
+      } catch (error) {
+        expect(error).toBeInstanceOf(RangeError);
+      }
+    };
+    // The library is loaded, and the expression compiled, outside of the time that evaluating may take.
+    evaluate({ resourceType: 'Patient' });
+    const begun = performance.now();
+    evaluate(resource);
+    checkTime(performance.now() - begun, MOST);
+  },
+);
