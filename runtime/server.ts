@@ -81,7 +81,7 @@ export async function openCore(config: Config, options: OpenOptions = {}): Promi
       get maker() {
         return current().maker;
       },
-      currency: { notCurrent: () => current().currency.notCurrent() },
+      currency: { notCurrent: (at) => current().currency.notCurrent(at) },
       patchers: createPatchers(tables),
       deletesMultiple: config['delete.multiple'],
     };

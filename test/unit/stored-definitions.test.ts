@@ -7,6 +7,8 @@ import { DEFAULT_LIMITS } from '../../runtime/fhir/limits.js';
 import type { Resource } from '../../runtime/fhir/resource.js';
 import { composePut } from '../../runtime/interactions/compose-change.js';
 import { openDefinitions, type Definitions } from '../../runtime/interactions/definitions/definitions.js';
+import { readIndexRecord, swapIndexRecord } from '../../runtime/interactions/index-currency.js';
+import { namesNotCurrent } from '../../runtime/interactions/names-not-current.js';
 import { createWriter } from '../../runtime/interactions/definitions/writers.js';
 import { createExtractor } from '../../runtime/search/extract.js';
 import { createParameterContext } from '../../runtime/search/parameters/parameter-context.js';
@@ -61,6 +63,11 @@ const found = async (code: string): Promise<string[]> => {
   const { versions } = await base.find({ type: 'Patient', where, sort: [], count: 10, total: 'none' });
   return versions.map(({ id }) => id);
 };
+/** As `kiln reindex` ends. */
+async function reindexed({ current }: Definitions): Promise<void> {
+  const { text } = await readIndexRecord(base);
+  expect(await swapIndexRecord(base, text, current().maker.record())).toBe(true);
+}
 const patient = (id: string) => ({ resourceType: 'Patient', id, name: [{ prefix: ['X'] }] });
 const prefix = parameter('x-prefix', { type: 'string', expression: 'Patient.name.prefix' });
 
@@ -90,6 +97,66 @@ describe('definitions that others change', () => {
     await agreed;
     // It was decided on before: whoever makes the index anew finds it now.
     expect(await found('x-prefix')).toEqual([]);
+  });
+
+  it('nobody who goes back to those before agrees with a process that writes by others meanwhile', async () => {
+    const before = one.current().maker.whole;
+    release = () => {};
+    const late = write(other, patient('late'));
+    await sleep(0);
+    const held = release;
+    release = undefined;
+    await write(one, prefix);
+    await other.look();
+    // It writes by the new ones, and what it said is by both.
+    expect(other.current().parameters).toHaveLength(1);
+    const said = [...(await base.maps.entries('writers')).values()];
+    expect(said).not.toContain(before);
+    expect(said.filter((text) => text.includes(before))).toEqual([expect.stringContaining(' ')]);
+    held();
+    await late;
+    await vi.waitFor(async () => {
+      const all = new Set((await base.maps.entries('writers')).values());
+      expect([...all]).toEqual([other.current().maker.whole]);
+    });
+  });
+
+  it('a search by those before says so, once another process writes by others', async () => {
+    await write(one, prefix);
+    await reindexed(one);
+    await other.look();
+    const { currency, maker } = other.current();
+    expect(await currency.notCurrent('now')).toEqual([]);
+    await write(one, { ...prefix, expression: 'Patient.name.suffix' }, 1);
+    // It has not followed yet.
+    expect(other.current().maker).toBe(maker);
+    const used = [{ type: 'Patient', code: 'x-prefix' }];
+    expect(await namesNotCurrent({ used }, other.current())).toEqual(['Patient.x-prefix']);
+    expect(await namesNotCurrent({ used: [{ type: 'Patient', code: 'name' }] }, other.current())).toEqual([]);
+  });
+
+  it('who could not look after others went on without it writes nothing before it has', async () => {
+    let isAway = false;
+    const history: Store['history'] = (...asked) =>
+      isAway ? Promise.reject(new FhirError('store-unavailable')) : base.history(...asked);
+    const third = await openDefinitions(
+      Object.assign(Object.create(base) as Store, { history, close: async () => {} }),
+      options,
+    );
+    await write(one, prefix);
+    const now = vi.spyOn(Date, 'now').mockReturnValue(Date.now() + 30_000);
+    try {
+      isAway = true;
+      for (const _ of [1, 2]) {
+        await expect(write(third, patient('third'))).rejects.toMatchObject({ code: 'store-unavailable' });
+      }
+      isAway = false;
+      await write(third, patient('third'));
+    } finally {
+      now.mockRestore();
+    }
+    expect(await found('x-prefix')).toEqual(['third']);
+    await third.store.close();
   });
 
   it('entries that were made before are made anew at the write, whoever made them', async () => {
@@ -160,7 +227,7 @@ describe('definitions that others change', () => {
     const now = vi.spyOn(Date, 'now').mockReturnValue(Date.now() + 10_000);
     try {
       pause = 100;
-      const renewed = writer.renew();
+      const renewed = writer.renew(true);
       await sleep(20);
       pause = 0;
       await Promise.all([renewed, writer.register('new')]);

@@ -67,7 +67,8 @@ export async function openDefinitions(base: Store, options: DefinitionsOptions):
   const writer = createWriter(base);
   let told = isReader ? undefined : await base.maps.get(OWN_MAPS.definitions, KEY);
   const stored = await loadStoredParameters(base, context);
-  const writes = new Set<Promise<unknown>>();
+  /** Those under way, each with the definitions (`IndexMaker.whole`) that its entries were made by. */
+  const writes = new Map<Promise<unknown>, string>();
   let tell: (text: string) => void = () => {};
   let lastTold = '';
   /** What was looked at is not in effect yet. */
@@ -76,10 +77,12 @@ export async function openDefinitions(base: Store, options: DefinitionsOptions):
   let hasWritten = false;
   /** One for all writes that wait for it, so that none waits for the failures of others. */
   let renewing: Promise<void> | undefined;
+  /** Others may have gone on without this process, and what they changed is not known here yet. */
+  let isLeftBehind = false;
   let set = await makeSet();
   if (!isReader) {
     // Whoever makes entries anew waits for those who have said by what they write; what came before that is seen here.
-    await writer.register(set.maker.whole);
+    await say();
     await catchUp();
   }
 
@@ -100,9 +103,23 @@ export async function openDefinitions(base: Store, options: DefinitionsOptions):
     };
   }
 
+  /**
+   * Says by what this process writes. As long as that is by several, or may soon be, it says all of them, which nobody who makes
+   * entries anew agrees with.
+   */
+  function say(coming?: string): Promise<void> {
+    const all = new Set([set.maker.whole, ...writes.values(), ...(coming === undefined ? [] : [coming])]);
+    return writer.register([...all].sort().join(' '));
+  }
+
   function track<T>(work: Promise<T>): Promise<T> {
-    writes.add(work);
-    const done = (): void => void writes.delete(work);
+    const { whole } = set.maker;
+    writes.set(work, whole);
+    const done = (): void => {
+      writes.delete(work);
+      // The last by a set before; where it cannot be said now that is tried again.
+      if (whole !== set.maker.whole && ![...writes.values()].includes(whole)) say().catch(() => {});
+    };
     work.then(done, done);
     return work;
   }
@@ -116,15 +133,12 @@ export async function openDefinitions(base: Store, options: DefinitionsOptions):
 
   /** Puts what is in the store into effect. */
   async function follow(): Promise<void> {
-    set = await makeSet();
+    const next = await makeSet();
+    // Nothing is written by it before that is said, nor is it said alone until those under way are through.
+    await say(next.maker.whole);
+    set = next;
     tellOf(set);
-    // Those under way have entries of the set before: until they are through, this process writes by that one.
-    const { whole } = set.maker;
-    const before = [...writes];
-    if (before.length === 0) return writer.register(whole);
-    void Promise.allSettled(before)
-      .then(() => (set.maker.whole === whole ? writer.register(whole) : undefined))
-      .catch(() => {}); // said again before the next write, or by the next look
+    await say();
   }
 
   /** Puts into effect what was written since, and what could not be put into effect then. */
@@ -145,7 +159,7 @@ export async function openDefinitions(base: Store, options: DefinitionsOptions):
 
   async function write(changes: readonly Change[], guards?: readonly Guard[]): Promise<StoredVersion[]> {
     hasWritten = true;
-    if (!writer.isValid()) await (renewing ??= inTurn(renewLate).finally(() => (renewing = undefined)));
+    if (isLeftBehind || !writer.isValid()) await (renewing ??= inTurn(renewLate).finally(() => (renewing = undefined)));
     if (!changes.some(({ type }) => type === SEARCH_PARAMETER)) return track(base.write(refit(changes), guards));
     return inTurn(async () => {
       await catchUp();
@@ -168,9 +182,11 @@ export async function openDefinitions(base: Store, options: DefinitionsOptions):
 
   /** What others have changed meanwhile has to be known before others can rely on this process again. */
   async function renewLate(): Promise<void> {
-    if (writer.isValid()) return;
-    await writer.register(set.maker.whole);
+    if (!isLeftBehind && writer.isValid()) return;
+    isLeftBehind = true;
+    await say();
     await lookNow();
+    isLeftBehind = false;
   }
 
   function refit(changes: readonly Change[]): readonly Change[] {
@@ -195,7 +211,7 @@ export async function openDefinitions(base: Store, options: DefinitionsOptions):
 
   async function lookIfTold(): Promise<void> {
     // Who writes nothing need not say by what: that is said again before the next write.
-    if (hasWritten) await writer.renew();
+    await writer.renew(hasWritten);
     hasWritten = false;
     const now = await base.maps.get(OWN_MAPS.definitions, KEY);
     if (now === told && performance.now() - looked < TIMES.all) return;

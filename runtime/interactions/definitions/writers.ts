@@ -18,8 +18,8 @@ export interface Writer {
   isValid(): boolean;
   /** Says by what it writes from now on. */
   register(whole: string): Promise<void>;
-  /** Says again what it said last, if that is some time ago. */
-  renew(): Promise<void>;
+  /** Says again what it said last, where that did not get through, or is some time ago and others are to rely on it on. */
+  renew(isWriting: boolean): Promise<void>;
   leave(): Promise<void>;
 }
 
@@ -54,8 +54,9 @@ export function createWriter({ maps }: Pick<Store, 'maps'>): Writer {
       wanted = text;
       return say();
     },
-    async renew() {
-      if (said !== undefined && Math.abs(Date.now() - said.at) > RENEWED) await say();
+    async renew(isWriting) {
+      if (said === undefined) return;
+      if (said.text !== wanted || (isWriting && Math.abs(Date.now() - said.at) > RENEWED)) await say();
     },
     leave: () => maps.delete(OWN_MAPS.writers, id),
   };
