@@ -253,6 +253,34 @@ describe('definitions that others change', () => {
     }
   });
 
+  it.each([
+    ['resources', patient('slow')],
+    ['parameters', prefix],
+  ])('a process counts as one that writes as long as a write of %s takes', async (_what, resource) => {
+    const swap = vi.spyOn(base.maps, 'swap');
+    const said = () => swap.mock.calls.filter(([map]) => map === 'writers').length;
+    const clock = Date.now();
+    const now = vi.spyOn(Date, 'now');
+    try {
+      release = () => {};
+      const slow = write(other, resource);
+      await sleep(0);
+      for (const later of [10_000, 20_000, 30_000]) {
+        const before = said();
+        now.mockReturnValue(clock + later);
+        await vi.waitFor(() => expect(said()).toBeGreaterThan(before), { timeout: 5000 });
+        // Whatever was written is seen to within this time.
+        await sleep(1000);
+      }
+      release();
+      await slow;
+    } finally {
+      release = undefined;
+      now.mockRestore();
+      swap.mockRestore();
+    }
+  });
+
   it('what large bodies are found by is known before they are written, and counts as theirs', async () => {
     await write(one, prefix);
     const thread = { ...patient('thread'), name: [{ prefix: ['X', 'Y'.repeat(1000)] }] };

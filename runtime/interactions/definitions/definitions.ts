@@ -209,23 +209,29 @@ export async function openDefinitions(base: Store, options: DefinitionsOptions):
     }
   }
 
-  async function lookIfTold(): Promise<void> {
-    // Who writes nothing need not say by what: that is said again before the next write.
-    await writer.renew(hasWritten);
+  /** Who writes nothing need not say by what: that is said again before the next write. */
+  async function renew(): Promise<void> {
+    const isWriting = hasWritten || writes.size > 0;
+    // What is written meanwhile counts for the next time.
     hasWritten = false;
+    await writer.renew(isWriting);
+  }
+
+  async function lookIfTold(): Promise<void> {
     const now = await base.maps.get(OWN_MAPS.definitions, KEY);
     if (now === told && performance.now() - looked < TIMES.all) return;
     await look();
     told = now;
   }
 
-  const timer = isReader ? undefined : repeatQuietly(lookIfTold, TIMES.told);
+  // Apart from each other: a write of parameters that takes long holds up the looks.
+  const timers = isReader ? [] : [renew, lookIfTold].map((each) => repeatQuietly(each, TIMES.told));
   const store = isReader
     ? base
     : override(base, {
         write: (changes, guards) => write(changes, guards),
         async close() {
-          timer?.();
+          timers.forEach((stop) => stop());
           // It is forgotten by itself, too, so that a store that does not answer holds nothing up.
           const left = inTurn(() => writer.leave()).catch(() => {});
           await Promise.race([left, sleep(TIMES.leave, undefined, { ref: false })]);
