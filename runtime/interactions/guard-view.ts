@@ -68,6 +68,7 @@ export function guardView(view: WriteView, call: Call, services: Services): Writ
       for (const version of matches.found) await check(version);
       return matches;
     },
+    finds: (type, where) => view.finds(type, where),
   };
 }
 

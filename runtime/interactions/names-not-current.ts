@@ -15,10 +15,15 @@ export async function namesNotCurrent(
   { used }: { readonly used: readonly UsedParameter[] },
   { currency, tables }: Pick<Services, 'currency' | 'tables'>,
 ): Promise<string[]> {
-  const { recordName, rowsOf } = searchDefinitions(tables);
-  const isChanging = used.some(({ type, code }) => rowsOf(type).get(code)?.isStored === true);
-  const rows = new Set(await currency?.notCurrent(isChanging ? 'now' : undefined));
+  const rows = new Set(await currency?.notCurrent(usesStored(used, tables) ? 'now' : undefined));
   if (rows.size === 0) return [];
+  const { recordName } = searchDefinitions(tables);
   const names = used.filter(({ code }) => !HEAD.has(code)).map(({ type, code }) => recordName(type, code) ?? code);
   return [...new Set(names)].filter((name) => rows.has(name));
+}
+
+/** Whether some of them are defined in the store. */
+export function usesStored(used: readonly UsedParameter[], tables: Services['tables']): boolean {
+  const { rowsOf } = searchDefinitions(tables);
+  return used.some(({ type, code }) => rowsOf(type).get(code)?.isStored === true);
 }
