@@ -6,6 +6,7 @@ import type { Resource } from '../../fhir/resource.js';
 import { describeIndex, notCurrent } from '../../search/index-record.js';
 import { createParameterContext } from '../../search/parameters/parameter-context.js';
 import { readParameterSet } from '../../search/parameters/parameter-set.js';
+import { isEffective } from '../../search/parameters/read-parameter.js';
 import { SEARCH_PARAMETER } from '../../search/parameters/stored-parameter.js';
 import { OWN_MAPS } from '../../store/own-maps.js';
 import type { Change, Guard, Store, StoredVersion } from '../../store/store.js';
@@ -27,6 +28,8 @@ export interface LiveSet extends DefinitionSet {
   readonly currency: IndexCurrency;
   /** What is wrong with a resource, as a search parameter beside the others too. */
   readonly validate: (resource: Resource) => readonly Fault[];
+  /** Whether a SearchParameter is meant to be in effect. */
+  readonly takesEffect: (resource: Resource) => boolean;
 }
 
 /** The definitions that hold at the moment, and all that has to follow them. */
@@ -96,6 +99,7 @@ export async function openDefinitions(base: Store, options: DefinitionsOptions):
     return {
       ...made,
       currency: watchIndexCurrency(base, maker, found),
+      takesEffect: (resource) => isEffective(resource, context),
       validate(resource) {
         const faults = options.validate(resource);
         return faults.length > 0 ? faults : parameterFaults(resource, made.parameters, context);
