@@ -81,7 +81,7 @@ describe('scopes, and search parameters of the store', () => {
       expect((await client.send('GET', 'Patient?x-shade=male', undefined, mine)).status).toBe(known);
     };
     let known = 400;
-    const { id: _id, ...fresh } = shade;
+    const fresh = { ...shade, id: undefined };
     await refused('c', send('POST', 'SearchParameter', fresh, mine));
     await refused('u', send('PUT', path, shade, mine));
     expect((await send('PUT', path, { ...shade, status: 'draft' }, mine)).status).toBe(201);

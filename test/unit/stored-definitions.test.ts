@@ -121,6 +121,27 @@ describe('definitions that others change', () => {
     });
   });
 
+  it('whoever goes over to others says so before the index remembers it, and agrees with nobody about those before', async () => {
+    const before = one.current();
+    const swap = vi.spyOn(base.maps, 'swap');
+    await write(one, prefix);
+    const steps = swap.mock.calls.map(([map, , , text]) => `${map} ${text}`);
+    swap.mockRestore();
+    const { whole } = one.current().maker;
+    const [said, remembered, alone] = [
+      `writers ${[before.maker.whole, whole].sort().join(' ')}`,
+      'index ',
+      `writers ${whole}`,
+    ];
+    const places = [said, remembered, alone].map((step) =>
+      steps.findIndex((each) => each === step || (step === 'index ' && each.startsWith(step))),
+    );
+    expect(places).not.toContain(-1);
+    expect([...places].sort((a, b) => a - b)).toEqual(places);
+    expect(await one.agreed(undefined, before)).toBe(false);
+    expect(await one.agreed()).toBe(true);
+  });
+
   it('a search by those before says so, once another process writes by others', async () => {
     await write(one, prefix);
     await reindexed(one);
@@ -183,8 +204,15 @@ describe('definitions that others change', () => {
     one.tellRefused((text) => told.push(text));
     await Promise.all([one.look(), other.look()]);
     expect(told).toEqual([
-      expect.stringMatching(/^SearchParameter\/b is active and not in effect: SearchParameter\/a has/),
+      expect.stringMatching(/^SearchParameter\/b is active and not in effect: Patient has .* \(SearchParameter\/a\)$/),
     ]);
+    // Once, whatever else is refused later.
+    await base.write([put(one, { ...prefix, id: 'c', url: 'urn:c' })]);
+    await one.look();
+    expect(told.map((text) => text.slice(0, 17))).toEqual(['SearchParameter/b', 'SearchParameter/c']);
+    await base.write([put(one, { ...prefix, id: 'c', url: 'urn:c', status: 'draft' }, 1)]);
+    await Promise.all([one.look(), other.look()]);
+    expect(told).toHaveLength(2);
     const writers = (await base.maps.entries('writers')).size;
     const reader = await openDefinitions(base, { ...options, isReader: true });
     // It says nothing to the others.

@@ -39,10 +39,16 @@ export interface Definitions {
   readonly store: Store;
   /** Looks for what others changed. */
   look(): Promise<void>;
-  /** Has somebody told of active SearchParameters that are not in effect, now and when that changes, in words for people. */
+  /** Has somebody told of active SearchParameters that are not in effect, of each once, in words for people. */
   tellRefused(tell: (text: string) => void): void;
-  /** Waits until all processes that write do so by the current set. @throws Error where some go on by another */
-  agreed(signal?: AbortSignal): Promise<void>;
+  /**
+   * Waits until all processes that write do so by a set.
+   *
+   * @param of absent: the current one
+   * @returns false: it is not the current one any more
+   * @throws Error where some go on by another
+   */
+  agreed(signal?: AbortSignal, of?: LiveSet): Promise<boolean>;
 }
 
 /** What they are made of. */
@@ -73,7 +79,8 @@ export async function openDefinitions(base: Store, options: DefinitionsOptions):
   /** Those under way, each with the definitions (`IndexMaker.whole`) that its entries were made by. */
   const writes = new Map<Promise<unknown>, string>();
   let tell: (text: string) => void = () => {};
-  let lastTold = '';
+  /** What was told of those that are refused still. */
+  let refusalsTold: ReadonlySet<string> = new Set();
   /** What was looked at is not in effect yet. */
   let isBehind = false;
   /** Something was written since this process last said by what it writes, or may be. */
@@ -82,15 +89,18 @@ export async function openDefinitions(base: Store, options: DefinitionsOptions):
   let renewing: Promise<void> | undefined;
   /** Others may have gone on without this process, and what they changed is not known here yet. */
   let isLeftBehind = false;
-  let set = await makeSet();
-  if (!isReader) {
-    // Whoever makes entries anew waits for those who have said by what they write; what came before that is seen here.
-    await say();
-    await catchUp();
+  const first = readSet();
+  // Whoever makes entries anew waits for those who have said by what they write; what came before that is seen here.
+  if (!isReader) await writer.register(first.maker.whole);
+  let set = await enter(first);
+  if (!isReader) await catchUp();
+
+  function readSet(): DefinitionSet {
+    return createDefinitionSet(tables, readParameterSet(stored.resources(), context), context, zone, builtIn);
   }
 
-  async function makeSet(): Promise<LiveSet> {
-    const made = createDefinitionSet(tables, readParameterSet(stored.resources(), context), context, zone, builtIn);
+  /** The index remembers that entries are made by these from now on. */
+  async function enter(made: DefinitionSet): Promise<LiveSet> {
     const { maker } = made;
     const found = isReader
       ? notCurrent((await readIndexRecord(base)).record, maker)
@@ -129,18 +139,22 @@ export async function openDefinitions(base: Store, options: DefinitionsOptions):
   }
 
   function tellOf({ refused }: LiveSet): void {
-    const texts = refused.map(({ id, fault }) => `SearchParameter/${id} is active and not in effect: ${fault.text}`);
-    if (lastTold === texts.join()) return;
-    lastTold = texts.join();
-    texts.forEach((text) => tell(text));
+    const texts = refused.map(({ id, fault: { text, other } }) => {
+      const by = other === undefined ? '' : ` (SearchParameter/${other})`;
+      return `SearchParameter/${id} is active and not in effect: ${text}${by}`;
+    });
+    const before = refusalsTold;
+    refusalsTold = new Set(texts);
+    for (const text of refusalsTold) if (!before.has(text)) tell(text);
   }
 
   /** Puts what is in the store into effect. */
   async function follow(): Promise<void> {
-    const next = await makeSet();
-    // Nothing is written by it before that is said, nor is it said alone until those under way are through.
+    const next = readSet();
+    // Said before the index remembers it: who makes entries anew asks in the other order, and so misses neither. Nor is it said
+    // alone until those under way are through.
     await say(next.maker.whole);
-    set = next;
+    set = await enter(next);
     tellOf(set);
     await say();
   }
@@ -245,12 +259,13 @@ export async function openDefinitions(base: Store, options: DefinitionsOptions):
   return {
     tellRefused(listener) {
       tell = listener;
+      refusalsTold = new Set();
       tellOf(set);
     },
     current: () => set,
     store,
     look,
-    agreed: (signal) => writersAgree(base, set.maker.whole, signal),
+    agreed: (signal, of = set) => writersAgree(base, of.maker.whole, () => set.maker.whole === of.maker.whole, signal),
   };
 }
 

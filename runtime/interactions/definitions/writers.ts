@@ -69,13 +69,21 @@ const PATIENCE = HOLDS + 30_000;
 /**
  * Waits until every process that writes does so by these definitions.
  *
+ * @param isWanted asked from time to time
+ * @returns whether they do; false: that is not wanted any more
  * @throws Error where others go on by their own
  */
-export async function writersAgree({ maps }: Pick<Store, 'maps'>, whole: string, signal?: AbortSignal): Promise<void> {
+export async function writersAgree(
+  { maps }: Pick<Store, 'maps'>,
+  whole: string,
+  isWanted: () => boolean,
+  signal?: AbortSignal,
+): Promise<boolean> {
   const end = performance.now() + PATIENCE;
   for (;;) {
     const others = [...(await maps.entries(OWN_MAPS.writers)).values()].filter((each) => each !== whole);
-    if (others.length === 0) return;
+    if (!isWanted()) return false;
+    if (others.length === 0) return true;
     if (performance.now() > end) {
       throw new Error(
         `${others.length} processes on this store write by other definitions; stop them, or start them with these, and begin again`,
