@@ -21,7 +21,6 @@ import { createHealth } from './observe/health.js';
 import type { Log } from './observe/log.js';
 import { repeat } from './observe/repeat.js';
 import { parametersOf } from './search/parameters-of.js';
-import type { IndexMaker } from './search/index-record.js';
 import { createZone } from './search/values/zone.js';
 import { createValidator } from './validate/create-validator.js';
 import { sqlitePathOf } from './store/sqlite-path.js';
@@ -37,8 +36,6 @@ export interface Core extends Pick<
   readonly search: SearchSettings;
   /** The search parameters that hold at the moment; what is beside it here follows them, but for `tables`. */
   readonly definitions: Definitions;
-  /** By what index entries are made. */
-  readonly maker: IndexMaker;
   /** Whether those in the store are of these definitions. */
   readonly currency: IndexCurrency;
 }
@@ -78,10 +75,7 @@ export async function openCore(config: Config, options: OpenOptions = {}): Promi
       validate: (resource) => current().validate(resource),
       limits: limitsOf(config),
       search: searchSettingsOf(config),
-      get maker() {
-        return current().maker;
-      },
-      currency: { notCurrent: () => current().currency.notCurrent() },
+      currency: { notCurrent: (at) => current().currency.notCurrent(at) },
       patchers: createPatchers(tables),
       deletesMultiple: config['delete.multiple'],
     };

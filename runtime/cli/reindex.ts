@@ -2,9 +2,11 @@ import { ConfigError } from '../config/config-error.js';
 import { readConfig, type Flags } from '../config/read-config.js';
 import type { Config } from '../config/settings.js';
 import { describeCurrency } from '../interactions/index-currency.js';
-import { openReindexRecord } from '../interactions/reindex-record.js';
+import type { LiveSet } from '../interactions/definitions/definitions.js';
+import { openReindexRecord, type ReindexRecord } from '../interactions/reindex-record.js';
 import { reindexType } from '../interactions/reindex.js';
 import { isMongoUrl } from '../config/mongo-url.js';
+import type { Core } from '../server.js';
 import { persist } from './copy/persist.js';
 import { showProgress } from './load/progress.js';
 import { STOPPED, stopOnSignal, type StopSignal } from './stop-on-signal.js';
@@ -41,11 +43,10 @@ export async function runReindex({ type }: ReindexFlags, flags: Flags, terminal:
       throw new Error(`there is no store at ${config.store}`);
     const core = await openCore({ ...config, 'limits.query.time': QUERY_TIME } satisfies Config);
     close = () => core.store.close();
-    await core.definitions.agreed(stop.signal);
+    const { extract, record } = await agree(core, stop.signal);
     const before = describeCurrency(await core.currency.notCurrent());
     terminal.err(before ?? 'All index entries are current; they are made anew all the same');
     const counts = await core.store.counts();
-    const record = await openReindexRecord(core.store, core.maker);
     const types = type === undefined ? [...counts.keys()].sort() : [type];
     const total = types.reduce((sum, each) => sum + (counts.get(each) ?? 0), 0);
     const start = performance.now();
@@ -55,7 +56,8 @@ export async function runReindex({ type }: ReindexFlags, flags: Flags, terminal:
     try {
       for (const each of types) {
         replaced += await reindexType(each, {
-          ...core,
+          store: core.store,
+          extract,
           record,
           signal: stop.signal,
           onStep: (count) => (looked += count),
@@ -81,5 +83,20 @@ export async function runReindex({ type }: ReindexFlags, flags: Flags, terminal:
   } finally {
     stop.forget();
     await close();
+  }
+}
+
+/**
+ * The definitions that all who write go by. What the index remembers of them is read before it is asked whether they do: whoever
+ * goes over to others says so first, and then has the index remember it, so that either the one or the other is noticed.
+ */
+async function agree(
+  { store, definitions }: Pick<Core, 'store' | 'definitions'>,
+  signal: AbortSignal,
+): Promise<Pick<LiveSet, 'extract'> & { readonly record: ReindexRecord }> {
+  for (;;) {
+    const set = definitions.current();
+    const record = await openReindexRecord(store, set.maker);
+    if (await definitions.agreed(signal, set)) return { extract: set.extract, record };
   }
 }

@@ -1,7 +1,7 @@
 import { FhirError } from '../fhir/errors.js';
 import type { Guard } from '../store/store.js';
 import type { Conditions } from './call.js';
-import type { Criteria } from './criteria.js';
+import { matchCriteria, type Criteria } from './criteria.js';
 import { checkWrite, liveVersion } from './preconditions.js';
 import type { Aim, Target, WriteView } from './write-plan.js';
 
@@ -17,12 +17,12 @@ export async function findTarget(
   criteria: Criteria,
   conditions: Conditions,
   view: WriteView,
-): Promise<{ readonly target: Target | undefined; readonly guard: Guard }> {
-  const { found, guard } = await view.match(criteria.type, criteria.where, 2);
+): Promise<{ readonly target: Target | undefined; readonly guards: readonly Guard[] }> {
+  const { found, guards } = await matchCriteria(criteria, view, 2);
   const [only, second] = found;
   if (second !== undefined) throw several(criteria);
   checkWrite(conditions, only);
-  return { target: only === undefined ? undefined : { id: only.id, current: only }, guard };
+  return { target: only === undefined ? undefined : { id: only.id, current: only }, guards };
 }
 
 /** The resource of a URL, its preconditions checked. */
@@ -46,9 +46,9 @@ export async function aimAtNew(
 ): Promise<Aim> {
   // Nobody else makes this id, so that there is no need to look.
   if (criteria === undefined) return { type, targets: [{ id, current: undefined }], guards: [] };
-  const { target, guard } = await findTarget(criteria, {}, view);
+  const { target, guards } = await findTarget(criteria, {}, view);
   if (target !== undefined) return { type, targets: [target], guards: [], isThere: true };
-  return { type, targets: [{ id, current: undefined }], guards: [guard] };
+  return { type, targets: [{ id, current: undefined }], guards };
 }
 
 /**
@@ -65,8 +65,7 @@ export async function aimAtMatch(
   view: WriteView,
 ): Promise<Aim> {
   const { type } = criteria;
-  const { target, guard } = await findTarget(criteria, conditions, view);
-  const guards = [guard];
+  const { target, guards } = await findTarget(criteria, conditions, view);
   const { sent } = ids;
   if (target !== undefined) {
     if (sent === undefined || sent === target.id) return { type, targets: [target], guards };

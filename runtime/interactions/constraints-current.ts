@@ -38,8 +38,7 @@ export async function checkConstraintsCurrent(
   constraints: NotedAccess['constraints'],
   services: Pick<Services, 'currency' | 'tables'>,
 ): Promise<void> {
-  const notCurrent = (await services.currency?.notCurrent()) ?? [];
-  if (notCurrent.length === 0 || constraints.size === 0) return;
+  if (constraints.size === 0) return;
   const definitions = searchDefinitions(services.tables);
   const used = [...constraints].flatMap(([condition, type]) => usedBy(type, condition, definitions));
   const old = describeCurrency(await namesNotCurrent({ used }, services));

@@ -15,19 +15,20 @@ import { printCondition } from '../search/query/print.js';
 import type { Condition, Criterion } from '../search/query/query.js';
 import { sortCondition } from '../search/query/sort-condition.js';
 import { utc } from '../search/values/zone.js';
-import type { FindQuery } from '../store/store.js';
+import type { FindQuery, Guard } from '../store/store.js';
 import { checkConstraintsCurrent, noteConstraints } from './constraints-current.js';
 import { describeCurrency } from './index-currency.js';
-import { namesNotCurrent } from './names-not-current.js';
+import { namesNotCurrent, usesStored } from './names-not-current.js';
 import { FORM } from './page-form.js';
 import { isInclude } from './read-include.js';
 import { resolveCriteria } from './resolve-hierarchies.js';
 import { RESULT_PARAMETERS } from './result-parameters.js';
 import { within as withinScopes } from './search-bounds.js';
 import { withinBudget } from './search-budget.js';
-import { readSearchRequest } from './search-request.js';
+import { readSearchRequest, type SearchRequest } from './search-request.js';
 import type { Services } from './services.js';
-import { unindexedNotes } from './unindexed-notes.js';
+import { unindexedQuestions, unindexedText } from './unindexed-notes.js';
+import type { Matches, WriteView } from './write-plan.js';
 
 /** A search that decides which resource a write or a reference is about. */
 export interface Criteria {
@@ -40,6 +41,29 @@ export interface Criteria {
   readonly text: string;
   /** Where they stand in a request; absent: in its body. */
   readonly part?: RequestPart;
+  /**
+   * Asks whether the index could miss what is there. That may change until the write has its turn, so it is asked then.
+   *
+   * @returns guards by which it stays so until the write is done
+   * @throws FhirError `index-not-current`
+   */
+  readonly checkIndex: (view: Pick<WriteView, 'finds'>) => Promise<readonly Guard[]>;
+}
+
+/**
+ * Whatever criteria find, once it is their turn.
+ *
+ * @param most as in `WriteView.match`
+ * @throws FhirError `index-not-current` where the index could miss what is there
+ */
+export async function matchCriteria(
+  { type, where, checkIndex }: Pick<Criteria, 'type' | 'where' | 'checkIndex'>,
+  view: WriteView,
+  most: number,
+): Promise<Pick<Matches, 'found'> & { readonly guards: readonly Guard[] }> {
+  const guards = await checkIndex(view);
+  const { found, guard } = await view.match(type, where, most);
+  return { found, guards: [...guards, guard] };
 }
 
 /** Where criteria come from. */
@@ -84,10 +108,7 @@ export async function readCriteria(
   const request = readSearchRequest(input, services);
   const access = noteConstraints(criteriaAccess(principal.access));
   checkScopes(type, request.criteria, access);
-  const old = describeCurrency(await namesNotCurrent(request, services));
-  if (old !== undefined) throw new FhirError('index-not-current', `${old}; kiln reindex mends that`);
-  const [unindexed] = await unindexedNotes(request, access, services, signal);
-  if (unindexed !== undefined) throw new FhirError('index-not-current', unindexed.text);
+  await checkCurrent(request, services);
   const { store, extract, limits, zone = utc } = services;
   const where = await withinBudget(limits.queryTime, signal, (within) => {
     const find = withinScopes(access, (query: FindQuery) => store.find(query, within));
@@ -98,7 +119,33 @@ export async function readCriteria(
   const reach = access.on(type, 's');
   await checkConstraintsCurrent(access.constraints, services);
   const seen = reach === 'everything' ? alike : sortCondition(withinReach(alike, reach));
-  return { type, where: seen, key: `${type}?${printCondition(alike)}`, text };
+  const { used } = request;
+  const questions = unindexedQuestions(used, { types: [type], reach: (each) => access.on(each, 's') }, services.tables);
+  const isChanging = usesStored(used, services.tables);
+  return {
+    ...{ type, where: seen, key: `${type}?${printCondition(alike)}`, text },
+    async checkIndex(view) {
+      if (isChanging) await checkCurrent(request, services);
+      const guards: Guard[] = [];
+      for (const { name, parts } of questions) {
+        for (const part of parts) {
+          const { isAny, guard } = await view.finds(part.type, part.where);
+          if (isAny) throw new FhirError('index-not-current', unindexedText([name]));
+          guards.push(guard);
+        }
+      }
+      return guards;
+    },
+  };
+}
+
+/** @throws FhirError `index-not-current` where other definitions made entries of what a search uses */
+async function checkCurrent(
+  request: Pick<SearchRequest, 'used'>,
+  services: Pick<Services, 'currency' | 'tables'>,
+): Promise<void> {
+  const old = describeCurrency(await namesNotCurrent(request, services));
+  if (old !== undefined) throw new FhirError('index-not-current', `${old}; kiln reindex mends that`);
 }
 
 /**

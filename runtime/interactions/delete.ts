@@ -3,7 +3,7 @@ import type { Deletion, StoredVersion } from '../store/store.js';
 import { MAX_DELETED, several } from './aim.js';
 import { criteriaOf, updateAimer } from './aimer.js';
 import type { Call, Reply } from './call.js';
-import type { Criteria } from './criteria.js';
+import { matchCriteria, type Criteria } from './criteria.js';
 import { checkParameters } from './parameters.js';
 import { checkWrite, liveVersion } from './preconditions.js';
 import type { Services } from './services.js';
@@ -47,7 +47,7 @@ async function aimAtAll(
 ): Promise<Aim> {
   const { type, where } = criteria;
   const most = deletesMultiple ? MAX_DELETED : 1;
-  const { found, guard } = await view.match(type, where, most + 1);
+  const { found, guards } = await matchCriteria(criteria, view, most + 1);
   const isConditional = conditions.ifMatch !== undefined;
   if (found.length > 1 && (!deletesMultiple || isConditional)) {
     throw isConditional && deletesMultiple
@@ -59,7 +59,7 @@ async function aimAtAll(
     throw several(criteria, `At once ${MAX_DELETED} may be deleted, and ${total} fulfil`);
   }
   if (found.length < 2) checkWrite(conditions, found[0]);
-  return { type, targets: found.map((current) => ({ id: current.id, current })), guards: [guard] };
+  return { type, targets: found.map((current) => ({ id: current.id, current })), guards };
 }
 
 /** @param explain what to say where there is nothing to delete */

@@ -1,4 +1,5 @@
 import type { SearchRow } from '../contract/search.js';
+import { ownMember } from '../fhir/own-member.js';
 import type { JsonObject } from '../fhir/resource.js';
 import { searchDefinitions } from '../search/query/definitions.js';
 import { placesOf } from '../search/places/place-rows.js';
@@ -54,7 +55,7 @@ function describeRows(rows: ReadonlyMap<string, SearchRow>, hierarchy: Hierarchy
 }
 
 function describeParameter(name: string, row: SearchRow, hierarchy: HierarchyContext | undefined): JsonObject {
-  const own = OF_THEIR_OWN[row.code];
+  const own = ownMember(OF_THEIR_OWN, row.code);
   if (own !== undefined) return { name, definition: row.url, type: row.type, documentation: `${own}.` };
   if (isWords(row)) return { name, definition: row.url, type: row.type, documentation: WORDS };
   const modifiers = modifiersOf(row, hierarchy).map((modifier) => `:${modifier}`);

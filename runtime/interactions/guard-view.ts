@@ -29,7 +29,8 @@ const LETTERS: Readonly<Partial<Record<Interaction, { readonly writes: string; r
   'conditional-delete': { writes: 'd', sees: 'd' },
 };
 
-function lettersOf({ interaction }: Call): { readonly writes: string; readonly sees: string } {
+/** Those of a call that writes. */
+export function lettersOf({ interaction }: Call): { readonly writes: string; readonly sees: string } {
   const found = LETTERS[interaction];
   if (found === undefined) throw new Error(`no letter for ${interaction}`);
   return found;
@@ -68,6 +69,7 @@ export function guardView(view: WriteView, call: Call, services: Services): Writ
       for (const version of matches.found) await check(version);
       return matches;
     },
+    finds: (type, where) => view.finds(type, where),
   };
 }
 

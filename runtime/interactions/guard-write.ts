@@ -4,7 +4,8 @@ import { OPEN_ACCESS } from '../auth/scopes/principal.js';
 import { FhirError } from '../fhir/errors.js';
 import type { Resource } from '../fhir/resource.js';
 import type { Call } from './call.js';
-import { guardView, judgeContent } from './guard-view.js';
+import { checkEffects } from './guard-parameters.js';
+import { guardView, judgeContent, lettersOf } from './guard-view.js';
 import { asksContent } from './patch-questions.js';
 import { liveVersion } from './preconditions.js';
 import type { Services } from './services.js';
@@ -34,6 +35,7 @@ async function guardPlan(plan: WritePlan, call: Call, services: Services): Promi
       if (asks) await checkAnswers(aim, call, services);
       const decided = await decideUnquoted(plan, aim, content, call, services);
       for (const change of decided.changes) if (change.content !== undefined) judgeContent(change, call, services);
+      await checkEffects(decided.changes, aim, lettersOf(call).writes, call, services);
       if (aim.isThere === true || (await maySeeWritten(decided.changes[0], aim, content, call, services)))
         return decided;
       return { ...decided, reply: (written) => withoutContent(decided.reply(written)) };

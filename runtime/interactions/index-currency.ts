@@ -46,15 +46,20 @@ export async function markWriter(store: Pick<Store, 'maps'>, maker: IndexMaker):
 
 /** Says which search rows have index entries that were made by other definitions. */
 export interface IndexCurrency {
-  /** Names of the rows: `Patient.name`. */
-  notCurrent(): Promise<readonly string[]>;
+  /**
+   * Names of the rows: `Patient.name`.
+   *
+   * @param at `now`: what was found before is not believed, for another process may write by other definitions by now
+   * @throws FhirError with `now`, where the store cannot say
+   */
+  notCurrent(at?: 'now'): Promise<readonly string[]>;
 }
 
 /** How long what was found is believed, in milliseconds: `kiln reindex` may mend it at any time. */
 const BELIEVED = 2000;
 
 /**
- * Goes on to look until all are current, which then stays so.
+ * Goes on to look until all are current, which is believed then, but by those who ask how it is now.
  *
  * @param found names of the rows, as found just now
  * @param now the clock, in milliseconds
@@ -68,18 +73,23 @@ export function watchIndexCurrency(
   let rows = found;
   let looked = now();
   let looking: Promise<void> | undefined;
+  const lookNow = async (): Promise<void> => {
+    rows = notCurrent((await readIndexRecord(store)).record, maker);
+    looked = now();
+  };
   const look = async (): Promise<void> => {
     try {
-      rows = notCurrent((await readIndexRecord(store)).record, maker);
+      await lookNow();
     } catch {
       // A store that does not work for a moment says nothing new.
+      looked = now();
     }
-    looked = now();
     looking = undefined;
   };
   return {
-    async notCurrent() {
-      if (rows.length > 0 && now() - looked >= BELIEVED) await (looking ??= look());
+    async notCurrent(at) {
+      if (at === 'now') await lookNow();
+      else if (rows.length > 0 && now() - looked >= BELIEVED) await (looking ??= look());
       return rows;
     },
   };

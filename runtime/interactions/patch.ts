@@ -64,14 +64,14 @@ export async function matchingPatchAimer(call: Call, services: Services): Promis
   return {
     keys: [criteria.key],
     async aim(view): Promise<Aim> {
-      const { target, guard } = await findTarget(criteria, call.conditions, view);
+      const { target, guards } = await findTarget(criteria, call.conditions, view);
       if (target === undefined) {
         throw new FhirError(
           'not-found',
           `There is nothing to patch: no resource fulfils ${criteria.text.slice(0, 200)}`,
         );
       }
-      return { type: criteria.type, targets: [target], guards: [guard] };
+      return { type: criteria.type, targets: [target], guards };
     },
   };
 }

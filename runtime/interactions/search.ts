@@ -90,7 +90,7 @@ export async function search(call: Call, services: Services): Promise<Reply> {
       ...(include === undefined || page.cut === undefined ? [] : [cutNote(page.cut, include)]),
       ...(reached?.isCut === true ? [graphCutNote(includes)] : []),
       ...(await currencyNotes({ used: asked }, services)),
-      ...(await unindexedNotes({ used: asked }, call.principal.access, services, call.signal)),
+      ...(await unindexedNotes(asked, types, call.principal.access, services, call.signal)),
     ],
   });
 }

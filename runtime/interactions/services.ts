@@ -57,6 +57,8 @@ export interface Services {
   readonly refit?: (resource: Resource, entries: readonly IndexEntry[]) => readonly IndexEntry[];
   /** What is wrong with a resource; absent: nothing is looked at but its outermost form. */
   readonly validate?: (resource: Resource) => readonly Fault[];
+  /** Whether a SearchParameter is to be in effect as soon as it is written; absent: none ever is. */
+  readonly takesEffect?: (resource: Resource) => boolean;
   /** Works on large JSON texts of ours elsewhere, so that nobody waits; absent: that is done here. */
   readonly largeTexts?: LargeTexts;
   /** Cuts a resource down to a view, tag included; absent: `_summary` and `_elements` are not supported. */

@@ -11,7 +11,14 @@ export function storeView(store: Pick<Store, 'read' | 'find'>): WriteView {
     isStore: true,
     read: (type, id) => store.read(type, id),
     match: (type, where, most) => match(store, type, where, most),
+    finds: (type, where) => findsAny(match(store, type, where, 1)),
   };
+}
+
+/** `WriteView.finds` by a match of one. */
+export async function findsAny(match: Promise<Matches>): ReturnType<WriteView['finds']> {
+  const { found, guard } = await match;
+  return { isAny: found.length > 0, guard };
 }
 
 /** Page by page: a page of large resources may have fewer than it was asked for. */

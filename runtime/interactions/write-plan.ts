@@ -22,6 +22,8 @@ export interface WriteView {
   read(type: string, id: string): Promise<StoredVersion | undefined>;
   /** @param most greatest number of resources; whoever needs to know whether there is another one asks for one more */
   match(type: string, where: Condition, most: number): Promise<Matches>;
+  /** Whether a condition finds anything. What that is nobody is told, so it need not be anything that may be written. */
+  finds(type: string, where: Condition): Promise<{ readonly isAny: boolean; readonly guard: Guard }>;
 }
 
 /** A resource that a write is about. */

@@ -236,13 +236,13 @@ export const REFUSED: readonly (readonly [
     { base: ['DomainResource'], code: 'x-colour', expression: 'DomainResource.id' },
     'search-parameter-conflict',
     'code',
-    /SearchParameter\/x-colour has the code/,
+    /^SearchParameter\.code: Patient has the stored parameter x-colour \(http:\/\/example\.org\/SearchParameter\/x-colour\) already/,
   ],
   [
     'the url of a stored one',
     { url: 'http://example.org/SearchParameter/x-colour' },
     'search-parameter-conflict',
     'url',
-    /SearchParameter\/x-colour has the url/,
+    /^SearchParameter\.url: another active search parameter has the url/,
   ],
 ];

@@ -64,4 +64,46 @@ describe('scopes, and search parameters of the store', () => {
     expect((await put(colour)).status).toBe(200);
     expect([(await look('Patient')).status, (await look('Patient/red')).status]).toEqual([503, 200]);
   });
+
+  it('who may write them within bounds only puts none into effect, changes none that is, and takes none away', async () => {
+    const mine = await token('system/SearchParameter.cruds?_language=de system/Patient.s');
+    const shade = { ...parameter('x-shade', { expression: 'Patient.gender' }), language: 'de' };
+    const send = (method: string, path: string, body: object | undefined, by: string) =>
+      client.send(method, path, body, by);
+    const path = 'SearchParameter/x-shade';
+    const refused = async (letter: string, answer: ReturnType<typeof send>) => {
+      const [status, code, , text] = complaint(await answer);
+      expect([status, code, text]).toEqual([
+        403,
+        'scope-missing',
+        expect.stringMatching(new RegExp(`changes what everybody finds.*: system/SearchParameter\\.${letter}$`)),
+      ]);
+      expect((await client.send('GET', 'Patient?x-shade=male', undefined, mine)).status).toBe(known);
+    };
+    let known = 400;
+    const fresh = { ...shade, id: undefined };
+    await refused('c', send('POST', 'SearchParameter', fresh, mine));
+    await refused('u', send('PUT', path, shade, mine));
+    expect((await send('PUT', path, { ...shade, status: 'draft' }, mine)).status).toBe(201);
+    const activate = [{ op: 'replace', path: '/status', value: 'active' }];
+    const patch = (value: object, by: string) =>
+      fetch(`${client.server.url}/${path}`, {
+        method: 'PATCH',
+        headers: { 'content-type': 'application/json-patch+json', authorization: `Bearer ${by}` },
+        body: JSON.stringify(value),
+      });
+    expect((await patch(activate, mine)).status).toBe(403);
+    const entry = [{ resource: shade, request: { method: 'PUT', url: path } }];
+    await refused('u', send('POST', '', { resourceType: 'Bundle', type: 'transaction', entry }, mine));
+
+    expect((await patch(activate, await token('system/SearchParameter.u'))).status).toBe(200);
+    known = 200;
+    await refused('u', send('PUT', path, { ...shade, status: 'retired' }, mine));
+    await refused('d', send('DELETE', path, undefined, mine));
+    await refused('d', send('DELETE', 'SearchParameter?code=x-shade', undefined, mine));
+    expect((await send('DELETE', path, undefined, await token('system/SearchParameter.d'))).status).toBe(200);
+    // What lies outside of the bounds stays out of them whatever it would do.
+    expect((await send('PUT', 'SearchParameter/x-colour', shade, mine)).status).toBe(400);
+    expect((await send('DELETE', 'SearchParameter/x-colour', undefined, mine)).status).toBe(404);
+  });
 });

@@ -172,6 +172,63 @@ export function storedParameters(store: string): void {
       expect(await one.found('Patient?x-single=sr')).toEqual(['Patient/two']);
     });
 
+    it('codes may be names that all objects have', async () => {
+      const types: readonly (readonly [string, string, string])[] = [
+        ['constructor', 'string', 'Patient.name.family'],
+        ['toString', 'token', 'Patient.gender'],
+        ['hasOwnProperty', 'reference', 'Patient.managingOrganization'],
+        ['valueOf', 'date', 'Patient.birthDate'],
+        ['isPrototypeOf', 'number', 'Patient.name.given.count()'],
+      ];
+      for (const [code, type, expression] of types) {
+        const target = type === 'reference' ? { target: ['Organization'] } : {};
+        expect((await put(parameter(code, { type, expression, ...target }))).status).toBe(201);
+      }
+      const [, , , text] = complaint(
+        await put({ ...parameter('__proto__', { expression: 'Patient.id' }), id: 'proto' }),
+      );
+      expect(text).toMatch(/a letter first/);
+      const managingOrganization = { reference: 'Organization/o' };
+      const named = {
+        ...{ resourceType: 'Patient', id: 'named', name: [{ family: 'Object', given: ['a', 'b'] }] },
+        ...{ gender: 'other', birthDate: '1970-01-02', managingOrganization },
+      };
+      expect((await put({ resourceType: 'Organization', id: 'o', name: 'O' })).status).toBe(201);
+      expect((await put(named)).status).toBe(201);
+      const searches = [
+        ...['constructor=object', 'constructor:exact=Object', 'toString=other', 'valueOf=lt1980', 'isPrototypeOf=2'],
+        ...['hasOwnProperty=Organization/o', 'hasOwnProperty:Organization=o', 'hasOwnProperty.name=o'],
+        ...['constructor:missing=false', '_sort=constructor&toString=other', '_sort=-valueOf&toString=other'],
+        ...['_filter=constructor sw "obj" and toString eq "other"', '_filter=hasOwnProperty.name eq "o"'],
+        ...['_filter=isPrototypeOf pr true and _id eq named'],
+      ];
+      for (const each of searches) {
+        expect((await one.search(`Patient?${each.replaceAll(' ', '%20')}`)).found, each).toEqual(['Patient/named']);
+      }
+      const included = ['Patient/named', 'Organization/o'];
+      expect((await one.search('Patient?toString=other&_include=Patient:hasOwnProperty')).found).toEqual(included);
+      expect((await one.search('Organization?_has:Patient:hasOwnProperty:constructor=object')).found).toEqual([
+        'Organization/o',
+      ]);
+      // And what is none of theirs is refused as what there is not.
+      for (const each of [
+        'constructor:constructor=a',
+        'name:toString=a',
+        'valueOf=constructor',
+        '__proto__=1',
+        '_elements=constructor',
+      ]) {
+        expect((await one.send('GET', `Patient?${each}`)).status, each).toBe(400);
+      }
+      expect((await one.send('GET', 'Patient?_text=constructor')).status).toBe(200);
+      const described = (await one.send('GET', 'metadata')).body as unknown as {
+        rest: [{ resource: { type: string; searchParam: { name: string }[] }[] }];
+      };
+      const listed = described.rest[0].resource.find(({ type }) => type === 'Patient')!.searchParam;
+      expect(listed.map(({ name }) => name)).toEqual(expect.arrayContaining(types.map(([code]) => code)));
+      for (const [code] of types) expect((await one.send('DELETE', `SearchParameter/${code}`)).status).toBe(200);
+    });
+
     it('kiln load writes entries of them, and puts those that it loads into effect', async () => {
       const { mkdtempSync, rmSync, writeFileSync } = await import('node:fs');
       const { join } = await import('node:path');

@@ -7,6 +7,8 @@ import { DEFAULT_LIMITS } from '../../runtime/fhir/limits.js';
 import type { Resource } from '../../runtime/fhir/resource.js';
 import { composePut } from '../../runtime/interactions/compose-change.js';
 import { openDefinitions, type Definitions } from '../../runtime/interactions/definitions/definitions.js';
+import { readIndexRecord, swapIndexRecord } from '../../runtime/interactions/index-currency.js';
+import { namesNotCurrent } from '../../runtime/interactions/names-not-current.js';
 import { createWriter } from '../../runtime/interactions/definitions/writers.js';
 import { createExtractor } from '../../runtime/search/extract.js';
 import { createParameterContext } from '../../runtime/search/parameters/parameter-context.js';
@@ -61,6 +63,11 @@ const found = async (code: string): Promise<string[]> => {
   const { versions } = await base.find({ type: 'Patient', where, sort: [], count: 10, total: 'none' });
   return versions.map(({ id }) => id);
 };
+/** As `kiln reindex` ends. */
+async function reindexed({ current }: Definitions): Promise<void> {
+  const { text } = await readIndexRecord(base);
+  expect(await swapIndexRecord(base, text, current().maker.record())).toBe(true);
+}
 const patient = (id: string) => ({ resourceType: 'Patient', id, name: [{ prefix: ['X'] }] });
 const prefix = parameter('x-prefix', { type: 'string', expression: 'Patient.name.prefix' });
 
@@ -92,6 +99,87 @@ describe('definitions that others change', () => {
     expect(await found('x-prefix')).toEqual([]);
   });
 
+  it('nobody who goes back to those before agrees with a process that writes by others meanwhile', async () => {
+    const before = one.current().maker.whole;
+    release = () => {};
+    const late = write(other, patient('late'));
+    await sleep(0);
+    const held = release;
+    release = undefined;
+    await write(one, prefix);
+    await other.look();
+    // It writes by the new ones, and what it said is by both.
+    expect(other.current().parameters).toHaveLength(1);
+    const said = [...(await base.maps.entries('writers')).values()];
+    expect(said).not.toContain(before);
+    expect(said.filter((text) => text.includes(before))).toEqual([expect.stringContaining(' ')]);
+    held();
+    await late;
+    await vi.waitFor(async () => {
+      const all = new Set((await base.maps.entries('writers')).values());
+      expect([...all]).toEqual([other.current().maker.whole]);
+    });
+  });
+
+  it('whoever goes over to others says so before the index remembers it, and agrees with nobody about those before', async () => {
+    const before = one.current();
+    const swap = vi.spyOn(base.maps, 'swap');
+    await write(one, prefix);
+    const steps = swap.mock.calls.map(([map, , , text]) => `${map} ${text}`);
+    swap.mockRestore();
+    const { whole } = one.current().maker;
+    const [said, remembered, alone] = [
+      `writers ${[before.maker.whole, whole].sort().join(' ')}`,
+      'index ',
+      `writers ${whole}`,
+    ];
+    const places = [said, remembered, alone].map((step) =>
+      steps.findIndex((each) => each === step || (step === 'index ' && each.startsWith(step))),
+    );
+    expect(places).not.toContain(-1);
+    expect([...places].sort((a, b) => a - b)).toEqual(places);
+    expect(await one.agreed(undefined, before)).toBe(false);
+    expect(await one.agreed()).toBe(true);
+  });
+
+  it('a search by those before says so, once another process writes by others', async () => {
+    await write(one, prefix);
+    await reindexed(one);
+    await other.look();
+    const { currency, maker } = other.current();
+    expect(await currency.notCurrent('now')).toEqual([]);
+    await write(one, { ...prefix, expression: 'Patient.name.suffix' }, 1);
+    // It has not followed yet.
+    expect(other.current().maker).toBe(maker);
+    const used = [{ type: 'Patient', code: 'x-prefix' }];
+    expect(await namesNotCurrent({ used }, other.current())).toEqual(['Patient.x-prefix']);
+    expect(await namesNotCurrent({ used: [{ type: 'Patient', code: 'name' }] }, other.current())).toEqual([]);
+  });
+
+  it('who could not look after others went on without it writes nothing before it has', async () => {
+    let isAway = false;
+    const history: Store['history'] = (...asked) =>
+      isAway ? Promise.reject(new FhirError('store-unavailable')) : base.history(...asked);
+    const third = await openDefinitions(
+      Object.assign(Object.create(base) as Store, { history, close: async () => {} }),
+      options,
+    );
+    await write(one, prefix);
+    const now = vi.spyOn(Date, 'now').mockReturnValue(Date.now() + 30_000);
+    try {
+      isAway = true;
+      for (const _ of [1, 2]) {
+        await expect(write(third, patient('third'))).rejects.toMatchObject({ code: 'store-unavailable' });
+      }
+      isAway = false;
+      await write(third, patient('third'));
+    } finally {
+      now.mockRestore();
+    }
+    expect(await found('x-prefix')).toEqual(['third']);
+    await third.store.close();
+  });
+
   it('entries that were made before are made anew at the write, whoever made them', async () => {
     const before = put(one, patient('before'));
     const fromThread = { ...put(one, patient('thread')), entries: [...put(one, patient('thread')).entries] };
@@ -116,8 +204,15 @@ describe('definitions that others change', () => {
     one.tellRefused((text) => told.push(text));
     await Promise.all([one.look(), other.look()]);
     expect(told).toEqual([
-      expect.stringMatching(/^SearchParameter\/b is active and not in effect: SearchParameter\/a has/),
+      expect.stringMatching(/^SearchParameter\/b is active and not in effect: Patient has .* \(SearchParameter\/a\)$/),
     ]);
+    // Once, whatever else is refused later.
+    await base.write([put(one, { ...prefix, id: 'c', url: 'urn:c' })]);
+    await one.look();
+    expect(told.map((text) => text.slice(0, 17))).toEqual(['SearchParameter/b', 'SearchParameter/c']);
+    await base.write([put(one, { ...prefix, id: 'c', url: 'urn:c', status: 'draft' }, 1)]);
+    await Promise.all([one.look(), other.look()]);
+    expect(told).toHaveLength(2);
     const writers = (await base.maps.entries('writers')).size;
     const reader = await openDefinitions(base, { ...options, isReader: true });
     // It says nothing to the others.
@@ -160,7 +255,7 @@ describe('definitions that others change', () => {
     const now = vi.spyOn(Date, 'now').mockReturnValue(Date.now() + 10_000);
     try {
       pause = 100;
-      const renewed = writer.renew();
+      const renewed = writer.renew(true);
       await sleep(20);
       pause = 0;
       await Promise.all([renewed, writer.register('new')]);
@@ -181,6 +276,34 @@ describe('definitions that others change', () => {
       await write(one, patient('a'));
       await vi.waitFor(() => expect(swap).toHaveBeenCalled(), { timeout: 5000 });
     } finally {
+      now.mockRestore();
+      swap.mockRestore();
+    }
+  });
+
+  it.each([
+    ['resources', patient('slow')],
+    ['parameters', prefix],
+  ])('a process counts as one that writes as long as a write of %s takes', async (_what, resource) => {
+    const swap = vi.spyOn(base.maps, 'swap');
+    const said = () => swap.mock.calls.filter(([map]) => map === 'writers').length;
+    const clock = Date.now();
+    const now = vi.spyOn(Date, 'now');
+    try {
+      release = () => {};
+      const slow = write(other, resource);
+      await sleep(0);
+      for (const later of [10_000, 20_000, 30_000]) {
+        const before = said();
+        now.mockReturnValue(clock + later);
+        await vi.waitFor(() => expect(said()).toBeGreaterThan(before), { timeout: 5000 });
+        // Whatever was written is seen to within this time.
+        await sleep(1000);
+      }
+      release();
+      await slow;
+    } finally {
+      release = undefined;
       now.mockRestore();
       swap.mockRestore();
     }

@@ -2,6 +2,7 @@ import { checkWanted } from '../../fhir/pace-until.js';
 import { printCondition } from '../../search/query/print.js';
 import type { Condition } from '../../search/query/query.js';
 import type { ResourceKey, Store, StoredVersion } from '../../store/store.js';
+import { findsAny } from '../store-view.js';
 import type { Matches, WriteView } from '../write-plan.js';
 import { openBodyRoom, type BodyRoom } from './body-room.js';
 import { CriterionWalk, type WalkContext } from './criterion-walk.js';
@@ -61,6 +62,7 @@ export async function memoView(
       return version && bodies.keep(version);
     },
     match: (type, where, most) => matchOthers(type, where, most, () => false),
+    finds: (type, where) => findsAny(matchOthers(type, where, 1, () => false)),
     matchOthers,
     whole: (version) => bodies.whole(version),
   };

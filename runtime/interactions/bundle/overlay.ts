@@ -3,6 +3,7 @@ import type { IndexEntry } from '../../search/entry.js';
 import { matches } from '../../search/query/match.js';
 import type { Condition } from '../../search/query/query.js';
 import type { StoredVersion } from '../../store/store.js';
+import { findsAny } from '../store-view.js';
 import type { WriteView } from '../write-plan.js';
 import { DraftIndex } from './draft-index.js';
 import type { MemoView } from './memo-view.js';
@@ -41,18 +42,20 @@ export function overlay(
     if (found === undefined) types.set(type, (found = new OfType(now, pace)));
     return found;
   };
+  const match: Overlay['match'] = async (type, where, most) => {
+    const own = types.get(type);
+    if (own === undefined) return store.match(type, where, most);
+    // Some of what the store finds may be gone, or changed so that it is not found any more.
+    const { found, guard } = await store.matchOthers(type, where, most, (id) => own.touched.has(id));
+    const drafts = await own.find(where, most);
+    if (drafts.length === 0) return { found, guard };
+    const all = [...found, ...drafts].sort((a, b) => (a.id < b.id ? -1 : 1));
+    return { found: all.slice(0, most), guard };
+  };
   return {
     read: (type, id) => store.read(type, id),
-    async match(type, where, most) {
-      const own = types.get(type);
-      if (own === undefined) return store.match(type, where, most);
-      // Some of what the store finds may be gone, or changed so that it is not found any more.
-      const { found, guard } = await store.matchOthers(type, where, most, (id) => own.touched.has(id));
-      const drafts = await own.find(where, most);
-      if (drafts.length === 0) return { found, guard };
-      const all = [...found, ...drafts].sort((a, b) => (a.id < b.id ? -1 : 1));
-      return { found: all.slice(0, most), guard };
-    },
+    match,
+    finds: (type, where) => findsAny(match(type, where, 1)),
     remove(type, id) {
       ofType(type).touched.add(id);
     },

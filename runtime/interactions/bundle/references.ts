@@ -1,5 +1,5 @@
 import { FhirError } from '../../fhir/errors.js';
-import { readCriteria, splitQuery, type CriteriaSource } from '../criteria.js';
+import { matchCriteria, readCriteria, splitQuery, type CriteriaSource } from '../criteria.js';
 import type { WriteView } from '../write-plan.js';
 import type { BundleServices } from './bundle-services.js';
 import { typeOfCriteria } from './conditional-reference.js';
@@ -80,7 +80,7 @@ async function resolve(
   const type = typeOfCriteria(text);
   const { params } = splitQuery(text, source.base);
   const criteria = await readCriteria(type, replaceInQuery(type, params, nameOf, services.tables), source, services);
-  const { found } = await view.match(type, criteria.where, 2);
+  const { found } = await matchCriteria(criteria, view, 2);
   const [only, second] = found;
   const shown = JSON.stringify(text.length > 200 ? `${text.slice(0, 200)}…` : text);
   if (only === undefined) throw new FhirError('not-found', `The reference ${shown} finds no resource`);

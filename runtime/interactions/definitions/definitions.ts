@@ -6,6 +6,7 @@ import type { Resource } from '../../fhir/resource.js';
 import { describeIndex, notCurrent } from '../../search/index-record.js';
 import { createParameterContext } from '../../search/parameters/parameter-context.js';
 import { readParameterSet } from '../../search/parameters/parameter-set.js';
+import { isEffective } from '../../search/parameters/read-parameter.js';
 import { SEARCH_PARAMETER } from '../../search/parameters/stored-parameter.js';
 import { fitWords } from '../../search/text/fit-words.js';
 import { OWN_MAPS } from '../../store/own-maps.js';
@@ -28,6 +29,8 @@ export interface LiveSet extends DefinitionSet {
   readonly currency: IndexCurrency;
   /** What is wrong with a resource, as a search parameter beside the others too. */
   readonly validate: (resource: Resource) => readonly Fault[];
+  /** Whether a SearchParameter is meant to be in effect. */
+  readonly takesEffect: (resource: Resource) => boolean;
 }
 
 /** The definitions that hold at the moment, and all that has to follow them. */
@@ -37,10 +40,16 @@ export interface Definitions {
   readonly store: Store;
   /** Looks for what others changed. */
   look(): Promise<void>;
-  /** Has somebody told of active SearchParameters that are not in effect, now and when that changes, in words for people. */
+  /** Has somebody told of active SearchParameters that are not in effect, of each once, in words for people. */
   tellRefused(tell: (text: string) => void): void;
-  /** Waits until all processes that write do so by the current set. @throws Error where some go on by another */
-  agreed(signal?: AbortSignal): Promise<void>;
+  /**
+   * Waits until all processes that write do so by a set.
+   *
+   * @param of absent: the current one
+   * @returns false: it is not the current one any more
+   * @throws Error where some go on by another
+   */
+  agreed(signal?: AbortSignal, of?: LiveSet): Promise<boolean>;
 }
 
 /** What they are made of. */
@@ -68,24 +77,31 @@ export async function openDefinitions(base: Store, options: DefinitionsOptions):
   const writer = createWriter(base);
   let told = isReader ? undefined : await base.maps.get(OWN_MAPS.definitions, KEY);
   const stored = await loadStoredParameters(base, context);
-  const writes = new Set<Promise<unknown>>();
+  /** Those under way, each with the definitions (`IndexMaker.whole`) that its entries were made by. */
+  const writes = new Map<Promise<unknown>, string>();
   let tell: (text: string) => void = () => {};
-  let lastTold = '';
+  /** What was told of those that are refused still. */
+  let refusalsTold: ReadonlySet<string> = new Set();
   /** What was looked at is not in effect yet. */
   let isBehind = false;
   /** Something was written since this process last said by what it writes, or may be. */
   let hasWritten = false;
   /** One for all writes that wait for it, so that none waits for the failures of others. */
   let renewing: Promise<void> | undefined;
-  let set = await makeSet();
-  if (!isReader) {
-    // Whoever makes entries anew waits for those who have said by what they write; what came before that is seen here.
-    await writer.register(set.maker.whole);
-    await catchUp();
+  /** Others may have gone on without this process, and what they changed is not known here yet. */
+  let isLeftBehind = false;
+  const first = readSet();
+  // Whoever makes entries anew waits for those who have said by what they write; what came before that is seen here.
+  if (!isReader) await writer.register(first.maker.whole);
+  let set = await enter(first);
+  if (!isReader) await catchUp();
+
+  function readSet(): DefinitionSet {
+    return createDefinitionSet(tables, readParameterSet(stored.resources(), context), context, zone, builtIn);
   }
 
-  async function makeSet(): Promise<LiveSet> {
-    const made = createDefinitionSet(tables, readParameterSet(stored.resources(), context), context, zone, builtIn);
+  /** The index remembers that entries are made by these from now on. */
+  async function enter(made: DefinitionSet): Promise<LiveSet> {
     const { maker } = made;
     const found = isReader
       ? notCurrent((await readIndexRecord(base)).record, maker)
@@ -94,6 +110,7 @@ export async function openDefinitions(base: Store, options: DefinitionsOptions):
     return {
       ...made,
       currency: watchIndexCurrency(base, maker, found),
+      takesEffect: (resource) => isEffective(resource, context),
       validate(resource) {
         const faults = options.validate(resource);
         return faults.length > 0 ? faults : parameterFaults(resource, made.parameters, context);
@@ -101,31 +118,46 @@ export async function openDefinitions(base: Store, options: DefinitionsOptions):
     };
   }
 
+  /**
+   * Says by what this process writes. As long as that is by several, or may soon be, it says all of them, which nobody who makes
+   * entries anew agrees with.
+   */
+  function say(coming?: string): Promise<void> {
+    const all = new Set([set.maker.whole, ...writes.values(), ...(coming === undefined ? [] : [coming])]);
+    return writer.register([...all].sort().join(' '));
+  }
+
   function track<T>(work: Promise<T>): Promise<T> {
-    writes.add(work);
-    const done = (): void => void writes.delete(work);
+    const { whole } = set.maker;
+    writes.set(work, whole);
+    const done = (): void => {
+      writes.delete(work);
+      // The last by a set before; where it cannot be said now that is tried again.
+      if (whole !== set.maker.whole && ![...writes.values()].includes(whole)) say().catch(() => {});
+    };
     work.then(done, done);
     return work;
   }
 
   function tellOf({ refused }: LiveSet): void {
-    const texts = refused.map(({ id, fault }) => `SearchParameter/${id} is active and not in effect: ${fault.text}`);
-    if (lastTold === texts.join()) return;
-    lastTold = texts.join();
-    texts.forEach((text) => tell(text));
+    const texts = refused.map(({ id, fault: { text, other } }) => {
+      const by = other === undefined ? '' : ` (SearchParameter/${other})`;
+      return `SearchParameter/${id} is active and not in effect: ${text}${by}`;
+    });
+    const before = refusalsTold;
+    refusalsTold = new Set(texts);
+    for (const text of refusalsTold) if (!before.has(text)) tell(text);
   }
 
   /** Puts what is in the store into effect. */
   async function follow(): Promise<void> {
-    set = await makeSet();
+    const next = readSet();
+    // Said before the index remembers it: who makes entries anew asks in the other order, and so misses neither. Nor is it said
+    // alone until those under way are through.
+    await say(next.maker.whole);
+    set = await enter(next);
     tellOf(set);
-    // Those under way have entries of the set before: until they are through, this process writes by that one.
-    const { whole } = set.maker;
-    const before = [...writes];
-    if (before.length === 0) return writer.register(whole);
-    void Promise.allSettled(before)
-      .then(() => (set.maker.whole === whole ? writer.register(whole) : undefined))
-      .catch(() => {}); // said again before the next write, or by the next look
+    await say();
   }
 
   /** Puts into effect what was written since, and what could not be put into effect then. */
@@ -146,7 +178,7 @@ export async function openDefinitions(base: Store, options: DefinitionsOptions):
 
   async function write(changes: readonly Change[], guards?: readonly Guard[]): Promise<StoredVersion[]> {
     hasWritten = true;
-    if (!writer.isValid()) await (renewing ??= inTurn(renewLate).finally(() => (renewing = undefined)));
+    if (isLeftBehind || !writer.isValid()) await (renewing ??= inTurn(renewLate).finally(() => (renewing = undefined)));
     if (!changes.some(({ type }) => type === SEARCH_PARAMETER)) return track(base.write(refit(changes), guards));
     return inTurn(async () => {
       await catchUp();
@@ -169,9 +201,11 @@ export async function openDefinitions(base: Store, options: DefinitionsOptions):
 
   /** What others have changed meanwhile has to be known before others can rely on this process again. */
   async function renewLate(): Promise<void> {
-    if (writer.isValid()) return;
-    await writer.register(set.maker.whole);
+    if (!isLeftBehind && writer.isValid()) return;
+    isLeftBehind = true;
+    await say();
     await lookNow();
+    isLeftBehind = false;
   }
 
   function refit(changes: readonly Change[]): readonly Change[] {
@@ -195,23 +229,29 @@ export async function openDefinitions(base: Store, options: DefinitionsOptions):
     }
   }
 
-  async function lookIfTold(): Promise<void> {
-    // Who writes nothing need not say by what: that is said again before the next write.
-    if (hasWritten) await writer.renew();
+  /** Who writes nothing need not say by what: that is said again before the next write. */
+  async function renew(): Promise<void> {
+    const isWriting = hasWritten || writes.size > 0;
+    // What is written meanwhile counts for the next time.
     hasWritten = false;
+    await writer.renew(isWriting);
+  }
+
+  async function lookIfTold(): Promise<void> {
     const now = await base.maps.get(OWN_MAPS.definitions, KEY);
     if (now === told && performance.now() - looked < TIMES.all) return;
     await look();
     told = now;
   }
 
-  const timer = isReader ? undefined : repeatQuietly(lookIfTold, TIMES.told);
+  // Apart from each other: a write of parameters that takes long holds up the looks.
+  const timers = isReader ? [] : [renew, lookIfTold].map((each) => repeatQuietly(each, TIMES.told));
   const store = isReader
     ? base
     : override(base, {
         write: (changes, guards) => write(changes, guards),
         async close() {
-          timer?.();
+          timers.forEach((stop) => stop());
           // It is forgotten by itself, too, so that a store that does not answer holds nothing up.
           const left = inTurn(() => writer.leave()).catch(() => {});
           await Promise.race([left, sleep(TIMES.leave, undefined, { ref: false })]);
@@ -221,12 +261,13 @@ export async function openDefinitions(base: Store, options: DefinitionsOptions):
   return {
     tellRefused(listener) {
       tell = listener;
+      refusalsTold = new Set();
       tellOf(set);
     },
     current: () => set,
     store,
     look,
-    agreed: (signal) => writersAgree(base, set.maker.whole, signal),
+    agreed: (signal, of = set) => writersAgree(base, of.maker.whole, () => set.maker.whole === of.maker.whole, signal),
   };
 }
 

@@ -18,8 +18,8 @@ export interface Writer {
   isValid(): boolean;
   /** Says by what it writes from now on. */
   register(whole: string): Promise<void>;
-  /** Says again what it said last, if that is some time ago. */
-  renew(): Promise<void>;
+  /** Says again what it said last, where that did not get through, or is some time ago and others are to rely on it on. */
+  renew(isWriting: boolean): Promise<void>;
   leave(): Promise<void>;
 }
 
@@ -54,8 +54,9 @@ export function createWriter({ maps }: Pick<Store, 'maps'>): Writer {
       wanted = text;
       return say();
     },
-    async renew() {
-      if (said !== undefined && Math.abs(Date.now() - said.at) > RENEWED) await say();
+    async renew(isWriting) {
+      if (said === undefined) return;
+      if (said.text !== wanted || (isWriting && Math.abs(Date.now() - said.at) > RENEWED)) await say();
     },
     leave: () => maps.delete(OWN_MAPS.writers, id),
   };
@@ -68,13 +69,21 @@ const PATIENCE = HOLDS + 30_000;
 /**
  * Waits until every process that writes does so by these definitions.
  *
+ * @param isWanted asked from time to time
+ * @returns whether they do; false: that is not wanted any more
  * @throws Error where others go on by their own
  */
-export async function writersAgree({ maps }: Pick<Store, 'maps'>, whole: string, signal?: AbortSignal): Promise<void> {
+export async function writersAgree(
+  { maps }: Pick<Store, 'maps'>,
+  whole: string,
+  isWanted: () => boolean,
+  signal?: AbortSignal,
+): Promise<boolean> {
   const end = performance.now() + PATIENCE;
   for (;;) {
     const others = [...(await maps.entries(OWN_MAPS.writers)).values()].filter((each) => each !== whole);
-    if (others.length === 0) return;
+    if (!isWanted()) return false;
+    if (others.length === 0) return true;
     if (performance.now() > end) {
       throw new Error(
         `${others.length} processes on this store write by other definitions; stop them, or start them with these, and begin again`,

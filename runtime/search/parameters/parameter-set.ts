@@ -153,15 +153,16 @@ function conflictOf(
     if (other.url === url) {
       return {
         kind: 'conflict',
-        text: `SearchParameter/${other.id} has the url ${url} and is active; change that one, or choose another url`,
+        text: `another active search parameter has the url ${url}; change that one, or choose another url`,
         path: ['url'],
+        other: other.id,
       };
     }
     if (other.code !== code) continue;
     const both = [...concreteOf(other.rows.keys(), concrete)].find((type) => types.has(type));
     if (both === undefined) continue;
-    const text = `SearchParameter/${other.id} has the code ${code} for ${both} and is active; choose another code, or retire that one`;
-    return { kind: 'conflict', text, path: ['code'] };
+    const text = `${both} has the stored parameter ${code} (${other.url}) already; choose another code, or retire that one`;
+    return { kind: 'conflict', text, path: ['code'], other: other.id };
   }
   return undefined;
 }

@@ -35,6 +35,8 @@ export interface ParameterFault {
   readonly text: string;
   /** Element, and position where it repeats. */
   readonly path: readonly (string | number)[];
+  /** Id of the stored parameter that it is in conflict with. For operators: clients may not see it, so `text` does not tell. */
+  readonly other?: string;
   /** What it needs is not there, but may come with it in the same write. */
   readonly isMissing?: true;
 }

@@ -1,4 +1,5 @@
 import type { SearchRow } from '../../contract/search.js';
+import { ownMember } from '../../fhir/own-member.js';
 import { placesOf } from '../places/place-rows.js';
 import { PREFIXES } from './intervals.js';
 import { HIERARCHY_MODIFIERS, takesHierarchies, type HierarchyContext } from './parse-hierarchy.js';
@@ -24,7 +25,7 @@ export function modifiersOf(
   const { code, type } = row;
   if (isWords(row)) return [];
   if (type === 'special') return placesOf(row) === undefined ? [] : ['missing'];
-  const own = HEAD_MODIFIERS[code];
+  const own = ownMember(HEAD_MODIFIERS, code);
   if (own !== undefined) return own;
   const parsed = Object.keys(VALUE_PARSERS[type] ?? {}).filter((modifier) => modifier !== '');
   const followed = hierarchy !== undefined && takesHierarchies(row, hierarchy) ? HIERARCHY_MODIFIERS : [];

@@ -1,5 +1,6 @@
 import type { SearchRow } from '../../contract/search.js';
 import { FhirError } from '../../fhir/errors.js';
+import { ownMember } from '../../fhir/own-member.js';
 import { MAX_PLACES, PLACE_PARSERS } from '../places/parse-places.js';
 import { placesOf } from '../places/place-rows.js';
 import type { PlainContext } from './criterion-context.js';
@@ -132,7 +133,7 @@ interface FoundParser {
 function findParser(name: string, modifier: string, row: SearchRow, context: PlainContext): FoundParser {
   const parsers = VALUE_PARSERS[row.type];
   if (parsers === undefined) throw notYet(row.code);
-  if (modifier !== '' && HEAD_MODIFIERS[row.code]?.includes(modifier) === false)
+  if (modifier !== '' && ownMember(HEAD_MODIFIERS, row.code)?.includes(modifier) === false)
     throw wrongModifier(name, modifier, row, context);
   const parse = Object.hasOwn(parsers, modifier) && modifier !== '[type]' ? parsers[modifier] : undefined;
   if (parse !== undefined) return { parse, target: row };
@@ -150,7 +151,7 @@ function wrongModifier(
   row: SearchRow,
   { hierarchy }: Pick<PlainContext, 'hierarchy'>,
 ): FhirError {
-  const reason = LATER[row.type]?.[modifier];
+  const reason = ownMember(LATER[row.type] ?? {}, modifier);
   const valid = modifiersOf(row, hierarchy).map((each) => `:${each}`);
   const what =
     reason === undefined

@@ -1,3 +1,4 @@
+import { ownMember } from '../../fhir/own-member.js';
 import { ValueError } from '../query/parse-value.js';
 import type { WordsTest } from '../query/query.js';
 import { countWords, MOST_WORDS } from './has-words.js';
@@ -49,7 +50,7 @@ function tokensOf(text: string): Token[] {
     if (piece === '"') throw new ValueError('has a quotation mark without another; a comma in a phrase is written \\,');
     if (quoted !== undefined) tokens.push({ is: 'text', text: quoted });
     else if (bracket !== undefined) tokens.push({ is: bracket as '(' | ')' });
-    else if (word !== undefined) tokens.push(OPERATORS[word.toLowerCase()] ?? { is: 'text', text: word });
+    else if (word !== undefined) tokens.push(ownMember(OPERATORS, word.toLowerCase()) ?? { is: 'text', text: word });
   }
   return tokens;
 }

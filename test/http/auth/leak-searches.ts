@@ -1,4 +1,3 @@
-import { tables } from '../../../generated/tables.js';
 import type { SearchRow } from '../../../runtime/contract/search.js';
 import { operatorsOf } from '../../../runtime/search/filter/operators.js';
 import { searchDefinitions } from '../../../runtime/search/query/definitions.js';
@@ -6,9 +5,10 @@ import { isSearchable } from '../../../runtime/search/query/later-parameters.js'
 import { modifiersOf } from '../../../runtime/search/query/modifiers.js';
 import type { Random } from '../../contract/random.js';
 import type { Values } from './leak-values.js';
+import { leakTables } from './leak-parameters.js';
 import { DRAFT_TYPES, idsOfType } from './leak-world.js';
 
-const definitions = searchDefinitions(tables);
+const definitions = searchDefinitions(leakTables);
 
 /** Result parameters, and what some values of each are. What searches have beyond that is read off the tables. */
 const RESULTS: readonly (readonly [name: string, values: readonly string[]])[] = [
@@ -18,6 +18,7 @@ const RESULTS: readonly (readonly [name: string, values: readonly string[]])[] =
   ['_elements', ['id', 'language,id', 'meta']],
   ['_count', ['1', '2', '3']],
   ['_maxresults', ['1', '3']],
+  ['_score', ['true']],
 ];
 
 const PREFIXES = ['', 'eq', 'ne', 'gt', 'lt', 'ge', 'le', 'sa', 'eb', 'ap'];
@@ -35,6 +36,9 @@ export function searchMaker(random: Random, value: Values, known: readonly strin
   /** Parameters by each of their names. */
   const rowsOf = (type: string | undefined): SearchRow[] => {
     const rows = [...definitions.rowsOf(type ?? 'Resource')].map(([name, row]) => ({ ...row, code: name }));
+    // There are few of them among many.
+    const stored = chance(0.25) ? rows.filter(({ isStored }) => isStored === true) : [];
+    if (stored.length > 0) return stored;
     const taken = chance(0.98) ? rows.filter(isSearchable) : rows;
     const valued = taken.filter(({ code }) => type !== undefined && value.has(type, code));
     return valued.length > 0 && chance(0.6) ? valued : taken;

@@ -1,7 +1,9 @@
+import type { Definitions } from '../../../runtime/interactions/definitions/definitions.js';
 import type { Store } from '../../../runtime/store/store.js';
-import { useBundleServer } from '../bundle-server.js';
+import { entry, transaction, useBundleServer } from '../bundle-server.js';
 import { linkOf } from '../search-server.js';
 import type { Answer, ToyServer } from '../server.js';
+import { STORED } from './leak-parameters.js';
 import type { LeakRequest } from './leak-requests.js';
 import type { Draft } from './leak-world.js';
 import { serveWith, type GuardedServer } from './support.js';
@@ -36,11 +38,16 @@ export interface Asked {
   readonly next: string | undefined;
 }
 
-/** A server with these resources, and no others, on a store. */
-export function twinOn(store: Store, drafts: readonly Draft[]): Twin {
-  const server = serveWith(store, { baseUrl: BASE });
+/**
+ * A server with these resources, and no others but the parameters of the store, on a store.
+ *
+ * @param definitions those of the store, once it is open
+ */
+export function twinOn(store: Store, drafts: readonly Draft[], definitions: () => Definitions): Twin {
+  const options = { baseUrl: BASE, live: () => definitions().current() };
+  const server = serveWith(store, options);
   // Some Binaries nobody may touch who comes with a token.
-  const open = useBundleServer(store, { baseUrl: BASE });
+  const open = useBundleServer(store, options);
   const instants: Instants = new Map();
   const names = new Map<string, string>();
   let shared: readonly string[] = [];
@@ -110,11 +117,17 @@ function nextOf(answer: Answer): string | undefined {
 }
 
 async function write(server: ToyServer, drafts: readonly Draft[]): Promise<void> {
+  // At once: definitions change but once.
+  const parameters = STORED.map((each) => entry('PUT', `SearchParameter/${String(each['id'])}`, each));
+  check(await server.send('POST', '', transaction(...parameters)));
   for (const { type, id, versions } of drafts) {
     for (const { content } of versions) {
       const path = `/${type}/${id}`;
-      const answer = await (content === undefined ? server.send('DELETE', path) : server.send('PUT', path, content));
-      if (answer.status >= 300) throw new Error(answer.text);
+      check(await (content === undefined ? server.send('DELETE', path) : server.send('PUT', path, content)));
     }
   }
+}
+
+function check({ status, text }: Answer): void {
+  if (status >= 300) throw new Error(text);
 }

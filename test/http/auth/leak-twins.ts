@@ -1,5 +1,6 @@
 import { createRandom } from '../../contract/random.js';
 import { contentMaker, makeDrafts, type Draft } from './leak-world.js';
+import { STORED_OPEN } from './leak-parameters.js';
 import { LAB } from './support.js';
 
 /** What a client may do, and what it sees by that: worked out by itself, without the guard. */
@@ -39,6 +40,12 @@ export const POLICIES: readonly Policy[] = [
     name: 'parts of types',
     scopes: `system/Observation.rs?${LAB} ${SOME.map((type) => `system/${type}.rs?${OPEN}`).join(' ')} system/Binary.rs`,
     all: ['Binary'],
+    open: ['Observation', ...SOME],
+  },
+  {
+    name: 'parts of types by a parameter of the store',
+    scopes: ['Observation', ...SOME].map((type) => `system/${type}.rs?${STORED_OPEN}`).join(' '),
+    all: [],
     open: ['Observation', ...SOME],
   },
   {

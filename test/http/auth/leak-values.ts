@@ -1,7 +1,7 @@
-import { tables } from '../../../generated/tables.js';
 import type { IndexEntry } from '../../../runtime/search/entry.js';
 import { createExtractor } from '../../../runtime/search/extract.js';
 import type { Random } from '../../contract/random.js';
+import { leakTables } from './leak-parameters.js';
 import { idsOfType, type Draft } from './leak-world.js';
 
 /** Values that resources have, hidden ones too. */
@@ -11,7 +11,7 @@ export interface Values {
   find(type: string, param: string, random: Random): string;
 }
 
-const extract = createExtractor(tables);
+const extract = createExtractor(leakTables);
 
 /** Reads the values off all versions of all resources. */
 export function valuesOf(drafts: readonly Draft[]): Values {

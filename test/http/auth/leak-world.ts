@@ -31,6 +31,11 @@ const coded = (code: string) => ({ coding: [{ system: 'http://codes.example', co
 const instant = ({ random }: Making) => `2024-0${1 + random.below(9)}-1${random.below(9)}T10:00:00Z`;
 const identified = ({ word }: Making) => [{ system: 'http://ids.example', value: word() }];
 
+const narrative = (text: string) => ({
+  status: 'generated',
+  div: `<div xmlns="http://www.w3.org/1999/xhtml">${text}</div>`,
+});
+
 /** Somewhere, with a boundary: a square that some of the others lie in. */
 const placed = ({ random }: Making) => {
   const [x, y] = [random.below(8), random.below(8)];
@@ -184,6 +189,7 @@ export function contentMaker(random: Random): (type: string, isOpen: boolean) =>
       resourceType: type,
       // No tag: an update keeps those that were there.
       language: isOpen ? 'en' : 'de',
+      ...(type !== 'Binary' && random.chance(0.5) && { text: narrative(`${word()} ${word()}`) }),
       ...(type === 'Observation' && { category: [category] }),
       ...MAKERS[type]!({ random, word, refer }),
     };

@@ -1,9 +1,11 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 
+import type { Definitions } from '../../../runtime/interactions/definitions/definitions.js';
 import type { Store } from '../../../runtime/store/store.js';
 import { createRandom } from '../../contract/random.js';
 import { requestMaker, type LeakRequest } from './leak-requests.js';
 import { twinOn, type Asked, type Instants, type Twin } from './leak-server.js';
+import { definitionsOn, settleIndex } from './leak-parameters.js';
 import { makeTwins, type Policy } from './leak-twins.js';
 import { valuesOf } from './leak-values.js';
 
@@ -16,10 +18,13 @@ const PATIENCE = 120_000;
  */
 export function leaksNothing(policy: Policy, open: () => Promise<Store>, seed: number, requests: number): void {
   const drafts = makeTwins(policy, seed);
-  const twins = drafts.map((each) => twinOn(useStore(open), each)) as [Twin, Twin];
+  const stores = [useStore(open), useStore(open)];
+  const twins = drafts.map((each, i) => twinOn(stores[i]!.store, each, stores[i]!.definitions)) as [Twin, Twin];
 
   beforeAll(async () => {
     await Promise.all(twins.map((twin) => twin.arrange()));
+    const stale = seed % 2 === 0 ? undefined : 'Encounter.x-when';
+    for (const { store, definitions } of stores) await settleIndex(store, definitions(), stale);
     const instants = twins.map((twin) => twin.instants) as [Instants, Instants];
     const shared = [...instants[0]].filter(([version]) => instants[1].has(version)).map(([, { name }]) => name);
     for (const twin of twins) twin.share(shared);
@@ -53,12 +58,15 @@ export function leaksNothing(policy: Policy, open: () => Promise<Store>, seed: n
   });
 }
 
-/** A store that is open while the tests of the suite run. */
-function useStore(open: () => Promise<Store>): Store {
-  let store: Store | undefined;
-  beforeAll(async () => void (store = await open()));
-  afterAll(() => store?.close());
-  return new Proxy({} as Store, { get: (_, name) => Reflect.get(store!, name) as unknown });
+/** A store that is open while the tests of the suite run, and its definitions. */
+function useStore(open: () => Promise<Store>): { readonly store: Store; readonly definitions: () => Definitions } {
+  let definitions: Definitions | undefined;
+  beforeAll(async () => void (definitions = await definitionsOn(await open())));
+  afterAll(() => definitions?.store.close());
+  return {
+    store: new Proxy({} as Store, { get: (_, name) => Reflect.get(definitions!.store, name) as unknown }),
+    definitions: () => definitions!,
+  };
 }
 
 /** Asks both for up to four pages. */

@@ -1,0 +1,15 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe } from 'vitest';
+
+import { describeOnMongod, newDatabase } from '../mongod/for-tests.js';
+import { unindexedResources } from './stored-parameters-unindexed.js';
+
+describe('expressions that fail on resources of a SQLite store', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'kiln-parameters-'));
+  afterAll(() => rmSync(folder, { recursive: true }));
+  unindexedResources(`sqlite:${join(folder, 'kiln.db')}`);
+});
+
+describeOnMongod('expressions that fail on resources of a MongoDB store', () => unindexedResources(newDatabase()));
