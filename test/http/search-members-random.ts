@@ -2,7 +2,7 @@ import { beforeAll, expect, it } from 'vitest';
 
 import type { Store } from '../../runtime/store/store.js';
 import { createRandom, seedOfRun, type Random } from '../contract/random.js';
-import { idsOf, putAll, useWholeServer } from './search-server.js';
+import { idsOf, putAll, useWholeServer, type Sendable } from './search-server.js';
 
 /** An entry of a List, Group or CareTeam, as the oracle knows it: it goes by nothing that the server wrote. */
 interface Member {
@@ -40,7 +40,7 @@ const HEADS: Readonly<Record<string, readonly [entries: string, rest: object]>> 
   CareTeam: ['participant', {}],
 };
 
-function drawListing(random: Random, type: string, id: string): { resource: object; listing: Listing } {
+function drawListing(random: Random, type: string, id: string): { resource: Sendable; listing: Listing } {
   const [name, rest] = HEADS[type]!;
   const entries: object[] = [];
   const members = random.some(7, (): Member => {

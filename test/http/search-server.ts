@@ -56,7 +56,7 @@ export function useWholeServer(options: Partial<KilnOptions> = {}): ToyServer {
   return useSearchServer({ tables, ...options });
 }
 
-interface Sendable {
+export interface Sendable {
   readonly resourceType: string;
   readonly id: string;
   readonly [element: string]: unknown;
