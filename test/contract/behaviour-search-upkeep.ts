@@ -46,6 +46,7 @@ export function searchUpkeepBehaviour(on: Subject): void {
       ...squareAt(n).map((strip) => ({ kind: 'region' as const, param: 'area', ...strip })),
       of(age, token('x')),
       of('_text', words(`it is ${age}`)),
+      of('code', words(`it is ${age}`)),
     ];
   };
   const conditions = (age: 'old' | 'new'): Condition[] => {
@@ -66,7 +67,7 @@ export function searchUpkeepBehaviour(on: Subject): void {
       { param: 'area', places: [{ is: 'around', latitude: n, longitude: n }] },
       { param: age, present: 'token' },
       { param: '_text', words: { phrase: ['is', age] } },
-      { param: '_text', words: { begins: ['it', 'is', age] } },
+      { param: 'code', words: { begins: ['it', 'is', age] } },
     ];
   };
 

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 
+import type { Condition, WordsTest } from '../../runtime/search/query/query.js';
 import { openFindHere } from '../../runtime/store/sqlite/find-here.js';
 import { identify } from '../../runtime/store/sqlite/file-identity.js';
 import { toThreadSettings } from '../../runtime/store/sqlite/settings.js';
@@ -110,6 +111,23 @@ describe('searches on the caller’s thread', () => {
   it('of large pages are left to others', () => {
     const here = openHere();
     expect(here.find({ ...QUERY, count: 101 })).toBeUndefined();
+    here.close();
+  });
+
+  it('for phrases and several words are left to others: an index of words may go through all before it gives one', () => {
+    const here = openHere();
+    const [a, b] = [{ phrase: ['a'] }, { phrase: ['b'] }];
+    const found = (words: WordsTest, wrap = (where: Condition) => where) =>
+      here.find({ ...QUERY, where: wrap({ param: 'p', words }) });
+    for (const words of [a, { some: [a, b] }, { begins: ['a', 'b'] }]) expect(found(words)).toBeDefined();
+    for (const words of [{ phrase: ['a', 'b'] }, { all: [a], none: [b] }, { some: [a, { all: [a, b], none: [] }] }]) {
+      expect(found(words)).toBeUndefined();
+      expect(found(words, (where) => ({ all: [{ not: where }, { ids: ['x'] }] }))).toBeUndefined();
+      expect(
+        found(words, (where) => ({ some: [{ param: 'q', chain: [{ type: 'Patient', where }] }] })),
+      ).toBeUndefined();
+      expect(found(words, (where) => ({ has: { type: 'Patient', param: 'q', where } }))).toBeUndefined();
+    }
     here.close();
   });
 

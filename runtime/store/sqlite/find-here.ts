@@ -1,7 +1,7 @@
 import { SqliteError } from 'better-sqlite3';
 
 import { weightOf } from '../../search/query/criterion.js';
-import type { Target } from '../../search/query/query.js';
+import type { Condition, Target, WordsTest } from '../../search/query/query.js';
 import type { FindAcrossQuery, FindPage, FindQuery } from '../store.js';
 import { connect } from './connect.js';
 import { openDictionary } from './dictionary.js';
@@ -113,5 +113,20 @@ export function openFindHere(
 }
 
 function isWide(parts: readonly Pick<Target, 'where'>[]): boolean {
-  return parts.some(({ where }) => weightOf(where) > WIDEST);
+  return parts.some(({ where }) => weightOf(where) > WIDEST || asksSeveralWords(where));
+}
+
+/** Whether an index of words may look at all that have some of them before it gives a first row, which nothing ends meanwhile. */
+function asksSeveralWords(condition: Condition): boolean {
+  if ('words' in condition) return isOfSeveral(condition.words);
+  if ('not' in condition) return asksSeveralWords(condition.not);
+  if ('all' in condition) return condition.all.some(asksSeveralWords);
+  if ('some' in condition) return condition.some.some(asksSeveralWords);
+  if ('chain' in condition) return condition.chain.some(({ where }) => asksSeveralWords(where));
+  return 'has' in condition && asksSeveralWords(condition.has.where);
+}
+
+function isOfSeveral(test: WordsTest): boolean {
+  if ('phrase' in test) return test.phrase.length > 1;
+  return 'all' in test || ('some' in test && test.some.some(isOfSeveral));
 }
