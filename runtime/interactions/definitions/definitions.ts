@@ -4,6 +4,7 @@ import type { Tables } from '../../contract/tables.js';
 import { newId } from '../../fhir/id.js';
 import type { Resource } from '../../fhir/resource.js';
 import { describeIndex, notCurrent } from '../../search/index-record.js';
+import type { Pace } from '../../search/pace.js';
 import { createParameterContext } from '../../search/parameters/parameter-context.js';
 import { readParameterSet } from '../../search/parameters/parameter-set.js';
 import { SEARCH_PARAMETER } from '../../search/parameters/stored-parameter.js';
@@ -48,6 +49,8 @@ export interface DefinitionsOptions {
   readonly tables: Tables;
   readonly zone: string;
   readonly validate: (resource: Resource) => readonly Fault[];
+  /** What stored parameters may take of the time of all; absent: as much as they need. */
+  readonly pace?: Pace;
   /** Nothing is written to the store, nor looked for later. */
   readonly isReader: boolean;
 }
@@ -84,7 +87,13 @@ export async function openDefinitions(base: Store, options: DefinitionsOptions):
   }
 
   async function makeSet(): Promise<LiveSet> {
-    const made = createDefinitionSet(tables, readParameterSet(stored.resources(), context), context, zone, builtIn);
+    const made = createDefinitionSet(
+      tables,
+      readParameterSet(stored.resources(), context),
+      context,
+      { zone, pace: options.pace },
+      builtIn,
+    );
     const { maker } = made;
     const found = isReader
       ? notCurrent((await readIndexRecord(base)).record, maker)
