@@ -35,7 +35,7 @@ export interface ServiceOptions extends Pick<
 }
 
 /** Definitions that come and go: what of the services follows them. */
-export type LiveServices = Pick<Services, 'tables' | 'extract' | 'refit' | 'validate' | 'currency'>;
+export type LiveServices = Pick<Services, 'tables' | 'extract' | 'refit' | 'validate' | 'currency' | 'notInEffect'>;
 
 /** What requests are answered with. */
 export interface Serving {
@@ -57,13 +57,14 @@ export function createServing(options: ServiceOptions, live?: () => LiveServices
   return () => {
     const set = live();
     if (last?.set !== set) {
-      const { tables, extract, refit, validate, currency } = set;
+      const { tables, extract, refit, validate, currency, notInEffect } = set;
       const services: Services = {
         ...serving.services,
         ...{ tables, extract },
         ...(refit !== undefined && { refit }),
         ...(validate !== undefined && { validate }),
         ...(currency !== undefined && { currency }),
+        ...(notInEffect !== undefined && { notInEffect }),
       };
       last = { set, serving: { ...serving, services } };
     }

@@ -77,6 +77,8 @@ export interface Services {
   readonly authorization?: { readonly cors: boolean };
   /** Whether the index entries in the store are those of today's definitions; absent: they are. */
   readonly currency?: IndexCurrency;
+  /** Active SearchParameters that are not in effect, and why, in words for people; absent: there are none. */
+  readonly notInEffect?: readonly string[];
   /** Formats of patches that are taken; absent: JSON Patch. */
   readonly patchers?: Patchers;
   /** Whether a conditional delete may remove several resources; absent: only one. */

@@ -116,7 +116,9 @@ describe('definitions that others change', () => {
     one.tellRefused((text) => told.push(text));
     await Promise.all([one.look(), other.look()]);
     expect(told).toEqual([
-      expect.stringMatching(/^SearchParameter\/b is active and not in effect: SearchParameter\/a has/),
+      expect.stringMatching(
+        /^SearchParameter\/b is active and not in effect: SearchParameter\.code: SearchParameter\/a has/,
+      ),
     ]);
     const writers = (await base.maps.entries('writers')).size;
     const reader = await openDefinitions(base, { ...options, isReader: true });

@@ -18,7 +18,7 @@ import {
   watchIndexCurrency,
   type IndexCurrency,
 } from '../index-currency.js';
-import { checkParameters, parameterFaults } from './check-parameter.js';
+import { checkParameters, parameterFaults, pathOf } from './check-parameter.js';
 import { createDefinitionSet, type DefinitionSet } from './definition-set.js';
 import { loadStoredParameters } from './stored-parameters.js';
 import { createWriter, writersAgree } from './writers.js';
@@ -26,6 +26,8 @@ import { createWriter, writersAgree } from './writers.js';
 /** A set, and whether the index entries in the store are of it. */
 export interface LiveSet extends DefinitionSet {
   readonly currency: IndexCurrency;
+  /** Active SearchParameters that are not in effect, and why, in words for people. */
+  readonly notInEffect: readonly string[];
   /** What is wrong with a resource, as a search parameter beside the others too. */
   readonly validate: (resource: Resource) => readonly Fault[];
 }
@@ -94,13 +96,16 @@ export async function openDefinitions(base: Store, options: DefinitionsOptions):
       { zone, pace: options.pace },
       builtIn,
     );
-    const { maker } = made;
+    const { maker, refused } = made;
     const found = isReader
       ? notCurrent((await readIndexRecord(base)).record, maker)
       : await checkIndexCurrency(base, maker);
     if (!isReader) await markWriter(base, maker);
     return {
       ...made,
+      notInEffect: refused.map(
+        ({ id, fault }) => `SearchParameter/${id} is active and not in effect: ${pathOf(fault)}: ${fault.text}`,
+      ),
       currency: watchIndexCurrency(base, maker, found),
       validate(resource) {
         const faults = options.validate(resource);
@@ -116,11 +121,10 @@ export async function openDefinitions(base: Store, options: DefinitionsOptions):
     return work;
   }
 
-  function tellOf({ refused }: LiveSet): void {
-    const texts = refused.map(({ id, fault }) => `SearchParameter/${id} is active and not in effect: ${fault.text}`);
-    if (lastTold === texts.join()) return;
-    lastTold = texts.join();
-    texts.forEach((text) => tell(text));
+  function tellOf({ notInEffect }: LiveSet): void {
+    if (lastTold === notInEffect.join()) return;
+    lastTold = notInEffect.join();
+    notInEffect.forEach((text) => tell(text));
   }
 
   /** Puts what is in the store into effect. */

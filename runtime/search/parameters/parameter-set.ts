@@ -146,7 +146,9 @@ function conflictOf(
   for (const type of types) {
     const row = definitions.rowsOf(type).get(code);
     if (row === undefined) continue;
-    const text = `${type} has the built-in parameter ${code} (${row.url}); choose another code, or other bases`;
+    const text =
+      `${type} has the built-in parameter ${code} (${row.url}), which no other definition can replace; choose another code, ` +
+      'or other bases, or the status "draft", with which it is kept and has no effect';
     return { kind: 'conflict', text, path: ['code'] };
   }
   for (const other of others) {
