@@ -21,6 +21,7 @@ import { createHealth } from './observe/health.js';
 import type { Log } from './observe/log.js';
 import { repeat } from './observe/repeat.js';
 import { parametersOf } from './search/parameters-of.js';
+import { createPace, type Pace } from './search/pace.js';
 import { createZone } from './search/values/zone.js';
 import { createValidator } from './validate/create-validator.js';
 import { sqlitePathOf } from './store/sqlite-path.js';
@@ -47,6 +48,8 @@ const ZONE = 'UTC';
 export interface OpenOptions {
   /** It has to be there already, and is only read; where it is not, none is made. */
   readonly existing?: boolean;
+  /** What stored search parameters may take of the time of all; absent: as much as they need, for nobody waits. */
+  readonly pace?: Pace;
 }
 
 /**
@@ -65,7 +68,10 @@ export async function openCore(config: Config, options: OpenOptions = {}): Promi
     const validate = createValidator(tables);
     // One that has to be there already is only read.
     const isReader = options.existing === true;
-    const definitions = await openDefinitions(store, { tables, zone: ZONE, validate, isReader });
+    const definitions = await openDefinitions(store, {
+      ...{ tables, zone: ZONE, validate, isReader },
+      ...(options.pace !== undefined && { pace: options.pace }),
+    });
     const { current } = definitions;
     return {
       tables,
@@ -183,7 +189,7 @@ const TIMED = ['read', 'readMany', 'readVersion', 'history', 'find', 'findAcross
 export async function startServer(config: Config, log: Log): Promise<RunningServer> {
   const { openTransport } = await import('./assembly/transport.js');
   const transport = await openTransport(config, log);
-  const core = await openCore(config);
+  const core = await openCore(config, { pace: createPace() });
   const closers: (() => Promise<void>)[] = [() => core.store.close()];
   try {
     const { createApp, FHIR_PATH } = await import('./http/app.js');

@@ -35,7 +35,10 @@ export interface ServiceOptions extends Pick<
 }
 
 /** Definitions that come and go: what of the services follows them. */
-export type LiveServices = Pick<Services, 'tables' | 'extract' | 'refit' | 'validate' | 'takesEffect' | 'currency'>;
+export type LiveServices = Pick<
+  Services,
+  'tables' | 'extract' | 'refit' | 'validate' | 'takesEffect' | 'currency' | 'notInEffect'
+>;
 
 /** What requests are answered with. */
 export interface Serving {
@@ -57,7 +60,7 @@ export function createServing(options: ServiceOptions, live?: () => LiveServices
   return () => {
     const set = live();
     if (last?.set !== set) {
-      const { tables, extract, refit, validate, takesEffect, currency } = set;
+      const { tables, extract, refit, validate, takesEffect, currency, notInEffect } = set;
       const services: Services = {
         ...serving.services,
         ...{ tables, extract },
@@ -65,6 +68,7 @@ export function createServing(options: ServiceOptions, live?: () => LiveServices
         ...(validate !== undefined && { validate }),
         ...(takesEffect !== undefined && { takesEffect }),
         ...(currency !== undefined && { currency }),
+        ...(notInEffect !== undefined && { notInEffect }),
       };
       last = { set, serving: { ...serving, services } };
     }

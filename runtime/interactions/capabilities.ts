@@ -150,7 +150,7 @@ function composeStatement(services: Services, currency: string | undefined, now:
     rest: [
       {
         mode: 'server',
-        ...(currency === undefined ? {} : { documentation: currency }),
+        ...describeState(services, currency),
         security: describeSecurity(services),
         resource: resources,
         ...(system.length > 0 ? { interaction: system.map((code) => describeInteraction(code, services)) } : {}),
@@ -159,6 +159,19 @@ function composeStatement(services: Services, currency: string | undefined, now:
       },
     ],
   };
+}
+
+/** Parameters that are told one by one, where they are not in effect. */
+const TOLD = 20;
+
+/** What is not as the definitions have it at the moment. */
+function describeState({ notInEffect = [] }: Services, currency: string | undefined): JsonObject {
+  const more = notInEffect.length - TOLD;
+  const names = `${notInEffect.slice(0, TOLD).join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
+  // Why is for those who may read them: a PUT of one is answered with it, and the log has it.
+  const told = `Active SearchParameters that are not in effect (the log says why): ${names}`;
+  const texts = [...(currency === undefined ? [] : [currency]), ...(notInEffect.length === 0 ? [] : [told])];
+  return texts.length === 0 ? {} : { documentation: texts.join('\n\n') };
 }
 
 /** https://hl7.org/fhir/R5/security.html; authorization.md §1.5 */

@@ -79,6 +79,8 @@ export interface Services {
   readonly authorization?: { readonly cors: boolean };
   /** Whether the index entries in the store are those of today's definitions; absent: they are. */
   readonly currency?: IndexCurrency;
+  /** URLs of active SearchParameters that are not in effect; absent: there are none. */
+  readonly notInEffect?: readonly string[];
   /** Formats of patches that are taken; absent: JSON Patch. */
   readonly patchers?: Patchers;
   /** Whether a conditional delete may remove several resources; absent: only one. */

@@ -10,6 +10,7 @@ import type { IndexEntry, SimpleEntry } from './entry.js';
 import { createFindConverter, type FindConverter } from './extract-converters.js';
 import { createTextExtractor } from './text/extract-text.js';
 import type { Harvest, Target, ValueSearchType } from './values/converter.js';
+import type { Pace } from './pace.js';
 import { parametersOf } from './parameters-of.js';
 import { valuesOf } from './places/place-rows.js';
 import { createZone } from './values/zone.js';
@@ -18,6 +19,8 @@ import { createZone } from './values/zone.js';
 export interface ExtractorOptions {
   /** Zone of dates without an offset: `UTC` (default), `+02:00`, or an IANA name. */
   readonly zone?: string;
+  /** What stored parameters may take of the time of all; absent: as much as they need. */
+  readonly pace?: Pace;
 }
 
 /** The tables that extraction reads. */
@@ -55,6 +58,7 @@ export function createValueExtractor(tables: ExtractorTables, options: Extractor
     find: createFindConverter(tables),
     zone: createZone(options.zone ?? 'UTC'),
     isResourceType: (name) => resourceTypes.has(name),
+    ...(options.pace !== undefined && { pace: options.pace }),
   };
   const searchTables = new Map(tables.search.map((table) => [table.type, table]));
   const compiled = new Map<string, Visit<Harvest>>();
@@ -78,6 +82,7 @@ export function createValueExtractor(tables: ExtractorTables, options: Extractor
 
 interface Compiler extends Pick<Target, 'zone' | 'isResourceType'> {
   readonly find: FindConverter;
+  readonly pace?: Pace;
   /** Of stored parameters what is converted is counted. */
   readonly isStored?: true;
 }
@@ -88,7 +93,9 @@ function compileType(compiler: Compiler, rows: readonly SearchRow[]): Visit<Harv
   const stored = rows.filter(({ isStored }) => isStored === true);
   return inTurn([
     compileAll(builtIn.flatMap((row) => waysOf(compiler, row))),
-    ...stored.map((row) => storedVisit(row.code, compileAll(waysOf({ ...compiler, isStored: true }, row)))),
+    ...stored.map((row) =>
+      storedVisit(row.code, compileAll(waysOf({ ...compiler, isStored: true }, row)), compiler.pace),
+    ),
   ]);
 }
 

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 
 import type { SearchRow, SearchTable } from '../contract/search.js';
+import { libraryVersion } from '../path/library/library.js';
 import { placesOf } from './places/place-rows.js';
 import { isWords } from './query/text-modifiers.js';
 import { WORDS } from './text/segment.js';
@@ -49,21 +50,28 @@ export function describeIndex(tables: readonly SearchTable[], zone: string): Ind
  * The same with some rows more, which takes as long as there are such.
  *
  * @param more each with the type that it belongs to
+ * @param version of the FHIRPath library, which decides on the entries of those that it evaluates
  */
 export function withMoreRows(
   base: IndexMaker,
   more: readonly (readonly [type: string, row: SearchRow])[],
   zone: string,
+  version: () => string = libraryVersion,
 ): IndexMaker {
   if (more.length === 0) return base;
-  const rows = Object.fromEntries(more.map(([type, row]) => [`${type}.${row.code}`, hashRow(row, zone)]));
+  const rows = Object.fromEntries(more.map(([type, row]) => [`${type}.${row.code}`, hashRow(row, zone, version)]));
   const whole = hash([base.whole, rows]);
   let record: IndexRecord | undefined;
   return { whole, record: () => (record ??= { whole, rows: { ...base.record().rows, ...rows } }) };
 }
 
-function hashRow(row: SearchRow, zone: string): string {
-  return hash([EXTRACTION, isWords(row) ? WORDS : row.type === 'date' && zone, essence(row)]);
+function hashRow(row: SearchRow, zone: string, version: () => string = libraryVersion): string {
+  const library = needsLibrary(row) ? [version()] : [];
+  return hash([EXTRACTION, isWords(row) ? WORDS : row.type === 'date' && zone, essence(row), ...library]);
+}
+
+function needsLibrary({ paths, components = [] }: SearchRow): boolean {
+  return [...paths, ...components.flatMap((each) => each.paths)].some(({ library }) => library === true);
 }
 
 /**

@@ -1,5 +1,6 @@
 import type { Visit } from '../path/visit.js';
 import { sizeOf } from '../path/size-of.js';
+import type { Pace } from './pace.js';
 import type { Harvest } from './values/converter.js';
 
 /**
@@ -13,9 +14,16 @@ export const MOST_CONVERTED = { values: 10_000, characters: 1_000_000 } as const
  * resource has no entries of it, and the harvest says so. Never throws.
  *
  * @param code of the parameter
+ * @param pace absent: it is evaluated however long it takes
  */
-export function storedVisit(code: string, visit: Visit<Harvest>): Visit<Harvest> {
+export function storedVisit(code: string, visit: Visit<Harvest>, pace?: Pace): Visit<Harvest> {
   return (value, harvest) => {
+    const { root } = harvest;
+    if (pace?.admits(visit, root) === false) {
+      (harvest.failed ??= new Set()).add(code);
+      return;
+    }
+    const begun = performance.now();
     harvest.charge ??= createCharge();
     const { out } = harvest;
     const before = out.length;
@@ -26,6 +34,7 @@ export function storedVisit(code: string, visit: Visit<Harvest>): Visit<Harvest>
       out.length = before;
       (harvest.failed ??= new Set()).add(code);
     }
+    pace?.took(visit, root, performance.now() - begun);
   };
 }
 

@@ -215,7 +215,7 @@ export const REFUSED: readonly (readonly [
     { code: 'birthdate' },
     'search-parameter-conflict',
     'code',
-    /Patient has the built-in parameter birthdate/,
+    /Patient has the built-in parameter birthdate .* no other definition can replace; .* the status "draft"/,
   ],
   [
     'the same, of some type below',

@@ -147,6 +147,22 @@ export function storedParameters(store: string): void {
       expect((await one.send('DELETE', 'SearchParameter/x-mine')).status).toBe(200);
     });
 
+    it('a composite goes out of effect with what it is made of, and the CapabilityStatement says so', async () => {
+      const told = async () => {
+        const { rest } = (await one.send('GET', 'metadata')).body as unknown as { rest: [{ documentation?: string }] };
+        return rest[0].documentation ?? '';
+      };
+      const part = PARAMETERS.find(({ id }) => id === 'x-measure')!;
+      expect(await told()).not.toContain('x-measured');
+      expect((await one.send('DELETE', 'SearchParameter/x-measure')).status).toBe(200);
+      expect((await one.send('GET', 'Observation?x-measured=mass$5')).status).toBe(400);
+      expect(await told()).toMatch(/^Active SearchParameters that are not in effect .*: http:\S*x-measured$/);
+      expect((await put(part)).status).toBe(201);
+      expect(await told()).not.toContain('not in effect');
+      expect((await one.search('Observation?x-measured=mass$5')).found).toEqual(['Observation/yes']);
+      await reindex();
+    });
+
     it('another expression finds other things, and what was made by the one before is not current', async () => {
       const before = PARAMETERS.find(({ id }) => id === 'x-phone')!;
       expect((await put({ ...before, expression: "Patient.telecom.where(system = 'email').value" })).status).toBe(200);

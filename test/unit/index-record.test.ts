@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 
 import type { SearchRow, SearchTable } from '../../runtime/contract/search.js';
 import { checkIndexCurrency, describeCurrency } from '../../runtime/interactions/index-currency.js';
-import { describeIndex } from '../../runtime/search/index-record.js';
+import { describeIndex, notCurrent, withMoreRows } from '../../runtime/search/index-record.js';
 import { put } from '../contract/subject.js';
 import { openStore } from '../contract/open-store.js';
 
@@ -64,6 +64,21 @@ describe('the record of what made the index entries', () => {
     await store.write([put('a', 0)]);
     expect(await checkIndexCurrency(store, describeIndex(before, '+02:00'))).toEqual(['Patient.birthdate']);
     await store.close();
+  });
+
+  it('another version of the FHIRPath library alters what it evaluates', () => {
+    const path = { text: 'x', steps: [], types: ['code'], library: true as const };
+    const stored = (more: Partial<SearchRow>, version: string) =>
+      withMoreRows(
+        describeIndex(before, 'UTC'),
+        [['Patient', row('x', { isStored: true, ...more })]],
+        'UTC',
+        () => version,
+      );
+    const changed = (more: Partial<SearchRow>) => notCurrent(stored(more, '1').record(), stored(more, '2'));
+    expect(changed({ paths: [path] })).toEqual(['Patient.x']);
+    expect(changed({ components: [{ code: 'y', type: 'token', paths: [path] }] })).toEqual(['Patient.x']);
+    expect(changed({})).toEqual([]);
   });
 
   it('without one, a store with resources has no row that is current', async () => {

@@ -1,8 +1,14 @@
 import { performance } from 'node:perf_hooks';
 import { expect, it } from 'vitest';
 
+import { tables } from '../../generated/tables.js';
 import { beginEvaluation, compileLibrary } from '../../runtime/path/library/evaluate.js';
+import { createExtractor } from '../../runtime/search/extract.js';
+import { createPace, PACE } from '../../runtime/search/pace.js';
+import { readParameterSet, withParameters } from '../../runtime/search/parameters/parameter-set.js';
 import { atMost } from '../at-most.js';
+import { parameter } from '../service/stored-parameters-subject.js';
+import { context, failed, stored } from './stored-extractor.js';
 
 /** Milliseconds that one expression may take on one resource: what is allowed of time, and the step that goes beyond it. */
 const MOST = 900;
@@ -96,3 +102,38 @@ it.each(EXPRESSIONS.map(([on, expression]) => [on, expression.slice(0, 100), exp
     checkTime(performance.now() - begun, MOST);
   },
 );
+
+it('what is slow on large resources is not tried on them again and again, where clients wait', () => {
+  // Half a second on each of the large ones.
+  const expression = 'Patient.name.select(%resource.extension[0] = %resource.extension[1])';
+  const parameters = ['x-slow', 'x-quick'].map((code) =>
+    parameter(code, { expression: code === 'x-slow' ? expression : 'Patient.name.family.first()' }),
+  );
+  const search = withParameters(tables.search, readParameterSet(parameters, context).parameters);
+  const extract = createExtractor({ ...tables, search }, { pace: createPace() });
+  const large = RESOURCES.twins;
+  const begun = performance.now();
+  for (let i = 0; i < 20; i++) {
+    const entries = extract(large);
+    expect([failed(entries), stored(entries).map(({ param }) => param)]).toEqual([['x-slow'], ['x-quick']]);
+  }
+  checkTime(performance.now() - begun, 5000);
+  const small = extract(patient({ name: [{ family: 'f' }], extension: list(2, () => ({ url: 'a' })) }));
+  expect(stored(small).map(({ param }) => param)).toEqual(['x-quick', 'x-slow']);
+});
+
+it('the pace is that of a minute', () => {
+  let now = 0;
+  const { admits, took } = createPace(() => now);
+  const [slow, other] = [{}, {}];
+  const size = (length: number) => ({ text: 'x'.repeat(length) });
+  for (let spent = 0; spent < PACE.most; spent += 500) {
+    expect(admits(slow, size(1000))).toBe(true);
+    took(slow, size(1000), 500);
+  }
+  took(other, size(1000), PACE.slow - 1);
+  expect([admits(slow, size(1000)), admits(slow, size(900)), admits(slow, size(500))]).toEqual([false, false, true]);
+  expect(admits(other, size(1000))).toBe(true);
+  now = PACE.minute;
+  expect(admits(slow, size(1000))).toBe(true);
+});

@@ -204,7 +204,9 @@ describe('definitions that others change', () => {
     one.tellRefused((text) => told.push(text));
     await Promise.all([one.look(), other.look()]);
     expect(told).toEqual([
-      expect.stringMatching(/^SearchParameter\/b is active and not in effect: Patient has .* \(SearchParameter\/a\)$/),
+      expect.stringMatching(
+        /^SearchParameter\/b is active and not in effect: SearchParameter\.code: Patient has .* \(SearchParameter\/a\)$/,
+      ),
     ]);
     // Once, whatever else is refused later.
     await base.write([put(one, { ...prefix, id: 'c', url: 'urn:c' })]);

@@ -53,12 +53,18 @@ export function checkParameters(
   }
 }
 
-function toFault({ kind, text, path }: ParameterFault): Fault {
-  const code = CODES[kind];
-  const expression = path.reduce<string>(
+/** Where a fault is, in FHIRPath. */
+export function pathOf({ path }: ParameterFault): string {
+  return path.reduce<string>(
     (at, step) => (typeof step === 'number' ? `${at}[${step}]` : `${at}.${step}`),
     SEARCH_PARAMETER,
   );
+}
+
+function toFault(fault: ParameterFault): Fault {
+  const { kind, text, path } = fault;
+  const code = CODES[kind];
+  const expression = pathOf(fault);
   const issue = kind === 'conflict' ? 'duplicate' : 'invalid';
   return { code, issue, text: `${expression}: ${text}`, expression, path };
 }

@@ -5,6 +5,7 @@ import type { Resource } from '../../fhir/resource.js';
 import type { IndexEntry } from '../../search/entry.js';
 import { createExtractor, createValueExtractor } from '../../search/extract.js';
 import { withMoreRows, type IndexMaker } from '../../search/index-record.js';
+import type { Pace } from '../../search/pace.js';
 import type { ParameterContext } from '../../search/parameters/parameter-context.js';
 import { withParameters, type ParameterSet } from '../../search/parameters/parameter-set.js';
 import type { StoredParameter } from '../../search/parameters/stored-parameter.js';
@@ -43,13 +44,14 @@ export function createDefinitionSet(
   tables: Tables,
   { parameters, refused }: ParameterSet,
   { definitions }: Pick<ParameterContext, 'definitions'>,
-  zone: string,
+  { zone, pace }: { readonly zone: string; readonly pace?: Pace | undefined },
   maker: IndexMaker,
 ): DefinitionSet {
   const search = withParameters(tables.search, parameters);
   const all = parameters.length === 0 ? tables : { ...tables, search };
-  const extractAll = createExtractor(all, { zone });
-  const extractStored = createValueExtractor({ ...tables, search: onlyStored(search) }, { zone });
+  const options = { zone, ...(pace !== undefined && { pace }) };
+  const extractAll = createExtractor(all, options);
+  const extractStored = createValueExtractor({ ...tables, search: onlyStored(search) }, options);
   const mark = {};
   const extract: DefinitionSet['extract'] = (resource, without) => {
     const entries = extractAll(resource, without);

@@ -4,6 +4,7 @@ import type { Tables } from '../../contract/tables.js';
 import { newId } from '../../fhir/id.js';
 import type { Resource } from '../../fhir/resource.js';
 import { describeIndex, notCurrent } from '../../search/index-record.js';
+import type { Pace } from '../../search/pace.js';
 import { createParameterContext } from '../../search/parameters/parameter-context.js';
 import { readParameterSet } from '../../search/parameters/parameter-set.js';
 import { isEffective } from '../../search/parameters/read-parameter.js';
@@ -19,7 +20,7 @@ import {
   watchIndexCurrency,
   type IndexCurrency,
 } from '../index-currency.js';
-import { checkParameters, parameterFaults } from './check-parameter.js';
+import { checkParameters, parameterFaults, pathOf } from './check-parameter.js';
 import { createDefinitionSet, type DefinitionSet } from './definition-set.js';
 import { loadStoredParameters } from './stored-parameters.js';
 import { createWriter, writersAgree } from './writers.js';
@@ -27,6 +28,8 @@ import { createWriter, writersAgree } from './writers.js';
 /** A set, and whether the index entries in the store are of it. */
 export interface LiveSet extends DefinitionSet {
   readonly currency: IndexCurrency;
+  /** URLs of active SearchParameters that are not in effect; everybody may know them, as those of the others. */
+  readonly notInEffect: readonly string[];
   /** What is wrong with a resource, as a search parameter beside the others too. */
   readonly validate: (resource: Resource) => readonly Fault[];
   /** Whether a SearchParameter is meant to be in effect. */
@@ -58,6 +61,8 @@ export interface DefinitionsOptions {
   readonly tables: Tables;
   readonly zone: string;
   readonly validate: (resource: Resource) => readonly Fault[];
+  /** What stored parameters may take of the time of all; absent: as much as they need. */
+  readonly pace?: Pace;
   /** Nothing is written to the store, nor looked for later. */
   readonly isReader: boolean;
 }
@@ -97,18 +102,20 @@ export async function openDefinitions(base: Store, options: DefinitionsOptions):
   if (!isReader) await catchUp();
 
   function readSet(): DefinitionSet {
-    return createDefinitionSet(tables, readParameterSet(stored.resources(), context), context, zone, builtIn);
+    const read = readParameterSet(stored.resources(), context);
+    return createDefinitionSet(tables, read, context, { zone, pace: options.pace }, builtIn);
   }
 
   /** The index remembers that entries are made by these from now on. */
   async function enter(made: DefinitionSet): Promise<LiveSet> {
-    const { maker } = made;
+    const { maker, refused } = made;
     const found = isReader
       ? notCurrent((await readIndexRecord(base)).record, maker)
       : await checkIndexCurrency(base, maker);
     if (!isReader) await markWriter(base, maker);
     return {
       ...made,
+      notInEffect: refused.map(({ url = 'without a url' }) => url),
       currency: watchIndexCurrency(base, maker, found),
       takesEffect: (resource) => isEffective(resource, context),
       validate(resource) {
@@ -140,9 +147,9 @@ export async function openDefinitions(base: Store, options: DefinitionsOptions):
   }
 
   function tellOf({ refused }: LiveSet): void {
-    const texts = refused.map(({ id, fault: { text, other } }) => {
-      const by = other === undefined ? '' : ` (SearchParameter/${other})`;
-      return `SearchParameter/${id} is active and not in effect: ${text}${by}`;
+    const texts = refused.map(({ id, fault }) => {
+      const by = fault.other === undefined ? '' : ` (SearchParameter/${fault.other})`;
+      return `SearchParameter/${id} is active and not in effect: ${pathOf(fault)}: ${fault.text}${by}`;
     });
     const before = refusalsTold;
     refusalsTold = new Set(texts);

@@ -25,6 +25,13 @@ export interface Library {
 }
 
 let loaded: Library | undefined;
+let version: string | undefined;
+
+/** The version of the library, without loading it: another one may find other things by the same expression. */
+export function libraryVersion(): string {
+  const read = (): string => (createRequire(import.meta.url)('fhirpath/package.json') as { version: string }).version;
+  return (version ??= read());
+}
 
 /**
  * The FHIRPath library, loaded where it is first needed, which takes 60 ms: extraction and validation cannot wait for an import.

@@ -10,7 +10,15 @@ export interface ParameterSet {
   /** In the order of ids. */
   readonly parameters: readonly StoredParameter[];
   /** Those that are not, though they are active, with the reason. */
-  readonly refused: readonly { readonly id: string; readonly fault: ParameterFault }[];
+  readonly refused: readonly RefusedParameter[];
+}
+
+/** A SearchParameter that is not in effect, though it is active. */
+export interface RefusedParameter {
+  readonly id: string;
+  /** Absent: it has none. */
+  readonly url?: string;
+  readonly fault: ParameterFault;
 }
 
 /**
@@ -23,10 +31,10 @@ export function readParameterSet(resources: readonly Json[], context: ParameterC
   const ordered = [...resources].sort((a, b) => (idOf(a) < idOf(b) ? -1 : 1));
   const named = nameParameters(ordered, context);
   const parameters: StoredParameter[] = [];
-  const refused: { id: string; fault: ParameterFault }[] = [];
+  const refused: RefusedParameter[] = [];
   for (const resource of ordered) {
     const found = tryParameter(resource, parameters, context, named);
-    if (found.fault !== undefined) refused.push({ id: idOf(resource), fault: found.fault });
+    if (found.fault !== undefined) refused.push({ id: idOf(resource), ...urlOf(resource), fault: found.fault });
     if (found.parameter !== undefined) parameters.push(found.parameter);
   }
   return { parameters, refused };
@@ -146,7 +154,9 @@ function conflictOf(
   for (const type of types) {
     const row = definitions.rowsOf(type).get(code);
     if (row === undefined) continue;
-    const text = `${type} has the built-in parameter ${code} (${row.url}); choose another code, or other bases`;
+    const text =
+      `${type} has the built-in parameter ${code} (${row.url}), which no other definition can replace; choose another code, ` +
+      'or other bases, or the status "draft", with which it is kept and has no effect';
     return { kind: 'conflict', text, path: ['code'] };
   }
   for (const other of others) {
@@ -185,4 +195,8 @@ export function withParameters(
 
 function idOf({ id }: Json): string {
   return typeof id === 'string' ? id : '';
+}
+
+function urlOf({ url }: Json): { readonly url?: string } {
+  return typeof url === 'string' ? { url } : {};
 }

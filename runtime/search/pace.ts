@@ -1,0 +1,45 @@
+import { sizeOf } from '../path/size-of.js';
+
+/**
+ * Keeps stored parameters that are slow from taking the time of everybody, again and again, where clients wait: one whose expression
+ * takes long on a resource is not evaluated on such large ones for some time, once all together have taken too much.
+ */
+export interface Pace {
+  /** Whether it may be evaluated now. @param parameter whatever stands for it on this type */
+  admits(parameter: object, resource: object): boolean;
+  /** @param took milliseconds */
+  took(parameter: object, resource: object, took: number): void;
+}
+
+/** What counts as slow, and what slow ones may take of a minute; in milliseconds. */
+export const PACE = { slow: 100, most: 2000, minute: 60_000 } as const;
+/** It will be slow on somewhat smaller ones as well: so few resources are needed to find out on which it is not. */
+const SMALLER = 3 / 4;
+
+/** @param now the clock, in milliseconds */
+export function createPace(now: () => number = () => performance.now()): Pace {
+  let begun = now();
+  let taken = 0;
+  /** Of those that were slow the size from which on they are. */
+  let slow = new WeakMap<object, number>();
+  const turn = (): void => {
+    if (now() - begun < PACE.minute) return;
+    begun = now();
+    taken = 0;
+    slow = new WeakMap();
+  };
+  return {
+    admits(parameter, resource) {
+      if (taken < PACE.most) return true;
+      turn();
+      const from = slow.get(parameter);
+      return taken < PACE.most || from === undefined || sizeOf(resource, from) < from;
+    },
+    took(parameter, resource, took) {
+      if (took < PACE.slow) return;
+      turn();
+      taken += took;
+      slow.set(parameter, Math.min(slow.get(parameter) ?? Infinity, sizeOf(resource, Infinity) * SMALLER));
+    },
+  };
+}
