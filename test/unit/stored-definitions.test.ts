@@ -345,6 +345,17 @@ describe('definitions that others change', () => {
     again.forEach(({ fault }, n) => expect(fault).toBe(refused[n]!.fault));
   });
 
+  it('functions and elements may be called what all objects have a member of', () => {
+    const context = createParameterContext(tables);
+    const made = parameter('x-text', { type: 'string', expression: 'Patient.birthDate.toString()' });
+    const wrong = parameter('x-wrong', { expression: 'Patient.constructor.where(toString = 1)' });
+    const { parameters, refused } = readParameterSet([made, wrong] as unknown as Resource[], context);
+    expect(parameters.map(({ code }) => code)).toEqual(['x-text']);
+    expect(refused.map(({ fault }) => fault.text)).toEqual([
+      expect.stringMatching(/Patient has no element constructor/),
+    ]);
+  });
+
   it('there are only so many', async () => {
     const many = Array.from({ length: 200 }, (_, i) => parameter(`x-${i}`, { expression: 'Patient.id' }));
     await one.store.write(many.map((each) => put(one, each)));

@@ -32,7 +32,7 @@ export function scanPath(text: string): readonly string[] {
       throw invalid(`a path has at most ${MAX_TOKENS} names, literals and operators`);
     if (token === '(' || token === '[' || token === '{') {
       if (open.push(token) > MAX_NESTING) throw invalid(`brackets may be nested ${MAX_NESTING} deep`);
-    } else if (token in PAIRS && open.pop() !== PAIRS[token]) {
+    } else if (Object.hasOwn(PAIRS, token) && open.pop() !== PAIRS[token]) {
       throw invalid(`there is a "${token}" that closes nothing`);
     }
   }
