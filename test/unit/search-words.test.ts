@@ -2,10 +2,13 @@ import Database from 'better-sqlite3';
 import { describe, expect, it } from 'vitest';
 
 import { tables } from '../../generated/tables.js';
+import { preparedEntries } from '../../runtime/interactions/prepared-entries.js';
+import type { IndexEntry } from '../../runtime/search/entry.js';
 import { createExtractor } from '../../runtime/search/extract.js';
 import { describeIndex, notCurrent } from '../../runtime/search/index-record.js';
 import { searchDefinitions } from '../../runtime/search/query/definitions.js';
 import { usedBy } from '../../runtime/search/query/used-by.js';
+import { MOST_WORDS_KEPT } from '../../runtime/search/text/extract-text.js';
 import { append, MOST_TEXT, toLine } from '../../runtime/search/text/line.js';
 import { blocksOf } from '../../runtime/search/text/narrative.js';
 import { DEEPEST, readBeginning, readWords } from '../../runtime/search/text/parse-words.js';
@@ -141,6 +144,16 @@ describe('the content', () => {
     expect(content(observation)?.trim().split(/\s+/)).toEqual(['weight', 'ann', 'kg', 'a', 'note', 'beside', 'within']);
   });
 
+  it('has a bounded number of different words, and of one that is full nothing more', () => {
+    const words = (from: number, count: number): string => Array.from({ length: count }, (_, i) => `w${from + i}`).join(' '); // prettier-ignore
+    const { content: most } = MOST_WORDS_KEPT.body;
+    const note = [{ text: words(0, most - 2) }, { text: 'w1 last\u00e9 lastf lastg w2' }, { text: 'w3 w3' }];
+    const text = content({ resourceType: 'Observation', note, method: { text: 'w4 w5' } });
+    expect(text?.endsWith(`w${most - 3} \n w1 laste lastf `)).toBe(true);
+    const few = content({ resourceType: 'Observation', note: [{ text: 'a b '.repeat(most) }, { text: words(0, 9) }] });
+    expect(few?.endsWith('w7 w8 ')).toBe(true);
+  });
+
   it.each([
     { text: 5 },
     { text: null },
@@ -169,6 +182,49 @@ describe('the record of the index', () => {
   it('of searches for words in a code too', () => {
     const used = usedBy('Condition', { param: 'code', words: { phrase: ['x'] } }, searchDefinitions(tables));
     expect(used.map(({ code }) => code)).toEqual(['code', '_content']);
+  });
+});
+
+describe('the words of a resource', () => {
+  const extract = createExtractor(tables);
+  /** Different words, each with its parameter. */
+  const pairs = (entries: readonly IndexEntry[]): number =>
+    entries.reduce((sum, each) => sum + (each.kind === 'words' && each.param !== '_text' ? new Set(each.text.trim().split(/\s+/)).size : 0), 0); // prettier-ignore
+  const many = (prefix: string, count: number): string[] => Array.from({ length: count }, (_, i) => `${prefix}${i}`);
+  const codes = (prefix: string): object => ({ coding: many(prefix, 5000).map((display) => ({ display })) });
+  const large = {
+    resourceType: 'Observation',
+    id: 'x',
+    meta: { tag: many('t', 5000).map((display) => ({ display })), security: [{ display: 'behind' }] },
+    text: {
+      status: 'generated',
+      div: `<div xmlns="http://www.w3.org/1999/xhtml">${many('n', 30_000).join(' ')}</div>`,
+    },
+    category: [codes('a')],
+    code: codes('c'),
+    method: codes('m'),
+  };
+
+  it('are bounded over all its parameters', () => {
+    const entries = extract(large);
+    expect(pairs(entries)).toBe(20_000);
+    const textOf = (param: string): string => entries.map((each) => (each.kind === 'words' && each.param === param ? each.text : '')).join(''); // prettier-ignore
+    // Those of the narrative are among those of the content.
+    expect(textOf('_content').startsWith(textOf('_text'))).toBe(true);
+    expect(textOf('_text').length).toBeGreaterThan(50_000);
+  });
+
+  it('are the same where they are read in two parts', () => {
+    const { id: _id, meta: _meta, ...rest } = large;
+    const content = { members: '', entries: extract(rest), entryBytes: 0 };
+    const sorted = (entries: readonly IndexEntry[]): string[] => entries.map((each) => JSON.stringify(each)).sort();
+    expect(sorted(preparedEntries(large as never, content, extract))).toEqual(sorted(extract(large)));
+  });
+
+  it.each(['_content', '_text', 'code', 'category'])('are the same where only some are wanted: %s', (param) => {
+    const words = extract(large).filter((each) => each.kind === 'words' && each.param === param);
+    expect(words).toHaveLength(1);
+    expect(extract(large, { allButWordsOf: new Set([param]) })).toEqual(words);
   });
 });
 

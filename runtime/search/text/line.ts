@@ -5,7 +5,10 @@ import { joinedWords } from './segment.js';
  * each other within one value do so here, and a value begins behind a line break.
  */
 
-/** UTF-16 units of one entry: some 80,000 words. What follows is not found by its words; a document of MongoDB has 16 MB. */
+/**
+ * UTF-16 units of one entry: some 80,000 words. What follows is not found by its words; a document of MongoDB has 16 MB. How many
+ * of these words differ is bounded for all entries of a resource: `MOST_WORDS_KEPT`.
+ */
 export const MOST_TEXT = 500_000;
 
 /** A value as a line; empty where it has no words. */

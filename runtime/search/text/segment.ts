@@ -48,7 +48,7 @@ function isSome(words: string): boolean {
 }
 
 /** What decides on words beside the text: to be raised when they change, and what Unicode and dictionaries the segmenter knows. */
-export const WORDS = [2, process.versions['unicode'], process.versions['icu']?.split('.')[0]] as const;
+export const WORDS = [3, process.versions['unicode'], process.versions['icu']?.split('.')[0]] as const;
 
 /** Rules of the root locale, whatever the machine's. */
 const segmenter = new Intl.Segmenter('en', { granularity: 'word' });
