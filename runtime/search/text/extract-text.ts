@@ -21,20 +21,22 @@ export type TextExtractor = (type: string, resource: Json, wanted?: ReadonlySet<
 
 type Json = Readonly<Record<string, unknown>>;
 
-/** What of the texts of a part of a resource is kept, for `_content` with `_text`, and for all other parameters together. */
+/** What of some texts of a resource is read. */
 interface Bounds {
-  readonly content: number;
-  readonly beside: number;
+  /** Different words, counted once for each parameter: a store has a key for each, and MongoDB changes all those of a document at once. */
+  readonly words: number;
+  /** UTF-16 units that the segmenter is given. */
+  readonly segmented: number;
 }
 
 /**
- * Different words that a resource is found by, counted once for each parameter: a store has a key for each, and MongoDB changes all keys of
- * a document at once, in memory. What comes behind is not found by its words; that of `_text` is among that of `_content`. The head
- * (`meta`) may be written anew with every version, and all else be known: so its words come last, and have bounds of their own.
+ * What a resource is found by: of `_content`, among which that of `_text` is, and of all other parameters together. What comes behind is not
+ * found by its words. The head (`meta`) may be written anew with every version, and all else be known: so its words come
+ * last, and have bounds of their own.
  */
-export const MOST_WORDS_KEPT: Readonly<Record<'body' | 'head', Bounds>> = {
-  body: { content: 12_000, beside: 7_000 },
-  head: { content: 500, beside: 500 },
+export const TEXT_BOUNDS: Readonly<Record<'body' | 'head', Readonly<Record<'content' | 'beside', Bounds>>>> = {
+  body: { content: { words: 12_000, segmented: 50_000 }, beside: { words: 7_000, segmented: 20_000 } },
+  head: { content: { words: 500, segmented: 2_000 }, beside: { words: 500, segmented: 2_000 } },
 };
 
 /** What is read of a type. */
@@ -99,16 +101,17 @@ export function createTextExtractor(tables: Pick<Tables, 'search' | 'types' | 'p
     const isWanted = (param: string): boolean => wanted === undefined || wanted.has(param);
     const wantsContent = isWanted(CONTENT) || isWanted(NARRATIVE);
     const wantsBeside = wanted === undefined || [...wanted].some((each) => each !== CONTENT && each !== NARRATIVE);
-    const entriesOf = (part: Json, bounds: Bounds): WordsEntry[] => {
-      const lines = readLines();
-      const content = wantsContent ? contentOf(part, texts, bounds.content, lines) : [];
-      const beside = wantsBeside ? besideOf(part, texts, bounds.beside, lines) : [];
+    const entriesOf = (part: Json, bounds: (typeof TEXT_BOUNDS)['body']): WordsEntry[] => {
+      const lines = readLines(bounds.content.segmented);
+      const content = wantsContent ? contentOf(part, texts, bounds.content.words, lines) : [];
+      const linesBeside = readLines(bounds.beside.segmented, lines);
+      const beside = wantsBeside ? besideOf(part, texts, bounds.beside.words, linesBeside) : [];
       return [...content, ...beside].filter(({ param }) => isWanted(param));
     };
     const { meta, ...body } = resource;
-    const entries = entriesOf(body, MOST_WORDS_KEPT.body);
+    const entries = entriesOf(body, TEXT_BOUNDS.body);
     if (meta === undefined) return entries;
-    const ofHead = entriesOf({ resourceType: resource['resourceType'], meta }, MOST_WORDS_KEPT.head);
+    const ofHead = entriesOf({ resourceType: resource['resourceType'], meta }, TEXT_BOUNDS.head);
     return ofHead.length === 0 ? entries : joinWords([...entries, ...ofHead]);
   };
 }
