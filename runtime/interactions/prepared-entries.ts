@@ -1,6 +1,6 @@
 import type { Resource } from '../fhir/resource.js';
 import type { IndexEntry } from '../search/entry.js';
-import { append } from '../search/text/line.js';
+import { joinWords } from '../search/text/join-words.js';
 import type { PreparedContent } from './prepared.js';
 import type { Services } from './services.js';
 
@@ -20,17 +20,4 @@ export function preparedEntries(
   const head = { resourceType, ...(id === undefined ? {} : { id }), ...(meta === undefined ? {} : { meta }) };
   const ofHead = extract(head).filter(({ param }) => !always.has(param));
   return joinWords([...entries, ...ofHead]);
-}
-
-/** The words of a parameter are one entry, wherever they stand: they are asked for together. */
-function joinWords(entries: readonly IndexEntry[]): readonly IndexEntry[] {
-  const texts = new Map<string, string>();
-  for (const entry of entries) {
-    if (entry.kind !== 'words') continue;
-    const before = texts.get(entry.param);
-    texts.set(entry.param, before === undefined ? entry.text : append(before, entry.text));
-  }
-  if (texts.size === 0) return entries;
-  const joined = Array.from(texts, ([param, text]): IndexEntry => ({ kind: 'words', param, text }));
-  return [...entries.filter(({ kind }) => kind !== 'words'), ...joined];
 }

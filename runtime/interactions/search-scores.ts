@@ -28,10 +28,11 @@ export async function scoresOf(
   services: Pick<Services, 'extract' | 'largeTexts'>,
 ): Promise<readonly number[]> {
   const pace = keepPace();
+  const allButWordsOf = new Set(asked.map(({ param }) => param));
   const scores: number[] = [];
   for (const { json = '{}' } of versions) {
     await pace();
-    const entries = services.extract(await readStored(json, services));
+    const entries = services.extract(await readStored(json, services), { allButWordsOf });
     const texts = new Map(
       entries.filter((each): each is WordsEntry => each.kind === 'words').map((each) => [each.param, each]),
     );

@@ -4,6 +4,7 @@ import type { Limits } from '../fhir/limits.js';
 import type { Resource } from '../fhir/resource.js';
 import type { FormatName } from '../format/negotiate.js';
 import type { IndexEntry } from '../search/entry.js';
+import type { Unwanted } from '../search/extract.js';
 import type { Zone } from '../search/values/zone.js';
 import type { Store } from '../store/store.js';
 import type { Fault } from '../validate/fault.js';
@@ -51,8 +52,8 @@ export interface Services {
   /** What interactions require of a token. */
   readonly scopeRows: ScopeRows;
   readonly store: Store;
-  /** Index entries of a resource; `words`: but those of full text. */
-  readonly extract: (resource: Resource, without?: 'words') => readonly IndexEntry[];
+  /** Index entries of a resource. */
+  readonly extract: (resource: Resource, without?: Unwanted) => readonly IndexEntry[];
   /** The entries of a resource as today's definitions have them, where others made them; absent: there is but one way. */
   readonly refit?: (resource: Resource, entries: readonly IndexEntry[]) => readonly IndexEntry[];
   /** What is wrong with a resource; absent: nothing is looked at but its outermost form. */

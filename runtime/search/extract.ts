@@ -26,12 +26,11 @@ export interface ExtractorOptions {
 /** The tables that extraction reads. */
 export type ExtractorTables = Pick<Tables, 'search' | 'types' | 'primitives' | 'resourceTypes'>;
 
-/**
- * Reads the index entries off a resource. Never throws: what cannot be converted gives no entry.
- *
- * @param without `words`: those of full text are not wanted, for which all of a resource's text is gone through
- */
-export type Extractor = (resource: Readonly<Record<string, unknown>>, without?: 'words') => IndexEntry[];
+/** Entries that are not wanted: those of full text, for which all text of a resource is gone through; or all but such of some parameters. */
+export type Unwanted = 'words' | { readonly allButWordsOf: ReadonlySet<string> };
+
+/** Reads the index entries off a resource, without those that are not wanted. Never throws: what cannot be converted gives no entry. */
+export type Extractor = (resource: Readonly<Record<string, unknown>>, without?: Unwanted) => IndexEntry[];
 
 /**
  * Makes the function that reads a resource's index entries: those of its type's own search parameters and of all it
@@ -47,7 +46,9 @@ export function createExtractor(tables: ExtractorTables, options: ExtractorOptio
   return (resource, without) => {
     const type = types.get(resource?.['resourceType']);
     if (type === undefined) return [];
-    return without === 'words' ? values(resource) : [...values(resource), ...texts(type, resource)];
+    if (without === 'words') return values(resource);
+    if (without !== undefined) return texts(type, resource, without.allButWordsOf);
+    return [...values(resource), ...texts(type, resource)];
   };
 }
 

@@ -104,6 +104,6 @@ export const uri = (value: string): SimpleEntry => made<Extract<SimpleEntry, { k
 export const composite = (...parts: readonly (readonly SimpleEntry[])[]): CompositeEntry =>
   made<CompositeEntry>('composite', { parts });
 export const words = (...values: readonly string[]): WordsEntry =>
-  made<WordsEntry>('words', { text: values.map(toLine).join('') });
+  made<WordsEntry>('words', { text: values.map((value) => toLine(value)).join('') });
 /** The same entry of another parameter. */
 export const of = <E extends IndexEntry>(param: string, entry: E): E => ({ ...entry, param });

@@ -39,6 +39,17 @@ it('are so beside other scripts, whose words have other rules', () => {
   );
 });
 
+it('are so in scripts of which every run of letters is a word', () => {
+  const scripts = ['жЖёі', 'βΣάϊ', 'աԲևֆ', 'ქართ', 'שלוםץ', 'عربيةٹﷲ', 'ܐܒܓ', 'हिन्दीक्ष', 'বাংলা', 'தமிழ்', 'తెలుగు', 'සිංහල', 'བོད', 'አማርኛ', 'ᏣᎳᎩ', '한국어ㅎ', 'øłæđ', 'ᠮᠣᠩ']; // prettier-ignore
+  const unit = fc.constantFrom(...scripts, ...'"\'.,;:-()/!?%،؛؟।۔՞·0٣१_ \u0301');
+  fc.assert(
+    fc.property(fc.array(unit, { maxLength: 8 }), (parts) => {
+      expect(wordsOf(parts.join(''))).toEqual(plainly(parts.join('')));
+    }),
+    { numRuns: 5000 },
+  );
+});
+
 it('are of any text whatever', () => {
   fc.assert(
     fc.property(

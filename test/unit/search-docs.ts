@@ -18,6 +18,7 @@ import { MAX_LINKS } from '../../runtime/search/query/link-name.js';
 import { modifiersOf } from '../../runtime/search/query/parse-criterion.js';
 import { LATER } from '../../runtime/search/query/parse-value.js';
 import { LONGEST } from '../../runtime/search/text/ascii-words.js';
+import { TEXT_BOUNDS } from '../../runtime/search/text/extract-text.js';
 import { MOST_TEXT } from '../../runtime/search/text/line.js';
 import { MOST_WORDS } from '../../runtime/search/text/has-words.js';
 import { MAX_WAYS } from '../../runtime/search/query/resolve-links.js';
@@ -77,8 +78,11 @@ function aliasNames(): string[][] {
   );
 }
 
+const count = (number: number): string => number.toLocaleString('en');
+
 /** The page `docs/search-parameters.md`. */
 export function searchDocs(): string {
+  const { body, head } = TEXT_BOUNDS;
   const reasons = TYPES.flatMap((type) =>
     Object.entries(LATER[type] ?? {}).map(([modifier, reason]) => [`\`:${modifier}\` on ${type}`, reason] as const),
   );
@@ -173,8 +177,10 @@ export function searchDocs(): string {
     'OR, and parentheses. `NOT` stands beside something that is to be there: `a NOT b`. A comma is OR, as everywhere; within a phrase',
     `it is \`\\,\`. At most ${MOST_WORDS} words in one value.`,
     '',
-    `Of each parameter of a resource ${MOST_TEXT.toLocaleString('en')} characters of words are kept, some 80,000 words; what follows is not found by its`,
-    'words. With `_score=true` each match tells by `search.score` how well it answers, from 0 to 1: how often the words stand in it, less in longer texts (BM25 without frequencies). Nothing sorts by that. `_filter` has no words, and scopes have none.',
+    `Of each parameter of a resource ${count(MOST_TEXT)} characters of words are kept, some 80,000 words, and of a resource ${count(body.content.words)} different words of its`,
+    `content and ${count(body.beside.words)} of what stands beside its other parameters (besides ${count(head.content.words)} and ${count(head.beside.words)} of its \`meta\`). What follows is not found by its words.`,
+    `Of what only dictionaries and rules divide into words (Chinese, Japanese, Thai, words with unusual signs) that are ${count(body.content.segmented)} characters of the content and ${count(body.beside.segmented)} beside the others.`,
+    'With `_score=true` each match tells by `search.score` how well it answers, from 0 to 1: how often the words stand in it, less in longer texts (BM25 without frequencies). Nothing sorts by that. `_filter` has no words, and scopes have none.',
     'Entries of earlier versions have no words: searches for some warn until `kiln reindex` is done.',
     '',
     '## Membership',

@@ -1,16 +1,20 @@
 import Database from 'better-sqlite3';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 
 import { tables } from '../../generated/tables.js';
+import { preparedEntries } from '../../runtime/interactions/prepared-entries.js';
+import type { IndexEntry } from '../../runtime/search/entry.js';
 import { createExtractor } from '../../runtime/search/extract.js';
 import { describeIndex, notCurrent } from '../../runtime/search/index-record.js';
 import { searchDefinitions } from '../../runtime/search/query/definitions.js';
 import { usedBy } from '../../runtime/search/query/used-by.js';
+import { TEXT_BOUNDS } from '../../runtime/search/text/extract-text.js';
 import { append, MOST_TEXT, toLine } from '../../runtime/search/text/line.js';
 import { blocksOf } from '../../runtime/search/text/narrative.js';
 import { DEEPEST, readBeginning, readWords } from '../../runtime/search/text/parse-words.js';
 import { wordsOf } from '../../runtime/search/text/segment.js';
 import { toMatch } from '../../runtime/store/sqlite/words.js';
+import { atMost } from '../at-most.js';
 
 describe('words', () => {
   it.each([
@@ -70,6 +74,51 @@ describe('a narrative', () => {
   });
 });
 
+describe('the segmenter', () => {
+  const extract = createExtractor(tables);
+  /** How many units it is given. */
+  const given = (work: () => void): number => {
+    const spy = vi.spyOn(Intl.Segmenter.prototype, 'segment');
+    work();
+    const units = spy.mock.calls.reduce((sum, [text]) => sum + text.length, 0);
+    spy.mockRestore();
+    return units;
+  };
+  const chinese = '患者昨天去医院看病'.repeat(20_000);
+
+  it('is given a bounded part of a resource, and what needs none is found behind it', () => {
+    const condition = {
+      resourceType: 'Condition',
+      note: [{ text: chinese }, { text: '高血压' }, { text: 'behind Сзади' }],
+      code: { text: `a${chinese}`, coding: [{ display: `b${chinese}` }, { display: '高血压 c' }] },
+    };
+    let entries: readonly IndexEntry[] = [];
+    const { content, beside } = TEXT_BOUNDS.body;
+    const bound = content.segmented + beside.segmented;
+    const units = given(() => (entries = extract(condition)));
+    expect(units).toBeGreaterThan(bound);
+    expect(units).toBeLessThan(1.5 * bound);
+    const textOf = (param: string): string => entries.map((each) => (each.kind === 'words' && each.param === param ? each.text : '')).join(''); // prettier-ignore
+    expect(textOf('_content')).toMatch(/ 昨天 去 医院 [^]*\n behind сзади /);
+    expect(textOf('code')).toMatch(/ 昨天 去 医院 [^]*\n c $/);
+    expect(textOf('code')).not.toContain('血压');
+  });
+
+  it('is given no text twice, and as much for a parameter alone', () => {
+    const code = { text: '高血压', coding: [{ display: '高血压' }] };
+    const condition = { resourceType: 'Condition', code, bodySite: [code] };
+    expect(given(() => extract(condition))).toBe(3);
+    expect(given(() => extract(condition, { allButWordsOf: new Set(['code']) }))).toBe(3);
+  });
+
+  it.each(['Пациент, (жалобы)', 'ασθενής.', 'مريض، صداع', 'חולה', 'रोगी।', '환자는 두통을', 'հիվանդ', 'ავადმყოფი'])(
+    'is given no words of letters: %s',
+    (text) => {
+      expect(given(() => wordsOf(text))).toBe(0);
+    },
+  );
+});
+
 describe('what is asked', () => {
   const phrase = (...words: string[]) => ({ phrase: words });
   it.each([
@@ -86,8 +135,13 @@ describe('what is asked', () => {
 
   it('a beginning', () => expect(readBeginning('"Head" an')).toEqual({ begins: ['head', 'an'] }));
   it('a bounded number of words', () => {
-    expect(() => readWords('x '.repeat(10_000))).toThrow('has 10000 words, and may have 50');
+    expect(() => readWords('x '.repeat(1000))).toThrow('has 1000 words, and may have 50');
     expect(() => readBeginning('x '.repeat(51))).toThrow('has 51 words');
+  });
+  it.each([readWords, readBeginning])('and of characters, before it is divided into words', (read) => {
+    const begun = performance.now();
+    expect(() => read('病'.repeat(1_000_000))).toThrow('has 1000000 characters, and may have 4000, for 50 words');
+    expect(performance.now() - begun).toBeLessThan(atMost(100));
   });
 });
 
@@ -141,6 +195,16 @@ describe('the content', () => {
     expect(content(observation)?.trim().split(/\s+/)).toEqual(['weight', 'ann', 'kg', 'a', 'note', 'beside', 'within']);
   });
 
+  it('has a bounded number of different words, and of one that is full nothing more', () => {
+    const words = (from: number, count: number): string => Array.from({ length: count }, (_, i) => `w${from + i}`).join(' '); // prettier-ignore
+    const { words: most } = TEXT_BOUNDS.body.content;
+    const note = [{ text: words(0, most - 2) }, { text: 'w1 last\u00e9 lastf lastg w2' }, { text: 'w3 w3' }];
+    const text = content({ resourceType: 'Observation', note, method: { text: 'w4 w5' } });
+    expect(text?.endsWith(`w${most - 3} \n w1 laste lastf `)).toBe(true);
+    const few = content({ resourceType: 'Observation', note: [{ text: 'a b '.repeat(most) }, { text: words(0, 9) }] });
+    expect(few?.endsWith('w7 w8 ')).toBe(true);
+  });
+
   it.each([
     { text: 5 },
     { text: null },
@@ -169,6 +233,49 @@ describe('the record of the index', () => {
   it('of searches for words in a code too', () => {
     const used = usedBy('Condition', { param: 'code', words: { phrase: ['x'] } }, searchDefinitions(tables));
     expect(used.map(({ code }) => code)).toEqual(['code', '_content']);
+  });
+});
+
+describe('the words of a resource', () => {
+  const extract = createExtractor(tables);
+  /** Different words, each with its parameter. */
+  const pairs = (entries: readonly IndexEntry[]): number =>
+    entries.reduce((sum, each) => sum + (each.kind === 'words' && each.param !== '_text' ? new Set(each.text.trim().split(/\s+/)).size : 0), 0); // prettier-ignore
+  const many = (prefix: string, count: number): string[] => Array.from({ length: count }, (_, i) => `${prefix}${i}`);
+  const codes = (prefix: string): object => ({ coding: many(prefix, 5000).map((display) => ({ display })) });
+  const large = {
+    resourceType: 'Observation',
+    id: 'x',
+    meta: { tag: many('t', 5000).map((display) => ({ display })), security: [{ display: 'behind' }] },
+    text: {
+      status: 'generated',
+      div: `<div xmlns="http://www.w3.org/1999/xhtml">${many('n', 30_000).join(' ')}</div>`,
+    },
+    category: [codes('a')],
+    code: codes('c'),
+    method: codes('m'),
+  };
+
+  it('are bounded over all its parameters', () => {
+    const entries = extract(large);
+    expect(pairs(entries)).toBe(20_000);
+    const textOf = (param: string): string => entries.map((each) => (each.kind === 'words' && each.param === param ? each.text : '')).join(''); // prettier-ignore
+    // Those of the narrative are among those of the content.
+    expect(textOf('_content').startsWith(textOf('_text'))).toBe(true);
+    expect(textOf('_text').length).toBeGreaterThan(50_000);
+  });
+
+  it('are the same where they are read in two parts', () => {
+    const { id: _id, meta: _meta, ...rest } = large;
+    const content = { members: '', entries: extract(rest), entryBytes: 0 };
+    const sorted = (entries: readonly IndexEntry[]): string[] => entries.map((each) => JSON.stringify(each)).sort();
+    expect(sorted(preparedEntries(large as never, content, extract))).toEqual(sorted(extract(large)));
+  });
+
+  it.each(['_content', '_text', 'code', 'category'])('are the same where only some are wanted: %s', (param) => {
+    const words = extract(large).filter((each) => each.kind === 'words' && each.param === param);
+    expect(words).toHaveLength(1);
+    expect(extract(large, { allButWordsOf: new Set([param]) })).toEqual(words);
   });
 });
 

@@ -16,7 +16,7 @@ import { compositeTests, invalid, missing, readValue, toCondition } from './read
 import { splitAt, unescape } from './split.js';
 import { countWords, MOST_WORDS } from '../text/has-words.js';
 import { isWords, takesWords } from './text-modifiers.js';
-import { readBeginning, readWords } from '../text/parse-words.js';
+import { checkLength, readBeginning, readWords } from '../text/parse-words.js';
 import { notYet, unknownParameter } from './unknown-parameter.js';
 
 /**
@@ -67,6 +67,7 @@ export function parsePlain(
   if (takesWords(row, modifier)) {
     const read = modifier === 'text' ? readBeginning : readWords;
     const mostWords = Math.max(most, MOST_WORDS);
+    readValue(label, value, () => checkLength(value, mostWords));
     let words = 0;
     const some = parts.map((part) => {
       const test = readValue(label, part, () => read(unescape(part)));

@@ -5,17 +5,46 @@ import type { Visit, Way } from '../../path/visit.js';
 import type { WordsEntry } from '../entry.js';
 import { parametersOf } from '../parameters-of.js';
 import { objectOf, textOf } from '../values/json.js';
+import { collectLines } from './collect-lines.js';
 import { createContentWalk } from './content.js';
 import { hasDisplays, takeDisplays, type TextFocus } from './displays.js';
-import { append, MOST_TEXT, toLine } from './line.js';
-import { blocksOf } from './narrative.js';
+import { joinWords } from './join-words.js';
 import { CONTENT, NARRATIVE } from './parameters.js';
+import { readLines, type LineReader } from './read-lines.js';
 
-/** Reads the texts of a resource of a type that the tables have. Never throws. */
-export type TextExtractor = (type: string, resource: Readonly<Record<string, unknown>>) => WordsEntry[];
+/**
+ * Reads the texts of a resource of a type that the tables have. Never throws.
+ *
+ * @param wanted parameters whose words are wanted, which are the same as among all; absent: all
+ */
+export type TextExtractor = (type: string, resource: Json, wanted?: ReadonlySet<string>) => WordsEntry[];
 
-/** Tags are no text: so much more of a narrative is read. */
-const TAGS = 4;
+type Json = Readonly<Record<string, unknown>>;
+
+/** What of some texts of a resource is read. */
+interface Bounds {
+  /** Different words, counted once for each parameter: a store has a key for each, and MongoDB changes all those of a document at once. */
+  readonly words: number;
+  /** UTF-16 units that the segmenter is given. */
+  readonly segmented: number;
+}
+
+/**
+ * What a resource is found by: of `_content`, among which that of `_text` is, and of all other parameters together. What comes behind is not
+ * found by its words. The head (`meta`) may be written anew with every version, and all else be known: so its words come
+ * last, and have bounds of their own.
+ */
+export const TEXT_BOUNDS: Readonly<Record<'body' | 'head', Readonly<Record<'content' | 'beside', Bounds>>>> = {
+  body: { content: { words: 12_000, segmented: 50_000 }, beside: { words: 7_000, segmented: 20_000 } },
+  head: { content: { words: 500, segmented: 2_000 }, beside: { words: 500, segmented: 2_000 } },
+};
+
+/** What is read of a type. */
+interface TypeTexts {
+  readonly hasNarrative: boolean;
+  /** Takes the texts of all other parameters. */
+  readonly visit: Visit<TextFocus>;
+}
 
 /**
  * Makes the function that reads the words of a resource: of its narrative, of its whole content, of what stands beside the
@@ -24,64 +53,74 @@ const TAGS = 4;
 export function createTextExtractor(tables: Pick<Tables, 'search' | 'types' | 'primitives'>): TextExtractor {
   const searchTables = new Map(tables.search.map((table) => [table.type, table]));
   const walk = createContentWalk(tables);
-  const compiled = new Map<string, Visit<TextFocus>>();
-  return (type, resource) => {
-    let visit = compiled.get(type);
-    if (visit === undefined) {
-      visit = compileWays([...parametersOf(type, searchTables).values()].flatMap(waysOf));
-      compiled.set(type, visit);
+  const compiled = new Map<string, TypeTexts>();
+
+  function textsOf(type: string): TypeTexts {
+    let texts = compiled.get(type);
+    if (texts === undefined) {
+      const rows = parametersOf(type, searchTables);
+      texts = { hasNarrative: rows.has(NARRATIVE), visit: compileWays([...rows.values()].flatMap(waysOf)) };
+      compiled.set(type, texts);
     }
-    // Most texts beside a parameter, and all narratives, stand in the content, too.
-    const [lines, narratives] = [new Map<string, string>(), new Map<string, string>()];
-    let content = '';
-    let isFull = false;
+    return texts;
+  }
+
+  function contentOf(resource: Json, { hasNarrative }: TypeTexts, most: number, lines: LineReader): WordsEntry[] {
+    const collected = collectLines(most);
     const add = (text: string, isXhtml: boolean): void => {
-      const known = isXhtml ? narratives : lines;
-      if (isFull || known.has(text)) return;
-      const line = isXhtml ? narrative(text) : toLine(text);
-      known.set(text, line);
-      const longer = append(content, line);
-      isFull = longer.length < content.length + line.length;
-      content = longer;
+      if (collected.isFull(CONTENT) || lines.knows(text, isXhtml)) return;
+      collected.add(CONTENT, lines.read(text, isXhtml));
     };
     // The narrative is in the content whatever else there is: a store may keep it once.
     const own = textOf(objectOf(resource['text'])?.['div']);
     if (own !== undefined) add(own, true);
-    // What is in the head comes last: it may be written anew with every version, and all else be known.
-    const { meta, ...others } = resource;
-    walk(others, add);
-    if (meta !== undefined) walk({ resourceType: resource['resourceType'], meta }, add);
-    const texts = new Map<string, { text: string; readonly lines: Set<string> }>();
+    const text = collected.textOf(CONTENT);
+    walk(resource, add);
+    const content = collected.entries();
+    return text === '' || !hasNarrative ? content : [...content, { kind: 'words', param: NARRATIVE, text }];
+  }
+
+  function besideOf(resource: Json, { visit }: TypeTexts, most: number, lines: LineReader): WordsEntry[] {
+    const collected = collectLines(most);
+    const taken = new Map<string, Set<string>>();
     const take: TextFocus['take'] = (param, text, isXhtml = false) => {
-      const line = isXhtml ? (narratives.get(text) ?? narrative(text)) : (lines.get(text) ?? toLine(text));
+      if (collected.isFull(param)) return;
+      const line = lines.read(text, isXhtml);
       // Text and display of a code are mostly the same, and nothing is found by the second that is not by the first.
-      if (line === '') return;
-      const collected = texts.get(param);
-      if (collected === undefined) texts.set(param, { text: append('', line), lines: new Set([line]) });
-      else if (!collected.lines.has(line)) {
-        collected.lines.add(line);
-        collected.text = append(collected.text, line);
-      }
+      let known = taken.get(param);
+      if (known === undefined) taken.set(param, (known = new Set()));
+      if (!known.has(line)) collected.add(param, line);
+      known.add(line);
     };
     visit(resource, { root: resource, take });
-    const entries = Array.from(texts, ([param, { text }]): WordsEntry => ({ kind: 'words', param, text }));
-    return content === '' ? entries : [{ kind: 'words', param: CONTENT, text: content }, ...entries];
+    return collected.entries();
+  }
+
+  return (type, resource, wanted) => {
+    const texts = textsOf(type);
+    const isWanted = (param: string): boolean => wanted === undefined || wanted.has(param);
+    const wantsContent = isWanted(CONTENT) || isWanted(NARRATIVE);
+    const wantsBeside = wanted === undefined || [...wanted].some((each) => each !== CONTENT && each !== NARRATIVE);
+    const entriesOf = (part: Json, bounds: (typeof TEXT_BOUNDS)['body']): WordsEntry[] => {
+      const lines = readLines(bounds.content.segmented);
+      const content = wantsContent ? contentOf(part, texts, bounds.content.words, lines) : [];
+      const linesBeside = readLines(bounds.beside.segmented, lines);
+      const beside = wantsBeside ? besideOf(part, texts, bounds.beside.words, linesBeside) : [];
+      return [...content, ...beside].filter(({ param }) => isWanted(param));
+    };
+    const { meta, ...body } = resource;
+    const entries = entriesOf(body, TEXT_BOUNDS.body);
+    if (meta === undefined) return entries;
+    const ofHead = entriesOf({ resourceType: resource['resourceType'], meta }, TEXT_BOUNDS.head);
+    return ofHead.length === 0 ? entries : joinWords([...entries, ...ofHead]);
   };
 }
 
-function narrative(xhtml: string): string {
-  return blocksOf(xhtml.slice(0, TAGS * MOST_TEXT))
-    .map(toLine)
-    .join('');
-}
-
 function waysOf({ code, type, paths }: SearchRow): readonly Way<TextFocus>[] {
-  if (code === NARRATIVE) {
-    return [{ steps: [{ get: 'text' }], end: () => takeDisplays(code, ['Narrative']) }];
-  }
   if (type !== 'token' && type !== 'reference' && type !== 'special') return [];
+  // The narrative is read with the content.
   return paths
-    .filter(({ types, library }) => library !== true && types.some(hasDisplays))
+    .filter(({ types, library }) => code !== NARRATIVE && library !== true && types.some(hasDisplays))
     .map(({ steps, types }) => ({
       steps,
       end: (told) => takeDisplays(code, told === undefined ? types : [told]),

@@ -1,16 +1,19 @@
-import { joinedWords } from './segment.js';
+import { joinedWords, type SegmenterBudget } from './segment.js';
 
 /**
  * Texts as they are searched: of each value a line break, and its words with a space on either side. So words that follow
  * each other within one value do so here, and a value begins behind a line break.
  */
 
-/** UTF-16 units of one entry: some 80,000 words. What follows is not found by its words; a document of MongoDB has 16 MB. */
+/**
+ * UTF-16 units of one entry: some 80,000 words. What follows is not found by its words; a document of MongoDB has 16 MB. How many
+ * of these words differ is bounded for all entries of a resource: `TEXT_BOUNDS`.
+ */
 export const MOST_TEXT = 500_000;
 
-/** A value as a line; empty where it has no words. */
-export function toLine(value: string): string {
-  const words = joinedWords(value.length > MOST_TEXT ? value.slice(0, MOST_TEXT) : value);
+/** A value as a line; empty where it has no words. @param budget see `joinedWords`; absent: without bounds */
+export function toLine(value: string, budget: SegmenterBudget = { units: Infinity }): string {
+  const words = joinedWords(value.length > MOST_TEXT ? value.slice(0, MOST_TEXT) : value, budget);
   return words === '' ? '' : `\n ${words} `;
 }
 

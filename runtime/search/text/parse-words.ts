@@ -1,8 +1,12 @@
 import { ownMember } from '../../fhir/own-member.js';
 import { ValueError } from '../query/parse-value.js';
 import type { WordsTest } from '../query/query.js';
+import { LONGEST } from './ascii-words.js';
 import { countWords, MOST_WORDS } from './has-words.js';
 import { wordsOf } from './segment.js';
+
+/** Characters of a value for each of its words, at most: twice what counts of a word. Longer ones are refused before they are divided. */
+const LONGEST_ASKED = 2 * LONGEST;
 
 /** Parentheses within each other. The parser of SQLite's FTS5 has a stack of fixed size, and gets up to three for one. */
 export const DEEPEST = 8;
@@ -14,6 +18,7 @@ export const DEEPEST = 8;
  * @throws ValueError
  */
 export function readWords(text: string): WordsTest {
+  checkLength(text);
   const reader: Reader = { tokens: tokensOf(text), at: 0, depth: 0 };
   const test = readOr(reader);
   // Whatever comes before the end, readOr stops at a closing parenthesis alone.
@@ -23,9 +28,23 @@ export function readWords(text: string): WordsTest {
 
 /** Reads the beginning of a value. @throws ValueError */
 export function readBeginning(text: string): WordsTest {
+  checkLength(text);
   const begins = wordsOf(text);
   if (begins.length === 0) throw nothing();
   return bounded({ begins });
+}
+
+/**
+ * Looks at how long a value is, which is no work.
+ *
+ * @param words how many it may have
+ * @throws ValueError
+ */
+export function checkLength(text: string, words = MOST_WORDS): void {
+  const most = words * LONGEST_ASKED;
+  if (text.length > most) {
+    throw new ValueError(`has ${text.length} characters, and may have ${most}, for ${words} words`);
+  }
 }
 
 function bounded(test: WordsTest): WordsTest {

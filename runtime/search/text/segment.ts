@@ -1,6 +1,11 @@
 import { fold } from '../values/fold.js';
 import { asciiWords, LONGEST } from './ascii-words.js';
 
+/** What the segmenter may still be given, in UTF-16 units: it takes some microseconds for each, a hundred times as long as other ways. */
+export interface SegmenterBudget {
+  units: number;
+}
+
 /**
  * The words of a text: what `Intl.Segmenter` takes for words (https://www.unicode.org/reports/tr29/#Word_Boundaries), folded
  * as strings are compared, without the apostrophes and quotation marks within them (`don't`, `don’t`: `dont`), and no more
@@ -8,38 +13,50 @@ import { asciiWords, LONGEST } from './ascii-words.js';
  * without spaces are divided by ICU's dictionaries.
  */
 export function wordsOf(text: string): string[] {
-  const words = joinedWords(text);
+  const words = joinedWords(text, { units: Infinity });
   return words === '' ? [] : words.split(' ');
 }
 
-/** The same with a space between them, which most texts have already. */
-export function joinedWords(text: string): string {
+/**
+ * The same with a space between them, which most texts have already.
+ *
+ * @param budget what needs the segmenter when it is used up is left out, and ends a little before it
+ */
+export function joinedWords(text: string, budget: SegmenterBudget): string {
   const plain = asciiWords(text);
   if (plain !== undefined) return plain;
-  if (!DIVIDED.test(text)) return foldedWords(text);
+  if (!DIVIDED.test(text)) return foldedWords(text, budget);
   return text
     .split(/\s+/)
-    .map((piece) => (DIVIDED.test(piece) ? dividedWords(piece) : joinedWords(piece)))
+    .map((piece) => (DIVIDED.test(piece) ? dividedWords(piece, budget) : joinedWords(piece, budget)))
     .filter(isSome)
     .join(' ');
 }
 
-function foldedWords(text: string): string {
+function foldedWords(text: string, budget: SegmenterBudget): string {
   const folded = fold(text).replace(APOSTROPHES, "'").replace(SEPARATORS, ' ');
   // No word goes over a space, and the segmenter takes a thousand times as long as a pass over ASCII.
-  return asciiWords(folded) ?? folded.split(' ').map(wordsOfPiece).filter(isSome).join(' ');
+  return (
+    asciiWords(folded) ??
+    folded
+      .split(' ')
+      .map((piece) => asciiWords(piece) ?? wordsOfPiece(piece, budget))
+      .filter(isSome)
+      .join(' ')
+  );
 }
 
-function wordsOfPiece(piece: string): string {
-  return asciiWords(piece) ?? tidy(segment(piece)).join(' ');
+function wordsOfPiece(piece: string, budget: SegmenterBudget): string {
+  const run = LETTERS.exec(piece)?.[1];
+  return run === undefined ? tidy(segment(piece, budget)).join(' ') : cut(run);
 }
 
 /** Scripts without spaces whose vowels and tones are marks: without these no dictionary knows their words. */
 const DIVIDED = /[\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]/u;
 
-function dividedWords(piece: string): string {
+function dividedWords(piece: string, budget: SegmenterBudget): string {
   const spelled = piece.normalize('NFC').toLowerCase().replace(SEPARATORS, ' ');
-  const words = segment(spelled).flatMap((word) => fold(word).split(' '));
+  const words = segment(spelled, budget).flatMap((word) => fold(word).split(' '));
   return tidy(words).filter(isSome).join(' ');
 }
 
@@ -48,7 +65,7 @@ function isSome(words: string): boolean {
 }
 
 /** What decides on words beside the text: to be raised when they change, and what Unicode and dictionaries the segmenter knows. */
-export const WORDS = [2, process.versions['unicode'], process.versions['icu']?.split('.')[0]] as const;
+export const WORDS = [3, process.versions['unicode'], process.versions['icu']?.split('.')[0]] as const;
 
 /** Rules of the root locale, whatever the machine's. */
 const segmenter = new Intl.Segmenter('en', { granularity: 'word' });
@@ -56,13 +73,16 @@ const segmenter = new Intl.Segmenter('en', { granularity: 'word' });
 /** What the segmenter is given at a time: each of its segments holds a copy of all that it was given. */
 const WINDOW = 256;
 
-function segment(text: string): string[] {
-  if (LETTERS.test(text)) return [text];
+function segment(text: string, budget: SegmenterBudget): string[] {
   const words: string[] = [];
-  for (let at = 0; at < text.length;) {
-    const parts = [...segmenter.segment(text.slice(at, at + WINDOW))];
+  const most = Math.min(text.length, budget.units);
+  budget.units -= most;
+  for (let at = 0; at < most;) {
+    const end = Math.min(at + WINDOW, most);
+    const parts = [...segmenter.segment(text.slice(at, end))];
     // The last may go on behind the window.
-    if (at + WINDOW < text.length && parts.length > 1) parts.pop();
+    if (end < text.length && (parts.length > 1 || end === most)) parts.pop();
+    if (parts.length === 0) break;
     for (const { segment, isWordLike } of parts) {
       at += segment.length;
       if (isWordLike === true) words.push(segment);
@@ -71,14 +91,22 @@ function segment(text: string): string[] {
   return words;
 }
 
-/** Letters of which every run is a word, as in ASCII. */
-const LETTERS = /^[\p{Script=Cyrillic}\p{Script=Greek}]+$/u;
+/**
+ * A run of letters that is one word whatever letters these are, as in ASCII, with signs around it that are no part of a word. Marks
+ * are folded away before, and Hangul is letters of an alphabet then.
+ */
+const SCRIPTS =
+  'Latin Cyrillic Greek Armenian Georgian Hebrew Arabic Syriac Thaana Nko Devanagari Bengali Gurmukhi Gujarati Oriya Tamil Telugu Kannada Malayalam Sinhala Tibetan Ethiopic Cherokee Canadian_Aboriginal Mongolian Hangul'.split(
+    ' ',
+  );
+const LETTER = `(?=\\p{L})[${SCRIPTS.map((script) => `\\p{Script=${script}}`).join('')}]`;
+const LETTERS = new RegExp(`^["'.,;،]*((?:${LETTER})(?:${LETTER}|[0-9])*)["'.,;،]*$`, 'u');
 
 /** Another spelling of what stands in `don't`. */
 const APOSTROPHES = /(?<=[a-z])[‘’](?=[a-z])/g;
 
 /** The colon, and frequent signs that are never part of a word: so that most texts need no segmenter. */
-const SEPARATORS = /[:–—“”„«»‹›•°§†]/g;
+const SEPARATORS = /[:–—“”„«»‹›•°§†‡¿¡।॥؛؟。、「」『』【】〈〉《》()[\]{}<>/\\+*=#&@!?%$^~|`-]/g;
 
 function tidy(words: string[]): string[] {
   if (!words.some((word) => word.length > LONGEST || QUOTE.test(word))) return words;
