@@ -8,7 +8,7 @@ import { toLine } from '../../runtime/search/text/line.js';
 
 const MB = 1024 * 1024;
 const numbered = (count: number, letter = 'w'): string => Array.from({ length: count }, (_, n) => `${letter}${n}`).join(' '); // prettier-ignore
-const words = (param: string, ...values: string[]): WordsEntry => ({ kind: 'words', param, text: values.map(toLine).join('') }); // prettier-ignore
+const words = (param: string, ...values: string[]): WordsEntry => ({ kind: 'words', param, text: values.map((value) => toLine(value)).join('') }); // prettier-ignore
 const of = (size: number) => ({ resourceType: 'Basic', language: 'x'.repeat(size) });
 const token: IndexEntry = { kind: 'token', param: 'code', code: 'a' };
 const textOf = (entries: readonly IndexEntry[], param: string): string | undefined =>

@@ -8,7 +8,7 @@ import { idsOf, query } from '../contract/behaviour-search-helpers.js';
 
 const begins = (text: string) => ({ begins: text.split(' ') });
 const entry = (param: string, ...values: string[]) =>
-  ({ kind: 'words', param, text: values.map(toLine).join('') }) as const;
+  ({ kind: 'words', param, text: values.map((value) => toLine(value)).join('') }) as const;
 
 describe('beginnings of values', () => {
   it('are those of parameters that :text asks for, as far as it may ask', () => {
