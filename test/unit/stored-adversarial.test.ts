@@ -137,3 +137,71 @@ it('the pace is that of a minute', () => {
   now = PACE.minute;
   expect(admits(slow, size(1000))).toBe(true);
 });
+
+const nest = (open: string, inner: string, close: string, depth: number): string =>
+  `${open.repeat(depth)}${inner}${close.repeat(depth)}`;
+const union = (count: number, branch: (n: number) => string): string => list(count, branch).join(' | ');
+
+/** What comes of a definition: a part of the refusal; null: it is in effect, and whatever it costs is bounded. */
+const DEFINITIONS: readonly (readonly [name: string, expression: string, refusal: RegExp | null])[] = [
+  ['repeat()', 'Patient.repeat(name)', /repeat\(\) is not for search parameters: use descendants\(\)/],
+  ['repeat() of itself', 'Patient.repeat($this)', /repeat\(\) is not/],
+  ['aggregate()', 'Patient.name.aggregate($total + 1, 0)', /aggregate\(\) is not for search parameters/],
+  ['defineVariable()', "Patient.defineVariable('a', %resource)", /defineVariable\(\) is not/],
+  ['a huge literal', `Patient.id = '${'x'.repeat(3900)}'`, /at most 2000 characters/],
+  ['a huge number', `Patient.name.given.take(${'9'.repeat(1900)})`, null],
+  ['a huge position', `Patient.name[${'9'.repeat(3000)}].given`, null],
+  ['a text of escapes', `Patient.where(id = '${'\\u0041'.repeat(600)}').id`, null],
+  ['nothing but bars', '|'.repeat(3999), /at most 2000 characters/],
+  ['signs', `${'-'.repeat(1900)}1`, /at most 128/],
+  ['brackets', nest('(', 'Patient.name.given', ')', 1990), null],
+  [
+    'brackets in a condition',
+    `Patient.name.where(${nest('(', 'given', ')', 1900)}.exists())`,
+    /nested too deeply|nested 16/,
+  ],
+  ['iif in iif', nest('iif(true, ', 'Patient.id', ')', 300), /at most 2000 characters|nested 16 deep|at most 128/],
+  ['select in select', nest('select(', 'name.given', ')', 15), null],
+  ['where in where', `Patient${nest('.where(extension', '', '.exists())', 145)}.id`, null],
+  ['conditions in a row', `Patient.name${'.where(family.exists())'.repeat(170)}.family`, null],
+  ['positions in a row', `Patient.name${'[0]'.repeat(1300)}.given`, null],
+  ['unions in unions', nest('(Patient.id | ', 'Patient.id', ').where($this.exists())', 60), /at most|nested 16/],
+  ['unions, each a select', union(99, (n) => `name.skip(${n}).select(given.first())`), null],
+  ['descendants() a hundred times', union(100, (n) => `descendants().skip(${n})`), null],
+  ['descendants() of descendants()', `Patient${'.descendants()'.repeat(20)}.id`, null],
+  ['all with all', `Patient.name${'.select(%resource.name)'.repeat(15)}.family`, null],
+  [
+    'a union of a hundred ways within',
+    `(${union(99, (n) => `Patient.name.where(family='${n}')`)} | Patient.name).family`,
+    null,
+  ],
+];
+
+it.each(DEFINITIONS)('an expression with %s is refused, or bounded', (_name, expression, refusal) => {
+  let begun = performance.now();
+  const definition = parameter('x-a', { type: 'string', expression });
+  const { parameters, refused } = readParameterSet([definition], context);
+  checkTime(performance.now() - begun, 1000);
+  if (refusal !== null) {
+    expect(refused[0]?.fault.text).toMatch(refusal);
+    return;
+  }
+  expect(refused).toEqual([]);
+  const extract = createExtractor({ ...tables, search: withParameters(tables.search, parameters) });
+  for (const resource of [RESOURCES.some, RESOURCES.many, RESOURCES.deep]) {
+    begun = performance.now();
+    const entries = extract(resource);
+    expect(stored(entries).length + failed(entries).length).toBeLessThanOrEqual(10_000);
+    checkTime(performance.now() - begun, 2500);
+  }
+});
+
+it('two hundred slow parameters take no longer than one', () => {
+  const expression = 'Patient.name.select(%resource.extension[0] = %resource.extension[1])';
+  const many = list(200, (n) => parameter(`x-${n}`, { expression: `${expression}.skip(${n})` }));
+  const { parameters } = readParameterSet(many, context);
+  const extract = createExtractor({ ...tables, search: withParameters(tables.search, parameters) });
+  const begun = performance.now();
+  expect(failed(extract(RESOURCES.twins))).toHaveLength(200);
+  checkTime(performance.now() - begun, 2500);
+});

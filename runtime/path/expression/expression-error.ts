@@ -1,5 +1,5 @@
-/** Why an expression has no steps: it is wrong, or it asks for what is no step and whole FHIRPath may know. */
-export type ExpressionFault = 'wrong' | 'no-steps';
+/** Why an expression has no steps: it is wrong, it is too large, or it asks for what is no step and whole FHIRPath may know. */
+export type ExpressionFault = 'wrong' | 'too-large' | 'no-steps';
 
 /** An expression that cannot be compiled to steps. */
 export class ExpressionError extends Error {

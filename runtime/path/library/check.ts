@@ -1,7 +1,7 @@
 import { ExpressionError } from '../expression/expression-error.js';
 import { SYSTEM_TYPES, type TypeIndex } from '../expression/type-index.js';
 import { PatchFault } from '../patch/fhirpath-fault.js';
-import { scanPath } from '../patch/fhirpath-scan.js';
+import { PathTooLarge, scanPath } from '../patch/fhirpath-scan.js';
 import { FUNCTIONS, REFUSALS } from './functions.js';
 import { library, type SyntaxNode } from './library.js';
 
@@ -17,7 +17,7 @@ const KEEPING: ReadonlySet<string> = new Set(['where', 'first', 'last', 'tail', 
  *
  * @param root the type it starts from
  * @returns names of the types of its values; undefined: they cannot be told
- * @throws ExpressionError `wrong`, with the place
+ * @throws ExpressionError `wrong`, with the place, or `too-large`
  */
 export function checkExpression(text: string, root: string, types: TypeIndex): Types {
   return new Checker(root, types).types(parse(text), [root], false);
@@ -41,7 +41,9 @@ function parseAnew(text: string): SyntaxNode {
     scanPath(text);
   } catch (error) {
     // The parser's time grows with the square of the words.
-    throw error instanceof PatchFault ? wrong(`for the FHIRPath library, ${error.message}`) : error;
+    if (!(error instanceof PatchFault)) throw error;
+    const fault = error instanceof PathTooLarge ? 'too-large' : 'wrong';
+    throw new ExpressionError(`for the FHIRPath library, ${error.message}`, fault);
   }
   try {
     return library().parse(text);

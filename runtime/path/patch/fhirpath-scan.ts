@@ -7,6 +7,13 @@ export const MAX_TOKENS = 128;
 /** Greatest depth of brackets within each other. */
 export const MAX_NESTING = 16;
 
+/** A path that is longer or deeper than may be parsed. */
+export class PathTooLarge extends PatchFault {
+  constructor(text: string) {
+    super(text, 'path', 'patch-invalid');
+  }
+}
+
 const TOKEN =
   /\s+|'(?:\\.|[^'\\])*'|`(?:\\.|[^`\\])*`|@[0-9T:.Z+-]*|[A-Za-z_][A-Za-z0-9_]*|\$[a-z]+|[0-9]+(?:\.[0-9]+)?L?|<=|>=|!=|!~|[%.,:()[\]{}+\-*/&|<>=~]/y;
 const PAIRS: Readonly<Record<string, string>> = { ')': '(', ']': '[', '}': '{' };
@@ -18,7 +25,8 @@ const PAIRS: Readonly<Record<string, string>> = { ')': '(', ']': '[', '}': '{' }
  * @throws PatchFault where it is too long or too deep, or brackets and quotes do not match
  */
 export function scanPath(text: string): readonly string[] {
-  if (text.length > MAX_LENGTH) throw invalid(`a path has at most ${MAX_LENGTH} characters, this one ${text.length}`);
+  if (text.length > MAX_LENGTH)
+    throw new PathTooLarge(`a path has at most ${MAX_LENGTH} characters, this one ${text.length}`);
   const tokens: string[] = [];
   const open: string[] = [];
   for (let at = 0; at < text.length; at = TOKEN.lastIndex) {
@@ -29,9 +37,9 @@ export function scanPath(text: string): readonly string[] {
     }
     if (/^\s/.test(token)) continue;
     if (tokens.push(token) > MAX_TOKENS)
-      throw invalid(`a path has at most ${MAX_TOKENS} names, literals and operators`);
+      throw new PathTooLarge(`a path has at most ${MAX_TOKENS} names, literals and operators`);
     if (token === '(' || token === '[' || token === '{') {
-      if (open.push(token) > MAX_NESTING) throw invalid(`brackets may be nested ${MAX_NESTING} deep`);
+      if (open.push(token) > MAX_NESTING) throw new PathTooLarge(`brackets may be nested ${MAX_NESTING} deep`);
     } else if (Object.hasOwn(PAIRS, token) && open.pop() !== PAIRS[token]) {
       throw invalid(`there is a "${token}" that closes nothing`);
     }

@@ -170,8 +170,12 @@ function read(text: string, root: string, context: ParameterContext, search: Sea
     found = checkExpression(text, root, types);
   } catch (error) {
     // Of some faults the library does not say where they are; our own reader did.
-    const isPlaced = !(error instanceof ExpressionError) || error.at !== undefined || unread.at === undefined;
-    throw isPlaced ? error : new ExpressionError(unread.message.replace(`${text}: `, ''), 'wrong', unread.at);
+    const isTold =
+      !(error instanceof ExpressionError) ||
+      error.at !== undefined ||
+      error.fault === 'too-large' ||
+      unread.at === undefined;
+    throw isTold ? error : new ExpressionError(unread.message.replace(`${text}: `, ''), 'wrong', unread.at);
   }
   const assumed = search === undefined ? undefined : ASSUMED[search];
   return { text, steps: [], types: found ?? (assumed === undefined ? [] : [assumed]), library: true };

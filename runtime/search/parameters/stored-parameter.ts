@@ -12,7 +12,7 @@ export const STORED_LIMITS = {
   /** Alternatives of an expression. */
   branches: 100,
   /** Alternatives times the bases, and the types that components are parts of, that they may start from. */
-  paths: 5000,
+  paths: 1000,
   /** Components of a composite. */
   components: 8,
   code: 64,
