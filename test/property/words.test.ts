@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 
 import { fold } from '../../runtime/search/values/fold.js';
 import { wordsOf } from '../../runtime/search/text/segment.js';
@@ -58,6 +58,30 @@ it('are of any text whatever', () => {
     ),
     { numRuns: 5000 },
   );
+});
+
+describe('are the same in texts of more than the segmenter is given at a time', () => {
+  const vocabularies = {
+    Chinese:
+      '患者 昨天 医院 看病 医生 高血压 糖尿病 需要 每天 服药 两次 定期 复查 头痛 三天 恶心 呕吐 的 了 我 在 中华人民共和国 心肌梗死 ，',
+    Japanese: '病院 で 手術 を 受けました 東京都 に 住んで います 患者 は 三日前 から 頭痛 コンピューター ひらがな',
+    Thai: 'ผู้ป่วย ได้รับ การ ผ่าตัด หัวใจ เมื่อ ปี ที่แล้ว เขา เป็น โรค เบาหวาน ชนิด ความดัน โลหิต สูง ๆ',
+    Latin: 'x ŧ e.g don\'t ’ , . ; 1,000 ø_ ŋ \u00b7 " \u05f4 ж.',
+  };
+  const longs = [`${'ŧ.'.repeat(300)} `, `${"a'ŧ".repeat(500)}-`, 'ø,', 'a.b;', ' '];
+  it.each(Object.entries(vocabularies))('%s', (_name, vocabulary) => {
+    const word = fc.constantFrom(...vocabulary.split(' '));
+    fc.assert(
+      fc.property(fc.array(word, { minLength: 300, maxLength: 700, size: 'max' }), (words) => {
+        expect(wordsOf(words.join(''))).toEqual(plainly(words.join('')));
+      }),
+      { numRuns: 60, endOnFailure: true },
+    );
+  });
+  it('long words', () => {
+    const parts = fc.array(fc.constantFrom(...longs), { maxLength: 9 });
+    fc.assert(fc.property(parts, (words) => void expect(wordsOf(words.join(''))).toEqual(plainly(words.join('')))));
+  });
 });
 
 it('are found in very long runs without a space, too, in little memory', () => {

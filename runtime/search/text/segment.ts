@@ -71,22 +71,29 @@ export const WORDS = [3, process.versions['unicode'], process.versions['icu']?.s
 const segmenter = new Intl.Segmenter('en', { granularity: 'word' });
 
 /** What the segmenter is given at a time: each of its segments holds a copy of all that it was given. */
-const WINDOW = 256;
+const WINDOW = 512;
+
+/** So near its end it may divide otherwise than with what follows: dictionaries weigh the words that come next. */
+const UNSURE = 64;
 
 function segment(text: string, budget: SegmenterBudget): string[] {
   const words: string[] = [];
   const most = Math.min(text.length, budget.units);
   budget.units -= most;
+  let window = WINDOW;
   for (let at = 0; at < most;) {
-    const end = Math.min(at + WINDOW, most);
-    const parts = [...segmenter.segment(text.slice(at, end))];
-    // The last may go on behind the window.
-    if (end < text.length && (parts.length > 1 || end === most)) parts.pop();
-    if (parts.length === 0) break;
-    for (const { segment, isWordLike } of parts) {
-      at += segment.length;
+    const end = Math.min(at + window, most);
+    const sure = end === text.length ? end : end - UNSURE;
+    let behind = at;
+    for (const { segment, isWordLike } of segmenter.segment(text.slice(at, end))) {
+      if (behind + segment.length > sure) break;
+      behind += segment.length;
       if (isWordLike === true) words.push(segment);
     }
+    if (behind === at && end === most) break;
+    // A word that goes on to the end of the window is seen whole.
+    window = behind === at ? 2 * window : WINDOW;
+    at = behind;
   }
   return words;
 }
