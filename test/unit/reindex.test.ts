@@ -133,7 +133,9 @@ describe('kiln reindex (decisions.md, index currency)', () => {
     const job = await jobOn(store);
     await reindexType('Basic', job);
     await markWriter(store, third);
-    await expect(job.record.settle(['Basic'], ['Basic', 'Patient'])).rejects.toThrow('a server with others has begun to write');
+    await expect(job.record.settle(['Basic'], ['Basic', 'Patient'])).rejects.toThrow(
+      'a server with others has begun to write',
+    );
     // And what was done before counts no more.
     expect(await (await openReindexRecord(store, after)).read('Basic')).toMatchObject({ isDone: false });
   });
