@@ -50,6 +50,7 @@ export function createDefinitionSet(
   const all = parameters.length === 0 ? tables : { ...tables, search };
   const extractAll = createExtractor(all, { zone });
   const extractStored = createValueExtractor({ ...tables, search: onlyStored(search) }, { zone });
+  const stored = new Set(parameters.map(({ code }) => code));
   const mark = {};
   const extract: DefinitionSet['extract'] = (resource, without) => {
     const entries = extractAll(resource, without);
@@ -77,7 +78,7 @@ export function createDefinitionSet(
       const more =
         parameters.length === 0
           ? []
-          : extractStored(resource).filter(
+          : [...extractStored(resource), ...extractAll(resource, { allButWordsOf: stored })].filter(
               ({ param }) => param === UNINDEXED || (!builtIn.has(param) && !param.startsWith('.')),
             );
       const fitted = more.length === 0 && known.length === entries.length ? entries : [...known, ...more];
