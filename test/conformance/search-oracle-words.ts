@@ -29,7 +29,8 @@ function words(text: string): string[] {
 }
 
 function segmented(text: string): string[] {
-  return [...segmenter.segment(normal(text).replaceAll(':', ' '))]
+  const seen = text.replaceAll('\u200b', ' ').replace(/\p{Cf}/gu, '');
+  return [...segmenter.segment(normal(seen).replaceAll(':', ' '))]
     .filter(({ isWordLike }) => isWordLike)
     .map(({ segment }) => segment.replace(/['"’‘ʼ＇״׳]/g, '').slice(0, 40))
     .filter((word) => word !== '');
@@ -54,7 +55,9 @@ function blocks(div: string): string[] {
 }
 
 const all = oracle('descendants()');
-const addresses = oracle('descendants().ofType(Reference).reference');
+const unreadOf = oracle(
+  'descendants().ofType(Reference).reference | descendants().ofType(SampledData).data | descendants().ofType(SampledData).offsets',
+);
 const compiled = new Map<string, ReturnType<typeof oracle>>();
 
 function evaluate(path: string, resource: object) {
@@ -139,7 +142,7 @@ export async function runWords(
             ),
           );
         }
-        const unread = new Set(addresses(resource).map(({ value }) => value));
+        const unread = new Set(unreadOf(resource).map(({ value }) => value));
         return all(resource).flatMap(({ value, type: of }) => {
           if (typeof value !== 'string' || unread.has(value)) return [];
           if (/xhtml$/.test(of)) return blocks(value);

@@ -171,7 +171,7 @@ export function searchDocs(): string {
     'reference (`CodeableConcept.text`, `Coding.display`, `Identifier.type.text`, `Reference.display`). `code:text=head`: one of these',
     'texts begins so, by words: `headache, left`, but not `acute headache`.',
     '',
-    'Words are those of Unicode (UAX 29), without case and accents, without apostrophes and quotation marks; a colon parts them;',
+    'Words are those of Unicode (UAX 29), without case and accents, without apostrophes, quotation marks and soft hyphens; a colon parts them;',
     `of a word the first ${LONGEST} characters count. There is no stemming: \`metastases\` is not \`metastasis\`. Words stand for all of them;`,
     '`"…"` is a phrase, within one value or one block (paragraph, cell) of a narrative; `AND`, `OR`, `NOT` in either case, AND before',
     'OR, and parentheses. `NOT` stands beside something that is to be there: `a NOT b`. A comma is OR, as everywhere; within a phrase',

@@ -10,6 +10,7 @@ import { openDefinitions, type Definitions } from '../../runtime/interactions/de
 import { readIndexRecord, swapIndexRecord } from '../../runtime/interactions/index-currency.js';
 import { namesNotCurrent } from '../../runtime/interactions/names-not-current.js';
 import { createWriter } from '../../runtime/interactions/definitions/writers.js';
+import type { IndexEntry } from '../../runtime/search/entry.js';
 import { createExtractor } from '../../runtime/search/extract.js';
 import { createParameterContext } from '../../runtime/search/parameters/parameter-context.js';
 import { readParameterSet } from '../../runtime/search/parameters/parameter-set.js';
@@ -326,6 +327,15 @@ describe('definitions that others change', () => {
     expect(() => composePut(thread as Resource, 'thread', undefined, { extract: builtIn, refit, limits })).toThrow(
       /may have/,
     );
+  });
+
+  it('the words beside their values too', async () => {
+    await write(one, parameter('x-marital', { type: 'token', expression: 'Patient.maritalStatus' }));
+    const thread = { ...patient('thread'), maritalStatus: { text: 'Happily Married' } } as unknown as Resource;
+    const { extract, refit } = one.current();
+    const words = (entries: readonly IndexEntry[]) => entries.filter(({ kind, param }) => kind === 'words' && param === 'x-marital'); // prettier-ignore
+    expect(words(refit(thread, createExtractor(few)(thread)))).toEqual(words(extract(thread)));
+    expect(words(extract(thread))).toHaveLength(1);
   });
 
   it('what cannot be read stops nothing, and is read once', () => {

@@ -52,6 +52,7 @@ export function createDefinitionSet(
   const options = { zone, ...(pace !== undefined && { pace }) };
   const extractAll = createExtractor(all, options);
   const extractStored = createValueExtractor({ ...tables, search: onlyStored(search) }, options);
+  const stored = new Set(parameters.map(({ code }) => code));
   const mark = {};
   const extract: DefinitionSet['extract'] = (resource, without) => {
     const entries = extractAll(resource, without);
@@ -79,7 +80,7 @@ export function createDefinitionSet(
       const more =
         parameters.length === 0
           ? []
-          : extractStored(resource).filter(
+          : [...extractStored(resource), ...extractAll(resource, { allButWordsOf: stored })].filter(
               ({ param }) => param === UNINDEXED || (!builtIn.has(param) && !param.startsWith('.')),
             );
       const fitted = more.length === 0 && known.length === entries.length ? entries : [...known, ...more];

@@ -13,8 +13,8 @@ type Holds = 'text' | 'xhtml' | 'resource' | { readonly type: string };
 /** Types of text for people. Codes, URIs, ids and dates are for parameters of their own. */
 const TEXTS: Readonly<Record<string, Holds>> = { string: 'text', markdown: 'text', xhtml: 'xhtml' };
 
-/** Strings that nobody reads: addresses, and ids of elements. */
-const ADDRESSES: ReadonlySet<string> = new Set(['Reference.reference']);
+/** Strings that nobody reads: addresses, and series of numbers. Nothing in their definitions tells them from text. */
+const UNREAD: ReadonlySet<string> = new Set(['Reference.reference', 'SampledData.offsets', 'SampledData.data']);
 
 /** Makes the walk; what it needs of a type is worked out when its first value comes. */
 export function createContentWalk({ types, primitives }: Pick<Tables, 'types' | 'primitives'>): ContentWalk {
@@ -43,7 +43,7 @@ export function createContentWalk({ types, primitives }: Pick<Tables, 'types' | 
         found.set(property, type === 'Resource' ? 'resource' : { type });
         continue;
       }
-      const isText = xml !== 'attribute' && !ADDRESSES.has(`${owner.name}.${name}`);
+      const isText = xml !== 'attribute' && !UNREAD.has(`${owner.name}.${name}`);
       const text = TEXTS[type];
       if (text !== undefined && isText) found.set(property, text);
       // Extensions of a primitive stand beside it.

@@ -30,20 +30,31 @@ interface Bounds {
 }
 
 /**
- * What a resource is found by: of `_content`, among which that of `_text` is, and of all other parameters together. What comes behind is not
- * found by its words. The head (`meta`) may be written anew with every version, and all else be known: so its words come
- * last, and have bounds of their own.
+ * What a resource is found by: of `_content`, among which that of `_text` is, of all other parameters together, and of those that are
+ * stored, which not all who read it know of. What comes behind is not found by its words. The head (`meta`) may be written anew with
+ * every version, and all else be known: so its words come last, and have bounds of their own.
  */
-export const TEXT_BOUNDS: Readonly<Record<'body' | 'head', Readonly<Record<'content' | 'beside', Bounds>>>> = {
-  body: { content: { words: 12_000, segmented: 50_000 }, beside: { words: 7_000, segmented: 20_000 } },
-  head: { content: { words: 500, segmented: 2_000 }, beside: { words: 500, segmented: 2_000 } },
+export const TEXT_BOUNDS: Readonly<Record<'body' | 'head', Readonly<Record<'content' | Beside, Bounds>>>> = {
+  body: {
+    content: { words: 12_000, segmented: 50_000 },
+    beside: { words: 6_000, segmented: 20_000 },
+    stored: { words: 1_000, segmented: 5_000 },
+  },
+  head: {
+    content: { words: 500, segmented: 2_000 },
+    beside: { words: 400, segmented: 2_000 },
+    stored: { words: 100, segmented: 500 },
+  },
 };
+
+/** Parameters whose words stand beside their values: those of the specification, and stored ones. */
+type Beside = 'beside' | 'stored';
 
 /** What is read of a type. */
 interface TypeTexts {
   readonly hasNarrative: boolean;
-  /** Takes the texts of all other parameters. */
-  readonly visit: Visit<TextFocus>;
+  /** Take the texts of all other parameters. */
+  readonly visits: Readonly<Record<Beside, Visit<TextFocus>>>;
 }
 
 /**
@@ -59,7 +70,9 @@ export function createTextExtractor(tables: Pick<Tables, 'search' | 'types' | 'p
     let texts = compiled.get(type);
     if (texts === undefined) {
       const rows = parametersOf(type, searchTables);
-      texts = { hasNarrative: rows.has(NARRATIVE), visit: compileWays([...rows.values()].flatMap(waysOf)) };
+      const visitOf = (isStored: boolean): Visit<TextFocus> =>
+        compileWays([...rows.values()].filter((row) => (row.isStored === true) === isStored).flatMap(waysOf));
+      texts = { hasNarrative: rows.has(NARRATIVE), visits: { beside: visitOf(false), stored: visitOf(true) } };
       compiled.set(type, texts);
     }
     return texts;
@@ -80,7 +93,7 @@ export function createTextExtractor(tables: Pick<Tables, 'search' | 'types' | 'p
     return text === '' || !hasNarrative ? content : [...content, { kind: 'words', param: NARRATIVE, text }];
   }
 
-  function besideOf(resource: Json, { visit }: TypeTexts, most: number, lines: LineReader): WordsEntry[] {
+  function besideOf(resource: Json, visit: Visit<TextFocus>, most: number, lines: LineReader): WordsEntry[] {
     const collected = collectLines(most);
     const taken = new Map<string, Set<string>>();
     const take: TextFocus['take'] = (param, text, isXhtml = false) => {
@@ -104,9 +117,13 @@ export function createTextExtractor(tables: Pick<Tables, 'search' | 'types' | 'p
     const entriesOf = (part: Json, bounds: (typeof TEXT_BOUNDS)['body']): WordsEntry[] => {
       const lines = readLines(bounds.content.segmented);
       const content = wantsContent ? contentOf(part, texts, bounds.content.words, lines) : [];
-      const linesBeside = readLines(bounds.beside.segmented, lines);
-      const beside = wantsBeside ? besideOf(part, texts, bounds.beside.words, linesBeside) : [];
-      return [...content, ...beside].filter(({ param }) => isWanted(param));
+      const entriesBeside = (which: Beside): WordsEntry[] => {
+        const { words, segmented } = bounds[which];
+        return wantsBeside ? besideOf(part, texts.visits[which], words, readLines(segmented, lines)) : [];
+      };
+      return [...content, ...entriesBeside('beside'), ...entriesBeside('stored')].filter(({ param }) =>
+        isWanted(param),
+      );
     };
     const { meta, ...body } = resource;
     const entries = entriesOf(body, TEXT_BOUNDS.body);

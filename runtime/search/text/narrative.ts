@@ -1,6 +1,8 @@
+import { ENTITIES } from './entities.js';
+
 /**
- * What people read in a narrative, one text for each of its blocks (paragraphs, cells, lines): without tags and comments,
- * its entities resolved. Never throws, and time grows with the length only; of what is no XHTML it makes what it can.
+ * What people read in a narrative, one text for each of its blocks (paragraphs, cells, lines): without tags, comments,
+ * scripts and styles, its entities resolved. Never throws, and time grows with the length only; of what is no XHTML it makes what it can.
  * https://hl7.org/fhir/R5/narrative.html#xhtml
  */
 export function blocksOf(xhtml: string): string[] {
@@ -20,9 +22,16 @@ export function blocksOf(xhtml: string): string[] {
     const end = endOfTag(xhtml, tag);
     at = end ?? tag + 1;
     if (end === undefined) block += ' ';
-    else if (!INLINE.has(nameAt(xhtml, tag))) {
+    else {
+      const name = nameAt(xhtml, tag);
+      if (INLINE.has(name)) continue;
       if (block !== '') blocks.push(block);
       block = '';
+      const silent = isOpening(xhtml, tag, end) ? SILENT.get(name) : undefined;
+      if (silent === undefined) continue;
+      silent.lastIndex = end;
+      // What is never closed goes on to the end, as in browsers.
+      at = silent.exec(xhtml)?.index ?? xhtml.length;
     }
   }
   blocks.push(block);
@@ -71,15 +80,25 @@ const INLINE: ReadonlySet<string> = new Set(
   'a abbr acronym b bdo big cite code dfn em font i kbd q s samp small span strike strong sub sup tt u var'.split(' '),
 );
 
+/** Elements whose content is for machines, and what ends it. */
+const SILENT: ReadonlyMap<string, RegExp> = new Map([
+  ['script', /<\/script/gi],
+  ['style', /<\/style/gi],
+]);
+
+/** Whether the tag between these places begins an element that ends elsewhere. */
+function isOpening(xhtml: string, tag: number, end: number): boolean {
+  return xhtml.charCodeAt(tag + 1) !== SLASH && xhtml.charCodeAt(end - 2) !== SLASH;
+}
+
 function resolve(text: string): string {
   return text.includes('&') ? text.replace(ENTITY, toCharacter) : text;
 }
 
-const ENTITY = /&(?:#x([0-9a-f]{1,6})|#([0-9]{1,7})|(amp|lt|gt|quot|apos));/gi;
-const NAMED: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'" };
+const ENTITY = /&(?:#[xX]([0-9a-fA-F]{1,6})|#([0-9]{1,7})|([A-Za-z][A-Za-z0-9]{1,7}));/g;
 
-function toCharacter(_entity: string, hex?: string, decimal?: string, name?: string): string {
-  if (name !== undefined) return NAMED[name.toLowerCase()] ?? ' ';
+function toCharacter(entity: string, hex?: string, decimal?: string, name?: string): string {
+  if (name !== undefined) return ENTITIES.get(name) ?? entity;
   const point = hex === undefined ? Number(decimal) : Number.parseInt(hex, 16);
   return point <= 0x10ffff ? String.fromCodePoint(point) : ' ';
 }

@@ -8,8 +8,8 @@ export interface SegmenterBudget {
 
 /**
  * The words of a text: what `Intl.Segmenter` takes for words (https://www.unicode.org/reports/tr29/#Word_Boundaries), folded
- * as strings are compared, without the apostrophes and quotation marks within them (`don't`, `don’t`: `dont`), and no more
- * than the first 40 UTF-16 units of each; a colon always parts words (`BP:high`), as people expect. No stemming. Texts in scripts
+ * as strings are compared, without the apostrophes and quotation marks within them (`don't`, `don’t`: `dont`), without signs
+ * that nobody sees, and no more than the first 40 UTF-16 units of each; a colon always parts words (`BP:high`), as people expect. No stemming. Texts in scripts
  * without spaces are divided by ICU's dictionaries.
  */
 export function wordsOf(text: string): string[] {
@@ -22,9 +22,10 @@ export function wordsOf(text: string): string[] {
  *
  * @param budget what needs the segmenter when it is used up is left out, and ends a little before it
  */
-export function joinedWords(text: string, budget: SegmenterBudget): string {
-  const plain = asciiWords(text);
+export function joinedWords(value: string, budget: SegmenterBudget): string {
+  const plain = asciiWords(value);
   if (plain !== undefined) return plain;
+  const text = value.replace(SPACES, ' ').replace(UNSEEN, '');
   if (!DIVIDED.test(text)) return foldedWords(text, budget);
   return text
     .split(/\s+/)
@@ -32,6 +33,12 @@ export function joinedWords(text: string, budget: SegmenterBudget): string {
     .filter(isSome)
     .join(' ');
 }
+
+/** Signs that nobody sees, and nobody writes in a search: soft hyphens, joiners, marks of direction. */
+const UNSEEN = /\p{Cf}/gu;
+
+/** The one among them that parts words, where these are written without spaces. */
+const SPACES = /\u200b/g;
 
 function foldedWords(text: string, budget: SegmenterBudget): string {
   const folded = fold(text).replace(APOSTROPHES, "'").replace(SEPARATORS, ' ');
