@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { connect, createServer, type AddressInfo } from 'node:net';
 
-import { MongoBulkWriteError, MongoServerError } from 'mongodb';
+import { MongoBulkWriteError, MongoServerError, MongoWriteConcernError } from 'mongodb';
 import { expect, test } from 'vitest';
 
 import {
@@ -38,6 +38,14 @@ test('a write that the server ended in time is one that was not done', () => {
   const error = new MongoServerError({ message: 'operation exceeded time limit', code: 50 });
   expect(translateWriteError(error, 1)).toMatchObject({ code: 'store-busy', status: 503 });
   expect(String(translateWriteError(error, 1))).toContain('wrote nothing');
+});
+
+test('of a write whose time ran out while others were to confirm it nobody knows', () => {
+  const writeConcernError = { code: 50, codeName: 'MaxTimeMSExpired', errmsg: 'operation exceeded time limit' };
+  const told = translateWriteError(new MongoWriteConcernError({ ok: 1, writeConcernError } as never), 1);
+  expect(told).toMatchObject({ status: 503 });
+  expect(String(told)).not.toContain('wrote nothing');
+  expect(told).toEqual(translateMongoError(new MongoWriteConcernError({ ok: 1, writeConcernError } as never)));
 });
 
 test('other errors of the server pass', () => {

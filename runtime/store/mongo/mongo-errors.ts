@@ -72,8 +72,12 @@ export function writeNotDone(): FhirError {
   );
 }
 
-/** Whether the time of an operation ran out in the server. */
+/**
+ * Whether the time of an operation ran out in the server, before it was done. Where it ran out while the server waited for others
+ * to confirm it, it was done.
+ */
 export function isTimeUp(error: unknown): boolean {
+  if (error instanceof MongoWriteConcernError) return false;
   return error instanceof MongoServerError && TIME_IS_UP.has(Number(error.code));
 }
 
