@@ -143,6 +143,7 @@ export function wordSearches(store: Store): void {
       ['/Condition?_filter=_text co "x"', 'stands by itself'],
       ['/Bundle?_filter=_text co "x"', 'stands by itself'],
       [`/Condition?_content=${'x '.repeat(51)}`, 'has 51 words, and may have 50'],
+      [`/Condition?_content=x${'-'.repeat(4000)}`, 'has 4001 characters, and may have 4000, for 50 words'],
       [`/Condition?_content=${'('.repeat(9)}x${')'.repeat(9)}`, 'more than 8 parentheses'],
     ])('%s: %s', async (path, text) => {
       const answer = refusalOf(await get(path.replace(/[ "]/g, encodeURIComponent)));

@@ -11,7 +11,7 @@ import { usedBy } from '../../runtime/search/query/used-by.js';
 import { TEXT_BOUNDS } from '../../runtime/search/text/extract-text.js';
 import { append, MOST_TEXT, toLine } from '../../runtime/search/text/line.js';
 import { blocksOf } from '../../runtime/search/text/narrative.js';
-import { DEEPEST, readBeginning, readWords } from '../../runtime/search/text/parse-words.js';
+import { checkLength, DEEPEST, readBeginning, readWords } from '../../runtime/search/text/parse-words.js';
 import { wordsOf } from '../../runtime/search/text/segment.js';
 import { toMatch } from '../../runtime/store/sqlite/words.js';
 import { atMost } from '../at-most.js';
@@ -146,6 +146,10 @@ describe('what is asked', () => {
   it('a bounded number of words', () => {
     expect(() => readWords('x '.repeat(1000))).toThrow('has 1000 words, and may have 50');
     expect(() => readBeginning('x '.repeat(51))).toThrow('has 51 words');
+  });
+  it('all alternatives together too', () => {
+    expect(() => checkLength('x,'.repeat(40_001), 1000)).toThrow('has 80002 characters, and may have 80000');
+    expect(checkLength('x,'.repeat(40_000), 1000)).toBeUndefined();
   });
   it.each([readWords, readBeginning])('and of characters, before it is divided into words', (read) => {
     const begun = performance.now();
