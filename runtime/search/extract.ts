@@ -5,7 +5,7 @@ import { inTurn, type Visit, type Way } from '../path/visit.js';
 import { contextEntries } from './context-entries.js';
 import { unindexedEntries } from './unindexed.js';
 import { libraryVisit, type LibraryEnd } from './extract-library.js';
-import { storedVisit } from './stored-bound.js';
+import { storedVisits } from './stored-bound.js';
 import type { IndexEntry, SimpleEntry } from './entry.js';
 import { createFindConverter, type FindConverter } from './extract-converters.js';
 import { createTextExtractor } from './text/extract-text.js';
@@ -94,8 +94,9 @@ function compileType(compiler: Compiler, rows: readonly SearchRow[]): Visit<Harv
   const stored = rows.filter(({ isStored }) => isStored === true);
   return inTurn([
     compileAll(builtIn.flatMap((row) => waysOf(compiler, row))),
-    ...stored.map((row) =>
-      storedVisit(row.code, compileAll(waysOf({ ...compiler, isStored: true }, row)), compiler.pace),
+    storedVisits(
+      stored.map((row) => ({ code: row.code, visit: compileAll(waysOf({ ...compiler, isStored: true }, row)) })),
+      compiler.pace,
     ),
   ]);
 }

@@ -7,12 +7,15 @@ import { sizeOf } from '../path/size-of.js';
 export interface Pace {
   /** Whether it may be evaluated now. @param parameter whatever stands for it on this type */
   admits(parameter: object, resource: object): boolean;
-  /** @param took milliseconds */
-  took(parameter: object, resource: object, took: number): void;
+  /** @param took what each took of the resource, in milliseconds */
+  took(took: ReadonlyMap<object, number>, resource: object): void;
 }
 
-/** What counts as slow, and what slow ones may take of a minute; in milliseconds. */
-export const PACE = { slow: 100, most: 2000, minute: 60_000 } as const;
+/**
+ * What all together have to take of a resource to count as slow, what of that one has to take to be among those that are, and
+ * what they may take of a minute; in milliseconds.
+ */
+export const PACE = { slow: 100, part: 4, most: 2000, minute: 60_000 } as const;
 /** It will be slow on somewhat smaller ones as well: so few resources are needed to find out on which it is not. */
 const SMALLER = 3 / 4;
 
@@ -35,11 +38,16 @@ export function createPace(now: () => number = () => performance.now()): Pace {
       const from = slow.get(parameter);
       return taken < PACE.most || from === undefined || sizeOf(resource, from) < from;
     },
-    took(parameter, resource, took) {
-      if (took < PACE.slow) return;
+    took(took, resource) {
+      let all = 0;
+      for (const each of took.values()) all += each;
+      if (all < PACE.slow) return;
       turn();
-      taken += took;
-      slow.set(parameter, Math.min(slow.get(parameter) ?? Infinity, sizeOf(resource, Infinity) * SMALLER));
+      taken += all;
+      const from = sizeOf(resource, Infinity) * SMALLER;
+      for (const [parameter, each] of took) {
+        if (each >= PACE.part) slow.set(parameter, Math.min(slow.get(parameter) ?? Infinity, from));
+      }
     },
   };
 }

@@ -1,5 +1,5 @@
-import type { Visit } from '../path/visit.js';
 import { sizeOf } from '../path/size-of.js';
+import type { Visit } from '../path/visit.js';
 import type { Pace } from './pace.js';
 import type { Harvest } from './values/converter.js';
 
@@ -9,37 +9,49 @@ import type { Harvest } from './values/converter.js';
  */
 export const MOST_CONVERTED = { values: 10_000, characters: 1_000_000 } as const;
 
+/** What all stored parameters together may take of one resource, in milliseconds: those behind have failed on it. */
+export const LONGEST = 500;
+
+/** What a stored parameter is read off, and its code. */
+export interface StoredVisit {
+  readonly code: string;
+  readonly visit: Visit<Harvest>;
+}
+
 /**
- * The visit of all that a stored parameter is read off. Where its expression fails, or more is found than may be converted, the
- * resource has no entries of it, and the harvest says so. Never throws.
+ * The visit of all that stored parameters are read off. Where an expression fails, or more is found than may be converted, or time
+ * is up, the resource has no entries of that parameter, and the harvest says so. Never throws.
  *
- * @param code of the parameter
- * @param pace absent: it is evaluated however long it takes
+ * @param pace absent: they are evaluated however often that takes long
  */
-export function storedVisit(code: string, visit: Visit<Harvest>, pace?: Pace): Visit<Harvest> {
+export function storedVisits(parameters: readonly StoredVisit[], pace?: Pace): Visit<Harvest> {
+  if (parameters.length === 0) return () => {};
   return (value, harvest) => {
-    const { root } = harvest;
-    if (pace?.admits(visit, root) === false) {
-      (harvest.failed ??= new Set()).add(code);
-      return;
-    }
-    const begun = performance.now();
+    const { root, out } = harvest;
     harvest.charge ??= createCharge();
-    const { out } = harvest;
-    const before = out.length;
-    try {
-      visit(value, harvest);
-    } catch {
-      harvest.out = out;
-      out.length = before;
-      (harvest.failed ??= new Set()).add(code);
+    const begun = performance.now();
+    const took = new Map<object, number>();
+    let before = begun;
+    for (const { code, visit } of parameters) {
+      const length = out.length;
+      try {
+        if (before - begun > LONGEST || pace?.admits(visit, root) === false) throw new RangeError('time is up');
+        visit(value, harvest);
+      } catch {
+        harvest.out = out;
+        out.length = length;
+        (harvest.failed ??= new Set()).add(code);
+      }
+      const now = performance.now();
+      took.set(visit, now - before);
+      before = now;
     }
-    pace?.took(visit, root, performance.now() - begun);
+    pace?.took(took, root);
   };
 }
 
 /** @returns counts what is about to be converted, or to be compared whole. @throws RangeError where it is too much by then */
-function createCharge(): NonNullable<Harvest['charge']> {
+export function createCharge(): NonNullable<Harvest['charge']> {
   let { values, characters }: { values: number; characters: number } = MOST_CONVERTED;
   return (value, times = 1) => {
     values -= times;

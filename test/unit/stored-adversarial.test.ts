@@ -129,13 +129,24 @@ it('the pace is that of a minute', () => {
   const size = (length: number) => ({ text: 'x'.repeat(length) });
   for (let spent = 0; spent < PACE.most; spent += 500) {
     expect(admits(slow, size(1000))).toBe(true);
-    took(slow, size(1000), 500);
+    took(new Map([[slow, 500]]), size(1000));
   }
-  took(other, size(1000), PACE.slow - 1);
+  took(new Map([[other, PACE.slow - 1]]), size(1000));
   expect([admits(slow, size(1000)), admits(slow, size(900)), admits(slow, size(500))]).toEqual([false, false, true]);
   expect(admits(other, size(1000))).toBe(true);
   now = PACE.minute;
   expect(admits(slow, size(1000))).toBe(true);
+});
+
+it('many that are quick by themselves are slow together', () => {
+  const { admits, took } = createPace(() => 0);
+  const [all, one] = [list(60, () => ({})), {}];
+  const resource = { text: 'x'.repeat(1000) };
+  for (let spent = 0; spent < PACE.most; spent += 480) {
+    took(new Map([...all.map((each) => [each, 8] as const), [one, 1]]), resource);
+  }
+  expect(all.some((each) => admits(each, resource))).toBe(false);
+  expect(admits(one, resource)).toBe(true);
 });
 
 const nest = (open: string, inner: string, close: string, depth: number): string =>

@@ -1,5 +1,3 @@
-import { createHash } from 'node:crypto';
-
 import type { Tables } from '../../contract/tables.js';
 import type { Resource } from '../../fhir/resource.js';
 import type { IndexEntry } from '../../search/entry.js';
@@ -17,8 +15,6 @@ import { UNINDEXED } from '../../search/unindexed.js';
  * start to its end.
  */
 export interface DefinitionSet {
-  /** The same for all processes that see the same parameters. */
-  readonly key: string;
   readonly tables: Tables;
   readonly extract: Services['extract'];
   readonly maker: IndexMaker;
@@ -60,7 +56,6 @@ export function createDefinitionSet(
     return entries;
   };
   return {
-    key: hash(parameters.map(({ id, url, code, rows }) => [id, url, code, [...rows]])),
     tables: all,
     extract,
     maker: withMoreRows(
@@ -96,8 +91,4 @@ function onlyStored(search: Tables['search']): Tables['search'] {
     ...(base !== undefined && { base }),
     parameters: parameters.filter(({ isStored }) => isStored === true),
   }));
-}
-
-function hash(value: unknown): string {
-  return createHash('sha256').update(JSON.stringify(value)).digest('base64url').slice(0, 16);
 }

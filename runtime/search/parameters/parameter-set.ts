@@ -143,6 +143,13 @@ function conflictOf(
     const text = `there are ${others.length} stored parameters in effect, and no more may be: retire or delete others`;
     return { kind: 'conflict', text, path: ['status'] };
   }
+  const size = [...others.map(({ rows }) => rows), rows].reduce((sum, each) => sum + sizeOfRows(each), 0);
+  if (size > STORED_LIMITS.together) {
+    const text =
+      'all stored parameters in effect would be too large together: name fewer bases or alternatives, or retire others ' +
+      '(each base counts the expression, and 100 for each of its alternatives there)';
+    return { kind: 'conflict', text, path: ['expression'] };
+  }
   if (builtIn(url) !== undefined) {
     return {
       kind: 'conflict',
@@ -175,6 +182,15 @@ function conflictOf(
     return { kind: 'conflict', text, path: ['code'], other: other.id };
   }
   return undefined;
+}
+
+/** What rows take in every process, and of the time to put them into effect. */
+function sizeOfRows(rows: StoredParameter['rows']): number {
+  let size = 0;
+  for (const { paths, components = [] } of rows.values()) {
+    for (const { text } of [...paths, ...components.flatMap((each) => each.paths)]) size += 100 + text.length;
+  }
+  return size;
 }
 
 function concreteOf(bases: Iterable<string>, concrete: ParameterContext['concrete']): Set<string> {

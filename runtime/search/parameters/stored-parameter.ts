@@ -15,6 +15,8 @@ export const STORED_LIMITS = {
   paths: 1000,
   /** Components of a composite. */
   components: 8,
+  /** What all in effect take together: for each way of each type 100, and the UTF-16 code units of its expression. */
+  together: 1_000_000,
   code: 64,
 } as const;
 

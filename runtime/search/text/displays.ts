@@ -34,6 +34,7 @@ export function hasDisplays(type: string): boolean {
 export function takeDisplays(param: string, types: readonly string[]): Visit<TextFocus> {
   const displays = types.flatMap((type) => (hasDisplays(type) ? [BY_TYPE[type]!] : []));
   return (value, focus) => {
+    focus.charge?.(value);
     for (const each of displays) each(value, (text, isXhtml) => focus.take(param, text, isXhtml));
   };
 }

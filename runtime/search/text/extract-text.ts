@@ -4,6 +4,7 @@ import { compileWays } from '../../path/compile-ways.js';
 import type { Visit, Way } from '../../path/visit.js';
 import type { WordsEntry } from '../entry.js';
 import { parametersOf } from '../parameters-of.js';
+import { createCharge } from '../stored-bound.js';
 import { objectOf, textOf } from '../values/json.js';
 import { collectLines } from './collect-lines.js';
 import { createContentWalk } from './content.js';
@@ -53,8 +54,14 @@ type Beside = 'beside' | 'stored';
 /** What is read of a type. */
 interface TypeTexts {
   readonly hasNarrative: boolean;
-  /** Take the texts of all other parameters. */
-  readonly visits: Readonly<Record<Beside, Visit<TextFocus>>>;
+  /** Take the texts of all other parameters; each may give up, and then has none. */
+  readonly visits: Readonly<Record<Beside, readonly BesideVisit[]>>;
+}
+
+interface BesideVisit {
+  /** Code of the stored parameter that it is of; absent: of all that are built in. */
+  readonly stored?: string;
+  readonly visit: Visit<TextFocus>;
 }
 
 /**
@@ -70,9 +77,13 @@ export function createTextExtractor(tables: Pick<Tables, 'search' | 'types' | 'p
     let texts = compiled.get(type);
     if (texts === undefined) {
       const rows = parametersOf(type, searchTables);
-      const visitOf = (isStored: boolean): Visit<TextFocus> =>
-        compileWays([...rows.values()].filter((row) => (row.isStored === true) === isStored).flatMap(waysOf));
-      texts = { hasNarrative: rows.has(NARRATIVE), visits: { beside: visitOf(false), stored: visitOf(true) } };
+      const builtIn = [...rows.values()].filter(({ isStored }) => isStored !== true);
+      const stored = [...rows.values()].filter(({ isStored }) => isStored === true);
+      const visits = {
+        beside: [{ visit: compileWays(builtIn.flatMap(waysOf)) }],
+        stored: stored.map((row) => ({ stored: row.code, visit: compileWays(waysOf(row)) })),
+      };
+      texts = { hasNarrative: rows.has(NARRATIVE), visits };
       compiled.set(type, texts);
     }
     return texts;
@@ -93,7 +104,8 @@ export function createTextExtractor(tables: Pick<Tables, 'search' | 'types' | 'p
     return text === '' || !hasNarrative ? content : [...content, { kind: 'words', param: NARRATIVE, text }];
   }
 
-  function besideOf(resource: Json, visit: Visit<TextFocus>, most: number, lines: LineReader): WordsEntry[] {
+  function besideOf(resource: Json, visits: readonly BesideVisit[], most: number, lines: LineReader): WordsEntry[] {
+    const failed = new Set<string>();
     const collected = collectLines(most);
     const taken = new Map<string, Set<string>>();
     const take: TextFocus['take'] = (param, text, isXhtml = false) => {
@@ -105,8 +117,17 @@ export function createTextExtractor(tables: Pick<Tables, 'search' | 'types' | 'p
       if (!known.has(line)) collected.add(param, line);
       known.add(line);
     };
-    visit(resource, { root: resource, take });
-    return collected.entries();
+    // What is built in has no such bound; what stored parameters find is counted, as for their values.
+    const charge = createCharge();
+    for (const { stored, visit } of visits) {
+      try {
+        visit(resource, { root: resource, take, ...(stored !== undefined && { charge }) });
+      } catch (error) {
+        if (stored === undefined) throw error;
+        failed.add(stored);
+      }
+    }
+    return collected.entries().filter(({ param }) => !failed.has(param));
   }
 
   return (type, resource, wanted) => {
