@@ -29,7 +29,7 @@ export const errataCasesR4B: readonly ErratumCase[] = [
       '/component/1/expression',
       'where is the date of Observation?code-value-date',
       (made) => made.parameters('Observation', 'code-value-date')[0]?.components?.[1]?.paths.map(({ text }) => text),
-      `${parameter('Observation-code-value-date')}: Observation: value.as(DateTime): Observation.value[x] cannot be a DateTime`,
+      `${parameter('Observation-code-value-date')}: Observation: value.as(DateTime): DateTime is a type of FHIRPath`,
       ['value.as(dateTime)', 'value.as(Period)'],
     ],
     [
