@@ -9,8 +9,11 @@ import type { Harvest } from './values/converter.js';
  */
 export const MOST_CONVERTED = { values: 10_000, characters: 1_000_000 } as const;
 
-/** What all stored parameters together may take of one resource, in milliseconds: those behind have failed on it. */
-export const LONGEST = 500;
+/**
+ * What all stored parameters together may take of one resource, in milliseconds: those behind have failed on it. The library has
+ * half of it, so that what it was stopped in leaves time for what is compiled.
+ */
+export const LONGEST = 1000;
 
 /** What a stored parameter is read off, and its code. */
 export interface StoredVisit {

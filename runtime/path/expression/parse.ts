@@ -21,10 +21,14 @@ export type Expression =
     }
   | { readonly kind: 'literal'; readonly value: string | boolean };
 
+/** Brackets within each other, at most: so many that the stack holds them wherever it is read. */
+const DEEPEST = 200;
+
 /**
  * Reads one expression.
  *
  * @throws ExpressionError with the expression and the place
+ * @throws RangeError where brackets are nested too deeply
  */
 export function parseExpression(text: string): Expression {
   return new Parser(text).whole();
@@ -33,6 +37,7 @@ export function parseExpression(text: string): Expression {
 class Parser {
   private readonly tokens: readonly Token[];
   private next = 0;
+  private depth = 0;
 
   constructor(private readonly text: string) {
     this.tokens = tokenize(text);
@@ -45,8 +50,10 @@ class Parser {
   }
 
   private and(): Expression {
+    if (++this.depth > DEEPEST) throw new RangeError('brackets are nested too deeply');
     let left = this.equality();
     while (this.accept('and')) left = { kind: 'binary', operator: 'and', left, right: this.equality() };
+    this.depth--;
     return left;
   }
 
