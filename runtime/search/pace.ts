@@ -11,11 +11,8 @@ export interface Pace {
   took(took: ReadonlyMap<object, number>, resource: object): void;
 }
 
-/**
- * What all together have to take of a resource to count as slow, what of that one has to take to be among those that are, and
- * what they may take of a minute; in milliseconds.
- */
-export const PACE = { slow: 100, part: 4, most: 2000, minute: 60_000 } as const;
+/** What all together have to take of a resource to count as slow, and what they may take of a minute; in milliseconds. */
+export const PACE = { slow: 100, most: 2000, minute: 60_000 } as const;
 /** It will be slow on somewhat smaller ones as well: so few resources are needed to find out on which it is not. */
 const SMALLER = 3 / 4;
 
@@ -45,8 +42,11 @@ export function createPace(now: () => number = () => performance.now()): Pace {
       turn();
       taken += all;
       const from = sizeOf(resource, Infinity) * SMALLER;
-      for (const [parameter, each] of took) {
-        if (each >= PACE.part) slow.set(parameter, Math.min(slow.get(parameter) ?? Infinity, from));
+      // The slowest, until those that are left are quick together.
+      for (const [parameter, each] of [...took].sort(([, a], [, b]) => b - a)) {
+        if (all < PACE.slow) break;
+        all -= each;
+        slow.set(parameter, Math.min(slow.get(parameter) ?? Infinity, from));
       }
     },
   };

@@ -145,7 +145,7 @@ it('many that are quick by themselves are slow together', () => {
   for (let spent = 0; spent < PACE.most; spent += 480) {
     took(new Map([...all.map((each) => [each, 8] as const), [one, 1]]), resource);
   }
-  expect(all.some((each) => admits(each, resource))).toBe(false);
+  expect(all.filter((each) => admits(each, resource)).length * 8).toBeLessThan(PACE.slow);
   expect(admits(one, resource)).toBe(true);
 });
 
@@ -171,7 +171,11 @@ const DEFINITIONS: readonly (readonly [name: string, expression: string, refusal
     `Patient.name.where(${nest('(', 'given', ')', 1900)}.exists())`,
     /nested too deeply|nested 16/,
   ],
-  ['iif in iif', nest('iif(true, ', 'Patient.id', ')', 300), /at most 2000 characters|nested 16 deep|at most 128/],
+  [
+    'iif in iif',
+    nest('iif(true, ', 'Patient.id', ')', 300),
+    /nested too deeply|at most 2000 characters|nested 16 deep|at most 128/,
+  ],
   ['select in select', nest('select(', 'name.given', ')', 15), null],
   ['where in where', `Patient${nest('.where(extension', '', '.exists())', 145)}.id`, null],
   ['conditions in a row', `Patient.name${'.where(family.exists())'.repeat(170)}.family`, null],
