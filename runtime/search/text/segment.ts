@@ -79,7 +79,7 @@ const DIVIDED = /[\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar
 
 function dividedWords(piece: string, budget: WordsBudget): string {
   if (budget.segmented === 0) return '';
-  const spelled = piece.normalize('NFC').toLowerCase().replace(SEPARATORS, ' ');
+  const spelled = piece.normalize('NFC').toLowerCase().replace(COLONS, ' ').replace(SEPARATORS, ' ');
   const words = segment(spelled, budget).flatMap((word) => fold(word).split(' '));
   return tidy(words).filter(isSome).join(' ');
 }
@@ -141,6 +141,9 @@ const LETTERS = new RegExp(`^["'.,;،]*((?:${LETTER})(?:${LETTER}|[0-9])*)["'.,;
 
 /** Another spelling of what stands in `don't`. */
 const APOSTROPHES = /(?<=[a-z])[‘’](?=[a-z])/g;
+
+/** Other spellings of the colon, which the segmenter takes for part of a word, too, where nothing is folded before. */
+const COLONS = /[：﹕︓]/g;
 
 /** The colon, and frequent signs that are never part of a word: so that most texts need no segmenter. */
 const SEPARATORS = /[:–—“”„«»‹›•°§†‡¿¡।॥؛؟。、「」『』【】〈〉《》()[\]{}<>/\\+*=#&@!?%$^~|`-]/g;
