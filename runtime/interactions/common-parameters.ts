@@ -4,6 +4,7 @@ import { isLinkName } from '../search/query/link-name.js';
 import type { CriterionContext } from '../search/query/parse-criterion.js';
 import { quote } from '../search/query/quote.js';
 import { codesOf } from '../search/query/unknown-parameter.js';
+import { textBudget } from '../search/text/parse-words.js';
 import { utc } from '../search/values/zone.js';
 import type { SearchInput, SearchServices } from './search-input.js';
 import type { SearchSettings } from './search-settings.js';
@@ -33,6 +34,7 @@ export function searchContext(
     now,
     ...(base !== '' && { baseUrl: base }),
     maxAlternatives: isPosted ? settings.postValues : settings.values,
+    text: textBudget(),
   };
   if (type === undefined) return { context: common, owner, check: (name) => checkCommon(name, rows) };
   const hierarchy = { type, hierarchies: definitions.hierarchies() };

@@ -15,7 +15,7 @@ function plainly(written: string): string[] {
   if (DIVIDED.test(text) && /\s/.test(text)) return text.split(/\s+/).flatMap(plainly);
   const isDivided = DIVIDED.test(text);
   const spelled = isDivided ? text.normalize('NFC').toLowerCase() : fold(text);
-  return [...segmenter.segment(spelled.replaceAll(':', ' '))]
+  return [...segmenter.segment(spelled.replace(/[:：﹕︓]/g, ' '))]
     .filter(({ isWordLike }) => isWordLike)
     .flatMap(({ segment }) => (isDivided ? fold(segment).split(' ') : [segment]))
     .map((word) => word.replace(/['"’‘ʼ＇״׳]/g, '').slice(0, 40))
@@ -32,7 +32,7 @@ it('are in ASCII what the segmenter takes for words', () => {
 
 it('are so beside other scripts, whose words have other rules', () => {
   const unit = fc.constantFrom(
-    ...'abz09_.\':,; -éßöşΣς’“–•·‧לצה"תשب٣ー日本語カタ漢字ภาษาไทยकि한국ㅎжЯ°§†©®„«»‹›‘😀𝒳\u200b\u200d\u00ad\u0301',
+    ...'abz09_.\':：﹕,; -éßöşΣς’“–•·‧לצה"תשب٣ー日本語カタ漢字ภาษาไทยकि한국ㅎжЯ°§†©®„«»‹›‘😀𝒳\u200b\u200d\u00ad\u0301',
   );
   fc.assert(
     fc.property(fc.string({ unit, maxLength: 14 }), (text) => void expect(wordsOf(text)).toEqual(plainly(text))),

@@ -21,6 +21,7 @@ import { LONGEST } from '../../runtime/search/text/ascii-words.js';
 import { TEXT_BOUNDS } from '../../runtime/search/text/extract-text.js';
 import { MOST_TEXT } from '../../runtime/search/text/line.js';
 import { MOST_WORDS } from '../../runtime/search/text/has-words.js';
+import { SEARCH_BOUNDS } from '../../runtime/search/text/parse-words.js';
 import { MAX_WAYS } from '../../runtime/search/query/resolve-links.js';
 
 /** Types of parameters, in the order of the page. */
@@ -179,7 +180,8 @@ export function searchDocs(): string {
     '',
     `Of each parameter of a resource ${count(MOST_TEXT)} characters of words are kept, some 80,000 words, and of a resource ${count(body.content.words)} different words of its`,
     `content and ${count(body.beside.words)} of what stands beside its other parameters (besides ${count(head.content.words)} and ${count(head.beside.words)} of its \`meta\`). What follows is not found by its words.`,
-    `Of what only dictionaries and rules divide into words (Chinese, Japanese, Thai, words with unusual signs) that are ${count(body.content.segmented)} characters of the content and ${count(body.beside.segmented)} beside the others.`,
+    `Of what only dictionaries and rules divide into words (Chinese, Japanese, Thai, words with unusual signs) that are ${count(body.content.segmented)} characters of the content and ${count(body.beside.segmented)} beside the others, where each piece without a space counts eight more, and a long one a sixth more.`,
+    `Texts that are not all ASCII are read up to ${count(body.content.unlike)} characters of the content and ${count(body.beside.unlike)} beside the others. A search may ask for words of ${count(SEARCH_BOUNDS.characters)} characters, ${count(SEARCH_BOUNDS.segmented)} of which only dictionaries and rules divide: 400 \`parameter-invalid\` beyond.`,
     'With `_score=true` each match tells by `search.score` how well it answers, from 0 to 1: how often the words stand in it, less in longer texts (BM25 without frequencies). Nothing sorts by that. `_filter` has no words, and scopes have none.',
     'Entries of earlier versions have no words: searches for some warn until `kiln reindex` is done.',
     '',

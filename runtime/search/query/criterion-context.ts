@@ -2,6 +2,7 @@ import type { SearchRow } from '../../contract/search.js';
 import type { SearchDefinitions } from './definitions.js';
 import type { HierarchyContext } from './parse-hierarchy.js';
 import type { ValueContext } from './parse-value.js';
+import type { TextBudget } from '../text/parse-words.js';
 
 /** What criteria are read with. */
 export interface CriterionContext extends ValueContext {
@@ -9,6 +10,8 @@ export interface CriterionContext extends ValueContext {
   readonly rows: ReadonlyMap<string, SearchRow>;
   /** Greatest number of alternatives in one value. */
   readonly maxAlternatives: number;
+  /** What the words of all criteria may take together; absent: each criterion has a budget of its own. */
+  readonly text?: TextBudget;
   /** Absent: hierarchies of resources are not followed. */
   readonly hierarchy?: HierarchyContext;
   /** Absent: chains and reverse chains are refused, because nobody knows the type that is searched. */

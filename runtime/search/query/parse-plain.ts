@@ -10,13 +10,13 @@ import { admitsModifier, HEAD_MODIFIERS, modifiersOf, prefixesOf } from './modif
 import { isDirection, joinHierarchies, parseHierarchy } from './parse-hierarchy.js';
 import { splitPrefix } from './intervals.js';
 import { LATER, VALUE_PARSERS, type ValueParser, type ValueRow } from './parse-value.js';
-import type { Criterion } from './query.js';
+import type { Criterion, WordsTest } from './query.js';
 import { clip, quote } from './quote.js';
 import { compositeTests, invalid, missing, readValue, toCondition } from './read-value.js';
 import { splitAt, unescape } from './split.js';
 import { countWords, MOST_WORDS } from '../text/has-words.js';
 import { isWords, takesWords } from './text-modifiers.js';
-import { checkLength, readBeginning, readWords } from '../text/parse-words.js';
+import { checkLength, readBeginning, readWords, takeLength, textBudget } from '../text/parse-words.js';
 import { notYet, unknownParameter } from './unknown-parameter.js';
 
 /**
@@ -65,16 +65,7 @@ export function parsePlain(
     return { param: code, hierarchies: joinHierarchies(hierarchies) };
   }
   if (takesWords(row, modifier)) {
-    const read = modifier === 'text' ? readBeginning : readWords;
-    const mostWords = Math.max(most, MOST_WORDS);
-    readValue(label, value, () => checkLength(value, mostWords));
-    let words = 0;
-    const some = parts.map((part) => {
-      const test = readValue(label, part, () => read(unescape(part)));
-      words += countWords(test);
-      if (words > mostWords) throw invalid(label, `has more than ${mostWords} words`);
-      return test;
-    });
+    const some = readParts(label, modifier, value, parts, Math.max(most, MOST_WORDS), context);
     return { param: code, words: some.length === 1 ? some[0]! : { some } };
   }
   const { parse, target } = findParser(label, modifier, row, context);
@@ -83,6 +74,33 @@ export function parsePlain(
     parts.flatMap((part) => readValue(label, part, () => parse(part, target, context))),
   );
   return modifier === 'not' ? { not: condition } : condition;
+}
+
+/** Reads the values of a parameter that is asked for words. @param most words, of all of them */
+function readParts(
+  label: string,
+  modifier: string,
+  value: string,
+  parts: readonly string[],
+  most: number,
+  { text: budget = textBudget() }: PlainContext,
+): readonly WordsTest[] {
+  const isBeginning = modifier === 'text';
+  const key = `${isBeginning} ${value}`;
+  const known = budget.known.get(key);
+  if (known !== undefined) return known;
+  readValue(label, value, () => checkLength(value, most));
+  readValue(label, value, () => takeLength(value, budget));
+  const read = isBeginning ? readBeginning : readWords;
+  let words = 0;
+  const some = parts.map((part) => {
+    const test = readValue(label, part, () => read(unescape(part), budget));
+    words += countWords(test);
+    if (words > most) throw invalid(label, `has more than ${most} words`);
+    return test;
+  });
+  budget.known.set(key, some);
+  return some;
 }
 
 const COMPARED: ReadonlySet<string> = new Set(['date', 'number', 'quantity']);

@@ -12,6 +12,7 @@ import { hasDisplays, takeDisplays, type TextFocus } from './displays.js';
 import { joinWords } from './join-words.js';
 import { CONTENT, NARRATIVE } from './parameters.js';
 import { readLines, type LineReader } from './read-lines.js';
+import type { WordsBudget } from './segment.js';
 
 /**
  * Reads the texts of a resource of a type that the tables have. Never throws.
@@ -23,11 +24,9 @@ export type TextExtractor = (type: string, resource: Json, wanted?: ReadonlySet<
 type Json = Readonly<Record<string, unknown>>;
 
 /** What of some texts of a resource is read. */
-interface Bounds {
+interface Bounds extends Readonly<WordsBudget> {
   /** Different words, counted once for each parameter: a store has a key for each, and MongoDB changes all those of a document at once. */
   readonly words: number;
-  /** UTF-16 units that the segmenter is given. */
-  readonly segmented: number;
 }
 
 /**
@@ -37,14 +36,14 @@ interface Bounds {
  */
 export const TEXT_BOUNDS: Readonly<Record<'body' | 'head', Readonly<Record<'content' | Beside, Bounds>>>> = {
   body: {
-    content: { words: 12_000, segmented: 50_000 },
-    beside: { words: 6_000, segmented: 20_000 },
-    stored: { words: 1_000, segmented: 5_000 },
+    content: { words: 12_000, segmented: 50_000, unlike: 600_000 },
+    beside: { words: 6_000, segmented: 20_000, unlike: 500_000 },
+    stored: { words: 1_000, segmented: 5_000, unlike: 100_000 },
   },
   head: {
-    content: { words: 500, segmented: 2_000 },
-    beside: { words: 400, segmented: 2_000 },
-    stored: { words: 100, segmented: 500 },
+    content: { words: 500, segmented: 2_000, unlike: 40_000 },
+    beside: { words: 400, segmented: 2_000, unlike: 40_000 },
+    stored: { words: 100, segmented: 500, unlike: 10_000 },
   },
 };
 
@@ -136,11 +135,11 @@ export function createTextExtractor(tables: Pick<Tables, 'search' | 'types' | 'p
     const wantsContent = isWanted(CONTENT) || isWanted(NARRATIVE);
     const wantsBeside = wanted === undefined || [...wanted].some((each) => each !== CONTENT && each !== NARRATIVE);
     const entriesOf = (part: Json, bounds: (typeof TEXT_BOUNDS)['body']): WordsEntry[] => {
-      const lines = readLines(bounds.content.segmented);
+      const lines = readLines(bounds.content);
       const content = wantsContent ? contentOf(part, texts, bounds.content.words, lines) : [];
       const entriesBeside = (which: Beside): WordsEntry[] => {
-        const { words, segmented } = bounds[which];
-        return wantsBeside ? besideOf(part, texts.visits[which], words, readLines(segmented, lines)) : [];
+        const most = bounds[which];
+        return wantsBeside ? besideOf(part, texts.visits[which], most.words, readLines(most, lines)) : [];
       };
       return [...content, ...entriesBeside('beside'), ...entriesBeside('stored')].filter(({ param }) =>
         isWanted(param),

@@ -1,4 +1,4 @@
-import { joinedWords, type SegmenterBudget } from './segment.js';
+import { joinedWords, unbounded, type WordsBudget } from './segment.js';
 
 /**
  * Texts as they are searched: of each value a line break, and its words with a space on either side. So words that follow
@@ -12,7 +12,7 @@ import { joinedWords, type SegmenterBudget } from './segment.js';
 export const MOST_TEXT = 500_000;
 
 /** A value as a line; empty where it has no words. @param budget see `joinedWords`; absent: without bounds */
-export function toLine(value: string, budget: SegmenterBudget = { units: Infinity }): string {
+export function toLine(value: string, budget: WordsBudget = unbounded()): string {
   const words = joinedWords(value.length > MOST_TEXT ? value.slice(0, MOST_TEXT) : value, budget);
   return words === '' ? '' : `\n ${words} `;
 }

@@ -3,10 +3,25 @@ import { ValueError } from '../query/parse-value.js';
 import type { WordsTest } from '../query/query.js';
 import { LONGEST } from './ascii-words.js';
 import { countWords, MOST_WORDS } from './has-words.js';
-import { wordsOf } from './segment.js';
+import { wordsOf, type WordsBudget } from './segment.js';
 
 /** Characters of a value for each of its words, at most: twice what counts of a word. Longer ones are refused before they are divided. */
 const LONGEST_ASKED = 2 * LONGEST;
+
+/** What all values for words of one search may take together: they are read on the thread that answers everybody. */
+export const SEARCH_BOUNDS = { characters: 40_000, segmented: 8_000 } as const;
+
+/** What they may still take. */
+export interface TextBudget extends WordsBudget {
+  characters: number;
+  /** What was read, by modifier and value: a chain that leads to many types reads its value once. */
+  readonly known: Map<string, readonly WordsTest[]>;
+}
+
+/** All that one search may take. */
+export function textBudget(): TextBudget {
+  return { ...SEARCH_BOUNDS, unlike: Infinity, known: new Map() };
+}
 
 /** Parentheses within each other. The parser of SQLite's FTS5 has a stack of fixed size, and gets up to three for one. */
 export const DEEPEST = 8;
@@ -17,9 +32,9 @@ export const DEEPEST = 8;
  *
  * @throws ValueError
  */
-export function readWords(text: string): WordsTest {
+export function readWords(text: string, budget: WordsBudget = textBudget()): WordsTest {
   checkLength(text);
-  const reader: Reader = { tokens: tokensOf(text), at: 0, depth: 0 };
+  const reader: Reader = { tokens: tokensOf(text), budget, at: 0, depth: 0 };
   const test = readOr(reader);
   // Whatever comes before the end, readOr stops at a closing parenthesis alone.
   if (reader.at < reader.tokens.length) throw new ValueError('has a ) without a (');
@@ -27,9 +42,9 @@ export function readWords(text: string): WordsTest {
 }
 
 /** Reads the beginning of a value. @throws ValueError */
-export function readBeginning(text: string): WordsTest {
+export function readBeginning(text: string, budget: WordsBudget = textBudget()): WordsTest {
   checkLength(text);
-  const begins = wordsOf(text);
+  const begins = wordsWithin(text, budget);
   if (begins.length === 0) throw nothing();
   return bounded({ begins });
 }
@@ -47,6 +62,25 @@ export function checkLength(text: string, words = MOST_WORDS): void {
   }
 }
 
+/** Takes the length of a value. @throws ValueError */
+export function takeLength({ length }: string, budget: TextBudget): void {
+  if (length > budget.characters) {
+    const most = SEARCH_BOUNDS.characters.toLocaleString('en');
+    throw new ValueError(`has more characters than are left: all words of a search have ${most} together`);
+  }
+  budget.characters -= length;
+}
+
+/** The words of a text, or none of them. */
+function wordsWithin(text: string, budget: WordsBudget): string[] {
+  const words = wordsOf(text, budget);
+  if (budget.segmented > 0) return words;
+  const most = SEARCH_BOUNDS.segmented.toLocaleString('en');
+  throw new ValueError(
+    `is more than a search may ask for of what only dictionaries and rules divide into words: ${most} characters together, each piece without a space counting some more`,
+  );
+}
+
 function bounded(test: WordsTest): WordsTest {
   const count = countWords(test);
   if (count > MOST_WORDS) throw new ValueError(`has ${count} words, and may have ${MOST_WORDS}`);
@@ -57,6 +91,7 @@ type Token = { readonly is: 'and' | 'or' | 'not' | '(' | ')' } | { readonly is: 
 
 interface Reader {
   readonly tokens: readonly Token[];
+  readonly budget: WordsBudget;
   at: number;
   depth: number;
 }
@@ -99,7 +134,7 @@ function isEnd({ tokens, at }: Reader): boolean {
 function readOne(reader: Reader): WordsTest {
   const token = reader.tokens[reader.at++];
   if (token?.is === 'text') {
-    const phrase = wordsOf(token.text);
+    const phrase = wordsWithin(token.text, reader.budget);
     if (phrase.length === 0) throw nothing();
     return { phrase };
   }

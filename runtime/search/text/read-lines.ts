@@ -1,5 +1,6 @@
 import { MOST_TEXT, toLine } from './line.js';
 import { blocksOf } from './narrative.js';
+import type { WordsBudget } from './segment.js';
 
 /** Tags are no text: so much more of a narrative is read. */
 const TAGS = 4;
@@ -15,32 +16,38 @@ export interface LineReader {
 
 interface WholeLine {
   readonly line: string;
-  /** UTF-16 units. */
-  readonly took: number;
+  /** Undefined: perhaps it would be longer with more. */
+  readonly took: Readonly<WordsBudget> | undefined;
 }
 
 /**
  * Makes one.
  *
- * @param units what the segmenter may be given: UTF-16 units, never time, so that lines are the same wherever they are made
+ * @param bounds what all lines together may take
  * @param before read other parameters: what stands beside one mostly stands in the content, too. Lines of this are taken over, and count
  * as if they had been made anew, so that they are the same without it
  */
-export function readLines(units: number, before?: LineReader): LineReader {
-  const budget = { units };
+export function readLines(bounds: Readonly<WordsBudget>, before?: LineReader): LineReader {
+  const budget = { segmented: bounds.segmented, unlike: bounds.unlike };
   const texts = new Map<string, WholeLine>();
   const narratives = new Map<string, WholeLine>();
 
   function make(text: string, isXhtml: boolean): WholeLine {
     const known = before?.whole(text, isXhtml);
-    const { units } = budget;
-    if (known !== undefined && known.took <= units) {
-      budget.units -= known.took;
-      return known;
+    const took = known?.took;
+    if (took !== undefined && took.segmented <= budget.segmented && took.unlike <= budget.unlike) {
+      budget.segmented -= took.segmented;
+      budget.unlike -= took.unlike;
+      return known!;
     }
+    const { segmented, unlike } = budget;
     const blocks = isXhtml ? blocksOf(text.slice(0, TAGS * MOST_TEXT)) : [text];
     const line = blocks.map((block) => toLine(block, budget)).join('');
-    return { line, took: budget.units === 0 ? Infinity : units - budget.units };
+    const isWhole = budget.segmented > 0 && budget.unlike > 0;
+    return {
+      line,
+      took: isWhole ? { segmented: segmented - budget.segmented, unlike: unlike - budget.unlike } : undefined,
+    };
   }
 
   return {
@@ -53,7 +60,7 @@ export function readLines(units: number, before?: LineReader): LineReader {
     },
     whole(text, isXhtml) {
       const made = (isXhtml ? narratives : texts).get(text);
-      return made === undefined || made.took === Infinity ? undefined : made;
+      return made?.took === undefined ? undefined : made;
     },
   };
 }

@@ -1,9 +1,12 @@
 import { fold } from '../values/fold.js';
 import { asciiWords, LONGEST } from './ascii-words.js';
 
-/** What the segmenter may still be given, in UTF-16 units: it takes some microseconds for each, a hundred times as long as other ways. */
-export interface SegmenterBudget {
-  units: number;
+/** What may still be done, in UTF-16 units, never time: so that words are the same wherever they are made. What is left out sets it to 0. */
+export interface WordsBudget {
+  /** What the segmenter may be given: it takes some microseconds for each, a hundred times as long as other ways. */
+  segmented: number;
+  /** What may be read of texts that are not all ASCII, whether or not they need the segmenter, and have words: that takes a hundred times as long as ASCII. */
+  unlike: number;
 }
 
 /**
@@ -12,26 +15,39 @@ export interface SegmenterBudget {
  * that nobody sees, and no more than the first 40 UTF-16 units of each; a colon always parts words (`BP:high`), as people expect. No stemming. Texts in scripts
  * without spaces are divided by ICU's dictionaries.
  */
-export function wordsOf(text: string): string[] {
-  const words = joinedWords(text, { units: Infinity });
+export function wordsOf(text: string, budget: WordsBudget = unbounded()): string[] {
+  const words = joinedWords(text, budget);
   return words === '' ? [] : words.split(' ');
 }
 
 /**
  * The same with a space between them, which most texts have already.
  *
- * @param budget what needs the segmenter when it is used up is left out, and ends a little before it
+ * @param budget what needs the segmenter when it is used up is left out, and ends a little before it; a text that is not all ASCII
+ * and has no room is left out whole, with all such texts behind it
  */
-export function joinedWords(value: string, budget: SegmenterBudget): string {
+export function joinedWords(value: string, budget: WordsBudget): string {
   const plain = asciiWords(value);
   if (plain !== undefined) return plain;
+  if (value.length > budget.unlike) {
+    budget.unlike = 0;
+    return '';
+  }
+  budget.unlike -= value.length;
   const text = value.replace(SPACES, ' ').replace(UNSEEN, '');
   if (!DIVIDED.test(text)) return foldedWords(text, budget);
   return text
     .split(/\s+/)
-    .map((piece) => (DIVIDED.test(piece) ? dividedWords(piece, budget) : joinedWords(piece, budget)))
+    .map((piece) =>
+      DIVIDED.test(piece) ? dividedWords(piece, budget) : (asciiWords(piece) ?? foldedWords(piece, budget)),
+    )
     .filter(isSome)
     .join(' ');
+}
+
+/** Leaves nothing out. */
+export function unbounded(): WordsBudget {
+  return { segmented: Infinity, unlike: Infinity };
 }
 
 /** Signs that nobody sees, and nobody writes in a search: soft hyphens, joiners, marks of direction. */
@@ -40,7 +56,7 @@ const UNSEEN = /\p{Cf}/gu;
 /** The one among them that parts words, where these are written without spaces. */
 const SPACES = /\u200b/g;
 
-function foldedWords(text: string, budget: SegmenterBudget): string {
+function foldedWords(text: string, budget: WordsBudget): string {
   const folded = fold(text).replace(APOSTROPHES, "'").replace(SEPARATORS, ' ');
   // No word goes over a space, and the segmenter takes a thousand times as long as a pass over ASCII.
   return (
@@ -53,7 +69,7 @@ function foldedWords(text: string, budget: SegmenterBudget): string {
   );
 }
 
-function wordsOfPiece(piece: string, budget: SegmenterBudget): string {
+function wordsOfPiece(piece: string, budget: WordsBudget): string {
   const run = LETTERS.exec(piece)?.[1];
   return run === undefined ? tidy(segment(piece, budget)).join(' ') : cut(run);
 }
@@ -61,8 +77,9 @@ function wordsOfPiece(piece: string, budget: SegmenterBudget): string {
 /** Scripts without spaces whose vowels and tones are marks: without these no dictionary knows their words. */
 const DIVIDED = /[\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]/u;
 
-function dividedWords(piece: string, budget: SegmenterBudget): string {
-  const spelled = piece.normalize('NFC').toLowerCase().replace(SEPARATORS, ' ');
+function dividedWords(piece: string, budget: WordsBudget): string {
+  if (budget.segmented === 0) return '';
+  const spelled = piece.normalize('NFC').toLowerCase().replace(COLONS, ' ').replace(SEPARATORS, ' ');
   const words = segment(spelled, budget).flatMap((word) => fold(word).split(' '));
   return tidy(words).filter(isSome).join(' ');
 }
@@ -72,7 +89,7 @@ function isSome(words: string): boolean {
 }
 
 /** What decides on words beside the text: to be raised when they change, and what Unicode and dictionaries the segmenter knows. */
-export const WORDS = [3, process.versions['unicode'], process.versions['icu']?.split('.')[0]] as const;
+export const WORDS = [4, process.versions['unicode'], process.versions['icu']?.split('.')[0]] as const;
 
 /** Rules of the root locale, whatever the machine's. */
 const segmenter = new Intl.Segmenter('en', { granularity: 'word' });
@@ -83,13 +100,20 @@ const WINDOW = 512;
 /** So near its end it may divide otherwise than with what follows: dictionaries weigh the words that come next. */
 const UNSURE = 64;
 
-function segment(text: string, budget: SegmenterBudget): string[] {
+/** What it takes to ask it at all, in units of text. */
+const CALL = 8;
+
+function segment(text: string, budget: WordsBudget): string[] {
   const words: string[] = [];
-  const most = Math.min(text.length, budget.units);
-  budget.units -= most;
   let window = WINDOW;
-  for (let at = 0; at < most;) {
-    const end = Math.min(at + window, most);
+  for (let at = 0; at < text.length;) {
+    const room = budget.segmented - CALL;
+    if (room <= 0) {
+      budget.segmented = 0;
+      break;
+    }
+    const end = Math.min(at + window, text.length, at + room);
+    budget.segmented -= CALL + end - at;
     const sure = end === text.length ? end : end - UNSURE;
     let behind = at;
     for (const { segment, isWordLike } of segmenter.segment(text.slice(at, end))) {
@@ -97,7 +121,6 @@ function segment(text: string, budget: SegmenterBudget): string[] {
       behind += segment.length;
       if (isWordLike === true) words.push(segment);
     }
-    if (behind === at && end === most) break;
     // A word that goes on to the end of the window is seen whole.
     window = behind === at ? 2 * window : WINDOW;
     at = behind;
@@ -118,6 +141,9 @@ const LETTERS = new RegExp(`^["'.,;،]*((?:${LETTER})(?:${LETTER}|[0-9])*)["'.,;
 
 /** Another spelling of what stands in `don't`. */
 const APOSTROPHES = /(?<=[a-z])[‘’](?=[a-z])/g;
+
+/** Other spellings of the colon, which the segmenter takes for part of a word, too, where nothing is folded before. */
+const COLONS = /[：﹕︓]/g;
 
 /** The colon, and frequent signs that are never part of a word: so that most texts need no segmenter. */
 const SEPARATORS = /[:–—“”„«»‹›•°§†‡¿¡।॥؛؟。、「」『』【】〈〉《》()[\]{}<>/\\+*=#&@!?%$^~|`-]/g;
