@@ -5,6 +5,7 @@ import { clientMeta, keepTags, withMeta } from '../fhir/meta.js';
 import type { JsonObject, JsonValue, Resource } from '../fhir/resource.js';
 import { readJson } from '../format/read-json.js';
 import { writeJson } from '../format/write-json.js';
+import { extractContained, MOST_CONTAINED, type Contained } from '../search/contained.js';
 import type { IndexEntry } from '../search/entry.js';
 import { stampBody, type BodyTemplate } from '../store/body.js';
 import type { Put, StoredVersion } from '../store/store.js';
@@ -43,6 +44,7 @@ export function composePut(
   const live = liveVersion(current);
   const known = preparedOf(sent)?.content;
   if (known?.entryBytes === Infinity) throw tooLarge(limits.resource);
+  checkCount(sent);
   let resource = withMeta(sent, id, sentMeta);
   let body = composeBody(resource, known);
   if (live !== undefined) {
@@ -62,9 +64,27 @@ export function composePut(
   const made = known === undefined ? extract(resource) : preparedEntries(resource, known, extract);
   const entries = refit === undefined ? made : refit(resource, made);
   const entryBytes = entries === made ? known?.entryBytes : undefined;
-  if (size !== undefined && size + (entryBytes ?? jsonBytes(entries)) > limits.resource)
-    throw tooLarge(limits.resource);
-  return { type: resource.resourceType, id, expected: current?.version ?? 0, body, content: resource, entries };
+  const contained = known?.contained ?? extractContained(resource, extract);
+  if (size !== undefined) {
+    const most = size + (entryBytes ?? jsonBytes(entries)) + (known?.containedBytes ?? containedBytes(contained));
+    if (most > limits.resource) throw tooLarge(limits.resource);
+  }
+  return {
+    type: resource.resourceType,
+    id,
+    expected: current?.version ?? 0,
+    body,
+    content: resource,
+    entries,
+    ...(contained.length > 0 && { contained }),
+  };
+}
+
+/** @throws FhirError where there are too many contained resources to be found */
+function checkCount({ contained }: Resource): void {
+  if (!Array.isArray(contained) || contained.length <= MOST_CONTAINED) return;
+  const text = `A resource may contain ${MOST_CONTAINED} others, not ${contained.length}; give them places of their own`;
+  throw new FhirError('resource-too-large', text);
 }
 
 /** The bytes of the text; undefined where it is surely small. @throws FhirError where they alone are too many */
@@ -78,6 +98,11 @@ function checkSize({ head, tail }: BodyTemplate, limit: number): number | undefi
 /** What entries take of the limit. */
 export function jsonBytes(entries: readonly IndexEntry[]): number {
   return Buffer.byteLength(JSON.stringify(entries));
+}
+
+/** What entries of contained resources take of it. */
+export function containedBytes(contained: readonly Contained[]): number {
+  return contained.reduce((sum, { entries }) => sum + jsonBytes(entries), 0);
 }
 
 function tooLarge(limit: number): FhirError {

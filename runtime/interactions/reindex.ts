@@ -2,6 +2,7 @@ import { FhirError } from '../fhir/errors.js';
 import { clientMeta, withMeta } from '../fhir/meta.js';
 import type { Resource } from '../fhir/resource.js';
 import { readJson } from '../format/read-json.js';
+import { extractContained } from '../search/contained.js';
 import { EVERYTHING } from '../search/query/query.js';
 import type { FindPage, Reindexed, Store, StoredVersion } from '../store/store.js';
 import type { ReindexRecord } from './reindex-record.js';
@@ -79,5 +80,6 @@ function nextSize({ versions }: FindPage): number {
 function toReindexed({ type, id, version, json }: StoredVersion, { extract }: ReindexJob): Reindexed[] {
   if (json === undefined) return [];
   const resource = readJson(json, DEPTH) as Resource;
-  return [{ type, id, version, entries: extract(withMeta(resource, id, clientMeta(resource))) }];
+  const entries = extract(withMeta(resource, id, clientMeta(resource)));
+  return [{ type, id, version, entries, contained: extractContained(resource, extract) }];
 }

@@ -1,6 +1,7 @@
 import { FhirError } from '../../fhir/errors.js';
 import type { Resource } from '../../fhir/resource.js';
 import { readJson } from '../../format/read-json.js';
+import { extractContained } from '../../search/contained.js';
 import type { IndexEntry } from '../../search/entry.js';
 import type { RestoredVersion, ScannedVersion, Store } from '../../store/store.js';
 import type { CopyRecord } from './copy-record.js';
@@ -88,7 +89,7 @@ function toRestored(scanned: ScannedVersion, job: CopyVersions): RestoredVersion
   const { isCurrent, ...version } = scanned;
   if (version.json === undefined) return version;
   const content = readJson(version.json, DEPTH) as Resource;
-  return isCurrent ? { ...version, content, entries: entriesOf(content, scanned, job) } : { ...version, content };
+  return isCurrent ? { ...version, content, ...entriesOf(content, scanned, job) } : { ...version, content };
 }
 
 /** What today's tables cannot index is copied all the same. */
@@ -96,15 +97,15 @@ function entriesOf(
   content: Resource,
   scanned: ScannedVersion,
   { extract, knownTypes, onUnindexed }: CopyVersions,
-): readonly IndexEntry[] {
+): Pick<RestoredVersion, 'entries' | 'contained'> {
   if (!knownTypes.has(scanned.type)) {
     onUnindexed(scanned, `${scanned.type} is no resource type`);
-    return [];
+    return { entries: [] };
   }
   try {
-    return extract(content);
+    return { entries: extract(content), contained: extractContained(content, extract) };
   } catch (error) {
     onUnindexed(scanned, error instanceof Error ? error.message : String(error));
-    return [];
+    return { entries: [] };
   }
 }

@@ -5,6 +5,7 @@ import { stampBody } from '../body.js';
 import type { Change, StoredVersion } from '../store.js';
 import { replaceAll } from './apply-changes.js';
 import { fieldsOf, readValue, type Raw } from './bson.js';
+import { restampMembers } from './members.js';
 import { keyOf, pastKeyOf, type PastDocument, type ResourceDocument } from './documents.js';
 import type { StampsOfWrite } from './stamps.js';
 import { readHead } from './stored-version.js';
@@ -65,6 +66,7 @@ export function openRestamper({
       return body === undefined ? head : { ...head, json: stampBody(body, stored.version, updated) };
     });
     if (current.length > 0) await replaceAll(resource, current, session);
+    await restampMembers(resource, current.map(({ document }) => document), session); // prettier-ignore
     if (pasts.length > 0) await history.bulkWrite(pasts, { session });
     return again;
   }

@@ -15,7 +15,7 @@ import {
 import { findVersions, openApply } from './apply-changes.js';
 import { keyOf } from './documents.js';
 import { openKeyQueue } from '../key-queue.js';
-import { moreTime } from '../write-time.js';
+import { countChanges, moreTime } from '../write-time.js';
 import {
   isConnectionLost,
   isDuplicate,
@@ -44,7 +44,7 @@ const LATE_BY_NATURE = 200;
 /** Who gives up waiting does so before the client is told that nobody knows. In milliseconds. */
 const SLACK = 100;
 
-/** The writer: all changes or none. A creation without guards is one insert; everything else is one transaction. */
+/** The writer: all changes or none. A creation without guards, and with nothing within it, is one insert; everything else is one transaction. */
 export function openWriter(parts: WriterParts): Store['write'] {
   const { collections, causal, transactions, stale, stamps, slotOf, findBroken, settle, time, fault } = parts;
   const { resource } = collections;
@@ -89,7 +89,7 @@ export function openWriter(parts: WriterParts): Store['write'] {
       const versions = await apply(planWrite(changes, found, stamps.begin()), session);
       // What takes as long again goes in late, and is stamped anew afterwards: better than never.
       const isLate = performance.now() - begun > MAX_AGE;
-      if (isLate && tries === 1 && changes.length <= LATE_BY_NATURE) throw new TooLate();
+      if (isLate && tries === 1 && countChanges(changes) <= LATE_BY_NATURE) throw new TooLate();
       return { versions, begun };
     }
 
@@ -121,7 +121,7 @@ export function openWriter(parts: WriterParts): Store['write'] {
 
   return async (changes, guards = []) => {
     if (changes.length === 0 && guards.length === 0) return [];
-    const longest = time + moreTime(changes.length);
+    const longest = time + moreTime(countChanges(changes));
     const deadline = performance.now() + longest;
     const keys = [...new Set(changes.map(keyOf))];
     const locks = await lockKeys(guards);
@@ -174,6 +174,11 @@ interface Written {
   readonly begun: number;
 }
 
+/** What is within a resource has documents of its own. */
+function hasContained({ contained = [] }: Put): boolean {
+  return contained.length > 0;
+}
+
 function isCreation(count: number, first: Change | undefined): first is Put {
-  return count === 1 && first?.expected === 0 && first.body !== undefined;
+  return count === 1 && first?.expected === 0 && first.body !== undefined && !hasContained(first);
 }

@@ -17,6 +17,8 @@ export const APPLICATION_ID = 0x4b494c4e;
  * same `n`, under a parameter that names the canonical unit (`value-quantity{g}`), so that ranges hold one unit only. Absent
  * systems, codes and types are 0 or ''. `target` of a reference is what it is sorted by. `irregular` lists resources that have
  * several dates or numbers of a parameter, or one that is a wide interval: of all others two bounds are one range.
+ * `member` says which rows of `resource` are what is within a resource (`store/members.ts`): these have no versions, and share the
+ * current one of their container.
  * `words` is the full text: an index of words alone, whose rowid is the key of a resource.
  *
  * A `position` is a point on a sphere of radius 1, a `region` a strip of one: `lines` are its, doubles of 8 bytes. `cell` is what
@@ -204,6 +206,12 @@ export const SCHEMA_STEPS: readonly string[] = [
   CREATE VIRTUAL TABLE words USING fts5(
     text, content = '', contentless_delete = 1, tokenize = "ascii tokenchars '=_.,;'"
   );
+  `,
+  `
+  CREATE TABLE member (
+    container INTEGER NOT NULL, resource INTEGER NOT NULL,
+    PRIMARY KEY (container, resource)
+  ) WITHOUT ROWID;
   `,
 ];
 
