@@ -159,7 +159,10 @@ describe('what a search cannot be (search.html#errors)', () => {
       '_sort=organization.name',
       '400 parameter-unknown _sort cannot go by "organization.name": only what the searched type itself says',
     ],
-    ['_sort=_score', '400 parameter-unknown _sort cannot go by "_score": it is told of the matches of a page with _score=true'],
+    [
+      '_sort=_score',
+      '400 parameter-unknown _sort cannot go by "_score": it is told of the matches of a page with _score=true',
+    ],
     ['_sort=name,,family', '400 parameter-invalid _sort has an empty key'],
     [`_sort=${'name,'.repeat(10)}name`, '400 parameter-invalid _sort has 11 keys, and may have 10'],
     ['_sort=name&_sort=family', '400 parameter-invalid The parameter "_sort" may stand once'],
@@ -179,10 +182,8 @@ describe('what a search cannot be (search.html#errors)', () => {
       '_query=x',
       '400 parameter-unknown The parameter "_query" names a query that a server has, and there are none here;',
     ],
-    ...['_contained', '_containedType'].map((name) => [
-      `${name}=x`,
-      `400 parameter-unknown The parameter "${name}" is not supported yet; meanwhile`,
-    ]),
+    ['_contained=x', '400 parameter-invalid _contained is true, false or both, not "x"'],
+    ['_containedType=x', '400 parameter-invalid _containedType is container or contained, not "x"'],
   ])('%s: %s', async (query, text) => {
     expect(await refused(query as string)).toContain(text);
   });
