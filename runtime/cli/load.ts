@@ -1,3 +1,5 @@
+import { setFlagsFromString } from 'node:v8';
+
 import { OPEN_PRINCIPAL } from '../auth/scopes/principal.js';
 import { ConfigError } from '../config/config-error.js';
 import { readConfig, type Flags } from '../config/read-config.js';
@@ -39,6 +41,9 @@ export async function runLoad(
     throw new ConfigError('a memory store ends with this command; name a file with --store sqlite:PATH');
   }
 
+  // What a batch leaves behind is old enough by then to be taken for what stays, and V8 would let the heap grow by it several times
+  // over before it looks.
+  setFlagsFromString('--heap-growing-percent=30');
   const files = await findFiles(paths);
   let close = (): Promise<void> => Promise.resolve();
   try {
