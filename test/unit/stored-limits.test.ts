@@ -5,7 +5,7 @@ import { splitBranches } from '../../runtime/path/expression/branches.js';
 import { faultOfParameter, readParameterSet } from '../../runtime/search/parameters/parameter-set.js';
 import { atMost } from '../at-most.js';
 import { parameter } from '../service/stored-parameters-subject.js';
-import { codesOf, context, faultOf } from './stored-extractor.js';
+import { codesOf, context, failed, faultOf, stored, withStored } from './stored-extractor.js';
 
 const GIVEN = 'http://hl7.org/fhir/SearchParameter/individual-given';
 const composite = (count: number, expression: string) => ({
@@ -23,6 +23,34 @@ it('brackets within brackets take time in proportion to the text', () => {
   expect(splitBranches(deep)).toEqual(['a']);
   expect(splitBranches(unions)).toHaveLength(5001);
   expect(performance.now() - begun).toBeLessThan(bound);
+});
+
+it('all together are bounded: some forty whose rows were larger than a text may be kept a store from being opened', () => {
+  const expression = Array.from({ length: 6 }, (_, n) => `Resource.meta.tag[${n}]`).join(' | ');
+  const wide = Array.from({ length: 60 }, (_, n) =>
+    parameter(`x-${n + 10}`, { base: tables.resourceTypes, expression }),
+  );
+  const { parameters, refused } = readParameterSet(wide, context);
+  const rows = parameters.flatMap((each) => [...each.rows]);
+  expect(parameters.length).toBeGreaterThan(5);
+  expect(JSON.stringify(rows).length).toBeLessThan(5_000_000);
+  expect(refused.length).toBeGreaterThan(40);
+  expect([...new Set(refused.map(({ fault }) => fault.text))]).toEqual([
+    expect.stringMatching(/^all stored parameters in effect would be too large together/),
+  ]);
+});
+
+it('what words are taken of is counted as values are', () => {
+  const display = (n: number) => ({ code: `c${n}`, display: `word${n}` });
+  const coding = Array.from({ length: 300 }, (_, n) => display(n));
+  const each = Array.from({ length: 99 }, (_, n) => `Patient.maritalStatus.coding.skip(${n})`).join(' | ');
+  const extract = withStored(
+    parameter('x-many', { expression: each }),
+    parameter('x-a', { expression: 'Patient.maritalStatus' }),
+  );
+  const entries = extract({ resourceType: 'Patient', maritalStatus: { text: 'happily', coding } });
+  const words = stored(entries).filter(({ kind }) => kind === 'words');
+  expect([failed(entries), words.map(({ param }) => param)]).toEqual([['x-many'], ['x-a']]);
 });
 
 it('a composite is bounded as its expression is: 16 kB took 26 seconds', () => {
