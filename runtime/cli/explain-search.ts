@@ -1,10 +1,13 @@
 import { ConfigError } from '../config/config-error.js';
 import { readConfig, type Flags } from '../config/read-config.js';
+import { checkContainedScope } from '../interactions/contained-search.js';
+import { lookInto } from '../interactions/find-page.js';
 import { resolveCriteria } from '../interactions/resolve-hierarchies.js';
 import { narrow, readMembership } from '../interactions/search-parts.js';
 import { readSearchRequest } from '../interactions/search-request.js';
 import { scopeOf } from '../interactions/search-scope.js';
 import type { Core } from '../server.js';
+import { isMemberType } from '../store/members.js';
 import { printCondition, printSort } from '../search/query/print.js';
 import { utc } from '../search/values/zone.js';
 import type { Explanation, FindQuery, IncludeDirective } from '../store/store.js';
@@ -106,12 +109,20 @@ async function readQueries(
     base,
     zone: services.zone ?? utc,
   });
-  const counts = scope.type === undefined ? await store.counts() : undefined;
-  const types = request.types.filter((each) => counts?.has(each) !== false);
+  const isAcross = scope.type === undefined || request.contained !== undefined;
+  const counts = isAcross ? await store.counts() : undefined;
+  const isThere = (type: string): boolean => isMemberType(type) || type === scope.type || counts?.has(type) !== false;
+  const types = request.types.filter(isThere);
   const { sort, count, total, include, notes, graph } = request;
   const page = { sort, count, total, ...(include !== undefined && { include }), ...(base !== '' && { base }) };
+  checkContainedScope(request, scope);
   const { parts } = readMembership(scope, types, source, services);
-  return { queries: narrow(parts, where).map((part): FindQuery => ({ ...part, ...page })), notes, graph };
+  const targets = lookInto(request.contained, narrow(parts, where), tables);
+  return {
+    queries: targets.filter(({ type }) => isThere(type)).map((part): FindQuery => ({ ...part, ...page })),
+    notes,
+    graph,
+  };
 }
 
 function describe(

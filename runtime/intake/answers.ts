@@ -4,7 +4,9 @@ import { readJson } from '../format/read-json.js';
 import { decodeUtf8 } from '../format/utf8.js';
 import { patchResource } from '../interactions/patch-resource.js';
 import type { Patchers } from '../interactions/patchers.js';
+import type { PreparedContent } from '../interactions/prepared.js';
 import { STORED_DEPTH } from '../interactions/read-stored.js';
+import type { Contained } from '../search/contained.js';
 import type { Answer, FaultyEntry, Findings, IntakeSettings, Job } from './messages.js';
 import { unpackPatch } from './patch-text.js';
 import { cutTree, isContainer } from './pieces.js';
@@ -35,6 +37,7 @@ export async function* answersTo(job: Job, reading: Reading): AsyncGenerator<Ans
     for (const piece of cutTree(taken.tree, PIECE)) yield { is: 'piece', piece };
     const entries = taken.prepared?.content?.entries ?? [];
     for (let i = 0; i < entries.length; i += ENTRIES) yield { is: 'entries', entries: entries.slice(i, i + ENTRIES) };
+    for (const contained of pieces(taken.prepared?.content?.contained ?? [])) yield { is: 'contained', contained };
     const faulty: readonly FaultyEntry[] = [...(taken.entries ?? [])].filter(([, faults]) => faults.length > 0);
     for (let i = 0; i < faulty.length; i += FAULTY) yield { is: 'faults', faulty: faulty.slice(i, i + FAULTY) };
     yield { is: 'end', findings: findingsOf(taken) };
@@ -54,12 +57,31 @@ async function read({ bytes, format, purpose, depth, patch }: Job, reading: Read
   return takeIn(readJson(text, depth ?? reading.nesting), text, purpose, reading);
 }
 
+/** Contained resources with about so many index entries together; one may have more. */
+function* pieces(contained: readonly Contained[]): Generator<readonly Contained[]> {
+  let from = 0;
+  let count = 0;
+  for (const [at, { entries }] of contained.entries()) {
+    if (at > from && count + entries.length > ENTRIES) {
+      yield contained.slice(from, at);
+      from = at;
+      count = 0;
+    }
+    count += entries.length;
+  }
+  if (from < contained.length) yield contained.slice(from);
+}
+
+function pick({ members, entryBytes, containedBytes }: PreparedContent): NonNullable<Findings['content']> {
+  return { members, entryBytes, containedBytes };
+}
+
 function findingsOf({ tree, prepared, entries }: Intake): Findings {
   const content = prepared?.content;
   return {
     isWrapped: !isContainer(tree),
     ...(prepared && { faults: prepared.faults }),
-    ...(content && { content: { members: content.members, entryBytes: content.entryBytes } }),
+    ...(content && { content: pick(content) }),
     ...(entries && { checked: [...entries.keys()] }),
   };
 }

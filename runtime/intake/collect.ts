@@ -1,5 +1,6 @@
 import { isObject, type JsonValue, type Resource } from '../fhir/resource.js';
 import { prepare, type Prepared } from '../interactions/prepared.js';
+import type { Contained } from '../search/contained.js';
 import type { IndexEntry } from '../search/entry.js';
 import type { LocatedFault } from '../validate/locate-faults.js';
 import { assemble } from './assemble.js';
@@ -18,17 +19,19 @@ const NO_FAULTS: Prepared = { faults: [] };
 export function openCollector(): Collector {
   const assembly = assemble();
   const entries: IndexEntry[] = [];
+  const contained: Contained[] = [];
   const faulty = new Map<number, readonly LocatedFault[]>();
   return {
     take(answer) {
       if (answer.is === 'piece') assembly.add(answer.piece);
       else if (answer.is === 'entries') for (const entry of answer.entries) entries.push(entry);
+      else if (answer.is === 'contained') for (const each of answer.contained) contained.push(each);
       else if (answer.is === 'faults') for (const [index, faults] of answer.faulty) faulty.set(index, faults);
     },
     end(findings) {
       const { tree } = assembly;
       const body = findings.isWrapped ? ((tree as JsonValue[])[0] as JsonValue) : tree;
-      if (isObject(body)) keep(body as Resource, findings, entries, faulty);
+      if (isObject(body)) keep(body as Resource, findings, { entries, contained }, faulty);
       return body;
     },
   };
@@ -38,16 +41,16 @@ export function openCollector(): Collector {
 function keep(
   body: Resource,
   { faults, content, checked }: Findings,
-  entries: readonly IndexEntry[],
+  found: { readonly entries: readonly IndexEntry[]; readonly contained: readonly Contained[] },
   faulty: ReadonlyMap<number, readonly LocatedFault[]>,
 ): void {
-  if (faults !== undefined) prepare(body, { faults, ...(content && { content: { ...content, entries } }) });
+  if (faults !== undefined) prepare(body, { faults, ...(content && { content: { ...content, ...found } }) });
   const bundled = body['entry'];
   for (const index of checked ?? []) {
     const entry = Array.isArray(bundled) ? bundled[index] : undefined;
     const resource = isObject(entry) ? entry['resource'] : undefined;
     if (!isObject(resource)) continue;
-    const found = faulty.get(index);
-    prepare(resource as Resource, found === undefined ? NO_FAULTS : { faults: found });
+    const wrong = faulty.get(index);
+    prepare(resource as Resource, wrong === undefined ? NO_FAULTS : { faults: wrong });
   }
 }

@@ -1,6 +1,7 @@
 import type { Issue } from '../fhir/errors.js';
 import type { FormatName } from '../format/negotiate.js';
 import type { BodyPurpose } from '../interactions/large-bodies.js';
+import type { Contained } from '../search/contained.js';
 import type { IndexEntry } from '../search/entry.js';
 import type { LocatedFault } from '../validate/locate-faults.js';
 import type { PatchText } from './patch-text.js';
@@ -36,7 +37,7 @@ export interface Findings {
   readonly isWrapped: boolean;
   /** Absent: nothing is known of it. */
   readonly faults?: readonly LocatedFault[];
-  readonly content?: { readonly members: string; readonly entryBytes: number };
+  readonly content?: { readonly members: string; readonly entryBytes: number; readonly containedBytes: number };
   /** Places of the entries whose resources were validated. */
   readonly checked?: readonly number[];
 }
@@ -48,6 +49,7 @@ export type FaultyEntry = readonly [number, readonly LocatedFault[]];
 export type Answer =
   | { readonly is: 'piece'; readonly piece: Piece }
   | { readonly is: 'entries'; readonly entries: readonly IndexEntry[] }
+  | { readonly is: 'contained'; readonly contained: readonly Contained[] }
   | { readonly is: 'faults'; readonly faulty: readonly FaultyEntry[] }
   | { readonly is: 'end'; readonly findings: Findings }
   | {

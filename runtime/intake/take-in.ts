@@ -1,11 +1,12 @@
 import { isObject, type JsonValue, type Resource } from '../fhir/resource.js';
-import { jsonBytes, members } from '../interactions/compose-change.js';
+import { containedBytes, jsonBytes, members } from '../interactions/compose-change.js';
 import { BINARY } from '../interactions/binary-content.js';
 import { faultsAround } from '../interactions/bundle/entry-faults.js';
 import { envelopeOf, openBundle } from '../interactions/bundle/envelope.js';
 import type { BodyPurpose } from '../interactions/large-bodies.js';
 import type { Prepared, PreparedContent } from '../interactions/prepared.js';
 import type { Services } from '../interactions/services.js';
+import { extractContained } from '../search/contained.js';
 import { locateFaults, type LocatedFault } from '../validate/locate-faults.js';
 
 /** What a body is taken in with. */
@@ -80,6 +81,9 @@ function storedBy(request: JsonValue | undefined): 'POST' | 'PUT' | undefined {
   return method === 'POST' || method === 'PUT' ? method : undefined;
 }
 
+/** What is kept of what is too large anyway. */
+const TOO_LARGE: PreparedContent = { members: '', entries: [], contained: [], containedBytes: 0, entryBytes: Infinity };
+
 function contentOf(
   resource: Resource,
   { extract, limits }: Pick<IntakeServices, 'extract' | 'limits'>,
@@ -90,8 +94,10 @@ function contentOf(
   const bytes = Buffer.byteLength(text);
   const entries = bytes > limits.resource ? [] : extract(rest as Resource);
   const entryBytes = bytes > limits.resource ? Infinity : jsonBytes(entries);
-  if (bytes + entryBytes > limits.resource) return { members: '', entries: [], entryBytes: Infinity };
-  return { members: text, entries, entryBytes };
+  const contained = bytes + entryBytes > limits.resource ? [] : extractContained(rest, extract);
+  const more = { contained, containedBytes: containedBytes(contained) };
+  if (bytes + entryBytes + more.containedBytes > limits.resource) return TOO_LARGE;
+  return { members: text, entries, entryBytes, ...more };
 }
 
 function isResource(tree: JsonValue | undefined): tree is Resource {

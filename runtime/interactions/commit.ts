@@ -5,7 +5,7 @@ import { FhirError } from '../fhir/errors.js';
 import { checkWanted } from '../fhir/pace-until.js';
 import { growingTime, type GrowingTime } from '../fhir/within.js';
 import { openKeyQueue, type KeyQueue } from '../store/key-queue.js';
-import { moreTime } from '../store/write-time.js';
+import { countChanges, moreTime } from '../store/write-time.js';
 import {
   GuardConflict,
   VersionConflict,
@@ -126,7 +126,7 @@ async function commitInTurn<T>(
     checkWanted(signal);
     const { changes, guards = [], result } = await decide(signal);
     if (changes.length === 0) return { result, written: [] };
-    time.atLeast(ANSWER_TIME + moreTime(changes.length));
+    time.atLeast(ANSWER_TIME + moreTime(countChanges(changes)));
     checkWanted(signal);
     try {
       turn.isWriting = true;

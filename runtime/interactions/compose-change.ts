@@ -6,6 +6,7 @@ import type { JsonObject, JsonValue, Resource } from '../fhir/resource.js';
 import { readJson } from '../format/read-json.js';
 import { writeJson } from '../format/write-json.js';
 import { sizeOf } from '../path/size-of.js';
+import { extractContained, MOST_CONTAINED, type Contained } from '../search/contained.js';
 import type { IndexEntry } from '../search/entry.js';
 import { fitWords } from '../search/text/fit-words.js';
 import { stampBody, type BodyTemplate } from '../store/body.js';
@@ -48,6 +49,7 @@ export function composePut(
   const live = liveVersion(current);
   const known = preparedOf(sent)?.content;
   if (known?.entryBytes === Infinity) throw tooLarge(limits.resource);
+  checkCount(sent);
   let resource = withMeta(sent, id, sentMeta);
   let body = composeBody(resource, known);
   if (live !== undefined) {
@@ -68,14 +70,31 @@ export function composePut(
   const made = known === undefined ? extract(resource) : preparedEntries(resource, known, extract);
   const all = refit === undefined ? made : refit(resource, made);
   const entryBytes = all === made ? known?.entryBytes : undefined;
+  const contained = known?.contained ?? extractContained(resource, extract);
+  const within = known?.containedBytes;
   // A small resource may have large entries: a stored parameter finds the same as often as it likes.
-  const areSmall = entryBytes === undefined ? sizeOf(all, most) <= most : entryBytes <= most;
+  const areSmall = (entryBytes ?? sizeOf(all, most)) + (within ?? sizeOf(contained, most)) <= most;
   if (!(size === undefined && areSmall)) {
     const bytes = size ?? bytesOf(body);
-    if (bytes + (entryBytes ?? jsonBytes(all)) > limits.resource) throw tooLarge(limits.resource);
+    if (bytes + (entryBytes ?? jsonBytes(all)) + (within ?? containedBytes(contained)) > limits.resource)
+      throw tooLarge(limits.resource);
   }
-  const entries = fitWords(all, resource, body.head.length + body.tail.length);
-  return { type: resource.resourceType, id, expected: current?.version ?? 0, body, content: resource, entries };
+  return {
+    type: resource.resourceType,
+    id,
+    expected: current?.version ?? 0,
+    body,
+    content: resource,
+    entries: fitWords(all, resource, body.head.length + body.tail.length),
+    ...(contained.length > 0 && { contained }),
+  };
+}
+
+/** @throws FhirError where there are too many contained resources to be found */
+function checkCount({ contained }: Resource): void {
+  if (!Array.isArray(contained) || contained.length <= MOST_CONTAINED) return;
+  const text = `A resource may contain ${MOST_CONTAINED} others, not ${contained.length}; give them places of their own`;
+  throw new FhirError('resource-too-large', text);
 }
 
 /** The bytes of the text; undefined where it is surely small. @throws FhirError where they alone are too many */
@@ -93,6 +112,11 @@ function bytesOf({ head, tail }: BodyTemplate): number {
 /** What entries take of the limit; words get what is left. */
 export function jsonBytes(entries: readonly IndexEntry[]): number {
   return Buffer.byteLength(JSON.stringify(entries.filter(({ kind }) => kind !== 'words')));
+}
+
+/** What entries of contained resources take of it. */
+export function containedBytes(contained: readonly Contained[]): number {
+  return contained.reduce((sum, { entries }) => sum + jsonBytes(entries), 0);
 }
 
 function tooLarge(limit: number): FhirError {

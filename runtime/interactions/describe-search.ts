@@ -84,7 +84,7 @@ export function describeResults({ search, subset }: Pick<Services, 'search' | 's
   return (
     `_sort by every parameter listed but composite ones, _count up to ${maxCount} (default ${count}), _maxresults, ` +
     `_total, ${views}. Chains and _has, nested, up to ${links} links in one name. _include and _revinclude, also with ` +
-    `:iterate (${includeRounds} times), up to ${includes} resources a page. By GET and by POST to _search.`
+    `:iterate (${includeRounds} times), up to ${includes} resources a page. _contained and _containedType. By GET and by POST to _search.`
   );
 }
 

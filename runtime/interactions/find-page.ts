@@ -4,6 +4,7 @@ import type { Target } from '../search/query/query.js';
 import { utc } from '../search/values/zone.js';
 import type { FindPage, FindQuery, PageQuery, Store } from '../store/store.js';
 import type { Call } from './call.js';
+import { containerTypes, intoContainers } from './contained-search.js';
 import { resolveCriteria } from './resolve-hierarchies.js';
 import { withinBudget } from './search-budget.js';
 import type { SearchBounds } from './search-bounds.js';
@@ -20,10 +21,10 @@ import type { Services } from './services.js';
  */
 export async function findPage(
   parts: readonly Target[],
-  { criteria }: Pick<SearchRequest, 'criteria'>,
+  { criteria, contained }: Pick<SearchRequest, 'criteria' | 'contained'>,
   query: PageQuery,
   { signal, base }: Pick<Call, 'signal' | 'base'>,
-  { store, extract, limits, zone = utc }: Pick<Services, 'store' | 'extract' | 'limits' | 'zone'>,
+  { store, extract, limits, tables, zone = utc }: Pick<Services, 'store' | 'extract' | 'limits' | 'tables' | 'zone'>,
   bounds?: SearchBounds,
 ): Promise<FindPage> {
   const run = async (within: AbortSignal | undefined): Promise<FindPage> => {
@@ -31,7 +32,7 @@ export async function findPage(
     const source = { find: ask, findReadable: ask, extract, signal: within, base, zone };
     const targets =
       bounds === undefined
-        ? narrow(parts, await resolveCriteria(criteria, source))
+        ? lookInto(contained, narrow(parts, await resolveCriteria(criteria, source)), tables)
         : await bounds.targets(parts, source);
     try {
       const asked = { ...query, ...(base !== '' && { base }) };
@@ -43,6 +44,17 @@ export async function findPage(
     }
   };
   return criteria.some(isUnresolved) ? withinBudget(limits.queryTime, signal, run) : run(signal);
+}
+
+/** What is asked of each type where nobody is kept from anything. */
+export function lookInto(
+  contained: SearchRequest['contained'],
+  parts: readonly Target[],
+  tables: Services['tables'],
+): readonly Target[] {
+  if (contained === undefined) return parts;
+  const containers = containerTypes(tables).map((type) => ({ type, reach: 'everything' }) as const);
+  return parts.flatMap((part) => intoContainers(contained, part, containers));
 }
 
 function find(

@@ -2,6 +2,7 @@ import { FhirError } from '../fhir/errors.js';
 import { clientMeta, withMeta } from '../fhir/meta.js';
 import type { Resource } from '../fhir/resource.js';
 import { readJson } from '../format/read-json.js';
+import { extractContained } from '../search/contained.js';
 import { EVERYTHING } from '../search/query/query.js';
 import { fitWords } from '../search/text/fit-words.js';
 import type { FindPage, Reindexed, Store, StoredVersion } from '../store/store.js';
@@ -82,5 +83,6 @@ function toReindexed({ type, id, version, json }: StoredVersion, { extract }: Re
   const stored = readJson(json, DEPTH) as Resource;
   const resource = withMeta(stored, id, clientMeta(stored));
   const entries = extract(resource);
-  return [{ type, id, version, entries: fitWords(entries, resource, json.length) }];
+  const contained = extractContained(resource, extract);
+  return [{ type, id, version, entries: fitWords(entries, resource, json.length), contained }];
 }

@@ -19,6 +19,10 @@ export interface ResultOptions {
   readonly score?: boolean;
   /** What `_graph` names. */
   readonly graph?: string;
+  /** Whether contained resources are searched: they alone (`true`), or too (`both`). */
+  readonly contained?: 'true' | 'false' | 'both';
+  /** What is shown of them. */
+  readonly containedType?: 'container' | 'contained';
 }
 
 /** What values are read with. */
@@ -48,6 +52,10 @@ export const RESULT_PARAMETERS: Readonly<Record<string, Reader>> = {
   _elements: readElements,
   _maxresults: readMaxResults,
   _score: (value) => ({ options: { score: oneOf('_score', value, ['true', 'false']) === 'true' } }),
+  _contained: (value) => ({ options: { contained: oneOf('_contained', value, ['true', 'false', 'both']) } }),
+  _containedType: (value) => ({
+    options: { containedType: oneOf('_containedType', value, ['container', 'contained']) },
+  }),
   _graph: (value) => ({ options: { graph: value } }),
 };
 

@@ -13,6 +13,7 @@ import type { FindQuery, IncludePlan, Store } from '../store/store.js';
 import { neededFor } from './authorize.js';
 import type { Call } from './call.js';
 import { checkConstraintsCurrent, noteConstraints } from './constraints-current.js';
+import { containersWithin, goesByStored, intoContainers, type ContainedSearch } from './contained-search.js';
 import { resolveCriteria, type HierarchySource } from './resolve-hierarchies.js';
 import { needsOfSearch } from './search-needs.js';
 import { narrow } from './search-parts.js';
@@ -56,17 +57,28 @@ export async function boundSearch(
   const types = request.types.filter((type) => access.on(type, 's') !== 'nothing');
   const directives = narrowIncludes(request.include?.directives ?? [], access, tables.resourceTypes);
   const include = request.include === undefined ? undefined : { ...request.include, directives };
+  const containers = request.contained === undefined ? [] : containersWithin(access, tables);
+  const lookInto =
+    (contained: ContainedSearch) =>
+    (part: Target): readonly Target[] =>
+      intoContainers(contained, part, containers, goesByStored(access.on(part.type, 's'), part.type, tables));
   const isOpen = await mayEnter(scope, access, store, call.signal);
   return {
     types,
     include,
-    effect: effectOf({ types, links, include, scope }, request, access),
+    effect: effectOf(
+      { types: [...types, ...containers.map(({ type }) => type)], links, include, scope },
+      request,
+      access,
+    ),
     async targets(parts, source) {
       const seen = { ...source, find: within(access, source.find), findReadable: within(access, source.find, 'r') };
       const found = narrowAcross(narrow(parts, await resolveCriteria(judged, seen)), access);
       if (found.is === 'refused') throw scopeMissing(found.needed);
       await checkConstraintsCurrent(access.constraints, services);
-      return narrow(found.parts, isOpen ? await resolveCriteria(own, source) : NOTHING);
+      const asked = narrow(found.parts, isOpen ? await resolveCriteria(own, source) : NOTHING);
+      const { contained } = request;
+      return contained === undefined ? asked : asked.flatMap(lookInto(contained));
     },
   };
 }

@@ -1,12 +1,13 @@
 import { formatInstant } from '../fhir/instant.js';
 import { noteOutcome, type Note } from '../fhir/note.js';
 import type { FindPage, StoredVersion } from '../store/store.js';
+import type { ShownVersion } from './contained-search.js';
 import type { Reply } from './call.js';
 import { replyBundle } from './reply-bundle.js';
 
 /** What stands in the Bundle of a page of matches. */
 export interface SearchBundle {
-  readonly page: Pick<FindPage, 'versions' | 'complete'>;
+  readonly page: Pick<FindPage, 'complete'> & { readonly versions: readonly ShownVersion[] };
   /** How many match on all pages; absent: nobody counted. */
   readonly total?: number;
   /** Absolute URL of the FHIR base. */
@@ -49,18 +50,16 @@ export function replySearchBundle(bundle: SearchBundle): Reply {
 
 /** https://hl7.org/fhir/R5/valueset-search-entry-mode.html */
 function writeEntries(
-  versions: readonly StoredVersion[],
+  versions: readonly ShownVersion[],
   texts: readonly (string | undefined)[],
   mode: 'match' | 'include',
   base: string,
   scores?: readonly number[],
 ): string[] {
-  return versions.flatMap(({ type, id }, i) => {
+  return versions.flatMap(({ type, id, path = `${type}/${id}` }, i) => {
     const text = texts[i];
     if (text === undefined) return [];
     const score = scores?.[i] === undefined ? '' : `,"score":${scores[i]}`;
-    return [
-      `{"fullUrl":${JSON.stringify(`${base}/${type}/${id}`)},"resource":${text},"search":{"mode":"${mode}"${score}}}`,
-    ];
+    return [`{"fullUrl":${JSON.stringify(`${base}/${path}`)},"resource":${text},"search":{"mode":"${mode}"${score}}}`];
   });
 }

@@ -1,6 +1,7 @@
 import type { SearchRow } from '../contract/search.js';
 import { FhirError } from '../fhir/errors.js';
 import type { Note } from '../fhir/note.js';
+import { CONTAINED } from '../search/contained.js';
 import { FILTER } from '../search/filter/read-filter.js';
 import { isLink, weightOf } from '../search/query/criterion.js';
 import { searchDefinitions } from '../search/query/definitions.js';
@@ -10,6 +11,7 @@ import { splitAt } from '../search/query/split.js';
 import { usedBy, type UsedParameter } from '../search/query/used-by.js';
 import type { FindQuery, IncludeDirective } from '../store/store.js';
 import { searchContext } from './common-parameters.js';
+import { readContained, type ContainedSearch } from './contained-search.js';
 import { FORM } from './page-form.js';
 import { isInclude, mergeIncludes, readInclude, readIncludeName } from './read-include.js';
 import { chooseTypes, TYPES } from './read-types.js';
@@ -35,6 +37,8 @@ export interface SearchRequest extends Pick<FindQuery, 'sort' | 'count' | 'total
   readonly scored?: readonly AskedWords[];
   /** What names the graph whose resources come with the matches. */
   readonly graph?: string;
+  /** Absent: it looks into no containers. */
+  readonly contained?: ContainedSearch;
   /** The parameters that searching, sorting and including go by. */
   readonly used: readonly UsedParameter[];
   /** The parameters that count, in their order. */
@@ -166,6 +170,17 @@ export function readSearchRequest(input: SearchInput, services: SearchServices):
     ignore(error);
     understood = understood.filter(({ name }) => name !== SCORE);
   }
+  const besides = [
+    ...(includes.length > 0 ? ['_include and _revinclude'] : []),
+    ...(options.graph === undefined ? [] : [GRAPH]),
+    ...(options.score === true ? [SCORE] : []),
+  ];
+  const contained = readContained(
+    options,
+    { type, criteria, names, sort: options.sort ?? [], besides },
+    services.tables,
+  );
+  if (contained !== undefined) use({ type: owner, code: CONTAINED });
   for (const { param } of options.sort ?? []) use({ type: owner, code: param });
   const query = toQuery(options, settings);
   const include = query.count === 0 ? undefined : planOf(mergeIncludes(includes), settings);
@@ -177,6 +192,7 @@ export function readSearchRequest(input: SearchInput, services: SearchServices):
     ...query,
     ...(include !== undefined && { include }),
     ...(scored !== undefined && scored.length > 0 && { scored }),
+    ...(contained !== undefined && { contained }),
     ...(options.graph !== undefined && query.count > 0 && { graph: options.graph }),
     used: [...used.values()],
     understood,

@@ -3,6 +3,7 @@ import type { FindPage, FindQuery } from '../store/store.js';
 import type { Call, Reply } from './call.js';
 import { findPage } from './find-page.js';
 import { openGraph } from './graph/include-graph.js';
+import { checkContainedScope, cutMembers } from './contained-search.js';
 import { describeCurrency } from './index-currency.js';
 import { namesNotCurrent } from './names-not-current.js';
 import { checkForm, writeLink } from './page-form.js';
@@ -44,6 +45,7 @@ export async function search(call: Call, services: Services): Promise<Reply> {
     },
     services,
   );
+  checkContainedScope(request, scope);
   const bounds = await boundSearch(call, scope, request, services);
   const effect = bounds?.effect ?? '';
   checkEffect(walk, effect);
@@ -61,12 +63,14 @@ export async function search(call: Call, services: Services): Promise<Reply> {
   const graph =
     request.graph === undefined ? undefined : await openGraph(request.graph, types, walk.began, call, services);
   const page = await findPage(parts, request, query, call, services, bounds);
+  const versions = await cutMembers(page.versions, services);
   const shown = walk.shown + page.versions.length;
   const hasNext = count > 0 && page.next !== undefined && shown < maxResults;
   const next = hasNext
     ? await nextLink(call, scope, request, { ...walk, shown, after: page.next, effect }, services)
     : undefined;
   const total = totalOf(page, query);
+  const isAcross = scope.type === undefined || request.contained !== undefined;
   const { includes } = { ...DEFAULT_SEARCH, ...services.search };
   const there = page.included ?? [];
   const reached = await graph?.follow(page.versions, there, includes - there.length);
@@ -75,13 +79,14 @@ export async function search(call: Call, services: Services): Promise<Reply> {
   return replySearchBundle({
     page: {
       ...page,
+      versions,
       complete: toldInstant(page.complete, call.principal.access, services.tables.resourceTypes),
     },
     ...(total !== undefined && { total }),
     base: call.base,
     self: isFirst ? selfLink(call, scope, request, bounds) : writeLink(call, scope.path, pageParameter(call)),
     ...(next !== undefined && { next }),
-    texts: await showPage(page.versions, matchViews(view, scope.type === undefined, subset), services),
+    texts: await showPage(versions, matchViews(view, isAcross, subset), services),
     ...(request.scored !== undefined && { scores: await scoresOf(page.versions, request.scored, services) }),
     included,
     includedTexts: await showPage(included, includeViews(view), services),

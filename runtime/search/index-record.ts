@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 
 import type { SearchRow, SearchTable } from '../contract/search.js';
 import { libraryVersion } from '../path/library/library.js';
+import { CONTAINED, MEMBERS } from './contained.js';
 import { placesOf } from './places/place-rows.js';
 import { isWords } from './query/text-modifiers.js';
 import { WORDS } from './text/segment.js';
@@ -31,18 +32,29 @@ const MIXED = 'mixed';
 export interface IndexMaker {
   readonly whole: string;
   record(): IndexRecord;
+  /** Names of rows by which contained resources have no entries; absent: there are none. */
+  readonly notContained?: ReadonlySet<string>;
 }
 
 /**
  * @param zone zone of dates without an offset, which their entries depend on
  */
 export function describeIndex(tables: readonly SearchTable[], zone: string): IndexMaker {
-  const whole = hash([EXTRACTION, WORDS, zone, tables.map((table) => [table.type, table.parameters.map(essence)])]);
+  const whole = hash([
+    EXTRACTION,
+    WORDS,
+    MEMBERS,
+    zone,
+    tables.map((table) => [table.type, table.parameters.map(essence)]),
+  ]);
   let record: IndexRecord | undefined;
   const makeRows = (): IndexRecord['rows'] =>
-    Object.fromEntries(
-      tables.flatMap(({ type, parameters }) => parameters.map((row) => [`${type}.${row.code}`, hashRow(row, zone)])),
-    );
+    Object.fromEntries([
+      ...tables.flatMap(({ type, parameters }) =>
+        parameters.map((row) => [`${type}.${row.code}`, hashRow(row, zone)] as const),
+      ),
+      [CONTAINED, hash(MEMBERS)] as const,
+    ]);
   return { whole, record: () => (record ??= { whole, rows: makeRows() }) };
 }
 
@@ -62,7 +74,11 @@ export function withMoreRows(
   const rows = Object.fromEntries(more.map(([type, row]) => [`${type}.${row.code}`, hashRow(row, zone, version)]));
   const whole = hash([base.whole, rows]);
   let record: IndexRecord | undefined;
-  return { whole, record: () => (record ??= { whole, rows: { ...base.record().rows, ...rows } }) };
+  return {
+    whole,
+    record: () => (record ??= { whole, rows: { ...base.record().rows, ...rows } }),
+    notContained: new Set(Object.keys(rows)),
+  };
 }
 
 function hashRow(row: SearchRow, zone: string, version: () => string = libraryVersion): string {
@@ -110,7 +126,11 @@ export function withRows(
 ): IndexRecord {
   const now = maker.record();
   const rows = { ...made?.rows };
-  for (const [name, is] of Object.entries(now.rows)) if (isAnew(name)) rows[name] = is;
+  const anew = Object.entries(now.rows).filter(([name]) => isAnew(name));
+  // Resources of the same type are within those of others, too, which were not made anew.
+  const isMended = anew.some(([name, is]) => rows[name] !== is && maker.notContained?.has(name) !== true);
+  if (isMended && rows[CONTAINED] !== undefined) rows[CONTAINED] = MIXED;
+  for (const [name, is] of anew) rows[name] = is;
   const isWhole = Object.entries(now.rows).every(([name, is]) => rows[name] === is);
   const { epoch } = made ?? {};
   // What only others know is of no use when all is anew.

@@ -1,4 +1,4 @@
-import type { Change } from './store.js';
+import type { Change, Put } from './store.js';
 
 /** Bounds of a piece: what is done with one keeps a thread for a few milliseconds. */
 const MOST = { changes: 100, characters: 256 * 1024, entries: 3000 };
@@ -11,7 +11,7 @@ export function* cutChanges<T>(items: readonly T[], changeOf: (item: T) => Chang
   for (const [at, item] of items.entries()) {
     const change = changeOf(item);
     const size = sizeOf(change);
-    const more = change.body === undefined ? 0 : change.entries.length;
+    const more = change.body === undefined ? 0 : countEntries(change);
     const isFull = characters + size > MOST.characters || entries + more > MOST.entries || at - from >= MOST.changes;
     if (isFull && at > from) {
       yield items.slice(from, at);
@@ -23,6 +23,11 @@ export function* cutChanges<T>(items: readonly T[], changeOf: (item: T) => Chang
     entries += more;
   }
   if (from < items.length) yield items.slice(from);
+}
+
+/** Index entries of a resource, and of what is within it. */
+export function countEntries({ entries = [], contained = [] }: Partial<Pick<Put, 'entries' | 'contained'>>): number {
+  return contained.reduce((sum, each) => sum + each.entries.length, entries.length);
 }
 
 /** Characters of the text of a change. */

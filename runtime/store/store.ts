@@ -1,4 +1,5 @@
 import type { Resource } from '../fhir/resource.js';
+import type { Contained } from '../search/contained.js';
 import type { IndexEntry } from '../search/entry.js';
 import type { Condition, SortKey, Target } from '../search/query/query.js';
 import type { BodyTemplate } from './body.js';
@@ -29,6 +30,8 @@ export interface Put extends ChangeOfOne {
   readonly content: Resource;
   /** What searches will find it by. They replace those of the version before. */
   readonly entries: readonly IndexEntry[];
+  /** What is within it, to be found by searches of member types (`memberType`). It replaces that of the version before. */
+  readonly contained?: readonly Contained[];
 }
 
 /** A logical deletion: a version without content, and no index entries any more. */
@@ -120,6 +123,7 @@ export interface HistoryPage {
 
 /** A page of a search is asked for. */
 export interface FindQuery extends PageQuery {
+  /** A resource type, or one of members: then versions are those of their containers, under type and id of the members. */
   readonly type: string;
   readonly where: Condition;
 }
@@ -221,6 +225,8 @@ export interface Reindexed {
   readonly id: string;
   readonly version: number;
   readonly entries: readonly IndexEntry[];
+  /** As of a `Put`. */
+  readonly contained?: readonly Contained[];
 }
 
 /** A version as a walk through all of them shows it. */
@@ -242,6 +248,8 @@ export interface RestoredVersion extends StoredVersion {
   readonly content?: Resource;
   /** What searches find it by, in place of the version before; absent: it is not current, or deleted. */
   readonly entries?: readonly IndexEntry[];
+  /** What is within it, likewise. */
+  readonly contained?: readonly Contained[];
 }
 
 /** Bytes beside the resources: contents of Binary, files of an export. */

@@ -1,3 +1,5 @@
+import type { Change } from './store.js';
+
 /** What each further change adds to the time that a write may take, in milliseconds. */
 const EACH_CHANGE = 5;
 
@@ -7,4 +9,10 @@ const EACH_CHANGE = 5;
  */
 export function moreTime(changes: number): number {
   return changes * EACH_CHANGE;
+}
+
+/** How many changes some are as good as: what is within a resource takes as long as a resource would. */
+export function countChanges(changes: readonly Change[]): number {
+  const within = (change: Change): number => (change.body === undefined ? 0 : (change.contained ?? []).length);
+  return changes.reduce((sum, change) => sum + 1 + within(change), 0);
 }

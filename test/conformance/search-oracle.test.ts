@@ -9,6 +9,7 @@ import { describeOnMongod } from '../mongod/for-tests.js';
 import type { Store } from '../../runtime/store/store.js';
 import { readSamples, writeSamples } from './search-matrix-data.js';
 import { runFilters } from './search-oracle-filters.js';
+import { findWithin, writeWithin } from './search-contained-samples.js';
 import { createLinkTrials } from './search-oracle-link-trials.js';
 import { runWords } from './search-oracle-words.js';
 import { createTrials } from './search-oracle-trials.js';
@@ -52,6 +53,39 @@ describe('a criterion finds what the rules of the specification find in the JSON
 
     it('finds the same by words', async () => {
       expect(await runWords(tables, samples, [sqlite, mongo], seedOfRun() + 1, 50)).toBeGreaterThan(25);
+    }, 60_000);
+  });
+});
+
+/** 150 random criteria about the examples, of which others contain two or three each. */
+describe('a criterion finds the same in contained resources', () => {
+  const within = createTrials(tables, samples, findWithin(tables, samples));
+  let sqlite: Store;
+  beforeAll(async () => {
+    sqlite = await openStore('sqlite::memory:');
+    await writeWithin(sqlite, samples);
+  }, 120_000);
+  afterAll(() => sqlite.close());
+
+  it('on SQLite', async () => {
+    expect(await within.run([sqlite], seedOfRun(), 100)).toBeGreaterThan(25);
+  }, 60_000);
+
+  describeOnMongod('on MongoDB too', () => {
+    let mongo: Store;
+    let url: string;
+    beforeAll(async () => {
+      url = onMongo.url('');
+      mongo = await openStore(url, { slotOf });
+      await writeWithin(mongo, samples);
+    }, 120_000);
+    afterAll(async () => {
+      await mongo.close();
+      await onMongo.drop?.(url);
+    });
+
+    it('finds the same', async () => {
+      expect(await within.run([sqlite, mongo], seedOfRun() + 1, 50)).toBeGreaterThan(10);
     }, 60_000);
   });
 });

@@ -2,6 +2,7 @@ import { describe } from 'vitest';
 
 import { blobBehaviour } from './behaviour-blobs.js';
 import { concurrencyBehaviour } from './behaviour-concurrency.js';
+import { containedBehaviour } from './behaviour-contained.js';
 import { copyBehaviour } from './behaviour-copy.js';
 import { guardLimitBehaviour } from './behaviour-guard-limits.js';
 import { guardBehaviour } from './behaviour-guards.js';
@@ -36,6 +37,7 @@ export function behaviour(on: Subject): void {
     describe('pages of a search', () => searchPageBehaviour(on));
     describe('what searches find it by', () => searchUpkeepBehaviour(on));
     describe('links of a search', () => searchLinkBehaviour(on));
+    describe('what is within resources', () => containedBehaviour(on));
     describe('includes of a search', () => searchIncludeBehaviour(on));
     describe('references below the own base', () => searchOwnBaseBehaviour(on));
     describe('limits of a search', () => searchLimitBehaviour(on));

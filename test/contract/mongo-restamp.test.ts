@@ -72,4 +72,19 @@ describeOnMongod('what MongoDB commits late is stamped anew', () => {
     // And what was stamped can be replaced like anything else.
     expect((await store.write([awkward('n0', 1), put('old', 3)])).map(({ version }) => version)).toEqual([2, 4]);
   });
+
+  it('what is within a resource, too', { timeout: 60_000 }, async () => {
+    const real = performance.now.bind(performance);
+    let commits = 0;
+    vi.spyOn(performance, 'now').mockImplementation(() => real() + (commits > 0 ? TOO_LONG : 0));
+    const slow = await subject.reopen({ onCommand: (name) => (commits += name === 'commitTransaction' ? 1 : 0) });
+    const contained = [{ type: 'Basic', id: 'm', entries: [] }];
+    const [written] = await slow.write([{ ...put('a', 0), contained }]);
+    vi.restoreAllMocks();
+    expect(commits).toBe(2);
+    const at = { gte: written!.lastUpdated, lte: written!.lastUpdated };
+    const where = { updated: [{ low: at, high: at }] };
+    const found = await subject.store.find({ type: '#Basic', where, sort: [], count: 9, total: 'none' });
+    expect(found.versions).toEqual([{ ...written, type: '#Basic', id: 'Patient/a#m' }]);
+  });
 });

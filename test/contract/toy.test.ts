@@ -1,3 +1,4 @@
+import { containedBehaviour } from './behaviour-contained.js';
 import { guardBehaviour } from './behaviour-guards.js';
 import { searchAcrossBehaviour } from './behaviour-search-across.js';
 import { searchIncludeBehaviour } from './behaviour-search-includes.js';
@@ -23,3 +24,4 @@ searchLinkRandomBehaviour(toy, 20);
 searchScopesRandomBehaviour(toy, 20);
 searchUpkeepBehaviour(toy);
 guardBehaviour(toy);
+containedBehaviour(toy);

@@ -187,6 +187,19 @@ describe('a body above 256 kB', () => {
     expect([answer.status, started - before]).toEqual([201, 1]);
   });
 
+  it('is found by what it contains', async () => {
+    const contained = Array.from({ length: 400 }, (_, n) => ({ resourceType: 'Patient', id: `n${n}`, gender: n === 7 ? 'other' : 'male', name: [{ family: 'x'.repeat(20) }] })); // prettier-ignore
+    const link = contained.map(({ id }) => ({ other: { reference: `#${id}` }, type: 'seealso' }));
+    const body = padded(JSON.stringify(patient({ id: 'containing', contained, link })));
+    const answer = await server.send('PUT', '/Patient/containing', body);
+    expect(answer.status, answer.text.slice(0, 500)).toBe(201);
+    const find = async (query: string) => (await server.send('GET', `/Patient?${query}&_total=accurate`)).json();
+    const all = await find('gender=male,other&_contained=true&_containedType=contained&_count=1');
+    expect(all.total).toBe(400);
+    const [one] = (await find('gender=other&_contained=true&_containedType=contained')).entry;
+    expect(one.fullUrl).toMatch(/\/Patient\/containing#n7$/);
+  });
+
   it('is found by what is really large in it, and given back as it was sent', async () => {
     const identifier = Array.from({ length: 6000 }, (_, i) => ({ system: 'urn:large', value: `v${i}` }));
     const sent = patient({ id: 'found', identifier, multipleBirthInteger: 2 });

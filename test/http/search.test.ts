@@ -182,10 +182,8 @@ describe('what a search cannot be (search.html#errors)', () => {
       '_query=x',
       '400 parameter-unknown The parameter "_query" names a query that a server has, and there are none here;',
     ],
-    ...['_contained', '_containedType'].map((name) => [
-      `${name}=x`,
-      `400 parameter-unknown The parameter "${name}" is not supported yet; meanwhile`,
-    ]),
+    ['_contained=x', '400 parameter-invalid _contained is true, false or both, not "x"'],
+    ['_containedType=x', '400 parameter-invalid _containedType is container or contained, not "x"'],
   ])('%s: %s', async (query, text) => {
     expect(await refused(query as string)).toContain(text);
   });

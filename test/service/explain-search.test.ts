@@ -53,6 +53,19 @@ describe('kiln explain-search', () => {
     expect(above.out).toContain(`(location (${to('room')} or ${to('floor')} or ${to('house')})) and (status = "x")`);
   });
 
+  it('shows searches of what is contained: those of each type that may contain it, and has resources', async () => {
+    const { code, out } = await kiln('explain-search', 'Patient?name=love1&_contained=true', '--store', store);
+    expect(code).toBe(0);
+    expect(out.match(/^type .*$/gm)?.map((line) => line.split(/ +/)[1])).toEqual([
+      'Location',
+      'Observation',
+      'Patient',
+    ]);
+    const contained = 'Patient?name=love1&_contained=both&_containedType=contained';
+    const both = await kiln('explain-search', contained, '--store', store);
+    expect(both.out.match(/^type .*$/gm)?.map((line) => line.split(/ +/)[1])).toEqual(['Patient', '#Patient']);
+  });
+
   it('shows chains, reverse chains, and what comes with the page', async () => {
     const chain = await kiln(
       'explain-search',

@@ -1,6 +1,8 @@
 import { createHash } from 'node:crypto';
 
 import { FhirError } from '../../runtime/fhir/errors.js';
+import type { Contained } from '../../runtime/search/contained.js';
+import { isMemberType, membersIn } from '../../runtime/store/members.js';
 import type { IndexEntry } from '../../runtime/search/entry.js';
 import { leadsTo, matches, type Neighbours } from '../../runtime/search/query/match.js';
 import { printCondition } from '../../runtime/search/query/print.js';
@@ -43,6 +45,8 @@ export function createToyStore(now: () => number = Date.now): ToyStore {
   const current = new Map<string, StoredVersion>();
   /** Of the current versions that are no deletions. */
   const entriesOf = new Map<string, readonly IndexEntry[]>();
+  /** Keys of what is within resources, by the keys of these. */
+  const membersOf = new Map<string, readonly string[]>();
   const contents = new Map<string, Buffer>();
   const maps = new Map<string, Map<string, string>>();
   let clock = 0;
@@ -73,7 +77,24 @@ export function createToyStore(now: () => number = Date.now): ToyStore {
     current.set(`${change.type}/${change.id}`, stored);
     if (change.body === undefined) entriesOf.delete(`${change.type}/${change.id}`);
     else entriesOf.set(`${change.type}/${change.id}`, change.entries);
+    putMembers(stored, change.body === undefined ? [] : change.contained);
     return stored;
+  }
+
+  /** What is within a resource: entries without versions. */
+  function putMembers(stored: StoredVersion, contained: readonly Contained[] = []): void {
+    const container = `${stored.type}/${stored.id}`;
+    for (const key of membersOf.get(container) ?? []) {
+      current.delete(key);
+      entriesOf.delete(key);
+    }
+    membersOf.delete(container);
+    const members = membersIn(stored, contained);
+    if (members.length > 0) membersOf.set(container, members.map(({ type, id }) => `${type}/${id}`)); // prettier-ignore
+    for (const { type, id, entries } of members) {
+      current.set(`${type}/${id}`, { ...stored, type, id });
+      entriesOf.set(`${type}/${id}`, entries);
+    }
   }
 
   /** What `find` goes on after: the last resource of a page as it was then, and the total of the first page. */
@@ -108,11 +129,13 @@ export function createToyStore(now: () => number = Date.now): ToyStore {
           (entriesOf.get(`${type}/${id}`) ?? []).filter(({ kind }) => kind === 'reference'),
         );
       case 'canonicals':
-        return livingOf().filter((resource) =>
-          step.of.some(({ types, ...canonical }) => {
-            const entry = { kind: 'reference', param: '', ...canonical } as const;
-            return types?.includes(resource.type) !== false && leadsTo(entry, resource.type, resource, base);
-          }),
+        return livingOf().filter(
+          (resource) =>
+            !isMemberType(resource.type) &&
+            step.of.some(({ types, ...canonical }) => {
+              const entry = { kind: 'reference', param: '', ...canonical } as const;
+              return types?.includes(resource.type) !== false && leadsTo(entry, resource.type, resource, base);
+            }),
         );
       case 'sources':
         return livingOf(step.type).filter(({ entries }) =>
@@ -213,7 +236,10 @@ export function createToyStore(now: () => number = Date.now): ToyStore {
         const stored = current.get(`${type}/${id}`);
         return stored?.version === version && stored.json !== undefined;
       });
-      for (const { type, id, entries } of present) entriesOf.set(`${type}/${id}`, entries);
+      for (const { type, id, entries, contained } of present) {
+        entriesOf.set(`${type}/${id}`, entries);
+        putMembers(current.get(`${type}/${id}`)!, contained);
+      }
       return present.length;
     },
     async write(changes, guards = []) {
@@ -233,11 +259,12 @@ export function createToyStore(now: () => number = Date.now): ToyStore {
       return page.length === 0 ? { versions: page } : { versions: page, next: `${Number(after) + page.length}` };
     },
     async restore(restored) {
-      for (const { content: _content, entries, ...stored } of restored) {
+      for (const { content: _content, entries, contained, ...stored } of restored) {
         versions.push(stored);
         current.set(`${stored.type}/${stored.id}`, stored);
         entriesOf.set(`${stored.type}/${stored.id}`, entries ?? []);
         if (stored.json === undefined) entriesOf.delete(`${stored.type}/${stored.id}`);
+        putMembers(stored, contained);
         clock = stored.lastUpdated;
       }
       return restored.length;
@@ -245,7 +272,7 @@ export function createToyStore(now: () => number = Date.now): ToyStore {
     async counts() {
       const counts = new Map<string, number>();
       for (const { type, json } of current.values()) {
-        if (json !== undefined) counts.set(type, (counts.get(type) ?? 0) + 1);
+        if (json !== undefined && !isMemberType(type)) counts.set(type, (counts.get(type) ?? 0) + 1);
       }
       return counts;
     },

@@ -117,6 +117,28 @@ describe('copying versions', () => {
     expect(restored[3]!.content).toMatchObject({ resourceType: 'Patient', id: 'a', meta: { versionId: '2' } });
   });
 
+  it('copies what is within the current versions to be found as there', async () => {
+    const source = createToyStore();
+    const within = (code: string) => [{ resourceType: 'Patient', id: 'm', code }];
+    const holding = (expected: number, contained: object[]) => ({
+      ...put('a', expected),
+      body: {
+        head: '{"resourceType":"Patient","id":"a","meta":{',
+        tail: `},"contained":${JSON.stringify(contained)}}`,
+      },
+    });
+    await source.write([holding(0, within('old')), holding(1, within('new')), put('b', 0)]);
+    const target = createToyStore();
+    const extract = ({ code = '' }: Resource) => [{ kind: 'token' as const, param: 'code', code: code as string }];
+    expect((await copy(source, target, { extract })).count).toBe(3);
+    const found = async (code: string) => {
+      const where = { param: 'code', any: [{ is: 'token' as const, code }] };
+      const query = { type: '#Patient', where, sort: [], count: 10, total: 'none' } as const;
+      return (await target.find(query)).versions.map(({ id, version }) => [id, version]);
+    };
+    expect([await found('new'), await found('old')]).toEqual([[['Patient/a#m', 2]], []]);
+  });
+
   it('in pieces that a small cache takes, and in smaller ones where they are too large', async () => {
     const source = createToyStore();
     for (let n = 0; n < 10; n++) await source.write([put(`p${n}`, 0, 'x'.repeat(n === 9 ? 5_000_000 : 1_000_000))]);

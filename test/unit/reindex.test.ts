@@ -78,10 +78,33 @@ describe('kiln reindex (decisions.md, index currency)', () => {
     const job = { ...(await jobOn(store)), record };
     await reindexType('Patient', job);
     await record.settle(['Patient'], ['Basic', 'Patient']);
-    expect(await checkIndexCurrency(store, changed)).toEqual(['Resource._tag', 'Basic.code']);
+    expect(await checkIndexCurrency(store, changed)).toEqual(['Resource._tag', 'Basic.code', '_contained']);
     await reindexType('Basic', job);
     await record.settle(['Basic'], ['Basic', 'Patient']);
     expect(await checkIndexCurrency(store, changed)).toEqual([]);
+  });
+
+  it('what was written before there were entries of what is contained is found by it afterwards', async () => {
+    const store = await filledStore(1);
+    const { _contained, ...rows } = before.record().rows;
+    await store.maps.swap('index', 'record', JSON.stringify(before.record()), JSON.stringify({ whole: 'old', rows }));
+    const contained = [{ resourceType: 'Patient', id: 'within' }];
+    const body = {
+      head: '{"resourceType":"Basic","id":"c","meta":{',
+      tail: `},"contained":${JSON.stringify(contained)}}`,
+    };
+    await store.write([{ ...put('c', 0, 'x', [], 'Basic'), body }]);
+    expect(await checkIndexCurrency(store, before)).toEqual(['_contained']);
+    const found = (): Promise<number> => foundBy(store, '#Patient', 'gender', 'new within');
+    expect(await found()).toBe(0);
+    const record = await openReindexRecord(store, before);
+    const job = { ...(await jobOn(store)), record };
+    await reindexType('Basic', job);
+    await record.settle(['Basic'], ['Basic', 'Patient']);
+    expect([await found(), await checkIndexCurrency(store, before)]).toEqual([1, ['_contained']]);
+    await reindexType('Patient', job);
+    await record.settle(['Patient'], ['Basic', 'Patient']);
+    expect(await checkIndexCurrency(store, before)).toEqual([]);
   });
 
   it('what was stopped goes on where it was', async () => {

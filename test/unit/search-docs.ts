@@ -1,3 +1,4 @@
+import { MOST_CONTAINED } from '../../runtime/search/contained.js';
 import { tables } from '../../generated/tables.js';
 import type { SearchRow, SearchTable, SearchType } from '../../runtime/contract/search.js';
 import { MAX_HIERARCHY } from '../../runtime/interactions/resolve-hierarchies.js';
@@ -8,12 +9,7 @@ import { MAX_CORNERS } from '../../runtime/search/places/geojson.js';
 import { MAX_PLACES } from '../../runtime/search/places/parse-places.js';
 import { searchDefinitions } from '../../runtime/search/query/definitions.js';
 import { PREFIXES } from '../../runtime/search/query/intervals.js';
-import {
-  isSearchable,
-  LATER_PARAMETERS,
-  NO_CRITERIA,
-  OF_THEIR_OWN,
-} from '../../runtime/search/query/later-parameters.js';
+import { isSearchable, NO_CRITERIA, OF_THEIR_OWN } from '../../runtime/search/query/later-parameters.js';
 import { MAX_LINKS } from '../../runtime/search/query/link-name.js';
 import { modifiersOf } from '../../runtime/search/query/parse-criterion.js';
 import { LATER } from '../../runtime/search/query/parse-value.js';
@@ -60,9 +56,7 @@ export function unsearchable(): string[] {
   const names = tables.search.flatMap(({ type, parameters }) =>
     parameters.filter((row: SearchRow) => !isSearchable(row)).map(({ code }) => ({ type, code })),
   );
-  const own = names.filter(
-    ({ code }) => !Object.hasOwn({ ...LATER_PARAMETERS, ...NO_CRITERIA, ...OF_THEIR_OWN }, code),
-  );
+  const own = names.filter(({ code }) => !Object.hasOwn({ ...NO_CRITERIA, ...OF_THEIR_OWN }, code));
   return own.map(({ type, code }) => `\`${type}.${code}\``);
 }
 
@@ -206,6 +200,19 @@ export function searchDocs(): string {
     'ask for no more than `near pr true`. Latitudes lie from -90 to 90, longitudes from -180 to 180; positions beyond are found by',
     'nothing. No order goes by distance.',
     '',
+    '## Contained resources',
+    '',
+    '`Medication?code=x&_contained=true`: what contains a Medication of that code, whatever its type, each once, as a match. With',
+    '`_containedType=contained` the contained resources themselves: their `fullUrl` is `[base]/MedicationRequest/23#m1`. `_contained=both`',
+    'finds Medications that stand by themselves too. All criteria are of one contained resource; `_id` is its own id, `_lastUpdated` that',
+    'of the resource it is in. They are in the order of types, then of ids; `_sort` takes `_id` and `_lastUpdated`, and every',
+    'parameter with `_containedType=contained`. It goes with searches of one type, not of compartments and the system, and not with',
+    '`_include`, `_revinclude`, `_graph`, `_score`, `_has`, `_list`, `_in` and stored search parameters: these are refused by name.',
+    'Chains lead out of a contained resource, but not into one, and a reference to one (`#m1`) is found by nothing.',
+    `A resource contains ${MOST_CONTAINED.toLocaleString('en')} others at most; one without an id, or with that of another before it, is not found.`,
+    'A token needs `s` on the type that is asked for, and sees what is in resources that it may search, if that is within the constraint',
+    'of its own type, too. Resources of earlier versions have no such entries: searches with `_contained` warn until `kiln reindex` is done.',
+    '',
     '## Graphs',
     '',
     '`_graph=GraphDefinition/1` (its id, a reference, or its canonical URL with or without `|version`): with the matches come the',
@@ -238,13 +245,6 @@ export function searchDocs(): string {
     '`_query` names a query that a server has by an OperationDefinition of the kind `query`. There are none here: it is 400.',
     '',
     '## Parameters that come later',
-    '',
-    'Each is refused by name:',
-    '',
-    ...table(
-      ['', 'meanwhile'],
-      Object.entries(LATER_PARAMETERS).map(([name, instead]) => [`\`${name}\``, instead]),
-    ),
     '',
     `Of single types: ${unsearchable().join(', ')}.`,
     '',

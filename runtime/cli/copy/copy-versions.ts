@@ -1,6 +1,7 @@
 import { FhirError } from '../../fhir/errors.js';
 import type { Resource } from '../../fhir/resource.js';
 import { readJson } from '../../format/read-json.js';
+import { extractContained } from '../../search/contained.js';
 import type { IndexEntry } from '../../search/entry.js';
 import { fitWords } from '../../search/text/fit-words.js';
 import type { RestoredVersion, ScannedVersion, Store } from '../../store/store.js';
@@ -89,7 +90,7 @@ function toRestored(scanned: ScannedVersion, job: CopyVersions): RestoredVersion
   const { isCurrent, ...version } = scanned;
   if (version.json === undefined) return version;
   const content = readJson(version.json, DEPTH) as Resource;
-  return isCurrent ? { ...version, content, entries: entriesOf(content, scanned, job) } : { ...version, content };
+  return isCurrent ? { ...version, content, ...entriesOf(content, scanned, job) } : { ...version, content };
 }
 
 /** What today's tables cannot index is copied all the same. */
@@ -97,15 +98,16 @@ function entriesOf(
   content: Resource,
   scanned: ScannedVersion,
   { extract, knownTypes, onUnindexed }: CopyVersions,
-): readonly IndexEntry[] {
+): Pick<RestoredVersion, 'entries' | 'contained'> {
   if (!knownTypes.has(scanned.type)) {
     onUnindexed(scanned, `${scanned.type} is no resource type`);
-    return [];
+    return { entries: [] };
   }
   try {
-    return fitWords(extract(content), content, scanned.json?.length ?? 0);
+    const entries = fitWords(extract(content), content, scanned.json?.length ?? 0);
+    return { entries, contained: extractContained(content, extract) };
   } catch (error) {
     onUnindexed(scanned, error instanceof Error ? error.message : String(error));
-    return [];
+    return { entries: [] };
   }
 }

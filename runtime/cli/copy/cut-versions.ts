@@ -23,8 +23,9 @@ export function cutVersions(versions: readonly RestoredVersion[]): readonly (rea
   return pieces;
 }
 
-function sizeOf({ json = '', entries = [] }: RestoredVersion): number {
-  return entries.reduce((sum, entry) => sum + sizeOfEntry(entry), 2 * json.length);
+function sizeOf({ json = '', entries = [], contained = [] }: RestoredVersion): number {
+  const all = [entries, ...contained.map((each) => each.entries)];
+  return all.flat().reduce((sum, entry) => sum + sizeOfEntry(entry), 2 * json.length);
 }
 
 function sizeOfEntry(entry: IndexEntry): number {

@@ -3,15 +3,6 @@ import { placesOf } from '../places/place-rows.js';
 import { VALUE_PARSERS } from './parse-value.js';
 import { isWords } from './text-modifiers.js';
 
-/**
- * Parameters that the specification has for every type and that are refused by name until they exist: what to do
- * meanwhile. https://hl7.org/fhir/R5/search.html#table
- */
-export const LATER_PARAMETERS: Readonly<Record<string, string>> = {
-  _contained: 'contained resources are found by nothing but the resource that they are in',
-  _containedType: 'contained resources are found by nothing but the resource that they are in',
-};
-
 /** Parameters that are no criteria of one type: what is to be known of them where somebody asks for them as such. */
 export const NO_CRITERIA: Readonly<Record<string, string>> = {
   _filter: 'is asked of the type that is searched; its paths may lead over references: _filter=subject.name co "x"',
@@ -31,7 +22,7 @@ export const OF_THEIR_OWN: Readonly<Record<string, string>> = {
 
 /** Whether searches by a parameter work: its values are read, and compared with something. */
 export function isSearchable(row: SearchRow): boolean {
-  const isApart = [LATER_PARAMETERS, NO_CRITERIA, OF_THEIR_OWN].some((codes) => Object.hasOwn(codes, row.code));
+  const isApart = [NO_CRITERIA, OF_THEIR_OWN].some((codes) => Object.hasOwn(codes, row.code));
   if (isApart) return false;
   if (placesOf(row) !== undefined) return true;
   if (isWords(row)) return true;

@@ -1,7 +1,7 @@
 import type { SearchRow } from '../../contract/search.js';
 import { FhirError } from '../../fhir/errors.js';
 import { nearest } from '../../fhir/nearest.js';
-import { isSearchable, LATER_PARAMETERS, NO_CRITERIA, OF_THEIR_OWN } from './later-parameters.js';
+import { isSearchable, NO_CRITERIA, OF_THEIR_OWN } from './later-parameters.js';
 import { quote } from './quote.js';
 
 /** What else a search takes that begins so: listed nowhere, but perhaps meant. */
@@ -53,16 +53,10 @@ export function notYet(code: string): FhirError {
   return special ?? new FhirError('parameter-unknown', `The parameter ${quote(code)} is not supported yet`);
 }
 
-/** What is to be known of a parameter that is none of single types, or works later; undefined: nothing. */
+/** What is to be known of a parameter that is none of single types; undefined: nothing. */
 export function wordsOf(code: string): FhirError | undefined {
-  const name = quote(code);
-  if (Object.hasOwn(NO_CRITERIA, code))
-    return new FhirError('parameter-unknown', `The parameter ${name} ${NO_CRITERIA[code]}`);
-  if (!Object.hasOwn(LATER_PARAMETERS, code)) return undefined;
-  return new FhirError(
-    'parameter-unknown',
-    `The parameter ${name} is not supported yet; meanwhile ${LATER_PARAMETERS[code]}`,
-  );
+  if (!Object.hasOwn(NO_CRITERIA, code)) return undefined;
+  return new FhirError('parameter-unknown', `The parameter ${quote(code)} ${NO_CRITERIA[code]}`);
 }
 
 const codes = new WeakMap<ReadonlyMap<string, SearchRow>, readonly string[]>();

@@ -5,6 +5,7 @@ import type { StoredVersion } from '../store.js';
 import type { Raw } from './bson.js';
 import type { Collections, ResourceDocument } from './documents.js';
 import type { InTime } from './in-time.js';
+import { replaceMembers } from './members.js';
 import { toFound, toStep, type FoundVersion, type PlannedChange, type WriteStep } from './plan-write.js';
 import { VERSION_ONLY } from './stored-version.js';
 import type { WriterParts } from './writer-parts.js';
@@ -36,11 +37,12 @@ export function openApply({
   slotOf,
   fault,
 }: Pick<WriterParts, 'collections' | 'slotOf' | 'fault'>): Apply {
-  async function send({ past, current }: WriteStep, given: InTime): Promise<void> {
+  async function send({ past, current, left, members }: WriteStep, given: InTime): Promise<void> {
     if (past.length > 0) await history.insertMany([...past], given());
     fault('history');
     if (current.length === 0) return;
     await replaceAll(resource, current, given);
+    await replaceMembers(resource, left, members, given);
     fault('resource');
   }
 

@@ -11,6 +11,7 @@ import {
 import { readPlace, writePlace } from './history-cursor.js';
 import type { InTime } from './in-time.js';
 import { toIndexRows } from './index-rows.js';
+import { replaceMembers, toMembers, toWithin, withinOf } from './members.js';
 import { translateMongoError, translateWriteError } from './mongo-errors.js';
 import { checkSize, copyVersion, toFields, toPast } from './plan-write.js';
 import type { QueryLimits, Snapshots } from './snapshot.js';
@@ -44,6 +45,9 @@ export function openScan(
 interface State {
   readonly fields: VersionFields;
   readonly document?: ResourceDocument;
+  /** Types of what is within the version that was found. */
+  readonly within: readonly string[];
+  readonly members?: readonly ResourceDocument[];
 }
 
 /** Puts versions of another store in, all or none. @param time how long it may take, in milliseconds */
@@ -76,10 +80,12 @@ export function openRestore(
       const n = (places.get(version.lastUpdated) ?? -1) + 1;
       places.set(version.lastUpdated, n);
       const fields = toFields(version, n, version.content && toStorable(version.content, undefined));
-      const { entries = [] } = version;
-      const document = { _id: key, ...fields, ...toIndexRows(entries), ...toSortSlots(version.type, entries, slotOf) };
+      const { entries = [], contained } = version;
+      const rows = { ...toIndexRows(entries), ...toSortSlots(version.type, entries, slotOf), ...toWithin(contained) };
+      const document = { _id: key, ...fields, ...rows };
+      const members = toMembers(fields, contained, slotOf);
       checkSize(document, version.json?.length ?? 0, entries.length);
-      states.set(key, { fields, document });
+      states.set(key, { fields, document, members, within: state?.within ?? [] });
       count++;
     }
     const current = [...states.values()].flatMap(({ document }) => document ?? []);
@@ -90,6 +96,9 @@ export function openRestore(
         given(),
       );
     }
+    const changed = [...states].filter(([, { document }]) => document !== undefined);
+    const left = changed.flatMap(([key, { within }]) => (within.length === 0 ? [] : [{ key, within }]));
+    await replaceMembers(resource, left, changed.flatMap(([, { members = [] }]) => members), given); // prettier-ignore
     return count;
   }
 
@@ -99,7 +108,7 @@ export function openRestore(
     return new Map(
       found.map((bytes) => {
         const fields = copyVersion(bytes);
-        return [keyOf(fields), { fields }];
+        return [keyOf(fields), { fields, within: withinOf(bytes) }];
       }),
     );
   }

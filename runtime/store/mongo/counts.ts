@@ -1,4 +1,5 @@
 import { BY_TYPE_AND_TIME, DELETED } from './indexes.js';
+import { PLAIN } from './members.js';
 import { translateMongoError } from './mongo-errors.js';
 import type { QueryLimits, Snapshot, Snapshots } from './snapshot.js';
 
@@ -16,7 +17,7 @@ export function openCounts(snapshots: Snapshots): (limits: QueryLimits) => Promi
 async function count(snapshot: Snapshot): Promise<Map<string, number>> {
   const group = { $group: { _id: '$type', n: { $sum: 1 } } };
   const [all, deleted] = await Promise.all([
-    snapshot.aggregate('resource', [{ $match: { type: { $gte: '' } } }, group], BY_TYPE_AND_TIME),
+    snapshot.aggregate('resource', [{ $match: { type: PLAIN } }, group], BY_TYPE_AND_TIME),
     snapshot.aggregate('resource', [{ $match: { deleted: true, type: { $gte: '' } } }, group], DELETED),
   ]);
   const counts = new Map(all.map((row) => [String(row['_id']), Number(row['n'])]));

@@ -113,9 +113,14 @@ export interface IndexRows {
   readonly words?: readonly WordsRow[];
 }
 
-/** The current version of a resource; `_id` is `Patient/1`. */
+/**
+ * The current version of a resource; `_id` is `Patient/1`. Or what is within one (`store/members.ts`), without its content:
+ * `_id` is `#Medication/MedicationRequest/23#m1`, version and time are those of the other.
+ */
 export interface ResourceDocument extends VersionFields, IndexRows {
   readonly _id: string;
+  /** Types of what is within it: absent, there is nothing. */
+  readonly within?: readonly string[];
   /** Sort slots, `o0` … and `d0` …: see `SortSlots`. */
   readonly [slot: `${'o' | 'd'}${number}`]: unknown;
 }

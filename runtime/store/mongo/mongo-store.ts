@@ -1,6 +1,7 @@
 import { Timestamp } from 'mongodb';
 
 import { FhirError } from '../../fhir/errors.js';
+import { plainType } from '../members.js';
 import type { Store } from '../store.js';
 import { openBlobs } from './blobs.js';
 import { openCausal } from './causal.js';
@@ -22,6 +23,7 @@ import { openReader } from './read.js';
 import { openReindex } from './reindex.js';
 import { toSettings, type MongoOptions, type MongoSettings } from './settings.js';
 import { openSnapshots, type ClusterTime } from './snapshot.js';
+import type { SlotOf } from './sort-slots.js';
 import { openStaleTransactions } from './stale-transactions.js';
 import { openStamps } from './stamps.js';
 import { openTransactions } from './transaction.js';
@@ -70,22 +72,24 @@ async function openStore({ client, db }: Connected, clock: ServerClock, settings
   const history = openHistory(snapshots, now);
   const turns = openSearchTurns(settings.poolSize);
   const probes = openProbes();
-  const { slotOf, linkLimits } = settings;
+  // What is within resources is sorted as resources of its type are.
+  const slotOf: SlotOf = (type, param) => settings.slotOf(plainType(type), param);
+  const { linkLimits } = settings;
   const findParts = { snapshots, turns, probes, slotOf, linkLimits, now };
   const [find, explain] = [openFind(findParts), openExplain(findParts)];
   const findAcross = openFindAcross(findParts);
-  const reindex = openReindex(collections, causal, settings.slotOf, time);
+  const reindex = openReindex({ collections, causal, transactions, slotOf, time });
   const scan = openScan(snapshots);
   const counts = openCounts(snapshots);
   const blobs = openBlobs({ collections, causal, transactions, now, time, grace: settings.blobGrace, fault });
   const stale = openStaleTransactions(client, db);
-  const restore = openRestore(collections, transactions, RESTORE_TIME, settings.slotOf);
+  const restore = openRestore(collections, transactions, RESTORE_TIME, slotOf);
   const write = openWriter({
     collections,
     causal,
     transactions,
     stale,
-    slotOf: settings.slotOf,
+    slotOf,
     findBroken: openGuardCheck({ db, collections, probes, budget: settings.guardBudget }),
     stamps: openStamps(now),
     settle: settings.now === undefined ? () => clock.settle() : async () => {},

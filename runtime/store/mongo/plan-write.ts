@@ -6,6 +6,7 @@ import { VersionConflict, type Change, type StoredVersion } from '../store.js';
 import { readValue, type Raw } from './bson.js';
 import { keyOf, pastKeyOf, type PastDocument, type ResourceDocument, type VersionFields } from './documents.js';
 import { toIndexRows } from './index-rows.js';
+import { toMembers, toWithin, withinOf } from './members.js';
 import { tooLarge } from './mongo-errors.js';
 import { toSortSlots, type SlotOf } from './sort-slots.js';
 import type { Stamp, StampsOfWrite } from './stamps.js';
@@ -30,19 +31,23 @@ export interface PlannedChange {
   readonly before?: Raw;
   /** What is there before this write; 0: nothing. */
   readonly replaced: number;
+  /** Types of what is within the version before this write. */
+  readonly within: readonly string[];
   /** Another change of this write follows on the same resource, at this time. */
   readonly until?: number;
 }
 
 /** A version that is there before a write. */
 export interface FoundVersion extends Pick<Head, 'version' | 'updated'> {
+  /** Types of what is within it. */
+  readonly within: readonly string[];
   readonly bytes: Raw;
 }
 
 /** Reads what a write has to know of a version. */
 export function toFound(bytes: Raw): FoundVersion & { readonly key: string } {
   const head = readHead(bytes);
-  return { key: keyOf(head), version: head.version, updated: head.updated, bytes };
+  return { key: keyOf(head), version: head.version, updated: head.updated, within: withinOf(bytes, head), bytes };
 }
 
 /**
@@ -73,6 +78,7 @@ export function planWrite(
       version: actual + 1,
       stamp,
       replaced: head?.version ?? 0,
+      within: head?.within ?? [],
       ...(head !== undefined && previous === undefined && { before: head.bytes }),
     });
   }
@@ -85,6 +91,10 @@ export interface WriteStep {
   readonly past: readonly PastDocument[];
   /** Current versions, and which they replace; 0: none. */
   readonly current: readonly { readonly document: ResourceDocument; readonly replaced: number }[];
+  /** What was within versions that are current no more, by the `_id` of these. */
+  readonly left: readonly { readonly key: string; readonly within: readonly string[] }[];
+  /** What is within the current versions. */
+  readonly members: readonly ResourceDocument[];
   /** What is written, in the order of the changes. */
   readonly written: readonly StoredVersion[];
 }
@@ -93,14 +103,20 @@ export interface WriteStep {
 export function toStep(planned: readonly PlannedChange[], slotOf: SlotOf): WriteStep {
   const past: PastDocument[] = [];
   const current: { document: ResourceDocument; replaced: number }[] = [];
-  const written = planned.map(({ change, version, stamp, before, replaced, until }): StoredVersion => {
+  const left: { key: string; within: readonly string[] }[] = [];
+  const members: ResourceDocument[] = [];
+  const written = planned.map(({ change, version, stamp, before, replaced, within, until }): StoredVersion => {
     if (before !== undefined) past.push(toPast(copyVersion(before), stamp.updated));
     const { document, fields, stored } = toDocument(change, version, stamp, slotOf);
-    if (until === undefined) current.push({ document, replaced });
-    else past.push(toPast(fields, until));
+    if (until !== undefined) past.push(toPast(fields, until));
+    else {
+      current.push({ document, replaced });
+      if (within.length > 0) left.push({ key: document._id, within });
+      for (const member of toMembers(fields, change.body && change.contained, slotOf)) members.push(member);
+    }
     return stored;
   });
-  return { past, current, written };
+  return { past, current, left, members, written };
 }
 
 /**
@@ -123,7 +139,7 @@ export function toDocument(
   const stamp = { versionId: String(version), lastUpdated: formatInstant(updated) };
   const fields = toFields(stored, n, toStorable(change.content, stamp));
   const rows = { ...toIndexRows(change.entries), ...toSortSlots(type, change.entries, slotOf) };
-  const document = { _id: keyOf(change), ...fields, ...rows };
+  const document = { _id: keyOf(change), ...fields, ...rows, ...toWithin(change.contained) };
   checkSize(document, body.head.length + body.tail.length, change.entries.length);
   return { document, fields, stored: { ...stored, json: stampBody(body, version, updated) } };
 }

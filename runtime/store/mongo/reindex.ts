@@ -3,32 +3,42 @@ import type { AnyBulkWriteOperation } from 'mongodb';
 import { SORT_SLOTS } from '../../contract/search.js';
 import type { Reindexed } from '../store.js';
 import { answered } from './answered.js';
-import type { Causal } from './causal.js';
-import { keyOf, type Collections, type ResourceDocument } from './documents.js';
-import { inTime, SLACK } from './in-time.js';
+import { keyOf, type ResourceDocument } from './documents.js';
+import { inTime, SLACK, type InTime } from './in-time.js';
 import { toIndexRows } from './index-rows.js';
+import { replaceMembers, toMembers, toWithin } from './members.js';
 import { slotFields, toSortSlots, type SlotOf } from './sort-slots.js';
 import { VERSION_ONLY } from './stored-version.js';
+import type { WriterParts } from './writer-parts.js';
+
+/** What reindexing works with. */
+export type ReindexParts = Pick<WriterParts, 'collections' | 'causal' | 'transactions' | 'slotOf' | 'time'>;
+
+/** What members have of their container, and what those before were. */
+const HEAD = { type: 1, id: 1, version: 1, updated: 1, n: 1, within: 1 } as const;
 
 /** Fields that hold what searches find and sort a resource by. */
 const FIELDS = [
+  'within',
   ...Object.keys(VERSION_ONLY),
   ...Array.from({ length: SORT_SLOTS }, (_, slot) => Object.values(slotFields(slot))).flat(),
 ];
 
 /**
  * Replaces index entries, each in one update of what is at that version still: so it can be done again, and whoever writes
- * meanwhile is not in the way. What does not fit into a document any more rejects, when the others are done.
+ * meanwhile is not in the way. What has others within it is replaced with these, in one transaction each. What does not fit into
+ * a document any more rejects, when the others are done.
  *
  * @param time how long it may take, in milliseconds
  */
-export function openReindex(
-  { resource }: Collections,
-  causal: Causal,
-  slotOf: SlotOf,
-  time: number,
-): (items: readonly Reindexed[]) => Promise<number> {
-  return async (items) => {
+export function openReindex({
+  collections: { resource },
+  causal,
+  transactions,
+  slotOf,
+  time,
+}: ReindexParts): (items: readonly Reindexed[]) => Promise<number> {
+  async function replace(items: readonly Reindexed[]): Promise<number> {
     if (items.length === 0) return 0;
     const steps = items.map((item) => ({ updateOne: toUpdate(item, slotOf) }));
     const deadline = performance.now() + time - SLACK;
@@ -37,13 +47,48 @@ export function openReindex(
       causal.write((session) => resource.bulkWrite(steps, { ...inTime(session, deadline)(), ordered: false })),
     );
     return matchedCount;
+  }
+
+  async function replaceWhole(item: Reindexed, given: InTime): Promise<number> {
+    const { filter, update } = toUpdate(item, slotOf);
+    const before = await resource.findOneAndUpdate(filter, update, { ...given(), projection: HEAD });
+    if (before === null) return 0;
+    const { _id: key, within = [] } = before;
+    await replaceMembers(resource, [{ key, within }], toMembers(before, item.contained, slotOf), given);
+    return 1;
+  }
+
+  /** Which of them have, or had, others within them. */
+  async function findContainers(items: readonly Reindexed[]): Promise<ReadonlySet<string>> {
+    const keys = items.map(keyOf);
+    const had = await answered(
+      time,
+      causal.read((session) =>
+        resource
+          .find({ _id: { $in: keys }, within: { $exists: true } }, { session, maxTimeMS: time, projection: { _id: 1 } })
+          .toArray(),
+      ),
+    );
+    const has = items.filter(({ contained = [] }) => contained.length > 0);
+    return new Set([...had.map(({ _id }) => _id), ...has.map(keyOf)]);
+  }
+
+  return async (items) => {
+    if (items.length === 0) return 0;
+    const containers = await findContainers(items);
+    let replaced = await replace(items.filter((item) => !containers.has(keyOf(item))));
+    for (const item of items.filter((each) => containers.has(keyOf(each)))) {
+      replaced += await transactions.run((_session, given) => replaceWhole(item, given), performance.now() + time);
+    }
+    return replaced;
   };
 }
 
 type UpdateOne = Extract<AnyBulkWriteOperation<ResourceDocument>, { updateOne: unknown }>['updateOne'];
 
-function toUpdate({ type, id, version, entries }: Reindexed, slotOf: SlotOf): UpdateOne {
-  const present: Readonly<Record<string, unknown>> = { ...toIndexRows(entries), ...toSortSlots(type, entries, slotOf) };
+function toUpdate({ type, id, version, entries, contained }: Reindexed, slotOf: SlotOf): UpdateOne {
+  const rows = { ...toIndexRows(entries), ...toSortSlots(type, entries, slotOf) };
+  const present: Readonly<Record<string, unknown>> = { ...rows, ...toWithin(contained) };
   const absent = FIELDS.filter((field) => !Object.hasOwn(present, field));
   const isCurrent = { _id: keyOf({ type, id }), version, deleted: { $exists: false } } as const;
   const $unset = Object.fromEntries(absent.map((field) => [field, true]));

@@ -5,6 +5,7 @@ import { stampBody } from '../body.js';
 import type { Change, StoredVersion } from '../store.js';
 import { replaceAll } from './apply-changes.js';
 import { fieldsOf, readValue, type Raw } from './bson.js';
+import { restampMembers } from './members.js';
 import { keyOf, pastKeyOf, type PastDocument, type ResourceDocument } from './documents.js';
 import type { InTime } from './in-time.js';
 import type { StampsOfWrite } from './stamps.js';
@@ -67,6 +68,7 @@ export function openRestamper({
       return body === undefined ? head : { ...head, json: stampBody(body, stored.version, updated) };
     });
     if (current.length > 0) await replaceAll(resource, current, given);
+    await restampMembers(resource, current.map(({ document }) => document), given); // prettier-ignore
     if (pasts.length > 0) await history.bulkWrite(pasts, given());
     return again;
   }

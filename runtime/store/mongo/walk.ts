@@ -3,6 +3,7 @@ import type { Document } from 'mongodb';
 import type { StoredVersion } from '../store.js';
 import type { Raw } from './bson.js';
 import { BY_TIME, BY_TYPE_AND_TIME, BY_VERSION } from './indexes.js';
+import { MEMBERS, PLAIN } from './members.js';
 import { beyond, comparePlaces, type Place } from './place.js';
 import type { Snapshot } from './snapshot.js';
 import { readHead, toStoredVersion, VERSION_ONLY } from './stored-version.js';
@@ -71,15 +72,19 @@ export async function walk(snapshot: Snapshot, query: Walk, count: number): Prom
 
 /** How many versions a walk has in all. */
 export async function countWalk(snapshot: Snapshot, query: Walk): Promise<number> {
-  const counts = await Promise.all(
-    (['resource', 'history'] as const).map(async (collection) => {
-      const pipeline = [{ $match: conditions(query, collection) }, { $count: 'n' }];
-      const hint = query.types === undefined ? hintOf(query, collection) : BY_TYPE_AND_TIME;
-      const [row] = await snapshot.aggregate(collection, pipeline, hint);
-      return Number(row?.['n'] ?? 0);
-    }),
-  );
-  return counts.reduce((sum, n) => sum + n, 0);
+  const count = async (collection: CollectionName, match: Document, hint: Document): Promise<number> => {
+    const [row] = await snapshot.aggregate(collection, [{ $match: match }, { $count: 'n' }], hint);
+    return Number(row?.['n'] ?? 0);
+  };
+  const countOf = (collection: CollectionName): Promise<number> => {
+    const hint = query.types === undefined ? hintOf(query, collection) : BY_TYPE_AND_TIME;
+    return count(collection, conditions(query, collection), hint);
+  };
+  // To count everything and those few apart is faster than to look at the type of each.
+  const isSystem = query.type === undefined && query.types === undefined;
+  const members = isSystem ? [count('resource', { type: MEMBERS, ...query.current }, BY_TYPE_AND_TIME)] : [];
+  const [current, past, within = 0] = await Promise.all([countOf('resource'), countOf('history'), ...members]);
+  return current + past - within;
 }
 
 type CollectionName = 'resource' | 'history';
@@ -95,6 +100,11 @@ function hintOf({ type, id }: Walk, collection: CollectionName): Document {
   if (type === undefined) return BY_TIME;
   if (id === undefined) return BY_TYPE_AND_TIME;
   return collection === 'resource' ? { _id: 1 } : BY_VERSION;
+}
+
+/** What is within resources has no versions. */
+function withoutMembers({ type, types }: Walk, collection: CollectionName): readonly Document[] {
+  return collection === 'resource' && type === undefined && types === undefined ? [{ type: PLAIN }] : [];
 }
 
 function openStreams(snapshot: Snapshot, query: Walk, limit: number): Promise<Stream[]> {
@@ -123,7 +133,11 @@ async function openStream(snapshot: Snapshot, query: Walk, collection: Collectio
 
   async function fetch(from: Place | undefined): Promise<void> {
     const filter = {
-      $and: [conditions(query, collection), ...(from === undefined ? [] : [beyond(from, query.direction)])],
+      $and: [
+        conditions(query, collection),
+        ...withoutMembers(query, collection),
+        ...(from === undefined ? [] : [beyond(from, query.direction)]),
+      ],
     };
     const projection = collection === 'resource' ? { projection: VERSION_ONLY } : {};
     const { documents, isCut } = await snapshot.find({ collection, filter, sort, hint, limit, ...projection });

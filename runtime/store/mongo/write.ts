@@ -14,7 +14,7 @@ import { findVersions, openApply } from './apply-changes.js';
 import { keyOf } from './documents.js';
 import { inTime, SLACK, type InTime } from './in-time.js';
 import { openKeyQueue } from '../key-queue.js';
-import { moreTime } from '../write-time.js';
+import { countChanges, moreTime } from '../write-time.js';
 import {
   isConnectionLost,
   isDuplicate,
@@ -40,7 +40,7 @@ const NOTHING: ReadonlyMap<string, FoundVersion> = new Map();
 /** More changes than this take their time by themselves: another try would be as late. */
 const LATE_BY_NATURE = 200;
 
-/** The writer: all changes or none. A creation without guards is one insert; everything else is one transaction. */
+/** The writer: all changes or none. A creation without guards, and with nothing within it, is one insert; everything else is one transaction. */
 export function openWriter(parts: WriterParts): Store['write'] {
   const { collections, causal, transactions, stale, stamps, slotOf, findBroken, settle, time, fault } = parts;
   const { resource } = collections;
@@ -85,7 +85,7 @@ export function openWriter(parts: WriterParts): Store['write'] {
       const versions = await apply(planWrite(changes, found, stamps.begin()), given);
       // What takes as long again goes in late, and is stamped anew afterwards: better than never.
       const isLate = performance.now() - begun > MAX_AGE;
-      if (isLate && tries === 1 && changes.length <= LATE_BY_NATURE) throw new TooLate();
+      if (isLate && tries === 1 && countChanges(changes) <= LATE_BY_NATURE) throw new TooLate();
       return { versions, begun };
     };
 
@@ -117,7 +117,7 @@ export function openWriter(parts: WriterParts): Store['write'] {
 
   return async (changes, guards = []) => {
     if (changes.length === 0 && guards.length === 0) return [];
-    const longest = time + moreTime(changes.length);
+    const longest = time + moreTime(countChanges(changes));
     const deadline = performance.now() + longest;
     const keys = [...new Set(changes.map(keyOf))];
     const locks = await lockKeys(guards);
@@ -170,6 +170,11 @@ interface Written {
   readonly begun: number;
 }
 
+/** What is within a resource has documents of its own. */
+function hasContained({ contained = [] }: Put): boolean {
+  return contained.length > 0;
+}
+
 function isCreation(count: number, first: Change | undefined): first is Put {
-  return count === 1 && first?.expected === 0 && first.body !== undefined;
+  return count === 1 && first?.expected === 0 && first.body !== undefined && !hasContained(first);
 }

@@ -1,9 +1,11 @@
 import type { Database } from 'better-sqlite3';
 
+import type { Contained } from '../../search/contained.js';
 import type { IndexEntry } from '../../search/entry.js';
 import type { Dictionary } from './dictionary.js';
 import type { Fault } from './fault.js';
 import { openIndexWriter } from './index-entries.js';
+import { openMembers } from './members.js';
 import { openKeyGiver } from './resource-keys.js';
 
 /** What the table `resource` has of a resource. */
@@ -19,6 +21,7 @@ export interface ResourceRow {
 export interface NewVersion {
   /** The type's number in the dictionary. */
   readonly type: number;
+  readonly name: string;
   readonly id: string;
   /** What `find` gave. */
   readonly before: ResourceRow | undefined;
@@ -29,12 +32,13 @@ export interface NewVersion {
   /** Null: it is a deletion. */
   readonly body: string | null;
   readonly entries: readonly IndexEntry[];
+  readonly contained: readonly Contained[] | undefined;
 }
 
 /** Appends versions. Inside a write transaction. */
 export interface VersionAppender {
   find(type: number, id: string): ResourceRow | undefined;
-  /** Makes it the current one of its resource; its index entries take the place of those before. */
+  /** Makes it the current one of its resource; its index entries, and what is within it, take the place of those before. */
   append(version: NewVersion): void;
 }
 
@@ -42,6 +46,7 @@ export interface VersionAppender {
 export function openVersionAppender(db: Database, dictionary: Dictionary, fault: Fault): VersionAppender {
   const index = openIndexWriter(db, dictionary);
   const giveKey = openKeyGiver(db);
+  const members = openMembers(db, dictionary, index, giveKey);
   const selectResource = db.prepare<[number, string], ResourceRow>(
     'SELECT key, version, updated, deleted FROM resource WHERE type = ? AND id = ?',
   );
@@ -58,7 +63,7 @@ export function openVersionAppender(db: Database, dictionary: Dictionary, fault:
   );
   return {
     find: (type, id) => selectResource.get(type, id),
-    append({ type, id, before, seq, version, updated, body, entries }) {
+    append({ type, name, id, before, seq, version, updated, body, entries, contained = [] }) {
       const deleted = body === null ? 1 : 0;
       const key = before?.key ?? giveKey(type, id);
       insertVersion.run(seq, type, key, version, updated, body);
@@ -68,6 +73,8 @@ export function openVersionAppender(db: Database, dictionary: Dictionary, fault:
       if (before !== undefined && before.deleted !== deleted) setDeleted.run(deleted, key);
       if (before !== undefined) index.clear(key);
       index.add(key, type, entries);
+      if (before !== undefined) members.clear(key);
+      members.add({ key, type: name, id, seq, version, updated }, contained);
       fault('entries');
     },
   };

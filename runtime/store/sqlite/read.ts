@@ -3,6 +3,7 @@ import type { Database } from 'better-sqlite3';
 import type { StoredVersion } from '../store.js';
 import type { Dictionary } from './dictionary.js';
 import type { Guard } from './guard.js';
+import { isPlain } from './members.js';
 
 /** Point reads, and counts. */
 export interface Reader {
@@ -30,7 +31,7 @@ export function openReader(db: Database, dictionary: Dictionary, guard?: Guard):
   );
   const selectCounts = db.prepare<[], { text: string; n: number }>(
     `SELECT t.text, c.n FROM (SELECT type, count(*) AS n FROM resource WHERE deleted = 0 AND ${guard?.sql('key') ?? 1} GROUP BY type) c
-     JOIN term t ON t.id = c.type`,
+     JOIN term t ON t.id = c.type WHERE ${isPlain('t.text')}`,
   );
 
   const selectAny = db.prepare('SELECT seq FROM version ORDER BY seq DESC LIMIT 1');

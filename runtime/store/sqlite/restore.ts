@@ -29,7 +29,15 @@ export function openRestorer(
   );
 
   /** @returns whether it was not here */
-  function restore({ type: name, id, version, lastUpdated, json, entries = [] }: PlainRestoredVersion): boolean {
+  function restore({
+    type: name,
+    id,
+    version,
+    lastUpdated,
+    json,
+    entries = [],
+    contained,
+  }: PlainRestoredVersion): boolean {
     const called = `${name}/${id}/_history/${version}`;
     const type = dictionary.term(name);
     const before = versions.find(type, id);
@@ -49,7 +57,8 @@ export function openRestorer(
       throw new Error(`${called} is from ${given}, but there are versions from ${newest} here already`);
     }
     clock.follow(lastUpdated);
-    versions.append({ type, id, before, seq: clock.nextSeq(), version, updated: lastUpdated, body, entries });
+    const seq = clock.nextSeq();
+    versions.append({ type, name, id, before, seq, version, updated: lastUpdated, body, entries, contained });
     return true;
   }
 

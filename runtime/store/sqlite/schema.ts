@@ -19,6 +19,8 @@ export const APPLICATION_ID = 0x4b494c4e;
  * several dates or numbers of a parameter, or one that is a wide interval: of all others two bounds are one range.
  * `words` is the full text: an index of words alone, whose rowid is the key of a resource. A `beginning` is that of one value
  * of it: an FTS5 index puts all words with a beginning together before it gives the first, and nothing stops it meanwhile.
+ * `member` says which rows of `resource` are what is within a resource (`store/members.ts`): these have no versions, and share the
+ * current one of their container.
  *
  * A `position` is a point on a sphere of radius 1, a `region` a strip of one: `lines` are its, doubles of 8 bytes. `cell` is what
  * they are found by.
@@ -210,6 +212,12 @@ export const SCHEMA_STEPS: readonly string[] = [
     PRIMARY KEY (resource, param, n)
   ) WITHOUT ROWID;
   CREATE INDEX beginning_by_text ON beginning (param, text, resource);
+  `,
+  `
+  CREATE TABLE member (
+    container INTEGER NOT NULL, resource INTEGER NOT NULL,
+    PRIMARY KEY (container, resource)
+  ) WITHOUT ROWID;
   `,
 ];
 

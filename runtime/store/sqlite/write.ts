@@ -28,7 +28,19 @@ export function openWriter(versions: VersionAppender, dictionary: Dictionary, cl
     const updated = clock.stamp(before?.updated);
     const body = change.body === undefined ? null : stampBody(change.body, version, updated);
     const entries = change.body === undefined ? [] : change.entries;
-    versions.append({ type, id: change.id, before, seq, version, updated, body, entries });
+    const contained = change.body === undefined ? [] : change.contained;
+    versions.append({
+      type,
+      name: change.type,
+      id: change.id,
+      before,
+      seq,
+      version,
+      updated,
+      body,
+      entries,
+      contained,
+    });
     return { version, lastUpdated: updated };
   }
 

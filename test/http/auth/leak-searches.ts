@@ -143,15 +143,24 @@ export function searchMaker(random: Random, value: Values, known: readonly strin
     return [name, chance(0.3) ? `${from}:${row.code}:${near(targetsOf(row))}` : `${from}:${row.code}`];
   };
 
+  /** What is contained in others, or what contains it. */
+  const containers = (): [string, string][] => [
+    ['_contained', pick(['true', 'true', 'both', 'false'])],
+    ...(chance(0.7) ? [['_containedType', pick(['contained', 'container'])] as [string, string]] : []),
+  ];
+
   return (type) => {
     const query = random.some(3, () => criterion(type, 0));
     if (chance(0.2)) query.push(['_filter', filter(type, 0)]);
-    if (chance(0.5)) query.push(...random.some(3, () => include(type)));
+    // Mostly without what would be refused beside it.
+    const looksInto = chance(0.25);
+    if (looksInto) query.push(...containers());
+    if (chance(looksInto ? 0.02 : 0.5)) query.push(...random.some(3, () => include(type)));
     if (chance(0.2)) query.push(['_sort', (chance(0.5) ? '-' : '') + pick(rowsOf(type)).code]);
     for (const [name, values] of random.some(4, () => pick(RESULTS))) query.push([name, pick(values)]);
     if (type === undefined && chance(0.7)) query.push(['_type', `${pick(DRAFT_TYPES)},${pick(DRAFT_TYPES)}`]);
-    if (chance(0.1)) query.push(membership(type));
-    if (chance(0.1)) query.push(['_graph', pick(idsOfType('GraphDefinition'))]);
+    if (chance(looksInto ? 0.02 : 0.1)) query.push(membership(type));
+    if (chance(looksInto ? 0.02 : 0.1)) query.push(['_graph', pick(idsOfType('GraphDefinition'))]);
     return query;
   };
 }

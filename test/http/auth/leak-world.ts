@@ -167,6 +167,9 @@ function graph({ random, word }: Making): Record<string, unknown> {
 /** Types that the drafts are of. */
 export const DRAFT_TYPES: readonly string[] = Object.keys(MAKERS);
 
+/** Types of what is within others. */
+const CONTAINED_TYPES = ['Patient', 'Observation', 'Organization', 'Location'] as const;
+
 /** So many resources of each type. */
 const EACH = 4;
 
@@ -183,6 +186,13 @@ export function contentMaker(random: Random): (type: string, isOpen: boolean) =>
     const type = random.pick(types);
     return { reference: `${type}/${random.pick(idsOfType(type))}` };
   };
+  /** Resources within another, each as if it were open or not by itself. */
+  const contain = () =>
+    ['c1', 'c2'].map((id) => {
+      const type = random.pick(CONTAINED_TYPES);
+      const language = random.pick(['en', 'de']);
+      return { resourceType: type, id, language, ...MAKERS[type]!({ random, word, refer }) };
+    });
   return (type, isOpen) => {
     const category = { coding: [{ system: CATEGORY, code: isOpen ? 'laboratory' : 'vital-signs' }] };
     return {
@@ -192,6 +202,7 @@ export function contentMaker(random: Random): (type: string, isOpen: boolean) =>
       ...(type !== 'Binary' && random.chance(0.5) && { text: narrative(`${word()} ${word()}`) }),
       ...(type === 'Observation' && { category: [category] }),
       ...MAKERS[type]!({ random, word, refer }),
+      ...(type !== 'Binary' && random.chance(0.5) && { contained: contain() }),
     };
   };
 }

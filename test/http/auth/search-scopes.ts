@@ -17,6 +17,14 @@ const observation = (id: string, subject: string, more: object) => ({
   ...more,
 });
 
+const substance = (id: string, more: object) => ({
+  resourceType: 'Substance',
+  id,
+  instance: false,
+  code: { concept: { coding: [{ code: 'c' }] } },
+  ...more,
+});
+
 /** From patients to observations of theirs, to their subjects' organizations, and to binaries. */
 const graph = (id: string, more: object) => ({
   resourceType: 'GraphDefinition',
@@ -52,6 +60,9 @@ const arrange = (server: ToyServer): Promise<void> =>
     observation('3', 'Patient/a', OUT),
     observation('4', 'Patient/b', OUT),
     { resourceType: 'Provenance', id: 'p', target: [{ reference: 'Patient/a' }], recorded: '2024-01-01T00:00:00Z', agent: [{ who: { reference: 'Practitioner/d' } }], ...OUT }, // prettier-ignore
+    { resourceType: 'Medication', id: 'k', contained: [substance('c', IN)], ...IN },
+    { resourceType: 'Medication', id: 'l', contained: [substance('c', {})], ...OUT },
+    substance('n', {}),
     { resourceType: 'Location', id: 'top', name: 'x', ...IN },
     { resourceType: 'Location', id: 'mid', name: 'x', partOf: { reference: 'Location/top' }, ...OUT },
     { resourceType: 'Location', id: 'low', name: 'x', partOf: { reference: 'Location/mid' }, ...IN },
@@ -147,6 +158,22 @@ const CASES: readonly (readonly [scopes: string, path: string, found: string])[]
   ['system/Patient.s', '/?_type=Patient,Location&_tag=t%7Cin', 'needs system/Location.s system/Patient.s'],
   ['system/Patient.s', '/?_type=Patient&_tag=t%7Cin', 'a'],
   ['system/Patient.r', '/?_tag=t%7Cin', 'needs system/*.s'],
+  // What is contained, and what contains it
+  ['system/Substance.s', '/Substance?code=c&_contained=true', ''],
+  ['system/Medication.s', '/Substance?code=c&_contained=true', 'needs system/Substance.s'],
+  ['system/Substance.s system/Medication.s', '/Substance?code=c&_contained=true', 'k l'],
+  ['system/Substance.s system/Medication.r', '/Substance?code=c&_contained=true', ''],
+  [`system/Substance.s system/Medication.s${isIn}`, '/Substance?code=c&_contained=true', 'k'],
+  [`system/Substance.s system/Medication.s${isIn}`, '/Substance?code=c&_contained=both', 'k n'],
+  [`system/Substance.s${isIn} system/Medication.s`, '/Substance?code=c&_contained=true', 'k'],
+  [`system/Substance.s${isIn} system/Medication.s${isIn}`, '/Substance?code=c&_contained=both', 'k'],
+  [`system/Substance.s system/Medication.s${isIn}`, '/Substance?code=c&_contained=true&_containedType=contained', 'c'],
+  ['system/Substance.s system/Medication.s', '/Substance?code=c&_contained=true&_containedType=contained', 'c c'],
+  ['system/Substance.s system/Medication.s', '/Substance?code=c&_contained=true&_containedType=contained&_tag=t%7Cin', 'c'], // prettier-ignore
+  ['system/Substance.s', '/Substance?code=c&_contained=both&_containedType=contained', 'n'],
+  ['system/*.s', '/Substance?code=c&_contained=both&_containedType=contained', 'c c n'],
+  [`system/*.s${isIn}`, '/Substance?code=c&_contained=both', 'k'],
+  ['system/*.s', '/Medication?_contained=true', ''],
   // Compartments
   ['system/Observation.s', '/Patient/a/Observation', 'needs system/Observation.s system/Patient.r'],
   ['system/Patient.s', '/Patient/a/Observation', 'needs system/Observation.s system/Patient.s'],

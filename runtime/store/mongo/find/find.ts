@@ -4,7 +4,7 @@ import { openFinder, type Finder } from '../links/finder.js';
 import { include } from '../links/includes.js';
 import { translateMongoError } from '../mongo-errors.js';
 import type { QueryLimits, Snapshot } from '../snapshot.js';
-import { toStoredVersions } from '../stored-version.js';
+import { readPageVersions } from '../links/page-versions.js';
 import { readFindCursor, writeFindCursor, type FindCursor } from './cursor.js';
 import { toOrder, type Order } from './order.js';
 import type { FindParts } from './parts.js';
@@ -25,7 +25,7 @@ export function openFind(parts: FindParts): (query: FindQuery, limits: QueryLimi
     // cores of the database for that.
     const isBeside = query.count === 0 || (query.total === 'cheap' && finder.isLongerThan(query.count));
     const [read, counted] = await Promise.all([
-      query.count === 0 ? NO_PAGE : readPage(finder, query.count),
+      query.count === 0 ? NO_PAGE : readPage(finder, query),
       isBeside ? totalOf(finder, query, after) : undefined,
     ]);
     const complete = await completeOf(snapshot, now);
@@ -63,12 +63,12 @@ interface Page extends Pick<FindPage, 'versions'> {
 
 const NO_PAGE: Page = { versions: [], hasMore: false };
 
-async function readPage(finder: Finder, count: number): Promise<Page> {
+async function readPage(finder: Finder, { type, count }: FindQuery): Promise<Page> {
   const { documents, isCut, valuesAt } = await finder.page(count + 1);
-  const versions = await toStoredVersions(documents.slice(0, count));
+  const versions = await readPageVersions(finder.ask, type, documents.slice(0, count));
   const last = versions.at(-1);
   if (last === undefined) return { versions, hasMore: false };
-  const hasMore = isCut || documents.length > count;
+  const hasMore = isCut || documents.length > versions.length;
   return { versions, hasMore, last: { id: last.id, values: valuesAt(versions.length - 1) } };
 }
 

@@ -2,6 +2,7 @@ import type { Database } from 'better-sqlite3';
 
 import type { CanonicalTarget } from '../../include-steps.js';
 import type { ResourceKey } from '../../store.js';
+import { isPlain } from '../members.js';
 import type { FindParts } from './run.js';
 
 /** Finds what a canonical names: of each type as many as are wanted, the first by id. Inside a transaction. */
@@ -17,7 +18,7 @@ interface UrlParam {
 export function openNamed(db: Database, { dictionary, guard, isUnordered }: FindParts): Named {
   const selectParams = db.prepare<[], UrlParam>(
     `SELECT p.type, t.text AS name, p.id AS param FROM param p CROSS JOIN term t ON t.id = p.type
-     WHERE p.code = 'url' AND p.part = 0`,
+     WHERE p.code = 'url' AND p.part = 0 AND ${isPlain('t.text')}`,
   );
   const selectNamed = db.prepare<[number, string], { readonly key: number; readonly id: string }>(
     `SELECT r.key, r.id FROM uri u INDEXED BY uri_by_value CROSS JOIN resource r ON r.key = u.resource

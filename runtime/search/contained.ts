@@ -1,0 +1,58 @@
+import { isObject, type JsonObject, type JsonValue } from '../fhir/resource.js';
+import type { IndexEntry } from './entry.js';
+import type { Extractor } from './extract.js';
+import { fitWords } from './text/fit-words.js';
+
+/** To be raised with every change of the code that finds other resources within the same ones. */
+export const MEMBERS = 1;
+
+/** Resources that one may have within it: each is written as a resource is. */
+export const MOST_CONTAINED = 5000;
+
+/** What the index record calls the entries of contained resources: there are those of all types within the resources of each. */
+export const CONTAINED = '_contained';
+
+/** A resource within another, as it is found. */
+export interface Contained {
+  readonly type: string;
+  /** Within its container. */
+  readonly id: string;
+  readonly entries: readonly IndexEntry[];
+}
+
+/** https://hl7.org/fhir/R5/datatypes.html#id */
+const ID = /^[A-Za-z0-9.-]{1,64}$/;
+
+/** The resource of a type and with an id within another: of several the first; undefined: there is none. */
+export function findContained(
+  resource: Readonly<Record<string, unknown>>,
+  type: string,
+  id: string,
+): JsonObject | undefined {
+  return containedIn(resource).find((each) => each['id'] === id && each['resourceType'] === type);
+}
+
+/**
+ * What the resources within another are found by. Those without an id are left out, and those whose id another before them has:
+ * nothing can name them. Never throws.
+ */
+export function extractContained(
+  resource: Readonly<Record<string, unknown>>,
+  extract: (resource: never) => ReturnType<Extractor> | readonly IndexEntry[],
+): readonly Contained[] {
+  const found = new Map<string, Contained>();
+  for (const each of containedIn(resource)) {
+    const { resourceType: type, id } = each;
+    if (typeof type !== 'string' || typeof id !== 'string' || !ID.test(id) || found.has(id)) continue;
+    // What has no content needs no room for any but its words.
+    const entries = fitWords(extract(each as never), null, 0);
+    // Of what is of no type that there is nothing is known.
+    if (entries.length > 0) found.set(id, { type, id, entries });
+  }
+  return [...found.values()];
+}
+
+function containedIn(resource: Readonly<Record<string, unknown>>): readonly JsonObject[] {
+  const contained = resource['contained'];
+  return Array.isArray(contained) ? (contained as readonly JsonValue[]).filter(isObject) : [];
+}

@@ -1,0 +1,202 @@
+import { beforeEach, expect, it } from 'vitest';
+
+import type { Contained } from '../../runtime/search/contained.js';
+import { MEMBER, memberType } from '../../runtime/store/members.js';
+import type { IndexEntry } from '../../runtime/search/entry.js';
+import type { Condition } from '../../runtime/search/query/query.js';
+import { GuardConflict, VersionConflict, type Put, type Store } from '../../runtime/store/store.js';
+import { idsOf, key, of, query, reference, text, token, uri, walk, words } from './behaviour-search-helpers.js';
+import { deletion, put, useStore, type Subject } from './subject.js';
+
+/** That what is within resources is found as it is in their current versions, and is nowhere seen as a resource. */
+export function containedBehaviour(on: Subject): void {
+  const subject = useStore(on);
+  let store: Store;
+  beforeEach(() => {
+    store = subject.store;
+  });
+
+  const within = (id: string, code: string, more: readonly IndexEntry[] = [], type = 'Drug'): Contained => ({
+    type,
+    id,
+    entries: [of('code', token(code)), of('name', text(`name ${code}`)), ...more],
+  });
+  const order = (id: string, expected: number, contained: readonly Contained[], more: Partial<Put> = {}): Put => ({
+    ...put(id, expected, `order ${id} ${expected}`, [of('state', token('open'))], 'Order'),
+    contained,
+    ...more,
+  });
+  const code = (value: string): Condition => ({ param: 'code', any: [{ is: 'token', code: value }] });
+  const containing = (where: Condition, type = 'Drug'): Condition => ({
+    has: { type: memberType(type), param: MEMBER.container, where },
+  });
+  const members = async (where: Condition, type = 'Drug'): Promise<string[]> =>
+    walk(store, query(memberType(type), { where, count: 2 }));
+  const orders = async (where: Condition): Promise<string[]> =>
+    walk(store, query('Order', { where: containing(where), count: 2 }));
+
+  it('it is found by its entries, and shown as the current version of its container', async () => {
+    await store.write([order('a', 0, [within('m1', 'x'), within('m2', 'y')]), order('b', 0, [within('m1', 'x')])]);
+    await store.write([order('c', 0, [])]);
+    const page = await store.find(query(memberType('Drug'), { where: code('x'), total: 'accurate' }));
+    expect(idsOf(page)).toEqual(['Order/a#m1', 'Order/b#m1']);
+    expect(page.total).toBe(2);
+    const container = await store.read('Order', 'a');
+    expect(page.versions[0]).toEqual({ ...container, type: memberType('Drug'), id: 'Order/a#m1' });
+    expect(await orders(code('x'))).toEqual(['a', 'b']);
+    expect(await orders(code('y'))).toEqual(['a']);
+    expect(await orders({ all: [] })).toEqual(['a', 'b']);
+    expect(await orders({ all: [code('x'), code('y')] })).toEqual([]);
+    expect(await walk(store, query('Order', { where: { not: containing(code('y')) } }))).toEqual(['b', 'c']);
+    expect(await members({ param: MEMBER.id, any: [{ is: 'token', code: 'm2' }] })).toEqual(['Order/a#m2']);
+    expect(await members({ param: MEMBER.in, any: [{ is: 'token', code: 'Other' }] })).toEqual([]);
+    const inB: Condition = { param: MEMBER.container, chain: [{ type: 'Order', where: { ids: ['b'] } }] };
+    expect(await members({ all: [code('x'), inB] })).toEqual(['Order/b#m1']);
+    expect(await members({ not: code('x') })).toEqual(['Order/a#m2']);
+    expect(await members({ param: 'name', any: [{ is: 'string-begins', folded: 'name' }] })).toHaveLength(3);
+  });
+
+  it('nothing takes it for a resource', async () => {
+    const more = [of('url', uri('http://x/1')), of('_content', words('within'))];
+    await store.write([order('a', 0, [within('m1', 'x', more)]), put('d', 0, 'x', [of('code', token('x'))], 'Drug')]);
+    await store.write([put('r', 0, 'x', [of('ref', reference({ url: 'http://x/1' }))], 'Reader')]);
+    expect(idsOf(await store.find(query('Drug', { where: code('x') })))).toEqual(['d']);
+    expect([...(await store.counts())].sort()).toEqual([
+      ['Drug', 1],
+      ['Order', 1],
+      ['Reader', 1],
+    ]);
+    const names = ({ versions }: { versions: readonly { type: string; id: string }[] }) =>
+      versions.map(({ type, id }) => `${type}/${id}`).sort();
+    const three = ['Drug/d', 'Order/a', 'Reader/r'];
+    expect(names(await store.scan(undefined, 100))).toEqual(three);
+    const history = await store.history({ count: 100 });
+    expect([names(history), history.total]).toEqual([three, 3]);
+    const some = await store.history({ count: 100, types: ['Drug', 'Order'] });
+    expect([names(some), some.total]).toEqual([['Drug/d', 'Order/a'], 2]);
+    const directive = { isReverse: false, source: 'Reader', params: ['ref'], iterates: false };
+    const include = { directives: [directive], most: 10, rounds: 1 };
+    expect((await store.find(query('Reader', { include }))).included).toEqual([]);
+    expect(await store.read('Order', 'a')).toMatchObject({ version: 1 });
+  });
+
+  it('each version has its own, and a deletion none', async () => {
+    await store.write([order('a', 0, [within('m1', 'x'), within('m2', 'y'), within('m3', 'z', [], 'Tool')])]);
+    await store.write([order('a', 1, [within('m2', 'x'), within('m4', 'y')])]);
+    expect([await members(code('x')), await members(code('y'))]).toEqual([['Order/a#m2'], ['Order/a#m4']]);
+    expect(await members({ all: [] }, 'Tool')).toEqual([]);
+    const [found] = (await store.find(query(memberType('Drug')))).versions;
+    expect(found).toMatchObject({ version: 2, json: expect.stringContaining('order a 1') as string });
+    await store.write([deletion('a', 2, 'Order')]);
+    expect([await members({ all: [] }), await orders({ all: [] })]).toEqual([[], []]);
+    await store.write([order('a', 3, [within('m1', 'x')])]);
+    expect(await members({ all: [] })).toEqual(['Order/a#m1']);
+    await store.write([put('a', 4, 'nothing within', [], 'Order')]);
+    expect([await members({ all: [] }), await orders({ all: [] })]).toEqual([[], []]);
+  });
+
+  it('of several changes of one resource in a write the last counts', async () => {
+    await store.write([order('a', 0, [within('m1', 'x')]), order('b', 0, [within('m1', 'x')])]);
+    await store.write([
+      order('a', 1, [within('m2', 'x')]),
+      order('a', 2, [within('m3', 'x')]),
+      order('b', 1, [within('m2', 'x')]),
+      deletion('b', 2, 'Order'),
+      order('c', 0, [within('m1', 'x')]),
+      order('c', 1, []),
+    ]);
+    expect(await members(code('x'))).toEqual(['Order/a#m3']);
+    await store.write([order('c', 2, [within('m9', 'x')])]);
+    expect(await orders(code('x'))).toEqual(['a', 'c']);
+  });
+
+  it('a write that is refused leaves it as it was', async () => {
+    await store.write([order('a', 0, [within('m1', 'x')])]);
+    await expect(store.write([order('a', 0, [within('m2', 'x')])])).rejects.toThrow(VersionConflict);
+    await expect(store.write([order('a', 1, []), order('b', 5, [])])).rejects.toThrow(VersionConflict);
+    const open: Condition = { param: 'state', any: [{ is: 'token', code: 'open' }] };
+    const guard = { type: 'Order', where: open, found: [] };
+    await expect(store.write([order('a', 1, [])], [guard])).rejects.toThrow(GuardConflict);
+    expect(await members({ all: [] })).toEqual(['Order/a#m1']);
+  });
+
+  it('reindexing replaces it, of the current version alone', async () => {
+    await store.write([order('a', 0, [within('m1', 'x')]), order('b', 0, []), order('c', 0, [within('m1', 'x')])]);
+    const item = { type: 'Order', version: 1, entries: [of('state', token('new'))] };
+    const renewed = await store.reindex([
+      { ...item, id: 'a', contained: [within('m2', 'new')] },
+      { ...item, id: 'b', contained: [within('m1', 'new')] },
+      { ...item, id: 'c' },
+      { ...item, id: 'd', contained: [within('m1', 'new')] },
+    ]);
+    expect(renewed).toBe(3);
+    expect(await members({ all: [] })).toEqual(['Order/a#m2', 'Order/b#m1']);
+    expect(await orders(code('new'))).toEqual(['a', 'b']);
+    expect(await store.read('Order', 'a')).toMatchObject({ version: 1 });
+    expect((await store.history({ count: 10 })).total).toBe(3);
+    await store.write([order('a', 1, [within('m3', 'y')])]);
+    await store.reindex([{ ...item, id: 'a', contained: [within('m2', 'old')] }]);
+    expect(await members({ all: [] })).toEqual(['Order/a#m3', 'Order/b#m1']);
+  });
+
+  it('what is restored has that of its last version', async () => {
+    const version = (id: string, number: number, contained?: readonly Contained[]) => {
+      const content = { resourceType: 'Order', id, meta: { versionId: `${number}` } };
+      const head = { type: 'Order', id, version: number, lastUpdated: 1000 * number };
+      return { ...head, json: JSON.stringify(content), content, ...(contained && { entries: [], contained }) };
+    };
+    await store.restore([version('a', 1, [within('m1', 'x')]), version('b', 1, [within('m1', 'x')])]);
+    await store.restore([version('a', 2), version('a', 3, [within('m2', 'x'), within('m3', 'y')])]);
+    const { json: _json, content: _content, ...gone } = version('b', 4);
+    await store.restore([{ ...gone, version: 2 }]);
+    expect(await members({ all: [] })).toEqual(['Order/a#m2', 'Order/a#m3']);
+    expect(await orders(code('x'))).toEqual(['a']);
+    await store.write([order('a', 3, [within('m1', 'z')])]);
+    expect(await members({ all: [] })).toEqual(['Order/a#m1']);
+  });
+
+  it('it is sorted as resources of its type are, and found beside these', async () => {
+    await store.write([
+      order('a', 0, [within('m1', 'c'), within('m2', 'a')]),
+      put('d', 0, 'x', [of('name', text('name b'))], 'Drug'),
+      put('a', 0, 'x', [of('name', text('name d'))], 'Drug'),
+    ]);
+    const sort = [key('string', false, 'name')];
+    const parts = [
+      { type: 'Drug', where: { all: [] } },
+      { type: memberType('Drug'), where: { all: [] } },
+    ];
+    for (const count of [1, 3, 10]) {
+      const found: string[] = [];
+      let after: string | undefined;
+      do {
+        const asked = { parts, sort, count, total: 'accurate', ...(after !== undefined && { after }) } as const;
+        const page = await store.findAcross(asked);
+        expect(page.total).toBe(4);
+        found.push(...idsOf(page));
+        after = page.next;
+      } while (after !== undefined);
+      expect(found).toEqual(['Order/a#m2', 'd', 'Order/a#m1', 'a']);
+    }
+  });
+
+  it('many within one are found page by page', async () => {
+    const many = Array.from({ length: 1203 }, (_, i) => within(`m${i}`, i % 2 === 0 ? 'even' : 'odd'));
+    await store.write([order('a', 0, many), order('b', 0, [within('m1', 'even')])]);
+    const found = await walk(store, query(memberType('Drug'), { where: code('even'), count: 100 }));
+    expect([found.length, new Set(found).size]).toEqual([603, 603]);
+    expect(await orders(code('even'))).toEqual(['a', 'b']);
+    await store.write([order('a', 1, many.slice(0, 3))]);
+    expect(await members({ all: [] })).toEqual(['Order/a#m0', 'Order/a#m1', 'Order/a#m2', 'Order/b#m1']);
+  });
+
+  if (on.isShared) {
+    it('it is there when the store is opened again', async () => {
+      await store.write([order('a', 0, [within('m1', 'x')])]);
+      store = await subject.reopen();
+      expect(await members(code('x'))).toEqual(['Order/a#m1']);
+      await store.write([order('a', 1, [within('m2', 'x')])]);
+      expect(await members(code('x'))).toEqual(['Order/a#m2']);
+    });
+  }
+}
