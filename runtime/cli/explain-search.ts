@@ -106,6 +106,7 @@ async function readQueries(
     find,
     findReadable: find,
     extract,
+    tables,
     base,
     zone: services.zone ?? utc,
   });

@@ -7,7 +7,8 @@ export interface Note {
   /** https://hl7.org/fhir/R5/valueset-issue-type.html */
   readonly issue: string;
   /** Our stable code. */
-  readonly code: 'parameter-ignored' | 'parameter-empty' | 'index-not-current' | 'includes-cut';
+  readonly code:
+    'parameter-ignored' | 'parameter-empty' | 'index-not-current' | 'includes-cut' | 'contained-not-searched';
   readonly text: string;
   /** Name of the parameter that it is about. */
   readonly parameter?: string;

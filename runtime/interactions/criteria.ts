@@ -109,10 +109,10 @@ export async function readCriteria(
   const access = noteConstraints(criteriaAccess(principal.access));
   checkScopes(type, request.criteria, access);
   await checkCurrent(request, services);
-  const { store, extract, limits, zone = utc } = services;
+  const { store, extract, limits, tables, zone = utc } = services;
   const where = await withinBudget(limits.queryTime, signal, (within) => {
     const find = withinScopes(access, (query: FindQuery) => store.find(query, within));
-    return resolveCriteria(request.criteria, { find, findReadable: find, extract, signal: within, base, zone });
+    return resolveCriteria(request.criteria, { find, findReadable: find, extract, tables, signal: within, base, zone });
   });
   const alike = sortCondition(where);
   const text = `${type}?${new URLSearchParams(sent.map(({ name, value }): [string, string] => [name, value])).toString()}`;

@@ -29,7 +29,7 @@ export async function findPage(
 ): Promise<FindPage> {
   const run = async (within: AbortSignal | undefined): Promise<FindPage> => {
     const ask = (each: FindQuery) => store.find(each, within);
-    const source = { find: ask, findReadable: ask, extract, signal: within, base, zone };
+    const source = { find: ask, findReadable: ask, extract, tables, signal: within, base, zone };
     const targets =
       bounds === undefined
         ? lookInto(contained, narrow(parts, await resolveCriteria(criteria, source)), tables)

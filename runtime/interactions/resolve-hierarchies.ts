@@ -5,11 +5,12 @@ import { localTests } from '../search/query/parse-value.js';
 import type { Condition, Criterion, Hierarchy, Target } from '../search/query/query.js';
 import type { Store, StoredVersion } from '../store/store.js';
 import { findAll } from './find-all.js';
+import { hasChain, intoContained } from './contained-chains.js';
 import { MAX_LISTINGS, resolveMembers, type MembersBudget, type MembersSource } from './resolve-members.js';
 import type { Services } from './services.js';
 
 /** Where hierarchies are followed, and members looked up. Of the base absolute references are as good as relative ones. */
-export interface HierarchySource extends Pick<Services, 'extract'>, MembersSource {
+export interface HierarchySource extends Pick<Services, 'extract' | 'tables'>, MembersSource {
   readonly find: Store['find'];
 }
 
@@ -24,7 +25,7 @@ const DEPTH = 10_000;
 
 /**
  * One condition of what a search asks for: references into hierarchies, also those at the end of links, become references to
- * each resource there, and membership what `resolveMembers` says.
+ * each resource there, membership what `resolveMembers` says, and chains lead into contained resources, too.
  *
  * @throws FhirError `too-costly` where there are too many of them, or time is up
  */
@@ -73,10 +74,22 @@ async function make(
   if ('chain' in criterion) {
     const chain: Target[] = [];
     for (const { type, where } of criterion.chain) chain.push({ type, where: await inner(where) });
-    return { param: criterion.param, chain };
+    return intoContained(criterion, chain, source.tables);
   }
   if ('has' in criterion) return { has: { ...criterion.has, where: await inner(criterion.has.where) } };
-  return criterion;
+  return hasChain(criterion) ? inFilter(criterion, inner) : criterion;
+}
+
+/** The same of each condition in a filter. */
+async function inFilter(filter: Condition, inner: (criterion: Criterion) => Promise<Condition>): Promise<Condition> {
+  const each = async (conditions: readonly Condition[]): Promise<readonly Condition[]> => {
+    const made: Condition[] = [];
+    for (const one of conditions) made.push(await inner(one));
+    return made;
+  };
+  if ('all' in filter) return { all: await each(filter.all) };
+  if ('some' in filter) return { some: await each(filter.some) };
+  return 'not' in filter ? { not: await inner(filter.not) } : filter;
 }
 
 /** Ids of what a search names, and of what lies above or below, level by level; a cycle ends where it is closed. */

@@ -11,6 +11,7 @@ import { splitAt } from '../search/query/split.js';
 import { usedBy, type UsedParameter } from '../search/query/used-by.js';
 import type { FindQuery, IncludeDirective } from '../store/store.js';
 import { searchContext } from './common-parameters.js';
+import { hasChain, storedBeyond } from './contained-chains.js';
 import { readContained, type ContainedSearch } from './contained-search.js';
 import { FORM } from './page-form.js';
 import { isInclude, mergeIncludes, readInclude, readIncludeName } from './read-include.js';
@@ -18,7 +19,7 @@ import { chooseTypes, TYPES } from './read-types.js';
 import { RESULT_PARAMETERS, type ResultOptions } from './result-parameters.js';
 import { wordsAskedFor, type AskedWords } from './search-scores.js';
 import type { SearchInput, SearchServices, SentParameter } from './search-input.js';
-import { addNote, emptyNote, ignoredNote, type NoteList } from './search-notes.js';
+import { addNote, emptyNote, ignoredNote, notInContained, type NoteList } from './search-notes.js';
 import { DEFAULT_SEARCH, MAX_CRITERIA, type SearchSettings } from './search-settings.js';
 import { checkView } from './search-views.js';
 import type { View } from './services.js';
@@ -109,6 +110,9 @@ export function readSearchRequest(input: SearchInput, services: SearchServices):
     names.push(name);
     if (room < 0) throw tooManyValues(2 * context.maxAlternatives, criteria.some(isLink));
     usedBy(owner, criterion, definitions).forEach(use);
+    if (hasChain(criterion)) use({ type: owner, code: CONTAINED });
+    const stored = storedBeyond(criterion, services.tables);
+    if (stored !== undefined) addNote(notes, notInContained(name, stored));
     understood.push(sent);
   };
 

@@ -4,13 +4,21 @@ import type { Extractor } from './extract.js';
 import { fitWords } from './text/fit-words.js';
 
 /** To be raised with every change of the code that finds other resources within the same ones. */
-export const MEMBERS = 1;
+export const MEMBERS = 2;
 
 /** Resources that one may have within it: each is written as a resource is. */
 export const MOST_CONTAINED = 5000;
 
 /** What the index record calls the entries of contained resources: there are those of all types within the resources of each. */
 export const CONTAINED = '_contained';
+
+/**
+ * The parameter under which references to what is within the same resource (`#m1`) have their entries: of these only `fragment` is
+ * there, and stores make them lead to the member. So nothing but a chain that asks for it finds them.
+ */
+export function localParam(param: string): string {
+  return `${param}#`;
+}
 
 /** A resource within another, as it is found. */
 export interface Contained {

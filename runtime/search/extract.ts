@@ -131,11 +131,18 @@ function valueEnd(
   search: ValueSearchType | undefined,
   param: string,
   { types, system }: PathRow,
+  isPart = false,
 ): LibraryEnd {
   return (told) => {
     if (search === undefined) return () => {};
     const { find, zone, isResourceType, isStored = false } = compiler;
-    const target: Target = { param, zone, isResourceType, ...(system !== undefined && { system }) };
+    const target: Target = {
+      param,
+      zone,
+      isResourceType,
+      ...(system !== undefined && { system }),
+      ...(isPart && { isPart }),
+    };
     const named = told === SYSTEM_STRING ? TEXTS[search] : told;
     const converters = named === undefined ? types.map((type) => find(search, type)) : [find(search, named)];
     const visits = [...new Set(converters)].flatMap((converter) => (converter ? [converter(target)] : []));
@@ -160,7 +167,7 @@ function composite(compiler: Compiler, { code: param, components = [], paths: st
   const base = starts[0]?.types[0];
   const visits = components.map(({ code, type, paths }: ComponentRow) =>
     compileAll(
-      paths.map((path) => toWay(path, valueEnd(compiler, isSimple(type) ? type : undefined, code, path), base)),
+      paths.map((path) => toWay(path, valueEnd(compiler, isSimple(type) ? type : undefined, code, path, true), base)),
     ),
   );
   return (value, harvest) => {

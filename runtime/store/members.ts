@@ -1,5 +1,6 @@
 import type { Contained } from '../search/contained.js';
-import type { IndexEntry } from '../search/entry.js';
+import type { Condition } from '../search/query/query.js';
+import type { IndexEntry, ReferenceEntry } from '../search/entry.js';
 
 /**
  * Contained resources are found as members of types of their own, `#Medication`, which no client can name and nothing but searches
@@ -56,14 +57,89 @@ export function membersIn(
   container: { readonly type: string; readonly id: string },
   contained: readonly Contained[],
 ): readonly Member[] {
+  const placed = placeEntries(container, contained);
   return contained.map(({ type, id, entries }) => ({
     type: memberType(type),
     id: `${container.type}/${container.id}${MARK}${id}`,
     entries: [
-      ...entries,
+      ...placed(entries),
       { kind: 'token', param: MEMBER.id, code: id },
       { kind: 'token', param: MEMBER.in, code: container.type },
       { kind: 'reference', param: MEMBER.container, type: container.type, id: container.id },
     ],
   }));
+}
+
+/**
+ * Makes entries of a resource, or of what is within it, lead to members of it where they name them (`localParam`). Those that name
+ * nothing that is found there are left out.
+ */
+export function placeEntries(
+  container: { readonly type: string; readonly id: string },
+  contained: readonly Contained[] = [],
+): (entries: readonly IndexEntry[]) => readonly IndexEntry[] {
+  const types = new Map(contained.map(({ id, type }) => [id, type]));
+  return (entries) => {
+    if (!entries.some(isLocal)) return entries;
+    return entries.flatMap((entry): readonly IndexEntry[] => {
+      if (!isLocal(entry)) return [entry];
+      const { kind, param, fragment } = entry;
+      const type = types.get(fragment);
+      if (type === undefined) return [];
+      return [{ kind, param, type: memberType(type), id: `${container.type}/${container.id}${MARK}${fragment}` }];
+    });
+  };
+}
+
+function isLocal(entry: IndexEntry): entry is ReferenceEntry & { readonly fragment: string } {
+  return entry.kind === 'reference' && entry.fragment !== undefined && entry.param.endsWith(MARK);
+}
+
+/**
+ * The same condition without what asks for members of types that a store has none of, so that it takes no longer for them.
+ *
+ * @param has whether there may be any of a member type
+ */
+export function withoutAbsentMembers(
+  condition: Condition,
+  has: (type: string) => boolean,
+  done = new Map<Condition, Condition>(),
+): Condition {
+  // The same may stand at many places.
+  const known = done.get(condition);
+  if (known !== undefined) return known;
+  const made = without(condition, has, (each) => withoutAbsentMembers(each, has, done));
+  done.set(condition, made);
+  return made;
+}
+
+function without(
+  condition: Condition,
+  has: (type: string) => boolean,
+  inner: (condition: Condition) => Condition,
+): Condition {
+  if ('all' in condition) return { all: condition.all.map(inner) };
+  if ('not' in condition) return { not: inner(condition.not) };
+  if ('has' in condition) return { has: { ...condition.has, where: inner(condition.has.where) } };
+  if ('some' in condition) {
+    const some = condition.some.map(inner).filter((each) => !('some' in each && each.some.length === 0));
+    return some.length === 1 ? some[0]! : { some };
+  }
+  if (!('chain' in condition)) return condition;
+  const chain = condition.chain.filter(({ type }) => !isMemberType(type) || has(type));
+  if (chain.length === 0) return { some: [] };
+  return { ...condition, chain: chain.map((target) => ({ ...target, where: inner(target.where) })) };
+}
+
+/** Whether members are asked for by links. */
+export function asksForMembers(condition: Condition, done = new Set<Condition>()): boolean {
+  if (done.has(condition)) return false;
+  done.add(condition);
+  const inner = (each: Condition): boolean => asksForMembers(each, done);
+  if ('all' in condition) return condition.all.some(inner);
+  if ('some' in condition) return condition.some.some(inner);
+  if ('not' in condition) return inner(condition.not);
+  if ('has' in condition) return inner(condition.has.where);
+  if (!('chain' in condition)) return false;
+  return condition.chain.some(({ type, where }) => isMemberType(type) || inner(where));
 }

@@ -24,8 +24,8 @@ const WITHOUT_ENTRIES: Readonly<Record<string, string>> = {
   'Composition.section-code-text': 'one of its components is that special one',
 };
 
-/** Others are our own, and no search asks for them: a Binary's context, by which it is seen or not. */
-const isOfParameter = ({ param }: IndexEntry): boolean => param !== CONTEXT.param;
+/** Others are our own, and no search asks for them: a Binary's context, by which it is seen or not, and references to contained resources. */
+const isOfParameter = ({ param }: IndexEntry): boolean => param !== CONTEXT.param && !param.endsWith('#');
 
 describe('index entries', () => {
   it('every parameter of every type gives entries, of its kind, from a resource that has every element', () => {
@@ -136,6 +136,7 @@ function simpleFault(entry: SimpleEntry): string | undefined {
     case 'token':
       return 'code' in entry || 'system' in entry ? undefined : 'an empty token';
     case 'reference':
+      if (entry.param.endsWith('#')) return 'fragment' in entry ? undefined : 'no target';
       return ('type' in entry && 'id' in entry) || 'url' in entry || 'identifier' in entry ? undefined : 'no target';
     case 'date':
       if (entry.low === undefined && entry.high === undefined) return 'open at both ends';

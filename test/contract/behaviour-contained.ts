@@ -1,6 +1,6 @@
 import { beforeEach, expect, it } from 'vitest';
 
-import type { Contained } from '../../runtime/search/contained.js';
+import { localParam, type Contained } from '../../runtime/search/contained.js';
 import { MEMBER, memberType } from '../../runtime/store/members.js';
 import type { IndexEntry } from '../../runtime/search/entry.js';
 import type { Condition } from '../../runtime/search/query/query.js';
@@ -153,6 +153,58 @@ export function containedBehaviour(on: Subject): void {
     expect(await orders(code('x'))).toEqual(['a']);
     await store.write([order('a', 3, [within('m1', 'z')])]);
     expect(await members({ all: [] })).toEqual(['Order/a#m1']);
+  });
+
+  it('references to it lead there, from its container and from others in that, and nothing else finds them', async () => {
+    const local = (param: string, fragment: string): IndexEntry => ({
+      kind: 'reference',
+      param: localParam(param),
+      fragment,
+    });
+    const chain = (where: Condition, param = 'drug', type = 'Drug'): Condition => ({
+      some: [
+        { param, chain: [{ type, where }] },
+        { param: localParam(param), chain: [{ type: memberType(type), where }] },
+      ],
+    });
+    const find = async (where: Condition) => walk(store, query('Order', { where, count: 2 }));
+    const named = (id: string, expected: number, fragment: string, contained: readonly Contained[]) =>
+      order(id, expected, contained, { entries: [of('state', token('open')), local('drug', fragment)] });
+    await store.write([
+      named('a', 0, 'm1', [within('m1', 'x'), within('m2', 'y')]),
+      named('b', 0, 'm2', [within('m1', 'x'), within('m2', 'y')]),
+      named('c', 0, 'm3', [within('m1', 'x')]),
+      order('d', 0, [], { entries: [local('drug', 'm1')] }),
+      order('e', 0, [], { entries: [of('drug', reference({ type: 'Drug', id: 'd' }))] }),
+      put('d', 0, 'x', [of('code', token('x'))], 'Drug'),
+    ]);
+    expect([await find(chain(code('x'))), await find(chain(code('y')))]).toEqual([['a', 'e'], ['b']]);
+    expect(await find({ not: chain(code('x')) })).toEqual(['b', 'c', 'd']);
+    expect(await find({ param: 'drug', present: 'reference' })).toEqual(['e']);
+    const total = { where: chain(code('x')), total: 'accurate', count: 1 } as const;
+    expect((await store.find(query('Order', total))).total).toBe(2);
+    const include = { directives: [{ isReverse: false, source: 'Order', params: ['drug'], iterates: false }], most: 9, rounds: 0 }; // prettier-ignore
+    const page = await store.find(query('Order', { where: chain(code('x')), include }));
+    expect(page.included?.map(({ type, id }) => `${type}/${id}`)).toEqual(['Drug/d']);
+
+    const maker: Contained = { type: 'Maker', id: 'o', entries: [of('name', text('maker'))] };
+    const made = within('m1', 'x', [local('by', 'o')]);
+    await store.write([named('c', 1, 'm1', [made, maker])]);
+    const isMaker: Condition = { param: 'name', any: [{ is: 'string-begins', folded: 'mak' }] };
+    expect(await find(chain(chain(isMaker, 'by', 'Maker')))).toEqual(['c']);
+    const entries = [local('drug', 'm1')];
+    await store.reindex([{ type: 'Order', id: 'c', version: 2, entries, contained: [within('m1', 'z')] }]);
+    expect([await find(chain(chain(isMaker, 'by', 'Maker'))), await find(chain(code('z')))]).toEqual([[], ['c']]);
+    const content = { resourceType: 'Order', id: 'r', meta: { versionId: '1' } };
+    const head = {
+      type: 'Order',
+      id: 'r',
+      version: 1,
+      lastUpdated: Date.now() + 60_000,
+      json: JSON.stringify(content),
+    };
+    await store.restore([{ ...head, content, entries, contained: [within('m1', 'r')] }]);
+    expect(await find(chain(code('r')))).toEqual(['r']);
   });
 
   it('it is sorted as resources of its type are, and found beside these', async () => {

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 
 import { FhirError } from '../../runtime/fhir/errors.js';
 import type { Contained } from '../../runtime/search/contained.js';
-import { isMemberType, membersIn } from '../../runtime/store/members.js';
+import { isMemberType, membersIn, placeEntries } from '../../runtime/store/members.js';
 import type { IndexEntry } from '../../runtime/search/entry.js';
 import { leadsTo, matches, type Neighbours } from '../../runtime/search/query/match.js';
 import { printCondition } from '../../runtime/search/query/print.js';
@@ -76,7 +76,7 @@ export function createToyStore(now: () => number = Date.now): ToyStore {
     versions.push(stored);
     current.set(`${change.type}/${change.id}`, stored);
     if (change.body === undefined) entriesOf.delete(`${change.type}/${change.id}`);
-    else entriesOf.set(`${change.type}/${change.id}`, change.entries);
+    else entriesOf.set(`${change.type}/${change.id}`, placeEntries(change, change.contained)(change.entries));
     putMembers(stored, change.body === undefined ? [] : change.contained);
     return stored;
   }
@@ -237,7 +237,7 @@ export function createToyStore(now: () => number = Date.now): ToyStore {
         return stored?.version === version && stored.json !== undefined;
       });
       for (const { type, id, entries, contained } of present) {
-        entriesOf.set(`${type}/${id}`, entries);
+        entriesOf.set(`${type}/${id}`, placeEntries({ type, id }, contained)(entries));
         putMembers(current.get(`${type}/${id}`)!, contained);
       }
       return present.length;
@@ -262,7 +262,7 @@ export function createToyStore(now: () => number = Date.now): ToyStore {
       for (const { content: _content, entries, contained, ...stored } of restored) {
         versions.push(stored);
         current.set(`${stored.type}/${stored.id}`, stored);
-        entriesOf.set(`${stored.type}/${stored.id}`, entries ?? []);
+        entriesOf.set(`${stored.type}/${stored.id}`, placeEntries(stored, contained)(entries ?? []));
         if (stored.json === undefined) entriesOf.delete(`${stored.type}/${stored.id}`);
         putMembers(stored, contained);
         clock = stored.lastUpdated;

@@ -1,5 +1,6 @@
-import { EVERYTHING, type Condition, type Target } from '../../search/query/query.js';
+import { EVERYTHING, NOTHING, type Condition, type Target } from '../../search/query/query.js';
 import type { Access } from '../scopes/access.js';
+import { isMemberType, plainType } from '../../store/members.js';
 import { withinReach } from '../scopes/reach.js';
 import type { Refused } from './decide.js';
 import { neededOn, uniteNeeded, type NeededScopes } from './needed-scopes.js';
@@ -70,6 +71,11 @@ function narrowAnew(condition: Condition, walk: Walk): Condition {
   if ('not' in condition) return { not: inner(condition.not) };
   if ('chain' in condition) {
     const { param, chain } = condition;
+    // Beside each such there is one of the resources themselves, by which it is refused.
+    if (chain.every(({ type }) => isMemberType(type))) {
+      const whole = wholly(chain, walk);
+      return whole.length === 0 ? NOTHING : { param, chain: whole };
+    }
     const reachable = chain.filter(({ type }) => access.on(type, 's') !== 'nothing');
     if (reachable.length === 0) missing.push(neededOn(chain.length === 1 ? chain[0]!.type : '*', 's'));
     return { param, chain: reachable.map((target) => narrowTarget(target, walk)) };
@@ -81,6 +87,15 @@ function narrowAnew(condition: Condition, walk: Walk): Condition {
     return { has: narrowTarget(has, walk) };
   }
   return condition;
+}
+
+/**
+ * Of what is within a resource, that of types which may be searched without any constraint: those are of resources that have a place
+ * of their own. None is left where nothing matches.
+ */
+function wholly(chain: readonly Target[], walk: Walk): readonly Target[] {
+  const whole = chain.filter(({ type }) => walk.access.on(plainType(type), 's') === 'everything');
+  return whole.map((target) => ({ ...target, where: narrow(target.where, walk) }));
 }
 
 function narrowTarget<T extends Target>(target: T, walk: Walk): T {

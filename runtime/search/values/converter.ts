@@ -18,6 +18,8 @@ export interface Harvest extends Focus {
 export interface Target {
   /** Code of the search parameter that the entries are for. */
   readonly param: string;
+  /** It is a part of a composite, which goes by nothing that is only within its resource. */
+  readonly isPart?: true;
   /** Implicit system of `code` values. */
   readonly system?: string;
   /** Where dates without an offset are read. */

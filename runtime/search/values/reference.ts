@@ -1,5 +1,6 @@
 import type { Visit } from '../../path/visit.js';
 import { readReference } from '../../path/reference-text.js';
+import { localParam } from '../contained.js';
 import type { IndexEntry, ReferenceEntry } from '../entry.js';
 import type { Converters, Harvest, Target } from './converter.js';
 import { objectOf, textOf } from './json.js';
@@ -7,8 +8,8 @@ import { objectOf, textOf } from './json.js';
 /**
  * Entries of reference parameters. https://hl7.org/fhir/R5/search.html#reference
  *
- * Text (`Reference.reference` itself) is read like the reference around it. A reference to a contained resource (`#id`) gives no entry: what it points to has no address outside. A resource in
- * the place of a reference (the first of a document Bundle) counts as a reference to its type and id. An `id`
+ * Text (`Reference.reference` itself) is read like the reference around it. A reference to a contained resource (`#id`) gives an entry
+ * of another parameter, for chains only: what it points to has no address outside. A resource in the place of a reference (the first of a document Bundle) counts as a reference to its type and id. An `id`
  * (parameter `_in`) is not a reference and gives none: membership is looked up from the group's side.
  */
 export const referenceConverters: Converters = {
@@ -16,6 +17,7 @@ export const referenceConverters: Converters = {
     return (value, { out }) => {
       const reference = objectOf(value);
       if (reference === undefined) return;
+      pushLocal(out, target, textOf(reference['reference']));
       const entry = literalEntry(target, reference);
       const identifier = logicalIdentifier(reference);
       if (identifier !== undefined) out.push(logicalEntry(target, reference, identifier, entry));
@@ -30,6 +32,7 @@ export const referenceConverters: Converters = {
   },
   string: (target) => {
     return (value, { out }) => {
+      pushLocal(out, target, textOf(value));
       const entry = literalEntry(target, { reference: value });
       if (entry !== undefined) out.push(entry);
     };
@@ -50,6 +53,12 @@ type Json = Readonly<Record<string, unknown>>;
 type Identification = NonNullable<ReferenceEntry['identifier']>;
 
 const DEFINITIONS = 'http://hl7.org/fhir/StructureDefinition/';
+
+/** `#m1`: what is within the same resource. `#` alone, the resource around it, gives none. */
+function pushLocal(out: IndexEntry[], { param, isPart }: Target, text: string | undefined): void {
+  if (text === undefined || text.length < 2 || !text.startsWith('#') || isPart === true) return;
+  out.push({ kind: 'reference', param: localParam(param), fragment: text.slice(1) });
+}
 
 function literalEntry(target: Target, reference: Json): ReferenceEntry | undefined {
   const text = textOf(reference['reference']);
@@ -102,7 +111,9 @@ function canonical(target: Target): Visit<Harvest> {
   };
 }
 
-function pushCanonical(out: IndexEntry[], { param, isResourceType }: Target, text: string): void {
+function pushCanonical(out: IndexEntry[], target: Target, text: string): void {
+  const { param, isResourceType } = target;
+  pushLocal(out, target, text);
   const hash = text.indexOf('#');
   const fragment = hash < 0 ? '' : text.slice(hash + 1);
   const named = hash < 0 ? text : text.slice(0, hash);

@@ -1,4 +1,5 @@
 import type { RestoredVersion, VersionScan } from '../store.js';
+import { placeEntries } from '../members.js';
 import type { Raw } from './bson.js';
 import {
   keyOf,
@@ -80,7 +81,8 @@ export function openRestore(
       const n = (places.get(version.lastUpdated) ?? -1) + 1;
       places.set(version.lastUpdated, n);
       const fields = toFields(version, n, version.content && toStorable(version.content, undefined));
-      const { entries = [], contained } = version;
+      const { contained } = version;
+      const entries = placeEntries(version, contained)(version.entries ?? []);
       const rows = { ...toIndexRows(entries), ...toSortSlots(version.type, entries, slotOf), ...toWithin(contained) };
       const document = { _id: key, ...fields, ...rows };
       const members = toMembers(fields, contained, slotOf);

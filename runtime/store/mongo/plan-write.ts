@@ -1,5 +1,6 @@
 import { BSON } from 'mongodb';
 
+import { placeEntries } from '../members.js';
 import { formatInstant } from '../../fhir/instant.js';
 import { stampBody } from '../body.js';
 import { VersionConflict, type Change, type StoredVersion } from '../store.js';
@@ -138,7 +139,8 @@ export function toDocument(
   }
   const stamp = { versionId: String(version), lastUpdated: formatInstant(updated) };
   const fields = toFields(stored, n, toStorable(change.content, stamp));
-  const rows = { ...toIndexRows(change.entries), ...toSortSlots(type, change.entries, slotOf) };
+  const entries = placeEntries(change, change.contained)(change.entries);
+  const rows = { ...toIndexRows(entries), ...toSortSlots(type, entries, slotOf) };
   const document = { _id: keyOf(change), ...fields, ...rows, ...toWithin(change.contained) };
   checkSize(document, body.head.length + body.tail.length, change.entries.length);
   return { document, fields, stored: { ...stored, json: stampBody(body, version, updated) } };

@@ -1,5 +1,6 @@
 import type { AnyBulkWriteOperation } from 'mongodb';
 
+import { placeEntries } from '../members.js';
 import { SORT_SLOTS } from '../../contract/search.js';
 import type { Reindexed } from '../store.js';
 import { answered } from './answered.js';
@@ -86,7 +87,8 @@ export function openReindex({
 
 type UpdateOne = Extract<AnyBulkWriteOperation<ResourceDocument>, { updateOne: unknown }>['updateOne'];
 
-function toUpdate({ type, id, version, entries, contained }: Reindexed, slotOf: SlotOf): UpdateOne {
+function toUpdate({ type, id, version, entries: read, contained }: Reindexed, slotOf: SlotOf): UpdateOne {
+  const entries = placeEntries({ type, id }, contained)(read);
   const rows = { ...toIndexRows(entries), ...toSortSlots(type, entries, slotOf) };
   const present: Readonly<Record<string, unknown>> = { ...rows, ...toWithin(contained) };
   const absent = FIELDS.filter((field) => !Object.hasOwn(present, field));

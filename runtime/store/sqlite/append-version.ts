@@ -1,5 +1,6 @@
 import type { Database } from 'better-sqlite3';
 
+import { placeEntries } from '../members.js';
 import type { Contained } from '../../search/contained.js';
 import type { IndexEntry } from '../../search/entry.js';
 import type { Dictionary } from './dictionary.js';
@@ -72,7 +73,7 @@ export function openVersionAppender(db: Database, dictionary: Dictionary, fault:
       else updateResource.run(seq, version, updated, key);
       if (before !== undefined && before.deleted !== deleted) setDeleted.run(deleted, key);
       if (before !== undefined) index.clear(key);
-      index.add(key, type, entries);
+      index.add(key, type, placeEntries({ type: name, id }, contained)(entries));
       if (before !== undefined) members.clear(key);
       members.add({ key, type: name, id, seq, version, updated }, contained);
       fault('entries');

@@ -1,5 +1,6 @@
 import type { Database } from 'better-sqlite3';
 
+import { placeEntries } from '../members.js';
 import type { Reindexed } from '../store.js';
 import type { Dictionary } from './dictionary.js';
 import { openIndexWriter } from './index-entries.js';
@@ -31,7 +32,7 @@ export function openReindexer(db: Database, dictionary: Dictionary): (items: rea
     const row = type === undefined ? undefined : select.get(type, id);
     if (type === undefined || row?.version !== version || row.deleted === 1) return false;
     index.clear(row.key);
-    index.add(row.key, type, entries);
+    index.add(row.key, type, placeEntries({ type: name, id }, contained)(entries));
     members.clear(row.key);
     members.add({ ...row, type: name, id }, contained);
     return true;

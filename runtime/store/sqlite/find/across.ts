@@ -8,7 +8,7 @@ import { compareHits, type Hit } from './hit.js';
 import { conjunctsOf } from './left.js';
 import type { PageReader, ReadPage, TypedHit } from './page.js';
 import { findPlace } from './place.js';
-import { beginRun, orderOf, type FindParts, type Run } from './run.js';
+import { beginRun, orderOf, type FindParts, type Run, withoutAbsent } from './run.js';
 import { simplify } from './simplify.js';
 import { findHits, type Found } from './strategy.js';
 import { countMatches } from './total.js';
@@ -35,7 +35,9 @@ export function openAcross(db: Database, parts: FindParts, read: PageReader): (q
     const { parts: _parts, after: _after, include: _include, ...wanted } = query;
     return left.flatMap(({ part, left }) => {
       const run = beginRun(parts, { ...part, ...wanted });
-      return run === undefined ? [] : [{ run, where: simplify(part.where), left, found: undefined }];
+      return run === undefined
+        ? []
+        : [{ run, where: simplify(withoutAbsent(run, part.where)), left, found: undefined }];
     });
   }
 

@@ -14,7 +14,7 @@ import { openMet } from './met.js';
 import { openPageReader } from './page.js';
 import { findPlace } from './place.js';
 import { openProbeCache } from './probe-cache.js';
-import { beginRun, FIND_LIMITS, orderOf, type FindParts, type Trace } from './run.js';
+import { beginRun, FIND_LIMITS, orderOf, type FindParts, type Trace, withoutAbsent } from './run.js';
 import { simplify } from './simplify.js';
 import { openStatements } from './statements.js';
 import { findHits } from './strategy.js';
@@ -66,7 +66,7 @@ export function openFinders(db: Database, dictionary: Dictionary, guard: Guard, 
       const nothing = { versions: [], size: 0 };
       return { versions: [], ...(query.total !== 'none' && { total: 0 }), ...include(query, nothing) };
     }
-    const where = simplify(query.where);
+    const where = simplify(withoutAbsent(run, query.where));
     const after = cursor === undefined ? undefined : findPlace(run, cursor);
     const wanted = query.count === 0 ? 0 : query.count + 1;
     const found = findHits(run, where, after, wanted);

@@ -1,4 +1,5 @@
 import { EVERYTHING, type Condition, type Leaf, type Link, type SortKey } from '../../../search/query/query.js';
+import { asksForMembers, withoutAbsentMembers } from '../../members.js';
 import type { FindQuery } from '../../store.js';
 import type { Dictionary } from '../dictionary.js';
 import type { Guard } from '../guard.js';
@@ -96,6 +97,11 @@ export function beginRun(parts: FindParts, query: FindQuery, trace?: Trace): Run
     return others.get(type);
   }
   return makeRun(parts, query, orderOf(query.sort), { of, own }, trace);
+}
+
+/** A condition without what asks for members of types that there are none of. */
+export function withoutAbsent(run: Run, where: Condition): Condition {
+  return asksForMembers(where) ? withoutAbsentMembers(where, (type) => run.of(type) !== undefined) : where;
 }
 
 /** Looked up once: mostly no reference has it, and what is not there the dictionary does not keep. */
