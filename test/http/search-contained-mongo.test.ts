@@ -3,19 +3,11 @@ import { afterAll } from 'vitest';
 import { openStore } from '../contract/open-store.js';
 import { describeOnMongod, mongodUrl, newDatabase } from '../mongod/for-tests.js';
 import { containedSearches } from './search-contained.js';
-import { containedChains } from './search-contained-chains.js';
 
-const open = () => (mongodUrl() === undefined ? undefined : openStore(newDatabase()));
-const [store, chained] = [await open(), await open()];
+const store = mongodUrl() === undefined ? undefined : await openStore(newDatabase());
 
 describeOnMongod('contained resources on MongoDB', () => {
   if (store === undefined) return;
   afterAll(() => store.close());
   containedSearches(store);
-});
-
-describeOnMongod('chains into contained resources on MongoDB', () => {
-  if (chained === undefined) return;
-  afterAll(() => chained.close());
-  containedChains(chained);
 });
