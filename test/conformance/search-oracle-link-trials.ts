@@ -36,6 +36,8 @@ export interface LinkTrials {
   readonly samples: ReadonlyMap<string, readonly Sample[]>;
   /** Fails where a store, `matches` and the oracle do not find the same by links. @returns how many found something */
   run(stores: readonly Store[], seed: number, count: number): Promise<number>;
+  /** A random chain, and the type that it begins at; undefined: not this time. */
+  draw(random: Random): { readonly type: string; readonly linked: Linked } | undefined;
   /** The same with what comes with all resources of a type. @returns how many brought something */
   runIncludes(stores: readonly Store[], seed: number, count: number): Promise<number>;
 }
@@ -161,6 +163,11 @@ export function createLinkTrials(
   return {
     samples,
     world: { oracle, context, links, rowsOf, located: all, leaving, arriving, compare },
+    draw(random) {
+      const edge = random.pick(random.pick(kinds));
+      const linked = follow(random, edge, true, 1 + random.below(3));
+      return linked && { type: edge.from.type, linked };
+    },
     async run(stores, seed, count) {
       const random = createRandom(seed);
       let fruitful = 0;

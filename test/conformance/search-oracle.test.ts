@@ -10,6 +10,7 @@ import type { Store } from '../../runtime/store/store.js';
 import { readSamples, writeSamples } from './search-matrix-data.js';
 import { runFilters } from './search-oracle-filters.js';
 import { findWithin, writeWithin } from './search-contained-samples.js';
+import { runMoved, writeMoved } from './search-contained-links.js';
 import { createLinkTrials } from './search-oracle-link-trials.js';
 import { runWords } from './search-oracle-words.js';
 import { createTrials } from './search-oracle-trials.js';
@@ -86,6 +87,39 @@ describe('a criterion finds the same in contained resources', () => {
 
     it('finds the same', async () => {
       expect(await within.run([sqlite, mongo], seedOfRun() + 1, 50)).toBeGreaterThan(10);
+    }, 60_000);
+  });
+});
+
+/** 120 random chains among examples of which many contain copies of what they refer to; 40 of them on MongoDB. */
+describe('a chain finds the same where what it leads to is contained', () => {
+  const linked = createLinkTrials(tables, samples, 9);
+  let sqlite: Store;
+  beforeAll(async () => {
+    sqlite = await openStore('sqlite::memory:');
+    expect(await writeMoved(tables, linked.samples, sqlite, 4)).toBeGreaterThan(200);
+  }, 120_000);
+  afterAll(() => sqlite.close());
+
+  it('on SQLite', async () => {
+    expect(await runMoved(tables, linked, [sqlite], seedOfRun(), 120)).toBeGreaterThan(30);
+  }, 60_000);
+
+  describeOnMongod('on MongoDB too', () => {
+    let mongo: Store;
+    let url: string;
+    beforeAll(async () => {
+      url = onMongo.url('');
+      mongo = await openStore(url, { slotOf });
+      await writeMoved(tables, linked.samples, mongo, 4);
+    }, 120_000);
+    afterAll(async () => {
+      await mongo.close();
+      await onMongo.drop?.(url);
+    });
+
+    it('finds the same', async () => {
+      expect(await runMoved(tables, linked, [mongo], seedOfRun() + 1, 40)).toBeGreaterThan(10);
     }, 60_000);
   });
 });
