@@ -60,8 +60,20 @@ const arrange = (server: ToyServer): Promise<void> =>
     observation('3', 'Patient/a', OUT),
     observation('4', 'Patient/b', OUT),
     { resourceType: 'Provenance', id: 'p', target: [{ reference: 'Patient/a' }], recorded: '2024-01-01T00:00:00Z', agent: [{ who: { reference: 'Practitioner/d' } }], ...OUT }, // prettier-ignore
-    { resourceType: 'Medication', id: 'k', contained: [substance('c', IN)], ...IN },
-    { resourceType: 'Medication', id: 'l', contained: [substance('c', {})], ...OUT },
+    {
+      resourceType: 'Medication',
+      id: 'k',
+      contained: [substance('c', IN)],
+      ingredient: [{ item: { reference: { reference: '#c' } } }],
+      ...IN,
+    },
+    {
+      resourceType: 'Medication',
+      id: 'l',
+      contained: [substance('c', {})],
+      ingredient: [{ item: { reference: { reference: '#c' } } }],
+      ...OUT,
+    },
     substance('n', {}),
     { resourceType: 'Location', id: 'top', name: 'x', ...IN },
     { resourceType: 'Location', id: 'mid', name: 'x', partOf: { reference: 'Location/top' }, ...OUT },
@@ -158,6 +170,17 @@ const CASES: readonly (readonly [scopes: string, path: string, found: string])[]
   ['system/Patient.s', '/?_type=Patient,Location&_tag=t%7Cin', 'needs system/Location.s system/Patient.s'],
   ['system/Patient.s', '/?_type=Patient&_tag=t%7Cin', 'a'],
   ['system/Patient.r', '/?_tag=t%7Cin', 'needs system/*.s'],
+  // Chains into what is contained: only where its type may be searched whatever it is
+  ['system/Medication.s system/Substance.s', '/Medication?ingredient:Substance.code=c', 'k l'],
+  ['system/Medication.s', '/Medication?ingredient:Substance.code=c', 'needs system/Medication.s system/Substance.s'],
+  [`system/Medication.s${isIn} system/Substance.s`, '/Medication?ingredient:Substance.code=c', 'k'],
+  [`system/Medication.s system/Substance.s${isIn}`, '/Medication?ingredient:Substance.code=c', ''],
+  [
+    `system/Medication.s system/Substance.s${isIn}`,
+    '/Medication?_filter=not%20(ingredient:Substance.code%20eq%20c)',
+    'k l',
+  ],
+  ['system/Medication.s system/Medication.rs', '/Medication?ingredient.code=c', ''],
   // What is contained, and what contains it
   ['system/Substance.s', '/Substance?code=c&_contained=true', ''],
   ['system/Medication.s', '/Substance?code=c&_contained=true', 'needs system/Substance.s'],
