@@ -13,6 +13,7 @@ import { openCounts } from './counts.js';
 import { openFault } from './fault.js';
 import { openExplain } from './find/explain.js';
 import { openFind } from './find/find.js';
+import { openMemberTypes } from './links/member-types.js';
 import { openProbes } from './find/probe.js';
 import { openSearchTurns } from './find/run-search.js';
 import { openHistory } from './history.js';
@@ -75,7 +76,7 @@ async function openStore({ client, db }: Connected, clock: ServerClock, settings
   // What is within resources is sorted as resources of its type are.
   const slotOf: SlotOf = (type, param) => settings.slotOf(plainType(type), param);
   const { linkLimits } = settings;
-  const findParts = { snapshots, turns, probes, slotOf, linkLimits, now };
+  const findParts = { snapshots, turns, probes, slotOf, linkLimits, memberTypes: openMemberTypes(), now };
   const [find, explain] = [openFind(findParts), openExplain(findParts)];
   const findAcross = openFindAcross(findParts);
   const reindex = openReindex({ collections, causal, transactions, slotOf, time });

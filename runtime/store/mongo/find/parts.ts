@@ -1,4 +1,5 @@
 import type { LinkLimits } from '../links/limits.js';
+import type { MemberTypes } from '../links/member-types.js';
 import type { Snapshots } from '../snapshot.js';
 import type { SlotOf } from '../sort-slots.js';
 import type { Probes } from './probe.js';
@@ -11,6 +12,7 @@ export interface FindParts {
   readonly probes: Probes;
   readonly slotOf: SlotOf;
   readonly linkLimits: LinkLimits;
+  readonly memberTypes: MemberTypes;
   /** The server's time. */
   readonly now: () => number;
 }

@@ -1,6 +1,5 @@
 import type { Raw } from '../bson.js';
 import type { Condition } from '../../../search/query/query.js';
-import { asksForMembers, withoutAbsentMembers } from '../../members.js';
 import { CHEAP_TOTAL } from '../../store.js';
 import { openAsk, type Ask } from '../find/ask.js';
 import { COLLECTED, type ProbedWay } from '../find/choose.js';
@@ -56,17 +55,10 @@ export interface Finder {
   readonly probed: readonly ProbedWay[];
 }
 
-/** A condition without what asks for members of types that there are none of. */
-async function withoutAbsent(links: Links, where: Condition): Promise<Condition> {
-  if (!asksForMembers(where)) return where;
-  const types = await links.types();
-  return withoutAbsentMembers(where, (type) => types.has(type));
-}
-
 /** @param after the cursor, read for this order */
 export async function openFinder(
   snapshot: Snapshot,
-  { probes, linkLimits }: Pick<FindParts, 'probes' | 'linkLimits'>,
+  { probes, linkLimits, memberTypes }: Pick<FindParts, 'probes' | 'linkLimits' | 'memberTypes'>,
   sought: Sought & { readonly where: Condition },
   order: Order,
   after: FindCursor | undefined,
@@ -74,8 +66,10 @@ export async function openFinder(
 ): Promise<Finder> {
   const { type, base } = sought;
   const links = openLinks(snapshot, probes, ask, linkLimits, base);
-  const where = await withoutAbsent(links, sought.where);
-  const plan = hasLinks(where) ? await settle(links, type, where) : where;
+  const { where } = sought;
+  const plan = await memberTypes.settle(snapshot, where, async (one) =>
+    hasLinks(one) ? settle(links, type, one) : one,
+  );
   if (!hasLinks(plan)) {
     const search = await openSearch(snapshot, probes, { ...sought, where: plan }, order, after, ask);
     return plainFinder(search, [...links.probed, ...search.choice.probed]);

@@ -1,0 +1,36 @@
+import type { Condition } from '../../../search/query/query.js';
+import { asksForMembers, withoutAbsentMembers } from '../../members.js';
+import { BY_TYPE_AND_TIME } from '../indexes.js';
+import { MEMBERS } from '../members.js';
+import type { Snapshot } from '../snapshot.js';
+
+/** Which types of members there are: what a process saw last, which is most likely so again. */
+export interface MemberTypes {
+  /**
+   * Makes something of a condition without what asks for members that there are none of in a snapshot. What there are is asked for
+   * beside the work, which is done again only if it was something else than before.
+   */
+  settle<T>(snapshot: Snapshot, where: Condition, work: (where: Condition) => Promise<T>): Promise<T>;
+}
+
+/** Nothing was seen yet. */
+export function openMemberTypes(): MemberTypes {
+  let last: ReadonlySet<string> = new Set();
+  return {
+    async settle(snapshot, where, work) {
+      if (!asksForMembers(where)) return work(where);
+      const guess = last;
+      const of = (types: ReadonlySet<string>): Condition => withoutAbsentMembers(where, (type) => types.has(type));
+      const [types, early] = await Promise.all([memberTypesIn(snapshot), work(of(guess))]);
+      last = types;
+      return types.size === guess.size && [...types].every((type) => guess.has(type)) ? early : work(of(types));
+    },
+  };
+}
+
+/** By one step of the index for each. */
+async function memberTypesIn(snapshot: Snapshot): Promise<ReadonlySet<string>> {
+  const pipeline = [{ $match: { type: MEMBERS } }, { $sort: { type: 1 } }, { $group: { _id: '$type' } }];
+  const rows = await snapshot.aggregate('resource', pipeline, BY_TYPE_AND_TIME);
+  return new Set(rows.map(({ _id }) => String(_id)));
+}
