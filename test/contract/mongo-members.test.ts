@@ -1,13 +1,61 @@
-import { MongoClient, type Collection } from 'mongodb';
+import { MongoClient, type Collection, type Document } from 'mongodb';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 
 import type { Contained } from '../../runtime/search/contained.js';
 import type { ResourceDocument } from '../../runtime/store/mongo/documents.js';
+import { openMongoStore } from '../../runtime/store/mongo/mongo-store.js';
 import type { Put, Store } from '../../runtime/store/store.js';
 import { describeOnMongod } from '../mongod/for-tests.js';
 import { of, query, token, walk } from './behaviour-search-helpers.js';
 import { onMongo } from './on-mongo.js';
 import { put, useStore } from './subject.js';
+
+describeOnMongod('what walks through all versions in MongoDB', () => {
+  const subject = useStore(onMongo);
+
+  it('reads no document of what is within resources', async () => {
+    const commands: Document[] = [];
+    const onCommand = (_name: string, command: Document): void => {
+      if (command['find'] === 'resource') commands.push(command);
+    };
+    const store = subject.keep(await openMongoStore(subject.url, { onCommand }));
+    const contained = Array.from({ length: 200 }, (_, n) => ({ type: 'Drug', id: `m${n}`, entries: [] }));
+    const ids = ['a', 'b', 'c', 'd', 'e', 'f'];
+    for (const id of ids) await store.write([{ ...put(id, 0, 'x', [], 'Order'), contained }]);
+    const types = ['Order', ...Array.from({ length: 20 }, (_, n) => `T${n}`)];
+    const first = await store.history({ count: 2 });
+    const scanned = await store.scan(undefined, 2);
+    const pages = [
+      first,
+      await store.history({ count: 2, after: first.next! }),
+      await store.history({ count: 2, types }),
+      await store.history({ count: 2, since: 0 }),
+      scanned,
+      await store.scan(scanned.next, 2),
+    ];
+    expect(pages.map(({ versions }) => versions.map(({ id }) => id).join(''))).toEqual([
+      'fe',
+      'dc',
+      'fe',
+      'fe',
+      'ab',
+      'cd',
+    ]);
+    const client = new MongoClient(subject.url);
+    try {
+      expect(commands).toHaveLength(pages.length);
+      for (const { find, filter, sort, hint, limit, projection } of commands) {
+        const asked = { explain: { find, filter, sort, hint, limit, projection }, verbosity: 'executionStats' };
+        const { executionStats: stats } = await client.db().command(asked);
+        // One more than the page, and those of its first instant that were on the page before; and a look behind what is within each.
+        expect(stats.totalDocsExamined).toBeLessThanOrEqual(4);
+        expect(stats.totalKeysExamined).toBeLessThanOrEqual(12);
+      }
+    } finally {
+      await client.close();
+    }
+  });
+});
 
 describeOnMongod('what a program that knew nothing of members left behind in MongoDB', () => {
   const subject = useStore(onMongo);
