@@ -4,8 +4,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { FhirError } from '../fhir/errors.js';
 import { checkWanted } from '../fhir/pace-until.js';
 import { growingTime, type GrowingTime } from '../fhir/within.js';
+import { checkMembers } from './check-members.js';
 import { openKeyQueue, type KeyQueue } from '../store/key-queue.js';
-import { countChanges, moreTime } from '../store/write-time.js';
+import { countMembers } from '../store/write-members.js';
+import { moreTime, timeOf } from '../store/write-time.js';
 import {
   GuardConflict,
   VersionConflict,
@@ -73,7 +75,8 @@ export interface Committed<T> {
  * @param keys what the decision depends on: `Type/id` of resources, `Type?…` of searches
  * @param decide reads and decides; may run several times, and throw what a client has to be told. When its signal aborts
  * nothing will be written any more
- * @throws FhirError `version-conflict` where others keep winning, `store-busy` where too many are before it
+ * @throws FhirError `version-conflict` where others keep winning, `store-busy` where too many are before it,
+ * `transaction-too-large` where too much is within what is to be written
  */
 export function commit<T>(
   store: Store,
@@ -126,7 +129,9 @@ async function commitInTurn<T>(
     checkWanted(signal);
     const { changes, guards = [], result } = await decide(signal);
     if (changes.length === 0) return { result, written: [] };
-    time.atLeast(ANSWER_TIME + moreTime(countChanges(changes)));
+    // Of one alone it is known already.
+    if (changes.length > 1) checkMembers(countMembers(changes));
+    time.atLeast(ANSWER_TIME + timeOf(changes));
     checkWanted(signal);
     try {
       turn.isWriting = true;

@@ -6,6 +6,7 @@ import { extractContained } from '../search/contained.js';
 import { EVERYTHING } from '../search/query/query.js';
 import { fitWords } from '../search/text/fit-words.js';
 import type { FindPage, Reindexed, Store, StoredVersion } from '../store/store.js';
+import { cutByMembers } from '../store/write-members.js';
 import type { ReindexRecord } from './reindex-record.js';
 import type { Services } from './services.js';
 
@@ -55,7 +56,10 @@ export async function reindexType(type: string, job: ReindexJob): Promise<number
       if (after === undefined || !(error instanceof FhirError) || error.code !== 'page-invalid') throw error;
       return find(undefined);
     });
-    replaced += await persist(() => store.reindex(page.versions.flatMap((version) => toReindexed(version, job))));
+    const items = page.versions.flatMap((version) => toReindexed(version, job));
+    for (const piece of cutByMembers(items, ({ contained = [] }) => contained.length)) {
+      replaced += await persist(() => store.reindex(piece));
+    }
     job.onStep(page.versions.length);
     if (page.next === undefined) break;
     after = page.next;

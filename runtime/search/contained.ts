@@ -60,6 +60,12 @@ export function extractContained(
   return [...found.values()];
 }
 
+/** How many resources within another can be found at most: it costs far less than to find out what they are found by. */
+export function countContained(resource: Readonly<Record<string, unknown>>): number {
+  const ids = containedIn(resource).flatMap(({ id }) => (typeof id === 'string' && ID.test(id) ? [id] : []));
+  return new Set(ids).size;
+}
+
 function containedIn(resource: Readonly<Record<string, unknown>>): readonly JsonObject[] {
   const contained = resource['contained'];
   return Array.isArray(contained) ? (contained as readonly JsonValue[]).filter(isObject) : [];

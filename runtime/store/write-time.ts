@@ -1,18 +1,21 @@
+import { countMembers, MOST_MEMBERS } from './write-members.js';
 import type { Change } from './store.js';
 
-/** What each further change adds to the time that a write may take, in milliseconds. */
-const EACH_CHANGE = 5;
+/** What each further change adds to the time that a write may take, and what each resource within another does, in milliseconds. */
+const EACH = { change: 5, member: 2 } as const;
 
 /**
- * How much longer a write of so many changes may take than one of a few, in milliseconds. On an idle machine 5,000 take
- * 1 to 5 s on either store; a transaction of MongoDB ends after 60 s, whatever the client would wait for.
+ * How much longer than one of a few changes a write may take, in milliseconds. On an idle machine 5,000 changes take 1 to 5 s on either
+ * store. As many as a Bundle has by default, with as much within them as a write may have, are given 45 s: a transaction of MongoDB
+ * ends after 60 s, whatever the client would wait for.
+ *
+ * @param members resources within others
  */
-export function moreTime(changes: number): number {
-  return changes * EACH_CHANGE;
+export function moreTime(changes: number, members = 0): number {
+  return changes * EACH.change + Math.min(members, MOST_MEMBERS) * EACH.member;
 }
 
-/** How many changes some are as good as: what is within a resource takes as long as a resource would. */
-export function countChanges(changes: readonly Change[]): number {
-  const within = (change: Change): number => (change.body === undefined ? 0 : (change.contained ?? []).length);
-  return changes.reduce((sum, change) => sum + 1 + within(change), 0);
+/** The same of these changes. */
+export function timeOf(changes: readonly Change[]): number {
+  return moreTime(changes.length, countMembers(changes));
 }

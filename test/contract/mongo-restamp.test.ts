@@ -87,4 +87,23 @@ describeOnMongod('what MongoDB commits late is stamped anew', () => {
     const found = await subject.store.find({ type: '#Basic', where, sort: [], count: 9, total: 'none' });
     expect(found.versions).toEqual([{ ...written, type: '#Basic', id: 'Patient/a#m' }]);
   });
+
+  it('a thousand of what is within resources at a time', { timeout: 60_000 }, async () => {
+    const real = performance.now.bind(performance);
+    let commits = 0;
+    vi.spyOn(performance, 'now').mockImplementation(() => real() + (commits > 0 ? TOO_LONG : 0));
+    const slow = await subject.reopen({ onCommand: (name) => (commits += name === 'commitTransaction' ? 1 : 0) });
+    const contained = Array.from({ length: 400 }, (_, n) => ({ type: 'Basic', id: `m${n}`, entries: [] }));
+    const written = await slow.write(['a', 'b', 'c'].map((id) => ({ ...put(id, 0), contained })));
+    vi.restoreAllMocks();
+    // That of the write, the stamps of two resources, and those of the third.
+    expect(commits).toBe(3);
+    const ids = written.map(({ id }) => `Patient/${id}#m399`);
+    const where = { param: '.id', any: [{ is: 'token', code: 'm399' }] } as const;
+    const found = await subject.store.find({ type: '#Basic', where, sort: [], count: 9, total: 'none' });
+    expect(found.versions).toEqual(written.map((stored, i) => ({ ...stored, type: '#Basic', id: ids[i] })));
+    const from = { gte: written[0]!.lastUpdated };
+    const asked = { type: '#Basic', where: { updated: [{ low: from, high: from }] }, sort: [], count: 0 } as const;
+    expect((await subject.store.find({ ...asked, total: 'accurate' })).total).toBe(1200);
+  });
 });

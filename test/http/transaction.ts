@@ -29,6 +29,18 @@ export function transactions(store: Store): void {
   const count = async (search: string): Promise<number> =>
     (await server.send('GET', `/${search}&_summary=count`)).json().total;
 
+  it('is refused where its resources contain too many others', async () => {
+    const id = word();
+    const contained = Array.from({ length: 3400 }, (_, n) => ({ resourceType: 'Patient', id: `m${n}` }));
+    const names = [`${id}-a`, `${id}-b`, `${id}-c`];
+    const containing = (of: readonly string[]) =>
+      run(transaction(...of.map((name) => entry('PUT', `Patient/${name}`, { resourceType: 'Patient', id: name, contained })))); // prettier-ignore
+    const refused = await containing(names);
+    expect(refused.status).toBe(413);
+    expect(refused.text).toMatch(/contain 10200 others with an id, .* may contain 10000 together; .* in a further transaction/); // prettier-ignore
+    expect((await server.send('GET', `/Patient/${id}-a`)).status).toBe(404);
+  });
+
   describe('answers (http.html#transaction-response)', () => {
     it('come in the order of the request, with status, location, etag and time', async () => {
       const id = word();

@@ -3,6 +3,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 
 import { paceUntil } from '../../runtime/fhir/pace-until.js';
 import { commit } from '../../runtime/interactions/commit.js';
+import { timeOf } from '../../runtime/store/write-time.js';
 import type { Change, Store } from '../../runtime/store/store.js';
 import { createToyStore } from '../toy/store.js';
 
@@ -61,6 +62,17 @@ describe('a decision that takes too long', () => {
     );
     await vi.advanceTimersByTimeAsync(31_000);
     expect(await done).toBe(changes === 0 ? 'store-unavailable' : false);
+  });
+
+  it('is bounded where much is within what is written, and below what MongoDB gives a transaction', () => {
+    const containing = (count: number): Change => ({
+      ...PUT,
+      contained: Array.from({ length: count }, (_, n) => ({ type: 'Patient', id: `m${n}`, entries: [] })),
+    });
+    const many = Array.from({ length: 4999 }, () => PUT);
+    expect(timeOf([...many, PUT])).toBe(25_000);
+    expect(timeOf([...many, containing(10_000)])).toBe(45_000);
+    expect(timeOf([...many, containing(500_000)])).toBe(45_000);
   });
 
   it('ends when its client goes', async () => {

@@ -158,6 +158,24 @@ describe('copying versions', () => {
     expect((await target.readMany(['p0', 'p9'].map((id) => ({ type: 'Patient', id })))).map((each) => each?.version)).toEqual([1, 1]); // prettier-ignore
   });
 
+  it('in pieces that have no more within them than one write may', async () => {
+    const contained = Array.from({ length: 4000 }, (_, n) => ({ resourceType: 'Patient', id: `m${n}` }));
+    const source = createToyStore();
+    for (const id of ['a', 'b', 'c', 'd', 'e']) {
+      const head = `{"resourceType":"Patient","id":"${id}","meta":{`;
+      await source.write([{ ...put(id, 0), body: { head, tail: `},"contained":${JSON.stringify(contained)}}` } }]);
+    }
+    const toy = createToyStore();
+    const pieces: number[] = [];
+    const target = {
+      ...toy,
+      restore: (all: readonly RestoredVersion[]) => (pieces.push(all.length), toy.restore(all)),
+    };
+    const extract = ({ id = '' }: Resource) => [{ kind: 'token' as const, param: 'x', code: id as string }];
+    expect((await copy(source, target, { extract })).count).toBe(5);
+    expect(pieces).toEqual([2, 2, 1]);
+  });
+
   it('remembers no place before which something may still appear', async () => {
     let time = 1000;
     const source = createToyStore(() => time);

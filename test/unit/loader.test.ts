@@ -43,16 +43,21 @@ describe('kiln load', () => {
     writeFileSync(path, typeof content === 'string' || Buffer.isBuffer(content) ? content : JSON.stringify(content));
     return path;
   };
-  const loadInto = async (into: Store, paths: string[], options: Partial<ItemOptions> = {}) =>
-    loadFound(into, await findFiles(paths), options);
-  const loadFound = async (into: Store, found: readonly Found[], options: Partial<ItemOptions> = {}) => {
+  const loadInto = async (into: Store, paths: string[], options: Partial<ItemOptions> = {}, resource?: number) =>
+    loadFound(into, await findFiles(paths), options, resource);
+  const loadFound = async (
+    into: Store,
+    found: readonly Found[],
+    options: Partial<ItemOptions> = {},
+    resource = 100_000,
+  ) => {
     const documents = readDocuments(found);
     const items = readItems(documents, {
       resourceTypes: [...toyTables.resourceTypes, 'Bundle'],
       bundles: 'store',
       ...options,
     });
-    const limits = { ...DEFAULT_LIMITS, resource: 100_000 };
+    const limits = { ...DEFAULT_LIMITS, resource };
     const { services } = createServices({ tables: toyTables, store: into, extract: toyExtract, limits });
     const execute = async (body: Resource): Promise<string> => {
       const call = {
@@ -220,6 +225,20 @@ describe('kiln load', () => {
     expect(await loadInto(small, [folder])).toEqual({ ...none, created: 30 });
     expect(failures).toEqual([]);
     expect(sizes).toEqual([30, 15, 8, 7, 15, 8, 7]);
+  });
+
+  it('writes no more at once than what is within it allows', async () => {
+    const contained = Array.from({ length: 4000 }, (_, n) => ({
+      resourceType: 'Patient',
+      id: `m${n}`,
+      name: [{ family: 'x' }],
+    }));
+    for (let i = 0; i < 5; i++) file(`${i}.json`, { resourceType: 'Patient', id: `p${i}`, contained });
+    const sizes: number[] = [];
+    const watched: Store = { ...store, write: (changes) => (sizes.push(changes.length), store.write(changes)) };
+    expect(await loadInto(watched, [folder], {}, 10_000_000)).toEqual({ ...none, created: 5 });
+    expect(failures).toEqual([]);
+    expect(sizes).toEqual([2, 2, 1]);
   });
 
   const patient = (id: string, more = {}) => ({ resourceType: 'Patient', id, ...more });

@@ -7,6 +7,7 @@ import { openReindexRecord } from '../../runtime/interactions/reindex-record.js'
 import { reindexType, type ReindexJob } from '../../runtime/interactions/reindex.js';
 import type { IndexEntry } from '../../runtime/search/entry.js';
 import { describeIndex } from '../../runtime/search/index-record.js';
+import type { Reindexed } from '../../runtime/store/store.js';
 import { put } from '../contract/subject.js';
 import { createToyStore } from '../toy/store.js';
 
@@ -105,6 +106,20 @@ describe('kiln reindex (decisions.md, index currency)', () => {
     await reindexType('Patient', job);
     await record.settle(['Patient'], ['Basic', 'Patient']);
     expect(await checkIndexCurrency(store, before)).toEqual([]);
+  });
+
+  it('makes no more anew at once than what is within it allows', async () => {
+    const store = createToyStore();
+    const contained = Array.from({ length: 4000 }, (_, n) => ({ resourceType: 'Patient', id: `m${n}` }));
+    for (const id of ['a', 'b', 'c', 'd', 'e']) {
+      const head = `{"resourceType":"Basic","id":"${id}","meta":{`;
+      const body = { head, tail: `},"contained":${JSON.stringify(contained)}}` };
+      await store.write([{ ...put(id, 0, 'x', [], 'Basic'), body }]);
+    }
+    const pieces: number[] = [];
+    const watched = { ...store, reindex: (all: readonly Reindexed[]) => (pieces.push(all.length), store.reindex(all)) };
+    expect(await reindexType('Basic', { ...(await jobOn(store)), store: watched })).toBe(5);
+    expect(pieces).toEqual([2, 2, 1]);
   });
 
   it('what was stopped goes on where it was', async () => {

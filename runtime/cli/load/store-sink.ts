@@ -9,6 +9,7 @@ import type { Services } from '../../interactions/services.js';
 import { validateResource } from '../../interactions/validate-resource.js';
 import { writeCurrent } from '../../interactions/write-current.js';
 import { VersionConflict, type Put } from '../../store/store.js';
+import { countMembers, cutByMembers } from '../../store/write-members.js';
 import { formatSize } from '../../config/setting.js';
 import type { Item } from './items.js';
 import { executed } from './executed.js';
@@ -57,7 +58,7 @@ export function storeSink(core: LoadCore): Sink {
       await Promise.all(named.filter(isBinary).map(({ item, id }) => storeBinary(item, id, core, done)));
       await writing;
       writingKeys = new Set(keys);
-      writing = commit(steps, core, done);
+      writing = commitAll(steps, core, done);
       writing.catch(() => {}); // thrown by the next take, or by end
     },
     async execute(item, done) {
@@ -85,8 +86,12 @@ async function compose(named: readonly Named[], core: LoadCore, done: Done): Pro
   return steps;
 }
 
+/** In as many writes as what is within the resources needs. */
+async function commitAll(steps: readonly Step[], core: LoadCore, done: Done): Promise<void> {
+  for (const piece of cutByMembers(steps, ({ change }) => countMembers([change]))) await commit(piece, core, done);
+}
+
 async function commit(steps: readonly Step[], core: LoadCore, done: Done): Promise<void> {
-  if (steps.length === 0) return;
   try {
     await core.store.write(steps.map(({ change }) => change));
   } catch (error) {

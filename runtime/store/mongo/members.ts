@@ -1,7 +1,7 @@
 import type { Document } from 'mongodb';
 
 import type { Contained } from '../../search/contained.js';
-import { idsWithin, membersIn, memberType } from '../members.js';
+import { idsWithin, membersIn, memberType, placeOfMember, plainType } from '../members.js';
 import { fieldsOf, readValue, type Field, type Raw } from './bson.js';
 import { keyOf, type Collections, type ResourceDocument, type VersionFields } from './documents.js';
 import type { InTime } from './in-time.js';
@@ -47,14 +47,24 @@ export function toMembers(
   }));
 }
 
-/** Deletes what was within resources, and puts in what is now. @param left by the `_id` of the resources */
+/**
+ * Deletes what was within resources, and puts in what is now. Of the types of that it deletes all: a program that did not know what is
+ * within resources may have left some behind.
+ *
+ * @param left by the `_id` of the resources
+ */
 export async function replaceMembers(
   resource: Collections['resource'],
   left: readonly { readonly key: string; readonly within: readonly string[] }[],
   members: readonly ResourceDocument[],
   given: InTime,
 ): Promise<void> {
-  const ranges = left.flatMap(({ key, within }) => within.map((type) => rangeOf(key, type)));
+  const types = new Map<string, Set<string>>();
+  const add = (key: string, type: string): void =>
+    void (types.get(key) ?? types.set(key, new Set()).get(key)!).add(type);
+  for (const { key, within } of left) for (const type of within) add(key, type);
+  for (const { type, id } of members) add(keyOf(placeOfMember(id)), plainType(type));
+  const ranges = [...types].flatMap(([key, within]) => [...within].map((type) => rangeOf(key, type)));
   for (let at = 0; at < ranges.length; at += AT_ONCE) {
     await resource.deleteMany({ $or: ranges.slice(at, at + AT_ONCE) }, given());
   }

@@ -2,10 +2,12 @@ import { MongoNetworkTimeoutError, MongoServerError, type Db, type IndexDescript
 
 import { collectionsOf, type Collections } from './documents.js';
 import { INDEXES } from './indexes.js';
-import { isDuplicate } from './mongo-errors.js';
 
-/** The layout that this program knows. One more for each step by which older databases are migrated. */
-export const SCHEMA_VERSION = 1;
+/**
+ * The layout that this program knows. One more for each that older programs would spoil, and for each step by which older databases
+ * are migrated. 2: what is within resources has documents of its own; a database of 1 has none yet, so there is nothing to migrate.
+ */
+export const SCHEMA_VERSION = 2;
 
 const SCHEMA = 'schema';
 
@@ -27,12 +29,13 @@ export async function prepare(db: Db, existing: boolean): Promise<Collections> {
     throw new Error(`the database "${db.databaseName}" is MongoDB's own; name another in the URL`);
   }
   const collections = collectionsOf(db);
-  const version = await schemaVersion(collections);
-  if (version === undefined) {
+  const found = await schemaVersion(collections);
+  if (found === undefined) {
     if (existing) throw new Error(`the database "${db.databaseName}" holds no data of Kiln`);
     await refuseForeign(db, collections);
-    await claim(collections);
-  } else if (version > SCHEMA_VERSION) {
+  }
+  const version = found === undefined || found < SCHEMA_VERSION ? await claim(collections) : found;
+  if (version > SCHEMA_VERSION) {
     throw new Error(
       `the database "${db.databaseName}" has schema version ${version}, this program knows ${SCHEMA_VERSION}; it needs a newer Kiln`,
     );
@@ -78,13 +81,16 @@ async function schemaVersion({ setting }: Collections): Promise<number | undefin
   );
 }
 
-/** Before anything else is made, so that whoever finds anything without it knows that it is not ours. */
-async function claim({ setting }: Collections): Promise<void> {
-  try {
-    await setting.insertOne({ _id: SCHEMA, value: SCHEMA_VERSION });
-  } catch (error) {
-    if (!isDuplicate(error)) throw error;
-  }
+/**
+ * Writes the layout, where it is not there or an older one. Before anything else is made, so that whoever finds anything without it
+ * knows that it is not ours, and that older programs start no more on what they do not know.
+ *
+ * @returns the one that is there now: a newer program may have been faster
+ */
+async function claim({ setting }: Collections): Promise<number> {
+  const update = { $max: { value: SCHEMA_VERSION } };
+  const claimed = await setting.findOneAndUpdate({ _id: SCHEMA }, update, { upsert: true, returnDocument: 'after' });
+  return claimed!.value;
 }
 
 async function refuseForeign(db: Db, collections: Collections): Promise<void> {

@@ -3,6 +3,7 @@ import type { AnyBulkWriteOperation } from 'mongodb';
 import { placeEntries } from '../members.js';
 import { SORT_SLOTS } from '../../contract/search.js';
 import type { Reindexed } from '../store.js';
+import { moreTime } from '../write-time.js';
 import { answered } from './answered.js';
 import { keyOf, type ResourceDocument } from './documents.js';
 import { inTime, SLACK, type InTime } from './in-time.js';
@@ -30,7 +31,7 @@ const FIELDS = [
  * meanwhile is not in the way. What has others within it is replaced with these, in one transaction each. What does not fit into
  * a document any more rejects, when the others are done.
  *
- * @param time how long it may take, in milliseconds
+ * @param time how long each command and transaction may take, in milliseconds; one with much within it may take longer
  */
 export function openReindex({
   collections: { resource },
@@ -79,7 +80,10 @@ export function openReindex({
     const containers = await findContainers(items);
     let replaced = await replace(items.filter((item) => !containers.has(keyOf(item))));
     for (const item of items.filter((each) => containers.has(keyOf(each)))) {
-      replaced += await transactions.run((_session, given) => replaceWhole(item, given), performance.now() + time);
+      replaced += await transactions.run(
+        (_session, given) => replaceWhole(item, given),
+        performance.now() + time + moreTime(1, (item.contained ?? []).length),
+      );
     }
     return replaced;
   };

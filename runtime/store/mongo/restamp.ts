@@ -3,8 +3,10 @@ import type { AnyBulkWriteOperation } from 'mongodb';
 import { formatInstant } from '../../fhir/instant.js';
 import { stampBody } from '../body.js';
 import type { Change, StoredVersion } from '../store.js';
+import { countMembers, cutByMembers } from '../write-members.js';
 import { replaceAll } from './apply-changes.js';
 import { fieldsOf, readValue, type Raw } from './bson.js';
+import { chunksOf } from './links/read-all.js';
 import { restampMembers } from './members.js';
 import { keyOf, pastKeyOf, type PastDocument, type ResourceDocument } from './documents.js';
 import type { InTime } from './in-time.js';
@@ -13,8 +15,8 @@ import { readHead } from './stored-version.js';
 import type { Work } from './transaction.js';
 import type { WriterParts } from './writer-parts.js';
 
-/** Versions that are stamped at a time. */
-const AT_ONCE = 100;
+/** Versions that are stamped at a time, and what is within them; what has more within it is stamped alone. */
+const AT_ONCE = { versions: 100, members: 1000 };
 
 /**
  * Stamps anew what was answered late: it may have been committed so late that a history page was called complete up to a
@@ -32,10 +34,10 @@ export function openRestamper({
   return async (changes, written, deadline) => {
     const again: StoredVersion[] = [];
     // In transactions of their own: the server has no room for one that moves thousands of documents in all indexes.
-    for (let from = 0; from < written.length; from += AT_ONCE) {
-      const some = written.slice(from, from + AT_ONCE);
+    for (const some of cut(changes)) {
+      const from = again.length;
       const stamp: Work<StoredVersion[]> = (_session, given) =>
-        restampSome(changes.slice(from), some, stamps.begin(), given);
+        restampSome(some, written.slice(from, from + some.length), stamps.begin(), given);
       again.push(...(await transactions.run(stamp, deadline)));
     }
     return again;
@@ -72,6 +74,11 @@ export function openRestamper({
     if (pasts.length > 0) await history.bulkWrite(pasts, given());
     return again;
   }
+}
+
+function cut(changes: readonly Change[]): readonly (readonly Change[])[] {
+  const pieces = [...cutByMembers(changes, (change) => countMembers([change]), AT_ONCE.members)];
+  return pieces.flatMap((piece) => [...chunksOf(piece, AT_ONCE.versions)]);
 }
 
 /** A document as it can be written again with the same bytes. */

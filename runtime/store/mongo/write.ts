@@ -14,7 +14,8 @@ import { findVersions, openApply } from './apply-changes.js';
 import { keyOf } from './documents.js';
 import { inTime, SLACK, type InTime } from './in-time.js';
 import { openKeyQueue } from '../key-queue.js';
-import { countChanges, moreTime } from '../write-time.js';
+import { countMembers } from '../write-members.js';
+import { timeOf } from '../write-time.js';
 import {
   isConnectionLost,
   isDuplicate,
@@ -37,7 +38,7 @@ const MAX_AGE = 3000;
 
 const NOTHING: ReadonlyMap<string, FoundVersion> = new Map();
 
-/** More changes than this take their time by themselves: another try would be as late. */
+/** More changes than this, and resources within these, take their time by themselves: another try would be as late. */
 const LATE_BY_NATURE = 200;
 
 /** The writer: all changes or none. A creation without guards, and with nothing within it, is one insert; everything else is one transaction. */
@@ -85,7 +86,7 @@ export function openWriter(parts: WriterParts): Store['write'] {
       const versions = await apply(planWrite(changes, found, stamps.begin()), given);
       // What takes as long again goes in late, and is stamped anew afterwards: better than never.
       const isLate = performance.now() - begun > MAX_AGE;
-      if (isLate && tries === 1 && countChanges(changes) <= LATE_BY_NATURE) throw new TooLate();
+      if (isLate && tries === 1 && changes.length + countMembers(changes) <= LATE_BY_NATURE) throw new TooLate();
       return { versions, begun };
     };
 
@@ -117,7 +118,7 @@ export function openWriter(parts: WriterParts): Store['write'] {
 
   return async (changes, guards = []) => {
     if (changes.length === 0 && guards.length === 0) return [];
-    const longest = time + moreTime(countChanges(changes));
+    const longest = time + timeOf(changes);
     const deadline = performance.now() + longest;
     const keys = [...new Set(changes.map(keyOf))];
     const locks = await lockKeys(guards);

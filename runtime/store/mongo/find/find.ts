@@ -4,7 +4,9 @@ import { openFinder, type Finder } from '../links/finder.js';
 import { include } from '../links/includes.js';
 import { translateMongoError } from '../mongo-errors.js';
 import type { QueryLimits, Snapshot } from '../snapshot.js';
+import { toKey } from '../links/held.js';
 import { readPageVersions } from '../links/page-versions.js';
+import { idOf } from '../links/read-all.js';
 import { readFindCursor, writeFindCursor, type FindCursor } from './cursor.js';
 import { toOrder, type Order } from './order.js';
 import type { FindParts } from './parts.js';
@@ -25,7 +27,7 @@ export function openFind(parts: FindParts): (query: FindQuery, limits: QueryLimi
     // cores of the database for that.
     const isBeside = query.count === 0 || (query.total === 'cheap' && finder.isLongerThan(query.count));
     const [read, counted] = await Promise.all([
-      query.count === 0 ? NO_PAGE : readPage(finder, query),
+      query.count === 0 ? NO_PAGE : readPage(finder, query, (from) => openFinder(snapshot, parts, query, order, from)),
       isBeside ? totalOf(finder, query, after) : undefined,
     ]);
     const complete = await completeOf(snapshot, now);
@@ -63,13 +65,22 @@ interface Page extends Pick<FindPage, 'versions'> {
 
 const NO_PAGE: Page = { versions: [], hasMore: false };
 
-async function readPage(finder: Finder, { type, count }: FindQuery): Promise<Page> {
-  const { documents, isCut, valuesAt } = await finder.page(count + 1);
-  const versions = await readPageVersions(finder.ask, type, documents.slice(0, count));
-  const last = versions.at(-1);
-  if (last === undefined) return { versions, hasMore: false };
-  const hasMore = isCut || documents.length > versions.length;
-  return { versions, hasMore, last: { id: last.id, values: valuesAt(versions.length - 1) } };
+/** @param goOn finds what comes behind a place: where all that a page would have is left out, the next takes its place */
+async function readPage(
+  finder: Finder,
+  { type, count }: FindQuery,
+  goOn: (from: FindCursor) => Promise<Finder>,
+): Promise<Page> {
+  for (let at = finder; ;) {
+    const { documents, isCut, valuesAt } = await at.page(count + 1);
+    const { versions, passed } = await readPageVersions(at.ask, type, documents.slice(0, count));
+    const bytes = documents[passed - 1];
+    if (bytes === undefined) return { versions, hasMore: false };
+    const hasMore = isCut || documents.length > passed;
+    const last = { id: toKey(idOf(bytes)).id, values: valuesAt(passed - 1) };
+    if (versions.length > 0 || !hasMore) return { versions, hasMore, last };
+    at = await goOn(last);
+  }
 }
 
 /** The total of the first page, on each. */

@@ -3,6 +3,7 @@ import {
   partsLeft,
   readAcrossPlace,
   writeAcrossPlace,
+  type AcrossPlace,
   type FoundAcross,
   type PartLeft,
 } from '../../across.js';
@@ -44,14 +45,9 @@ export function openFindAcross(parts: FindParts): (query: FindAcrossQuery, limit
         const types = await typesIn(snapshot);
         const own = { ...query, parts: query.parts.filter(({ type }) => types.has(type)) };
         const ask = openAsk(snapshot);
-        const left = partsLeft(own.parts, own.sort, place);
-        const { matches, isCut } = await readPage(parts, snapshot, ask, own, left, after);
-        const keys = matches.map(({ match }) => match.key);
-        const versions = await readVersionsOf(ask, keys.slice(0, query.count));
-        const hasMore = versions.length > 0 && (isCut || keys.length > versions.length);
+        const { versions, last, hasMore } = await readPage(parts, snapshot, ask, own, place, after);
         const isAll = query.count > 0 && after === undefined && !hasMore;
         const total = isAll && query.total !== 'none' ? versions.length : await totalOf(parts, snapshot, own, after);
-        const last = matches[versions.length - 1];
         const counted = total === undefined ? {} : { total };
         return {
           versions,
@@ -81,6 +77,32 @@ function orderOf({ slotOf }: FindParts, { sort }: FindAcrossQuery, type: string)
   return toOrder(type, sort, slotOf);
 }
 
+interface Page extends Pick<FindPage, 'versions'> {
+  readonly last?: Found;
+  readonly hasMore: boolean;
+}
+
+/** Where all that a page would have is left out, the next takes its place. */
+async function readPage(
+  parts: FindParts,
+  snapshot: Snapshot,
+  ask: Ask,
+  query: FindAcrossQuery,
+  place: AcrossPlace | undefined,
+  after: FindCursor | undefined,
+): Promise<Page> {
+  const left = partsLeft(query.parts, query.sort, place);
+  const { matches, isCut } = await findMatches(parts, snapshot, ask, query, left, after);
+  const keys = matches.map(({ match }) => match.key);
+  const { versions, passed } = await readVersionsOf(ask, keys.slice(0, query.count));
+  const last = matches[passed - 1];
+  if (last === undefined) return { versions, hasMore: false };
+  const hasMore = isCut || keys.length > passed;
+  if (versions.length > 0 || !hasMore) return { versions, last, hasMore };
+  const { type, id, match } = last;
+  return readPage(parts, snapshot, ask, query, { type, own: '' }, { id, values: match.values });
+}
+
 interface FoundPage {
   readonly matches: readonly Found[];
   readonly isCut: boolean;
@@ -91,7 +113,7 @@ function baseOf({ base }: FindAcrossQuery): Pick<FindAcrossQuery, 'base'> {
 }
 
 /** One more than the page holds, at most. */
-async function readPage(
+async function findMatches(
   parts: FindParts,
   snapshot: Snapshot,
   ask: Ask,

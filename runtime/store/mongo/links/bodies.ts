@@ -1,15 +1,22 @@
 import type { Ask } from '../find/ask.js';
-import type { Batch } from '../snapshot.js';
 import type { Raw } from '../bson.js';
 import { VERSION_ONLY } from '../stored-version.js';
 import { idOf } from './read-all.js';
 
+/** Current versions with some keys. */
+export interface Bodies {
+  /** In the order of the keys; what is not there is left out. */
+  readonly documents: readonly Raw[];
+  /** So many of the keys, from the first on, were looked for: as many as an answer holds. */
+  readonly looked: number;
+}
+
 /**
- * Current versions with some keys, in their order: as many as an answer holds, and not fewer than one. The server gives an
+ * Current versions with some keys: as many as an answer holds, and not fewer than one. The server gives an
  * answer in the order of its index; where that is not the one of the keys, those that it held may be the last of them, so
  * that the first are asked for again, as many as fitted.
  */
-export async function readBodies(ask: Ask, keys: readonly string[]): Promise<Batch> {
+export async function readBodies(ask: Ask, keys: readonly string[]): Promise<Bodies> {
   const found = new Map<string, Raw>();
   let wanted = keys;
   for (;;) {
@@ -25,11 +32,5 @@ export async function readBodies(ask: Ask, keys: readonly string[]): Promise<Bat
     const kept = new Set(wanted);
     for (const key of found.keys()) if (!kept.has(key)) found.delete(key);
   }
-  const documents: Raw[] = [];
-  for (const key of wanted) {
-    const bytes = found.get(key);
-    if (bytes === undefined) break;
-    documents.push(bytes);
-  }
-  return { documents, isCut: wanted.length < keys.length };
+  return { documents: wanted.flatMap((key) => found.get(key) ?? []), looked: wanted.length };
 }

@@ -123,8 +123,9 @@ function plainFinder(search: Search, probed: readonly ProbedWay[]): Finder {
 async function linkedPage(walk: Walk, limit: number): Promise<FoundPage> {
   const { matches, driving } = await linkedMatches(walk, limit);
   const keys = matches.map(({ key }) => key);
-  const { documents, isCut } = await readBodies(walk.links.ask, keys);
-  return { documents, isCut, driving, valuesAt: (place) => matches[place]!.values };
+  // All are there: they were found in the same snapshot.
+  const { documents, looked } = await readBodies(walk.links.ask, keys);
+  return { documents, isCut: looked < keys.length, driving, valuesAt: (place) => matches[place]!.values };
 }
 
 async function linkedMatches(walk: Walk, limit: number): Promise<FoundMatches> {

@@ -1,8 +1,9 @@
-import { isMemberType, placeOfMember } from '../../members.js';
+import { isMemberType, placeOfMember, plainType } from '../../members.js';
 import type { StoredVersion } from '../../store.js';
 import type { Raw } from '../bson.js';
 import { keyOf } from '../documents.js';
 import type { Ask } from '../find/ask.js';
+import { withinOf } from '../members.js';
 import { toStoredVersions } from '../stored-version.js';
 import { readBodies } from './bodies.js';
 import { toKey } from './held.js';
@@ -11,28 +12,48 @@ import { idOf } from './read-all.js';
 /** Characters of bodies after which a page ends early where many of its members are in one resource. */
 const MAX_PAGE = 16 * 1024 * 1024;
 
-/** The versions that the documents of a page hold, or of what is within others, the versions of these; they may be fewer. */
-export async function readPageVersions(
-  ask: Ask,
-  type: string,
-  documents: readonly Raw[],
-): Promise<readonly StoredVersion[]> {
-  return isMemberType(type) ? readVersionsOf(ask, documents.map(idOf)) : toStoredVersions(documents);
+/** The versions of a page. */
+export interface PageVersions {
+  readonly versions: readonly StoredVersion[];
+  /** So many of what was found, from the first on, the page has or leaves out; the next begins behind them. */
+  readonly passed: number;
 }
 
-/** Current versions with some keys, in their order: as many as one answer holds, and not fewer than one. */
-export async function readVersionsOf(ask: Ask, keys: readonly string[]): Promise<readonly StoredVersion[]> {
-  const { documents } = await readBodies(ask, [...new Set(keys.map(contentKeyOf))]);
-  const contents = new Map((await toStoredVersions(documents)).map((stored) => [keyOf(stored), stored]));
+/** The versions that the documents of a page hold, or of what is within others, the versions of these. */
+export async function readPageVersions(ask: Ask, type: string, documents: readonly Raw[]): Promise<PageVersions> {
+  if (isMemberType(type)) return readVersionsOf(ask, documents.map(idOf));
+  return { versions: await toStoredVersions(documents), passed: documents.length };
+}
+
+/**
+ * Current versions with some keys, in their order: as many as one answer holds, and not fewer than one. What a program that did not
+ * know what is within resources has left behind is left out: its resource is deleted, or has nothing of its type within it.
+ */
+export async function readVersionsOf(ask: Ask, keys: readonly string[]): Promise<PageVersions> {
+  const wanted = [...new Set(keys.map(contentKeyOf))];
+  const { documents, looked } = await readBodies(ask, wanted);
+  const stored = await toStoredVersions(documents);
+  const contents = new Map(stored.map((each, i) => [keyOf(each), { stored: each, bytes: documents[i]! }]));
+  const later = new Set(wanted.slice(looked));
   const versions: StoredVersion[] = [];
+  let passed = 0;
   let size = 0;
   for (const key of keys) {
-    const stored = contents.get(contentKeyOf(key));
-    if (stored === undefined || size >= MAX_PAGE) break;
-    size += stored.json?.length ?? 0;
-    versions.push({ ...stored, ...toKey(key) });
+    const contentKey = contentKeyOf(key);
+    if (later.has(contentKey) || size >= MAX_PAGE) break;
+    passed++;
+    const content = contents.get(contentKey);
+    const place = toKey(key);
+    if (content === undefined || !holds(content.bytes, place)) continue;
+    size += content.stored.json?.length ?? 0;
+    versions.push({ ...content.stored, ...place });
   }
-  return versions;
+  return { versions, passed };
+}
+
+/** Whether a document is what is looked for, or of what is within it, has something of its type. A deletion has nothing. */
+function holds(bytes: Raw, { type }: { readonly type: string }): boolean {
+  return !isMemberType(type) || withinOf(bytes).includes(plainType(type));
 }
 
 /** The key of the document that has the content. */
