@@ -43,6 +43,11 @@ export function placeOfMember(id: string): { readonly type: string; readonly id:
   return { type: container.slice(0, at), id: container.slice(at + 1), fragment };
 }
 
+/** What the ids of all members in containers of a type begin with. */
+export function idsOfContainers(type: string): string {
+  return `${type}/`;
+}
+
 /** Ids of all members in a container are from `from` on, and before `to`. */
 export function idsWithin({ type, id }: { readonly type: string; readonly id: string }): {
   readonly from: string;

@@ -243,6 +243,31 @@ export function containedBehaviour(on: Subject): void {
   });
 
   if (on.isShared) {
+    it('it is looked for in the types alone that contain any', async () => {
+      const types = ['Order', 'OrderSet', ...Array.from({ length: 60 }, (_, n) => `Type${n}`)];
+      const contained = (type: string) => (['OrderSet', 'Type7', 'Type30'].includes(type) ? [within('m1', 'x')] : []);
+      const written = types.map((type) => ({ ...put('a', 0, 'x', [], type), contained: contained(type) }));
+      await store.write([...written, { ...put('b', 0, 'x', [], 'OrderSet'), contained: [within('m1', 'y')] }]);
+      let commands = 0;
+      store = await subject.reopen({ onCommand: () => commands++ });
+      const parts = types.map((type) => ({ type, where: containing(code('x')) }));
+      for (const sort of [[], [key('updated')]]) {
+        const places: string[] = [];
+        let after: string | undefined;
+        do {
+          commands = 0;
+          const asked = { parts, sort, count: 1, total: 'accurate', ...(after !== undefined && { after }) } as const;
+          const page = await store.findAcross(asked);
+          expect(page.total).toBe(3);
+          places.push(...page.versions.map(({ type, id }) => `${type}/${id}`));
+          // On the first page all three, and again to count them.
+          expect(commands).toBeLessThan(60);
+          after = page.next;
+        } while (after !== undefined);
+        expect(places.sort()).toEqual(['OrderSet/a', 'Type30/a', 'Type7/a']);
+      }
+    });
+
     it('it is there when the store is opened again', async () => {
       await store.write([order('a', 0, [within('m1', 'x')])]);
       store = await subject.reopen();

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 
 import { connect } from '../../runtime/store/sqlite/connect.js';
-import { chooseKey } from '../../runtime/store/sqlite/key-order.js';
+import { chooseKeys } from '../../runtime/store/sqlite/key-order.js';
 import { openKeyGiver, openKeyOrder } from '../../runtime/store/sqlite/resource-keys.js';
 import { APPLICATION_ID, SCHEMA_STEPS } from '../../runtime/store/sqlite/schema.js';
 import { createRandom, seedOfRun } from '../contract/random.js';
@@ -25,7 +25,7 @@ describe('keys of resources', () => {
 
   /** Creates resources of several types with these ids. @returns whether the type is in the order of ids */
   function create(ids: readonly string[], types = [1]): boolean {
-    const give = openKeyGiver(db);
+    const { give } = openKeyGiver(db);
     const insert = db.prepare(
       'INSERT INTO resource (key, type, id, seq, version, updated, deleted) VALUES (?, ?, ?, 1, 1, 1, 0)',
     );
@@ -77,7 +77,7 @@ describe('keys of resources', () => {
 
   it('a type in which there is no room left is marked, and goes on', () => {
     db.exec("INSERT INTO resource VALUES (1000, 1, 'a', 1, 1, 1, 0), (1001, 1, 'c', 1, 1, 1, 0)");
-    const give = openKeyGiver(db);
+    const { give } = openKeyGiver(db);
     expect(give(1, 'd')).toBeGreaterThan(1001);
     expect(openKeyOrder(db)(1)).toBe(false);
     const keys = ['b', 'ba', 'bb'].map((id) => give(1, id));
@@ -87,11 +87,11 @@ describe('keys of resources', () => {
   });
 
   it('have room between neighbours that are far apart, and none between those that touch', () => {
-    const between = chooseKey('b', { id: 'a', key: 1 }, { id: 'c', key: 2 ** 40 }, 0)!;
+    const between = chooseKeys('b', 1, { id: 'a', key: 1 }, { id: 'c', key: 2 ** 40 }, 0)!.first;
     expect(between).toBeGreaterThan(2 ** 12);
     expect(between).toBeLessThan(2 ** 40 - 2 ** 12);
-    expect(chooseKey('b', { id: 'a', key: 7 }, { id: 'c', key: 9 }, 0.9)).toBe(8);
-    expect(chooseKey('b', { id: 'a', key: 7 }, { id: 'c', key: 8 }, 0)).toBeUndefined();
+    expect(chooseKeys('b', 1, { id: 'a', key: 7 }, { id: 'c', key: 9 }, 0.9)?.first).toBe(8);
+    expect(chooseKeys('b', 1, { id: 'a', key: 7 }, { id: 'c', key: 8 }, 0)).toBeUndefined();
   });
 
   it('of a file from before are given anew, in all tables', () => {

@@ -46,8 +46,8 @@ export interface VersionAppender {
 /** Prepares the statements that append versions with their index entries. */
 export function openVersionAppender(db: Database, dictionary: Dictionary, fault: Fault): VersionAppender {
   const index = openIndexWriter(db, dictionary);
-  const giveKey = openKeyGiver(db);
-  const members = openMembers(db, dictionary, index, giveKey);
+  const keys = openKeyGiver(db);
+  const members = openMembers(db, dictionary, index, keys);
   const selectResource = db.prepare<[number, string], ResourceRow>(
     'SELECT key, version, updated, deleted FROM resource WHERE type = ? AND id = ?',
   );
@@ -66,7 +66,7 @@ export function openVersionAppender(db: Database, dictionary: Dictionary, fault:
     find: (type, id) => selectResource.get(type, id),
     append({ type, name, id, before, seq, version, updated, body, entries, contained = [] }) {
       const deleted = body === null ? 1 : 0;
-      const key = before?.key ?? giveKey(type, id);
+      const key = before?.key ?? keys.give(type, id);
       insertVersion.run(seq, type, key, version, updated, body);
       fault('version');
       if (before === undefined) insertResource.run(key, type, id, seq, version, updated, deleted);

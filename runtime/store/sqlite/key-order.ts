@@ -24,35 +24,84 @@ const MARGIN = 2 ** 12;
 const SHARE = 2 ** 14;
 const REST = 2 ** 48;
 
+/** Where ids without a beginning of their own type are put, and what part of the room beside those with the same is taken. */
+const BESIDE = 1 / 8;
+const ROOM = 1 / 4;
+
+/** What part of the room between its neighbours a row of ids takes at most. */
+const ROW = 1 / 16;
+
+/** Keys of a row of ids, each so far behind the one before it. */
+export interface KeyRow {
+  readonly first: number;
+  readonly step: number;
+}
+
 /**
- * A key for an id between its neighbours (absent: there is none on that side).
+ * Keys for ids between their neighbours (absent: there is none on that side). Several are what is within one resource, whose ids
+ * differ in what follows `#` alone: nothing will ever come between them. Ids that begin with a type, as those do, are kept apart
+ * from those of other types, so that there is room for more of each.
  *
+ * @param id the first of them
  * @param chance from 0 up to 1: keeps types apart that have the same ids
  * @returns undefined where there is no room between them
  */
-export function chooseKey(
+export function chooseKeys(
   id: string,
+  count: number,
   before: Neighbour | undefined,
   after: Neighbour | undefined,
   chance: number,
-): number | undefined {
+): KeyRow | undefined {
   const low = before?.key ?? LEAST;
   const high = after?.key ?? MOST;
   const gap = high - low;
-  if (gap < 2) return undefined;
-  const isEnd = before === undefined || after === undefined;
+  if (gap <= count) return undefined;
+  const near = { before: ownPart(id, before), after: ownPart(id, after) };
+  const isEnd = near.before === undefined || near.after === undefined;
   const wanted = isEnd && gap > REST ? Math.floor(gap / SHARE) : MARGIN;
-  const margin = Math.min(wanted, Math.floor(gap / 2));
-  const part = clamp(position(id, before?.id, after?.id), ...partsOf(before, after));
-  const key = clamp(low + Math.floor(gap * part), low + margin, high - margin);
+  const step = clamp(Math.floor((gap * ROW) / count), 1, MARGIN);
+  const width = step * (count - 1);
+  const margin = Math.min(wanted, Math.floor((gap - width) / 2));
+  const middle = low + Math.floor(gap * partOf(id, near, before, after));
+  const first = clamp(middle - Math.floor(width / 2), low + margin, high - margin - width);
   const aside = Math.floor((chance * margin) / 4);
-  return key - low > gap / 2 ? key - aside : key + aside;
+  return { first: first - low > gap / 2 ? first - aside : first + aside, step };
 }
 
-/** Nothing takes more than half of what is free at an end. */
-function partsOf(before: Neighbour | undefined, after: Neighbour | undefined): readonly [number, number] {
-  if (before === undefined && after === undefined) return [1 / 8, 7 / 8];
-  return [before === undefined ? 1 / 2 : 0, after === undefined ? 1 / 2 : 1];
+/** What an id begins with: `MedicationRequest/` of what is within one, nothing of others. */
+function beginningOf(id: string): string {
+  return id.slice(0, id.indexOf('/') + 1);
+}
+
+/** What stands after that, up to the mark of what is within it. */
+function ownOf(id: string): string {
+  const [whole = ''] = id.slice(beginningOf(id).length).split('#', 1);
+  return whole;
+}
+
+/** What tells a neighbour from others with the same beginning; undefined: it has another one, or is not there. */
+function ownPart(id: string, neighbour: Neighbour | undefined): string | undefined {
+  return neighbour !== undefined && beginningOf(neighbour.id) === beginningOf(id) ? ownOf(neighbour.id) : undefined;
+}
+
+/** Where between its neighbours an id goes, from 0 to 1. Nothing takes more than half of what is free at an end. */
+function partOf(
+  id: string,
+  near: { readonly before: string | undefined; readonly after: string | undefined },
+  before: Neighbour | undefined,
+  after: Neighbour | undefined,
+): number {
+  const beginning = beginningOf(id);
+  const at = position(ownOf(id), near.before, near.after);
+  if (near.before !== undefined && near.after !== undefined) return at;
+  // What begins otherwise wants room, too.
+  const room = beginning === '' ? 1 : ROOM;
+  if (near.before !== undefined) return Math.min(at * room, 1 / 2);
+  if (near.after !== undefined) return Math.max(1 - (1 - at) * room, 1 / 2);
+  if (beginning === '') return clamp(at, 1 / 8, 7 / 8);
+  if (before === undefined) return after === undefined ? 1 / 2 : 1 - BESIDE;
+  return after === undefined ? BESIDE : 1 / 2;
 }
 
 function clamp(value: number, low: number, high: number): number {

@@ -1,7 +1,8 @@
 import type { Database } from 'better-sqlite3';
 
 import type { Contained } from '../../search/contained.js';
-import { membersIn, memberType } from '../members.js';
+import { compareText } from '../../search/query/compare-text.js';
+import { membersIn, memberType, type Member } from '../members.js';
 import type { Dictionary } from './dictionary.js';
 import type { IndexWriter } from './index-entries.js';
 import type { KeyGiver } from './resource-keys.js';
@@ -25,7 +26,7 @@ export interface MemberWriter {
 }
 
 /** Prepares the statements that write members. */
-export function openMembers(db: Database, dictionary: Dictionary, index: IndexWriter, giveKey: KeyGiver): MemberWriter {
+export function openMembers(db: Database, dictionary: Dictionary, index: IndexWriter, keys: KeyGiver): MemberWriter {
   const select = db.prepare<[number], number>('SELECT resource FROM member WHERE container = ?').pluck();
   const clear = db.prepare<[number]>('DELETE FROM member WHERE container = ?');
   const remove = db.prepare<[number]>('DELETE FROM resource WHERE key = ?');
@@ -35,9 +36,9 @@ export function openMembers(db: Database, dictionary: Dictionary, index: IndexWr
   );
   return {
     clear(container) {
-      const keys = select.all(container);
-      if (keys.length === 0) return;
-      for (const key of keys) {
+      const old = select.all(container);
+      if (old.length === 0) return;
+      for (const key of old) {
         index.clear(key);
         remove.run(key);
       }
@@ -45,15 +46,30 @@ export function openMembers(db: Database, dictionary: Dictionary, index: IndexWr
     },
     add(container, contained) {
       const { seq, version, updated } = container;
-      for (const { type: name, id, entries } of membersIn(container, contained)) {
+      for (const [name, members] of byType(membersIn(container, contained))) {
         const type = dictionary.term(name);
-        const key = giveKey(type, id);
-        insertResource.run(key, type, id, seq, version, updated);
-        insert.run(container.key, key);
-        index.add(key, type, entries);
+        const ids = members.map(({ id }) => id);
+        for (const [i, key] of keys.giveAll(type, ids).entries()) {
+          const { id, entries } = members[i]!;
+          insertResource.run(key, type, id, seq, version, updated);
+          insert.run(container.key, key);
+          index.add(key, type, entries);
+        }
       }
     },
   };
+}
+
+/** Those of each type, by id. */
+function byType(members: readonly Member[]): ReadonlyMap<string, readonly Member[]> {
+  const types = new Map<string, Member[]>();
+  for (const member of members) {
+    const others = types.get(member.type);
+    if (others === undefined) types.set(member.type, [member]);
+    else others.push(member);
+  }
+  for (const each of types.values()) each.sort((a, b) => compareText(a.id, b.id));
+  return types;
 }
 
 /** That a type, as text, is none of members. @param column an SQL expression */

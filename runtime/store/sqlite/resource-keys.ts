@@ -1,9 +1,19 @@
 import type { Database } from 'better-sqlite3';
 
-import { chooseKey, type Neighbour } from './key-order.js';
+import { chooseKeys, type Neighbour } from './key-order.js';
 
 /** Gives new resources their keys. Inside a write transaction. */
-export type KeyGiver = (type: number, id: string) => number;
+export interface KeyGiver {
+  give(type: number, id: string): number;
+  /**
+   * Of all that is of a type within one resource, which has none of it yet: one look at its neighbours is enough, and its keys do
+   * not halve the room for others again and again.
+   *
+   * @param ids ascending
+   * @returns in the same order
+   */
+  giveAll(type: number, ids: readonly string[]): readonly number[];
+}
 
 /** How many keys beside the chosen one are tried: other types have some of them. */
 const TRIES = 64;
@@ -25,13 +35,25 @@ export function openKeyGiver(db: Database): KeyGiver {
 
   const isFree = (key: number): boolean => selectTaken.get(key) === undefined;
 
-  function ordered(type: number, id: string): number | undefined {
+  function ordered(type: number, ids: readonly string[]): readonly number[] | undefined {
+    const [id = '', last = id] = [ids[0], ids.at(-1)];
     const before = selectBefore.get(type, id);
-    const after = selectAfter.get(type, id);
-    const chosen = chooseKey(id, before, after, Math.random());
+    const after = selectAfter.get(type, last);
+    const chosen = chooseKeys(id, ids.length, before, after, Math.random());
     if (chosen === undefined) return undefined;
-    const low = before?.key ?? 0;
+    const keys: number[] = [];
     const high = after?.key ?? Number.MAX_SAFE_INTEGER;
+    for (let low = before?.key ?? 0; keys.length < ids.length;) {
+      const key = freeBeside(Math.max(chosen.first + keys.length * chosen.step, low + 1), low, high);
+      if (key === undefined) return undefined;
+      keys.push(key);
+      low = key;
+    }
+    return keys;
+  }
+
+  /** The nearest free key to one, between two others. */
+  function freeBeside(chosen: number, low: number, high: number): number | undefined {
     for (let distance = 0; distance < TRIES; distance++) {
       for (const key of distance === 0 ? [chosen] : [chosen + distance, chosen - distance]) {
         if (key > low && key < high && isFree(key)) return key;
@@ -40,17 +62,26 @@ export function openKeyGiver(db: Database): KeyGiver {
     return undefined;
   }
 
-  return (type, id) => {
+  function anywhere(count: number): readonly number[] {
+    const keys = new Set<number>();
+    while (keys.size < count) {
+      const key = 1 + Math.floor(Math.random() * (Number.MAX_SAFE_INTEGER - 1));
+      if (isFree(key)) keys.add(key);
+    }
+    return [...keys];
+  }
+
+  function giveAll(type: number, ids: readonly string[]): readonly number[] {
+    if (ids.length === 0) return [];
     if (!isUnordered(type)) {
-      const key = ordered(type, id);
-      if (key !== undefined) return key;
+      const keys = ordered(type, ids);
+      if (keys !== undefined) return keys;
       mark.run(type);
     }
-    for (;;) {
-      const key = 1 + Math.floor(Math.random() * (Number.MAX_SAFE_INTEGER - 1));
-      if (isFree(key)) return key;
-    }
-  };
+    return anywhere(ids.length);
+  }
+
+  return { give: (type, id) => giveAll(type, [id])[0]!, giveAll };
 }
 
 /** Tells of a type, in the snapshot of the transaction, whether its keys are not in the order of ids. */

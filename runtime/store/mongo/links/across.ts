@@ -1,3 +1,4 @@
+import { partsWithMembers, seekLater, type Seek } from '../../across-members.js';
 import {
   mergeAcross,
   partsLeft,
@@ -10,6 +11,7 @@ import {
 import { CHEAP_TOTAL, type FindAcrossQuery, type FindPage } from '../../store.js';
 import type { SortKey } from '../../../search/query/query.js';
 import { completeOf } from '../complete.js';
+import { keyOf } from '../documents.js';
 import type { FindParts } from '../find/parts.js';
 import { openAsk, type Ask } from '../find/ask.js';
 import { readFindCursor, writeFindCursor, type FindCursor } from '../find/cursor.js';
@@ -20,6 +22,7 @@ import type { QueryLimits, Snapshot } from '../snapshot.js';
 import { readVersionsOf } from './page-versions.js';
 import type { Match } from './candidates.js';
 import { openFinder, type Finder } from './finder.js';
+import { toKey } from './held.js';
 import { include } from './includes.js';
 import { typesIn } from './links.js';
 import { chunksOf, idOf, readByKeys } from './read-all.js';
@@ -43,7 +46,9 @@ export function openFindAcross(parts: FindParts): (query: FindAcrossQuery, limit
     try {
       return await runSearch(snapshots, turns, query, limits, async (snapshot) => {
         const types = await typesIn(snapshot);
-        const own = { ...query, parts: query.parts.filter(({ type }) => types.has(type)) };
+        const there = query.parts.filter(({ type }) => types.has(type));
+        const asked = await seekLater(partsWithMembers(there), (each) => firstFrom(snapshot, each));
+        const own = { ...query, parts: asked };
         const ask = openAsk(snapshot);
         const { versions, last, hasMore } = await readPage(parts, snapshot, ask, own, place, after);
         const isAll = query.count > 0 && after === undefined && !hasMore;
@@ -62,6 +67,14 @@ export function openFindAcross(parts: FindParts): (query: FindAcrossQuery, limit
       throw translateMongoError(error);
     }
   };
+}
+
+async function firstFrom(snapshot: Snapshot, { type, from: id }: Seek): Promise<string | undefined> {
+  // What follows the slash of ids is the zero.
+  const _id = { $gte: keyOf({ type, id }), $lt: `${type}0` };
+  const query = { collection: 'resource', filter: { _id }, sort: { _id: 1 }, hint: { _id: 1 }, projection: { _id: 1 } };
+  const { documents } = await snapshot.find({ ...query, limit: 1 });
+  return documents.map((bytes) => toKey(idOf(bytes)).id)[0];
 }
 
 function nextOf({ type, id, match: { values } }: Found, counted: { readonly total?: number }): string {

@@ -1,5 +1,6 @@
 import type { Database } from 'better-sqlite3';
 
+import { partsWithMembers, seek, type Seek } from '../../across-members.js';
 import { mergeAcross, partsLeft, readAcrossPlace, writeAcrossPlace, type PartLeft } from '../../across.js';
 import { CHEAP_TOTAL, type FindAcrossQuery, type FindPage } from '../../store.js';
 import type { Condition } from '../../../search/query/query.js';
@@ -29,6 +30,15 @@ interface Part {
 /** Does searches over several types. Inside a transaction. */
 export function openAcross(db: Database, parts: FindParts, read: PageReader): (query: FindAcrossQuery) => AcrossPage {
   const selectId = db.prepare<[number], string>('SELECT id FROM resource WHERE key = ?').pluck();
+
+  const selectFirst = db
+    .prepare<[number, string], string>('SELECT id FROM resource WHERE type = ? AND id >= ? ORDER BY id LIMIT 1')
+    .pluck();
+
+  function firstFrom({ type: name, from }: Seek): string | undefined {
+    const type = parts.dictionary.findTerm(name);
+    return type === undefined ? undefined : selectFirst.get(type, from);
+  }
 
   /** Types that never had a resource are left out. */
   function begin(query: FindAcrossQuery, left: readonly PartLeft[]): readonly Part[] {
@@ -87,7 +97,8 @@ export function openAcross(db: Database, parts: FindParts, read: PageReader): (q
     const { sort, count } = query;
     const place = query.after === undefined ? undefined : readAcrossPlace(query.after, query.parts);
     const cursor = place === undefined ? undefined : readCursor(place.own, orderOf(sort).sort);
-    const all = begin(query, partsLeft(query.parts, sort, place));
+    const asked = seek(partsWithMembers(query.parts), firstFrom);
+    const all = begin(query, partsLeft(asked, sort, place));
     const wanted = count === 0 ? 0 : count + 1;
     const hits = sort.length === 0 ? inTurn(all, cursor, wanted) : merged(all, cursor, wanted, sort);
     let total = cursor?.total;
