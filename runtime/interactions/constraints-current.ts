@@ -1,6 +1,7 @@
 import type { Access } from '../auth/scopes/access.js';
 import type { Reach } from '../auth/scopes/reach.js';
 import { FhirError } from '../fhir/errors.js';
+import { CONTAINED } from '../search/contained.js';
 import { searchDefinitions } from '../search/query/definitions.js';
 import type { Condition } from '../search/query/query.js';
 import { usedBy } from '../search/query/used-by.js';
@@ -32,15 +33,20 @@ export function noteConstraints(access: Access): NotedAccess {
  * A search is narrowed by the index alone, so it has to be one that the present definitions made: an old one could show what a
  * constraint excludes.
  *
+ * @param contained the type whose resources are looked for within others, if any: those of its entries count as well
  * @throws FhirError `index-not-current`
  */
 export async function checkConstraintsCurrent(
   constraints: NotedAccess['constraints'],
   services: Pick<Services, 'currency' | 'tables'>,
+  contained?: string,
 ): Promise<void> {
   if (constraints.size === 0) return;
   const definitions = searchDefinitions(services.tables);
-  const used = [...constraints].flatMap(([condition, type]) => usedBy(type, condition, definitions));
+  const used = [...constraints].flatMap(([condition, type]) => [
+    ...usedBy(type, condition, definitions),
+    ...(type === contained ? [{ type, code: CONTAINED }] : []),
+  ]);
   const old = describeCurrency(await namesNotCurrent({ used }, services));
   if (old === undefined) return;
   throw new FhirError('index-not-current', `The scopes of the token go by them. ${old}; kiln reindex mends that`);

@@ -107,16 +107,16 @@ export function containersWithin(access: Access, tables: ServiceTables): readonl
  *
  * @param target what it asks of the type that it names
  * @param containers all, or those that may be seen
- * @param isHidden contained resources are left out
+ * @param bound what of the type may be seen; of contained resources `boundWithin` says it
  */
 export function intoContainers(
   { isBoth, shows }: ContainedSearch,
   { type, where }: Target,
   containers: readonly Container[],
-  isHidden = false,
+  bound: ContainedBound = UNBOUND,
 ): readonly Target[] {
-  const own: readonly Target[] = isBoth ? [{ type, where }] : [];
-  const member = { type: memberType(type), where: isHidden ? NOTHING : ofMember(where) };
+  const own: readonly Target[] = isBoth ? [{ type, where: withinReach(where, bound.own) }] : [];
+  const member = { type: memberType(type), where: withinReach(ofMember(where), bound.within) };
   if (shows === 'contained') return [...own, { ...member, where: all([member.where, inSome(containers)]) }];
   const found = containers.map((container): Target => {
     const inIt = { ...member, param: MEMBER.container, where: all([member.where, isIn([container.type])]) };
@@ -126,14 +126,40 @@ export function intoContainers(
   const same = found.find((each) => isBoth && each.type === type);
   return [
     ...others,
-    ...own.map((each) => (same === undefined ? each : { type, where: { some: [where, same.where] } })),
+    ...own.map((each) => (same === undefined ? each : { type, where: { some: [each.where, same.where] } })),
   ];
 }
 
-/** Whether a condition on a type goes by parameters of the store, which contained resources have no entries of. */
-export function goesByStored(reach: Reach, type: string, tables: ServiceTables): boolean {
-  if (typeof reach === 'string') return false;
-  return usedBy(type, reach, searchDefinitions(tables)).some((used) => isStored(used, tables));
+/** What may be seen of a type: of resources that are in no other, and of those within others. */
+export interface ContainedBound {
+  readonly own: Reach;
+  readonly within: Reach;
+}
+
+const UNBOUND: ContainedBound = { own: 'everything', within: 'everything' };
+
+/**
+ * What a token gives of a type, told apart for contained resources. A constraint names resources by their place (`_id`) and by when
+ * they were written (`_lastUpdated`), which contained ones have none of; and by parameters of the store, which these have no entries
+ * of. They are within what such a part of it asks in no case, nor within its opposite; the other parts decide by their entries.
+ */
+export function boundWithin(reach: Reach, type: string, tables: ServiceTables): ContainedBound {
+  if (typeof reach === 'string') return { own: reach, within: reach };
+  const isDecided = (leaf: Condition): boolean =>
+    !('ids' in leaf || 'updated' in leaf) &&
+    !usedBy(type, leaf, searchDefinitions(tables)).some((used) => used.type === type && isStored(used, tables));
+  return { own: reach, within: decided(reach, isDecided, NOTHING) };
+}
+
+/** The same condition, what is not decided replaced. @param undecided what finds nothing where it stands */
+function decided(condition: Condition, isDecided: (leaf: Condition) => boolean, undecided: Condition): Condition {
+  const inner = (each: Condition): Condition => decided(each, isDecided, undecided);
+  if ('all' in condition) return { all: condition.all.map(inner) };
+  if ('some' in condition) return { some: condition.some.map(inner) };
+  if ('not' in condition) {
+    return { not: decided(condition.not, isDecided, undecided === NOTHING ? EVERYTHING : NOTHING) };
+  }
+  return isDecided(condition) ? condition : undecided;
 }
 
 /** A version as an answer has it. */

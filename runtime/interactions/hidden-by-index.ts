@@ -1,5 +1,6 @@
 import { OPEN_ACCESS } from '../auth/scopes/principal.js';
 import { withinReach, type Reach } from '../auth/scopes/reach.js';
+import { CONTAINED } from '../search/contained.js';
 import type { Condition } from '../search/query/query.js';
 import type { ResourceKey } from '../store/store.js';
 import type { Call } from './call.js';
@@ -48,9 +49,12 @@ export async function isWhollyHiddenByIndex(
   return isHidden && total === 1;
 }
 
-/** Whether the entries of the index are those of today's definitions, so that it may tell who sees what. */
+/**
+ * Whether the entries of the index are those of today's definitions, so that it may tell who sees what. Those of contained
+ * resources do not count: they say nothing of the resource itself.
+ */
 export async function isIndexCurrent({ currency }: Pick<Services, 'currency'>): Promise<boolean> {
-  return ((await currency?.notCurrent()) ?? []).length === 0;
+  return ((await currency?.notCurrent()) ?? []).every((name) => name === CONTAINED);
 }
 
 /** Whether the index tells that there is a current resource of this id, and that it lies within reach. */

@@ -13,7 +13,7 @@ import type { FindQuery, IncludePlan, Store } from '../store/store.js';
 import { neededFor } from './authorize.js';
 import type { Call } from './call.js';
 import { checkConstraintsCurrent, noteConstraints } from './constraints-current.js';
-import { containersWithin, goesByStored, intoContainers, type ContainedSearch } from './contained-search.js';
+import { boundWithin, containersWithin, intoContainers } from './contained-search.js';
 import { resolveCriteria, type HierarchySource } from './resolve-hierarchies.js';
 import { needsOfSearch } from './search-needs.js';
 import { narrow } from './search-parts.js';
@@ -58,10 +58,6 @@ export async function boundSearch(
   const directives = narrowIncludes(request.include?.directives ?? [], access, tables.resourceTypes);
   const include = request.include === undefined ? undefined : { ...request.include, directives };
   const containers = request.contained === undefined ? [] : containersWithin(access, tables);
-  const lookInto =
-    (contained: ContainedSearch) =>
-    (part: Target): readonly Target[] =>
-      intoContainers(contained, part, containers, goesByStored(access.on(part.type, 's'), part.type, tables));
   const isOpen = await mayEnter(scope, access, store, call.signal);
   return {
     types,
@@ -75,10 +71,18 @@ export async function boundSearch(
       const seen = { ...source, find: within(access, source.find), findReadable: within(access, source.find, 'r') };
       const found = narrowAcross(narrow(parts, await resolveCriteria(judged, seen)), access);
       if (found.is === 'refused') throw scopeMissing(found.needed);
-      await checkConstraintsCurrent(access.constraints, services);
-      const asked = narrow(found.parts, isOpen ? await resolveCriteria(own, source) : NOTHING);
+      await checkConstraintsCurrent(access.constraints, services, request.contained && scope.type);
+      const more = isOpen ? await resolveCriteria(own, source) : NOTHING;
       const { contained } = request;
-      return contained === undefined ? asked : asked.flatMap(lookInto(contained));
+      if (contained === undefined) return narrow(found.parts, more);
+      // What a client asks of contained resources is another thing than what a constraint says of them.
+      const asked = narrow(
+        found.parts.map(({ type, asked }) => ({ type, where: asked })),
+        more,
+      );
+      return asked.flatMap((part) =>
+        intoContainers(contained, part, containers, boundWithin(access.on(part.type, 's'), part.type, tables)),
+      );
     },
   };
 }

@@ -32,6 +32,12 @@ export function narrowSearch(
   return { is: 'narrowed', where: withinReach(isPlain ? narrowed : { all: [narrowed, own] }, reach) };
 }
 
+/** What may be searched of a type. */
+export interface NarrowedPart extends Target {
+  /** The same without the constraint on the type itself: what a client asks, links within what they may lead to. */
+  readonly asked: Condition;
+}
+
 /**
  * Narrows a search over several types: those without `s` are left out, and of the others what they ask. To be refused by
  * name is for `decide`; here none being left refuses.
@@ -39,11 +45,11 @@ export function narrowSearch(
 export function narrowAcross(
   parts: readonly Target[],
   access: Access,
-): { readonly is: 'narrowed'; readonly parts: readonly Target[] } | Refused {
+): { readonly is: 'narrowed'; readonly parts: readonly NarrowedPart[] } | Refused {
   const missing: NeededScopes[] = [];
   const kept = parts.filter(({ type }) => access.on(type, 's') !== 'nothing');
   const walk: Walk = { access, missing, known: new Map() };
-  const narrowed = kept.map((part) => narrowTarget(part, walk));
+  const narrowed = kept.map((part) => ({ ...narrowTarget(part, walk), asked: narrow(part.where, walk) }));
   if (kept.length === 0) missing.push(neededOn('*', 's'));
   return missing.length > 0 ? { is: 'refused', needed: uniteNeeded(missing) } : { is: 'narrowed', parts: narrowed };
 }

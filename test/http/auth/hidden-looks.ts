@@ -156,6 +156,21 @@ export function hiddenLooks(store: Store): void {
     expect((await ask('looks-seen', patch)).status).toBe(200);
   });
 
+  it('is denied by the index too where that of contained resources alone was made by others', async () => {
+    notCurrent = ['_contained'];
+    for (const form of FORMS) {
+      const hidden = await ask('looks-hidden', form);
+      expect(hidden.looks.filter((look) => look.includes('hidden'))).toEqual([]);
+      expect(hidden, form.name).toEqual(await ask('looks-never', form));
+    }
+    for (const form of BINARY_FORMS) {
+      expect(await ask('looks-of-hidden', form, 'Binary'), form.name).toEqual(
+        await ask('looks-of-gone', form, 'Binary'),
+      );
+    }
+    notCurrent = [];
+  });
+
   describe('where the index was made by other definitions', () => {
     it.each(FORMS.filter((form) => form !== NO_VERSION))('$name looks at the content', async (form) => {
       notCurrent = ['Observation.category'];

@@ -25,6 +25,13 @@ const substance = (id: string, more: object) => ({
   ...more,
 });
 
+const file = (id: string, context?: string) => ({
+  resourceType: 'Binary',
+  id,
+  contentType: 'text/plain',
+  ...(context !== undefined && { securityContext: { reference: context } }),
+});
+
 /** From patients to observations of theirs, to their subjects' organizations, and to binaries. */
 const graph = (id: string, more: object) => ({
   resourceType: 'GraphDefinition',
@@ -75,6 +82,7 @@ const arrange = (server: ToyServer): Promise<void> =>
       ...OUT,
     },
     substance('n', {}),
+    { resourceType: 'Basic', id: 'files', code: { text: 'x' }, contained: [file('f'), file('of-a', 'Patient/a'), file('of-b', 'Patient/b')] }, // prettier-ignore
     { resourceType: 'Location', id: 'top', name: 'x', ...IN },
     { resourceType: 'Location', id: 'mid', name: 'x', partOf: { reference: 'Location/top' }, ...OUT },
     { resourceType: 'Location', id: 'low', name: 'x', partOf: { reference: 'Location/mid' }, ...IN },
@@ -102,6 +110,9 @@ const arrange = (server: ToyServer): Promise<void> =>
   ]);
 
 const isIn = '?_tag=t%7Cin';
+/** Whatever is written while these tests run. */
+const written = `?_lastUpdated=${[0, 1].map((more) => new Date().getUTCFullYear() + more).join(',')}`;
+const alone = '_contained=true&_containedType=contained';
 
 /** Scopes, what is searched, and the ids found or the scopes that are needed. */
 const CASES: readonly (readonly [scopes: string, path: string, found: string])[] = [
@@ -197,6 +208,31 @@ const CASES: readonly (readonly [scopes: string, path: string, found: string])[]
   ['system/*.s', '/Substance?code=c&_contained=both&_containedType=contained', 'c c n'],
   [`system/*.s${isIn}`, '/Substance?code=c&_contained=both', 'k'],
   ['system/*.s', '/Medication?_contained=true', ''],
+  // A constraint names resources by their place, and by when they were written: what is contained has neither
+  ['system/Substance.s?_id=c system/Medication.s', '/Substance?code=c&_contained=true', ''],
+  ['system/Substance.s?_id=c,n system/Medication.s', `/Substance?code=c&${alone}`, ''],
+  ['system/Substance.s?_id=c,n system/Medication.s', '/Substance?code=c&_contained=both', 'n'],
+  ['system/Substance.s?_id=k,l system/Medication.s', '/Substance?code=c&_contained=true', ''],
+  ['system/Substance.s?_id=c system/Medication.s', '/Substance?_id=c&_contained=true', ''],
+  ['system/Substance.s?_id=c&_tag=t%7Cin system/Medication.s', '/Substance?code=c&_contained=true', ''],
+  [`system/Substance.s?_id=c system/Substance.s${isIn} system/Medication.s`, '/Substance?code=c&_contained=true', 'k'],
+  [`system/Substance.s${isIn} system/Medication.s`, '/Substance?_id=c&_contained=true', 'k'],
+  [`system/Substance.s${isIn} system/Medication.s`, '/Substance?_id:not=c&_contained=true', ''],
+  [`system/Substance.s${written} system/Medication.s`, '/Substance?code=c&_contained=true', ''],
+  [`system/Substance.s${written} system/Medication.s`, '/Substance?code=c&_contained=both', 'n'],
+  ['system/Substance.s system/Medication.s', `/Substance${written}&code=c&_contained=true`, 'k l'],
+  // Of what contains it, these are known
+  ['system/Substance.s system/Medication.s?_id=k', '/Substance?code=c&_contained=true', 'k'],
+  ['system/Substance.s system/Medication.s?_id=c', '/Substance?code=c&_contained=true', ''],
+  ['system/Substance.s system/Medication.s?_id=k', `/Substance?code=c&${alone}`, 'c'],
+  ['system/Substance.s system/Medication.s?_id=c', `/Substance?code=c&${alone}`, ''],
+  [`system/Substance.s system/Medication.s${written}`, `/Substance?code=c&${alone}`, 'c c'],
+  // What a contained Binary belongs to decides as ever
+  ['system/Binary.s system/Basic.s', `/Binary?${alone}`, 'f'],
+  ['system/Binary.s system/Basic.s system/Patient.r', `/Binary?${alone}`, 'f of-a of-b'],
+  [`system/Binary.s system/Basic.s system/Patient.r${isIn}`, `/Binary?${alone}`, 'f of-a'],
+  ['system/Binary.s system/Basic.s system/Patient.r?_id=b', `/Binary?${alone}`, 'f of-b'],
+  ['system/Binary.s?_id=f system/Basic.s system/Patient.r', `/Binary?${alone}`, ''],
   // Compartments
   ['system/Observation.s', '/Patient/a/Observation', 'needs system/Observation.s system/Patient.r'],
   ['system/Patient.s', '/Patient/a/Observation', 'needs system/Observation.s system/Patient.s'],
