@@ -6,7 +6,7 @@ import type { ResourceDocument } from '../../runtime/store/mongo/documents.js';
 import { openMongoStore } from '../../runtime/store/mongo/mongo-store.js';
 import type { Put, Store } from '../../runtime/store/store.js';
 import { describeOnMongod } from '../mongod/for-tests.js';
-import { of, query, token, walk } from './behaviour-search-helpers.js';
+import { of, query, token, uri, walk } from './behaviour-search-helpers.js';
 import { onMongo } from './on-mongo.js';
 import { put, useStore } from './subject.js';
 
@@ -55,6 +55,40 @@ describeOnMongod('what walks through all versions in MongoDB', () => {
       await client.close();
     }
   });
+});
+
+describeOnMongod('reindexing on MongoDB what has others within it', () => {
+  const subject = useStore(onMongo);
+
+  it(
+    'takes a few resources at a time, and leaves out those that do not fit any more',
+    { timeout: 60_000 },
+    async () => {
+      let commits = 0;
+      const onCommand = (name: string): void => void (commits += name === 'commitTransaction' ? 1 : 0);
+      const store = subject.keep(await openMongoStore(subject.url, { onCommand }));
+      const within = (code: string, count = 2): Contained[] =>
+        Array.from({ length: count }, (_, n) => ({ type: 'Drug', id: `m${n}`, entries: [of('code', token(code))] }));
+      const ids = Array.from({ length: 120 }, (_, n) => `o${n}`);
+      await store.write(ids.map((id) => ({ ...put(id, 0, 'x', [], 'Order'), contained: within('old') })));
+      const item = { type: 'Order', version: 1, entries: [] };
+      commits = 0;
+      expect(await store.reindex(ids.map((id) => ({ ...item, id, contained: within('new') })))).toBe(120);
+      expect(commits).toBe(3);
+      const drugs = async (code: string) => {
+        const where = { param: 'code', any: [{ is: 'token', code }] } as const;
+        return (await store.find(query('#Drug', { where, count: 0, total: 'accurate' }))).total;
+      };
+      expect([await drugs('new'), await drugs('old')]).toEqual([240, 0]);
+      commits = 0;
+      const few = ids.slice(0, 3).map((id) => ({ ...item, id, contained: within('many', 600) }));
+      expect([await store.reindex(few), commits]).toEqual([3, 3]);
+      const large = of('url', uri('x'.repeat(17 * 1024 * 1024)));
+      const faulty = ids.map((id, n) => ({ ...item, id, entries: n === 7 ? [large] : [], contained: within('last') }));
+      await expect(store.reindex(faulty)).rejects.toMatchObject({ status: 413 });
+      expect([await drugs('last'), await drugs('new'), await drugs('many')]).toEqual([238, 2, 0]);
+    },
+  );
 });
 
 describeOnMongod('what a program that knew nothing of members left behind in MongoDB', () => {

@@ -2,12 +2,15 @@ import type { AnyBulkWriteOperation } from 'mongodb';
 
 import { placeEntries } from '../members.js';
 import { SORT_SLOTS } from '../../contract/search.js';
+import { FhirError } from '../../fhir/errors.js';
 import type { Reindexed } from '../store.js';
+import { cutByMembers } from '../write-members.js';
 import { moreTime } from '../write-time.js';
 import { answered } from './answered.js';
 import { keyOf, type ResourceDocument } from './documents.js';
 import { inTime, SLACK, type InTime } from './in-time.js';
 import { toIndexRows } from './index-rows.js';
+import { chunksOf } from './links/read-all.js';
 import { replaceMembers, toMembers, toWithin } from './members.js';
 import { slotFields, toSortSlots, type SlotOf } from './sort-slots.js';
 import { VERSION_ONLY } from './stored-version.js';
@@ -17,7 +20,10 @@ import type { WriterParts } from './writer-parts.js';
 export type ReindexParts = Pick<WriterParts, 'collections' | 'causal' | 'transactions' | 'slotOf' | 'time'>;
 
 /** What members have of their container, and what those before were. */
-const HEAD = { type: 1, id: 1, version: 1, updated: 1, n: 1, within: 1 } as const;
+const HEAD = { type: 1, id: 1, version: 1, updated: 1, n: 1, within: 1, deleted: 1 } as const;
+
+/** What of that is replaced in one transaction: so much less for each, and whoever writes meanwhile is hardly in the way. */
+const AT_ONCE = { containers: 50, members: 1000 };
 
 /** Fields that hold what searches find and sort a resource by. */
 const FIELDS = [
@@ -28,7 +34,7 @@ const FIELDS = [
 
 /**
  * Replaces index entries, each in one update of what is at that version still: so it can be done again, and whoever writes
- * meanwhile is not in the way. What has others within it is replaced with these, in one transaction each. What does not fit into
+ * meanwhile is not in the way. What has others within it is replaced with these, a few in one transaction. What does not fit into
  * a document any more rejects, when the others are done.
  *
  * @param time how long each command and transaction may take, in milliseconds; one with much within it may take longer
@@ -51,13 +57,40 @@ export function openReindex({
     return matchedCount;
   }
 
-  async function replaceWhole(item: Reindexed, given: InTime): Promise<number> {
-    const { filter, update } = toUpdate(item, slotOf);
-    const before = await resource.findOneAndUpdate(filter, update, { ...given(), projection: HEAD });
-    if (before === null) return 0;
-    const { _id: key, within = [] } = before;
-    await replaceMembers(resource, [{ key, within }], toMembers(before, item.contained, slotOf), given);
-    return 1;
+  async function replaceWhole(items: readonly Reindexed[], given: InTime): Promise<number> {
+    const found = await resource.find({ _id: { $in: items.map(keyOf) } }, { ...given(), projection: HEAD }).toArray();
+    const documents = new Map(found.map((document) => [document._id, document]));
+    const current = items.flatMap((item) => {
+      const before = documents.get(keyOf(item));
+      return before?.version !== item.version || before.deleted === true ? [] : [{ item, before }];
+    });
+    if (current.length === 0) return 0;
+    const steps = current.map(({ item }) => ({ updateOne: toUpdate(item, slotOf) }));
+    await resource.bulkWrite(steps, given());
+    const left = current.map(({ before: { _id: key, within = [] } }) => ({ key, within }));
+    const members = current.flatMap(({ item, before }) => toMembers(before, item.contained, slotOf));
+    await replaceMembers(resource, left, members, given);
+    return current.length;
+  }
+
+  /** All that can be; what is at fault then rejects. */
+  async function replaceContainers(items: readonly Reindexed[]): Promise<number> {
+    const pieces = cutByMembers(items, membersOf, AT_ONCE.members);
+    const left = [...pieces].flatMap((piece) => [...chunksOf(piece, AT_ONCE.containers)]);
+    let replaced = 0;
+    let fault: unknown;
+    for (const piece of left) {
+      const more = moreTime(piece.length, piece.reduce((sum, item) => sum + membersOf(item), 0)); // prettier-ignore
+      try {
+        replaced += await transactions.run((_session, given) => replaceWhole(piece, given), performance.now() + time + more); // prettier-ignore
+      } catch (error) {
+        if (error instanceof FhirError && error.status >= 500) throw error;
+        if (piece.length === 1) fault ??= error;
+        else left.push(...chunksOf(piece, Math.ceil(piece.length / 2)));
+      }
+    }
+    if (fault !== undefined) throw fault;
+    return replaced;
   }
 
   /** Which of them have, or had, others within them. */
@@ -78,15 +111,13 @@ export function openReindex({
   return async (items) => {
     if (items.length === 0) return 0;
     const containers = await findContainers(items);
-    let replaced = await replace(items.filter((item) => !containers.has(keyOf(item))));
-    for (const item of items.filter((each) => containers.has(keyOf(each)))) {
-      replaced += await transactions.run(
-        (_session, given) => replaceWhole(item, given),
-        performance.now() + time + moreTime(1, (item.contained ?? []).length),
-      );
-    }
-    return replaced;
+    const replaced = await replace(items.filter((item) => !containers.has(keyOf(item))));
+    return replaced + (await replaceContainers(items.filter((item) => containers.has(keyOf(item)))));
   };
+}
+
+function membersOf({ contained = [] }: Reindexed): number {
+  return contained.length;
 }
 
 type UpdateOne = Extract<AnyBulkWriteOperation<ResourceDocument>, { updateOne: unknown }>['updateOne'];
