@@ -8,7 +8,7 @@ import { readBodies } from './bodies.js';
 import { toKey } from './held.js';
 import { idOf } from './read-all.js';
 
-/** Characters of bodies after which a page ends early where many of its members are in one resource. */
+/** Characters of bodies after which a page ends early; what is within a resource has one with all others there. */
 const MAX_PAGE = 16 * 1024 * 1024;
 
 /** The versions that the documents of a page hold, or of what is within others, the versions of these; they may be fewer. */
@@ -25,11 +25,13 @@ export async function readVersionsOf(ask: Ask, keys: readonly string[]): Promise
   const { documents } = await readBodies(ask, [...new Set(keys.map(contentKeyOf))]);
   const contents = new Map((await toStoredVersions(documents)).map((stored) => [keyOf(stored), stored]));
   const versions: StoredVersion[] = [];
+  const counted = new Set<StoredVersion>();
   let size = 0;
   for (const key of keys) {
     const stored = contents.get(contentKeyOf(key));
     if (stored === undefined || size >= MAX_PAGE) break;
-    size += stored.json?.length ?? 0;
+    if (!counted.has(stored)) size += stored.json?.length ?? 0;
+    counted.add(stored);
     versions.push({ ...stored, ...toKey(key) });
   }
   return versions;
