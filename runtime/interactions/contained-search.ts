@@ -1,9 +1,9 @@
 import type { Access } from '../auth/scopes/access.js';
 import { withinReach, type Reach } from '../auth/scopes/reach.js';
 import { FhirError } from '../fhir/errors.js';
-import type { Resource } from '../fhir/resource.js';
+import { keepPace } from '../fhir/pace.js';
 import { writeJson } from '../format/write-json.js';
-import { findContained } from '../search/contained.js';
+import { openContained } from '../search/contained.js';
 import { isMemberType, MEMBER, memberType, placeOfMember, plainType } from '../store/members.js';
 import { searchDefinitions } from '../search/query/definitions.js';
 import {
@@ -168,27 +168,40 @@ export interface ShownVersion extends StoredVersion {
   readonly path?: string;
 }
 
-/** Versions of a page, of members these alone. One that is not there is left without content. */
+/**
+ * Versions of a page, of members these alone. One that is not there is left without content. Each container is read once, wherever
+ * its members stand on the page, and one after the other: none but the texts of what is shown are kept.
+ */
 export async function cutMembers(
   versions: readonly StoredVersion[],
   services: Pick<Services, 'largeTexts'>,
 ): Promise<readonly ShownVersion[]> {
-  const shown: ShownVersion[] = [];
-  let last: { readonly json: string; readonly resource: Resource } | undefined;
-  for (const version of versions) {
-    const { type, id, json, ...head } = version;
-    if (!isMemberType(type) || json === undefined) {
-      shown.push(version);
-      continue;
+  const shown: ShownVersion[] = [...versions];
+  const pace = keepPace();
+  for (const [json, places] of membersByText(versions)) {
+    const find = openContained(await readStored(json, services));
+    for (const place of places) {
+      const { type, id, json: _json, ...head } = versions[place]!;
+      const { fragment } = placeOfMember(id);
+      const contained = find(plainType(type), fragment);
+      const text = contained === undefined ? {} : { json: writeJson(contained) };
+      shown[place] = { ...head, type: plainType(type), id: fragment, path: id, ...text };
+      await pace();
     }
-    // Members of one container mostly stand one after the other.
-    if (last?.json !== json) last = { json, resource: await readStored(json, services) };
-    const { fragment } = placeOfMember(id);
-    const contained = findContained(last.resource, plainType(type), fragment);
-    const text = contained === undefined ? {} : { json: writeJson(contained) };
-    shown.push({ ...head, type: plainType(type), id: fragment, path: id, ...text });
   }
   return shown;
+}
+
+/** Where the members stand that have a text in common, which is that of their container. */
+function membersByText(versions: readonly StoredVersion[]): ReadonlyMap<string, readonly number[]> {
+  const places = new Map<string, number[]>();
+  for (const [i, { type, json }] of versions.entries()) {
+    if (!isMemberType(type) || json === undefined) continue;
+    const others = places.get(json);
+    if (others === undefined) places.set(json, [i]);
+    else others.push(i);
+  }
+  return places;
 }
 
 /** The same condition, of a member: its own id is another than the one it is kept under. */

@@ -31,13 +31,18 @@ export interface Contained {
 /** https://hl7.org/fhir/R5/datatypes.html#id */
 const ID = /^[A-Za-z0-9.-]{1,64}$/;
 
-/** The resource of a type and with an id within another: of several the first; undefined: there is none. */
-export function findContained(
+/** Finds resources within another by their type and id: of several the first; undefined: there is none. */
+export function openContained(
   resource: Readonly<Record<string, unknown>>,
-  type: string,
-  id: string,
-): JsonObject | undefined {
-  return containedIn(resource).find((each) => each['id'] === id && each['resourceType'] === type);
+): (type: string, id: string) => JsonObject | undefined {
+  const found = new Map<string, JsonObject>();
+  for (const each of containedIn(resource)) {
+    const { resourceType: type, id } = each;
+    if (typeof type !== 'string' || typeof id !== 'string') continue;
+    const name = `${type}/${id}`;
+    if (!found.has(name)) found.set(name, each);
+  }
+  return (type, id) => found.get(`${type}/${id}`);
 }
 
 /**

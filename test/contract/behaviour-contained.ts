@@ -232,6 +232,27 @@ export function containedBehaviour(on: Subject): void {
     }
   });
 
+  it('a page has as many as are asked for within a large one, beside large ones of others', async () => {
+    const large = (id: string, count: number): Put => {
+      const contained = Array.from({ length: count }, (_, n) => within(`m${n}`, 'x'));
+      return { ...put(id, 0, 'x'.repeat(5_000_000), [], 'Order'), contained };
+    };
+    await store.write([large('a', 150)]);
+    const page = await store.find(query(memberType('Drug'), { count: 120 }));
+    expect(page.versions).toHaveLength(120);
+    expect(page.versions.every(({ json }) => json === page.versions[0]!.json)).toBe(true);
+    expect(page.next).toBeDefined();
+    const parts = ['Drug', memberType('Drug')].map((type) => ({ type, where: { all: [] } }));
+    const across = await store.findAcross({ parts, sort: [key('updated')], count: 50, total: 'none' });
+    expect(across.versions).toHaveLength(50);
+    for (const id of ['b', 'c', 'd', 'e', 'f']) await store.write([large(id, 3)]);
+    const found = await walk(store, query(memberType('Drug'), { count: 200 }), ({ versions }) => {
+      // As much as a page has of plain ones, too; the toy has all on one.
+      expect(new Set(versions.map(({ json }) => json)).size).toBeLessThanOrEqual(on.isShared ? 4 : 6);
+    });
+    expect([found.length, new Set(found).size]).toEqual([165, 165]);
+  });
+
   it('many within one are found page by page', async () => {
     const many = Array.from({ length: 1203 }, (_, i) => within(`m${i}`, i % 2 === 0 ? 'even' : 'odd'));
     await store.write([order('a', 0, many), order('b', 0, [within('m1', 'even')])]);

@@ -213,7 +213,7 @@ export function searchDocs(): string {
     '`_id`, `_lastUpdated`, `_has`, `_list` or `_in`, which are of resources that have a place of their own; nor for a stored search parameter,',
     'which finds none (the answer says so in a warning); nor where a constraint of the token decides on what the chain leads to. By itself a',
     'reference to a contained resource is found by nothing, and `#`, the resource around, leads nowhere.',
-    `A resource contains ${MOST_CONTAINED.toLocaleString('en')} others at most; one without an id, or with that of another before it, is not found.`,
+    `A resource contains ${MOST_CONTAINED.toLocaleString('en')} others at most; one without an id, or with that of another before it, is not found. Those of one transaction contain 10,000 together at most.`,
     'A token needs `s` on the type that is asked for, and sees what is in resources that it may search, if that is within the constraint',
     'of its own type, too. Resources of earlier versions have no such entries: chains and searches with `_contained` warn until `kiln reindex` is done.',
     '',

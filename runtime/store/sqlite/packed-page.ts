@@ -1,3 +1,4 @@
+import { isMemberType } from '../members.js';
 import type { FindPage, StoredVersion } from '../store.js';
 
 /**
@@ -13,7 +14,10 @@ export interface PackedPage extends Omit<FindPage, 'versions' | 'included'> {
 interface PackedVersions {
   /** Type of all of them; absent: each names its own. */
   readonly type?: string;
-  /** Id, version, time and text of each, one after the other, and, where they have none in common, its type. */
+  /**
+   * Id, version, time and text of each, one after the other, and, where they have none in common, its type. Instead of a text that
+   * another before has, too, it is said which: what is within a resource comes with all of it, and a clone would have it each time.
+   */
   readonly fields: readonly (string | number)[];
 }
 
@@ -28,8 +32,11 @@ export function packPage({ versions, included, ...page }: FindPage, type?: strin
 
 function pack(versions: readonly StoredVersion[], type: string | undefined): PackedVersions {
   const fields: (string | number)[] = [];
-  for (const { id, version, lastUpdated, json = '', type: own } of versions) {
-    fields.push(id, version, lastUpdated, json);
+  const shared = new Map<string, number>();
+  for (const [i, { id, version, lastUpdated, json = '', type: own }] of versions.entries()) {
+    const first = isMemberType(own) ? shared.get(json) : undefined;
+    if (isMemberType(own) && first === undefined) shared.set(json, i);
+    fields.push(id, version, lastUpdated, first ?? json);
     if (type === undefined) fields.push(own);
   }
   return { fields, ...(type !== undefined && { type }) };
@@ -43,7 +50,8 @@ export function unpackPage({ versions, included, ...page }: PackedPage): FindPag
 function unpack({ type: common, fields }: PackedVersions): readonly StoredVersion[] {
   const versions: StoredVersion[] = [];
   for (let i = 0; i < fields.length; i += common === undefined ? 5 : 4) {
-    const [id, version, lastUpdated, json] = fields.slice(i, i + 4) as [string, number, number, string];
+    const [id, version, lastUpdated, text] = fields.slice(i, i + 4) as [string, number, number, string | number];
+    const json = typeof text === 'number' ? versions[text]!.json! : text;
     versions.push({ type: common ?? (fields[i + 4] as string), id, version, lastUpdated, json });
   }
   return versions;

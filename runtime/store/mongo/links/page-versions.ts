@@ -9,7 +9,7 @@ import { readBodies } from './bodies.js';
 import { toKey } from './held.js';
 import { idOf } from './read-all.js';
 
-/** Characters of bodies after which a page ends early where many of its members are in one resource. */
+/** Characters of bodies after which a page ends early; what is within a resource has one with all others there. */
 const MAX_PAGE = 16 * 1024 * 1024;
 
 /** The versions of a page. */
@@ -36,6 +36,7 @@ export async function readVersionsOf(ask: Ask, keys: readonly string[]): Promise
   const contents = new Map(stored.map((each, i) => [keyOf(each), { stored: each, bytes: documents[i]! }]));
   const later = new Set(wanted.slice(looked));
   const versions: StoredVersion[] = [];
+  const counted = new Set<string>();
   let passed = 0;
   let size = 0;
   for (const key of keys) {
@@ -45,7 +46,8 @@ export async function readVersionsOf(ask: Ask, keys: readonly string[]): Promise
     const content = contents.get(contentKey);
     const place = toKey(key);
     if (content === undefined || !holds(content.bytes, place)) continue;
-    size += content.stored.json?.length ?? 0;
+    if (!counted.has(contentKey)) size += content.stored.json?.length ?? 0;
+    counted.add(contentKey);
     versions.push({ ...content.stored, ...place });
   }
   return { versions, passed };

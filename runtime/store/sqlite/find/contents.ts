@@ -16,6 +16,8 @@ export type Contents = readonly [version: number | null, updated: number, body: 
 export interface ContentReader {
   /** @param keys of resources that are there */
   byKeys(keys: readonly number[]): IterableIterator<Content>;
+  /** The same of keys many of which may be of what is within one resource: its body is read once, and is one text. */
+  byKeysOfMembers(keys: readonly number[]): IterableIterator<Content>;
   byIds(of: readonly ResourceKey[]): IterableIterator<Contents>;
 }
 
@@ -27,6 +29,12 @@ export function openContents(db: Database, dictionary: Dictionary): ContentReade
        CROSS JOIN version v ON v.seq = r.seq WHERE r.key = k.value`,
     )
     .raw();
+  const heads = db
+    .prepare<[string], readonly [id: string, version: number, updated: number, seq: number]>(
+      `SELECT r.id, r.version, r.updated, r.seq FROM json_each(?) k CROSS JOIN resource r NOT INDEXED WHERE r.key = k.value`,
+    )
+    .raw();
+  const body = db.prepare<[number], string>('SELECT body FROM version WHERE seq = ?').pluck();
   const byIds = db
     .prepare<[string], Contents>(
       `SELECT r.version, r.updated, v.body FROM json_each(?) k
@@ -35,6 +43,14 @@ export function openContents(db: Database, dictionary: Dictionary): ContentReade
     .raw();
   return {
     byKeys: (keys) => byKeys.iterate(JSON.stringify(keys)),
+    *byKeysOfMembers(keys) {
+      const bodies = new Map<number, string>();
+      for (const [id, version, updated, seq] of heads.all(JSON.stringify(keys))) {
+        const text = bodies.get(seq) ?? body.get(seq)!;
+        bodies.set(seq, text);
+        yield [id, version, updated, text];
+      }
+    },
     byIds(of) {
       // As an object, but an id may be there several times, and the order of numbers is kept.
       const members = of.map(({ type, id }) => `${JSON.stringify(id)}:${dictionary.findTerm(type) ?? 0}`);

@@ -1,3 +1,4 @@
+import { isMemberType } from '../../members.js';
 import type { StoredVersion } from '../../store.js';
 import type { Guard } from '../guard.js';
 import { MAX_PAGE } from '../history.js';
@@ -14,7 +15,7 @@ export interface TypedHit {
 /** The contents of what was found. */
 export interface ReadPage {
   readonly versions: readonly StoredVersion[];
-  /** All contents together, in characters. */
+  /** All contents together, in characters; what is within a resource shares its content, which counts once. */
   readonly size: number;
   /** The last one that is on the page, where there are more after it. */
   readonly last?: TypedHit;
@@ -29,10 +30,14 @@ export function openPageReader(contents: ContentReader, guard: Guard): PageReade
     const versions: StoredVersion[] = [];
     let size = 0;
     const shown = found.slice(0, count);
-    for (const [id, version, updated, json] of contents.byKeys(shown.map(({ hit }) => hit.key))) {
+    const keys = shown.map(({ hit }) => hit.key);
+    const hasMembers = shown.some(({ type }) => isMemberType(type));
+    const shared = new Set<string>();
+    for (const [id, version, updated, json] of hasMembers ? contents.byKeysOfMembers(keys) : contents.byKeys(keys)) {
       trace?.read(2);
       versions.push({ type: shown[versions.length]!.type, id, version, lastUpdated: updated, json });
-      size += json.length;
+      if (!shared.has(json)) size += json.length;
+      if (hasMembers) shared.add(json);
       guard.step();
       if (size >= MAX_PAGE) break;
     }
