@@ -26,8 +26,11 @@ export interface ExtractorOptions {
 /** The tables that extraction reads. */
 export type ExtractorTables = Pick<Tables, 'search' | 'types' | 'primitives' | 'resourceTypes'>;
 
-/** Entries that are not wanted: those of full text, for which all text of a resource is gone through; or all but such of some parameters. */
-export type Unwanted = 'words' | { readonly allButWordsOf: ReadonlySet<string> };
+/**
+ * Entries that are not wanted: those of full text, for which all text of a resource is gone through; those of parameters of the store;
+ * or all but the words of some parameters.
+ */
+export type Unwanted = 'words' | 'stored' | { readonly allButWordsOf: ReadonlySet<string> };
 
 /** Reads the index entries off a resource, without those that are not wanted. Never throws: what cannot be converted gives no entry. */
 export type Extractor = (resource: Readonly<Record<string, unknown>>, without?: Unwanted) => IndexEntry[];
@@ -43,13 +46,27 @@ export function createExtractor(tables: ExtractorTables, options: ExtractorOptio
   const texts = createTextExtractor(tables);
   // Not what the resource says: that may be a slice of its text, all of which would be kept with it.
   const types = new Map<unknown, string>(tables.resourceTypes.map((type) => [type, type]));
-  return (resource, without) => {
+  let builtIn: Extractor | undefined;
+  const makeBuiltIn = (): Extractor => {
+    const search = withoutStored(tables.search);
+    return search === tables.search ? extract : createExtractor({ ...tables, search }, options);
+  };
+  const extract: Extractor = (resource, without) => {
     const type = types.get(resource?.['resourceType']);
     if (type === undefined) return [];
     if (without === 'words') return values(resource);
+    if (without === 'stored') return (builtIn ??= makeBuiltIn())(resource);
     if (without !== undefined) return texts(type, resource, without.allButWordsOf);
     return [...values(resource), ...texts(type, resource)];
   };
+  return extract;
+}
+
+/** The tables without parameters of the store; the same ones where there are none. */
+function withoutStored(search: ExtractorTables['search']): ExtractorTables['search'] {
+  const isBuiltIn = ({ isStored }: SearchRow): boolean => isStored !== true;
+  if (search.every(({ parameters }) => parameters.every(isBuiltIn))) return search;
+  return search.map((table) => ({ ...table, parameters: table.parameters.filter(isBuiltIn) }));
 }
 
 /** The same without words, which come from elsewhere than from the paths of parameters. */
