@@ -114,7 +114,10 @@ function fileBeside(store: string): string {
 
 /** One that is there already was written by an attempt whose answer did not come. */
 async function writeEvents(events: readonly Resource[], services: AuditServices): Promise<void> {
-  const changes = events.flatMap((event) => composePut(event, String(event['id']), undefined, services) ?? []);
+  const composed = await Promise.all(
+    events.map((event) => composePut(event, String(event['id']), undefined, services)),
+  );
+  const changes = composed.filter((each) => each !== undefined);
   try {
     await services.store.write(changes, []);
   } catch (error) {

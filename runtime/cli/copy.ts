@@ -58,7 +58,12 @@ export async function runCopy(options: CopyFlags, flags: Flags, terminal: Termin
     closers.push(() => target.store.close());
     const job: Job = { source: source.store, target: target.store, terminal, signal: stop.signal };
     const record = await openCopyRecord(job.source, job.target, identify(from));
-    await copyAll(job, { record, extract: target.extract, knownTypes: new Set(server.RESOURCE_TYPES) });
+    await copyAll(job, {
+      record,
+      extract: target.extract,
+      knownTypes: new Set(server.RESOURCE_TYPES),
+      room: config['limits.resource'],
+    });
     const comparison = await compareAll(job);
     for (const line of describeComparison(comparison)) terminal.out(line);
     const differences = describeDifferences(comparison);
@@ -86,7 +91,7 @@ export async function runCopy(options: CopyFlags, flags: Flags, terminal: Termin
 
 async function copyAll(
   job: Job,
-  more: Pick<Parameters<typeof copyVersions>[0], 'record' | 'extract' | 'knownTypes'>,
+  more: Pick<Parameters<typeof copyVersions>[0], 'record' | 'extract' | 'knownTypes' | 'room'>,
 ): Promise<void> {
   const { source, target, terminal, signal } = job;
   const there = (await countVersions(target)).total;
@@ -104,16 +109,18 @@ async function copyAll(
       complete,
       ...more,
       onStep: step,
-      onUnindexed({ type, id }, reason) {
+      onUnindexed({ type, id }, reason, what) {
         unindexed++;
-        if (named.size < MAX_NAMED) named.set(`${type}/${id}`, reason);
+        const lost = what === 'itself' ? 'no search will find it' : 'searches will not find all that it contains';
+        if (named.size < MAX_NAMED) named.set(`${type}/${id}`, `${lost}: ${reason}`);
       },
     }),
   );
   const seconds = (performance.now() - start) / 1000;
   terminal.err(`${copied} versions in ${seconds.toFixed(1)} s (${Math.round(copied / seconds)} a second)`);
-  for (const [name, reason] of named) terminal.err(`${name}: copied, but no search will find it: ${reason}`);
-  if (unindexed > named.size) terminal.err(`and ${unindexed - named.size} more that no search will find`);
+  for (const [name, reason] of named) terminal.err(`${name}: copied, but ${reason}`);
+  if (unindexed > named.size)
+    terminal.err(`and ${unindexed - named.size} more that searches will not find, or not wholly`);
 
   const blobs = await source.blobs.list('');
   await withProgress(terminal, 'contents', blobs.length, (step) =>

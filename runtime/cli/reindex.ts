@@ -17,6 +17,9 @@ export interface ReindexFlags {
   readonly type?: string;
 }
 
+/** Resources that contain what searches will not find are named up to this number. */
+const MAX_NAMED = 20;
+
 /** To find a page of the largest store; in milliseconds. */
 const QUERY_TIME = 600_000;
 
@@ -52,6 +55,7 @@ export async function runReindex({ type }: ReindexFlags, flags: Flags, terminal:
     const start = performance.now();
     let looked = 0;
     let replaced = 0;
+    let unindexed = 0;
     const progress = showProgress(terminal, () => ({ read: looked, total, resources: looked }));
     try {
       for (const each of types) {
@@ -60,7 +64,13 @@ export async function runReindex({ type }: ReindexFlags, flags: Flags, terminal:
           extract,
           record,
           signal: stop.signal,
+          limits: { resource: config['limits.resource'] },
           onStep: (count) => (looked += count),
+          onUnindexed({ type, id }, reason) {
+            unindexed++;
+            if (unindexed <= MAX_NAMED)
+              progress.line(`${type}/${id}: indexed, but searches will not find all that it contains: ${reason}`);
+          },
           persist: (action) => persist(action, stop.signal),
         });
       }
@@ -68,6 +78,7 @@ export async function runReindex({ type }: ReindexFlags, flags: Flags, terminal:
     } finally {
       progress.end();
     }
+    if (unindexed > MAX_NAMED) terminal.err(`and ${unindexed - MAX_NAMED} more of which searches will not find all`);
     const seconds = (performance.now() - start) / 1000;
     terminal.out(`${replaced} resources indexed anew in ${seconds.toFixed(1)} s`);
     return EXIT.done;

@@ -72,8 +72,8 @@ function* pieces(contained: readonly Contained[]): Generator<readonly Contained[
   if (from < contained.length) yield contained.slice(from);
 }
 
-function pick({ members, entryBytes, containedBytes }: PreparedContent): NonNullable<Findings['content']> {
-  return { members, entryBytes, containedBytes };
+function pick({ members, entryBytes, isCut }: PreparedContent): NonNullable<Findings['content']> {
+  return { members, entryBytes, isCut };
 }
 
 function findingsOf({ tree, prepared, entries }: Intake): Findings {

@@ -37,7 +37,7 @@ export interface Findings {
   readonly isWrapped: boolean;
   /** Absent: nothing is known of it. */
   readonly faults?: readonly LocatedFault[];
-  readonly content?: { readonly members: string; readonly entryBytes: number; readonly containedBytes: number };
+  readonly content?: { readonly members: string; readonly entryBytes: number; readonly isCut: boolean };
   /** Places of the entries whose resources were validated. */
   readonly checked?: readonly number[];
 }

@@ -1,5 +1,5 @@
 import { isObject, type JsonValue, type Resource } from '../fhir/resource.js';
-import { containedBytes, jsonBytes, members } from '../interactions/compose-change.js';
+import { members } from '../interactions/compose-change.js';
 import { BINARY } from '../interactions/binary-content.js';
 import { faultsAround } from '../interactions/bundle/entry-faults.js';
 import { envelopeOf, openBundle } from '../interactions/bundle/envelope.js';
@@ -7,6 +7,7 @@ import type { BodyPurpose } from '../interactions/large-bodies.js';
 import type { Prepared, PreparedContent } from '../interactions/prepared.js';
 import type { Services } from '../interactions/services.js';
 import { extractContained } from '../search/contained.js';
+import { jsonBytes } from '../search/entry-bytes.js';
 import { locateFaults, type LocatedFault } from '../validate/locate-faults.js';
 
 /** What a body is taken in with. */
@@ -82,7 +83,7 @@ function storedBy(request: JsonValue | undefined): 'POST' | 'PUT' | undefined {
 }
 
 /** What is kept of what is too large anyway. */
-const TOO_LARGE: PreparedContent = { members: '', entries: [], contained: [], containedBytes: 0, entryBytes: Infinity };
+const TOO_LARGE: PreparedContent = { members: '', entries: [], contained: [], isCut: false, entryBytes: Infinity };
 
 function contentOf(
   resource: Resource,
@@ -94,10 +95,8 @@ function contentOf(
   const bytes = Buffer.byteLength(text);
   const entries = bytes > limits.resource ? [] : extract(rest as Resource);
   const entryBytes = bytes > limits.resource ? Infinity : jsonBytes(entries);
-  const contained = bytes + entryBytes > limits.resource ? [] : extractContained(rest, extract);
-  const more = { contained, containedBytes: containedBytes(contained) };
-  if (bytes + entryBytes + more.containedBytes > limits.resource) return TOO_LARGE;
-  return { members: text, entries, entryBytes, ...more };
+  if (bytes + entryBytes > limits.resource) return TOO_LARGE;
+  return { members: text, entries, entryBytes, ...extractContained(rest, extract, limits.resource) };
 }
 
 function isResource(tree: JsonValue | undefined): tree is Resource {

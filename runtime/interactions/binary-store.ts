@@ -91,18 +91,18 @@ export async function writeBinary(
 }
 
 /** The change; none where the current version has the same content and all else is equal too. */
-export function composeBinary(
+export async function composeBinary(
   resource: Resource,
   pointer: Pointer | undefined,
   id: string,
   current: StoredVersion | undefined,
   services: Pick<Services, 'extract' | 'refit'> & { readonly limits: Limits },
   how: PutOptions = {},
-): Put | undefined {
+): Promise<Put | undefined> {
   const live = liveVersion(current);
   const old = live === undefined ? undefined : pointerOf(readJson(live.json) as Resource);
   if (old !== undefined && old.sha256 === pointer?.sha256 && old.size === pointer.size) {
-    if (composePut(withPointer(resource, old), id, current, services, how) === undefined) return undefined;
+    if ((await composePut(withPointer(resource, old), id, current, services, how)) === undefined) return undefined;
   }
   return composePut(withPointer(resource, pointer), id, current, services, how);
 }

@@ -82,7 +82,7 @@ async function plan(
       const target = targetOfAim(aim);
       if (aim.isThere === true)
         return { changes: [], reply: () => show(call, replyThere(call, target), target.id, services) };
-      const change = composeBinary(content, await held?.at(target.id), target.id, target.current, services);
+      const change = await composeBinary(content, await held?.at(target.id), target.id, target.current, services);
       return {
         changes: change === undefined ? [] : [change],
         reply: ([after]) => show(call, replyPut(call, target, after), target.id, services),

@@ -1,13 +1,14 @@
 import { equalJson } from '../fhir/equal.js';
 import { FhirError } from '../fhir/errors.js';
+import { keepPace } from '../fhir/pace.js';
 import { DEFAULT_LIMITS } from '../fhir/limits.js';
 import { clientMeta, keepTags, withMeta } from '../fhir/meta.js';
 import type { JsonObject, JsonValue, Resource } from '../fhir/resource.js';
 import { readJson } from '../format/read-json.js';
 import { writeJson } from '../format/write-json.js';
 import { sizeOf } from '../path/size-of.js';
-import { extractContained, MOST_CONTAINED, type Contained } from '../search/contained.js';
-import type { IndexEntry } from '../search/entry.js';
+import { countContained, CUT_ENTRY, extractContainedAtPace, MOST_CONTAINED } from '../search/contained.js';
+import { jsonBytes } from '../search/entry-bytes.js';
 import { fitWords } from '../search/text/fit-words.js';
 import { stampBody, type BodyTemplate } from '../store/body.js';
 import type { Put, StoredVersion } from '../store/store.js';
@@ -33,36 +34,41 @@ export interface PutOptions {
 
 /**
  * The change that gives a resource this content, or undefined where the current version has it already. Tags and
- * security labels of that version stay, unless the options say otherwise. https://hl7.org/fhir/R5/resource.html#tag-updates
+ * security labels of that version stay, unless the options say otherwise. Of many contained resources it makes entries while
+ * others have their turn. https://hl7.org/fhir/R5/resource.html#tag-updates
  *
  * @param current what the store has under this type and id
  * @throws FhirError where `meta` is malformed or the resource too large
  */
-export function composePut(
+export async function composePut(
   sent: Resource,
   id: string,
   current: StoredVersion | undefined,
   { extract, refit, limits = DEFAULT_LIMITS }: Pick<Services, 'extract' | 'refit'> & Partial<Pick<Services, 'limits'>>,
   { tags = 'kept', before: stored }: PutOptions = {},
-): Put | undefined {
+): Promise<Put | undefined> {
   const sentMeta = clientMeta(sent);
   const live = liveVersion(current);
   const known = preparedOf(sent)?.content;
   if (known?.entryBytes === Infinity) throw tooLarge(limits.resource);
-  checkCount(sent);
+  let before = stored;
+  const readBefore = (json: string): Resource => (before ??= readJson(json, STORED_DEPTH) as Resource);
+  const count = countContained(sent);
+  if (count > MOST_CONTAINED && (live === undefined || count > countContained(readBefore(live.json))))
+    throw tooMany(count);
   let resource = withMeta(sent, id, sentMeta);
   let body = composeBody(resource, known);
   if (live !== undefined) {
     // Mostly nothing at all has changed when nothing has, and the stored text need not be parsed.
     if (stampBody(body, live.version, live.lastUpdated) === live.json) return undefined;
-    const before = stored ?? (readJson(live.json, STORED_DEPTH) as Resource);
-    const metaBefore = clientMeta(before);
+    const there = readBefore(live.json);
+    const metaBefore = clientMeta(there);
     const meta = tags === 'kept' ? keepTags(sentMeta, metaBefore) : sentMeta;
     if (meta !== sentMeta) {
       resource = withMeta(sent, id, meta);
       body = composeBody(resource, known);
     }
-    if (equalJson(resource, withMeta(before, id, metaBefore))) return undefined;
+    if (equalJson(resource, withMeta(there, id, metaBefore))) return undefined;
   }
   // Extraction takes the longer the larger the text is, so what is too large anyway does not get there.
   const size = checkSize(body, limits.resource);
@@ -70,31 +76,29 @@ export function composePut(
   const made = known === undefined ? extract(resource) : preparedEntries(resource, known, extract);
   const all = refit === undefined ? made : refit(resource, made);
   const entryBytes = all === made ? known?.entryBytes : undefined;
-  const contained = known?.contained ?? extractContained(resource, extract);
-  const within = known?.containedBytes;
   // A small resource may have large entries: a stored parameter finds the same as often as it likes.
-  const areSmall = (entryBytes ?? sizeOf(all, most)) + (within ?? sizeOf(contained, most)) <= most;
+  const areSmall = (entryBytes ?? sizeOf(all, most)) <= most;
   if (!(size === undefined && areSmall)) {
     const bytes = size ?? bytesOf(body);
-    if (bytes + (entryBytes ?? jsonBytes(all)) + (within ?? containedBytes(contained)) > limits.resource)
-      throw tooLarge(limits.resource);
+    if (bytes + (entryBytes ?? jsonBytes(all)) > limits.resource) throw tooLarge(limits.resource);
   }
+  // These are written beside it, so that they have a room of their own.
+  const { contained, isCut } = known ?? (await extractContainedAtPace(resource, extract, limits.resource, keepPace()));
   return {
     type: resource.resourceType,
     id,
     expected: current?.version ?? 0,
     body,
     content: resource,
-    entries: fitWords(all, resource, body.head.length + body.tail.length),
+    entries: fitWords(isCut ? [...all, CUT_ENTRY] : all, resource, body.head.length + body.tail.length),
     ...(contained.length > 0 && { contained }),
   };
 }
 
-/** @throws FhirError where there are too many contained resources to be found */
-function checkCount({ contained }: Resource): void {
-  if (!Array.isArray(contained) || contained.length <= MOST_CONTAINED) return;
-  const text = `A resource may contain ${MOST_CONTAINED} others, not ${contained.length}; give them places of their own`;
-  throw new FhirError('resource-too-large', text);
+/** What is there already may stay, so that it can still be changed. */
+function tooMany(count: number): FhirError {
+  const text = `A resource may contain ${MOST_CONTAINED} others, not ${count}; give them places of their own`;
+  return new FhirError('resource-too-large', text);
 }
 
 /** The bytes of the text; undefined where it is surely small. @throws FhirError where they alone are too many */
@@ -107,16 +111,6 @@ function checkSize({ head, tail }: BodyTemplate, limit: number): number | undefi
 
 function bytesOf({ head, tail }: BodyTemplate): number {
   return Buffer.byteLength(head) + Buffer.byteLength(tail);
-}
-
-/** What entries take of the limit; words get what is left. */
-export function jsonBytes(entries: readonly IndexEntry[]): number {
-  return Buffer.byteLength(JSON.stringify(entries.filter(({ kind }) => kind !== 'words')));
-}
-
-/** What entries of contained resources take of it. */
-export function containedBytes(contained: readonly Contained[]): number {
-  return contained.reduce((sum, { entries }) => sum + jsonBytes(entries), 0);
 }
 
 function tooLarge(limit: number): FhirError {

@@ -1,9 +1,12 @@
+import { searchAccess } from '../auth/guard/search-access.js';
 import type { Access } from '../auth/scopes/access.js';
+import { OPEN_ACCESS } from '../auth/scopes/principal.js';
 import { withinReach, type Reach } from '../auth/scopes/reach.js';
 import { FhirError } from '../fhir/errors.js';
+import type { Note } from '../fhir/note.js';
 import { keepPace } from '../fhir/pace.js';
 import { writeJson } from '../format/write-json.js';
-import { openContained } from '../search/contained.js';
+import { IS_CUT, MOST_CONTAINED, openContained } from '../search/contained.js';
 import { isMemberType, MEMBER, memberType, placeOfMember, plainType } from '../store/members.js';
 import { searchDefinitions } from '../search/query/definitions.js';
 import {
@@ -202,6 +205,24 @@ function membersByText(versions: readonly StoredVersion[]): ReadonlyMap<string, 
     else others.push(i);
   }
   return places;
+}
+
+/**
+ * What is to be known where containers are looked into: some of them contain more than is found. Only those that the token shows
+ * are looked at, so that of others nothing is told.
+ */
+export async function cutNotes(
+  access: Access,
+  { store, tables }: Pick<Services, 'store' | 'tables'>,
+  signal?: AbortSignal,
+): Promise<Note[]> {
+  const seen = access === OPEN_ACCESS ? access : searchAccess(access, tables.resourceTypes);
+  const parts = containersWithin(seen, tables).map(({ type, reach }) => ({ type, where: withinReach(IS_CUT, reach) }));
+  if (parts.length === 0) return [];
+  const { versions } = await store.findAcross({ parts, sort: [], count: 1, total: 'none' }, signal);
+  if (versions.length === 0) return [];
+  const text = `Some resources contain more than ${MOST_CONTAINED} others, or too much: what is beyond that is stored, and not found`;
+  return [{ severity: 'warning', issue: 'incomplete', code: 'index-not-current', text }];
 }
 
 /** The same condition, of a member: its own id is another than the one it is kept under. */

@@ -49,19 +49,19 @@ export function guardView(view: WriteView, call: Call, services: Services): Writ
     // An entry before this one writes it: it is judged there.
     if (version.json === '' && (await isDraft(version, services))) return;
     if (await isSeen(version, sees, call, services)) return;
-    throw notFound(version.type, version.id, call, services);
+    throw await notFound(version.type, version.id, call, services);
   };
   return {
     async read(type, id) {
       if (view.isStore === true && (await isHiddenByIndex({ type, id }, sees, call, services))) {
         // Who asks for what never was waits for one more look.
         await view.read(type, newId());
-        throw notFound(type, id, call, services);
+        throw await notFound(type, id, call, services);
       }
       const version = await view.read(type, id);
       if (version !== undefined) await check(version);
       else if (needsPresence(call) && isJudged(type, call.principal.access.on(type, sees)))
-        throw notFound(type, id, call, services);
+        throw await notFound(type, id, call, services);
       return version;
     },
     async match(type, where, most) {
@@ -79,11 +79,11 @@ function needsPresence({ interaction, conditions }: Call): boolean {
 }
 
 /** The answer where there is nothing, or nothing that may be seen. Content that lies outside is refused whatever is there. */
-function notFound(type: string, id: string, call: Call, services: Services): FhirError {
+async function notFound(type: string, id: string, call: Call, services: Services): Promise<FhirError> {
   const { interaction, body } = call;
   if (interaction === 'update' || interaction === 'conditional-update') {
     const sent = type === BINARY ? withoutBytes(body) : (body as Resource);
-    const put = composePut(sent, id, undefined, services);
+    const put = await composePut(sent, id, undefined, services);
     if (put !== undefined) judgeContent(put, call, services);
   }
   return new FhirError('not-found', `There is no ${type}/${id}`);

@@ -1,5 +1,5 @@
 import type { Resource } from '../fhir/resource.js';
-import type { Contained } from '../search/contained.js';
+import type { FoundWithin } from '../search/contained.js';
 import type { IndexEntry } from '../search/entry.js';
 import type { LocatedFault } from '../validate/locate-faults.js';
 
@@ -12,13 +12,10 @@ export interface Prepared {
 }
 
 /** A resource but for its id and its `meta`, which the server has its own ideas of. */
-export interface PreparedContent {
+export interface PreparedContent extends FoundWithin {
   /** The JSON text of all members but `resourceType`, `id` and `meta`, each with a comma before it. */
   readonly members: string;
   readonly entries: readonly IndexEntry[];
-  readonly contained: readonly Contained[];
-  /** Bytes of their entries as JSON. */
-  readonly containedBytes: number;
   /** Bytes of the entries as JSON; infinite: the resource is too large, and text and entries are left out. */
   readonly entryBytes: number;
 }

@@ -17,7 +17,7 @@ export function putPlan(call: Call, aimer: Aimer, resource: Resource, services: 
       const target = targetOfAim(aim);
       if (aim.isThere === true) return { changes: [], reply: () => replyThere(call, target) };
       const before = await readLargeVersion(target.current, services);
-      const change = composePut(content, target.id, target.current, services, { before });
+      const change = await composePut(content, target.id, target.current, services, { before });
       if (change === undefined) return { changes: [], reply: () => replyPut(call, target, undefined) };
       // What was there is not needed any more: the others of a transaction may take long.
       const known = { ...target, current: target.current && withoutBody(target.current) };

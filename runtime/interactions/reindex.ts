@@ -1,8 +1,10 @@
 import { FhirError } from '../fhir/errors.js';
+import { DEFAULT_LIMITS, type Limits } from '../fhir/limits.js';
 import { clientMeta, withMeta } from '../fhir/meta.js';
+import { keepPace, type Pace } from '../fhir/pace.js';
 import type { Resource } from '../fhir/resource.js';
 import { readJson } from '../format/read-json.js';
-import { extractContained } from '../search/contained.js';
+import { CUT_ENTRY, CUT_REASON, extractContainedAtPace } from '../search/contained.js';
 import { EVERYTHING } from '../search/query/query.js';
 import { fitWords } from '../search/text/fit-words.js';
 import type { FindPage, Reindexed, Store, StoredVersion } from '../store/store.js';
@@ -18,6 +20,10 @@ export interface ReindexJob extends Pick<Services, 'extract'> {
   readonly signal: AbortSignal;
   /** Told how many resources were looked at. */
   readonly onStep: (count: number) => void;
+  /** Absent: those where the configuration says nothing. */
+  readonly limits?: Pick<Limits, 'resource'>;
+  /** Told of a resource that contains some that searches do not find, and why. */
+  readonly onUnindexed?: (version: StoredVersion, reason: string) => void;
   /** Does something again while the store says that it cannot serve at the moment. */
   readonly persist?: <T>(action: () => Promise<T>) => Promise<T>;
 }
@@ -46,6 +52,7 @@ export async function reindexType(type: string, job: ReindexJob): Promise<number
   let replaced = 0;
   let size = 20;
   let unsaved = 0;
+  const pace = keepPace();
   for (;;) {
     signal.throwIfAborted();
     const query = { type, where: EVERYTHING, sort: [], count: size, total: 'none' as const };
@@ -56,7 +63,8 @@ export async function reindexType(type: string, job: ReindexJob): Promise<number
       if (after === undefined || !(error instanceof FhirError) || error.code !== 'page-invalid') throw error;
       return find(undefined);
     });
-    const items = page.versions.flatMap((version) => toReindexed(version, job));
+    const items: Reindexed[] = [];
+    for (const version of page.versions) items.push(...(await toReindexed(version, job, pace)));
     for (const piece of cutByMembers(items, ({ contained = [] }) => contained.length)) {
       replaced += await persist(() => store.reindex(piece));
     }
@@ -82,11 +90,19 @@ function nextSize({ versions }: FindPage): number {
 }
 
 /** As on a write: without what the server sets itself. */
-function toReindexed({ type, id, version, json }: StoredVersion, { extract }: ReindexJob): Reindexed[] {
+async function toReindexed(
+  stored: StoredVersion,
+  { extract, limits = DEFAULT_LIMITS, onUnindexed }: ReindexJob,
+  pace: Pace,
+): Promise<Reindexed[]> {
+  const { type, id, version, json } = stored;
   if (json === undefined) return [];
-  const stored = readJson(json, DEPTH) as Resource;
-  const resource = withMeta(stored, id, clientMeta(stored));
+  const content = readJson(json, DEPTH) as Resource;
+  const resource = withMeta(content, id, clientMeta(content));
   const entries = extract(resource);
-  const contained = extractContained(resource, extract);
-  return [{ type, id, version, entries: fitWords(entries, resource, json.length), contained }];
+  const { contained, isCut } = await extractContainedAtPace(resource, extract, limits.resource, pace);
+  if (isCut) onUnindexed?.(stored, CUT_REASON);
+  const all = isCut ? [...entries, CUT_ENTRY] : entries;
+  await pace();
+  return [{ type, id, version, entries: fitWords(all, resource, json.length), contained }];
 }

@@ -3,7 +3,7 @@ import type { FindPage, FindQuery } from '../store/store.js';
 import type { Call, Reply } from './call.js';
 import { findPage } from './find-page.js';
 import { openGraph } from './graph/include-graph.js';
-import { checkContainedScope, cutMembers } from './contained-search.js';
+import { checkContainedScope, cutMembers, cutNotes } from './contained-search.js';
 import { describeCurrency } from './index-currency.js';
 import { namesNotCurrent } from './names-not-current.js';
 import { checkForm, writeLink } from './page-form.js';
@@ -95,6 +95,7 @@ export async function search(call: Call, services: Services): Promise<Reply> {
       ...(include === undefined || page.cut === undefined ? [] : [cutNote(page.cut, include)]),
       ...(reached?.isCut === true ? [graphCutNote(includes)] : []),
       ...(await currencyNotes({ used: asked }, services)),
+      ...(request.contained === undefined ? [] : await cutNotes(call.principal.access, services, call.signal)),
       ...(await unindexedNotes(asked, types, call.principal.access, services, call.signal)),
     ],
   });

@@ -17,11 +17,11 @@ export async function writeCurrent(
   store: Store,
   type: string,
   id: string,
-  decide: (current: StoredVersion | undefined) => Change | undefined,
+  decide: (current: StoredVersion | undefined) => Promise<Change | undefined> | Change | undefined,
 ): Promise<Written> {
   const { result, written } = await commit(store, [`${type}/${id}`], async () => {
     const before = await store.read(type, id);
-    const change = decide(before);
+    const change = await decide(before);
     return { changes: change === undefined ? [] : [change], result: before };
   });
   return { before: result, after: written[0] };

@@ -1,12 +1,14 @@
+import type { Pace } from '../fhir/pace.js';
 import { isObject, type JsonObject, type JsonValue } from '../fhir/resource.js';
 import type { IndexEntry } from './entry.js';
-import type { Extractor } from './extract.js';
+import { jsonBytes } from './entry-bytes.js';
+import type { Unwanted } from './extract.js';
 import { fitWords } from './text/fit-words.js';
 
 /** To be raised with every change of the code that finds other resources within the same ones. */
 export const MEMBERS = 2;
 
-/** Resources that one may have within it: each is written as a resource is. */
+/** Resources within one that are found, and that a new one may have: each is written as a resource is. */
 export const MOST_CONTAINED = 5000;
 
 /** What the index record calls the entries of contained resources: there are those of all types within the resources of each. */
@@ -28,6 +30,25 @@ export interface Contained {
   readonly entries: readonly IndexEntry[];
 }
 
+/** What is found of the resources within another. */
+export interface FoundWithin {
+  readonly contained: readonly Contained[];
+  /** Some of them are not found, for want of room. */
+  readonly isCut: boolean;
+}
+
+/** By what a resource is found some of whose contained ones are not. No name of a search parameter begins with a point. */
+const CUT = '.cut';
+
+/** The entry that says so. */
+export const CUT_ENTRY: IndexEntry = { kind: 'token', param: CUT, code: CONTAINED };
+
+/** What finds them. */
+export const IS_CUT = { param: CUT, any: [{ is: 'token', code: CONTAINED }] } as const;
+
+/** Why some of them are not, for who reads it. */
+export const CUT_REASON = `more than ${MOST_CONTAINED}, or too much, is contained in it`;
+
 /** https://hl7.org/fhir/R5/datatypes.html#id */
 const ID = /^[A-Za-z0-9.-]{1,64}$/;
 
@@ -45,28 +66,75 @@ export function openContained(
   return (type, id) => found.get(`${type}/${id}`);
 }
 
+type Extract = (resource: never, without?: Unwanted) => readonly IndexEntry[];
+
 /**
- * What the resources within another are found by. Those without an id are left out, and those whose id another before them has:
- * nothing can name them. Never throws.
+ * What the resources within another are found by: the parameters that are built in alone, for what others cost nobody has bounded for
+ * so many. Those without an id are left out, and those whose id another before them has: nothing can name them. Never throws.
+ *
+ * @param room bytes that their entries may have together as JSON, without words; those for which there is none left are not found
  */
 export function extractContained(
   resource: Readonly<Record<string, unknown>>,
-  extract: (resource: never) => ReturnType<Extractor> | readonly IndexEntry[],
-): readonly Contained[] {
+  extract: Extract,
+  room: number,
+): FoundWithin {
+  const walk = walkContained(resource, extract, room);
+  for (;;) {
+    const step = walk.next();
+    if (step.done === true) return step.value;
+  }
+}
+
+/** The same, while others have their turn. */
+export async function extractContainedAtPace(
+  resource: Readonly<Record<string, unknown>>,
+  extract: Extract,
+  room: number,
+  pace: Pace,
+): Promise<FoundWithin> {
+  const walk = walkContained(resource, extract, room);
+  for (;;) {
+    const step = walk.next();
+    if (step.done === true) return step.value;
+    await pace();
+  }
+}
+
+function* walkContained(
+  resource: Readonly<Record<string, unknown>>,
+  extract: Extract,
+  room: number,
+): Generator<void, FoundWithin> {
   const found = new Map<string, Contained>();
+  let left = room;
+  let isCut = false;
   for (const each of containedIn(resource)) {
     const { resourceType: type, id } = each;
     if (typeof type !== 'string' || typeof id !== 'string' || !ID.test(id) || found.has(id)) continue;
+    if (found.size === MOST_CONTAINED) {
+      isCut = true;
+      break;
+    }
     // What has no content needs no room for any but its words.
-    const entries = fitWords(extract(each as never), null, 0);
+    const entries = fitWords(extract(each as never, { within: resource }), null, 0);
+    const bytes = entries.length === 0 ? 0 : jsonBytes(entries);
+    if (bytes > left) isCut = true;
     // Of what is of no type that there is nothing is known.
-    if (entries.length > 0) found.set(id, { type, id, entries });
+    else if (entries.length > 0) found.set(id, { type, id, entries });
+    if (bytes <= left) left -= bytes;
+    yield;
   }
-  return [...found.values()];
+  return { contained: [...found.values()], isCut };
+}
+
+/** How many resources are within one, whether they are found or not. */
+export function countContained({ contained }: Readonly<Record<string, unknown>>): number {
+  return Array.isArray(contained) ? contained.length : 0;
 }
 
 /** How many resources within another can be found at most: it costs far less than to find out what they are found by. */
-export function countContained(resource: Readonly<Record<string, unknown>>): number {
+export function countFindable(resource: Readonly<Record<string, unknown>>): number {
   const ids = containedIn(resource).flatMap(({ id }) => (typeof id === 'string' && ID.test(id) ? [id] : []));
   return new Set(ids).size;
 }

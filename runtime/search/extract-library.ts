@@ -29,5 +29,5 @@ function evaluationOf(harvest: Harvest): Evaluation {
   if (harvest.evaluation === 'failed') throw new RangeError('the resource is too large');
   if (harvest.evaluation !== undefined) return harvest.evaluation;
   harvest.evaluation = 'failed';
-  return (harvest.evaluation = beginEvaluation(harvest.root));
+  return (harvest.evaluation = beginEvaluation(harvest.resource));
 }

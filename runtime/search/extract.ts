@@ -26,8 +26,12 @@ export interface ExtractorOptions {
 /** The tables that extraction reads. */
 export type ExtractorTables = Pick<Tables, 'search' | 'types' | 'primitives' | 'resourceTypes'>;
 
-/** Entries that are not wanted: those of full text, for which all text of a resource is gone through; or all but such of some parameters. */
-export type Unwanted = 'words' | { readonly allButWordsOf: ReadonlySet<string> };
+/**
+ * Entries that are not wanted: those of full text, for which all text of a resource is gone through; all but the words of some
+ * parameters; or, of what is contained in another resource, into which its `#m1` point, those of parameters of the store.
+ */
+export type Unwanted =
+  'words' | { readonly allButWordsOf: ReadonlySet<string> } | { readonly within: Readonly<Record<string, unknown>> };
 
 /** Reads the index entries off a resource, without those that are not wanted. Never throws: what cannot be converted gives no entry. */
 export type Extractor = (resource: Readonly<Record<string, unknown>>, without?: Unwanted) => IndexEntry[];
@@ -43,13 +47,25 @@ export function createExtractor(tables: ExtractorTables, options: ExtractorOptio
   const texts = createTextExtractor(tables);
   // Not what the resource says: that may be a slice of its text, all of which would be kept with it.
   const types = new Map<unknown, string>(tables.resourceTypes.map((type) => [type, type]));
-  return (resource, without) => {
+  const search = withoutStored(tables.search);
+  let builtIn: Extractor | undefined;
+  const extract: Extractor = (resource, without) => {
     const type = types.get(resource?.['resourceType']);
     if (type === undefined) return [];
     if (without === 'words') return values(resource);
-    if (without !== undefined) return texts(type, resource, without.allButWordsOf);
-    return [...values(resource), ...texts(type, resource)];
+    if (without === undefined) return [...values(resource), ...texts(type, resource)];
+    if ('allButWordsOf' in without) return texts(type, resource, without.allButWordsOf);
+    if (search === tables.search) return [...values(resource, without), ...texts(type, resource)];
+    return (builtIn ??= createExtractor({ ...tables, search }, options))(resource, without);
   };
+  return extract;
+}
+
+/** The tables without parameters of the store; the same ones where there are none. */
+function withoutStored(search: ExtractorTables['search']): ExtractorTables['search'] {
+  const isBuiltIn = ({ isStored }: SearchRow): boolean => isStored !== true;
+  if (search.every(({ parameters }) => parameters.every(isBuiltIn))) return search;
+  return search.map((table) => ({ ...table, parameters: table.parameters.filter(isBuiltIn) }));
 }
 
 /** The same without words, which come from elsewhere than from the paths of parameters. */
@@ -63,7 +79,7 @@ export function createValueExtractor(tables: ExtractorTables, options: Extractor
   };
   const searchTables = new Map(tables.search.map((table) => [table.type, table]));
   const compiled = new Map<string, Visit<Harvest>>();
-  return (resource) => {
+  return (resource, without) => {
     const type: unknown = resource?.['resourceType'];
     if (typeof type !== 'string') return [];
     let visit = compiled.get(type);
@@ -75,7 +91,8 @@ export function createValueExtractor(tables: ExtractorTables, options: Extractor
       compiled.set(name, visit);
     }
     const out: IndexEntry[] = contextEntries(resource);
-    const harvest: Harvest = { root: resource, out };
+    const isWithin = typeof without === 'object' && 'within' in without;
+    const harvest: Harvest = { root: isWithin ? without.within : resource, resource, out };
     visit(resource, harvest);
     return harvest.failed === undefined ? out : out.concat(unindexedEntries(harvest.failed));
   };

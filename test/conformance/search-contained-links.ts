@@ -39,7 +39,7 @@ export async function writeMoved(tables: Tables, samples: Samples, store: Store,
     all.map((sample): Put => {
       const { resource, count } = moveInto(sample, samples, random);
       moved += count;
-      const contained = extractContained(resource, extract);
+      const { contained } = extractContained(resource, extract, Infinity);
       return { ...put(sample.id, 0, 'x', extract(resource) as never, type), contained };
     }),
   );

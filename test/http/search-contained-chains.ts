@@ -34,6 +34,18 @@ const DATA = [
   request('out', '#m', { contained: [medication('m', '4', by('Organization/o'))] }),
   request('gone', '#nothing', { contained: [medication('m', '1')] }),
   request('type', '#m', { contained: [{ resourceType: 'Substance', id: 'm', code: { concept: coded('1') } }] }),
+  // Of two in one, one is about the other: a parameter that goes by the type of what is referred to knows it.
+  {
+    resourceType: 'List',
+    id: 'two',
+    status: 'current',
+    mode: 'working',
+    entry: [{ item: to('#obs') }],
+    contained: [
+      { resourceType: 'Observation', id: 'obs', status: 'final', code: coded('5'), subject: to('#pat') },
+      { resourceType: 'Patient', id: 'pat', name: [{ family: 'Within' }] },
+    ],
+  },
   // A canonical, too, may name what is within.
   {
     resourceType: 'Measure',
@@ -74,6 +86,9 @@ export function containedChains(data: Store): void {
     ['MedicationRequest?_filter=medication.code%20eq%202', 'other'],
     ['MedicationRequest?_filter=not%20(medication.code%20eq%201)', 'deep gone other out type'],
     ['MedicationRequest?_filter=medication[code%20eq%203].marketingauthorizationholder.name%20eq%20Inside', 'deep'],
+    ['List?item:Observation.patient.family=within', 'two'],
+    ['List?item:Observation.subject:Patient.family=within', 'two'],
+    ['List?item:Observation.patient.family=other', ''],
     ['Measure?depends-on.title=within', 'measure'],
     ['Measure?depends-on:Library.title=without', ''],
     ['MedicationRequest?medication.code=1,2&_sort=-_id', 'in other plain'],

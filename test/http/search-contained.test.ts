@@ -1,10 +1,11 @@
 import { afterAll, describe, expect, it } from 'vitest';
 
+import { DEFAULT_LIMITS } from '../../runtime/fhir/limits.js';
 import { openStore } from '../contract/open-store.js';
 import { createToyStore } from '../toy/store.js';
-import { containedSearches } from './search-contained.js';
+import { containedSearches, containersFromBefore } from './search-contained.js';
 import { containedChains } from './search-contained-chains.js';
-import { notesOf, useWholeServer } from './search-server.js';
+import { idsOf, notesOf, useWholeServer } from './search-server.js';
 
 const [sqlite, chained] = [await openStore('sqlite::memory:'), await openStore('sqlite::memory:')];
 afterAll(() => Promise.all([sqlite.close(), chained.close()]));
@@ -13,6 +14,43 @@ describe('contained resources on the toy store', () => containedSearches(createT
 describe('contained resources on SQLite', () => containedSearches(sqlite));
 describe('chains into contained resources on the toy store', () => containedChains(createToyStore()));
 describe('chains into contained resources on SQLite', () => containedChains(chained));
+
+describe('what contains too much, from before, on the toy store', () => containersFromBefore(createToyStore()));
+describe('what contains too much, from before, on SQLite', () => containersFromBefore(sqlite));
+
+describe('what is contained and found by more than there is room for', () => {
+  const server = useWholeServer({ store: createToyStore(), limits: { ...DEFAULT_LIMITS, resource: 6000 } });
+  const holding = (id: string, codes: number) => ({
+    resourceType: 'MedicationRequest',
+    id,
+    status: 'active',
+    intent: 'order',
+    subject: { reference: 'Patient/p' },
+    contained: [
+      { resourceType: 'Medication', id: 'few', code: { text: 'few' }, status: 'active' },
+      {
+        resourceType: 'Medication',
+        id: 'many',
+        code: { coding: Array.from({ length: codes }, (_, n) => ({ code: `c${n}` })) },
+        status: 'active',
+      },
+      { resourceType: 'Medication', id: 'last', code: { text: 'last' }, status: 'active' },
+    ],
+  });
+  const found = async () => {
+    const answer = await server.send('GET', '/Medication?status=active&_contained=true&_containedType=contained');
+    return [...idsOf(answer), ...notesOf(answer).map(({ text }) => text)];
+  };
+
+  it('is stored, and the rest of it found', async () => {
+    expect((await server.send('PUT', '/MedicationRequest/a', holding('a', 200))).status).toBe(201);
+    const note =
+      'Some resources contain more than 5000 others, or too much: what is beyond that is stored, and not found';
+    expect(await found()).toEqual(['few', 'last', note]);
+    expect((await server.send('PUT', '/MedicationRequest/a', holding('a', 5))).status).toBe(200);
+    expect((await found()).sort()).toEqual(['few', 'last', 'many']);
+  });
+});
 
 describe('entries of what is contained that are missing', () => {
   const server = useWholeServer({

@@ -1,7 +1,8 @@
 import { beforeAll, expect, it } from 'vitest';
 
+import type { Resource } from '../../runtime/fhir/resource.js';
 import type { Store } from '../../runtime/store/store.js';
-import { FORM_TYPE, idsOf, linkOf, putAll, refusalOf, useWholeServer } from './search-server.js';
+import { FORM_TYPE, idsOf, linkOf, notesOf, putAll, refusalOf, useWholeServer } from './search-server.js';
 import type { Answer } from './server.js';
 
 const coded = (code: string) => ({ coding: [{ system: 'http://snomed.info/sct', code }] });
@@ -229,4 +230,57 @@ export function containedSearches(data: Store): void {
     expect(refusalOf(answer)).toContain('"_contained" says how results are shown');
     expect((await get('Medication?code=1')).json().total).toBe(1);
   });
+}
+
+/** A resource that contains more than one may, from before that was bounded: it is another program that wrote it. */
+export function containersFromBefore(data: Store): void {
+  const server = useWholeServer({ store: data });
+  const get = (to: string): Promise<Answer> => server.send('GET', `/${to}`);
+  const holding = (count: number, more: object = {}) => {
+    const contained = Array.from({ length: count }, (_, n) => medication(`n${n}`, '88'));
+    return request('before', { contained, ...more });
+  };
+  const found = async (query: string) => {
+    const answer = await get(`Medication?${query}&_contained=true&_containedType=contained&_total=accurate&_count=1`);
+    return [answer.json().total as number, notesOf(answer).map(({ text }) => text)] as const;
+  };
+  const NOTE =
+    'Some resources contain more than 5000 others, or too much: what is beyond that is stored, and not found';
+
+  beforeAll(async () => {
+    const { resourceType: type, id, ...rest } = holding(5001) as { resourceType: string; id: string };
+    const body = {
+      head: `{"resourceType":"${type}","id":"${id}","meta":{`,
+      tail: `},${JSON.stringify(rest).slice(1)}`,
+    };
+    await data.write([{ type, id, expected: 0, body, content: holding(5001) as Resource, entries: [] }]);
+  });
+
+  it('is updated and patched where it does not grow, and said to be found in part', async () => {
+    expect(await found('code=88')).toEqual([0, []]);
+    const put = (count: number, more: object = {}) => server.send('PUT', '/MedicationRequest/before', holding(count, more)); // prettier-ignore
+    expect(refusalOf(await put(5002))).toContain('413 resource-too-large A resource may contain 5000 others, not 5002');
+    expect((await put(5001, { priority: 'urgent' })).status).toBe(200);
+    expect(await found('code=88')).toEqual([5000, [NOTE]]);
+    expect(await found('_id=n4999')).toEqual([1, [NOTE]]);
+    expect(await found('_id=n5000')).toEqual([0, [NOTE]]);
+    expect(notesOf(await get('Medication?code=88'))).toEqual([]);
+    const patch = [{ op: 'replace', path: '/priority', value: 'asap' }];
+    const type = { 'content-type': 'application/json-patch+json' };
+    const patched = await server.send('PATCH', '/MedicationRequest/before', JSON.stringify(patch), type);
+    expect(patched.status, patched.text.slice(0, 300)).toBe(200);
+    const grown = JSON.stringify([{ op: 'add', path: '/contained/-', value: medication('more', '88') }]);
+    expect((await server.send('PATCH', '/MedicationRequest/before', grown, type)).status).toBe(413);
+    const entry = [{ request: { method: 'PUT', url: 'MedicationRequest/before' }, resource: holding(5001) }];
+    expect((await server.send('POST', '', { resourceType: 'Bundle', type: 'transaction', entry })).status).toBe(200);
+    expect((await put(5000)).status).toBe(200);
+    expect(await found('code=88')).toEqual([5000, []]);
+    expect((await put(5001)).status).toBe(413);
+  }, 120_000);
+
+  it('is deleted', async () => {
+    expect((await server.send('DELETE', '/MedicationRequest/before')).status).toBeLessThan(300);
+    expect(await found('code=88')).toEqual([0, []]);
+    expect((await server.send('PUT', '/MedicationRequest/before', holding(5001))).status).toBe(413);
+  }, 60_000);
 }

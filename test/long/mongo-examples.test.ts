@@ -18,7 +18,7 @@ describeOnMongod('all official examples', () => {
   it('come back from MongoDB as they do from SQLite, number for number, each version', async () => {
     const [sqlite, mongo] = [await openStore('sqlite::memory:'), await openStore(newDatabase())];
     try {
-      const { puts, refused } = composeAll();
+      const { puts, refused } = await composeAll();
       expect(puts.length).toBeGreaterThan(2800);
       // A Bundle of 39 MB.
       expect(refused).toEqual(['resource-too-large']);
@@ -43,7 +43,7 @@ describeOnMongod('all official examples', () => {
 });
 
 /** Each example once, under its id or one of our own, as a server would write it. */
-function composeAll(): { readonly puts: Put[]; readonly refused: string[] } {
+async function composeAll(): Promise<{ readonly puts: Put[]; readonly refused: string[] }> {
   const extract = createExtractor(tables);
   const puts = new Map<string, Put>();
   const refused: string[] = [];
@@ -51,7 +51,7 @@ function composeAll(): { readonly puts: Put[]; readonly refused: string[] } {
     const resource = readJson(readExample(file).text) as Resource;
     try {
       const id = typeof resource['id'] === 'string' ? resource['id'] : `example-${n}`;
-      const put = composePut(resource, id, undefined, { extract, limits: DEFAULT_LIMITS });
+      const put = await composePut(resource, id, undefined, { extract, limits: DEFAULT_LIMITS });
       if (put !== undefined) puts.set(`${put.type}/${put.id}`, put);
     } catch (error) {
       refused.push((error as { code: string }).code);

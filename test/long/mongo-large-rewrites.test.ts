@@ -32,14 +32,14 @@ describeOnMongod('fifty large definitions in one transaction', () => {
         expect(read.map((each) => each?.version)).toEqual(definitions.map(() => version));
         expect(await found(store, word)).toBe(MANY);
       };
-      await store.write(definitions.map((each) => compose(each, 0)));
+      await store.write(await Promise.all(definitions.map((each) => compose(each, 0))));
       await expectAll(1, 'fhir');
-      await store.write(definitions.map((each) => compose(each, 1)));
+      await store.write(await Promise.all(definitions.map((each) => compose(each, 1))));
       await expectAll(2, 'fhir');
       expect(await found(store, 'zfhir')).toBe(0);
       const others = definitions.map((each) => JSON.parse(withOtherWords(JSON.stringify(each))) as Definition);
       for (let at = 0; at < MANY; at += FEWER) {
-        await store.write(others.slice(at, at + FEWER).map((each) => compose(each, 2)));
+        await store.write(await Promise.all(others.slice(at, at + FEWER).map((each) => compose(each, 2))));
       }
       await expectAll(3, 'zfhir');
       await store.write(definitions.map(({ id }) => ({ type: TYPE, id, expected: 3 })));
@@ -70,8 +70,8 @@ function withOtherWords(json: string): string {
   );
 }
 
-function compose(resource: Definition, expected: number): Put {
-  const put = composePut(resource, resource.id, undefined, { extract, limits: DEFAULT_LIMITS });
+async function compose(resource: Definition, expected: number): Promise<Put> {
+  const put = await composePut(resource, resource.id, undefined, { extract, limits: DEFAULT_LIMITS });
   expect(put).toBeDefined();
   return { ...put!, expected };
 }

@@ -35,7 +35,7 @@ function behaviour(open: () => Promise<Store>): void {
   it('is stored, reindexed and copied with the words that there is room for', { timeout: 120_000 }, async () => {
     const [store, target] = [await open(), await open()];
     try {
-      const put = composePut(large, 'large', undefined, { extract, limits: DEFAULT_LIMITS })!;
+      const put = (await composePut(large, 'large', undefined, { extract, limits: DEFAULT_LIMITS }))!;
       await store.write([put]);
       const expectFound = async (where: Store): Promise<void> => {
         expect(idsOf(await where.find(has('short', 'code')))).toEqual(['large']);
@@ -51,6 +51,7 @@ function behaviour(open: () => Promise<Store>): void {
         ...{ source: store, target, extract, knownTypes: new Set(['Basic']), signal },
         record: await openCopyRecord(store, target, 'a'),
         complete: 0,
+        room: Infinity,
         onStep: () => {},
         onUnindexed: (_version, reason) => expect.unreachable(reason),
       });

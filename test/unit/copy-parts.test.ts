@@ -7,6 +7,7 @@ import { persist } from '../../runtime/cli/copy/persist.js';
 import { digestOf, HashSum } from '../../runtime/cli/copy/tally.js';
 import { FhirError } from '../../runtime/fhir/errors.js';
 import type { Resource } from '../../runtime/fhir/resource.js';
+import { IS_CUT } from '../../runtime/search/contained.js';
 import type { RestoredVersion, Store } from '../../runtime/store/store.js';
 import { put } from '../contract/subject.js';
 import { createToyStore } from '../toy/store.js';
@@ -86,6 +87,7 @@ describe('copying versions', () => {
       knownTypes: new Set(['Patient']),
       record: await openCopyRecord(source, target, 'source'),
       complete: Infinity,
+      room: Infinity,
       signal: new AbortController().signal,
       onStep: (versions) => (count += versions),
       onUnindexed: ({ id }, reason) => unindexed.push(`${id}: ${reason}`),
@@ -137,6 +139,30 @@ describe('copying versions', () => {
       return (await target.find(query)).versions.map(({ id, version }) => [id, version]);
     };
     expect([await found('new'), await found('old')]).toEqual([[['Patient/a#m', 2]], []]);
+  });
+
+  it('copies what contains more than is found, and tells of it once', async () => {
+    const source = createToyStore();
+    const contained = Array.from({ length: 5001 }, (_, n) => ({ resourceType: 'Patient', id: `m${n}` }));
+    const body = {
+      head: '{"resourceType":"Patient","id":"a","meta":{',
+      tail: `},"contained":${JSON.stringify(contained)}}`,
+    };
+    await source.write([{ ...put('a', 0), body }]);
+    await source.write([{ ...put('a', 1), body }]);
+    const target = createToyStore();
+    const told: unknown[] = [];
+    const extract = ({ id }: Resource) => [{ kind: 'token' as const, param: 'code', code: id as string }];
+    await copy(source, target, { extract, onUnindexed: ({ id }, ...rest) => told.push([id, ...rest]) });
+    expect(told).toEqual([['a', 'more than 5000, or too much, is contained in it', 'contained']]);
+    const page = { where: { all: [] }, sort: [], count: 0, total: 'accurate' } as const;
+    expect((await target.find({ type: '#Patient', ...page })).total).toBe(5000);
+    expect((await target.find({ type: 'Patient', ...page, where: IS_CUT })).total).toBe(1);
+    const small = createToyStore();
+    await copy(source, small, { extract, room: 4000 });
+    const some = (await small.find({ type: '#Patient', ...page })).total!;
+    expect(some).toBeGreaterThan(10);
+    expect(some).toBeLessThan(100);
   });
 
   it('in pieces that a small cache takes, and in smaller ones where they are too large', async () => {

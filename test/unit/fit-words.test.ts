@@ -67,11 +67,11 @@ it('numbers, names and rows are counted as a document has them', () => {
   expect(fitWords([...rows, ...entries], of(7 * MB), 7 * MB)).toHaveLength(80_000);
 });
 
-it('a resource was refused for words that nobody sent', () => {
+it('a resource was refused for words that nobody sent', async () => {
   const resource = { resourceType: 'Basic', language: 'x'.repeat(14 * MB + 900_000) };
-  const put = composePut(resource, 'a', undefined, { extract: () => [token, words('_content', numbered(60_000))], limits: DEFAULT_LIMITS }); // prettier-ignore
+  const put = await composePut(resource, 'a', undefined, { extract: () => [token, words('_content', numbered(60_000))], limits: DEFAULT_LIMITS }); // prettier-ignore
   expect(put?.entries[0]).toEqual(token);
   expect(textOf(put!.entries, '_content')?.length).toBeLessThan(100_000);
   const many = Array.from({ length: 100_000 }, () => token);
-  expect(() => composePut(resource, 'a', undefined, { extract: () => many, limits: DEFAULT_LIMITS })).toThrow('may have'); // prettier-ignore
+  await expect(composePut(resource, 'a', undefined, { extract: () => many, limits: DEFAULT_LIMITS })).rejects.toThrow('may have'); // prettier-ignore
 });

@@ -5,8 +5,10 @@ import type { Resource } from '../../runtime/fhir/resource.js';
 import { checkIndexCurrency, markWriter, watchIndexCurrency } from '../../runtime/interactions/index-currency.js';
 import { openReindexRecord } from '../../runtime/interactions/reindex-record.js';
 import { reindexType, type ReindexJob } from '../../runtime/interactions/reindex.js';
+import { IS_CUT } from '../../runtime/search/contained.js';
 import type { IndexEntry } from '../../runtime/search/entry.js';
 import { describeIndex } from '../../runtime/search/index-record.js';
+import { EVERYTHING, type Condition } from '../../runtime/search/query/query.js';
 import type { Reindexed } from '../../runtime/store/store.js';
 import { put } from '../contract/subject.js';
 import { createToyStore } from '../toy/store.js';
@@ -120,6 +122,23 @@ describe('kiln reindex (decisions.md, index currency)', () => {
     const watched = { ...store, reindex: (all: readonly Reindexed[]) => (pieces.push(all.length), store.reindex(all)) };
     expect(await reindexType('Basic', { ...(await jobOn(store)), store: watched })).toBe(5);
     expect(pieces).toEqual([2, 2, 1]);
+  });
+
+  it('of what contains more than is found it tells once, and goes on', async () => {
+    const store = await filledStore(1);
+    const contained = Array.from({ length: 5001 }, (_, n) => ({ resourceType: 'Patient', id: `m${n}` }));
+    const body = {
+      head: '{"resourceType":"Basic","id":"c","meta":{',
+      tail: `},"contained":${JSON.stringify(contained)}}`,
+    };
+    await store.write([{ ...put('c', 0, 'x', [], 'Basic'), body }, put('d', 0, 'x', [], 'Basic')]);
+    const told: string[] = [];
+    const onUnindexed: ReindexJob['onUnindexed'] = ({ type, id }, reason) => told.push(`${type}/${id}: ${reason}`);
+    expect(await reindexType('Basic', await jobOn(store, { onUnindexed }))).toBe(3);
+    expect(told).toEqual(['Basic/c: more than 5000, or too much, is contained in it']);
+    const count = async (type: string, where: Condition) =>
+      (await store.find({ type, where, sort: [], count: 0, total: 'accurate' })).total;
+    expect([await count('#Patient', EVERYTHING), await count('Basic', IS_CUT)]).toEqual([5000, 1]);
   });
 
   it('what was stopped goes on where it was', async () => {

@@ -53,12 +53,12 @@ afterEach(async () => {
   await one.store.close();
 });
 
-const put = (by: Definitions, resource: Readonly<Record<string, unknown>>, expected = 0): Put => {
+const put = async (by: Definitions, resource: Readonly<Record<string, unknown>>, expected = 0): Promise<Put> => {
   const current = expected === 0 ? undefined : { type: '', id: '', version: expected, lastUpdated: 0 };
-  return composePut(resource as Resource, String(resource['id']), current, by.current())!;
+  return (await composePut(resource as Resource, String(resource['id']), current, by.current()))!;
 };
-const write = (by: Definitions, resource: Readonly<Record<string, unknown>>, expected = 0) =>
-  by.store.write([put(by, resource, expected)]);
+const write = async (by: Definitions, resource: Readonly<Record<string, unknown>>, expected = 0) =>
+  by.store.write([await put(by, resource, expected)]);
 const found = async (code: string): Promise<string[]> => {
   const where = { param: code, any: [{ is: 'string-begins' as const, folded: 'x' }] };
   const { versions } = await base.find({ type: 'Patient', where, sort: [], count: 10, total: 'none' });
@@ -182,13 +182,16 @@ describe('definitions that others change', () => {
   });
 
   it('entries that were made before are made anew at the write, whoever made them', async () => {
-    const before = put(one, patient('before'));
-    const fromThread = { ...put(one, patient('thread')), entries: [...put(one, patient('thread')).entries] };
+    const before = await put(one, patient('before'));
+    const fromThread = {
+      ...(await put(one, patient('thread'))),
+      entries: [...(await put(one, patient('thread'))).entries],
+    };
     await write(one, prefix);
     await one.store.write([before, fromThread]);
     expect(await found('x-prefix')).toEqual(['before', 'thread']);
     // And those of a parameter that is gone are not written.
-    const after = put(one, patient('after'));
+    const after = await put(one, patient('after'));
     await write(one, { ...prefix, status: 'retired' }, 1);
     await one.store.write([after]);
     expect(await found('x-prefix')).toEqual(['before', 'thread']);
@@ -200,7 +203,7 @@ describe('definitions that others change', () => {
     expect([one.current().parameters, one.current().refused]).toEqual([[], []]);
     // As a copy or two servers at the same moment may bring them in: past the check.
     const twins = ['b', 'a'].map((id) => ({ ...prefix, id, url: `urn:${id}` }));
-    await base.write(twins.map((each) => put(one, each)));
+    await base.write(await Promise.all(twins.map((each) => put(one, each))));
     const told: string[] = [];
     one.tellRefused((text) => told.push(text));
     await Promise.all([one.look(), other.look()]);
@@ -210,10 +213,10 @@ describe('definitions that others change', () => {
       ),
     ]);
     // Once, whatever else is refused later.
-    await base.write([put(one, { ...prefix, id: 'c', url: 'urn:c' })]);
+    await base.write([await put(one, { ...prefix, id: 'c', url: 'urn:c' })]);
     await one.look();
     expect(told.map((text) => text.slice(0, 17))).toEqual(['SearchParameter/b', 'SearchParameter/c']);
-    await base.write([put(one, { ...prefix, id: 'c', url: 'urn:c', status: 'draft' }, 1)]);
+    await base.write([await put(one, { ...prefix, id: 'c', url: 'urn:c', status: 'draft' }, 1)]);
     await Promise.all([one.look(), other.look()]);
     expect(told).toHaveLength(2);
     const writers = (await base.maps.entries('writers')).size;
@@ -318,15 +321,26 @@ describe('definitions that others change', () => {
     const { extract, refit } = one.current();
     // As a thread makes them, which knows nothing of what is stored.
     const builtIn = () => createExtractor(few)(thread as Resource);
-    const made = composePut(thread as Resource, 'thread', undefined, { extract: builtIn, refit })!;
+    const made = (await composePut(thread as Resource, 'thread', undefined, { extract: builtIn, refit }))!;
     expect(made.entries.filter(({ param }) => param === 'x-prefix')).toEqual(
       extract(thread as Resource).filter(({ param }) => param === 'x-prefix'),
     );
     const bytes = JSON.stringify(builtIn()).length + made.body.head.length + made.body.tail.length;
     const limits = { ...DEFAULT_LIMITS, resource: bytes + 1000 };
-    expect(() => composePut(thread as Resource, 'thread', undefined, { extract: builtIn, refit, limits })).toThrow(
-      /may have/,
-    );
+    await expect(
+      composePut(thread as Resource, 'thread', undefined, { extract: builtIn, refit, limits }),
+    ).rejects.toThrow(/may have/);
+  });
+
+  it('contained resources are found by what is built in alone', async () => {
+    await write(one, prefix);
+    const contained = [{ ...patient('within'), active: true }];
+    const made = await put(one, { ...patient('around'), contained });
+    const names = (entries: readonly { readonly param: string }[] = []) => entries.map(({ param }) => param);
+    expect(names(made.entries)).toContain('x-prefix');
+    const [within] = made.contained!;
+    expect(names(within!.entries)).toContain('active');
+    expect(names(within!.entries)).not.toContain('x-prefix');
   });
 
   it('the words beside their values too', async () => {
@@ -368,7 +382,7 @@ describe('definitions that others change', () => {
 
   it('there are only so many', async () => {
     const many = Array.from({ length: 200 }, (_, i) => parameter(`x-${i}`, { expression: 'Patient.id' }));
-    await one.store.write(many.map((each) => put(one, each)));
+    await one.store.write(await Promise.all(many.map((each) => put(one, each))));
     expect(one.current().parameters).toHaveLength(200);
     await expect(write(one, prefix)).rejects.toMatchObject({ code: 'search-parameter-conflict', status: 422 });
     await write(one, { ...prefix, status: 'draft' });

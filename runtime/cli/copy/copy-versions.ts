@@ -1,7 +1,7 @@
 import { FhirError } from '../../fhir/errors.js';
 import type { Resource } from '../../fhir/resource.js';
 import { readJson } from '../../format/read-json.js';
-import { extractContained } from '../../search/contained.js';
+import { CUT_ENTRY, CUT_REASON, extractContained } from '../../search/contained.js';
 import type { IndexEntry } from '../../search/entry.js';
 import { fitWords } from '../../search/text/fit-words.js';
 import type { RestoredVersion, ScannedVersion, Store } from '../../store/store.js';
@@ -33,8 +33,10 @@ export interface CopyVersions {
   readonly signal: AbortSignal;
   /** Told of each step: how many versions it restored that were not there. */
   readonly onStep: (versions: number) => void;
-  /** Told of a current resource that is copied but cannot be found by searches. */
-  readonly onUnindexed: (version: ScannedVersion, reason: string) => void;
+  /** Bytes that entries of contained resources may have together in one. */
+  readonly room: number;
+  /** Told of a current resource that is copied but cannot be found by searches, or some of those that it contains. */
+  readonly onUnindexed: (version: ScannedVersion, reason: string, what: 'itself' | 'contained') => void;
 }
 
 /**
@@ -97,17 +99,20 @@ function toRestored(scanned: ScannedVersion, job: CopyVersions): RestoredVersion
 function entriesOf(
   content: Resource,
   scanned: ScannedVersion,
-  { extract, knownTypes, onUnindexed }: CopyVersions,
+  { extract, knownTypes, room, onUnindexed }: CopyVersions,
 ): Pick<RestoredVersion, 'entries' | 'contained'> {
   if (!knownTypes.has(scanned.type)) {
-    onUnindexed(scanned, `${scanned.type} is no resource type`);
+    onUnindexed(scanned, `${scanned.type} is no resource type`, 'itself');
     return { entries: [] };
   }
   try {
-    const entries = fitWords(extract(content), content, scanned.json?.length ?? 0);
-    return { entries, contained: extractContained(content, extract) };
+    const entries = extract(content);
+    const { contained, isCut } = extractContained(content, extract, room);
+    if (isCut) onUnindexed(scanned, CUT_REASON, 'contained');
+    const all = isCut ? [...entries, CUT_ENTRY] : entries;
+    return { entries: fitWords(all, content, scanned.json?.length ?? 0), contained };
   } catch (error) {
-    onUnindexed(scanned, error instanceof Error ? error.message : String(error));
+    onUnindexed(scanned, error instanceof Error ? error.message : String(error), 'itself');
     return { entries: [] };
   }
 }

@@ -75,7 +75,7 @@ async function compose(named: readonly Named[], core: LoadCore, done: Done): Pro
   for (const [i, { item, id }] of named.entries()) {
     try {
       const before = current[i];
-      const change = composeChecked(item, id, before, core);
+      const change = await composeChecked(item, id, before, core);
       const outcome = before?.json === undefined ? 'created' : 'updated';
       if (change === undefined) done(item, 'unchanged');
       else steps.push({ item, id, change, outcome });
@@ -155,10 +155,10 @@ function stopIfUnavailable(error: unknown): void {
   throw new LoadStopped(`the store does not work: ${error.issues[0].diagnostics ?? error.message}`, { cause: error });
 }
 
-function composeChecked(item: Item, id: string, current: Parameters<typeof composePut>[2], core: LoadCore) {
+async function composeChecked(item: Item, id: string, current: Parameters<typeof composePut>[2], core: LoadCore) {
   try {
     validateResource({ ...item.resource, id }, {}, core);
-    const change = composePut(item.resource, id, current, core);
+    const change = await composePut(item.resource, id, current, core);
     if (change !== undefined && change.body.head.length + change.body.tail.length > core.limits.resource) {
       throw new FhirError('resource-too-large');
     }

@@ -1,6 +1,6 @@
 import { FhirError } from '../../fhir/errors.js';
 import type { JsonValue } from '../../fhir/resource.js';
-import { countContained } from '../../search/contained.js';
+import { countFindable } from '../../search/contained.js';
 import type { Call } from '../call.js';
 import { checkMembers } from '../check-members.js';
 import { splitQuery } from '../criteria.js';
@@ -63,7 +63,7 @@ export async function readSteps(values: readonly JsonValue[], bundle: Call, serv
     if (entry !== undefined) entries.push(entry);
   }
   throwFaults(faults);
-  checkMembers(entries.reduce((sum, { resource }) => sum + (resource === undefined ? 0 : countContained(resource)), 0));
+  checkMembers(entries.reduce((sum, { resource }) => sum + (resource === undefined ? 0 : countFindable(resource)), 0));
 
   const placeholders = collectPlaceholders(entries, bundle.base);
   const writing = entries.filter(({ phase }) => phase !== Phase.Read);

@@ -7,6 +7,8 @@ import type { Zone } from './zone.js';
 
 /** What the last visit of a path needs: the list that entries go to. */
 export interface Harvest extends Focus {
+  /** The resource whose entries they are: `root`, or one that is contained in it. */
+  readonly resource: object;
   out: IndexEntry[];
   /** Of the expressions that need the FHIRPath library, once there was one; `failed`: the resource is too large for them. */
   evaluation?: Evaluation | 'failed';
