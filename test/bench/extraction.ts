@@ -101,7 +101,7 @@ function libraryExtractor(tables: Tables): Extractor {
   );
   return (resource) => {
     const out: IndexEntry[] = [];
-    const harvest: Harvest = { root: resource, resource: resource, out };
+    const harvest: Harvest = { root: resource, resource, out };
     for (const { run, visit } of branches) {
       for (const node of run(resource, {}) as unknown[]) visit(dataOf(node), harvest);
     }
