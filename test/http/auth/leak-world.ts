@@ -195,7 +195,7 @@ export function contentMaker(random: Random): (type: string, isOpen: boolean) =>
     });
   return (type, isOpen) => {
     const category = { coding: [{ system: CATEGORY, code: isOpen ? 'laboratory' : 'vital-signs' }] };
-    return {
+    return pointInto(random, {
       resourceType: type,
       // No tag: an update keeps those that were there.
       language: isOpen ? 'en' : 'de',
@@ -203,8 +203,19 @@ export function contentMaker(random: Random): (type: string, isOpen: boolean) =>
       ...(type === 'Observation' && { category: [category] }),
       ...MAKERS[type]!({ random, word, refer }),
       ...(type !== 'Binary' && random.chance(0.5) && { contained: contain() }),
-    };
+    });
   };
+}
+
+/** Some references of a resource, and of what is within it, lead to what is within it where that has the type. */
+function pointInto<T extends object>(random: Random, content: T & { readonly contained?: readonly object[] }): T {
+  const within = (content.contained ?? []) as readonly { readonly resourceType: string; readonly id: string }[];
+  if (within.length === 0) return content;
+  const text = JSON.stringify(content).replace(/"reference":"([A-Z]\w+)\/[\w.-]+"/g, (whole, type: string) => {
+    const target = within.find(({ resourceType }) => resourceType === type);
+    return target === undefined || random.chance(0.4) ? whole : `"reference":"#${target.id}"`;
+  });
+  return JSON.parse(text) as T;
 }
 
 /**
