@@ -4,7 +4,7 @@ import type { Tables } from '../../runtime/contract/index.js';
 import { containerTypes, intoContainers, type ContainedSearch } from '../../runtime/interactions/contained-search.js';
 import { placeOfMember } from '../../runtime/store/members.js';
 import type { Condition } from '../../runtime/search/query/query.js';
-import type { Store } from '../../runtime/store/store.js';
+import type { FindAcrossQuery, FindQuery, Store, StoredVersion } from '../../runtime/store/store.js';
 import { put } from '../contract/subject.js';
 import type { Sample } from './search-matrix-data.js';
 import type { FindSamples } from './search-oracle-trials.js';
@@ -19,6 +19,25 @@ const CONTAINERS = ['Basic', 'List'] as const;
 function containerOf(type: string, n: number): { readonly type: string; readonly id: string } {
   const at = Math.floor(n / TOGETHER);
   return { type: CONTAINERS[at % CONTAINERS.length]!, id: `${type.toLowerCase()}-${at}` };
+}
+
+/** How they are asked for: in any order, on pages that several are needed of. */
+const PAGES: Readonly<Record<ContainedSearch['shows'], Pick<FindQuery, 'sort' | 'count'>>> = {
+  container: { sort: [{ param: '_id', by: 'id', isDescending: true }], count: 40 },
+  contained: { sort: [{ param: '_lastUpdated', by: 'updated', isDescending: false }], count: 60 },
+};
+
+/** All pages, of which the first says how many there are. */
+async function walk(store: Store, query: FindAcrossQuery): Promise<readonly StoredVersion[]> {
+  let page = await store.findAcross(query);
+  const { total } = page;
+  const found = [...page.versions];
+  while (page.next !== undefined) {
+    page = await store.findAcross({ ...query, total: 'none', after: page.next });
+    found.push(...page.versions);
+  }
+  expect(found).toHaveLength(total!);
+  return found;
 }
 
 /** Puts samples into a store, each within another resource. */
@@ -40,7 +59,7 @@ export function findWithin(tables: Tables, samples: Samples): FindSamples {
   return async (store, type, where) => {
     const look = async (shows: ContainedSearch['shows']) => {
       const parts = intoContainers({ isBoth: false, shows }, { type, where: where satisfies Condition }, whole);
-      return (await store.findAcross({ parts, sort: [], count: 1000, total: 'none' })).versions;
+      return walk(store, { parts, ...PAGES[shows], total: 'accurate' });
     };
     const ids = (await look('contained')).map(({ id }) => placeOfMember(id).fragment);
     const all = samples.get(type)!;

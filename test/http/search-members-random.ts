@@ -57,8 +57,8 @@ function drawListing(random: Random, type: string, id: string): { resource: Send
 }
 
 /**
- * Random searches of `_list`, `_in`, `_in:not`, alone, together, with a filter, and over references, against what the
- * entries say. https://hl7.org/fhir/R5/search.html#_in
+ * Random searches of `_list`, `_in`, `_in:not`, alone, together, with a filter, and over references (of contained resources too),
+ * against what the entries say. https://hl7.org/fhir/R5/search.html#_in
  */
 export function randomMemberSearches(data: Store, count: number): void {
   const server = useWholeServer({ store: data });
@@ -74,7 +74,18 @@ export function randomMemberSearches(data: Store, count: number): void {
     subject: { reference: `Patient/${id}` },
   }));
 
-  beforeAll(() => putAll(server, [...people, ...observed, ...drawn.map(({ resource }) => resource)]), 60_000);
+  /** The same within others. */
+  const containers = observed.map((each) => ({
+    resourceType: 'Basic',
+    id: `in-${each.id}`,
+    code: { text: 'x' },
+    contained: [each],
+  }));
+
+  beforeAll(
+    () => putAll(server, [...people, ...observed, ...containers, ...drawn.map(({ resource }) => resource)]),
+    60_000,
+  );
 
   /** Whether one of the listings has it; of those that are there more than once, one entry suffices. */
   function has(of: readonly Listing[], type: string, id: string, isActive: boolean): boolean {
@@ -105,8 +116,9 @@ export function randomMemberSearches(data: Store, count: number): void {
       const asked = criteria.map(({ text }) => (isChain ? `subject:Patient.${text}` : text));
       if (isFiltered) asked.push('_filter=active%20eq%20true');
       const path = `/${isChain ? 'Observation' : type}?${asked.join('&')}&_total=accurate`;
-      const answer = await server.send('GET', path);
-      const expected = isChain ? found.map((id) => `of-${id}`) : found;
+      const shown = isChain ? random.pick(['', 'container', 'contained']) : '';
+      const answer = await server.send('GET', shown === '' ? path : `${path}&_contained=true&_containedType=${shown}`);
+      const expected = isChain ? found.map((id) => `${shown === 'container' ? 'in-' : ''}of-${id}`) : found;
       expect([answer.status, idsOf(answer).sort(), answer.json().total], `seed ${seedOfRun()}: ${path}`).toEqual([
         200,
         expected,

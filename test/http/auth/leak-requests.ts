@@ -95,7 +95,7 @@ export function requestMaker(policy: Policy, random: Random, value: Values): () 
       headers: { ...headers, ...more.headers },
     });
     if (interaction.startsWith('search')) {
-      const query = encode(search(searched(row, type)));
+      const query = encode(search(searched(row, type), interaction === 'search-type'));
       return method === 'GET' ? to(query) : to('', { body: query, headers: FORM_TYPE });
     }
     if (interaction.startsWith('history')) {

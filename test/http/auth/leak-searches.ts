@@ -21,10 +21,17 @@ const RESULTS: readonly (readonly [name: string, values: readonly string[]])[] =
   ['_score', ['true']],
 ];
 
+/** Those that go together with what is contained. */
+const BESIDE = RESULTS.filter(([name]) => name !== '_count' && name !== '_score');
+
 const PREFIXES = ['', 'eq', 'ne', 'gt', 'lt', 'ge', 'le', 'sa', 'eb', 'ap'];
 
-/** Makes the query of a search of one type, or of several: pairs of names and values as they are before encoding. */
-export type MakeSearch = (type: string | undefined) => [name: string, value: string][];
+/**
+ * Makes the query of a search of one type, or of several: pairs of names and values as they are before encoding.
+ *
+ * @param isOfType it is all resources of a type that are searched, not those of a compartment
+ */
+export type MakeSearch = (type: string | undefined, isOfType: boolean) => [name: string, value: string][];
 
 /**
  * Makes searches with any parameters of the tables, chains, includes and orders, whether the client may ask for them or not.
@@ -143,24 +150,48 @@ export function searchMaker(random: Random, value: Values, known: readonly strin
     return [name, chance(0.3) ? `${from}:${row.code}:${near(targetsOf(row))}` : `${from}:${row.code}`];
   };
 
-  /** What is contained in others, or what contains it. */
-  const containers = (): [string, string][] => [
-    ['_contained', pick(['true', 'true', 'both', 'false'])],
-    ...(chance(0.7) ? [['_containedType', pick(['contained', 'container'])] as [string, string]] : []),
-  ];
+  /** Until it has none of what asks by which others something is referred to, and of what the store defines: of what is contained that is refused. */
+  const without = <T>(draw: () => T, textOf: (drawn: T) => string): T => {
+    for (let tries = 0; ; tries++) {
+      const drawn = draw();
+      if (tries === 20 || !/_has:|_list|_in\b|x-/.test(textOf(drawn))) return drawn;
+    }
+  };
 
-  return (type) => {
+  /** What is contained in others, or what contains it, by all that goes together with that: on pages, mostly small ones. */
+  const within = (type: string): [string, string][] => {
+    const shown = pick(['contained', 'container', '']);
+    const query = random.some(2, () => without(() => criterion(type, 0), ([name]) => name)); // prettier-ignore
+    if (chance(0.4)) query.push(['_filter', without(() => filter(type, 0), (text) => text)]); // prettier-ignore
+    if (chance(0.2)) query.push(['_id', pick(['c1', 'c2', `c1,${pick(idsOfType(type))}`])]);
+    // Of what a reference leads to, membership may be asked.
+    const ways = references(type).filter(({ targets }) => targets?.some((each) => known.includes(each)) === true);
+    if (ways.length > 0 && chance(0.15)) {
+      const way = pick(ways);
+      query.push([`${way.code}:${near(targetsOf(way))}._list`, pick(idsOfType('List'))]);
+    }
+    const order = shown === 'contained' && chance(0.6) ? pick(rowsOf(type)).code : pick(['_id', '_lastUpdated']);
+    if (chance(0.5)) query.push(['_sort', (chance(0.5) ? '-' : '') + order]);
+    query.push(['_contained', pick(['true', 'true', 'both', 'both', 'false'])]);
+    if (shown !== '') query.push(['_containedType', shown]);
+    if (chance(0.7)) query.push(['_count', pick(['1', '2', '3'])]);
+    for (const [name, values] of random.some(2, () => pick(BESIDE))) query.push([name, pick(values)]);
+    return query;
+  };
+
+  return (type, isOfType) => {
+    if (type !== undefined && isOfType && chance(0.3)) return within(type);
     const query = random.some(3, () => criterion(type, 0));
     if (chance(0.2)) query.push(['_filter', filter(type, 0)]);
-    // Mostly without what would be refused beside it.
-    const looksInto = chance(0.25);
-    if (looksInto) query.push(...containers());
-    if (chance(looksInto ? 0.02 : 0.5)) query.push(...random.some(3, () => include(type)));
+    // What mostly is refused, or means nothing.
+    if (chance(0.02)) query.push(['_contained', pick(['true', 'both', 'x'])]);
+    if (chance(0.02)) query.push(['_containedType', 'contained']);
+    if (chance(0.5)) query.push(...random.some(3, () => include(type)));
     if (chance(0.2)) query.push(['_sort', (chance(0.5) ? '-' : '') + pick(rowsOf(type)).code]);
     for (const [name, values] of random.some(4, () => pick(RESULTS))) query.push([name, pick(values)]);
     if (type === undefined && chance(0.7)) query.push(['_type', `${pick(DRAFT_TYPES)},${pick(DRAFT_TYPES)}`]);
-    if (chance(looksInto ? 0.02 : 0.1)) query.push(membership(type));
-    if (chance(looksInto ? 0.02 : 0.1)) query.push(['_graph', pick(idsOfType('GraphDefinition'))]);
+    if (chance(0.1)) query.push(membership(type));
+    if (chance(0.1)) query.push(['_graph', pick(idsOfType('GraphDefinition'))]);
     return query;
   };
 }
