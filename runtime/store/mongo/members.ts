@@ -2,6 +2,7 @@ import type { Document } from 'mongodb';
 
 import type { Contained } from '../../search/contained.js';
 import { idsWithin, membersIn, memberType, placeOfMember, plainType } from '../members.js';
+import { compareText } from '../../search/query/compare-text.js';
 import { fieldsOf, readValue, type Field, type Raw } from './bson.js';
 import { keyOf, type Collections, type ResourceDocument, type VersionFields } from './documents.js';
 import type { InTime } from './in-time.js';
@@ -14,8 +15,8 @@ export const PLAIN: Document = { $gte: 'A' };
 /** All others. */
 export const MEMBERS: Document = { $lt: 'A' };
 
-/** Documents that one command writes. */
-const AT_ONCE = 500;
+/** What one command writes. */
+const MOST = { documents: 100, ranges: 500 };
 
 /** What a resource's document says of what is within it. */
 export function toWithin(contained: readonly Contained[] = []): Pick<ResourceDocument, 'within'> {
@@ -48,8 +49,8 @@ export function toMembers(
 }
 
 /**
- * Deletes what was within resources, and puts in what is now. Of the types of that it deletes all: a program that did not know what is
- * within resources may have left some behind.
+ * Deletes what was within resources, and what others may have left there, and puts in what is now. By a few at a time, in the order
+ * of the index: to insert something the server looks past all that the same transaction has deleted behind it.
  *
  * @param left by the `_id` of the resources
  */
@@ -59,18 +60,57 @@ export async function replaceMembers(
   members: readonly ResourceDocument[],
   given: InTime,
 ): Promise<void> {
-  const types = new Map<string, Set<string>>();
-  const add = (key: string, type: string): void =>
-    void (types.get(key) ?? types.set(key, new Set()).get(key)!).add(type);
-  for (const { key, within } of left) for (const type of within) add(key, type);
-  for (const { type, id } of members) add(keyOf(placeOfMember(id)), plainType(type));
-  const ranges = [...types].flatMap(([key, within]) => [...within].map((type) => rangeOf(key, type)));
-  for (let at = 0; at < ranges.length; at += AT_ONCE) {
-    await resource.deleteMany({ $or: ranges.slice(at, at + AT_ONCE) }, given());
+  for (const { ranges, documents } of cutRanges(rangesOf(left, members))) {
+    await resource.deleteMany({ $or: ranges.map(({ from, to }) => ({ _id: { $gte: from, $lt: to } })) }, given());
+    if (documents.length > 0) await resource.insertMany(documents, given());
   }
-  for (let at = 0; at < members.length; at += AT_ONCE) {
-    await resource.insertMany(members.slice(at, at + AT_ONCE), given());
+}
+
+/** A stretch of `_id`, and what is to be there, in order. */
+interface Range {
+  readonly from: string;
+  readonly to: string;
+  readonly documents: readonly ResourceDocument[];
+}
+
+/** One of each resource and each type that was, or is to be, within it. */
+function rangesOf(
+  left: readonly { readonly key: string; readonly within: readonly string[] }[],
+  members: readonly ResourceDocument[],
+): readonly Range[] {
+  const ranges = new Map<string, { from: string; to: string; documents: ResourceDocument[] }>();
+  const at = (key: string, type: string) => {
+    const range = rangeOf(key, type);
+    const known = ranges.get(range.from) ?? { ...range, documents: [] };
+    ranges.set(range.from, known);
+    return known;
+  };
+  for (const { key, within } of left) for (const type of within) at(key, type);
+  for (const member of members) at(keyOf(placeOfMember(member.id)), plainType(member.type)).documents.push(member);
+  for (const { documents } of ranges.values()) documents.sort((a, b) => compareText(a._id, b._id));
+  return [...ranges.values()].sort((a, b) => compareText(a.from, b.from));
+}
+
+/** Pieces of what is to be done, none of which has many documents or ranges. */
+function* cutRanges(
+  ranges: readonly Range[],
+): Generator<{ readonly ranges: readonly Range[]; readonly documents: readonly ResourceDocument[] }> {
+  let piece: Range[] = [];
+  let documents: ResourceDocument[] = [];
+  for (const { from, to, documents: all } of ranges) {
+    for (let at = 0; at === 0 || at < all.length;) {
+      const some = all.slice(at, at + MOST.documents - documents.length);
+      const next = at + some.length;
+      const begin = at === 0 ? from : all[at]!._id;
+      piece.push({ from: begin, to: all[next]?._id ?? to, documents: some });
+      documents.push(...some);
+      at = Math.max(next, 1);
+      if (documents.length < MOST.documents && piece.length < MOST.ranges) continue;
+      yield { ranges: piece, documents };
+      [piece, documents] = [[], []];
+    }
   }
+  if (piece.length > 0) yield { ranges: piece, documents };
 }
 
 /** Gives what is within resources the times of these. */
@@ -80,13 +120,16 @@ export async function restampMembers(
   given: InTime,
 ): Promise<void> {
   for (const { _id, updated, n, within = [] } of containers) {
-    for (const type of within) await resource.updateMany(rangeOf(_id, type), { $set: { updated, n } }, given());
+    for (const type of within) {
+      const { from, to } = rangeOf(_id, type);
+      await resource.updateMany({ _id: { $gte: from, $lt: to } }, { $set: { updated, n } }, given());
+    }
   }
 }
 
-function rangeOf(key: string, type: string): { readonly _id: Document } {
+function rangeOf(key: string, type: string): { readonly from: string; readonly to: string } {
   const at = key.indexOf('/');
   const { from, to } = idsWithin({ type: key.slice(0, at), id: key.slice(at + 1) });
-  const [$gte, $lt] = [from, to].map((id) => keyOf({ type: memberType(type), id }));
-  return { _id: { $gte, $lt } };
+  const idOf = (id: string): string => keyOf({ type: memberType(type), id });
+  return { from: idOf(from), to: idOf(to) };
 }
