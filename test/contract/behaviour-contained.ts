@@ -80,6 +80,42 @@ export function containedBehaviour(on: Subject): void {
     expect(await store.read('Order', 'a')).toMatchObject({ version: 1 });
   });
 
+  it('nothing that looks at all types, or into an index, takes it for a resource', async () => {
+    const more = [of('_content', words('within')), of('of', reference({ type: 'Drug', id: 'd' }))];
+    const contained = Array.from({ length: 5 }, (_, n) => within(`m${n}`, 'x', more));
+    const [first] = await store.write([order('a', 0, contained), put('d', 0, 'x', [], 'Drug')]);
+    const [last] = await store.write([order('a', 1, contained)]);
+    const since = first!.lastUpdated;
+    const at = { from: since, to: last!.lastUpdated };
+    expect((await store.history({ count: 100, since })).total).toBe(3);
+    expect((await store.history({ count: 0, since: last!.lastUpdated + 1 })).total).toBe(0);
+    for (const types of [undefined, ['Drug', 'Order']]) {
+      const history = await store.history({ count: 100, at, ...(types && { types }) });
+      expect([history.versions.length, history.total]).toEqual([3, 3]);
+    }
+    expect((await store.history({ count: 100, type: 'Drug' })).total).toBe(1);
+    const updated: Condition = { updated: [{ low: { gte: since } }] };
+    const text: Condition = { param: '_content', words: { phrase: ['within'] } };
+    const referring: Condition = { has: { type: 'Order', param: 'of', where: { all: [] } } };
+    const findAll = async (where: Condition): Promise<string[]> => {
+      const parts = ['Drug', 'Order'].map((type) => ({ type, where }));
+      const page = await store.findAcross({ parts, sort: [], count: 100, total: 'accurate' });
+      expect(page.total).toBe(page.versions.length);
+      return page.versions.map(({ type, id }) => `${type}/${id}`);
+    };
+    expect(await findAll(updated)).toEqual(['Drug/d', 'Order/a']);
+    expect(await findAll({ not: code('y') })).toEqual(['Drug/d', 'Order/a']);
+    for (const where of [text, referring, code('x'), { ids: ['m1', 'Order/a#m1', 'a#m1'] }]) {
+      expect(await findAll(where)).toEqual([]);
+    }
+    const directive = { isReverse: true, source: 'Drug', params: ['of'], iterates: false };
+    const include = { directives: [directive], most: 10, rounds: 1 };
+    expect((await store.find(query('Drug', { include }))).included).toEqual([]);
+    expect(await store.readMany([{ type: 'Drug', id: 'm1' }, { type: 'Drug', id: 'Order/a#m1' }])).toEqual([undefined, undefined]); // prettier-ignore
+    // What must find nothing for a write to be done.
+    await store.write([put('new', 0, 'x', [], 'Drug')], [{ type: 'Drug', where: code('x'), found: [] }]);
+  });
+
   it('each version has its own, and a deletion none', async () => {
     await store.write([order('a', 0, [within('m1', 'x'), within('m2', 'y'), within('m3', 'z', [], 'Tool')])]);
     await store.write([order('a', 1, [within('m2', 'x'), within('m4', 'y')])]);

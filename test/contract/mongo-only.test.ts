@@ -25,6 +25,19 @@ describeOnMongod('a MongoDB store beyond the contract', () => {
   /** Documents whose keys people choose. */
   const named = (name: string) => db.collection<{ _id: string; [field: string]: unknown }>(name);
 
+  it('has nothing left of what was within a resource that is deleted', async () => {
+    const entries: IndexEntry[] = [{ kind: 'token', param: 'code', code: 'x' }];
+    const contained = Array.from({ length: 10 }, (_, n) => ({ type: n < 5 ? 'Drug' : 'Tool', id: `m${n}`, entries }));
+    const count = (name: string): Promise<number> => named(name).countDocuments();
+    await store.write([{ ...put('a', 0), contained }, put('b', 0)]);
+    expect(await count('resource')).toBe(12);
+    await store.write([{ ...put('a', 1), contained: contained.slice(3, 7) }]);
+    expect(await count('resource')).toBe(6);
+    await store.write([deletion('a', 2)]);
+    expect([await count('resource'), await count('history')]).toEqual([2, 2]);
+    expect(await named('history').countDocuments({ within: { $exists: true } })).toBe(0);
+  });
+
   it('can be looked at with any tool: native documents, versions in one of two collections, entries by kind', async () => {
     const chalmers = (expected: number, more: object = {}): Put => {
       const content = { resourceType: 'Patient', id: 'p', name: [{ family: 'Chalmers' }], ...more };

@@ -1,10 +1,13 @@
+import Database from 'better-sqlite3';
 import { chmodSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 
 import { backUp } from '../../runtime/store/sqlite/backup.js';
+import { INDEX_TABLES } from '../../runtime/store/sqlite/schema.js';
 import type { Store } from '../../runtime/store/store.js';
-import { put, useStore } from './subject.js';
+import { of, reference, token, words } from './behaviour-search-helpers.js';
+import { deletion, put, useStore } from './subject.js';
 
 /** What a SQLite file does beyond the contract: its writes are in one order, and it can be copied. */
 describe('a SQLite file', () => {
@@ -43,6 +46,23 @@ describe('a SQLite file', () => {
     const late = await subject.reopen({ now: () => 1_000_000 });
     const [second] = await late.write([put('b', 0)]);
     expect(second?.lastUpdated).toBeGreaterThan(first?.lastUpdated ?? Infinity);
+  });
+
+  it('has nothing left of what was within a resource that is deleted', async () => {
+    const entries = [of('code', token('x')), of('of', reference({ type: 'Drug', id: 'd' })), of('_text', words('x'))];
+    const contained = Array.from({ length: 10 }, (_, n) => ({ type: n < 5 ? 'Drug' : 'Tool', id: `m${n}`, entries }));
+    const db = new Database(join(subject.place, 'kiln.db'), { readonly: true });
+    const count = (table: string): number => db.prepare<[], number>(`SELECT count(*) FROM ${table}`).pluck().get()!;
+    const counts = (): number[] => ['resource', 'member', ...INDEX_TABLES].map(count);
+    await store.write([put('a', 0)]);
+    const before = counts();
+    await store.write([{ ...put('a', 1), contained }]);
+    expect([count('resource'), count('member')]).toEqual([11, 10]);
+    await store.write([{ ...put('a', 2), contained: contained.slice(3, 7) }]);
+    expect([count('resource'), count('member')]).toEqual([5, 4]);
+    await store.write([deletion('a', 3)]);
+    expect(counts()).toEqual(before);
+    db.close();
   });
 
   it('has a history that is complete up to its last write', async () => {

@@ -225,6 +225,25 @@ export function containedSearches(data: Store): void {
     expect(refusal).toContain(text);
   });
 
+  it.each([
+    '%23Medication',
+    '%23Medication?code=1',
+    '%23Medication/MedicationRequest%2Fr1%23m1',
+    '%23Medication/_history',
+    '?_type=%23Medication',
+    '_history?_type=%23Medication',
+    'MedicationRequest/_search?_has:%23Medication:.container:code=1',
+    'MedicationRequest?_has:%23Medication:.container:code=1',
+    'MedicationRequest?_revinclude=%23Medication:.container',
+    'Medication?.in=MedicationRequest&_contained=true',
+    'MedicationRequest?medication:%23Medication.code=1',
+    'MedicationRequest/$graphql?query={x:%23MedicationList{id}}',
+  ])('%s: no client names the types that it is kept under', async (to) => {
+    const answer = await server.send('GET', `/${to}`, undefined, { prefer: 'handling=strict' });
+    expect(answer.status).toBeGreaterThanOrEqual(400);
+    expect(answer.status).toBeLessThan(500);
+  });
+
   it('is no criterion of a write', async () => {
     const answer = await server.send('DELETE', '/Medication?code=1&_contained=true');
     expect(refusalOf(answer)).toContain('"_contained" says how results are shown');
