@@ -299,6 +299,26 @@ export function containedBehaviour(on: Subject): void {
     expect(await members({ all: [] })).toEqual(['Order/a#m0', 'Order/a#m1', 'Order/a#m2', 'Order/b#m1']);
   });
 
+  it('many within one are replaced by others, some of which were there', async () => {
+    const named = (ids: readonly string[]) =>
+      ids.map((id) => within(id, 'x', [], id.length % 2 === 0 ? 'Drug' : 'Tool'));
+    const all = async () => [...(await members({ all: [] })), ...(await members({ all: [] }, 'Tool'))].sort();
+    const numbers = Array.from({ length: 350 }, (_, n) => n);
+    const sets = [
+      numbers.map((n) => `m${n}`),
+      numbers.map((n) => (n % 3 === 0 ? `m${n}a` : `m${n}`)).filter((_, n) => n % 7 !== 0),
+      ['m1', 'm99', 'z'],
+      numbers.map((n) => `a${n}`),
+      [],
+      numbers.slice(0, 101).map((n) => `m${n}`),
+    ];
+    await store.write([order('b', 0, named(['m5']))]);
+    for (const [version, ids] of sets.entries()) {
+      await store.write([order('a', version, named(ids))]);
+      expect(await all()).toEqual([...ids.map((id) => `Order/a#${id}`), 'Order/b#m5'].sort());
+    }
+  });
+
   if (on.isShared) {
     it('it is looked for in the types alone that contain any', async () => {
       const types = ['Order', 'OrderSet', ...Array.from({ length: 60 }, (_, n) => `Type${n}`)];
