@@ -1,4 +1,4 @@
-import { localParam } from '../search/contained.js';
+import { localParam } from '../search/local-param.js';
 import { searchDefinitions } from '../search/query/definitions.js';
 import type { Condition, Criterion, Target } from '../search/query/query.js';
 import { usedBy } from '../search/query/used-by.js';

@@ -14,14 +14,6 @@ export const MOST_CONTAINED = 5000;
 /** What the index record calls the entries of contained resources: there are those of all types within the resources of each. */
 export const CONTAINED = '_contained';
 
-/**
- * The parameter under which references to what is within the same resource (`#m1`) have their entries: of these only `fragment` is
- * there, and stores make them lead to the member. So nothing but a chain that asks for it finds them.
- */
-export function localParam(param: string): string {
-  return `${param}#`;
-}
-
 /** A resource within another, as it is found. */
 export interface Contained {
   readonly type: string;

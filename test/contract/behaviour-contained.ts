@@ -1,6 +1,7 @@
 import { beforeEach, expect, it } from 'vitest';
 
-import { localParam, type Contained } from '../../runtime/search/contained.js';
+import type { Contained } from '../../runtime/search/contained.js';
+import { localParam } from '../../runtime/search/local-param.js';
 import { MEMBER, memberType } from '../../runtime/store/members.js';
 import type { IndexEntry } from '../../runtime/search/entry.js';
 import type { Condition } from '../../runtime/search/query/query.js';

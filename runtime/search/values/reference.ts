@@ -1,6 +1,6 @@
 import type { Visit } from '../../path/visit.js';
 import { readReference } from '../../path/reference-text.js';
-import { localParam } from '../contained.js';
+import { localParam } from '../local-param.js';
 import type { IndexEntry, ReferenceEntry } from '../entry.js';
 import type { Converters, Harvest, Target } from './converter.js';
 import { objectOf, textOf } from './json.js';
