@@ -1,9 +1,13 @@
+import type { Access } from '../auth/scopes/access.js';
+import type { Note } from '../fhir/note.js';
 import { localParam } from '../search/local-param.js';
 import { searchDefinitions } from '../search/query/definitions.js';
 import type { Condition, Criterion, Target } from '../search/query/query.js';
 import { usedBy } from '../search/query/used-by.js';
 import { memberType } from '../store/members.js';
-import type { ServiceTables } from './services.js';
+import { containersOf } from './contained-search.js';
+import { notInContained } from './search-notes.js';
+import type { Services, ServiceTables } from './services.js';
 
 /** A chain as it is asked for. */
 export type ChainCriterion = Extract<Criterion, { readonly chain: unknown }>;
@@ -28,14 +32,48 @@ export function intoContained(asked: ChainCriterion, chain: readonly Target[], t
   return within.length === 0 ? plain : { some: [plain, { param: localParam(param), chain: within }] };
 }
 
-/** The code of a stored parameter because of which chains of a criterion do not lead into contained resources; undefined: there is none. */
-export function storedBeyond(criterion: Criterion, tables: ServiceTables): string | undefined {
-  if ('all' in criterion) return first(criterion.all, (each) => storedBeyond(each, tables));
-  if ('some' in criterion) return first(criterion.some, (each) => storedBeyond(each, tables));
-  if ('not' in criterion) return storedBeyond(criterion.not, tables);
-  if ('has' in criterion) return storedBeyond(criterion.has.where, tables);
-  if (!('chain' in criterion)) return undefined;
-  return first(criterion.chain, (target) => (goesByPlace(target.where) ? undefined : storedIn(target, tables)));
+/** A stored parameter because of which a chain does not lead into contained resources of a type. */
+export interface StoredBeyond {
+  /** Of the parameter as the client names it. */
+  readonly name: string;
+  readonly code: string;
+  readonly type: string;
+}
+
+/** Those of a criterion. */
+export function storedBeyond(name: string, criterion: Criterion, tables: ServiceTables): readonly StoredBeyond[] {
+  const inner = (each: Criterion): readonly StoredBeyond[] => storedBeyond(name, each, tables);
+  if ('all' in criterion) return criterion.all.flatMap(inner);
+  if ('some' in criterion) return criterion.some.flatMap(inner);
+  if ('not' in criterion) return inner(criterion.not);
+  if ('has' in criterion) return inner(criterion.has.where);
+  if (!('chain' in criterion)) return [];
+  return criterion.chain.flatMap((target) => {
+    const code = goesByPlace(target.where) ? undefined : storedIn(target, tables);
+    return code === undefined ? [] : [{ name, code, type: target.type }];
+  });
+}
+
+/** So many types are looked for; of more it is told whether there are any or not. */
+const FEW_TYPES = 5;
+
+/** What of it is to be known: where resources that the token shows contain some of such a type. */
+export async function storedBeyondNotes(
+  all: readonly StoredBeyond[],
+  access: Access,
+  { store, tables }: Pick<Services, 'store' | 'tables'>,
+  signal?: AbortSignal,
+): Promise<Note[]> {
+  const [one] = all;
+  if (one === undefined) return [];
+  const types = [...new Set(all.map(({ type }) => type))];
+  if (types.length <= FEW_TYPES) {
+    const parts = types.flatMap((type) => containersOf(type, access, tables));
+    if (parts.length === 0) return [];
+    const { versions } = await store.findAcross({ parts, sort: [], count: 1, total: 'none' }, signal);
+    if (versions.length === 0) return [];
+  }
+  return [notInContained(one.name, one.code)];
 }
 
 /** Whether chains stand in it. */
@@ -57,12 +95,4 @@ function goesByPlace(where: Criterion): boolean {
   if ('some' in where) return where.some.some(goesByPlace);
   if ('not' in where) return goesByPlace(where.not);
   return 'ids' in where || 'updated' in where || 'has' in where || 'members' in where;
-}
-
-function first<T, F>(items: readonly T[], find: (item: T) => F | undefined): F | undefined {
-  for (const item of items) {
-    const found = find(item);
-    if (found !== undefined) return found;
-  }
-  return undefined;
 }

@@ -207,6 +207,13 @@ function membersByText(versions: readonly StoredVersion[]): ReadonlyMap<string, 
   return places;
 }
 
+/** What contains a resource of a type, as far as a token shows it. */
+export function containersOf(type: string, access: Access, tables: ServiceTables): readonly Target[] {
+  const seen = access === OPEN_ACCESS ? access : searchAccess(access, tables.resourceTypes);
+  const has: Condition = { has: { type: memberType(type), param: MEMBER.container, where: EVERYTHING } };
+  return containersWithin(seen, tables).map((each) => ({ type: each.type, where: withinReach(has, each.reach) }));
+}
+
 /**
  * What is to be known where containers are looked into: some of them contain more than is found. Only those that the token shows
  * are looked at, so that of others nothing is told.

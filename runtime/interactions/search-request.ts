@@ -11,7 +11,7 @@ import { splitAt } from '../search/query/split.js';
 import { usedBy, type UsedParameter } from '../search/query/used-by.js';
 import type { FindQuery, IncludeDirective } from '../store/store.js';
 import { searchContext } from './common-parameters.js';
-import { hasChain, storedBeyond } from './contained-chains.js';
+import { hasChain, storedBeyond, type StoredBeyond } from './contained-chains.js';
 import { readContained, type ContainedSearch } from './contained-search.js';
 import { FORM } from './page-form.js';
 import { isInclude, mergeIncludes, readInclude, readIncludeName } from './read-include.js';
@@ -19,7 +19,7 @@ import { chooseTypes, TYPES } from './read-types.js';
 import { RESULT_PARAMETERS, type ResultOptions } from './result-parameters.js';
 import { wordsAskedFor, type AskedWords } from './search-scores.js';
 import type { SearchInput, SearchServices, SentParameter } from './search-input.js';
-import { addNote, emptyNote, ignoredNote, notInContained, type NoteList } from './search-notes.js';
+import { addNote, emptyNote, ignoredNote, type NoteList } from './search-notes.js';
 import { DEFAULT_SEARCH, MAX_CRITERIA, type SearchSettings } from './search-settings.js';
 import { checkView } from './search-views.js';
 import type { View } from './services.js';
@@ -38,6 +38,8 @@ export interface SearchRequest extends Pick<FindQuery, 'sort' | 'count' | 'total
   readonly scored?: readonly AskedWords[];
   /** What names the graph whose resources come with the matches. */
   readonly graph?: string;
+  /** Stored parameters because of which chains do not lead into contained resources. */
+  readonly beyond?: readonly StoredBeyond[];
   /** Absent: it looks into no containers. */
   readonly contained?: ContainedSearch;
   /** The parameters that searching, sorting and including go by. */
@@ -79,6 +81,7 @@ export function readSearchRequest(input: SearchInput, services: SearchServices):
   };
   const criteria: Criterion[] = [];
   const names: string[] = [];
+  const beyond: StoredBeyond[] = [];
   const includes: IncludeDirective[] = [];
   const included = new Set<string>();
   const used = new Map<string, UsedParameter>();
@@ -111,8 +114,7 @@ export function readSearchRequest(input: SearchInput, services: SearchServices):
     if (room < 0) throw tooManyValues(2 * context.maxAlternatives, criteria.some(isLink));
     usedBy(owner, criterion, definitions).forEach(use);
     if (hasChain(criterion)) use({ type: owner, code: CONTAINED });
-    const stored = storedBeyond(criterion, services.tables);
-    if (stored !== undefined) addNote(notes, notInContained(name, stored));
+    beyond.push(...storedBeyond(name, criterion, services.tables));
     understood.push(sent);
   };
 
@@ -197,6 +199,7 @@ export function readSearchRequest(input: SearchInput, services: SearchServices):
     ...(include !== undefined && { include }),
     ...(scored !== undefined && scored.length > 0 && { scored }),
     ...(contained !== undefined && { contained }),
+    ...(beyond.length > 0 && { beyond }),
     ...(options.graph !== undefined && query.count > 0 && { graph: options.graph }),
     used: [...used.values()],
     understood,

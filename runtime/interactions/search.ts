@@ -3,6 +3,7 @@ import type { FindPage, FindQuery } from '../store/store.js';
 import type { Call, Reply } from './call.js';
 import { findPage } from './find-page.js';
 import { openGraph } from './graph/include-graph.js';
+import { storedBeyondNotes } from './contained-chains.js';
 import { checkContainedScope, cutMembers, cutNotes } from './contained-search.js';
 import { describeCurrency } from './index-currency.js';
 import { namesNotCurrent } from './names-not-current.js';
@@ -96,6 +97,7 @@ export async function search(call: Call, services: Services): Promise<Reply> {
       ...(reached?.isCut === true ? [graphCutNote(includes)] : []),
       ...(await currencyNotes({ used: asked }, services)),
       ...(request.contained === undefined ? [] : await cutNotes(call.principal.access, services, call.signal)),
+      ...(await storedBeyondNotes(request.beyond ?? [], call.principal.access, services, call.signal)),
       ...(await unindexedNotes(asked, types, call.principal.access, services, call.signal)),
     ],
   });
