@@ -111,6 +111,20 @@ export function storedParameters(store: string): void {
       for (const [search, found] of SEARCHES) expect(await other.found(search)).toEqual(found);
     });
 
+    it('a chain by one of them says that it does not look into what is contained, once something is', async () => {
+      const chain = 'Observation?subject:Patient.x-colour=red';
+      const { found, warnings } = await one.search(chain);
+      expect(warnings).toEqual([]);
+      const contained = [{ resourceType: 'Patient', id: 'p', gender: 'other' }];
+      await put({ resourceType: 'Basic', id: 'holds', code: { text: 'x' }, contained });
+      const warning =
+        'The chain "subject:Patient.x-colour" did not look into contained resources: "x-colour" is a search parameter that is stored here, and those are not found by such';
+      expect(await one.search(chain)).toEqual({ found, warnings: [warning] });
+      expect((await one.search('Observation?subject:Patient.gender=other')).warnings).toEqual([]);
+      expect((await one.send('DELETE', 'Basic/holds')).status).toBeLessThan(205);
+      expect((await one.search(chain)).warnings).toEqual([]);
+    });
+
     it('two of one transaction do not collide either, nor two of a batch', async () => {
       const twins = ['x-one', 'x-two'].map((id) => ({
         ...parameter('x-twin', { expression: 'Patient.id' }),
