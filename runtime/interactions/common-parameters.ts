@@ -1,5 +1,6 @@
 import { FhirError } from '../fhir/errors.js';
 import { searchDefinitions, type SearchDefinitions } from '../search/query/definitions.js';
+import { OF_ONE_TYPE } from '../search/query/later-parameters.js';
 import { isLinkName } from '../search/query/link-name.js';
 import type { CriterionContext } from '../search/query/parse-criterion.js';
 import { quote } from '../search/query/quote.js';
@@ -51,6 +52,8 @@ function checkCommon(name: string, rows: ReturnType<SearchDefinitions['rowsOf']>
   const [code = ''] = name.split(/[:.]/, 1);
   if (!isLinkName(name) && rows.has(code)) return;
   const what = isLinkName(name) ? 'leads from one type to others' : 'is none that all types have';
-  const hint = `search one type, [base]/[type]?…; over several these are valid: ${codesOf(rows).join(', ')}`;
+  const hint = `search one type, [base]/[type]?…; over several these are valid: ${codesOf(rows)
+    .filter((each) => !OF_ONE_TYPE.has(each))
+    .join(', ')}`;
   throw new FhirError('parameter-unknown', `The parameter ${quote(name)} ${what}; ${hint}`);
 }

@@ -5,7 +5,7 @@ import { searchDefinitions } from '../search/query/definitions.js';
 import { placesOf } from '../search/places/place-rows.js';
 import { modifiersOf, prefixesOf } from '../search/query/modifiers.js';
 import type { HierarchyContext } from '../search/query/parse-hierarchy.js';
-import { isInline, OF_THEIR_OWN } from '../search/query/later-parameters.js';
+import { isInline, OF_ONE_TYPE, OF_THEIR_OWN } from '../search/query/later-parameters.js';
 import { isWords } from '../search/query/text-modifiers.js';
 import { codesOf } from '../search/query/unknown-parameter.js';
 import { rootOf } from './common-parameters.js';
@@ -42,7 +42,9 @@ function listed(name: string, values: readonly string[] = []): JsonObject {
 /** What searches over all types take. */
 export function describeCommon({ tables }: Pick<Services, 'tables'>): JsonObject {
   const definitions = searchDefinitions(tables);
-  const searchParam = describeRows(definitions.rowsOf(rootOf(tables.search)), undefined);
+  const searchParam = describeRows(definitions.rowsOf(rootOf(tables.search)), undefined).filter(
+    ({ name }) => typeof name !== 'string' || !OF_ONE_TYPE.has(name),
+  );
   return searchParam.length === 0 ? {} : { searchParam };
 }
 
@@ -84,14 +86,14 @@ export function describeResults({ search, subset }: Pick<Services, 'search' | 's
   return (
     `_sort by every parameter listed but composite ones, _count up to ${maxCount} (default ${count}), _maxresults, ` +
     `_total, ${views}. Chains and _has, nested, up to ${links} links in one name. _include and _revinclude, also with ` +
-    `:iterate (${includeRounds} times), up to ${includes} resources a page. _contained and _containedType. By GET and by POST to _search.`
+    `:iterate (${includeRounds} times), up to ${includes} resources a page. _contained and _containedType. _score beside words. _graph. By GET and by POST to _search.`
   );
 }
 
 /** What searches over several types take. */
 export function describeAcross(): string {
   return (
-    'By the parameters that all types have, those that _type names or all of them; _sort, _count, _total, _include and ' +
-    '_revinclude as in searches of one type. By GET and by POST to _search.'
+    'By the parameters that all types have, those that _type names or all of them; _sort, _count, _total, _score, _include, ' +
+    '_revinclude and _graph as in searches of one type. By GET and by POST to _search.'
   );
 }

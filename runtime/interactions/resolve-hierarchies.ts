@@ -2,11 +2,12 @@ import { FhirError } from '../fhir/errors.js';
 import type { Resource } from '../fhir/resource.js';
 import { readJson } from '../format/read-json.js';
 import { localTests } from '../search/query/parse-value.js';
+import { MAX_LISTINGS } from '../search/query/members.js';
 import type { Condition, Criterion, Hierarchy, Target } from '../search/query/query.js';
 import type { Store, StoredVersion } from '../store/store.js';
 import { findAll } from './find-all.js';
 import { hasChain, intoContained } from './contained-chains.js';
-import { MAX_LISTINGS, resolveMembers, type MembersBudget, type MembersSource } from './resolve-members.js';
+import { resolveMembers, type MembersBudget, type MembersSource } from './resolve-members.js';
 import type { Services } from './services.js';
 
 /** Where hierarchies are followed, and members looked up. Of the base absolute references are as good as relative ones. */

@@ -1,6 +1,6 @@
 import { FhirError } from '../fhir/errors.js';
 import { readReference } from '../path/reference-text.js';
-import { LISTINGS, type Listing } from '../search/query/members.js';
+import { LISTINGS, MAX_LISTINGS, type Listing } from '../search/query/members.js';
 import { NOTHING, type Condition, type MembersCriterion } from '../search/query/query.js';
 import { dateInterval } from '../search/values/date-interval.js';
 import type { Zone } from '../search/values/zone.js';
@@ -19,9 +19,6 @@ export interface MembersSource {
 
 /** Members that are none any more, of all that one search names. */
 export const MAX_FORMER = 10_000;
-
-/** Resources whose active members one search asks for: each is read, and may be a condition of its own. */
-export const MAX_LISTINGS = 100;
 
 /** How many it may still name. */
 export interface MembersBudget {

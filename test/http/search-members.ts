@@ -122,6 +122,10 @@ export function memberSearches(data: Store): void {
     ['Patient?_in:missing=true', '400 modifier-unknown The parameter "_in" takes :not alone; it has :missing'],
     [
       `Patient?_in=${'Group/g,'.repeat(100)}Group/g`,
+      '400 parameter-invalid The parameter "_in" has 101 values, and may have 100',
+    ],
+    [
+      `Patient?_in=${'Group/g,'.repeat(59)}Group/g&_in=${'Group/g,'.repeat(59)}Group/g`,
       '503 too-costly _in names more than 100 resources; search by some of them at a time',
     ],
     ['?_in=Group/g', 'is asked of one type: [base]/[type]?_in=…'],

@@ -196,7 +196,7 @@ async function openSearch(
     throw new FhirError('parameter-invalid', `The graph ${name} has params with ${bad.name}, which is no criterion`);
   }
   const input = { type, params: sent, isLenient: false, isPosted: false, now, base: call.base };
-  const request = readSearchRequest(input, services);
+  const request = readParams(name, type, () => readSearchRequest(input, services));
   const { id: _id, member: _member, ...rest } = call;
   const asked: Call = { ...rest, interaction: 'search-type', type };
   const bounds = await boundSearch(asked, { path: type, type, types: [type] }, request, services);
@@ -206,6 +206,16 @@ async function openSearch(
     find: ({ type: _type, where: _where, ...page }, signal) =>
       findPage(parts, request, page, { base: call.base, ...(signal !== undefined && { signal }) }, services, bounds),
   };
+}
+
+/** @throws FhirError naming the graph and the type whose params are wrong */
+function readParams<T>(graph: string, type: string, read: () => T): T {
+  try {
+    return read();
+  } catch (error) {
+    if (!(error instanceof FhirError)) throw error;
+    throw error.map((issue) => ({ ...issue, text: `The graph ${graph} has params for ${type}: ${issue.text}` }));
+  }
 }
 
 /** A link by a path: what resources refer to is looked up by type and id. */

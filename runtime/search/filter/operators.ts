@@ -21,6 +21,11 @@ type Readers = Readonly<Partial<Record<FilterOperator, OperatorReader>>>;
 /** Operators of which searches have prefixes of the same name and meaning. */
 const PREFIXES = ['eq', 'ne', 'gt', 'lt', 'ge', 'le', 'ap', 'sa', 'eb'] as const;
 
+/** Whether an operator is one of these. */
+export function isPrefix(operator: FilterOperator): boolean {
+  return (PREFIXES as readonly string[]).includes(operator);
+}
+
 /**
  * What each operator does, by the type of the parameter; what is missing here is refused. `pr`, which all types have, and
  * composites stand elsewhere. https://hl7.org/fhir/R5/search_filter.html#ops

@@ -12,7 +12,8 @@ import { compositeTests, missing, readValue, toCondition } from '../query/read-v
 import { isWords } from '../query/text-modifiers.js';
 import { countWays, resolveLinks } from '../query/resolve-links.js';
 import { splitAt } from '../query/split.js';
-import { LATER_OPERATORS, OPERATORS, operatorsOf, withSystem } from './operators.js';
+import { prefixesOf } from '../query/modifiers.js';
+import { isPrefix, LATER_OPERATORS, OPERATORS, operatorsOf, withSystem } from './operators.js';
 import { parseFilter } from './parse-filter.js';
 
 /** Name of the parameter. */
@@ -65,7 +66,8 @@ function read(filter: Filter, context: CriterionContext, work: Work): Condition 
 function readTest(test: FilterTest, context: CriterionContext, work: Work): Condition {
   const { links } = context;
   if (--work.room < 0) throw tooWide();
-  if (test.path.steps.length === 0) return compare(test, findPlainRow(test.path.last, context.rows), context);
+  const isListed = (code: string): boolean => code !== FILTER && isComparable(context.rows.get(code));
+  if (test.path.steps.length === 0) return compare(test, findPlainRow(test.path.last, context.rows, isListed), context);
   if (links === undefined) throw new FhirError('parameter-invalid', `${quote(test.text)} leads to other resources, which only a search of one type does: [base]/[type]?…`); // prettier-ignore
   work.room -= LOOKUP;
   const found = resolveLinks(test.path, test.text, links);
@@ -84,9 +86,13 @@ function tooWide(): FhirError {
   return new FhirError('parameter-invalid', text);
 }
 
+/** Whether filters compare with a parameter: not with words and members. */
+function isComparable(row: SearchRow | undefined): row is SearchRow {
+  return row !== undefined && !isMembers(row.code) && !isWords(row);
+}
+
 function compare({ text, operator, value }: FilterTest, row: SearchRow, context: CriterionContext): Condition {
-  if (isMembers(row.code) || isWords(row))
-    throw new FhirError('parameter-invalid', `${quote(text)} stands by itself, beside filters`);
+  if (!isComparable(row)) throw new FhirError('parameter-invalid', `${quote(text)} stands by itself, beside filters`);
   if (operator === 'pr')
     return missing(`${text} pr`, value === 'true' ? 'false' : value === 'false' ? 'true' : value, row);
   if (row.type === 'composite' && operator === 'eq') {
@@ -94,6 +100,8 @@ function compare({ text, operator, value }: FilterTest, row: SearchRow, context:
   }
   const reader = OPERATORS[row.type]?.[operator];
   if (reader === undefined) throw wrongOperator(text, operator, row);
+  if (isPrefix(operator) && COMPARED.has(row.type) && !prefixesOf(row).includes(operator))
+    throw notAdmitted(text, operator, row);
   // Ids are compared as they stand.
   if (row.code === '_id') return operator === 'ne' ? { not: { ids: [value] } } : { ids: [value] };
   return toCondition(
@@ -105,6 +113,14 @@ function compare({ text, operator, value }: FilterTest, row: SearchRow, context:
 /** Of each part of a composite. */
 function withSystems(value: string): string {
   return splitAt(value, '$').map(withSystem).join('$');
+}
+
+/** Types whose operators are the prefixes of other searches. */
+const COMPARED: ReadonlySet<string> = new Set(['date', 'number', 'quantity']);
+
+function notAdmitted(text: string, operator: string, row: SearchRow): FhirError {
+  const valid = prefixesOf(row).join(', ');
+  return new FhirError('parameter-invalid', `${quote(text)} does not take ${operator}: its definition admits ${valid}`);
 }
 
 function wrongOperator(text: string, operator: FilterTest['operator'], { type }: SearchRow): FhirError {

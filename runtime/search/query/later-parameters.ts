@@ -15,10 +15,14 @@ export const NO_CRITERIA: Readonly<Record<string, string>> = {
 
 /** Parameters that are no index entries, by what is to be known of their values. */
 export const OF_THEIR_OWN: Readonly<Record<string, string>> = {
-  _filter: 'Comparisons of all parameters listed, combined by and, or, not and parentheses',
+  _filter:
+    'Comparisons of the parameters listed, but for those of words and membership, combined by and, or, not and parentheses',
   _list: 'Ids of Lists; functional lists there are none',
   _in: 'Modifiers: :not. Active members of Group/[id], List/[id], CareTeam/[id]',
 };
+
+/** Those that searches over several types do not take, though all types have them. */
+export const OF_ONE_TYPE: ReadonlySet<string> = new Set(['_in']);
 
 /** Whether searches by a parameter work: its values are read, and compared with something. */
 export function isSearchable(row: SearchRow): boolean {

@@ -34,6 +34,9 @@ const TAKEN: Readonly<Record<MembersCriterion['members'], readonly string[]>> = 
   _in: Object.keys(LISTINGS),
 };
 
+/** Resources whose active members one search asks for: each is read, and may be a condition of its own. */
+export const MAX_LISTINGS = 100;
+
 /** Whether a parameter asks for membership. */
 export function isMembers(code: string): code is MembersCriterion['members'] {
   return Object.hasOwn(TAKEN, code);
@@ -61,9 +64,8 @@ export function parseMembers(
   }
   if (members === '_in' && hierarchy === undefined) throw invalid(label, 'is asked of one type: [base]/[type]?_in=…');
   const parts = splitAt(value, ',').map(unescape);
-  if (parts.length > maxAlternatives) {
-    throw invalid(label, `has ${parts.length} values, and may have ${maxAlternatives}`);
-  }
+  const most = members === '_in' ? Math.min(MAX_LISTINGS, maxAlternatives) : maxAlternatives;
+  if (parts.length > most) throw invalid(label, `has ${parts.length} values, and may have ${most}`);
   const types = TAKEN[members];
   const form = members === '_list' ? '42 or List/42' : types.map((type) => `${type}/42`).join(', ');
   const of = parts.map((part) => {

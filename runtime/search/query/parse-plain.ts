@@ -122,10 +122,14 @@ function checkComparators(label: string, parts: readonly string[], row: SearchRo
  *
  * @throws FhirError `parameter-unknown`
  */
-export function findPlainRow(name: string, rows: ReadonlyMap<string, SearchRow>): SearchRow {
+export function findPlainRow(
+  name: string,
+  rows: ReadonlyMap<string, SearchRow>,
+  isListed?: (code: string) => boolean,
+): SearchRow {
   const { code, modifier } = splitName(name);
   const row = rows.get(code);
-  if (row === undefined) throw unknownParameter(name, code, rows);
+  if (row === undefined) throw unknownParameter(name, code, rows, isListed);
   if (modifier !== '' && WITHOUT_MODIFIERS.has(code)) {
     throw new FhirError(
       'modifier-unknown',

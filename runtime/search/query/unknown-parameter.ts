@@ -19,11 +19,16 @@ const NOT_CRITERIA = [
   '_pretty',
 ];
 
-/** No search of a type knows this parameter: which ones it knows. */
-export function unknownParameter(name: string, code: string, rows: ReadonlyMap<string, SearchRow>): FhirError {
+/** No search of a type knows this parameter: which ones it knows. @param isListed whether one may stand where this does */
+export function unknownParameter(
+  name: string,
+  code: string,
+  rows: ReadonlyMap<string, SearchRow>,
+  isListed: (code: string) => boolean = () => true,
+): FhirError {
   const special = wordsOf(code);
   if (special !== undefined) return special;
-  const codes = codesOf(rows);
+  const codes = codesOf(rows).filter(isListed);
   const meant =
     code.length > 64 ? undefined : nearest(code, code.startsWith('_') ? [...codes, ...NOT_CRITERIA] : codes);
   const text = `Unknown parameter ${quote(name)}; ${meant === undefined ? '' : `did you mean ${quote(meant)}? `}valid here: ${codes.join(', ')}`;

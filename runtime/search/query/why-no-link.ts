@@ -1,6 +1,7 @@
 import { FhirError } from '../../fhir/errors.js';
 import type { SearchDefinitions } from './definitions.js';
 import { isInline, isSearchable, refersTo } from './later-parameters.js';
+import { isMembers } from './members.js';
 import type { ChainStep, HasStep, LinkStep } from './link-step.js';
 import { quote } from './quote.js';
 import { codesOf, notYet, some, suggest, wordsOf } from './unknown-parameter.js';
@@ -25,6 +26,8 @@ export function whyNoChain(type: string, step: ChainStep, definitions: Definitio
   if (row === undefined) {
     return wordsOf(code) ?? unknown(`Unknown parameter ${name}; ${suggest(code, referencesOf(type, definitions))}`);
   }
+  if (isMembers(code))
+    return unknown(`${name} asks who belongs to a resource, and leads nowhere; it stands at the end of a chain`);
   if (!isSearchable(row)) return notYet(code);
   if (row.type === 'reference' && isInline(row)) {
     return unknown(`${name} leads to what stands in the resource itself, and chains do not go on from there yet`);
@@ -94,7 +97,7 @@ export function whyNoHas(type: string, step: HasStep, { rowsOf, resourceTypes }:
 
 function referencesOf(type: string, { rowsOf }: Definitions): string[] {
   const rows = rowsOf(type);
-  return codesOf(rows).filter((code) => rows.get(code)?.type === 'reference');
+  return codesOf(rows).filter((code) => rows.get(code)?.type === 'reference' && !isMembers(code));
 }
 
 function unknown(text: string): FhirError {
