@@ -3,8 +3,8 @@ import type { Resource } from '../fhir/resource.js';
 import { readJson } from '../format/read-json.js';
 import { markSubsetted } from '../format/summary-tag.js';
 import { writeJson } from '../format/write-json.js';
-import type { StoredVersion } from '../store/store.js';
 import { BINARY, contentOf, pointerOf, withoutPointer } from './binary-content.js';
+import type { ShownVersion } from './contained-search.js';
 import type { Services, View } from './services.js';
 import { viewJson } from './view.js';
 
@@ -14,20 +14,22 @@ const PAGE_CONTENT = 1024 * 1024;
 /**
  * The JSON text of each version as a page of several shows it, cut down to the view of its
  * type; undefined for deletions. Of Binaries it
- * has the content as long as there is room; what has to go without is tagged as SUBSETTED.
+ * has the content as long as there is room; what has to go without is tagged as SUBSETTED. Of one that is contained in another resource
+ * nothing is kept apart: what it says of that is somebody's own words.
  */
 export async function showPage(
-  versions: readonly StoredVersion[],
+  versions: readonly ShownVersion[],
   viewOf: (type: string) => View | undefined,
   services: Services,
 ): Promise<(string | undefined)[]> {
   const texts: (string | undefined)[] = [];
   let room = PAGE_CONTENT;
   const pace = keepPace();
-  for (const { type, id, json } of versions) {
+  for (const { type, id, json, path } of versions) {
     const text = json === undefined ? undefined : viewJson(json, viewOf(type), services);
     await pace();
-    const resource = text === undefined || type !== BINARY ? undefined : (readJson(text) as Resource);
+    const resource =
+      text === undefined || type !== BINARY || path !== undefined ? undefined : (readJson(text) as Resource);
     const pointer = resource === undefined ? undefined : pointerOf(resource);
     if (resource === undefined || pointer === undefined) {
       texts.push(text);

@@ -33,7 +33,8 @@ function typeOfText(text: string, root: object): string | undefined {
   return typeof type === 'string' ? type : undefined;
 }
 
-function containedResource(root: object, id: string): unknown {
+/** What is contained in a resource under an id; undefined: nothing. */
+export function containedResource(root: object, id: string): unknown {
   const contained = isObject(root) ? root['contained'] : undefined;
   if (!Array.isArray(contained)) return undefined;
   return indexOf(contained as readonly unknown[]).get(id);

@@ -99,11 +99,14 @@ function* walkContained(
   room: number,
 ): Generator<void, FoundWithin> {
   const found = new Map<string, Contained>();
+  const seen = new Set<string>();
   let left = room;
   let isCut = false;
   for (const each of containedIn(resource)) {
     const { resourceType: type, id } = each;
-    if (typeof type !== 'string' || typeof id !== 'string' || !ID.test(id) || found.has(id)) continue;
+    if (typeof type !== 'string' || typeof id !== 'string' || !ID.test(id) || seen.has(id)) continue;
+    // Whether it is found or not: nothing else can be meant by its id.
+    seen.add(id);
     if (found.size === MOST_CONTAINED) {
       isCut = true;
       break;

@@ -42,6 +42,16 @@ describe('what is contained and found by more than there is room for', () => {
     return [...idsOf(answer), ...notesOf(answer).map(({ text }) => text)];
   };
 
+  it('what has the id of one that is not found is not found in its place', async () => {
+    const [, many, last] = holding('twice', 200).contained;
+    const contained = [many, { ...last, id: 'many' }];
+    expect((await server.send('PUT', '/MedicationRequest/twice', { ...holding('twice', 1), contained })).status).toBe(
+      201,
+    );
+    expect((await found()).filter((id) => id === 'many')).toEqual([]);
+    await server.send('DELETE', '/MedicationRequest/twice');
+  });
+
   it('is stored, and the rest of it found', async () => {
     expect((await server.send('PUT', '/MedicationRequest/a', holding('a', 200))).status).toBe(201);
     const note =

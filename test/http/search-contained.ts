@@ -201,6 +201,28 @@ export function containedSearches(data: Store): void {
     expect(await walk('Medication?code=66&_contained=true', 10)).toEqual([]);
   }, 60_000);
 
+  it('of a contained Binary nothing is kept apart, whatever it says', async () => {
+    const told = { url: 'urn:kiln:blob', extension: [{ url: 'name', valueString: 'x' }, { url: 'size', valueInteger64: '1' }, { url: 'sha256', valueString: 'y' }] }; // prettier-ignore
+    const binary = { resourceType: 'Binary', id: 'f', contentType: 'text/plain', _data: { extension: [told] } };
+    const plain = { resourceType: 'Binary', id: 'g', contentType: 'text/plain', data: 'YQ==' };
+    const basic = { resourceType: 'Basic', id: 'holds', code: { text: 'x' }, contained: [binary, plain] };
+    expect((await server.send('PUT', '/Basic/holds', basic)).status).toBe(201);
+    const answer = await get('Binary?_contained=true&_containedType=contained');
+    expect([answer.status, idsOf(answer)]).toEqual([200, ['f', 'g']]);
+    const shown = (answer.json().entry as { resource: { data?: string } }[]).map(({ resource }) => resource.data);
+    expect(shown).toEqual([undefined, 'YQ==']);
+    await server.send('DELETE', '/Basic/holds');
+  });
+
+  it('a contained resource may be referred to very often', async () => {
+    const entry = Array.from({ length: 60_000 }, () => ({ item: { reference: '#m' } }));
+    const more = Array.from({ length: 1000 }, (_, n) => ({ item: { reference: `#none${n}` } }));
+    const list = { resourceType: 'List', id: 'often', status: 'current', mode: 'working', entry: [...entry, ...more] };
+    expect((await server.send('PUT', '/List/often', { ...list, contained: [medication('m', '88')] })).status).toBe(201);
+    expect(idsOf(await get('List?item:Medication.code=88'))).toEqual(['often']);
+    await server.send('DELETE', '/List/often');
+  }, 60_000);
+
   it('a resource contains so many at most', async () => {
     const contained = Array.from({ length: 5001 }, (_, n) => ({ resourceType: 'Medication', id: `n${n}` }));
     const answer = await server.send('PUT', '/MedicationRequest/full', request('full', { contained }));

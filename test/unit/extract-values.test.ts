@@ -27,8 +27,6 @@ function entriesOf(search: SearchType, type: string, value: unknown, system?: st
   return createValueExtractor(tablesWith(search, type, system))({ resourceType: 'Thing', value }).map(
     (entry: IndexEntry) => {
       const { kind, param, ...rest } = entry;
-      // What leads to a contained resource is an entry of its own parameter.
-      if (param === 'p#') return { local: rest };
       expect([kind, param]).toEqual([search, 'p']);
       return rest;
     },
@@ -117,7 +115,7 @@ describe('reference (https://hl7.org/fhir/R5/search.html#reference)', () => {
     ['Reference', { reference: 'urn:uuid:1' }, [{ url: 'urn:uuid:1' }]],
     ['Reference', { reference: 'urn:uuid:1', type: 'Patient' }, [{ url: 'urn:uuid:1', type: 'Patient' }]],
     ['Reference', { reference: 'http://b/Unheard/1' }, [{ url: 'http://b/Unheard/1' }]],
-    ['Reference', { reference: '#p' }, [{ local: { fragment: 'p' } }]],
+    ['Reference', { reference: '#p' }, []],
     ['Reference', { reference: '#' }, []],
     ['Reference', { display: 'Eve' }, []],
     [
@@ -132,19 +130,13 @@ describe('reference (https://hl7.org/fhir/R5/search.html#reference)', () => {
       { reference: 'Patient/1', identifier: { value: '1' } },
       [{ type: 'Patient', id: '1', identifier: { value: '1' } }],
     ],
-    [
-      'Reference',
-      { reference: '#p', identifier: { value: '1' } },
-      [{ local: { fragment: 'p' } }, { identifier: { value: '1' } }],
-    ],
+    ['Reference', { reference: '#p', identifier: { value: '1' } }, [{ identifier: { value: '1' } }]],
     ['CodeableReference', { reference: { reference: 'Patient/1' } }, [{ type: 'Patient', id: '1' }]],
     ['CodeableReference', { concept }, []],
     ['canonical', 'http://a/ValueSet/v|1.0#part', [{ url: 'http://a/ValueSet/v', version: '1.0', fragment: 'part' }]],
     ['canonical', 'http://a/Patient/1', [{ url: 'http://a/Patient/1' }]],
     ['canonical', 'Patient/1', [{ type: 'Patient', id: '1' }]],
-    ['canonical', '#p', [{ local: { fragment: 'p' } }]],
-    ['CodeableReference', { reference: { reference: '#p' } }, [{ local: { fragment: 'p' } }]],
-    ['string', '#p', [{ local: { fragment: 'p' } }]],
+    ['canonical', '#p', []],
     ['uri', 'urn:oid:1.2', [{ url: 'urn:oid:1.2' }]],
     ['id', 'abc', []],
     ['string', 'Patient/1', [{ type: 'Patient', id: '1' }]],
@@ -152,6 +144,26 @@ describe('reference (https://hl7.org/fhir/R5/search.html#reference)', () => {
     ['Resource', { resourceType: 'Patient' }, []],
   ])('%s %j', (type, value, expected) => {
     expect(entriesOf('reference', type, value)).toEqual(expected);
+  });
+});
+
+describe('references to contained resources (https://hl7.org/fhir/R5/search.html#contained)', () => {
+  const local = { kind: 'reference', param: 'p#', fragment: 'c' };
+  it.each<[string, unknown, object[]]>([
+    ['Reference', { reference: '#c' }, [local]],
+    ['Reference', { reference: '#c', identifier: { value: '1' } }, [local, { kind: 'reference', param: 'p', identifier: { value: '1' } }]], // prettier-ignore
+    ['CodeableReference', { reference: { reference: '#c' } }, [local]],
+    ['canonical', '#c', [local]],
+    ['string', '#c', [local]],
+    ['Reference', { reference: '#' }, []],
+    ['Reference', { reference: '#other' }, []],
+    // Once, however often it is named.
+    ['Reference', [{ reference: '#c' }, { reference: '#c' }], [local]],
+  ])('%s %j', (type, value, expected) => {
+    const extract = createValueExtractor(tablesWith('reference', type));
+    expect(extract({ resourceType: 'Thing', value, contained: [{ resourceType: 'Thing', id: 'c' }] })).toEqual(
+      expected,
+    );
   });
 });
 

@@ -31,10 +31,14 @@ export function createPatientFinder(tables: {
     },
     ofSearch(type, params) {
       if (params.size === 0 || type === undefined) return [];
-      const codes = type === PATIENT ? ['_id'] : (links.get(type)?.codes ?? []);
+      // Of what is contained it is an id within another resource.
+      const ids = params.get('_contained') === 'true' ? [] : ['_id'];
+      const codes = type === PATIENT ? ids : (links.get(type)?.codes ?? []);
       const values = codes.flatMap((code) => [...params.getAll(code), ...params.getAll(`${code}:${PATIENT}`)]);
-      const ids = values.flatMap((value) => value.split(',')).map((value) => value.replace(/^(?:.*\/)?Patient\//, ''));
-      return distinct(ids.filter(isId));
+      const named = values
+        .flatMap((value) => value.split(','))
+        .map((value) => value.replace(/^(?:.*\/)?Patient\//, ''));
+      return distinct(named.filter(isId));
     },
   };
 }

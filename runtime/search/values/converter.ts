@@ -10,6 +10,8 @@ export interface Harvest extends Focus {
   /** The resource whose entries they are: `root`, or one that is contained in it. */
   readonly resource: object;
   out: IndexEntry[];
+  /** References to contained resources that have their entries: parameter and id. */
+  local?: Set<string>;
   /** Of the expressions that need the FHIRPath library, once there was one; `failed`: the resource is too large for them. */
   evaluation?: Evaluation | 'failed';
   /** Codes of the parameters whose expressions failed on this resource. */

@@ -1,7 +1,8 @@
 import type { Visit } from '../../path/visit.js';
 import { readReference } from '../../path/reference-text.js';
+import { containedResource } from '../../path/refers.js';
 import { localParam } from '../local-param.js';
-import type { IndexEntry, ReferenceEntry } from '../entry.js';
+import type { ReferenceEntry } from '../entry.js';
 import type { Converters, Harvest, Target } from './converter.js';
 import { objectOf, textOf } from './json.js';
 
@@ -14,10 +15,11 @@ import { objectOf, textOf } from './json.js';
  */
 export const referenceConverters: Converters = {
   Reference: (target) => {
-    return (value, { out }) => {
+    return (value, harvest) => {
+      const { out } = harvest;
       const reference = objectOf(value);
       if (reference === undefined) return;
-      pushLocal(out, target, textOf(reference['reference']));
+      pushLocal(harvest, target, textOf(reference['reference']));
       const entry = literalEntry(target, reference);
       const identifier = logicalIdentifier(reference);
       if (identifier !== undefined) out.push(logicalEntry(target, reference, identifier, entry));
@@ -31,8 +33,9 @@ export const referenceConverters: Converters = {
     };
   },
   string: (target) => {
-    return (value, { out }) => {
-      pushLocal(out, target, textOf(value));
+    return (value, harvest) => {
+      const { out } = harvest;
+      pushLocal(harvest, target, textOf(value));
       const entry = literalEntry(target, { reference: value });
       if (entry !== undefined) out.push(entry);
     };
@@ -54,10 +57,15 @@ type Identification = NonNullable<ReferenceEntry['identifier']>;
 
 const DEFINITIONS = 'http://hl7.org/fhir/StructureDefinition/';
 
-/** `#m1`: what is within the same resource. `#` alone, the resource around it, gives none. */
-function pushLocal(out: IndexEntry[], { param, isPart }: Target, text: string | undefined): void {
+/** `#m1`: what is within the same resource, once however often it is named. `#` alone, the resource around it, gives none. */
+function pushLocal(harvest: Harvest, { param, isPart }: Target, text: string | undefined): void {
   if (text === undefined || text.length < 2 || !text.startsWith('#') || isPart === true) return;
-  out.push({ kind: 'reference', param: localParam(param), fragment: text.slice(1) });
+  const fragment = text.slice(1);
+  const known = (harvest.local ??= new Set());
+  const name = `${param}${text}`;
+  if (known.has(name) || containedResource(harvest.root, fragment) === undefined) return;
+  known.add(name);
+  harvest.out.push({ kind: 'reference', param: localParam(param), fragment });
 }
 
 function literalEntry(target: Target, reference: Json): ReferenceEntry | undefined {
@@ -106,14 +114,14 @@ function logicalIdentifier(reference: Json): Identification | undefined {
  * https://hl7.org/fhir/R5/references.html#canonical
  */
 function canonical(target: Target): Visit<Harvest> {
-  return (value, { out }) => {
-    if (typeof value === 'string') pushCanonical(out, target, value);
+  return (value, harvest) => {
+    if (typeof value === 'string') pushCanonical(harvest, target, value);
   };
 }
 
-function pushCanonical(out: IndexEntry[], target: Target, text: string): void {
+function pushCanonical(harvest: Harvest, target: Target, text: string): void {
   const { param, isResourceType } = target;
-  pushLocal(out, target, text);
+  pushLocal(harvest, target, text);
   const hash = text.indexOf('#');
   const fragment = hash < 0 ? '' : text.slice(hash + 1);
   const named = hash < 0 ? text : text.slice(0, hash);
@@ -122,7 +130,7 @@ function pushCanonical(out: IndexEntry[], target: Target, text: string): void {
   const url = bar < 0 ? named : named.slice(0, bar);
   if (url === '') return;
   const place = url.includes(':') ? undefined : readReference(url);
-  out.push({
+  harvest.out.push({
     kind: 'reference',
     param,
     ...(place !== undefined && isResourceType(place.type) ? place : { url }),

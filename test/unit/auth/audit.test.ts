@@ -179,6 +179,9 @@ describe('the patients of a request', () => {
     ['Observation', 'subject=Patient/ada,Patient/bo', ['ada', 'bo']],
     ['Observation', 'subject:Patient=ada', ['ada']],
     ['Patient', '_id=ada', ['ada']],
+    // An id within another resource.
+    ['Patient', '_id=ada&_contained=true', []],
+    ['Patient', '_id=ada&_contained=both', ['ada']],
     ['Observation', 'code=ada', []],
     ['Organization', 'name=ada', []],
   ] as const)('of a search of %s?%s: %j', (type, query, found) => {
