@@ -17,7 +17,11 @@ export interface Size {
 const NEAR = 500;
 
 /** Counts what lies on the ways to what fulfils a plan, its links left out; no further than a limit. */
-export async function sizeOf(links: Links, type: string, plan: Plan, limit: number): Promise<Size> {
+export function sizeOf(links: Links, type: string, plan: Plan, limit: number): Promise<Size> {
+  return links.known.sizes(type, plan, limit, () => measure(links, type, plan, limit));
+}
+
+async function measure(links: Links, type: string, plan: Plan, limit: number): Promise<Size> {
   const { snapshot, probes, probed } = links;
   const conjuncts = compile(type, relax(plan));
   const ways = waysToCount(conjuncts);
@@ -29,7 +33,11 @@ export async function sizeOf(links: Links, type: string, plan: Plan, limit: numb
 }
 
 /** The fewest that lie on any way of a plan, those of the plans behind its links included; Infinity: more than the limit. */
-export async function fewestIn(links: Links, type: string, plan: Plan, limit: number): Promise<number> {
+export function fewestIn(links: Links, type: string, plan: Plan, limit: number): Promise<number> {
+  return links.known.fewest(type, plan, limit, () => lookForFewest(links, type, plan, limit));
+}
+
+async function lookForFewest(links: Links, type: string, plan: Plan, limit: number): Promise<number> {
   const own = await sizeOf(links, type, plan, limit);
   const beyond = linksOf(plan).flatMap((link): readonly PlannedTarget[] => ('chain' in link ? link.chain : [link.has]));
   // Of a link to anything each type is a way of its own, and none of them the whole of it.
