@@ -8,9 +8,9 @@ import type { Batch } from '../snapshot.js';
 import { needOf, projectionOf, toHeld, type Held, type Need } from './held.js';
 import { TooFar } from './asked.js';
 import { hold } from './hold.js';
-import type { Links } from './links.js';
+import type { Links, Size } from './links.js';
 import { chunksOf, idOf } from './read-all.js';
-import { sizeOf, type Size } from './size.js';
+import { sizeOf } from './size.js';
 
 /** Keys of what fulfils a plan; undefined: there are more than so many, or so many have to be looked at. */
 export function collectKeys(

@@ -1,6 +1,7 @@
 import type { Ask } from '../find/ask.js';
 import type { ProbedWay } from '../find/choose.js';
 import { entryAccess } from '../find/access.js';
+import type { Conjunct, Way } from '../find/compile.js';
 import type { Plan } from '../find/plan.js';
 import type { Range } from '../find/row-test.js';
 import { lengthOf, type Probes } from '../find/probe.js';
@@ -10,7 +11,6 @@ import { placesBelow } from './held.js';
 import type { LinkLimits } from './limits.js';
 import { openMemo, type Memo } from './memo.js';
 import type { Snapshot } from '../snapshot.js';
-import type { Size } from './size.js';
 
 /** What links are looked into with, while a search is done. */
 export interface Links {
@@ -30,6 +30,15 @@ export interface Links {
   hasUrls(type: string, param: string): Promise<boolean>;
   /** The base, if any reference of a parameter names a place with it: else relative ones are all that lead to this server. */
   ownBase(type: string, param: string): Promise<string | undefined>;
+}
+
+/** How many resources may fulfil a plan, and the best way to them. */
+export interface Size {
+  readonly matches: number;
+  readonly isMore: boolean;
+  /** Absent: through all of the type. */
+  readonly way?: Way;
+  readonly conjuncts: readonly Conjunct[];
 }
 
 /** Of each function that walks through plans, what it came to. */

@@ -1,17 +1,8 @@
 import { typeAccess } from '../find/access.js';
 import { probeAll, shortest, waysToCount } from '../find/choose.js';
-import { compile, type Conjunct, type Way } from '../find/compile.js';
+import { compile } from '../find/compile.js';
 import { linksOf, relax, type Plan, type PlannedTarget } from '../find/plan.js';
-import type { Links } from './links.js';
-
-/** How many resources may fulfil a plan, and the best way to them. */
-export interface Size {
-  readonly matches: number;
-  readonly isMore: boolean;
-  /** Absent: through all of the type. */
-  readonly way?: Way;
-  readonly conjuncts: readonly Conjunct[];
-}
+import type { Links, Size } from './links.js';
 
 /** So far is counted at least: what is longer than a few is asked for further mostly, and that would be one command more. */
 const NEAR = 500;
