@@ -55,13 +55,25 @@ export function hasLinks(plan: Plan): boolean {
   return linksOf(plan).length > 0;
 }
 
-/** The same with other plans in the place of its links. */
+/** The same with other plans in the place of its links; the same object where each is replaced by itself. */
 export async function mapLinks(plan: Plan, replace: (link: PlannedLink) => Promise<Plan>): Promise<Plan> {
   if (!hasLinks(plan)) return plan;
-  const each = (plans: readonly Plan[]): Promise<Plan[]> => Promise.all(plans.map((one) => mapLinks(one, replace)));
-  if ('all' in plan) return { all: await each(plan.all) };
-  if ('some' in plan) return { some: await each(plan.some) };
-  if ('not' in plan) return { not: await mapLinks(plan.not, replace) };
+  const each = async (plans: readonly Plan[]): Promise<readonly Plan[] | undefined> => {
+    const made = await Promise.all(plans.map((one) => mapLinks(one, replace)));
+    return made.every((one, i) => one === plans[i]) ? undefined : made;
+  };
+  if ('all' in plan) {
+    const all = await each(plan.all);
+    return all === undefined ? plan : { all };
+  }
+  if ('some' in plan) {
+    const some = await each(plan.some);
+    return some === undefined ? plan : { some };
+  }
+  if ('not' in plan) {
+    const not = await mapLinks(plan.not, replace);
+    return not === plan.not ? plan : { not };
+  }
   return isLink(plan) ? replace(plan) : plan;
 }
 

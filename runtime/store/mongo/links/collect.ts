@@ -8,17 +8,21 @@ import type { Batch } from '../snapshot.js';
 import { needOf, projectionOf, toHeld, type Held, type Need } from './held.js';
 import { TooFar } from './asked.js';
 import { hold } from './hold.js';
-import type { Links } from './links.js';
+import type { Links, Size } from './links.js';
 import { chunksOf, idOf } from './read-all.js';
-import { sizeOf, type Size } from './size.js';
+import { sizeOf } from './size.js';
 
 /** Keys of what fulfils a plan; undefined: there are more than so many, or so many have to be looked at. */
-export async function collectKeys(
+export function collectKeys(
   links: Links,
   type: string,
   plan: Plan,
   most: number,
 ): Promise<readonly string[] | undefined> {
+  return links.known.keys(type, plan, most, () => findKeys(links, type, plan, most));
+}
+
+async function findKeys(links: Links, type: string, plan: Plan, most: number): Promise<readonly string[] | undefined> {
   if (hasLinks(plan)) {
     const held = await collectHeld(links, type, plan, most, { params: [], names: false });
     return held?.map(({ key }) => key);

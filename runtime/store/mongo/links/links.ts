@@ -1,12 +1,15 @@
 import type { Ask } from '../find/ask.js';
 import type { ProbedWay } from '../find/choose.js';
 import { entryAccess } from '../find/access.js';
+import type { Conjunct, Way } from '../find/compile.js';
+import type { Plan } from '../find/plan.js';
 import type { Range } from '../find/row-test.js';
 import { lengthOf, type Probes } from '../find/probe.js';
 import { BY_TYPE_AND_TIME } from '../indexes.js';
 import { referenceParam } from '../index-rows.js';
 import { placesBelow } from './held.js';
 import type { LinkLimits } from './limits.js';
+import { openMemo, type Memo } from './memo.js';
 import type { Snapshot } from '../snapshot.js';
 
 /** What links are looked into with, while a search is done. */
@@ -17,6 +20,8 @@ export interface Links {
   readonly limits: LinkLimits;
   /** What was counted to choose between their sides. */
   readonly probed: ProbedWay[];
+  /** What was found out about plans, which are the same on many paths where chains lead into contained resources, too. */
+  readonly known: Known;
   /** As in `PageQuery`. */
   readonly base: string | undefined;
   /** Types that have versions that are current: deletions too. */
@@ -25,6 +30,23 @@ export interface Links {
   hasUrls(type: string, param: string): Promise<boolean>;
   /** The base, if any reference of a parameter names a place with it: else relative ones are all that lead to this server. */
   ownBase(type: string, param: string): Promise<string | undefined>;
+}
+
+/** How many resources may fulfil a plan, and the best way to them. */
+export interface Size {
+  readonly matches: number;
+  readonly isMore: boolean;
+  /** Absent: through all of the type. */
+  readonly way?: Way;
+  readonly conjuncts: readonly Conjunct[];
+}
+
+/** Of each function that walks through plans, what it came to. */
+export interface Known {
+  readonly reduced: Memo<Plan>;
+  readonly keys: Memo<readonly string[] | undefined>;
+  readonly sizes: Memo<Size>;
+  readonly fewest: Memo<number>;
 }
 
 /** Nothing is known yet. */
@@ -43,6 +65,7 @@ export function openLinks(
     ask,
     limits,
     probed: [],
+    known: { reduced: openMemo(), keys: openMemo(), sizes: openMemo(), fewest: openMemo() },
     base,
     types: () => (types ??= typesIn(snapshot)),
     hasUrls(type, param) {

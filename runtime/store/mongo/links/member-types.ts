@@ -8,7 +8,7 @@ import type { Snapshot } from '../snapshot.js';
 export interface MemberTypes {
   /**
    * Makes something of a condition without what asks for members that there are none of in a snapshot. What there are is asked for
-   * beside the work, which is done again only if it was something else than before.
+   * beside the work, which is done again only if it was something else than before, even where it failed.
    */
   settle<T>(snapshot: Snapshot, where: Condition, work: (where: Condition) => Promise<T>): Promise<T>;
 }
@@ -21,9 +21,15 @@ export function openMemberTypes(): MemberTypes {
       if (!asksForMembers(where)) return work(where);
       const guess = last;
       const of = (types: ReadonlySet<string>): Condition => withoutAbsentMembers(where, (type) => types.has(type));
-      const [types, early] = await Promise.all([memberTypesIn(snapshot), work(of(guess))]);
-      last = types;
-      return types.size === guess.size && [...types].every((type) => guess.has(type)) ? early : work(of(types));
+      const [types, early] = await Promise.allSettled([memberTypesIn(snapshot), work(of(guess))]);
+      if (types.status === 'rejected') throw types.reason;
+      const there = types.value;
+      last = there;
+      const isRight = there.size === guess.size && [...there].every((type) => guess.has(type));
+      // Where it was not, it may have failed because of that: it was too costly.
+      if (!isRight) return work(of(there));
+      if (early.status === 'rejected') throw early.reason;
+      return early.value;
     },
   };
 }

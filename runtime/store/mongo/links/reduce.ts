@@ -34,10 +34,12 @@ export async function settleFurther(links: Links, type: string, plan: Plan): Pro
   return plan;
 }
 
-/** Replaces links, inner ones first, behind which no more than so many resources are. */
+/** Replaces links, inner ones first, behind which no more than so many resources are; the same object where there are none. */
 export function reduce(links: Links, type: string, plan: Plan, most: number): Promise<Plan> {
-  return mapLinks(plan, (link) =>
-    'chain' in link ? reduceChain(links, type, link, most) : reduceHas(links, type, link, most),
+  return links.known.reduced(type, plan, most, () =>
+    mapLinks(plan, (link) =>
+      'chain' in link ? reduceChain(links, type, link, most) : reduceHas(links, type, link, most),
+    ),
   );
 }
 
@@ -58,7 +60,11 @@ async function reduceChain(
   );
   const known = each.filter(({ rows }) => rows !== undefined);
   const open = each.flatMap(({ target, rows }) => (rows === undefined ? [target] : []));
-  if (known.length === 0) return open.length === 0 ? NOTHING : { param, chain: open };
+  if (known.length === 0) {
+    if (open.length === 0) return NOTHING;
+    const isSame = open.length === link.chain.length && open.every(({ where }, i) => where === link.chain[i]?.where);
+    return isSame ? link : { param, chain: open };
+  }
   const of = askedFor({ param, chain: known.map(({ target }) => target) });
   const rows = { rows: known.flatMap((one) => one.rows ?? []), of };
   return open.length === 0 ? rows : { some: [rows, { param, chain: open }] };
@@ -112,11 +118,12 @@ async function canonicals(links: Links, param: string, type: string, keys: reado
 async function reduceHas(
   links: Links,
   type: string,
-  { has }: Extract<PlannedLink, { has: unknown }>,
+  link: Extract<PlannedLink, { has: unknown }>,
   most: number,
 ): Promise<Plan> {
+  const { has } = link;
   const where = await reduce(links, has.type, has.where, most);
-  const open = { has: { ...has, where } };
+  const open = where === has.where ? link : { has: { ...has, where } };
   const sources = await collectHeld(links, has.type, where, most, { params: [has.param], names: false });
   const ids = sources === undefined ? undefined : await targetsOf(links, type, has.param, sources);
   return ids === undefined ? open : { ids: [...ids], of: askedFor(open) };

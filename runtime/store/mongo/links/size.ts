@@ -1,23 +1,18 @@
 import { typeAccess } from '../find/access.js';
 import { probeAll, shortest, waysToCount } from '../find/choose.js';
-import { compile, type Conjunct, type Way } from '../find/compile.js';
+import { compile } from '../find/compile.js';
 import { linksOf, relax, type Plan, type PlannedTarget } from '../find/plan.js';
-import type { Links } from './links.js';
-
-/** How many resources may fulfil a plan, and the best way to them. */
-export interface Size {
-  readonly matches: number;
-  readonly isMore: boolean;
-  /** Absent: through all of the type. */
-  readonly way?: Way;
-  readonly conjuncts: readonly Conjunct[];
-}
+import type { Links, Size } from './links.js';
 
 /** So far is counted at least: what is longer than a few is asked for further mostly, and that would be one command more. */
 const NEAR = 500;
 
 /** Counts what lies on the ways to what fulfils a plan, its links left out; no further than a limit. */
-export async function sizeOf(links: Links, type: string, plan: Plan, limit: number): Promise<Size> {
+export function sizeOf(links: Links, type: string, plan: Plan, limit: number): Promise<Size> {
+  return links.known.sizes(type, plan, limit, () => measure(links, type, plan, limit));
+}
+
+async function measure(links: Links, type: string, plan: Plan, limit: number): Promise<Size> {
   const { snapshot, probes, probed } = links;
   const conjuncts = compile(type, relax(plan));
   const ways = waysToCount(conjuncts);
@@ -29,7 +24,11 @@ export async function sizeOf(links: Links, type: string, plan: Plan, limit: numb
 }
 
 /** The fewest that lie on any way of a plan, those of the plans behind its links included; Infinity: more than the limit. */
-export async function fewestIn(links: Links, type: string, plan: Plan, limit: number): Promise<number> {
+export function fewestIn(links: Links, type: string, plan: Plan, limit: number): Promise<number> {
+  return links.known.fewest(type, plan, limit, () => lookForFewest(links, type, plan, limit));
+}
+
+async function lookForFewest(links: Links, type: string, plan: Plan, limit: number): Promise<number> {
   const own = await sizeOf(links, type, plan, limit);
   const beyond = linksOf(plan).flatMap((link): readonly PlannedTarget[] => ('chain' in link ? link.chain : [link.has]));
   // Of a link to anything each type is a way of its own, and none of them the whole of it.

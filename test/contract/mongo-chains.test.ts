@@ -1,0 +1,81 @@
+import { describe, expect, it } from 'vitest';
+
+import { localParam } from '../../runtime/search/local-param.js';
+import type { Condition } from '../../runtime/search/query/query.js';
+import { memberType } from '../../runtime/store/members.js';
+import { LINK_LIMITS } from '../../runtime/store/mongo/links/limits.js';
+import { openMemberTypes } from '../../runtime/store/mongo/links/member-types.js';
+import { openMongoStore } from '../../runtime/store/mongo/mongo-store.js';
+import type { Snapshot } from '../../runtime/store/mongo/snapshot.js';
+import { describeOnMongod } from '../mongod/for-tests.js';
+import { of, query, reference, token, walk } from './behaviour-search-helpers.js';
+import { onMongo } from './on-mongo.js';
+import { put, useStore } from './subject.js';
+
+const urgent: Condition = { param: 'code', any: [{ is: 'token', code: 'urgent' }] };
+
+/** As `intoContained` makes them: on each level two ways to the same. */
+function chain(links: number, where: Condition = urgent): Condition {
+  if (links === 0) return where;
+  const inner = chain(links - 1, where);
+  const plain = { param: 'next', chain: [{ type: 'Task', where: inner }] };
+  return { some: [plain, { param: localParam('next'), chain: [{ type: memberType('Task'), where: inner }] }] };
+}
+
+describeOnMongod('chains into what is within resources in MongoDB', () => {
+  const subject = useStore(onMongo);
+  const TASKS = 150;
+  const few = { ...LINK_LIMITS, few: 5, some: 10 };
+
+  it.each([
+    ['where all sides are long', few, urgent, TASKS],
+    ['where the last side is short', LINK_LIMITS, { ids: ['t100', 't101'] }, 2],
+    ['where nothing is there', LINK_LIMITS, { param: 'code', any: [{ is: 'token', code: 'none' }] } as const, 0],
+  ])('take commands by their links, not by the ways through them: %s', async (_when, linkLimits, where, found) => {
+    const own = { type: 'Task', id: 'm', entries: [of('code', token('urgent'))] };
+    const tasks = Array.from({ length: TASKS }, (_, n) => {
+      const next = of('next', reference({ type: 'Task', id: `t${(n + 1) % TASKS}` }));
+      return put(`t${n}`, 0, 'x', [of('code', token('urgent')), next], 'Task');
+    });
+    await subject.store.write([...tasks, { ...put('b', 0, 'x', [], 'Basic'), contained: [own] }]);
+    const commandsOf = async (links: number): Promise<number> => {
+      let commands = 0;
+      const store = subject.keep(await openMongoStore(subject.url, { linkLimits, onCommand: () => commands++ }));
+      // What types of members there are is known from now on.
+      await walk(store, query('Task', { where: chain(1) }));
+      commands = 0;
+      expect(await walk(store, query('Task', { where: chain(links, where) }))).toHaveLength(found);
+      return commands;
+    };
+    const [two, four, eight] = [await commandsOf(2), await commandsOf(4), await commandsOf(8)];
+    expect(four).toBeLessThanOrEqual(2.5 * two);
+    expect(eight).toBeLessThanOrEqual(5 * two);
+  });
+});
+
+describe('the types of members that there are', () => {
+  const there = { aggregate: () => Promise.resolve([{ _id: memberType('Task') }]) } as unknown as Snapshot;
+  const none = { aggregate: () => Promise.resolve([]) } as unknown as Snapshot;
+  const print = (where: Condition): Promise<string> => Promise.resolve(JSON.stringify(where));
+
+  it('work that fails by a wrong guess is done again', async () => {
+    const types = openMemberTypes();
+    const wide = await types.settle(there, chain(1), print);
+    expect(wide).toContain(memberType('Task'));
+    const fails = (where: Condition): Promise<string> =>
+      JSON.stringify(where) === wide ? Promise.reject(new Error('too costly')) : print(where);
+    expect(await types.settle(none, chain(1), fails)).not.toContain(memberType('Task'));
+  });
+
+  it('work that fails by a right guess fails, once', async () => {
+    const types = openMemberTypes();
+    await types.settle(there, chain(1), print);
+    let times = 0;
+    const fails = (): Promise<string> => {
+      times++;
+      return Promise.reject(new Error('too costly'));
+    };
+    await expect(types.settle(there, chain(1), fails)).rejects.toThrow('too costly');
+    expect(times).toBe(1);
+  });
+});
