@@ -145,7 +145,6 @@ describe('the search parameters of /metadata, for all types (capabilitystatement
       '_content',
       '_filter',
       '_id',
-      '_in',
       '_language',
       '_lastUpdated',
       '_list',

@@ -134,7 +134,7 @@ export function systemSearches(data: Store): void {
   it.each([
     [
       '/?name=x',
-      'parameter-unknown The parameter "name" is none that all types have; search one type, [base]/[type]?…; over several these are valid: _content, _filter, _id, _in, _language, ',
+      'parameter-unknown The parameter "name" is none that all types have; search one type, [base]/[type]?…; over several these are valid: _content, _filter, _id, _language, ',
     ],
     ['/?_type=Patient&name=x', 'parameter-unknown The parameter "name" is none that all types have'],
     [

@@ -122,7 +122,7 @@ describe('filters (search_filter.html)', () => {
     ['Patient', 'name eq x)', 'The filter lacks "and" or "or", before ")"'],
     ['Patient', 'not name eq x', 'The filter lacks "(" after not, before "name eq x"'],
     ['Patient', '   ', 'The filter lacks the name of a parameter, at its end'],
-    ['Patient', 'nmae eq x', 'Unknown parameter "nmae"; did you mean "name"? valid here: _content, _filter, _id'],
+    ['Patient', 'nmae eq x', 'Unknown parameter "nmae"; did you mean "name"? valid here: _id, _language'],
     [
       'Patient',
       'name:exact eq x',
