@@ -54,8 +54,12 @@ describeOnMongod('chains into what is within resources in MongoDB', () => {
 });
 
 describe('the types of members that there are', () => {
-  const there = { aggregate: () => Promise.resolve([{ _id: memberType('Task') }]) } as unknown as Snapshot;
-  const none = { aggregate: () => Promise.resolve([]) } as unknown as Snapshot;
+  const holding = (...types: readonly string[]): Snapshot => {
+    const rows = types.map((_id) => ({ _id }));
+    const answer = { aggregate: () => Promise.resolve(rows), find: () => Promise.resolve({ documents: rows, isCut: false }) }; // prettier-ignore
+    return answer as unknown as Snapshot;
+  };
+  const [there, none] = [holding(memberType('Task')), holding()];
   const print = (where: Condition): Promise<string> => Promise.resolve(JSON.stringify(where));
 
   it('work that fails by a wrong guess is done again', async () => {
