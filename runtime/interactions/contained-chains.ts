@@ -6,6 +6,7 @@ import type { Condition, Criterion, Target } from '../search/query/query.js';
 import { usedBy } from '../search/query/used-by.js';
 import { memberType } from '../store/members.js';
 import { containersOf } from './contained-search.js';
+import { isAny } from './is-any.js';
 import { notInContained } from './search-notes.js';
 import type { Services, ServiceTables } from './services.js';
 
@@ -69,9 +70,7 @@ export async function storedBeyondNotes(
   const types = [...new Set(all.map(({ type }) => type))];
   if (types.length <= FEW_TYPES) {
     const parts = types.flatMap((type) => containersOf(type, access, tables));
-    if (parts.length === 0) return [];
-    const { versions } = await store.findAcross({ parts, sort: [], count: 1, total: 'none' }, signal);
-    if (versions.length === 0) return [];
+    if (!(await isAny(parts, { store }, signal))) return [];
   }
   return [notInContained(one.name, one.code)];
 }

@@ -19,6 +19,7 @@ import {
 } from '../search/query/query.js';
 import { usedBy } from '../search/query/used-by.js';
 import type { StoredVersion } from '../store/store.js';
+import { isAny } from './is-any.js';
 import { readStored } from './read-stored.js';
 import type { ResultOptions } from './result-parameters.js';
 import type { SearchScope } from './search-scope.js';
@@ -209,9 +210,17 @@ function membersByText(versions: readonly StoredVersion[]): ReadonlyMap<string, 
 
 /** What contains a resource of a type, as far as a token shows it. */
 export function containersOf(type: string, access: Access, tables: ServiceTables): readonly Target[] {
+  return seenContainers(
+    { has: { type: memberType(type), param: MEMBER.container, where: EVERYTHING } },
+    access,
+    tables,
+  );
+}
+
+/** Containers of which something holds, as far as a token shows them. */
+function seenContainers(where: Condition, access: Access, tables: ServiceTables): readonly Target[] {
   const seen = access === OPEN_ACCESS ? access : searchAccess(access, tables.resourceTypes);
-  const has: Condition = { has: { type: memberType(type), param: MEMBER.container, where: EVERYTHING } };
-  return containersWithin(seen, tables).map((each) => ({ type: each.type, where: withinReach(has, each.reach) }));
+  return containersWithin(seen, tables).map(({ type, reach }) => ({ type, where: withinReach(where, reach) }));
 }
 
 /**
@@ -223,11 +232,7 @@ export async function cutNotes(
   { store, tables }: Pick<Services, 'store' | 'tables'>,
   signal?: AbortSignal,
 ): Promise<Note[]> {
-  const seen = access === OPEN_ACCESS ? access : searchAccess(access, tables.resourceTypes);
-  const parts = containersWithin(seen, tables).map(({ type, reach }) => ({ type, where: withinReach(IS_CUT, reach) }));
-  if (parts.length === 0) return [];
-  const { versions } = await store.findAcross({ parts, sort: [], count: 1, total: 'none' }, signal);
-  if (versions.length === 0) return [];
+  if (!(await isAny(seenContainers(IS_CUT, access, tables), { store }, signal))) return [];
   const text = `Some resources contain more than ${MOST_CONTAINED} others, or too much: what is beyond that is stored, and not found`;
   return [{ severity: 'warning', issue: 'incomplete', code: 'index-not-current', text }];
 }

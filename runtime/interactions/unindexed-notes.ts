@@ -8,6 +8,7 @@ import type { Condition, Target } from '../search/query/query.js';
 import type { UsedParameter } from '../search/query/used-by.js';
 import { UNINDEXED } from '../search/unindexed.js';
 import type { Services } from './services.js';
+import { isAny } from './is-any.js';
 
 /** A parameter whose expression may have failed on resources, and what finds these. */
 export interface UnindexedQuestion {
@@ -62,9 +63,7 @@ export async function unindexedNotes(
   const reach = (type: string): Reach => seen.onAny(type, ['s', 'r']);
   const names: string[] = [];
   for (const { name, parts } of unindexedQuestions(used, { types, reach }, tables)) {
-    if (parts.length === 0) continue;
-    const { versions } = await store.findAcross({ parts, sort: [], count: 1, total: 'none' }, signal);
-    if (versions.length > 0) names.push(name);
+    if (await isAny(parts, { store }, signal)) names.push(name);
   }
   if (names.length === 0) return [];
   return [{ severity: 'warning', issue: 'incomplete', code: 'index-not-current', text: unindexedText(names) }];

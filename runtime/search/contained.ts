@@ -41,7 +41,7 @@ export const IS_CUT = { param: CUT, any: [{ is: 'token', code: CONTAINED }] } as
 /** Why some of them are not, for who reads it. */
 export const CUT_REASON = `more than ${MOST_CONTAINED}, or too much, is contained in it`;
 
-/** https://hl7.org/fhir/R5/datatypes.html#id */
+/** https://hl7.org/fhir/R5/datatypes.html#id, `.` and `..` too, which are no ids of places (`isId`): in a fragment they mean nothing else. */
 const ID = /^[A-Za-z0-9.-]{1,64}$/;
 
 /** Finds resources within another by their type and id: of several the first; undefined: there is none. */
@@ -116,8 +116,10 @@ function* walkContained(
     const bytes = entries.length === 0 ? 0 : jsonBytes(entries);
     if (bytes > left) isCut = true;
     // Of what is of no type that there is nothing is known.
-    else if (entries.length > 0) found.set(id, { type, id, entries });
-    if (bytes <= left) left -= bytes;
+    else if (entries.length > 0) {
+      found.set(id, { type, id, entries });
+      left -= bytes;
+    }
     yield;
   }
   return { contained: [...found.values()], isCut };

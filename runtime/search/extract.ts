@@ -49,7 +49,7 @@ export function createExtractor(tables: ExtractorTables, options: ExtractorOptio
   const types = new Map<unknown, string>(tables.resourceTypes.map((type) => [type, type]));
   const search = withoutStored(tables.search);
   let builtIn: Extractor | undefined;
-  const extract: Extractor = (resource, without) => {
+  return (resource, without) => {
     const type = types.get(resource?.['resourceType']);
     if (type === undefined) return [];
     if (without === 'words') return values(resource);
@@ -58,7 +58,6 @@ export function createExtractor(tables: ExtractorTables, options: ExtractorOptio
     if (search === tables.search) return [...values(resource, without), ...texts(type, resource)];
     return (builtIn ??= createExtractor({ ...tables, search }, options))(resource, without);
   };
-  return extract;
 }
 
 /** The tables without parameters of the store; the same ones where there are none. */

@@ -64,9 +64,8 @@ export async function openFinder(
   after: FindCursor | undefined,
   ask: Ask = openAsk(snapshot),
 ): Promise<Finder> {
-  const { type, base } = sought;
+  const { type, where, base } = sought;
   const links = openLinks(snapshot, probes, ask, linkLimits, base);
-  const { where } = sought;
   const plan = await memberTypes.settle(snapshot, where, async (one) =>
     hasLinks(one) ? settle(links, type, one) : one,
   );
