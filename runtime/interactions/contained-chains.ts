@@ -77,10 +77,20 @@ export async function storedBeyondNotes(
 
 /** Whether chains stand in it. */
 export function hasChain(criterion: Criterion): boolean {
-  if ('all' in criterion) return criterion.all.some(hasChain);
-  if ('some' in criterion) return criterion.some.some(hasChain);
-  if ('not' in criterion) return hasChain(criterion.not);
-  return 'chain' in criterion || ('has' in criterion && hasChain(criterion.has.where));
+  return isSome(criterion, (each) => 'chain' in each);
+}
+
+/** Whether references to what is within the same resource count: chains go by them, and they are there or not. */
+export function asksWithin(criterion: Criterion): boolean {
+  return isSome(criterion, (each) => 'chain' in each || ('present' in each && each.present === 'reference'));
+}
+
+/** Of what chains lead to nothing is looked at. */
+function isSome(criterion: Criterion, is: (criterion: Criterion) => boolean): boolean {
+  if ('all' in criterion) return criterion.all.some((each) => isSome(each, is));
+  if ('some' in criterion) return criterion.some.some((each) => isSome(each, is));
+  if ('not' in criterion) return isSome(criterion.not, is);
+  return is(criterion) || ('has' in criterion && isSome(criterion.has.where, is));
 }
 
 function storedIn({ type, where }: ChainCriterion['chain'][number], tables: ServiceTables): string | undefined {

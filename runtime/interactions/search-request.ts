@@ -11,7 +11,7 @@ import { splitAt } from '../search/query/split.js';
 import { usedBy, type UsedParameter } from '../search/query/used-by.js';
 import type { FindQuery, IncludeDirective } from '../store/store.js';
 import { searchContext } from './common-parameters.js';
-import { hasChain, storedBeyond, type StoredBeyond } from './contained-chains.js';
+import { asksWithin, storedBeyond, type StoredBeyond } from './contained-chains.js';
 import { readContained, type ContainedSearch } from './contained-search.js';
 import { FORM } from './page-form.js';
 import { isInclude, mergeIncludes, readInclude, readIncludeName } from './read-include.js';
@@ -113,7 +113,7 @@ export function readSearchRequest(input: SearchInput, services: SearchServices):
     names.push(name);
     if (room < 0) throw tooManyValues(2 * context.maxAlternatives, criteria.some(isLink));
     usedBy(owner, criterion, definitions).forEach(use);
-    if (hasChain(criterion)) use({ type: owner, code: CONTAINED });
+    if (asksWithin(criterion)) use({ type: owner, code: CONTAINED });
     beyond.push(...storedBeyond(name, criterion, services.tables));
     understood.push(sent);
   };

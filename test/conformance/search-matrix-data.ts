@@ -1,4 +1,5 @@
 import type { Tables } from '../../runtime/contract/index.js';
+import { extractContained, type Contained } from '../../runtime/search/contained.js';
 import type { IndexEntry } from '../../runtime/search/entry.js';
 import { createExtractor } from '../../runtime/search/extract.js';
 import type { Store } from '../../runtime/store/store.js';
@@ -12,6 +13,7 @@ export interface Sample {
   readonly id: string;
   readonly resource: Record<string, unknown>;
   readonly entries: readonly IndexEntry[];
+  readonly contained?: readonly Contained[];
   /** Made for the test, because no example has what it has. */
   readonly isFilled: boolean;
 }
@@ -38,7 +40,8 @@ export function readSamples(tables: Tables, isWhole = false): ReadonlyMap<string
     const isNew = names.some((name) => (covered.get(name) ?? 0) < least);
     if (!isNew && (isFilled || (!isWhole && ofType.length >= 3))) return;
     for (const name of names) covered.set(name, (covered.get(name) ?? 0) + 1);
-    samples.set(type, [...ofType, { id, resource, entries, isFilled }]);
+    const { contained } = extractContained(resource, extract, Infinity);
+    samples.set(type, [...ofType, { id, resource, entries, contained, isFilled }]);
   };
   for (const resource of BOUNDED) add(resource, true, Infinity);
   const read = new Map<string, number>();
@@ -55,9 +58,23 @@ export function readSamples(tables: Tables, isWhole = false): ReadonlyMap<string
   return samples;
 }
 
+/** The same samples, but without what they contain. */
+export function withoutContained(
+  samples: ReadonlyMap<string, readonly Sample[]>,
+  tables: Tables,
+): ReadonlyMap<string, readonly Sample[]> {
+  const extract = createExtractor(tables);
+  const bare = ({ resource: { contained: _none, ...resource }, id, isFilled }: Sample): Sample => {
+    return { id, resource, entries: extract(resource), isFilled };
+  };
+  return new Map([...samples].map(([type, each]) => [type, each.map(bare)]));
+}
+
 /** Puts them into a store; their content is not asked for. */
 export async function writeSamples(store: Store, samples: ReadonlyMap<string, readonly Sample[]>): Promise<void> {
-  const changes = [...samples].flatMap(([type, each]) => each.map(({ id, entries }) => put(id, 0, 'x', entries, type)));
+  const changes = [...samples].flatMap(([type, each]) =>
+    each.map(({ id, entries, contained }) => ({ ...put(id, 0, 'x', entries, type), ...(contained && { contained }) })),
+  );
   // Few at a time: some are large, and a transaction of MongoDB has to fit into its cache and its time.
   for (let at = 0; at < changes.length; at += 20) await store.write(changes.slice(at, at + 20));
 }

@@ -44,6 +44,15 @@ export function createSearchOracle(context: OracleContext): SearchOracle {
     });
   }
 
+  /** Whether a reference names what is contained in the same resource. */
+  function isWithin({ type, paths }: SearchRow, resource: Resource): boolean {
+    if (type !== 'reference') return false;
+    const contained = (resource['contained'] ?? []) as readonly Resource[];
+    const names = new Set(contained.map(({ id }) => `#${String(id)}`));
+    const values = paths.flatMap((path) => evaluate(path.text, resource).map(({ value }) => value as unknown));
+    return values.some((value) => names.has(textIn(value) ?? ''));
+  }
+
   const self: SearchOracle = {
     items: (row, resource) =>
       once(resource, row.url + row.code, () =>
@@ -59,7 +68,7 @@ export function createSearchOracle(context: OracleContext): SearchOracle {
       ),
     finds(row, modifier, text, resource) {
       if (modifier === 'missing') {
-        const isThere = row.type === 'composite' ? self.composites(row, resource).some((values) => values.every((items) => items.length > 0)) : self.items(row, resource).length > 0; // prettier-ignore
+        const isThere = row.type === 'composite' ? self.composites(row, resource).some((values) => values.every((items) => items.length > 0)) : self.items(row, resource).length > 0 || isWithin(row, resource); // prettier-ignore
         return isThere === (text === 'false');
       }
       const alternatives = parts(text, ',');
@@ -85,6 +94,12 @@ export function createSearchOracle(context: OracleContext): SearchOracle {
   }
 
   return self;
+}
+
+/** `#m1` of a Reference, of a CodeableReference, or of a canonical. */
+function textIn(value: unknown): string | undefined {
+  if (typeof value === 'string') return value;
+  return typeof value === 'object' && value !== null && 'reference' in value ? textIn(value.reference) : undefined;
 }
 
 /** What the library calls what its model does not know. */

@@ -97,7 +97,16 @@ export function containedChains(data: Store): void {
     ['MedicationRequest?medication._lastUpdated=gt2000', 'plain'],
     // References themselves lead to what has a place of its own, as ever.
     ['MedicationRequest?medication=m', 'plain'],
-    ['MedicationRequest?medication:missing=true', 'deep gone in other out type'],
+    // There it is, though, and can be missing only where nothing is.
+    ['MedicationRequest?medication:missing=true', 'gone'],
+    ['MedicationRequest?medication:missing=false', 'deep in other out plain type'],
+    ['MedicationRequest?_filter=medication%20pr%20true', 'deep in other out plain type'],
+    ['MedicationRequest?_filter=medication%20pr%20false', 'gone'],
+    ['MedicationRequest?medication.marketingauthorizationholder:missing=false', 'deep out plain'],
+    ['MedicationRequest?medication.marketingauthorizationholder:missing=true', 'in other'],
+    ['Measure?depends-on:missing=false', 'measure'],
+    ['List?item:missing=false', 'two'],
+    ['List?item:Observation.patient:missing=false', 'two'],
   ])('%s finds %s', async (search, ids) => {
     expect(await find(search)).toBe(ids);
     const paged = await server.send('GET', `/${search}&_count=1`);

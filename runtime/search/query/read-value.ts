@@ -1,6 +1,7 @@
 import type { SearchRow } from '../../contract/search.js';
 import { FhirError } from '../../fhir/errors.js';
 import type { IndexEntry } from '../entry.js';
+import { localParam } from '../local-param.js';
 import { valuesOf } from '../places/place-rows.js';
 import { PrefixError, VALUE_PARSERS, ValueError, type ValueContext } from './parse-value.js';
 import { EVERYTHING, NOTHING, type Condition, type Ends, type ValueTest } from './query.js';
@@ -29,14 +30,18 @@ function endsOf({ low, high }: Ends): Ends {
   return { ...(low !== undefined && { low }), ...(high !== undefined && { high }) };
 }
 
-/** https://hl7.org/fhir/R5/search.html#modifiermissing */
+/**
+ * A reference to what is contained in the same resource is there, though nothing is found by it.
+ * https://hl7.org/fhir/R5/search.html#modifiermissing
+ */
 export function missing(name: string, value: string, row: SearchRow): Condition {
   if (value !== 'true' && value !== 'false') throw invalid(name, `is true or false, not ${quote(value)}`);
   const isMissing = value === 'true';
   if (row.code === '_id' || row.code === '_lastUpdated') return isMissing ? NOTHING : EVERYTHING;
   const present: IndexEntry['kind'] | undefined = valuesOf(row);
   if (present === undefined) throw notYet(row.code);
-  const there: Condition = { param: row.code, present };
+  const own: Condition = { param: row.code, present };
+  const there: Condition = present === 'reference' ? { some: [own, { param: localParam(row.code), present }] } : own;
   return isMissing ? { not: there } : there;
 }
 

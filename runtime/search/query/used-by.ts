@@ -1,4 +1,5 @@
 import type { SearchDefinitions } from './definitions.js';
+import { isLocalParam } from '../local-param.js';
 import { isLink } from './criterion.js';
 import { CONTENT } from '../text/parameters.js';
 import { LISTINGS } from './members.js';
@@ -50,6 +51,8 @@ function collect(type: string, criterion: Criterion, definitions: Pick<SearchDef
       collect(has.type, has.where, definitions, note);
     }
   } else if ('param' in criterion) {
+    // The parameter itself stands beside it.
+    if (isLocalParam(criterion.param)) return;
     note(type, criterion.param);
     // The words beside codes and references are made when those of the content are.
     if ('words' in criterion) note(type, CONTENT);

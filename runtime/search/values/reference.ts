@@ -10,7 +10,7 @@ import { objectOf, textOf } from './json.js';
  * Entries of reference parameters. https://hl7.org/fhir/R5/search.html#reference
  *
  * Text (`Reference.reference` itself) is read like the reference around it. A reference to a contained resource (`#id`) gives an entry
- * of another parameter, for chains only: what it points to has no address outside. A resource in the place of a reference (the first of a document Bundle) counts as a reference to its type and id. An `id`
+ * of another parameter, for chains and `:missing` only: what it points to has no address outside. A resource in the place of a reference (the first of a document Bundle) counts as a reference to its type and id. An `id`
  * (parameter `_in`) is not a reference and gives none: membership is looked up from the group's side.
  */
 export const referenceConverters: Converters = {
