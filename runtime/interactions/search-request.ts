@@ -247,7 +247,8 @@ function textWithIncludes(): FhirError {
 
 /** https://hl7.org/fhir/R5/search.html#_score */
 function scoreOfNothing(): FhirError {
-  const text = '_score is of words: it goes with _text, _content, :text and :text-advanced';
+  const text =
+    '_score is of words of what is searched: it goes with _text, _content, section-text, :text and :text-advanced, not behind a chain';
   return new FhirError('parameter-invalid', text).map((issue) => ({ ...issue, parameter: SCORE }));
 }
 

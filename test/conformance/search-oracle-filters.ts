@@ -1,4 +1,4 @@
-import type { SearchRow } from '../../runtime/contract/index.js';
+import type { ComponentRow, SearchRow } from '../../runtime/contract/index.js';
 import type { Store } from '../../runtime/store/store.js';
 import { compareText } from '../../runtime/search/query/compare-text.js';
 import { createRandom, type Random } from '../contract/random.js';
@@ -158,7 +158,15 @@ function finds(world: LinkWorld, drawn: Drawn, at: Located): boolean {
       const { row, operator, value } = drawn;
       const { resource } = at.sample;
       if (operator === 'pr') return oracle.finds(row, 'missing', String(value !== 'true'), resource);
-      if (row.type === 'composite') return oracle.finds(row, '', value, resource);
+      if (row.type === 'composite') {
+        const wanted = parts(value, '$');
+        return oracle.composites(row, resource).some((values) =>
+          values.every((items, i) => {
+            const [component, text = ''] = [row.components![i]!, wanted[i]];
+            return items.some((item) => comparesPart(item, text, component, world.context));
+          }),
+        );
+      }
       return oracle.items(row, resource).some((item) => compares(item, operator, value, row, world.context));
     }
   }
@@ -171,7 +179,13 @@ function finds(world: LinkWorld, drawn: Drawn, at: Located): boolean {
 }
 
 /** https://hl7.org/fhir/R5/search_filter.html#ops */
-function compares(item: Item, operator: string, value: string, row: SearchRow, context: OracleContext): boolean {
+function compares(
+  item: Item,
+  operator: string,
+  value: string,
+  row: SearchRow | ComponentRow,
+  context: OracleContext,
+): boolean {
   switch (item.is) {
     case 'string':
       return comparesText(normal(item.text), operator, normal(value));
@@ -195,6 +209,15 @@ function compares(item: Item, operator: string, value: string, row: SearchRow, c
       return fulfils(item, '', value, row, context);
   }
 }
+
+/** A part of a composite; numbers, quantities and dates with the prefixes of other searches. */
+function comparesPart(item: Item, text: string, component: ComponentRow, context: OracleContext): boolean {
+  const isEqual = item.is === 'token' || item.is === 'string';
+  if (!isEqual) return fulfils(item, '', text, component, context);
+  return compares(item, 'eq', item.is === 'string' ? unescaped(text) : text, component, context);
+}
+
+const unescaped = (text: string): string => text.replace(/\\(.)/gs, '$1');
 
 const lowerAscii = (text: string): string => text.replace(/[A-Z]/g, (letter) => letter.toLowerCase());
 

@@ -56,7 +56,7 @@ function blocks(div: string): string[] {
 
 const all = oracle('descendants()');
 const unreadOf = oracle(
-  'descendants().ofType(Reference).reference | descendants().ofType(SampledData).data | descendants().ofType(SampledData).offsets',
+  'descendants().ofType(Reference).reference.combine(descendants().ofType(SampledData).data).combine(descendants().ofType(SampledData).offsets)',
 );
 const compiled = new Map<string, ReturnType<typeof oracle>>();
 
@@ -142,11 +142,17 @@ export async function runWords(
             ),
           );
         }
-        const unread = new Set(unreadOf(resource).map(({ value }) => value));
+        // As often as they stand where nobody reads them: elsewhere the same is read.
+        const unread = new Map<unknown, number>();
+        for (const { value } of unreadOf(resource)) unread.set(value, (unread.get(value) ?? 0) + 1);
         return all(resource).flatMap(({ value, type: of }) => {
-          if (typeof value !== 'string' || unread.has(value)) return [];
+          if (typeof value !== 'string') return [];
           if (/xhtml$/.test(of)) return blocks(value);
-          return /(?:^|\.)(?:string|markdown)$/.test(of) ? [value] : [];
+          if (!/(?:^|\.)(?:string|markdown)$/.test(of)) return [];
+          const left = unread.get(value) ?? 0;
+          if (left === 0) return [value];
+          unread.set(value, left - 1);
+          return [];
         });
       };
       return strings().filter((text) => typeof text === 'string').map(words).filter((value) => value.length > 0); // prettier-ignore

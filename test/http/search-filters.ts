@@ -43,6 +43,7 @@ const DATA = [
     code: { coding: [{ system: LOINC, code: '1234-5' }], text: 'Note' },
     subject: to('Patient/perpetua'),
     effectiveDateTime: '2021-06',
+    component: [{ code: { coding: [{ system: LOINC, code: 'Abc-1' }] }, valueQuantity: { value: 5 } }],
     hasMember: [to('Observation/sodium')],
   },
 ];
@@ -108,6 +109,10 @@ export function filterSearches(data: Store): void {
     ['Observation', 'date sa 2021-01', ['note']],
     ['Observation', 'value-quantity gt 0.15|ucum|mol/L', ['sodium']],
     ['Observation', 'code-value-quantity eq http://loinc.org|2951-2$gt150', ['sodium']],
+    // The parts of composites, too: without the case of codes.
+    ['Observation', 'component-code-value-quantity eq ABC-1$gt1', ['note']],
+    ['Observation', 'component-code-value-quantity eq loinc|abc-1$gt1', ['note']],
+    ['Observation', 'component-code-value-quantity eq ABC-2$gt1', []],
     ['Observation', 'code-value-quantity eq loinc|2951-2$gt0.15|ucum|mol/L', ['sodium']],
     ['Observation', 'subject re Patient/zoe', []],
     [

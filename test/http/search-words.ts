@@ -116,7 +116,8 @@ export function wordSearches(store: Store): void {
       (await scored('_text=metastases&_score=true')).get('b')!,
     );
     expect([...(await scored('_content=headache&_score=false')).values()]).toEqual([undefined, undefined]);
-    const told = '400 parameter-invalid _score is of words: it goes with _text, _content, :text and :text-advanced';
+    const told =
+      '400 parameter-invalid _score is of words of what is searched: it goes with _text, _content, section-text, :text and :text-advanced, not behind a chain';
     expect(refusalOf(await get('/Condition?_score=true'))).toBe(told);
     expect(refusalOf(await get('/Condition?_content=headache&_score=high'))).toContain('_score is true or false');
     const lenient = await server.send('GET', '/Condition?_score=true', undefined, { prefer: 'handling=lenient' });

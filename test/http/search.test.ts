@@ -141,6 +141,8 @@ describe('what a search cannot be (search.html#errors)', () => {
 
   it.each([
     ['_cuont=3', '400 parameter-unknown Unknown parameter "_cuont"; did you mean "_count"? valid here: '],
+    ['_sort:not=name', '400 modifier-unknown The parameter "_sort" takes no modifiers; it has :not'],
+    ['_contained:x=true', '400 modifier-unknown The parameter "_contained" takes no modifiers; it has :x'],
     ['_filter:not=x', '400 modifier-unknown The parameter "_filter" takes no modifiers; it has :not'],
     [
       'nmae=x',

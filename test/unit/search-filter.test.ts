@@ -152,6 +152,11 @@ describe('filters (search_filter.html)', () => {
     ['Patient', 'gender pr maybe', 'is true or false, not "maybe"'],
     ['Patient', 'name eq "\\u0301"', 'has nothing to compare: letters or digits are needed'],
     ['Patient', '_filter eq x', 'The parameter "_filter" is asked of the type that is searched'],
+    [
+      'Patient',
+      '_sort eq name',
+      'The parameter "_sort" is about the whole answer, and no criterion: it stands by itself',
+    ],
     ['Patient', 'name[x eq y].z eq 1', '"Patient.name" is of type string, and only references lead on'],
     ['Observation', 'patient[name eq x] eq 1', 'The filter lacks "." and a parameter after "patient[…]"'],
     ['Observation', 'patient[name eq x]name eq 1', 'The filter lacks "." and a parameter after "]"'],
@@ -159,7 +164,7 @@ describe('filters (search_filter.html)', () => {
     [
       'Observation',
       '_has:Group:member[name eq x].name eq 1',
-      'The parameter "_has:Group:member._id" lacks a part of its _has',
+      'The filter has "[" after "_has:Group:member": what refers here is filtered by a filter of its own',
     ],
     [
       'Group',

@@ -12,6 +12,7 @@ import {
   type ValueParser,
 } from '../query/parse-value.js';
 import type { ValueTest } from '../query/query.js';
+import { unescape } from '../query/split.js';
 
 /** Reads the value that an operator compares with: tests of which an entry has to fulfil some. @throws ValueError */
 export type OperatorReader = (value: string, row: SearchRow, context: ValueContext) => readonly ValueTest[];
@@ -32,7 +33,7 @@ export function isPrefix(operator: FilterOperator): boolean {
  */
 export const OPERATORS: Readonly<Partial<Record<SearchType, Readers>>> = {
   string: {
-    eq: (value) => [within(value, (folded) => ({ gte: folded, lte: folded }))],
+    eq: equalString,
     ne: (value) => [within(value, (lt) => ({ lt })), within(value, (gt) => ({ gt }))],
     co: (value) => [{ is: 'string-contains', folded: folded(value) }],
     sw: (value) => [{ is: 'string-begins', folded: folded(value) }],
@@ -46,7 +47,7 @@ export const OPERATORS: Readonly<Partial<Record<SearchType, Readers>>> = {
   quantity: prefixed('quantity'),
   date: { ...prefixed('date'), co: containing, po: overlapping },
   token: {
-    eq: (value) => [anyCase('token-any-case', tokenTest(withSystem(value)))],
+    eq: equalToken,
     ne: (value) => [anyCase('token-other', tokenTest(withSystem(value)))],
   },
   reference: { re: referenceTests, eq: referenceTests },
@@ -54,6 +55,12 @@ export const OPERATORS: Readonly<Partial<Record<SearchType, Readers>>> = {
 };
 
 const TERMINOLOGY = 'there is no terminology service yet';
+
+/** Reads a part of a composite as `eq` reads its type. Numbers, quantities and dates may have prefixes, as in other searches. */
+export function partParser(type: SearchType): ValueParser | undefined {
+  if (type === 'string') return (text) => equalString(unescape(text));
+  return type === 'token' ? equalToken : VALUE_PARSERS[type]?.[''];
+}
 
 /** Operators that the specification has for a type, and why they are refused here. */
 export const LATER_OPERATORS: Readonly<Partial<Record<SearchType, Readonly<Partial<Record<FilterOperator, string>>>>>> =
@@ -82,6 +89,14 @@ export function withSystem(value: string): string {
     /^((?:[^|]*\|)?)(loinc|snomed|rxnorm|ucum)\|/,
     (_all, number: string, name: string) => `${number}${SYSTEMS[name]}|`,
   );
+}
+
+function equalString(value: string): readonly ValueTest[] {
+  return [within(value, (folded) => ({ gte: folded, lte: folded }))];
+}
+
+function equalToken(value: string): readonly ValueTest[] {
+  return [anyCase('token-any-case', tokenTest(withSystem(value)))];
 }
 
 function within(

@@ -96,6 +96,9 @@ class Parser {
         const more = splitLinkName(name, links - steps.length);
         return { text, name: { steps: [...steps, ...more.steps], last: nameOf(more.last) } };
       }
+      if (/(?:^|[.:])_has(?::[^:.]*){0,2}$/.test(name)) {
+        throw invalid(`The filter has "[" after ${quote(text)}: what refers here is filtered by a filter of its own, _has:Type:reference:parameter beside the others`); // prettier-ignore
+      }
       // What the filter is about is what the link before it leads to.
       const { steps: before } = splitLinkName(`${name}.${HERE}`, links - steps.length);
       const link = before.at(-1);

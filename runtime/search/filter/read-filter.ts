@@ -13,7 +13,7 @@ import { isWords } from '../query/text-modifiers.js';
 import { countWays, resolveLinks } from '../query/resolve-links.js';
 import { splitAt } from '../query/split.js';
 import { prefixesOf } from '../query/modifiers.js';
-import { isPrefix, LATER_OPERATORS, OPERATORS, operatorsOf, withSystem } from './operators.js';
+import { isPrefix, LATER_OPERATORS, OPERATORS, operatorsOf, partParser, withSystem } from './operators.js';
 import { parseFilter } from './parse-filter.js';
 
 /** Name of the parameter. */
@@ -96,7 +96,10 @@ function compare({ text, operator, value }: FilterTest, row: SearchRow, context:
   if (operator === 'pr')
     return missing(`${text} pr`, value === 'true' ? 'false' : value === 'false' ? 'true' : value, row);
   if (row.type === 'composite' && operator === 'eq') {
-    return { param: row.code, composite: [compositeTests(text, withSystems(value), row, context)] };
+    return {
+      param: row.code,
+      composite: [compositeTests(text, withSystems(value), row, context, ({ type }) => partParser(type))],
+    };
   }
   const reader = OPERATORS[row.type]?.[operator];
   if (reader === undefined) throw wrongOperator(text, operator, row);

@@ -17,7 +17,7 @@ import { splitAt, unescape } from './split.js';
 import { countWords, MOST_WORDS } from '../text/has-words.js';
 import { isWords, takesWords } from './text-modifiers.js';
 import { checkLength, readBeginning, readWords, takeLength, textBudget } from '../text/parse-words.js';
-import { notYet, unknownParameter } from './unknown-parameter.js';
+import { noModifiers, notYet, unknownParameter } from './unknown-parameter.js';
 
 /**
  * Reads the value of one parameter of one type: no links.
@@ -57,7 +57,12 @@ export function parsePlain(
   }
   if (row.type === 'composite') {
     if (modifier !== '') throw wrongModifier(label, modifier, row, context);
-    return { param: code, composite: parts.map((part) => compositeTests(label, part, row, context)) };
+    return {
+      param: code,
+      composite: parts.map((part) =>
+        compositeTests(label, part, row, context, ({ type }) => VALUE_PARSERS[type]?.['']),
+      ),
+    };
   }
   if (row.type === 'reference' && isDirection(modifier) && context.hierarchy !== undefined) {
     const all = { ...context, ...context.hierarchy };
@@ -130,12 +135,7 @@ export function findPlainRow(
   const { code, modifier } = splitName(name);
   const row = rows.get(code);
   if (row === undefined) throw unknownParameter(name, code, rows, isListed);
-  if (modifier !== '' && WITHOUT_MODIFIERS.has(code)) {
-    throw new FhirError(
-      'modifier-unknown',
-      `The parameter ${quote(code)} takes no modifiers; it has :${clip(modifier)}`,
-    );
-  }
+  if (modifier !== '' && WITHOUT_MODIFIERS.has(code)) throw noModifiers(name, code);
   if (!isSearchable(row) && !isMembers(row.code)) throw notYet(code);
   return row;
 }

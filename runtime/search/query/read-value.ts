@@ -3,7 +3,7 @@ import { FhirError } from '../../fhir/errors.js';
 import type { IndexEntry } from '../entry.js';
 import { localParam } from '../local-param.js';
 import { valuesOf } from '../places/place-rows.js';
-import { PrefixError, VALUE_PARSERS, ValueError, type ValueContext } from './parse-value.js';
+import { PrefixError, ValueError, type ValueContext, type ValueParser, type ValueRow } from './parse-value.js';
 import { EVERYTHING, NOTHING, type Condition, type Ends, type ValueTest } from './query.js';
 import { quote } from './quote.js';
 import { splitAt } from './split.js';
@@ -45,12 +45,13 @@ export function missing(name: string, value: string, row: SearchRow): Condition 
   return isMissing ? { not: there } : there;
 }
 
-/** The tests of each part of one alternative of a composite. @throws FhirError `parameter-invalid`, `prefix-unknown` */
+/** The tests of each part of one alternative of a composite. @param parserOf how values of a part are read @throws FhirError `parameter-invalid`, `prefix-unknown` */
 export function compositeTests(
   name: string,
   text: string,
   { components = [] }: SearchRow,
   context: ValueContext,
+  parserOf: (component: ValueRow) => ValueParser | undefined,
 ): (readonly ValueTest[])[] {
   const parts = splitAt(text, '$');
   if (parts.length !== components.length) {
@@ -58,7 +59,7 @@ export function compositeTests(
     throw invalid(name, `has ${components.length} parts, ${form}, and not ${parts.length}`);
   }
   return components.map((component, i) => {
-    const parse = VALUE_PARSERS[component.type]?.[''];
+    const parse = parserOf(component);
     if (parse === undefined) throw notYet(name);
     const part = parts[i] ?? '';
     if (part === '') throw invalid(name, `has no value for its part ${component.code}`);

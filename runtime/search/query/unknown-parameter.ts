@@ -2,22 +2,26 @@ import type { SearchRow } from '../../contract/search.js';
 import { FhirError } from '../../fhir/errors.js';
 import { nearest } from '../../fhir/nearest.js';
 import { isSearchable, NO_CRITERIA, OF_THEIR_OWN } from './later-parameters.js';
-import { quote } from './quote.js';
+import { clip, quote } from './quote.js';
 
-/** What else a search takes that begins so: listed nowhere, but perhaps meant. */
-const NOT_CRITERIA = [
+/** What is about the answer as a whole. */
+const OF_THE_ANSWER = [
   '_sort',
   '_count',
   '_total',
   '_summary',
   '_elements',
   '_maxresults',
-  '_include',
-  '_revinclude',
-  '_has',
+  '_score',
+  '_contained',
+  '_containedType',
+  '_graph',
   '_format',
   '_pretty',
 ];
+
+/** What else a search takes that begins so: listed nowhere, but perhaps meant. */
+const NOT_CRITERIA = [...OF_THE_ANSWER, '_include', '_revinclude', '_has'];
 
 /** No search of a type knows this parameter: which ones it knows. @param isListed whether one may stand where this does */
 export function unknownParameter(
@@ -26,6 +30,7 @@ export function unknownParameter(
   rows: ReadonlyMap<string, SearchRow>,
   isListed: (code: string) => boolean = () => true,
 ): FhirError {
+  if (name !== code && OF_THE_ANSWER.includes(code)) return noModifiers(name, code);
   const special = wordsOf(code);
   if (special !== undefined) return special;
   const codes = codesOf(rows).filter(isListed);
@@ -60,8 +65,16 @@ export function notYet(code: string): FhirError {
 
 /** What is to be known of a parameter that is none of single types; undefined: nothing. */
 export function wordsOf(code: string): FhirError | undefined {
-  if (!Object.hasOwn(NO_CRITERIA, code)) return undefined;
-  return new FhirError('parameter-unknown', `The parameter ${quote(code)} ${NO_CRITERIA[code]}`);
+  const words = OF_THE_ANSWER.includes(code) ? OF_THE_WHOLE : Object.hasOwn(NO_CRITERIA, code) ? NO_CRITERIA[code] : undefined; // prettier-ignore
+  return words === undefined ? undefined : new FhirError('parameter-unknown', `The parameter ${quote(code)} ${words}`);
+}
+
+const OF_THE_WHOLE = 'is about the whole answer, and no criterion: it stands by itself';
+
+/** @param name `code:modifier` */
+export function noModifiers(name: string, code: string): FhirError {
+  const text = `The parameter ${quote(code)} takes no modifiers; it has ${clip(name.slice(code.length))}`;
+  return new FhirError('modifier-unknown', text);
 }
 
 const codes = new WeakMap<ReadonlyMap<string, SearchRow>, readonly string[]>();

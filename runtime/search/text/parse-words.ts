@@ -1,6 +1,7 @@
 import { ownMember } from '../../fhir/own-member.js';
 import { ValueError } from '../query/parse-value.js';
 import type { WordsTest } from '../query/query.js';
+import { quote } from '../query/quote.js';
 import { LONGEST } from './ascii-words.js';
 import { countWords, MOST_WORDS } from './has-words.js';
 import { wordsOf, type WordsBudget } from './segment.js';
@@ -45,7 +46,7 @@ export function readWords(text: string, budget: WordsBudget = textBudget()): Wor
 export function readBeginning(text: string, budget: WordsBudget = textBudget()): WordsTest {
   checkLength(text);
   const begins = wordsWithin(text, budget);
-  if (begins.length === 0) throw nothing();
+  if (begins.length === 0) throw nothing(text);
   return bounded({ begins });
 }
 
@@ -135,7 +136,7 @@ function readOne(reader: Reader): WordsTest {
   const token = reader.tokens[reader.at++];
   if (token?.is === 'text') {
     const phrase = wordsWithin(token.text, reader.budget);
-    if (phrase.length === 0) throw nothing();
+    if (phrase.length === 0) throw nothing(token.text);
     return { phrase };
   }
   if (token?.is !== '(') {
@@ -155,6 +156,6 @@ function skip(reader: Reader, is: Token['is']): boolean {
   return true;
 }
 
-function nothing(): ValueError {
-  return new ValueError('has nothing to look for: letters or digits are needed');
+function nothing(piece: string): ValueError {
+  return new ValueError(`has nothing to look for in ${quote(piece)}: letters or digits are needed`);
 }
