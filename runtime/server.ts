@@ -207,7 +207,7 @@ export async function startServer(config: Config, log: Log): Promise<RunningServ
     const store = metrics === undefined ? core.store : metrics.timeStore(core.store);
     const currency = async (): Promise<string | undefined> => describeCurrency(await core.currency.notCurrent());
     const first = await currency();
-    if (first !== undefined) log.info(`${first}; kiln reindex makes them anew`);
+    if (first !== undefined) log.info(first);
     core.definitions.tellRefused((text) => log.warn(text));
     const health = createHealth(async () => {
       const check = await core.store.check();

@@ -1,6 +1,7 @@
 import { ConfigError } from '../config/config-error.js';
 import { readConfig, type Flags } from '../config/read-config.js';
 import { SETTINGS } from '../config/settings.js';
+import { describeCurrency } from '../interactions/index-currency.js';
 import type { Store } from '../store/store.js';
 import { compareBlobs, compareMaps } from './copy/compare-others.js';
 import { compareVersions } from './copy/compare-versions.js';
@@ -69,6 +70,11 @@ export async function runCopy(options: CopyFlags, flags: Flags, terminal: Termin
     const differences = describeDifferences(comparison);
     if (differences === '') {
       terminal.out('the copy is equal');
+      // Search parameters that came along are in effect there from now on, and nothing has entries by them yet.
+      const copied = await server.openCore({ ...patient, store: to }, { existing: true });
+      closers.push(() => copied.store.close());
+      const old = describeCurrency(await copied.currency.notCurrent('now'));
+      if (old !== undefined) terminal.out(old);
       return EXIT.done;
     }
     throw new Error(

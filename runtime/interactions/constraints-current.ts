@@ -49,5 +49,5 @@ export async function checkConstraintsCurrent(
   ]);
   const old = describeCurrency(await namesNotCurrent({ used }, services));
   if (old === undefined) return;
-  throw new FhirError('index-not-current', `The scopes of the token go by them. ${old}; kiln reindex mends that`);
+  throw new FhirError('index-not-current', `${old}. The scopes of the token go by them`);
 }

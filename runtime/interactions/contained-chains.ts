@@ -6,7 +6,7 @@ import type { Condition, Criterion, Target } from '../search/query/query.js';
 import { usedBy } from '../search/query/used-by.js';
 import { memberType } from '../store/members.js';
 import { containersOf } from './contained-search.js';
-import { isAny } from './is-any.js';
+import { seenAny } from './seen-any.js';
 import { notInContained } from './search-notes.js';
 import type { Services, ServiceTables } from './services.js';
 
@@ -58,19 +58,23 @@ export function storedBeyond(name: string, criterion: Criterion, tables: Service
 /** So many types are looked for; of more it is told whether there are any or not. */
 const FEW_TYPES = 5;
 
-/** What of it is to be known: where resources that the token shows contain some of such a type. */
+/**
+ * What of it is to be known: where resources that the token shows contain some of such a type.
+ *
+ * @throws FhirError `index-not-current` as `seenAny`
+ */
 export async function storedBeyondNotes(
   all: readonly StoredBeyond[],
   access: Access,
-  { store, tables }: Pick<Services, 'store' | 'tables'>,
+  services: Pick<Services, 'store' | 'tables' | 'currency'>,
   signal?: AbortSignal,
 ): Promise<Note[]> {
   const [one] = all;
   if (one === undefined) return [];
   const types = [...new Set(all.map(({ type }) => type))];
   if (types.length <= FEW_TYPES) {
-    const parts = types.flatMap((type) => containersOf(type, access, tables));
-    if (!(await isAny(parts, { store }, signal))) return [];
+    const ask = (seen: Access) => [{ parts: types.flatMap((type) => containersOf(type, seen, services.tables)) }];
+    if ((await seenAny(ask, access, services, signal)).length === 0) return [];
   }
   return [notInContained(one.name, one.code)];
 }

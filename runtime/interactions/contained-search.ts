@@ -1,6 +1,4 @@
-import { searchAccess } from '../auth/guard/search-access.js';
 import type { Access } from '../auth/scopes/access.js';
-import { OPEN_ACCESS } from '../auth/scopes/principal.js';
 import { withinReach, type Reach } from '../auth/scopes/reach.js';
 import { FhirError } from '../fhir/errors.js';
 import type { Note } from '../fhir/note.js';
@@ -19,7 +17,7 @@ import {
 } from '../search/query/query.js';
 import { usedBy } from '../search/query/used-by.js';
 import type { StoredVersion } from '../store/store.js';
-import { isAny } from './is-any.js';
+import { seenAny } from './seen-any.js';
 import { readStored } from './read-stored.js';
 import type { ResultOptions } from './result-parameters.js';
 import type { SearchScope } from './search-scope.js';
@@ -209,30 +207,29 @@ function membersByText(versions: readonly StoredVersion[]): ReadonlyMap<string, 
 }
 
 /** What contains a resource of a type, as far as a token shows it. */
-export function containersOf(type: string, access: Access, tables: ServiceTables): readonly Target[] {
-  return seenContainers(
-    { has: { type: memberType(type), param: MEMBER.container, where: EVERYTHING } },
-    access,
-    tables,
-  );
+export function containersOf(type: string, seen: Access, tables: ServiceTables): readonly Target[] {
+  const where = { has: { type: memberType(type), param: MEMBER.container, where: EVERYTHING } };
+  return seenContainers(where, seen, tables);
 }
 
 /** Containers of which something holds, as far as a token shows them. */
-function seenContainers(where: Condition, access: Access, tables: ServiceTables): readonly Target[] {
-  const seen = access === OPEN_ACCESS ? access : searchAccess(access, tables.resourceTypes);
+function seenContainers(where: Condition, seen: Access, tables: ServiceTables): readonly Target[] {
   return containersWithin(seen, tables).map(({ type, reach }) => ({ type, where: withinReach(where, reach) }));
 }
 
 /**
  * What is to be known where containers are looked into: some of them contain more than is found. Only those that the token shows
  * are looked at, so that of others nothing is told.
+ *
+ * @throws FhirError `index-not-current` as `seenAny`
  */
 export async function cutNotes(
   access: Access,
-  { store, tables }: Pick<Services, 'store' | 'tables'>,
+  services: Pick<Services, 'store' | 'tables' | 'currency'>,
   signal?: AbortSignal,
 ): Promise<Note[]> {
-  if (!(await isAny(seenContainers(IS_CUT, access, tables), { store }, signal))) return [];
+  const ask = (seen: Access) => [{ parts: seenContainers(IS_CUT, seen, services.tables) }];
+  if ((await seenAny(ask, access, services, signal)).length === 0) return [];
   const text = `Some resources contain more than ${MOST_CONTAINED} others, or too much: what is beyond that is stored, and not found`;
   return [{ severity: 'warning', issue: 'incomplete', code: 'index-not-current', text }];
 }

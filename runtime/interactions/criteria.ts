@@ -145,7 +145,7 @@ async function checkCurrent(
   services: Pick<Services, 'currency' | 'tables'>,
 ): Promise<void> {
   const old = describeCurrency(await namesNotCurrent(request, services));
-  if (old !== undefined) throw new FhirError('index-not-current', `${old}; kiln reindex mends that`);
+  if (old !== undefined) throw new FhirError('index-not-current', old);
 }
 
 /**

@@ -12,16 +12,14 @@ import { isJudged, isSeen, seenVersions } from './sight.js';
 
 /** A page of what a client may see of a history. */
 export type SeenPage = Omit<HistoryPage, 'total'> & {
-  /** The same on all pages; absent: to tell how much of it all may be seen would take too long. */
+  /** The same on all pages; absent: to tell how much of it all may be seen takes long where much of it may not. */
   readonly total?: number;
 };
 
-/** Versions whose content is looked at to tell how many there are beyond a first page. */
-const COUNTED = 2000;
-
 /**
  * A page of a history as the client may see it: an instance within `r`, types within `s`. What is hidden fills no page and
- * counts nowhere. Where contents decide, versions that others write between the first page and its total may be counted.
+ * counts nowhere. Where contents decide, only a history of one page has a total, or who asks for nothing else: one that were told
+ * where it takes little would tell how much is hidden.
  *
  * @param known the total that the first page told
  * @throws FhirError `too-costly` where only the total is asked for, and finding it takes too long
@@ -57,21 +55,18 @@ export async function seenHistory(
       },
       see: (versions) => seenVersions(versions, reach, call, services),
     };
-    /** What is not judged the store counts. */
-    const countAll = async (most: number): Promise<{ readonly total?: number }> => {
-      const { after: _after, ...from } = query;
-      const whole = types.filter((each) => !judged.includes(each));
-      const others = whole.length === 0 ? 0 : (await walk.ask({ ...from, types: whole, count: 0 })).total;
-      const own = await countSeen(type === undefined ? { ...from, types: judged } : from, walk, most);
-      return own === undefined ? {} : { total: others + own };
-    };
-    if (query.count === 0) {
-      const { complete } = await walk.ask(within);
-      return { versions: [], complete, ...(await countAll(Infinity)) };
+    if (query.count > 0) {
+      const page = await fillPage(within, walk);
+      const isAll = query.after === undefined && page.next === undefined;
+      return { ...page, ...(isAll && { total: page.versions.length }) };
     }
-    const page = await fillPage(within, walk);
-    if (query.after !== undefined) return { ...page, ...(known !== undefined && { total: known }) };
-    return { ...page, ...(page.next === undefined ? { total: page.versions.length } : await countAll(COUNTED)) };
+    const { complete } = await walk.ask(within);
+    const { after: _after, ...from } = query;
+    // What is not judged the store counts.
+    const whole = types.filter((each) => !judged.includes(each));
+    const others = whole.length === 0 ? 0 : (await walk.ask({ ...from, types: whole, count: 0 })).total;
+    const own = await countSeen(type === undefined ? { ...from, types: judged } : from, walk);
+    return { versions: [], complete, total: others + own };
   });
 }
 

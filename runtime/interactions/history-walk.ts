@@ -47,25 +47,13 @@ export async function fillPage(query: HistoryQuery, { ask, see }: HistoryWalk): 
   }
 }
 
-/**
- * How many versions may be seen.
- *
- * @param most versions that are looked at, about
- * @returns undefined: there are more
- */
-export async function countSeen(
-  query: HistoryQuery,
-  { ask, see }: HistoryWalk,
-  most: number,
-): Promise<number | undefined> {
-  let after: string | undefined;
+/** How many versions may be seen. */
+export async function countSeen(query: HistoryQuery, { ask, see }: HistoryWalk): Promise<number> {
   let number = 0;
-  for (let looked = 0; looked < most;) {
-    const page = await ask({ ...query, ...(after !== undefined && { after }), count: PIECE });
+  for (let after: string | undefined; ;) {
+    const page: HistoryPage = await ask({ ...query, ...(after !== undefined && { after }), count: PIECE });
     number += (await see(page.versions)).length;
-    looked += page.versions.length;
     after = page.next;
     if (after === undefined) return number;
   }
-  return undefined;
 }

@@ -100,5 +100,5 @@ export function describeCurrency(rows: readonly string[]): string | undefined {
   if (rows.length === 0) return undefined;
   const some = rows.slice(0, 10).join(', ');
   const list = rows.length > 10 ? `${some} and ${rows.length - 10} more` : some;
-  return `Index entries of ${list} were made by other definitions: searches by them may miss or add results`;
+  return `Index entries of ${list} were made by other definitions: searches by them may miss or add results until kiln reindex is run`;
 }

@@ -40,7 +40,7 @@ export function emptyNote(name: string): Note {
 /** Contained resources have no entries of stored search parameters. @param code of one that a chain asks for */
 export function notInContained(name: string, code: string): Note {
   const text =
-    `The chain ${JSON.stringify(name.slice(0, 64))} did not look into contained resources: ${JSON.stringify(code)} is a search parameter ` +
+    `${JSON.stringify(name.slice(0, 64))} did not look into contained resources: ${JSON.stringify(code)} is a search parameter ` +
     'that is stored here, and those are not found by such';
   return { severity: 'warning', issue: 'incomplete', code: 'contained-not-searched', text, parameter: name };
 }

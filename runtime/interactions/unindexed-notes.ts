@@ -1,6 +1,4 @@
-import { searchAccess } from '../auth/guard/search-access.js';
 import type { Access } from '../auth/scopes/access.js';
-import { OPEN_ACCESS } from '../auth/scopes/principal.js';
 import { withinReach, type Reach } from '../auth/scopes/reach.js';
 import type { Note } from '../fhir/note.js';
 import { searchDefinitions } from '../search/query/definitions.js';
@@ -8,7 +6,7 @@ import type { Condition, Target } from '../search/query/query.js';
 import type { UsedParameter } from '../search/query/used-by.js';
 import { UNINDEXED } from '../search/unindexed.js';
 import type { Services } from './services.js';
-import { isAny } from './is-any.js';
+import { seenAny } from './seen-any.js';
 
 /** A parameter whose expression may have failed on resources, and what finds these. */
 export interface UnindexedQuestion {
@@ -51,20 +49,20 @@ export function unindexedQuestions(
 /**
  * What is to be known of the parameters that a search uses and whose expressions failed on some resources, or cost too much there:
  * these are stored and not found by them. Only resources that the token shows are looked at, so that of others nothing is told.
+ *
+ * @throws FhirError `index-not-current` as `seenAny`
  */
 export async function unindexedNotes(
   used: readonly UsedParameter[],
   types: readonly string[],
   access: Access,
-  { store, tables }: Pick<Services, 'store' | 'tables'>,
+  services: Pick<Services, 'store' | 'tables' | 'currency'>,
   signal?: AbortSignal,
 ): Promise<Note[]> {
-  const seen = access === OPEN_ACCESS ? access : searchAccess(access, tables.resourceTypes);
-  const reach = (type: string): Reach => seen.onAny(type, ['s', 'r']);
-  const names: string[] = [];
-  for (const { name, parts } of unindexedQuestions(used, { types, reach }, tables)) {
-    if (await isAny(parts, { store }, signal)) names.push(name);
-  }
+  const ask = (seen: Access) => {
+    return unindexedQuestions(used, { types, reach: (type) => seen.onAny(type, ['s', 'r']) }, services.tables);
+  };
+  const names = (await seenAny(ask, access, services, signal)).map(({ name }) => name);
   if (names.length === 0) return [];
   return [{ severity: 'warning', issue: 'incomplete', code: 'index-not-current', text: unindexedText(names) }];
 }

@@ -67,6 +67,27 @@ describe('kiln copy', { timeout: 120_000 }, () => {
     expect(await read(from)).toEqual(original);
   });
 
+  it('says what is to be made anew there for search parameters that came along', async () => {
+    const colour = {
+      resourceType: 'SearchParameter',
+      id: 'colour',
+      url: 'http://example.org/SearchParameter/colour',
+      name: 'Colour',
+      description: 'x',
+      status: 'active',
+      code: 'colour',
+      base: ['Patient'],
+      type: 'token',
+      expression: "Patient.extension('urn:colour').value.ofType(code)",
+    };
+    writeFileSync(join(folder, 'one.ndjson'), `${JSON.stringify(colour)}\n{"resourceType":"Patient","id":"p"}`);
+    expect((await runKiln('load', join(folder, 'one.ndjson'), '--store', from)).code).toBe(0);
+    const told = /the copy is equal\nIndex entries of Patient\.colour .* until kiln reindex is run$/;
+    expect((await copy()).out).toMatch(told);
+    expect((await runKiln('reindex', '--store', to)).code).toBe(0);
+    expect((await copy()).out).toMatch(/the copy is equal$/);
+  });
+
   it('there and back again is equal, and what was copied is indexed as what was loaded', async () => {
     writeFileSync(
       join(folder, 'one.ndjson'),

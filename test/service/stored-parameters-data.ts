@@ -4,6 +4,10 @@ const at = (name: string): string => `http://example.org/${name}`;
 
 /** Parameters of every form, in the order of their codes. */
 export const PARAMETERS = [
+  parameter('x-born', {
+    type: 'date',
+    expression: `Patient.birthDate.extension.where(url = '${at('born')}').value.ofType(dateTime)`,
+  }),
   parameter('x-children', { type: 'number', expression: 'Patient.name.given.count()' }),
   parameter('x-colour', { expression: `Patient.extension('${at('colour')}').value.ofType(Coding)` }),
   parameter('x-extension', { type: 'uri', expression: 'Patient.extension.url', modifier: ['missing'] }),
@@ -53,6 +57,7 @@ export const RESOURCES = [
   {
     resourceType: 'Patient',
     id: 'yes',
+    _birthDate: { id: 'b', extension: [{ url: at('born'), valueDateTime: '1990-01-02T03:04:05Z' }] },
     text: { status: 'generated', div: '<div xmlns="http://www.w3.org/1999/xhtml">x</div>' },
     name: [{ prefix: ['Dame'], given: ['Ann', 'Bea'] }],
     telecom: [
@@ -87,6 +92,7 @@ export const RESOURCES = [
 
 /** Searches by these parameters, and what they find. */
 export const SEARCHES: readonly (readonly [search: string, found: readonly string[]])[] = [
+  ['Patient?x-born=1990-01-02T03:04:05Z', ['Patient/yes']],
   ['Patient?x-children=2', ['Patient/yes']],
   ['Patient?x-colour=urn:test|red', ['Patient/yes']],
   ['Patient?x-colour:not=red', ['Patient/no']],
@@ -135,6 +141,20 @@ export const REFUSED: readonly (readonly [
     'search-parameter-invalid',
     'expression',
     /\(character 26\): Patient has no element nam$/,
+  ],
+  [
+    'a constraint, which would have to be evaluated',
+    { constraint: 'active = true' },
+    'search-parameter-invalid',
+    'constraint',
+    /put the condition into the expression/,
+  ],
+  [
+    'what a primitive has not',
+    { expression: 'Patient.birthDate.extensions' },
+    'search-parameter-invalid',
+    'expression',
+    /date has no element extensions/,
   ],
   [
     'no FHIRPath',

@@ -65,6 +65,38 @@ describe('scopes, and search parameters of the store', () => {
     expect([(await look('Patient')).status, (await look('Patient/red')).status]).toEqual([503, 200]);
   });
 
+  it('no warning tells of what only an old index says that a bound shows', async () => {
+    const all = await token('system/*.cruds');
+    const put = async (resource: Readonly<Record<string, unknown>>) => {
+      const path = `${String(resource['resourceType'])}/${String(resource['id'])}`;
+      expect((await client.send('PUT', path, resource, all)).status).toBeLessThan(300);
+    };
+    const open = parameter('x-open', { base: ['MedicationRequest'], expression: 'MedicationRequest.status' });
+    await put(open);
+    await put(parameter('x-kind', { expression: 'Patient.gender' }));
+    await put({
+      resourceType: 'MedicationRequest',
+      id: 'holds',
+      status: 'active',
+      intent: 'order',
+      medication: { concept: { text: 'x' } },
+      subject: { reference: '#p' },
+      contained: [{ resourceType: 'Patient', id: 'p', gender: 'male' }],
+    });
+    expect(await command('reindex', '--store', store)).toMatchObject({ code: 0 });
+    const mine = await token('system/Patient.rs system/Observation.rs system/MedicationRequest.rs?x-open=active');
+    const chain = 'Observation?subject:Patient.x-kind=male';
+    const told = [expect.stringContaining('did not look into contained resources')];
+    await vi.waitFor(async () => expect((await client.search(chain, mine)).warnings).toEqual(told), {
+      ...SOON,
+      timeout: 5000,
+    });
+    await put({ ...open, expression: 'MedicationRequest.intent' });
+    const refused = [503, 'index-not-current'];
+    expect(complaint(await client.send('GET', 'MedicationRequest', undefined, mine)).slice(0, 2)).toEqual(refused);
+    expect(complaint(await client.send('GET', chain, undefined, mine)).slice(0, 2)).toEqual(refused);
+  });
+
   it('who may write them within bounds only puts none into effect, changes none that is, and takes none away', async () => {
     const mine = await token('system/SearchParameter.cruds?_language=de system/Patient.s');
     const shade = { ...parameter('x-shade', { expression: 'Patient.gender' }), language: 'de' };

@@ -43,7 +43,7 @@ export function storedParameters(store: string): void {
   it('what is written from then on is found at once, and searches say that the rest may be missing', async () => {
     const warning =
       'Index entries of Observation.x-measure were made by other definitions: ' +
-      'searches by them may miss or add results';
+      'searches by them may miss or add results until kiln reindex is run';
     const search = 'Observation?x-measure=5000|http://unitsofmeasure.org|g';
     expect(await one.search(search)).toEqual({ found: ['Observation/yes'], warnings: [warning] });
     expect(await one.search('Patient?x-prefix=dame')).toEqual({
@@ -118,7 +118,7 @@ export function storedParameters(store: string): void {
       const contained = [{ resourceType: 'Patient', id: 'p', gender: 'other' }];
       await put({ resourceType: 'Basic', id: 'holds', code: { text: 'x' }, contained });
       const warning =
-        'The chain "subject:Patient.x-colour" did not look into contained resources: "x-colour" is a search parameter that is stored here, and those are not found by such';
+        '"subject:Patient.x-colour" did not look into contained resources: "x-colour" is a search parameter that is stored here, and those are not found by such';
       expect(await one.search(chain)).toEqual({ found, warnings: [warning] });
       expect((await one.search('Observation?subject:Patient.gender=other')).warnings).toEqual([]);
       expect((await one.send('DELETE', 'Basic/holds')).status).toBeLessThan(205);

@@ -68,19 +68,7 @@ describe('a page of what may be seen', () => {
   });
 });
 
-it('is counted as far as that is allowed', async () => {
-  expect(
-    await countSeen(
-      { count: 5 },
-      walkOf(2500, (place) => place % 2 === 0),
-      Infinity,
-    ),
-  ).toBe(1250);
-  expect(
-    await countSeen(
-      { count: 5 },
-      walkOf(2500, () => true),
-      1000,
-    ),
-  ).toBeUndefined();
+it('is counted', async () => {
+  const walk = walkOf(2500, (place) => place % 2 === 0);
+  expect(await countSeen({ count: 5 }, walk)).toBe(1250);
 });

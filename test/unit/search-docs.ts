@@ -245,7 +245,7 @@ export function searchDocs(): string {
     `${Object.keys(RESULT_PARAMETERS)
       .map((name) => `\`${name}\``)
       .join(' ')}, and \`_format\`, \`_pretty\`.`,
-    '`_sort` goes by every parameter but composite ones.',
+    '`_sort` goes by every parameter but composite ones, and those of words, places and membership.',
     '',
     '## Named queries',
     '',

@@ -46,6 +46,9 @@ const TEXTS: ReadonlySet<string> = new Set([
   'uuid',
 ]);
 
+/** What stands beside the value of a primitive. */
+const BESIDE: ReadonlySet<string> = new Set(['id', 'extension']);
+
 /** A name in an expression, with its place. */
 type Named = Extract<Expression, { kind: 'name' }>;
 
@@ -103,7 +106,9 @@ class Compiler {
     const found = path.types.map((type) => this.types.element(type, name));
     const [element] = found;
     if (element === undefined || path.types.length > 1) {
-      const fault = path.types.length === 1 ? 'wrong' : 'no-steps';
+      const [type = ''] = path.types;
+      const mayHave = path.types.length > 1 || (this.types.isPrimitive(type) && BESIDE.has(name));
+      const fault = mayHave ? 'no-steps' : 'wrong';
       throw new ExpressionError(`${path.types.join('|')} has no element ${name}`, fault, start);
     }
     return toForms(path, element, formsOf(element));

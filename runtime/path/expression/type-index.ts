@@ -20,6 +20,8 @@ export interface TypeIndex {
   /** Whether it is a resource type that resources can be of. */
   readonly isConcreteResource: (name: string) => boolean;
   readonly isAbstract: (name: string) => boolean;
+  /** Whether its values are single ones, which may have an id and extensions beside them. */
+  readonly isPrimitive: (name: string) => boolean;
   /** The type and those that it specialises. */
   readonly ancestors: (name: string) => readonly string[];
   readonly element: (type: string, name: string) => IndexedElement | undefined;
@@ -68,10 +70,12 @@ export function indexTypes(
     for (let base = parents.get(name); base !== undefined; base = parents.get(base)) result.push(base);
     return result;
   };
+  const isPrimitive = (name: string): boolean => !byName.has(name) && (parents.has(name) || withoutBase.has(name));
   return {
-    isType: (name) => byName.has(name) || parents.has(name) || withoutBase.has(name),
+    isType: (name) => byName.has(name) || isPrimitive(name),
     isConcreteResource: (name) => byName.get(name)?.kind === 'resource' && byName.get(name)?.abstract !== true,
     isAbstract: (name) => byName.get(name)?.abstract === true || name === 'PrimitiveType',
+    isPrimitive,
     ancestors,
     element: (type, name) => elementsOf(type).get(name),
   };

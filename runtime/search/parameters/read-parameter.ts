@@ -49,6 +49,12 @@ export function readParameter(
       'processingMode',
     );
   }
+  if (resource['constraint'] !== undefined) {
+    const text =
+      'is not evaluated, so the parameter would find more than it says: put the condition into the expression, ' +
+      'as in Patient.where(active = true).gender; with status "draft" it is kept as it is';
+    throw invalid(text, 'constraint');
+  }
   const bases = basesOf(resource, context);
   const expression = textOf(resource['expression']);
   if (expression === undefined)

@@ -45,5 +45,5 @@ export function admitsModifier(
 /** Prefixes that the values of a parameter may have, of those that work. */
 export function prefixesOf({ isStored, comparators }: Pick<SearchRow, 'isStored' | 'comparators'>): readonly string[] {
   const admitted = isStored === true ? comparators : undefined;
-  return admitted === undefined ? PREFIXES : PREFIXES.filter((prefix) => admitted.includes(prefix));
+  return admitted === undefined ? PREFIXES : PREFIXES.filter((prefix) => prefix === 'eq' || admitted.includes(prefix));
 }
