@@ -190,7 +190,7 @@ export function graphSearches(data: Store): void {
   beforeAll(() => putAll(server, DATA as Parameters<typeof putAll>[1]), 60_000);
 
   it('has no modifiers, and does not go with _summary=text', async () => {
-    expect(refusalOf(await get('Patient?_graph:missing=true'))).toContain('400 parameter-unknown');
+    expect(refusalOf(await get('Patient?_graph:missing=true'))).toContain('400 modifier-unknown');
     const text = '400 parameter-invalid _include, _revinclude and _graph exclude _summary=text';
     expect(refusalOf(await get('Patient?_graph=around&_summary=text'))).toContain(text);
     const lenient = await server.send('GET', '/Patient?_graph=around&_summary=text', undefined, {
