@@ -1,5 +1,4 @@
 import type { Contained } from '../search/contained.js';
-import { isLocalParam } from '../search/local-param.js';
 import type { Condition } from '../search/query/query.js';
 import type { IndexEntry, ReferenceEntry } from '../search/entry.js';
 
@@ -98,7 +97,7 @@ export function placeEntries(
 }
 
 function isLocal(entry: IndexEntry): entry is ReferenceEntry & { readonly fragment: string } {
-  return entry.kind === 'reference' && entry.fragment !== undefined && isLocalParam(entry.param);
+  return entry.kind === 'reference' && entry.fragment !== undefined && entry.param.endsWith(MARK);
 }
 
 /**
