@@ -113,7 +113,7 @@ export function searchDocs(): string {
     '`version` is asked for by `url=http://x.example/a&version=2`; `http://x.example/a|2` is for references, where canonicals stand.',
     '',
     '`:missing` goes by what can be searched for: a parameter is missing where the Reference has a display and nothing else, or',
-    'the concept a text alone, or where it refers to a contained resource (`#m1`) that is not there.',
+    'the concept a text alone, or where it refers to a contained resource (`#m1`) that is not there, or not found.',
     '',
     ...table(['later', 'why'], reasons),
     '',

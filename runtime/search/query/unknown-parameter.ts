@@ -21,7 +21,7 @@ const OF_THE_ANSWER = [
 ];
 
 /** What else a search takes that begins so: listed nowhere, but perhaps meant. */
-const NOT_CRITERIA = [...OF_THE_ANSWER, '_include', '_revinclude', '_has', '_type', '_query'];
+const NOT_CRITERIA = [...OF_THE_ANSWER, '_include', '_revinclude', '_has'];
 
 /** No search of a type knows this parameter: which ones it knows. @param isListed whether one may stand where this does */
 export function unknownParameter(
