@@ -106,8 +106,5 @@ function storedIn({ type, where }: ChainCriterion['chain'][number], tables: Serv
 
 /** Whether a condition is of where a resource lies on the server. */
 function goesByPlace(where: Criterion): boolean {
-  if ('all' in where) return where.all.some(goesByPlace);
-  if ('some' in where) return where.some.some(goesByPlace);
-  if ('not' in where) return goesByPlace(where.not);
-  return 'ids' in where || 'updated' in where || 'has' in where || 'members' in where;
+  return isSome(where, (each) => 'ids' in each || 'updated' in each || 'has' in each || 'members' in each);
 }

@@ -12,7 +12,7 @@ import { isJudged, isSeen, seenVersions } from './sight.js';
 
 /** A page of what a client may see of a history. */
 export type SeenPage = Omit<HistoryPage, 'total'> & {
-  /** The same on all pages; absent: to tell how much of it all may be seen takes long where much of it may not. */
+  /** The same on all pages; absent: contents decide what may be seen, and one page is not all. */
   readonly total?: number;
 };
 

@@ -214,10 +214,8 @@ function compares(
 function comparesPart(item: Item, text: string, component: ComponentRow, context: OracleContext): boolean {
   const isEqual = item.is === 'token' || item.is === 'string';
   if (!isEqual) return fulfils(item, '', text, component, context);
-  return compares(item, 'eq', item.is === 'string' ? unescaped(text) : text, component, context);
+  return compares(item, 'eq', item.is === 'string' ? plain(text) : text, component, context);
 }
-
-const unescaped = (text: string): string => text.replace(/\\(.)/gs, '$1');
 
 const lowerAscii = (text: string): string => text.replace(/[A-Z]/g, (letter) => letter.toLowerCase());
 

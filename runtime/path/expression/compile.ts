@@ -46,9 +46,6 @@ const TEXTS: ReadonlySet<string> = new Set([
   'uuid',
 ]);
 
-/** What stands beside the value of a primitive. */
-const BESIDE: ReadonlySet<string> = new Set(['id', 'extension']);
-
 /** A name in an expression, with its place. */
 type Named = Extract<Expression, { kind: 'name' }>;
 
@@ -107,7 +104,7 @@ class Compiler {
     const [element] = found;
     if (element === undefined || path.types.length > 1) {
       const [type = ''] = path.types;
-      const mayHave = path.types.length > 1 || (this.types.isPrimitive(type) && BESIDE.has(name));
+      const mayHave = path.types.length > 1 || this.types.beside(type, name) !== undefined;
       const fault = mayHave ? 'no-steps' : 'wrong';
       throw new ExpressionError(`${path.types.join('|')} has no element ${name}`, fault, start);
     }

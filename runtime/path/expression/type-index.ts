@@ -20,8 +20,8 @@ export interface TypeIndex {
   /** Whether it is a resource type that resources can be of. */
   readonly isConcreteResource: (name: string) => boolean;
   readonly isAbstract: (name: string) => boolean;
-  /** Whether its values are single ones, which may have an id and extensions beside them. */
-  readonly isPrimitive: (name: string) => boolean;
+  /** The type of what stands beside the values of a primitive: `id`, `extension`. Undefined: nothing of that name, or no primitive. */
+  readonly beside: (type: string, name: string) => string | undefined;
   /** The type and those that it specialises. */
   readonly ancestors: (name: string) => readonly string[];
   readonly element: (type: string, name: string) => IndexedElement | undefined;
@@ -41,6 +41,11 @@ export const SYSTEM_TYPES: ReadonlyMap<string, string | undefined> = new Map([
   ['DateTime', 'dateTime'],
   ['Time', 'time'],
   ['Quantity', 'Quantity'],
+]);
+
+const BESIDE: ReadonlyMap<string, string> = new Map([
+  ['id', 'string'],
+  ['extension', 'Extension'],
 ]);
 
 /**
@@ -75,7 +80,7 @@ export function indexTypes(
     isType: (name) => byName.has(name) || isPrimitive(name),
     isConcreteResource: (name) => byName.get(name)?.kind === 'resource' && byName.get(name)?.abstract !== true,
     isAbstract: (name) => byName.get(name)?.abstract === true || name === 'PrimitiveType',
-    isPrimitive,
+    beside: (type, name) => (isPrimitive(type) ? BESIDE.get(name) : undefined),
     ancestors,
     element: (type, name) => elementsOf(type).get(name),
   };

@@ -105,17 +105,11 @@ class Checker {
     const name = (node.text ?? '').replaceAll('`', '');
     if (!isInner && this.index.ancestors(this.root).includes(name)) return [this.root];
     if (input === undefined) return undefined;
-    const found = input.flatMap((type) => this.index.element(type, name)?.types ?? this.beside(type, name));
+    const found = input.flatMap((type) => this.index.element(type, name)?.types ?? this.index.beside(type, name) ?? []);
     // What may be any resource, or any element, may have anything.
     if (found.length === 0 && input.some((type) => this.index.isAbstract(type))) return undefined;
     if (found.length === 0) throw wrong(`${input.slice(0, 5).join('|')} has no element ${name}`, columnOf(node));
     return [...new Set(found)];
-  }
-
-  /** What stands beside the value of a primitive. */
-  private beside(type: string, name: string): readonly string[] {
-    if (!this.index.isPrimitive(type)) return [];
-    return name === 'extension' ? ['Extension'] : name === 'id' ? ['string'] : [];
   }
 
   private call(node: SyntaxNode, at: SyntaxNode, input: Types): Types {

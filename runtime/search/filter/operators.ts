@@ -6,6 +6,7 @@ import {
   anyCase,
   folded,
   tokenTest,
+  plainParser,
   VALUE_PARSERS,
   ValueError,
   type ValueContext,
@@ -59,7 +60,7 @@ const TERMINOLOGY = 'there is no terminology service yet';
 /** Reads a part of a composite as `eq` reads its type. Numbers, quantities and dates may have prefixes, as in other searches. */
 export function partParser(type: SearchType): ValueParser | undefined {
   if (type === 'string') return (text) => equalString(unescape(text));
-  return type === 'token' ? equalToken : VALUE_PARSERS[type]?.[''];
+  return type === 'token' ? equalToken : plainParser(type);
 }
 
 /** Operators that the specification has for a type, and why they are refused here. */

@@ -98,7 +98,7 @@ function compare({ text, operator, value }: FilterTest, row: SearchRow, context:
   if (row.type === 'composite' && operator === 'eq') {
     return {
       param: row.code,
-      composite: [compositeTests(text, withSystems(value), row, context, ({ type }) => partParser(type))],
+      composite: [compositeTests(text, withSystems(value), row, context, partParser)],
     };
   }
   const reader = OPERATORS[row.type]?.[operator];

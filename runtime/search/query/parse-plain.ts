@@ -9,7 +9,7 @@ import { isMembers, parseMembers } from './members.js';
 import { admitsModifier, HEAD_MODIFIERS, modifiersOf, prefixesOf } from './modifiers.js';
 import { isDirection, joinHierarchies, parseHierarchy } from './parse-hierarchy.js';
 import { splitPrefix } from './intervals.js';
-import { LATER, VALUE_PARSERS, type ValueParser, type ValueRow } from './parse-value.js';
+import { LATER, plainParser, VALUE_PARSERS, type ValueParser, type ValueRow } from './parse-value.js';
 import type { Criterion, WordsTest } from './query.js';
 import { clip, quote } from './quote.js';
 import { compositeTests, invalid, missing, readValue, toCondition } from './read-value.js';
@@ -57,12 +57,7 @@ export function parsePlain(
   }
   if (row.type === 'composite') {
     if (modifier !== '') throw wrongModifier(label, modifier, row, context);
-    return {
-      param: code,
-      composite: parts.map((part) =>
-        compositeTests(label, part, row, context, ({ type }) => VALUE_PARSERS[type]?.['']),
-      ),
-    };
+    return { param: code, composite: parts.map((part) => compositeTests(label, part, row, context, plainParser)) };
   }
   if (row.type === 'reference' && isDirection(modifier) && context.hierarchy !== undefined) {
     const all = { ...context, ...context.hierarchy };

@@ -86,6 +86,11 @@ export const VALUE_PARSERS: Readonly<Partial<Record<SearchType, Readonly<Record<
   },
 };
 
+/** How values of a type are read without a modifier; undefined: it has no such values. */
+export function plainParser(type: SearchType): ValueParser | undefined {
+  return VALUE_PARSERS[type]?.[''];
+}
+
 const TERMINOLOGY = 'there is no terminology service yet';
 
 /** Modifiers that the specification has, and why they are refused here. */

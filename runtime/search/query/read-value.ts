@@ -1,9 +1,9 @@
-import type { SearchRow } from '../../contract/search.js';
+import type { SearchRow, SearchType } from '../../contract/search.js';
 import { FhirError } from '../../fhir/errors.js';
 import type { IndexEntry } from '../entry.js';
 import { localParam } from '../local-param.js';
 import { valuesOf } from '../places/place-rows.js';
-import { PrefixError, ValueError, type ValueContext, type ValueParser, type ValueRow } from './parse-value.js';
+import { PrefixError, ValueError, type ValueContext, type ValueParser } from './parse-value.js';
 import { EVERYTHING, NOTHING, type Condition, type Ends, type ValueTest } from './query.js';
 import { quote } from './quote.js';
 import { splitAt } from './split.js';
@@ -45,13 +45,18 @@ export function missing(name: string, value: string, row: SearchRow): Condition 
   return isMissing ? { not: there } : there;
 }
 
-/** The tests of each part of one alternative of a composite. @param parserOf how values of a part are read @throws FhirError `parameter-invalid`, `prefix-unknown` */
+/**
+ * The tests of each part of one alternative of a composite.
+ *
+ * @param parserOf how values of a part are read, by its type
+ * @throws FhirError `parameter-invalid`, `prefix-unknown`
+ */
 export function compositeTests(
   name: string,
   text: string,
   { components = [] }: SearchRow,
   context: ValueContext,
-  parserOf: (component: ValueRow) => ValueParser | undefined,
+  parserOf: (type: SearchType) => ValueParser | undefined,
 ): (readonly ValueTest[])[] {
   const parts = splitAt(text, '$');
   if (parts.length !== components.length) {
@@ -59,7 +64,7 @@ export function compositeTests(
     throw invalid(name, `has ${components.length} parts, ${form}, and not ${parts.length}`);
   }
   return components.map((component, i) => {
-    const parse = parserOf(component);
+    const parse = parserOf(component.type);
     if (parse === undefined) throw notYet(name);
     const part = parts[i] ?? '';
     if (part === '') throw invalid(name, `has no value for its part ${component.code}`);

@@ -1,6 +1,7 @@
 import type { SearchRow } from '../../contract/search.js';
 import { FhirError } from '../../fhir/errors.js';
 import { nearest } from '../../fhir/nearest.js';
+import { ownMember } from '../../fhir/own-member.js';
 import { isSearchable, NO_CRITERIA, OF_THEIR_OWN } from './later-parameters.js';
 import { clip, quote } from './quote.js';
 
@@ -65,7 +66,7 @@ export function notYet(code: string): FhirError {
 
 /** What is to be known of a parameter that is none of single types; undefined: nothing. */
 export function wordsOf(code: string): FhirError | undefined {
-  const words = OF_THE_ANSWER.includes(code) ? OF_THE_WHOLE : Object.hasOwn(NO_CRITERIA, code) ? NO_CRITERIA[code] : undefined; // prettier-ignore
+  const words = OF_THE_ANSWER.includes(code) ? OF_THE_WHOLE : ownMember(NO_CRITERIA, code);
   return words === undefined ? undefined : new FhirError('parameter-unknown', `The parameter ${quote(code)} ${words}`);
 }
 

@@ -51,6 +51,7 @@ describe('a constraint by what other definitions indexed', () => {
         const refused = await within.send('GET', path);
         expect([refused.status, codeOf(refused)]).toEqual([503, 'index-not-current']);
         expect(refused.text).toContain('Index entries of _contained were made');
+        expect(refused.text).toContain('. The scopes of the token go by them');
         expect(await status(path, server.as(EVERYTHING))).toBe(200);
         // Containers are judged by their own.
         expect(await status(path, server.as('system/Observation.s system/Basic.s?_tag=in'))).toBe(200);
