@@ -3,22 +3,25 @@
 
 // What each room of runtime/ may import besides itself, `contract` and `fhir`. A room missing here may import all.
 const port = 'store/[^/]+$'; // the port and what stands beside it, not the stores in its folders
-const access = 'auth/(?:guard|scopes)/'; // who may do what, as data and pure functions
-const below = ['format', 'path', 'validate', 'search', port]; // all that interactions and operations build on
+const access = 'auth/(?:access|scopes)/'; // access decisions, as data and pure functions
+const below = ['format', 'path', 'validate', 'search', port, access]; // all that the kernel builds on
 const rooms = {
   format: [],
   path: [],
   validate: ['path'],
   search: ['path'],
   store: ['search'],
-  interactions: [...below, access],
-  operations: [...below, access],
-  terminology: [port],
-  jobs: [...below, 'operations'],
+  core: below,
+  interactions: [...below, 'core'],
+  terminology: [...below, 'core'],
+  jobs: [...below, 'core'],
+  graphql: [...below, 'core'],
+  hfql: [...below, 'core'],
+  operations: [...below, 'core', 'interactions', 'jobs', 'terminology', 'graphql', 'hfql'],
   auth: ['search', port],
-  intake: ['format', 'path', 'validate', 'search', port, 'interactions'],
+  'body-workers': ['format', 'path', 'validate', 'search', port, 'core', 'interactions'],
   observe: [],
-  http: ['interactions', 'operations', 'auth', 'format', 'observe'],
+  http: ['core', 'interactions', 'operations', 'auth', 'format', 'observe'],
 };
 
 // Entry files of worker threads are composition roots: they may live in any room, and see what server.ts sees.
@@ -47,7 +50,7 @@ function only(place, name, ...names) {
   );
 }
 
-const NAMES = { [port]: 'the store port', [access]: 'auth/guard and auth/scopes' };
+const NAMES = { [port]: 'the store port', [access]: 'auth/access and auth/scopes' };
 
 const roomRules = Object.entries(rooms).map(([room, others]) => {
   const allowed = [
@@ -121,8 +124,8 @@ const runtimeRules = [
   ),
   forbid(
     'no-transport-or-driver-in-the-middle',
-    'interactions, operations, search and validate know neither Express nor a database driver.',
-    { path: '^runtime/(?:interactions|operations|search|validate)/', pathNot: worker },
+    'The middle of the server knows neither Express nor a database driver.',
+    { path: '^runtime/(?:core|interactions|operations|jobs|terminology|graphql|hfql|search|validate)/', pathNot: worker },
     { path: packages('express', 'mongodb', 'better-sqlite3') },
   ),
   forbid(
@@ -180,6 +183,7 @@ const runtimeRules = [
     '@xmldom/xmldom',
   ),
   only('runtime/auth/', 'jose-only-in-auth', 'jose'),
+  only('runtime/graphql/', 'graphql-library-only-in-graphql', 'graphql'),
 ];
 
 const generatedRules = [

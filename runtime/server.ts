@@ -8,20 +8,20 @@ import { CONTRACT_VERSION } from './contract/index.js';
 import type { Resource } from './fhir/resource.js';
 import { parseElements, selectElements } from './format/summary-elements.js';
 import { summarize } from './format/summary.js';
-import type { Codec } from './http/codecs.js';
-import { describeCurrency, type IndexCurrency } from './interactions/index-currency.js';
-import { openDefinitions, type Definitions } from './interactions/definitions/definitions.js';
-import { createPatchers } from './interactions/patchers.js';
-import { openIntake, type Intake } from './intake/intake.js';
-import { startIntake } from './intake/start-thread.js';
-import type { SearchSettings } from './interactions/search-settings.js';
-import type { Services, View } from './interactions/services.js';
+import type { Codec } from './http/response/codecs.js';
+import { describeCurrency, type IndexCurrency } from './core/definitions/index-status.js';
+import { openDefinitions, type Definitions } from './core/definitions/definitions.js';
+import { createPatchers } from './core/patch/patchers.js';
+import { openIntake, type Intake } from './body-workers/body-workers.js';
+import { startIntake } from './body-workers/start-thread.js';
+import type { SearchSettings } from './core/search/search-settings.js';
+import type { Services, View } from './core/services.js';
 import { collectWhenIdle } from './observe/collect-when-idle.js';
 import { createHealth } from './observe/health.js';
 import type { Log } from './observe/log.js';
 import { repeat } from './observe/repeat.js';
 import { parametersOf } from './search/parameters-of.js';
-import { createPace, type Pace } from './search/pace.js';
+import { createPace, type Pace } from './search/extraction-throttle.js';
 import { createZone } from './search/values/zone.js';
 import { createValidator } from './validate/create-validator.js';
 import { sqlitePathOf } from './store/sqlite-path.js';
@@ -136,7 +136,7 @@ function createSlotOf(): (type: string, param: string) => number | undefined {
 export async function backUpSqlite(store: string, target: string): Promise<void> {
   const [{ openSqliteStore }, { backUp }] = await Promise.all([
     import('./store/sqlite/sqlite-store.js'),
-    import('./store/sqlite/backup.js'),
+    import('./store/sqlite/file/backup.js'),
   ]);
   // Opened as any other, so that it is checked, and migrated where it is older.
   const opened = openSqliteStore(store);
@@ -285,7 +285,7 @@ const SWEEP_OVERLAP = 2 * 60 * 60_000;
 function sweepFromTimeToTime(store: Core['store'], log: Log): () => Promise<void> {
   let since = 0;
   const sweep = async (): Promise<void> => {
-    const { sweepBlobs } = await import('./interactions/sweep-blobs.js');
+    const { sweepBlobs } = await import('./interactions/binary/sweep-blobs.js');
     const began = Date.now();
     const deleted = await sweepBlobs(store, since);
     since = began - SWEEP_OVERLAP;

@@ -1,7 +1,7 @@
 import { ConfigError } from '../config/config-error.js';
 import { readConfig, type Flags } from '../config/read-config.js';
 import { SETTINGS } from '../config/settings.js';
-import { describeCurrency } from '../interactions/index-currency.js';
+import { describeCurrency } from '../core/definitions/index-status.js';
 import type { Store } from '../store/store.js';
 import { compareBlobs, compareMaps } from './copy/compare-others.js';
 import { compareVersions } from './copy/compare-versions.js';

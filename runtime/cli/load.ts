@@ -106,7 +106,7 @@ async function executor(core: Core): Promise<(bundle: Resource) => Promise<strin
   const [{ createServing }, { executeBundle }, { joinBundle }] = await Promise.all([
     import('../http/create-services.js'),
     import('../interactions/bundle/bundle.js'),
-    import('../interactions/call.js'),
+    import('../core/call.js'),
   ]);
   const serving = createServing(core, core.definitions.current);
   return async (body) => {

@@ -1,10 +1,10 @@
 import { ConfigError } from '../config/config-error.js';
 import { readConfig, type Flags } from '../config/read-config.js';
 import type { Config } from '../config/settings.js';
-import { describeCurrency } from '../interactions/index-currency.js';
-import type { LiveSet } from '../interactions/definitions/definitions.js';
-import { openReindexRecord, type ReindexRecord } from '../interactions/reindex-record.js';
-import { reindexType } from '../interactions/reindex.js';
+import { describeCurrency } from '../core/definitions/index-status.js';
+import type { LiveSet } from '../core/definitions/definitions.js';
+import { openReindexRecord, type ReindexRecord } from '../jobs/reindex/reindex-record.js';
+import { reindexType } from '../jobs/reindex/reindex.js';
 import { isMongoUrl } from '../config/mongo-url.js';
 import type { Core } from '../server.js';
 import { persist } from './copy/persist.js';

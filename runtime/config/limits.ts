@@ -1,5 +1,5 @@
 import type { Limits } from '../fhir/limits.js';
-import type { SearchSettings } from '../interactions/search-settings.js';
+import type { SearchSettings } from '../core/search/search-settings.js';
 import type { Config } from './settings.js';
 
 /** The limits of a configuration; `queryTime` is for the store too. */

@@ -1,5 +1,5 @@
 import { DEFAULT_LIMITS } from '../fhir/limits.js';
-import { DEFAULT_SEARCH } from '../interactions/search-settings.js';
+import { DEFAULT_SEARCH } from '../core/search/search-settings.js';
 import { whyNoSqlitePath } from '../store/sqlite-path.js';
 import { AUTH_SETTINGS } from './auth-settings.js';
 import { maskPassword } from './mongo-url.js';

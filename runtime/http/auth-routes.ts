@@ -6,9 +6,9 @@ import { MAX_FORM, type OAuthEndpoint, type OAuthReply } from '../auth/server/me
 import { jsonReply } from '../auth/server/refusals.js';
 import { FhirError } from '../fhir/errors.js';
 import type { Log } from '../observe/log.js';
-import { headerValues } from './header-values.js';
-import { drain, hasBody, openBody } from './read-body.js';
-import { requestId } from './request-id.js';
+import { headerValues } from './request/header-values.js';
+import { drain, hasBody, openBody } from './request/read-body.js';
+import { requestId } from './request/request-id.js';
 
 /** What is answered beside FHIR, by path from the root of the server. */
 export interface AuthRoutes {

@@ -1,11 +1,11 @@
-import { indexScopeRows } from '../auth/guard/scope-rows.js';
+import { indexScopeRows } from '../auth/access/scope-rows.js';
 import { DEFAULT_LIMITS, type Limits } from '../fhir/limits.js';
 import type { FormatName } from '../format/negotiate.js';
-import { createPageLinks } from '../interactions/page-link.js';
-import { JSON_PATCHER } from '../interactions/patchers.js';
+import { createPageLinks } from '../core/search/page-link.js';
+import { JSON_PATCHER } from '../core/patch/patchers.js';
 import { INTERACTIONS, isWired } from '../interactions/registry.js';
-import type { Services } from '../interactions/services.js';
-import { createCodecs, type Codec, type Codecs } from './codecs.js';
+import type { Services } from '../core/services.js';
+import { createCodecs, type Codec, type Codecs } from './response/codecs.js';
 import { createEntryHandling } from './entry-handling.js';
 import { createRouter, type Router } from './router.js';
 

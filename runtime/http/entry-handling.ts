@@ -1,6 +1,6 @@
 import { parseQuery } from '../fhir/parse-query.js';
 import { execute } from '../interactions/execute.js';
-import type { EntryHandling } from '../interactions/services.js';
+import type { EntryHandling } from '../core/services.js';
 import { checkUrlId, type Router } from './router.js';
 
 /** Entries of Bundles go the way of requests. */

@@ -6,7 +6,7 @@ import { errorOutcome } from '../fhir/operation-outcome.js';
 import { DEFAULT_LIMITS, type Limits } from '../fhir/limits.js';
 import { JSON_TYPE } from '../format/negotiate.js';
 import { closerOf } from './close-server.js';
-import { inTurn } from './in-turn.js';
+import { inTurn } from './request/in-turn.js';
 import type { Tls } from './transport/tls.js';
 
 /** How often connections are looked at that are over their time, in milliseconds. */

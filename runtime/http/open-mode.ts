@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { BlockList, isIP } from 'node:net';
 
 import { FhirError } from '../fhir/errors.js';
-import { headerValues } from './header-values.js';
+import { headerValues } from './request/header-values.js';
 
 const LOOPBACK = new BlockList();
 LOOPBACK.addSubnet('127.0.0.0', 8, 'ipv4');

@@ -1,12 +1,12 @@
-import { readCredentials } from '../auth/guard/credentials.js';
-import { refusal } from '../auth/guard/refuse.js';
+import { readCredentials } from '../auth/access/credentials.js';
+import { refusal } from '../auth/access/refuse.js';
 import type { Access } from '../auth/scopes/access.js';
 import type { ScopeTables } from '../auth/scopes/create-scopes.js';
 import { NOBODY, type Principal } from '../auth/scopes/principal.js';
 import type { Verification, VerifiedToken } from '../auth/server/access-token.js';
 import type { TokenVerifier } from '../auth/server/token-verifier.js';
 import type { Gate } from './gate.js';
-import { headerValues } from './header-values.js';
+import { headerValues } from './request/header-values.js';
 
 /** What a gate needs that asks for tokens. */
 export interface TokenGateSettings {

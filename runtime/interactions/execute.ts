@@ -1,7 +1,7 @@
-import { authorize } from './authorize.js';
-import type { Reply } from './call.js';
+import { authorize } from '../core/access/authorize.js';
+import type { Reply } from '../core/call.js';
 import { findInteraction } from './registry.js';
-import type { InteractionHandler } from './services.js';
+import type { InteractionHandler } from '../core/services.js';
 
 /**
  * Does what a call asks for, where its principal may: the one way for requests and for entries of Bundles.

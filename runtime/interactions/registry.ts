@@ -1,16 +1,16 @@
 import type { Interaction, RouteRow } from '../contract/index.js';
-import { BINARY } from './binary-content.js';
-import { readBinary, vreadBinary } from './binary-read.js';
+import { BINARY } from '../core/binary/binary-content.js';
+import { readBinary, vreadBinary } from './binary/binary-read.js';
 import { executeBundle } from './bundle/bundle.js';
-import { capabilities } from './capabilities.js';
-import { history } from './history.js';
-import { BINARY_PLANNERS, PLANNERS } from './plan-write.js';
-import { read } from './read.js';
-import { runPlan } from './run-plan.js';
-import { search } from './search.js';
-import type { InteractionHandler } from './services.js';
-import { vread } from './vread.js';
-import type { WritePlanner } from './write-plan.js';
+import { capabilities } from './capabilities/capabilities.js';
+import { history } from './history/history.js';
+import { BINARY_PLANNERS, PLANNERS } from './write/plan-write.js';
+import { read } from './read/read.js';
+import { runPlan } from './write/run-plan.js';
+import { search } from './search/search.js';
+import type { InteractionHandler } from '../core/services.js';
+import { vread } from './read/vread.js';
+import type { WritePlanner } from '../core/write/write-plan.js';
 
 type Handlers = ReadonlyMap<Interaction, InteractionHandler>;
 

@@ -10,7 +10,7 @@ import type { IndexEntry, SimpleEntry } from './entry.js';
 import { createFindConverter, type FindConverter } from './extract-converters.js';
 import { createTextExtractor } from './text/extract-text.js';
 import type { Harvest, Target, ValueSearchType } from './values/converter.js';
-import type { Pace } from './pace.js';
+import type { Pace } from './extraction-throttle.js';
 import { parametersOf } from './parameters-of.js';
 import { valuesOf } from './places/place-rows.js';
 import { createZone } from './values/zone.js';

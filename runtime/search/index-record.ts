@@ -4,7 +4,7 @@ import type { SearchRow, SearchTable } from '../contract/search.js';
 import { libraryVersion } from '../path/library/library.js';
 import { CONTAINED, MEMBERS } from './contained.js';
 import { placesOf } from './places/place-rows.js';
-import { isWords } from './query/text-modifiers.js';
+import { isWords } from './parse/text-modifiers.js';
 import { WORDS } from './text/segment.js';
 
 /**

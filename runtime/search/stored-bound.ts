@@ -1,6 +1,6 @@
 import { sizeOf } from '../path/size-of.js';
 import type { Visit } from '../path/visit.js';
-import type { Pace } from './pace.js';
+import type { Pace } from './extraction-throttle.js';
 import type { Harvest } from './values/converter.js';
 
 /**

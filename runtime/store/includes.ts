@@ -1,6 +1,6 @@
 import type { ReferenceEntry } from '../search/entry.js';
 import { compareText } from '../search/query/compare-text.js';
-import { keepWithin, refine, type Bounds } from './include-bounds.js';
+import { keepWithin, refine, type Bounds } from './include-constraints.js';
 import { ask, nameOf, type CanonicalTarget, type FoundKey, type Steps, type VersionKey } from './include-steps.js';
 import type { FindPage, IncludeDirective, IncludePlan, ResourceKey, StoredVersion } from './store.js';
 

@@ -1,4 +1,4 @@
-import { countMembers, MOST_MEMBERS } from './write-members.js';
+import { countMembers, MOST_MEMBERS } from './write-contained.js';
 import type { Change } from './store.js';
 
 /** What each further change adds to the time that a write may take, and what each resource within another does, in milliseconds. */

@@ -1,10 +1,10 @@
 import type Database from 'better-sqlite3';
 
 import { stampBody } from '../../runtime/store/body.js';
-import { openWriteClock } from '../../runtime/store/sqlite/clock.js';
-import { connect } from '../../runtime/store/sqlite/connect.js';
-import { openDictionary } from '../../runtime/store/sqlite/dictionary.js';
-import { openIndexWriter } from '../../runtime/store/sqlite/index-entries.js';
+import { openWriteClock } from '../../runtime/store/sqlite/file/clock.js';
+import { connect } from '../../runtime/store/sqlite/file/connect.js';
+import { openDictionary } from '../../runtime/store/sqlite/write/dictionary.js';
+import { openIndexWriter } from '../../runtime/store/sqlite/write/index-entries.js';
 import type { Put } from '../../runtime/store/store.js';
 
 /** The rows of a creation, without asking what is there: a transaction each, as single clients have it. */

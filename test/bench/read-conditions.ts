@@ -1,6 +1,6 @@
 import { tables } from '../../generated/tables.js';
-import { searchDefinitions } from '../../runtime/search/query/definitions.js';
-import { parseCriterion } from '../../runtime/search/query/parse-criterion.js';
+import { searchDefinitions } from '../../runtime/search/parse/definitions.js';
+import { parseCriterion } from '../../runtime/search/parse/parse-criterion.js';
 import type { Condition } from '../../runtime/search/query/query.js';
 import { createZone } from '../../runtime/search/values/zone.js';
 

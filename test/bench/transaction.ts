@@ -8,7 +8,7 @@ import { tables } from '../../generated/tables.js';
 import { createApp } from '../../runtime/http/app.js';
 import { listen } from '../../runtime/http/listen.js';
 import { createExtractor } from '../../runtime/search/extract.js';
-import type { ResourceDocument } from '../../runtime/store/mongo/documents.js';
+import type { ResourceDocument } from '../../runtime/store/mongo/bson/documents.js';
 import { openSqliteStore } from '../../runtime/store/sqlite/sqlite-store.js';
 import type { Change, Put, Store } from '../../runtime/store/store.js';
 import { createValidator } from '../../runtime/validate/create-validator.js';
@@ -47,8 +47,8 @@ async function onMongo(url: string): Promise<Row> {
   const [{ MongoClient }, { openMongoStore }, { prepare }, { toIndexRows }, { withDatabase }] = await Promise.all([
     import('mongodb'),
     import('../../runtime/store/mongo/mongo-store.js'),
-    import('../../runtime/store/mongo/prepare.js'),
-    import('../../runtime/store/mongo/index-rows.js'),
+    import('../../runtime/store/mongo/write/prepare.js'),
+    import('../../runtime/store/mongo/bson/index-rows.js'),
     import('./bare-search-mongo.js'),
   ]);
   const names = { kiln: `kiln_bench_${process.pid}`, bare: `kiln_bench_bare_${process.pid}` };

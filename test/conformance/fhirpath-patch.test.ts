@@ -4,9 +4,9 @@ import { tables } from '../../generated/tables.js';
 import type { Resource } from '../../runtime/fhir/resource.js';
 import { readXml } from '../../runtime/format/xml/read-xml.js';
 import { writeXml } from '../../runtime/format/xml/write-xml.js';
-import { diff } from '../../runtime/path/patch/diff.js';
-import { Budget } from '../../runtime/path/patch/fhirpath-budget.js';
-import { createFinder } from '../../runtime/path/patch/fhirpath-find.js';
+import { diff } from '../../runtime/path/diff/diff.js';
+import { Budget } from '../../runtime/path/patch/fhirpath/fhirpath-budget.js';
+import { createFinder } from '../../runtime/path/patch/fhirpath/fhirpath-find.js';
 import {
   childNodes,
   contentPath,
@@ -14,8 +14,8 @@ import {
   rootNode,
   typeOf,
   type Node,
-} from '../../runtime/path/patch/fhirpath-node.js';
-import { applyFhirPathPatch } from '../../runtime/path/patch/fhirpath-patch.js';
+} from '../../runtime/path/patch/fhirpath/fhirpath-node.js';
+import { applyFhirPathPatch } from '../../runtime/path/patch/fhirpath/fhirpath-patch.js';
 import { createRandom, seedOfRun } from '../contract/random.js';
 import { patchOf } from './fhirpath-patch.js';
 import { SPECIFIED } from './fhirpath-patch-cases.js';

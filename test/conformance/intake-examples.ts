@@ -5,12 +5,12 @@ import type { JsonObject, JsonValue, Resource } from '../../runtime/fhir/resourc
 import { readJson } from '../../runtime/format/read-json.js';
 import { writeJson } from '../../runtime/format/write-json.js';
 import { readXml } from '../../runtime/format/xml/read-xml.js';
-import { answersTo, type Reading } from '../../runtime/intake/answers.js';
-import { openCollector } from '../../runtime/intake/collect.js';
-import { composePut } from '../../runtime/interactions/compose-change.js';
-import type { BodyPurpose } from '../../runtime/interactions/large-bodies.js';
-import { createPatchers } from '../../runtime/interactions/patchers.js';
-import { preparedOf } from '../../runtime/interactions/prepared.js';
+import { answersTo, type Reading } from '../../runtime/body-workers/answers.js';
+import { openCollector } from '../../runtime/body-workers/collect.js';
+import { composePut } from '../../runtime/core/write/compose-change.js';
+import type { BodyPurpose } from '../../runtime/core/write/large-bodies.js';
+import { createPatchers } from '../../runtime/core/patch/patchers.js';
+import { preparedOf } from '../../runtime/core/write/parsed-bodies.js';
 import { createExtractor } from '../../runtime/search/extract.js';
 import type { IndexEntry } from '../../runtime/search/entry.js';
 import type { Put, StoredVersion } from '../../runtime/store/store.js';

@@ -1,11 +1,11 @@
 import { expect } from 'vitest';
 
 import type { Tables } from '../../runtime/contract/index.js';
-import { resolveCriteria, type HierarchySource } from '../../runtime/interactions/resolve-hierarchies.js';
+import { resolveCriteria, type HierarchySource } from '../../runtime/core/search/resolve-hierarchies.js';
 import { extractContained } from '../../runtime/search/contained.js';
 import { createExtractor } from '../../runtime/search/extract.js';
-import { searchDefinitions } from '../../runtime/search/query/definitions.js';
-import { parseCriterion } from '../../runtime/search/query/parse-criterion.js';
+import { searchDefinitions } from '../../runtime/search/parse/definitions.js';
+import { parseCriterion } from '../../runtime/search/parse/parse-criterion.js';
 import { utc } from '../../runtime/search/values/zone.js';
 import type { Put, Store } from '../../runtime/store/store.js';
 import { idsOf, query } from '../contract/behaviour-search-helpers.js';

@@ -1,8 +1,8 @@
 import { expect } from 'vitest';
 
 import type { Tables } from '../../runtime/contract/index.js';
-import { containerTypes, intoContainers, type ContainedSearch } from '../../runtime/interactions/contained-search.js';
-import { placeOfMember } from '../../runtime/store/members.js';
+import { containerTypes, intoContainers, type ContainedSearch } from '../../runtime/core/search/contained-search.js';
+import { placeOfMember } from '../../runtime/store/contained-resources.js';
 import type { Condition } from '../../runtime/search/query/query.js';
 import type { FindAcrossQuery, FindQuery, Store, StoredVersion } from '../../runtime/store/store.js';
 import { put } from '../contract/subject.js';

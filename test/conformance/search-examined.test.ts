@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import { tables } from '../../generated/tables.js';
 import { parametersOf } from '../../runtime/search/parameters-of.js';
-import { parseCriterion } from '../../runtime/search/query/parse-criterion.js';
+import { parseCriterion } from '../../runtime/search/parse/parse-criterion.js';
 import type { Condition } from '../../runtime/search/query/query.js';
 import { utc } from '../../runtime/search/values/zone.js';
 import type { Store } from '../../runtime/store/store.js';

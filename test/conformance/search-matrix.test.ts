@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { tables } from '../../generated/tables.js';
 import type { SearchRow } from '../../runtime/contract/index.js';
 import { parametersOf } from '../../runtime/search/parameters-of.js';
-import { parseCriterion } from '../../runtime/search/query/parse-criterion.js';
+import { parseCriterion } from '../../runtime/search/parse/parse-criterion.js';
 import { utc } from '../../runtime/search/values/zone.js';
 import type { Store } from '../../runtime/store/store.js';
 import { idsOf, query, sharedStore } from '../contract/behaviour-search-helpers.js';

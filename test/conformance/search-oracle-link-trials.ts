@@ -1,9 +1,9 @@
 import { expect } from 'vitest';
 
 import type { SearchRow, Tables } from '../../runtime/contract/index.js';
-import { searchDefinitions } from '../../runtime/search/query/definitions.js';
+import { searchDefinitions } from '../../runtime/search/parse/definitions.js';
 import { matches, type Candidate, type Neighbours } from '../../runtime/search/query/match.js';
-import { parseCriterion } from '../../runtime/search/query/parse-criterion.js';
+import { parseCriterion } from '../../runtime/search/parse/parse-criterion.js';
 import { parametersOf } from '../../runtime/search/parameters-of.js';
 import { utc } from '../../runtime/search/values/zone.js';
 import type { IncludeDirective, Store } from '../../runtime/store/store.js';

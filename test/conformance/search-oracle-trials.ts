@@ -4,7 +4,7 @@ import type { SearchRow, Tables } from '../../runtime/contract/index.js';
 import { parametersOf } from '../../runtime/search/parameters-of.js';
 import { placesOf } from '../../runtime/search/places/place-rows.js';
 import { matches } from '../../runtime/search/query/match.js';
-import { parseCriterion } from '../../runtime/search/query/parse-criterion.js';
+import { parseCriterion } from '../../runtime/search/parse/parse-criterion.js';
 import type { Condition } from '../../runtime/search/query/query.js';
 import { utc } from '../../runtime/search/values/zone.js';
 import type { Store } from '../../runtime/store/store.js';

@@ -3,7 +3,7 @@ import { expect } from 'vitest';
 import type { Tables } from '../../runtime/contract/index.js';
 import { parametersOf } from '../../runtime/search/parameters-of.js';
 import { matches } from '../../runtime/search/query/match.js';
-import { parseCriterion } from '../../runtime/search/query/parse-criterion.js';
+import { parseCriterion } from '../../runtime/search/parse/parse-criterion.js';
 import { utc } from '../../runtime/search/values/zone.js';
 import type { Store } from '../../runtime/store/store.js';
 import { idsOf, query } from '../contract/behaviour-search-helpers.js';

@@ -2,7 +2,7 @@ import { beforeEach, expect, it } from 'vitest';
 
 import type { Contained } from '../../runtime/search/contained.js';
 import { localParam } from '../../runtime/search/local-param.js';
-import { MEMBER, memberType } from '../../runtime/store/members.js';
+import { MEMBER, memberType } from '../../runtime/store/contained-resources.js';
 import type { IndexEntry } from '../../runtime/search/entry.js';
 import type { Condition } from '../../runtime/search/query/query.js';
 import { GuardConflict, VersionConflict, type Put, type Store } from '../../runtime/store/store.js';

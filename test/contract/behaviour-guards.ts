@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 
-import { commit, type Decision } from '../../runtime/interactions/commit.js';
+import { commit, type Decision } from '../../runtime/core/write/commit.js';
 import type { IndexEntry } from '../../runtime/search/entry.js';
 import type { Condition } from '../../runtime/search/query/query.js';
 import { GuardConflict, VersionConflict, type Guard, type Put } from '../../runtime/store/store.js';

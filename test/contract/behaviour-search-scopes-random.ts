@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 
-import { narrowIncludes } from '../../runtime/auth/guard/narrow-includes.js';
-import { narrowAcross } from '../../runtime/auth/guard/narrow-search.js';
+import { narrowIncludes } from '../../runtime/auth/access/narrow-includes.js';
+import { narrowAcross } from '../../runtime/auth/access/narrow-search.js';
 import type { Access } from '../../runtime/auth/scopes/access.js';
 import { commonReach, eitherReach, type Reach } from '../../runtime/auth/scopes/reach.js';
 import { matches } from '../../runtime/search/query/match.js';

@@ -1,6 +1,6 @@
 // What child processes of the tests of guards do.
 import { FhirError } from '../../runtime/fhir/errors.js';
-import { commit, type Decision } from '../../runtime/interactions/commit.js';
+import { commit, type Decision } from '../../runtime/core/write/commit.js';
 import { GuardConflict, type Change, type Guard, type Store } from '../../runtime/store/store.js';
 
 /** A guard: those who have this identifier are these. */

@@ -42,7 +42,7 @@ async function race() {
 
 /** Updates one resource `count` times at once, as a server is asked to by as many clients. */
 async function update() {
-  const { writeCurrent } = await import('../../runtime/interactions/write-current.js');
+  const { writeCurrent } = await import('../../runtime/core/write/write-current.js');
   const one = async (n: number): Promise<void> => {
     try {
       await writeCurrent(store, 'Patient', 'shared', (before) =>

@@ -2,11 +2,11 @@ import { describe, expect, it } from 'vitest';
 
 import { localParam } from '../../runtime/search/local-param.js';
 import type { Condition } from '../../runtime/search/query/query.js';
-import { memberType } from '../../runtime/store/members.js';
-import { LINK_LIMITS } from '../../runtime/store/mongo/links/limits.js';
-import { openMemberTypes } from '../../runtime/store/mongo/links/member-types.js';
+import { memberType } from '../../runtime/store/contained-resources.js';
+import { LINK_LIMITS } from '../../runtime/store/mongo/query/links/limits.js';
+import { openMemberTypes } from '../../runtime/store/mongo/query/links/contained-types.js';
 import { openMongoStore } from '../../runtime/store/mongo/mongo-store.js';
-import type { Snapshot } from '../../runtime/store/mongo/snapshot.js';
+import type { Snapshot } from '../../runtime/store/mongo/read/snapshot.js';
 import { describeOnMongod } from '../mongod/for-tests.js';
 import { of, query, reference, token, walk } from './behaviour-search-helpers.js';
 import { onMongo } from './on-mongo.js';

@@ -3,8 +3,8 @@ import { chmodSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 
-import { backUp } from '../../runtime/store/sqlite/backup.js';
-import { INDEX_TABLES } from '../../runtime/store/sqlite/schema.js';
+import { backUp } from '../../runtime/store/sqlite/file/backup.js';
+import { INDEX_TABLES } from '../../runtime/store/sqlite/file/schema.js';
 import type { Store } from '../../runtime/store/store.js';
 import { of, reference, token, words } from './behaviour-search-helpers.js';
 import { deletion, put, useStore } from './subject.js';

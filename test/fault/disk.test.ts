@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 
-import { backUp } from '../../runtime/store/sqlite/backup.js';
+import { backUp } from '../../runtime/store/sqlite/file/backup.js';
 import { openSqliteStore } from '../../runtime/store/sqlite/sqlite-store.js';
 import type { Store } from '../../runtime/store/store.js';
 import { put } from '../contract/subject.js';

@@ -6,7 +6,7 @@ import { tables } from '../../generated/tables.js';
 import { FhirError } from '../../runtime/fhir/errors.js';
 import { parseElements, selectElements } from '../../runtime/format/summary-elements.js';
 import { summarize } from '../../runtime/format/summary.js';
-import { sweepBlobs } from '../../runtime/interactions/sweep-blobs.js';
+import { sweepBlobs } from '../../runtime/interactions/binary/sweep-blobs.js';
 import { codeOf, FHIR_JSON, useToyServer } from './server.js';
 
 const png = { 'content-type': 'image/png' };

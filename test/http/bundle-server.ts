@@ -6,7 +6,7 @@ import { readXml } from '../../runtime/format/xml/read-xml.js';
 import { writeXml } from '../../runtime/format/xml/write-xml.js';
 import { summarize } from '../../runtime/format/summary.js';
 import type { KilnOptions } from '../../runtime/http/kiln.js';
-import { createPatchers } from '../../runtime/interactions/patchers.js';
+import { createPatchers } from '../../runtime/core/patch/patchers.js';
 import { createExtractor } from '../../runtime/search/extract.js';
 import type { Store } from '../../runtime/store/store.js';
 import { createValidator } from '../../runtime/validate/create-validator.js';

@@ -8,7 +8,7 @@ import { readJson } from '../../runtime/format/read-json.js';
 import { writeJson } from '../../runtime/format/write-json.js';
 import { readXml } from '../../runtime/format/xml/read-xml.js';
 import { writeXml, writeXmlBundle } from '../../runtime/format/xml/write-xml.js';
-import type { Codec } from '../../runtime/http/codecs.js';
+import type { Codec } from '../../runtime/http/response/codecs.js';
 import { createToyStore } from '../toy/store.js';
 import { batch, entry, transaction, useBundleServer } from './bundle-server.js';
 

@@ -1,8 +1,8 @@
 import { afterAll, describe, expect, it, vi } from 'vitest';
 
-import { openIntake } from '../../runtime/intake/intake.js';
-import { startIntake } from '../../runtime/intake/start-thread.js';
-import { LARGE_BODY } from '../../runtime/interactions/large-bodies.js';
+import { openIntake } from '../../runtime/body-workers/body-workers.js';
+import { startIntake } from '../../runtime/body-workers/start-thread.js';
+import { LARGE_BODY } from '../../runtime/core/write/large-bodies.js';
 import { openSqliteStore } from '../../runtime/store/sqlite/sqlite-store.js';
 import { FHIR_JSON } from './server.js';
 import { useWriteServer } from './write-server.js';

@@ -1,10 +1,10 @@
 import { afterAll, describe, expect, it } from 'vitest';
 
 import { tables } from '../../generated/tables.js';
-import { openReindexRecord } from '../../runtime/interactions/reindex-record.js';
-import { reindexType } from '../../runtime/interactions/reindex.js';
-import { openIntake } from '../../runtime/intake/intake.js';
-import { startIntake } from '../../runtime/intake/start-thread.js';
+import { openReindexRecord } from '../../runtime/jobs/reindex/reindex-record.js';
+import { reindexType } from '../../runtime/jobs/reindex/reindex.js';
+import { openIntake } from '../../runtime/body-workers/body-workers.js';
+import { startIntake } from '../../runtime/body-workers/start-thread.js';
 import { createExtractor, type Extractor } from '../../runtime/search/extract.js';
 import { describeIndex } from '../../runtime/search/index-record.js';
 import { atMost } from '../at-most.js';

@@ -1,8 +1,8 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 
 import { tables } from '../../generated/tables.js';
-import { readSearchRequest } from '../../runtime/interactions/search-request.js';
-import { searchDefinitions } from '../../runtime/search/query/definitions.js';
+import { readSearchRequest } from '../../runtime/core/search/search-request.js';
+import { searchDefinitions } from '../../runtime/search/parse/definitions.js';
 import { createValidator } from '../../runtime/validate/create-validator.js';
 import { useSearchServer } from './search-server.js';
 

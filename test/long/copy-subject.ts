@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 
 import { runProgram } from '../../runtime/cli/program.js';
 import type { IndexEntry } from '../../runtime/search/entry.js';
-import { isOwnMap } from '../../runtime/store/own-maps.js';
+import { isOwnMap } from '../../runtime/store/system-maps.js';
 import type { MapEntry, ScannedVersion, Store } from '../../runtime/store/store.js';
 import { deletion, put } from '../contract/subject.js';
 

@@ -1,7 +1,7 @@
 import { MongoClient } from 'mongodb';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 
-import { openCausal } from '../../runtime/store/mongo/causal.js';
+import { openCausal } from '../../runtime/store/mongo/read/causal.js';
 import { isTimeUp } from '../../runtime/store/mongo/mongo-errors.js';
 import { findMongod } from '../mongod/find-mongod.js';
 import { describeOnMongod } from '../mongod/for-tests.js';

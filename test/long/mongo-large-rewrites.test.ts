@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import { tables } from '../../generated/tables.js';
 import { DEFAULT_LIMITS } from '../../runtime/fhir/limits.js';
 import type { Resource } from '../../runtime/fhir/resource.js';
-import { composePut } from '../../runtime/interactions/compose-change.js';
+import { composePut } from '../../runtime/core/write/compose-change.js';
 import { createExtractor } from '../../runtime/search/extract.js';
 import { CONTENT } from '../../runtime/search/text/parameters.js';
 import type { Put, Store } from '../../runtime/store/store.js';

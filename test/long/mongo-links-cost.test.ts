@@ -4,7 +4,7 @@ import type { IndexEntry } from '../../runtime/search/entry.js';
 import { matches, type Candidate } from '../../runtime/search/query/match.js';
 import { printCondition } from '../../runtime/search/query/print.js';
 import type { Condition, SortKey } from '../../runtime/search/query/query.js';
-import { LINK_LIMITS } from '../../runtime/store/mongo/links/limits.js';
+import { LINK_LIMITS } from '../../runtime/store/mongo/query/links/limits.js';
 import { openMongoStore } from '../../runtime/store/mongo/mongo-store.js';
 import type { FindQuery, Store } from '../../runtime/store/store.js';
 import { atMost } from '../at-most.js';

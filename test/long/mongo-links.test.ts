@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { IndexEntry } from '../../runtime/search/entry.js';
 import { printCondition, printSort } from '../../runtime/search/query/print.js';
 import type { Condition, SortKey } from '../../runtime/search/query/query.js';
-import { LINK_LIMITS, type LinkLimits } from '../../runtime/store/mongo/links/limits.js';
+import { LINK_LIMITS, type LinkLimits } from '../../runtime/store/mongo/query/links/limits.js';
 import { openMongoStore } from '../../runtime/store/mongo/mongo-store.js';
 import type { Change, FindQuery, Store } from '../../runtime/store/store.js';
 import { describeOnMongod, newDatabase } from '../mongod/for-tests.js';

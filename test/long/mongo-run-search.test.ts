@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, it } from 'vitest';
 
-import { openSearchTurns, runSearch } from '../../runtime/store/mongo/find/run-search.js';
+import { openSearchTurns, runSearch } from '../../runtime/store/mongo/query/run-search.js';
 import { tooCostly } from '../../runtime/store/mongo/mongo-errors.js';
-import type { Snapshot, Snapshots } from '../../runtime/store/mongo/snapshot.js';
+import type { Snapshot, Snapshots } from '../../runtime/store/mongo/read/snapshot.js';
 import { atMost } from '../at-most.js';
 
 const BUDGET = 4000;

@@ -7,14 +7,14 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 
 import { openSqliteStore } from '../../runtime/store/sqlite/sqlite-store.js';
 import type { SqliteOptions } from '../../runtime/store/sqlite/settings.js';
-import type * as StartWorker from '../../runtime/store/sqlite/start-thread.js';
+import type * as StartWorker from '../../runtime/store/sqlite/threads/start-thread.js';
 import type { Store } from '../../runtime/store/store.js';
 import { atMost } from '../at-most.js';
 import { put } from '../contract/subject.js';
 
 /** The threads that the store started, newest last. */
 const started = vi.hoisted(() => [] as { name: string; worker: Worker }[]);
-vi.mock('../../runtime/store/sqlite/start-thread.js', async (load) => {
+vi.mock('../../runtime/store/sqlite/threads/start-thread.js', async (load) => {
   const { startWorker } = await load<typeof StartWorker>();
   return {
     startWorker(name: `${string}-worker`, data: unknown) {

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 
 import { FhirError } from '../../runtime/fhir/errors.js';
 import type { Contained } from '../../runtime/search/contained.js';
-import { isMemberType, membersIn, placeEntries } from '../../runtime/store/members.js';
+import { isMemberType, membersIn, placeEntries } from '../../runtime/store/contained-resources.js';
 import type { IndexEntry } from '../../runtime/search/entry.js';
 import { leadsTo, matches, type Neighbours } from '../../runtime/search/query/match.js';
 import { printCondition } from '../../runtime/search/query/print.js';

@@ -1,5 +1,5 @@
 import type { SearchRow, SearchTable } from '../../runtime/contract/search.js';
-import type { ServiceTables } from '../../runtime/interactions/services.js';
+import type { ServiceTables } from '../../runtime/core/services.js';
 
 /** Four types, so that tests of the runtime need no generated tables. */
 const types = ['Basic', 'Binary', 'Observation', 'Patient'];

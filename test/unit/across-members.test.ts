@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
 
 import type { Condition, Target } from '../../runtime/search/query/query.js';
-import { partsWithMembers, seek, type Seek } from '../../runtime/store/across-members.js';
-import { MEMBER, memberType } from '../../runtime/store/members.js';
+import { partsWithMembers, seek, type Seek } from '../../runtime/store/next-contained-type.js';
+import { MEMBER, memberType } from '../../runtime/store/contained-resources.js';
 
 const ANY: Condition = { all: [] };
 const containing = (type: string, within = 'Drug', more: readonly Condition[] = []): Target => {

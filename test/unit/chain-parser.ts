@@ -1,7 +1,7 @@
 import { tables } from '../../generated/tables.js';
 import { FhirError } from '../../runtime/fhir/errors.js';
-import { searchDefinitions } from '../../runtime/search/query/definitions.js';
-import { parseCriterion, type CriterionContext } from '../../runtime/search/query/parse-criterion.js';
+import { searchDefinitions } from '../../runtime/search/parse/definitions.js';
+import { parseCriterion, type CriterionContext } from '../../runtime/search/parse/parse-criterion.js';
 import { printCondition } from '../../runtime/search/query/print.js';
 import type { Condition, Criterion } from '../../runtime/search/query/query.js';
 import { utc } from '../../runtime/search/values/zone.js';

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 
 import { paceUntil } from '../../runtime/fhir/pace-until.js';
-import { commit } from '../../runtime/interactions/commit.js';
+import { commit } from '../../runtime/core/write/commit.js';
 import { timeOf } from '../../runtime/store/write-time.js';
 import type { Change, Store } from '../../runtime/store/store.js';
 import { createToyStore } from '../toy/store.js';

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 
 import { tables } from '../../generated/tables.js';
-import { criteriaAccess, searchAccess } from '../../runtime/auth/guard/search-access.js';
+import { criteriaAccess, searchAccess } from '../../runtime/auth/access/search-access.js';
 import type { Access } from '../../runtime/auth/scopes/access.js';
 import { OPEN_ACCESS } from '../../runtime/auth/scopes/principal.js';
 import { CONTEXT, contextEntries } from '../../runtime/search/context-entries.js';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 
-import { DraftIndex } from '../../runtime/interactions/bundle/draft-index.js';
-import { sortedRuns } from '../../runtime/interactions/bundle/sorted-runs.js';
+import { DraftIndex } from '../../runtime/interactions/bundle/drafts/draft-index.js';
+import { sortedRuns } from '../../runtime/interactions/bundle/drafts/sorted-runs.js';
 import type { IndexEntry } from '../../runtime/search/entry.js';
 import { matches, type Candidate } from '../../runtime/search/query/match.js';
 import { printCondition } from '../../runtime/search/query/print.js';

@@ -6,9 +6,9 @@ import type { FhirError } from '../../runtime/fhir/errors.js';
 import type { JsonObject, Resource } from '../../runtime/fhir/resource.js';
 import { readJson } from '../../runtime/format/read-json.js';
 import { writeJson } from '../../runtime/format/write-json.js';
-import { diff } from '../../runtime/path/patch/diff.js';
-import { createPatchModel } from '../../runtime/path/patch/fhirpath-model.js';
-import { applyFhirPathPatch } from '../../runtime/path/patch/fhirpath-patch.js';
+import { diff } from '../../runtime/path/diff/diff.js';
+import { createPatchModel } from '../../runtime/path/patch/fhirpath/fhirpath-model.js';
+import { applyFhirPathPatch } from '../../runtime/path/patch/fhirpath/fhirpath-patch.js';
 import { patchOf } from '../conformance/fhirpath-patch.js';
 import type { Step } from '../conformance/fhirpath-patch-cases.js';
 

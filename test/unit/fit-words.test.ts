@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 
 import { DEFAULT_LIMITS } from '../../runtime/fhir/limits.js';
-import { composePut } from '../../runtime/interactions/compose-change.js';
+import { composePut } from '../../runtime/core/write/compose-change.js';
 import type { IndexEntry, WordsEntry } from '../../runtime/search/entry.js';
 import { fitWords } from '../../runtime/search/text/fit-words.js';
 import { toLine } from '../../runtime/search/text/line.js';

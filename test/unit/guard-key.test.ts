@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
 
 import type { Condition } from '../../runtime/search/query/query.js';
-import { guardKey } from '../../runtime/store/guard-key.js';
-import { mergeGuards } from '../../runtime/store/mongo/merge-guards.js';
+import { guardKey } from '../../runtime/store/precondition-key.js';
+import { mergeGuards } from '../../runtime/store/mongo/write/merge-preconditions.js';
 
 const code = (value: string, param = 'identifier'): Condition => ({ param, any: [{ is: 'token', code: value }] });
 const keyOf = (where: Condition, type = 'Patient', found: string[] = []): string => guardKey({ type, where, found });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 
-import { countSeen, fillPage, type HistoryWalk } from '../../runtime/interactions/history-walk.js';
+import { countSeen, fillPage, type HistoryWalk } from '../../runtime/interactions/history/history-walk.js';
 import type { HistoryQuery, StoredVersion } from '../../runtime/store/store.js';
 
 /** A walk through so many versions, of which these places may be seen. */

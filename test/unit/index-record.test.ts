@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 
 import type { SearchRow, SearchTable } from '../../runtime/contract/search.js';
-import { checkIndexCurrency, describeCurrency } from '../../runtime/interactions/index-currency.js';
+import { checkIndexCurrency, describeCurrency } from '../../runtime/core/definitions/index-status.js';
 import { describeIndex, notCurrent, withMoreRows } from '../../runtime/search/index-record.js';
 import { put } from '../contract/subject.js';
 import { openStore } from '../contract/open-store.js';

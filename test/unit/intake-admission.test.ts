@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 
-import { openAdmission } from '../../runtime/intake/admission.js';
+import { openAdmission } from '../../runtime/body-workers/body-queue.js';
 
 const nobodyLeaves = new AbortController().signal;
 

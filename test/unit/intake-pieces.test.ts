@@ -4,8 +4,8 @@ import { describe, expect, it } from 'vitest';
 import { Decimal } from '../../runtime/fhir/decimal.js';
 import type { JsonValue } from '../../runtime/fhir/resource.js';
 import { writeJson } from '../../runtime/format/write-json.js';
-import { assemble } from '../../runtime/intake/assemble.js';
-import { cutTree, type Piece } from '../../runtime/intake/pieces.js';
+import { assemble } from '../../runtime/body-workers/assemble.js';
+import { cutTree, type Piece } from '../../runtime/body-workers/pieces.js';
 
 /** Through another thread and back. */
 function across(tree: JsonValue, size: number): { back: JsonValue; pieces: Piece[] } {

@@ -2,8 +2,8 @@ import { EventEmitter } from 'node:events';
 import type { Worker } from 'node:worker_threads';
 import { expect, it } from 'vitest';
 
-import type { Job } from '../../runtime/intake/messages.js';
-import { openIntakeThread } from '../../runtime/intake/thread.js';
+import type { Job } from '../../runtime/body-workers/messages.js';
+import { openIntakeThread } from '../../runtime/body-workers/thread.js';
 
 /** A thread that is told what happens to it. */
 class Fake extends EventEmitter {

@@ -1,10 +1,10 @@
 import { expect, it } from 'vitest';
 
-import { cutMembers } from '../../runtime/interactions/contained-search.js';
-import { LARGE_BODY } from '../../runtime/interactions/large-bodies.js';
-import type { LargeTexts } from '../../runtime/interactions/large-bodies.js';
-import { memberType } from '../../runtime/store/members.js';
-import { packPage, unpackPage } from '../../runtime/store/sqlite/packed-page.js';
+import { cutMembers } from '../../runtime/core/search/contained-search.js';
+import { LARGE_BODY } from '../../runtime/core/write/large-bodies.js';
+import type { LargeTexts } from '../../runtime/core/write/large-bodies.js';
+import { memberType } from '../../runtime/store/contained-resources.js';
+import { packPage, unpackPage } from '../../runtime/store/sqlite/threads/packed-page.js';
 import type { StoredVersion } from '../../runtime/store/store.js';
 
 const DRUG = memberType('Drug');

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 
-import { openBodyRoom } from '../../runtime/interactions/bundle/body-room.js';
-import { MAX_FOUND } from '../../runtime/interactions/bundle/criterion-walk.js';
-import { memoView } from '../../runtime/interactions/bundle/memo-view.js';
-import { overlay } from '../../runtime/interactions/bundle/overlay.js';
+import { openBodyRoom } from '../../runtime/interactions/bundle/body-budget.js';
+import { MAX_FOUND } from '../../runtime/interactions/bundle/drafts/criterion-walk.js';
+import { memoView } from '../../runtime/interactions/bundle/drafts/caching-view.js';
+import { overlay } from '../../runtime/interactions/bundle/drafts/overlay.js';
 import type { Condition } from '../../runtime/search/query/query.js';
 import type { FindPage, FindQuery, StoredVersion } from '../../runtime/store/store.js';
 

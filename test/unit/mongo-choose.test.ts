@@ -1,10 +1,10 @@
 import { expect, it } from 'vitest';
 
 import type { Condition } from '../../runtime/search/query/query.js';
-import { choose } from '../../runtime/store/mongo/find/choose.js';
-import { compile } from '../../runtime/store/mongo/find/compile.js';
-import { openProbes } from '../../runtime/store/mongo/find/probe.js';
-import type { Snapshot } from '../../runtime/store/mongo/snapshot.js';
+import { choose } from '../../runtime/store/mongo/query/plan/choose.js';
+import { compile } from '../../runtime/store/mongo/query/compile/compile.js';
+import { openProbes } from '../../runtime/store/mongo/query/plan/probe.js';
+import type { Snapshot } from '../../runtime/store/mongo/read/snapshot.js';
 
 const code = (value: string): Condition => ({ param: 'code', any: [{ is: 'token', code: value }] });
 

@@ -2,13 +2,13 @@ import { describe, expect, it } from 'vitest';
 
 import { compareText } from '../../runtime/search/query/compare-text.js';
 import type { Condition, ValueTest } from '../../runtime/search/query/query.js';
-import { compile, waysInto } from '../../runtime/store/mongo/find/compile.js';
-import { readFindCursor, writeFindCursor } from '../../runtime/store/mongo/find/cursor.js';
-import { dateRange } from '../../runtime/store/mongo/find/date-range.js';
-import { hullOf } from '../../runtime/store/mongo/find/hull.js';
-import { toOrder } from '../../runtime/store/mongo/find/order.js';
-import { anyCasePatterns, escapeRegex, prefixRange } from '../../runtime/store/mongo/find/text.js';
-import { EARLIEST, LATEST, toIndexRows } from '../../runtime/store/mongo/index-rows.js';
+import { compile, waysInto } from '../../runtime/store/mongo/query/compile/compile.js';
+import { readFindCursor, writeFindCursor } from '../../runtime/store/mongo/query/cursor.js';
+import { dateRange } from '../../runtime/store/mongo/query/compile/date-range.js';
+import { hullOf } from '../../runtime/store/mongo/query/plan/hull.js';
+import { toOrder } from '../../runtime/store/mongo/query/compile/order.js';
+import { anyCasePatterns, escapeRegex, prefixRange } from '../../runtime/store/mongo/query/compile/text.js';
+import { EARLIEST, LATEST, toIndexRows } from '../../runtime/store/mongo/bson/index-rows.js';
 import { atMost } from '../at-most.js';
 
 const compiled = (where: Condition): string => JSON.stringify(compile('Patient', where).map(({ filter }) => filter));

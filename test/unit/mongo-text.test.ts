@@ -5,10 +5,10 @@ import { describe, expect, it } from 'vitest';
 import type { Resource } from '../../runtime/fhir/resource.js';
 import { readJson } from '../../runtime/format/read-json.js';
 import { writeJson } from '../../runtime/format/write-json.js';
-import { fieldsOf, readValue } from '../../runtime/store/mongo/bson.js';
-import { copyVersion, toFields, toPast } from '../../runtime/store/mongo/plan-write.js';
-import { toStoredVersion } from '../../runtime/store/mongo/stored-version.js';
-import { toStorable } from '../../runtime/store/mongo/to-storable.js';
+import { fieldsOf, readValue } from '../../runtime/store/mongo/bson/bson.js';
+import { copyVersion, toFields, toPast } from '../../runtime/store/mongo/write/plan-write.js';
+import { toStoredVersion } from '../../runtime/store/mongo/bson/stored-version.js';
+import { toStorable } from '../../runtime/store/mongo/bson/to-storable.js';
 import { anyJsonObjectText } from './any-json.js';
 
 const STAMP = { versionId: '1', lastUpdated: '1970-01-01T00:00:01.000Z' };

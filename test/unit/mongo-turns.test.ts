@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 
-import { openTurns } from '../../runtime/store/mongo/find/turns.js';
+import { openTurns } from '../../runtime/store/mongo/query/turns.js';
 
 const late = (): Error => new Error('late');
 

@@ -7,8 +7,8 @@ import { cellOf, cellOfBox, cellsAround, cellsOfBoxesAt, MAX_CELLS } from '../..
 import { MAX_CORNERS, readPolygons } from '../../runtime/search/places/geojson.js';
 import { isInStrip, stripsOf, type Ring } from '../../runtime/search/places/regions.js';
 import { isWithinChord, squaredChord, toVector } from '../../runtime/search/places/sphere.js';
-import { searchDefinitions } from '../../runtime/search/query/definitions.js';
-import { parseCriterion } from '../../runtime/search/query/parse-criterion.js';
+import { searchDefinitions } from '../../runtime/search/parse/definitions.js';
+import { parseCriterion } from '../../runtime/search/parse/parse-criterion.js';
 import { printCondition } from '../../runtime/search/query/print.js';
 import { utc } from '../../runtime/search/values/zone.js';
 import { atMost } from '../at-most.js';

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 
 import type { ValueTest } from '../../runtime/search/query/query.js';
-import { openLongShapes } from '../../runtime/store/long-shapes.js';
+import { openLongShapes } from '../../runtime/store/slow-query-cache.js';
 import { shapeOf } from '../../runtime/store/query-shape.js';
 import type { FindQuery } from '../../runtime/store/store.js';
 

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 
 import { tables } from '../../generated/tables.js';
-import { readInclude } from '../../runtime/interactions/read-include.js';
-import { searchDefinitions } from '../../runtime/search/query/definitions.js';
+import { readInclude } from '../../runtime/core/search/read-include.js';
+import { searchDefinitions } from '../../runtime/search/parse/definitions.js';
 
 const definitions = searchDefinitions(tables);
 

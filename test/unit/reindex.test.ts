@@ -2,9 +2,9 @@ import { describe, expect, it } from 'vitest';
 
 import type { SearchRow, SearchTable } from '../../runtime/contract/search.js';
 import type { Resource } from '../../runtime/fhir/resource.js';
-import { checkIndexCurrency, markWriter, watchIndexCurrency } from '../../runtime/interactions/index-currency.js';
-import { openReindexRecord } from '../../runtime/interactions/reindex-record.js';
-import { reindexType, type ReindexJob } from '../../runtime/interactions/reindex.js';
+import { checkIndexCurrency, markWriter, watchIndexCurrency } from '../../runtime/core/definitions/index-status.js';
+import { openReindexRecord } from '../../runtime/jobs/reindex/reindex-record.js';
+import { reindexType, type ReindexJob } from '../../runtime/jobs/reindex/reindex.js';
 import { IS_CUT } from '../../runtime/search/contained.js';
 import type { IndexEntry } from '../../runtime/search/entry.js';
 import { describeIndex } from '../../runtime/search/index-record.js';

@@ -5,7 +5,7 @@ import { tables } from '../../generated/tables.js';
 import { createExtractor } from '../../runtime/search/extract.js';
 import { describeIndex } from '../../runtime/search/index-record.js';
 import { parametersOf } from '../../runtime/search/parameters-of.js';
-import { parseSortKey } from '../../runtime/search/query/parse-sort.js';
+import { parseSortKey } from '../../runtime/search/parse/parse-sort.js';
 import { definitions, printed, refusal } from './chain-parser.js';
 
 /** As `decisions.md` has them (Search, last row). */

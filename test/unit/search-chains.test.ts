@@ -2,12 +2,12 @@ import { describe, expect, it } from 'vitest';
 
 import { tables } from '../../generated/tables.js';
 import { isUnresolved, weightOf } from '../../runtime/search/query/criterion.js';
-import { checkName } from '../../runtime/search/query/parse-criterion.js';
-import { parseSortKey } from '../../runtime/search/query/parse-sort.js';
-import { searchDefinitions } from '../../runtime/search/query/definitions.js';
-import { splitLinkName } from '../../runtime/search/query/link-name.js';
-import { resolveLinks } from '../../runtime/search/query/resolve-links.js';
-import { usedBy } from '../../runtime/search/query/used-by.js';
+import { checkName } from '../../runtime/search/parse/parse-criterion.js';
+import { parseSortKey } from '../../runtime/search/parse/parse-sort.js';
+import { searchDefinitions } from '../../runtime/search/parse/definitions.js';
+import { splitLinkName } from '../../runtime/search/parse/link-name.js';
+import { resolveLinks } from '../../runtime/search/parse/resolve-links.js';
+import { usedBy } from '../../runtime/search/parse/used-by.js';
 import { contextOf, definitions, parse, printed, refusal } from './chain-parser.js';
 
 describe('chains and reverse chains (search.html#chaining, #has)', () => {

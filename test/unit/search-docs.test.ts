@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 
 import type { SearchRow } from '../../runtime/contract/search.js';
 import { FhirError } from '../../runtime/fhir/errors.js';
-import { parseCriterion } from '../../runtime/search/query/parse-criterion.js';
+import { parseCriterion } from '../../runtime/search/parse/parse-criterion.js';
 import { utc } from '../../runtime/search/values/zone.js';
 import { cellOf, MODIFIERS, searchDocs, TYPES, unsearchable } from './search-docs.js';
 

@@ -1,24 +1,24 @@
 import { MOST_CONTAINED } from '../../runtime/search/contained.js';
 import { tables } from '../../generated/tables.js';
 import type { SearchRow, SearchTable, SearchType } from '../../runtime/contract/search.js';
-import { MAX_HIERARCHY } from '../../runtime/interactions/resolve-hierarchies.js';
-import { RESULT_PARAMETERS } from '../../runtime/interactions/result-parameters.js';
+import { MAX_HIERARCHY } from '../../runtime/core/search/resolve-hierarchies.js';
+import { RESULT_PARAMETERS } from '../../runtime/core/search/result-parameters.js';
 import { operatorsOf } from '../../runtime/search/filter/operators.js';
 import { MAX_FILTER } from '../../runtime/search/filter/parse-filter.js';
 import { MAX_CORNERS } from '../../runtime/search/places/geojson.js';
 import { MAX_PLACES } from '../../runtime/search/places/parse-places.js';
-import { searchDefinitions } from '../../runtime/search/query/definitions.js';
+import { searchDefinitions } from '../../runtime/search/parse/definitions.js';
 import { PREFIXES } from '../../runtime/search/query/intervals.js';
-import { isSearchable, NO_CRITERIA, OF_THEIR_OWN } from '../../runtime/search/query/later-parameters.js';
-import { MAX_LINKS } from '../../runtime/search/query/link-name.js';
-import { modifiersOf } from '../../runtime/search/query/parse-criterion.js';
-import { LATER } from '../../runtime/search/query/parse-value.js';
+import { isSearchable, NO_CRITERIA, OF_THEIR_OWN } from '../../runtime/search/parse/later-parameters.js';
+import { MAX_LINKS } from '../../runtime/search/parse/link-name.js';
+import { modifiersOf } from '../../runtime/search/parse/parse-criterion.js';
+import { LATER } from '../../runtime/search/parse/parse-value.js';
 import { LONGEST } from '../../runtime/search/text/ascii-words.js';
 import { TEXT_BOUNDS } from '../../runtime/search/text/extract-text.js';
 import { MOST_TEXT } from '../../runtime/search/text/line.js';
 import { MOST_WORDS } from '../../runtime/search/text/has-words.js';
 import { SEARCH_BOUNDS } from '../../runtime/search/text/parse-words.js';
-import { MAX_WAYS } from '../../runtime/search/query/resolve-links.js';
+import { MAX_WAYS } from '../../runtime/search/parse/resolve-links.js';
 
 /** Types of parameters, in the order of the page. */
 export const TYPES = ['string', 'token', 'reference', 'date', 'number', 'quantity', 'uri', 'composite'] as const;

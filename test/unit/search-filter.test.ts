@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 
 import { weightOf } from '../../runtime/search/query/criterion.js';
-import { usedBy } from '../../runtime/search/query/used-by.js';
+import { usedBy } from '../../runtime/search/parse/used-by.js';
 import { contextOf, definitions, parse, printed, refusal } from './chain-parser.js';
 
 const filter = (type: string, text: string): string => printed(`${type}?_filter`, text);

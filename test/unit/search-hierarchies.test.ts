@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest';
 
 import { tables } from '../../generated/tables.js';
 import { FhirError } from '../../runtime/fhir/errors.js';
-import { searchDefinitions } from '../../runtime/search/query/definitions.js';
-import { modifiersOf, parseCriterion } from '../../runtime/search/query/parse-criterion.js';
+import { searchDefinitions } from '../../runtime/search/parse/definitions.js';
+import { modifiersOf, parseCriterion } from '../../runtime/search/parse/parse-criterion.js';
 import { utc } from '../../runtime/search/values/zone.js';
 
 const definitions = searchDefinitions(tables);

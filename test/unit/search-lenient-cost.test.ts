@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
 
 import { tables } from '../../generated/tables.js';
-import type { SearchInput } from '../../runtime/interactions/search-input.js';
-import { readSearchRequest } from '../../runtime/interactions/search-request.js';
+import type { SearchInput } from '../../runtime/core/search/search-input.js';
+import { readSearchRequest } from '../../runtime/core/search/search-request.js';
 import { atMost } from '../at-most.js';
 
 const input = (names: readonly string[]): SearchInput => ({

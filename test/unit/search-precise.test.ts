@@ -5,7 +5,7 @@ import { tables } from '../../generated/tables.js';
 import { createExtractor } from '../../runtime/search/extract.js';
 import { parametersOf } from '../../runtime/search/parameters-of.js';
 import { matches } from '../../runtime/search/query/match.js';
-import { parseCriterion } from '../../runtime/search/query/parse-criterion.js';
+import { parseCriterion } from '../../runtime/search/parse/parse-criterion.js';
 import { utc } from '../../runtime/search/values/zone.js';
 
 const extract = createExtractor(tables);

@@ -2,18 +2,18 @@ import Database from 'better-sqlite3';
 import { describe, expect, it, vi } from 'vitest';
 
 import { tables } from '../../generated/tables.js';
-import { preparedEntries } from '../../runtime/interactions/prepared-entries.js';
+import { preparedEntries } from '../../runtime/core/write/parsed-entries.js';
 import type { IndexEntry } from '../../runtime/search/entry.js';
 import { createExtractor } from '../../runtime/search/extract.js';
 import { describeIndex, notCurrent } from '../../runtime/search/index-record.js';
-import { searchDefinitions } from '../../runtime/search/query/definitions.js';
-import { usedBy } from '../../runtime/search/query/used-by.js';
+import { searchDefinitions } from '../../runtime/search/parse/definitions.js';
+import { usedBy } from '../../runtime/search/parse/used-by.js';
 import { TEXT_BOUNDS } from '../../runtime/search/text/extract-text.js';
 import { append, MOST_TEXT, toLine } from '../../runtime/search/text/line.js';
 import { blocksOf } from '../../runtime/search/text/narrative.js';
 import { checkLength, DEEPEST, readBeginning, readWords } from '../../runtime/search/text/parse-words.js';
 import { wordsOf } from '../../runtime/search/text/segment.js';
-import { toMatch } from '../../runtime/store/sqlite/words.js';
+import { toMatch } from '../../runtime/store/sqlite/write/words.js';
 import { atMost } from '../at-most.js';
 
 describe('words', () => {

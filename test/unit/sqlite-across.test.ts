@@ -9,10 +9,10 @@ import {
   partsLeft,
   readAcrossPlace,
   writeAcrossPlace,
-} from '../../runtime/store/across.js';
+} from '../../runtime/store/multi-type-search.js';
 import type { SortKey } from '../../runtime/search/query/query.js';
-import { identify } from '../../runtime/store/sqlite/file-identity.js';
-import { openFindHere } from '../../runtime/store/sqlite/find-here.js';
+import { identify } from '../../runtime/store/sqlite/file/file-identity.js';
+import { openFindHere } from '../../runtime/store/sqlite/query/inline-search.js';
 import { toThreadSettings } from '../../runtime/store/sqlite/settings.js';
 import { openSqliteStore } from '../../runtime/store/sqlite/sqlite-store.js';
 import type { FindAcrossQuery, Store } from '../../runtime/store/store.js';

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 
 import { openSqliteStore } from '../../runtime/store/sqlite/sqlite-store.js';
-import { removeStaleFolders, TEMPORARY_FOLDER } from '../../runtime/store/sqlite/stale-folders.js';
+import { removeStaleFolders, TEMPORARY_FOLDER } from '../../runtime/store/sqlite/file/stale-folders.js';
 import { startChild } from '../contract/children.js';
 
 let folder: string;

@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 
 import type { Condition, WordsTest } from '../../runtime/search/query/query.js';
-import { openFindHere } from '../../runtime/store/sqlite/find-here.js';
-import { identify } from '../../runtime/store/sqlite/file-identity.js';
+import { openFindHere } from '../../runtime/store/sqlite/query/inline-search.js';
+import { identify } from '../../runtime/store/sqlite/file/file-identity.js';
 import { toThreadSettings } from '../../runtime/store/sqlite/settings.js';
 import { openSqliteStore } from '../../runtime/store/sqlite/sqlite-store.js';
 import type { FindQuery, Store } from '../../runtime/store/store.js';

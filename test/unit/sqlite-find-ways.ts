@@ -4,11 +4,11 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 
 import type { Database } from 'better-sqlite3';
-import { connect } from '../../runtime/store/sqlite/connect.js';
-import { openDictionary } from '../../runtime/store/sqlite/dictionary.js';
-import { openFind } from '../../runtime/store/sqlite/find/find.js';
-import type { FindLimits } from '../../runtime/store/sqlite/find/run.js';
-import { openGuard } from '../../runtime/store/sqlite/guard.js';
+import { connect } from '../../runtime/store/sqlite/file/connect.js';
+import { openDictionary } from '../../runtime/store/sqlite/write/dictionary.js';
+import { openFind } from '../../runtime/store/sqlite/query/find.js';
+import type { FindLimits } from '../../runtime/store/sqlite/query/run.js';
+import { openGuard } from '../../runtime/store/sqlite/file/query-interrupt.js';
 import { openSqliteStore } from '../../runtime/store/sqlite/sqlite-store.js';
 import type { Store } from '../../runtime/store/store.js';
 import { randomQueries } from '../contract/behaviour-search-random.js';

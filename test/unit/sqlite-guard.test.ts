@@ -1,7 +1,7 @@
 import Database from 'better-sqlite3';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 
-import { openGuard } from '../../runtime/store/sqlite/guard.js';
+import { openGuard } from '../../runtime/store/sqlite/file/query-interrupt.js';
 
 describe('what counts the rows that drive a query', () => {
   let db: Database.Database;

@@ -5,10 +5,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 
-import { connect } from '../../runtime/store/sqlite/connect.js';
-import { chooseKeys } from '../../runtime/store/sqlite/key-order.js';
-import { openKeyGiver, openKeyOrder } from '../../runtime/store/sqlite/resource-keys.js';
-import { APPLICATION_ID, SCHEMA_STEPS } from '../../runtime/store/sqlite/schema.js';
+import { connect } from '../../runtime/store/sqlite/file/connect.js';
+import { chooseKeys } from '../../runtime/store/sqlite/write/key-order.js';
+import { openKeyGiver, openKeyOrder } from '../../runtime/store/sqlite/write/resource-keys.js';
+import { APPLICATION_ID, SCHEMA_STEPS } from '../../runtime/store/sqlite/file/schema.js';
 import { createRandom, seedOfRun } from '../contract/random.js';
 
 describe('keys of resources', () => {

@@ -5,11 +5,11 @@ import type { Database } from 'better-sqlite3';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import { printCondition, printSort } from '../../runtime/search/query/print.js';
-import { connect } from '../../runtime/store/sqlite/connect.js';
-import { openDictionary } from '../../runtime/store/sqlite/dictionary.js';
-import { openFinders } from '../../runtime/store/sqlite/find/find.js';
-import { FIND_LIMITS, type FindLimits } from '../../runtime/store/sqlite/find/run.js';
-import { openGuard } from '../../runtime/store/sqlite/guard.js';
+import { connect } from '../../runtime/store/sqlite/file/connect.js';
+import { openDictionary } from '../../runtime/store/sqlite/write/dictionary.js';
+import { openFinders } from '../../runtime/store/sqlite/query/find.js';
+import { FIND_LIMITS, type FindLimits } from '../../runtime/store/sqlite/query/run.js';
+import { openGuard } from '../../runtime/store/sqlite/file/query-interrupt.js';
 import { openSqliteStore } from '../../runtime/store/sqlite/sqlite-store.js';
 import type { FindAcrossQuery, FindPage, FindQuery, Store, StoredVersion } from '../../runtime/store/store.js';
 import { createRandom, seedOfRun } from '../contract/random.js';

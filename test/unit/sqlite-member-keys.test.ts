@@ -5,11 +5,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 
-import { connect } from '../../runtime/store/sqlite/connect.js';
-import { openDictionary } from '../../runtime/store/sqlite/dictionary.js';
-import { openIndexWriter } from '../../runtime/store/sqlite/index-entries.js';
-import { openMembers } from '../../runtime/store/sqlite/members.js';
-import { openKeyGiver, openKeyOrder } from '../../runtime/store/sqlite/resource-keys.js';
+import { connect } from '../../runtime/store/sqlite/file/connect.js';
+import { openDictionary } from '../../runtime/store/sqlite/write/dictionary.js';
+import { openIndexWriter } from '../../runtime/store/sqlite/write/index-entries.js';
+import { openMembers } from '../../runtime/store/sqlite/write/contained-resources.js';
+import { openKeyGiver, openKeyOrder } from '../../runtime/store/sqlite/write/resource-keys.js';
 import { createRandom, seedOfRun } from '../contract/random.js';
 
 type Place = readonly [type: string, id: string, members: number];

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 
-import { openProcessorWaits } from '../../runtime/store/sqlite/processor-waits.js';
+import { openProcessorWaits } from '../../runtime/store/sqlite/threads/processor-waits.js';
 
 const ofThread = (): number => {
   try {

@@ -1,6 +1,11 @@
 import { describe, expect, it } from 'vitest';
 
-import { openReaderQueues, type Job, type Place, type Reader } from '../../runtime/store/sqlite/reader-queues.js';
+import {
+  openReaderQueues,
+  type Job,
+  type Place,
+  type Reader,
+} from '../../runtime/store/sqlite/threads/reader-queues.js';
 
 /** Two readers, the first kept for short queries. */
 function openQueues() {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 
-import { toRowTests, type Names } from '../../runtime/store/sqlite/find/row-tests.js';
+import { toRowTests, type Names } from '../../runtime/store/sqlite/query/compile/row-tests.js';
 import { atMost } from '../at-most.js';
 
 const NAMES: Names = { param: () => 1, term: () => 2 };

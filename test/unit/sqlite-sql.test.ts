@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 
-import { keyOf } from '../../runtime/store/sqlite/find/sql.js';
+import { keyOf } from '../../runtime/store/sqlite/query/compile/sql.js';
 
 it('values that are not the same have keys that are not', () => {
   const values = [

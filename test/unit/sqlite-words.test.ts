@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Condition } from '../../runtime/search/query/query.js';
 import { toLine } from '../../runtime/search/text/line.js';
 import { openSqliteStore } from '../../runtime/store/sqlite/sqlite-store.js';
-import { beginningsOf, toBeginnings, toMatch } from '../../runtime/store/sqlite/words.js';
+import { beginningsOf, toBeginnings, toMatch } from '../../runtime/store/sqlite/write/words.js';
 import { idsOf, query } from '../contract/behaviour-search-helpers.js';
 
 const begins = (text: string) => ({ begins: text.split(' ') });

@@ -6,11 +6,11 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 
 import type { IndexEntry } from '../../runtime/search/entry.js';
-import { connect } from '../../runtime/store/sqlite/connect.js';
-import { locate } from '../../runtime/store/sqlite/location.js';
-import { migrate } from '../../runtime/store/sqlite/migrate.js';
-import { APPLICATION_ID, INDEX_TABLES, SCHEMA_STEPS } from '../../runtime/store/sqlite/schema.js';
-import { translateSqliteError } from '../../runtime/store/sqlite/sqlite-errors.js';
+import { connect } from '../../runtime/store/sqlite/file/connect.js';
+import { locate } from '../../runtime/store/sqlite/file/location.js';
+import { migrate } from '../../runtime/store/sqlite/file/migrate.js';
+import { APPLICATION_ID, INDEX_TABLES, SCHEMA_STEPS } from '../../runtime/store/sqlite/file/schema.js';
+import { translateSqliteError } from '../../runtime/store/sqlite/file/sqlite-errors.js';
 import { openSqliteStore } from '../../runtime/store/sqlite/sqlite-store.js';
 import type { Put } from '../../runtime/store/store.js';
 import { atMost } from '../at-most.js';

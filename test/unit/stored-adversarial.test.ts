@@ -4,7 +4,7 @@ import { expect, it } from 'vitest';
 import { tables } from '../../generated/tables.js';
 import { beginEvaluation, compileLibrary } from '../../runtime/path/library/evaluate.js';
 import { createExtractor } from '../../runtime/search/extract.js';
-import { createPace, PACE } from '../../runtime/search/pace.js';
+import { createPace, PACE } from '../../runtime/search/extraction-throttle.js';
 import { readParameterSet, withParameters } from '../../runtime/search/parameters/parameter-set.js';
 import { atMost } from '../at-most.js';
 import { parameter } from '../service/stored-parameters-subject.js';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 
 import { tables } from '../../generated/tables.js';
-import { readSearchRequest } from '../../runtime/interactions/search-request.js';
+import { readSearchRequest } from '../../runtime/core/search/search-request.js';
 import { SEARCH_BOUNDS } from '../../runtime/search/text/parse-words.js';
 import { given, sum } from './segmenter-calls.js';
 

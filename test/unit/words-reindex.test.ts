@@ -6,14 +6,14 @@ import Database from 'better-sqlite3';
 import { afterAll, expect, it } from 'vitest';
 
 import { tables } from '../../generated/tables.js';
-import { checkIndexCurrency } from '../../runtime/interactions/index-currency.js';
-import { openReindexRecord } from '../../runtime/interactions/reindex-record.js';
-import { reindexType } from '../../runtime/interactions/reindex.js';
+import { checkIndexCurrency } from '../../runtime/core/definitions/index-status.js';
+import { openReindexRecord } from '../../runtime/jobs/reindex/reindex-record.js';
+import { reindexType } from '../../runtime/jobs/reindex/reindex.js';
 import type { Resource } from '../../runtime/fhir/resource.js';
 import { createExtractor, createValueExtractor } from '../../runtime/search/extract.js';
 import { describeIndex } from '../../runtime/search/index-record.js';
 import type { WordsTest } from '../../runtime/search/query/query.js';
-import { SCHEMA_STEPS } from '../../runtime/store/sqlite/schema.js';
+import { SCHEMA_STEPS } from '../../runtime/store/sqlite/file/schema.js';
 import type { Store } from '../../runtime/store/store.js';
 import { idsOf, query } from '../contract/behaviour-search-helpers.js';
 import { openStore } from '../contract/open-store.js';

@@ -1,14 +1,14 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 
 import { DEFAULT_LIMITS } from '../../runtime/fhir/limits.js';
-import { indexScopeRows } from '../../runtime/auth/guard/scope-rows.js';
+import { indexScopeRows } from '../../runtime/auth/access/scope-rows.js';
 import { OPEN_PRINCIPAL } from '../../runtime/auth/scopes/principal.js';
-import type { Call } from '../../runtime/interactions/call.js';
-import { createPageLinks } from '../../runtime/interactions/page-link.js';
-import type { Services } from '../../runtime/interactions/services.js';
-import { writeCurrent } from '../../runtime/interactions/write-current.js';
-import { runPlan } from '../../runtime/interactions/run-plan.js';
-import { planUpdate } from '../../runtime/interactions/update.js';
+import type { Call } from '../../runtime/core/call.js';
+import { createPageLinks } from '../../runtime/core/search/page-link.js';
+import type { Services } from '../../runtime/core/services.js';
+import { writeCurrent } from '../../runtime/core/write/write-current.js';
+import { runPlan } from '../../runtime/interactions/write/run-plan.js';
+import { planUpdate } from '../../runtime/interactions/write/update.js';
 import type { Store } from '../../runtime/store/store.js';
 import { toyExtract } from '../toy/extract.js';
 import { createToyStore } from '../toy/store.js';

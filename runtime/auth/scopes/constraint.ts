@@ -1,12 +1,12 @@
 import { FhirError } from '../../fhir/errors.js';
 import { isLink } from '../../search/query/criterion.js';
-import { searchDefinitions, type SearchTables } from '../../search/query/definitions.js';
-import { findRow, parseCriterion } from '../../search/query/parse-criterion.js';
+import { searchDefinitions, type SearchTables } from '../../search/parse/definitions.js';
+import { findRow, parseCriterion } from '../../search/parse/parse-criterion.js';
 import { hasPrefix } from '../../search/query/intervals.js';
 import type { Condition } from '../../search/query/query.js';
-import { splitAt } from '../../search/query/split.js';
-import { codesOf, suggest } from '../../search/query/unknown-parameter.js';
-import { isWords } from '../../search/query/text-modifiers.js';
+import { splitAt } from '../../search/parse/split.js';
+import { codesOf, suggest } from '../../search/parse/unknown-parameter.js';
+import { isWords } from '../../search/parse/text-modifiers.js';
 import type { SearchRow, SearchType } from '../../contract/search.js';
 import type { Zone } from '../../search/values/zone.js';
 import type { Pair } from './scope.js';

@@ -1,4 +1,4 @@
-import { isOwnMap } from '../../store/own-maps.js';
+import { isOwnMap } from '../../store/system-maps.js';
 import type { MapEntry, Store } from '../../store/store.js';
 
 const PIECE = 200;

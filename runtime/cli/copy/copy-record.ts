@@ -1,4 +1,4 @@
-import { isOwnMap, OWN_MAPS } from '../../store/own-maps.js';
+import { isOwnMap, OWN_MAPS } from '../../store/system-maps.js';
 import type { Store, StoredVersion } from '../../store/store.js';
 
 const COPY_MAP = OWN_MAPS.copy;

@@ -1,6 +1,6 @@
 import type { IndexEntry } from '../../search/entry.js';
 import type { RestoredVersion } from '../../store/store.js';
-import { cutByMembers } from '../../store/write-members.js';
+import { cutByMembers } from '../../store/write-contained.js';
 
 /** What one piece may take of a database's cache, in bytes: its smallest is 256 MB, of which a transaction has a fifth. */
 const PIECE = 16 * 1024 * 1024;

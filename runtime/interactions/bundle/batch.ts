@@ -1,7 +1,7 @@
 import { FhirError } from '../../fhir/errors.js';
 import type { JsonValue } from '../../fhir/resource.js';
-import type { Call, Reply } from '../call.js';
-import { openAnswerRoom, type AnswerRoom } from './answer-room.js';
+import type { Call, Reply } from '../../core/call.js';
+import { openAnswerRoom, type AnswerRoom } from './response-budget.js';
 import type { BundleServices } from './bundle-services.js';
 import { callOf } from './entry-call.js';
 import { Phase, readEntry, type Entry } from './entry.js';

@@ -1,5 +1,5 @@
 import { FhirError } from '../../fhir/errors.js';
-import type { EntryHandling, Services } from '../services.js';
+import type { EntryHandling, Services } from '../../core/services.js';
 
 /** What Bundles are executed with. */
 export type BundleServices = Services & { readonly entries: EntryHandling };

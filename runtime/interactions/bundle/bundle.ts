@@ -1,9 +1,9 @@
 import type { FhirError } from '../../fhir/errors.js';
-import type { Call, Reply } from '../call.js';
-import { checkParameters } from '../parameters.js';
-import { preparedOf } from '../prepared.js';
-import type { Services } from '../services.js';
-import { validateResource } from '../validate-resource.js';
+import type { Call, Reply } from '../../core/call.js';
+import { checkParameters } from '../../core/parameters.js';
+import { preparedOf } from '../../core/write/parsed-bodies.js';
+import type { Services } from '../../core/services.js';
+import { validateResource } from '../../core/write/validate-resource.js';
 import { executeBatch } from './batch.js';
 import { withEntries } from './bundle-services.js';
 import { faultsAround, faultsOfEntries } from './entry-faults.js';

@@ -1,8 +1,8 @@
 import { FhirError } from '../../fhir/errors.js';
 import { isObject, type JsonValue, type Resource } from '../../fhir/resource.js';
 import type { Fault } from '../../validate/fault.js';
-import type { Services } from '../services.js';
-import { toIssue } from '../validate-resource.js';
+import type { Services } from '../../core/services.js';
+import { toIssue } from '../../core/write/validate-resource.js';
 import { entryPath, ofBundle } from './entry-error.js';
 import { bareEntry, type OpenedBundle } from './envelope.js';
 

@@ -1,8 +1,8 @@
 import type { Interaction } from '../../contract/index.js';
 import { FhirError } from '../../fhir/errors.js';
 import { isObject, type JsonObject, type JsonValue, type Resource } from '../../fhir/resource.js';
-import type { Conditions } from '../call.js';
-import type { EntryRoute } from '../services.js';
+import type { Conditions } from '../../core/call.js';
+import type { EntryRoute } from '../../core/services.js';
 import type { BundleServices } from './bundle-services.js';
 import { entryPath, inEntry } from './entry-error.js';
 

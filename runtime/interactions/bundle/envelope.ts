@@ -1,6 +1,6 @@
 import { FhirError } from '../../fhir/errors.js';
 import { isObject, type JsonValue, type Resource } from '../../fhir/resource.js';
-import { checkResource } from '../check-resource.js';
+import { checkResource } from '../../core/write/check-resource.js';
 
 /** A batch or a transaction, its entries not yet looked at. */
 export interface OpenedBundle {

@@ -1,21 +1,21 @@
 import { FhirError } from '../../fhir/errors.js';
 import type { JsonValue } from '../../fhir/resource.js';
 import { countFindable } from '../../search/contained.js';
-import type { Call } from '../call.js';
-import { checkMembers } from '../check-members.js';
-import { splitQuery } from '../criteria.js';
-import { planWrite } from '../plan-write.js';
-import type { WritePlan } from '../write-plan.js';
+import type { Call } from '../../core/call.js';
+import { checkMembers } from '../../core/write/check-contained.js';
+import { splitQuery } from '../../core/search/criteria.js';
+import { planWrite } from '../write/plan-write.js';
+import type { WritePlan } from '../../core/write/write-plan.js';
 import type { BundleServices } from './bundle-services.js';
 import { inEntry, throwFaults } from './entry-error.js';
 import { Phase, readEntry, type Entry } from './entry.js';
-import { judgeEntries } from './judge-entries.js';
-import type { Link } from './links.js';
-import { entriesInQuery } from './match-url.js';
+import { judgeEntries } from './authorize-entries.js';
+import type { Link } from './links/links.js';
+import { entriesInQuery } from './links/match-url.js';
 import { inParallel } from './in-parallel.js';
 import { paceUntil } from '../../fhir/pace-until.js';
-import { readDraft, type Draft } from './step-draft.js';
-import { collectPlaceholders, type Placeholders } from './placeholders.js';
+import { readDraft, type Draft } from './drafts/step-draft.js';
+import { collectPlaceholders, type Placeholders } from './links/placeholders.js';
 
 /** An entry of a transaction that writes. */
 export interface Step {

@@ -1,7 +1,7 @@
 import { ExpressionError } from '../expression/expression-error.js';
 import { SYSTEM_TYPES, type TypeIndex } from '../expression/type-index.js';
-import { PatchFault } from '../patch/fhirpath-fault.js';
-import { PathTooLarge, scanPath } from '../patch/fhirpath-scan.js';
+import { PatchFault } from '../patch/fhirpath/fhirpath-fault.js';
+import { PathTooLarge, scanPath } from '../patch/fhirpath/fhirpath-scan.js';
 import { FUNCTIONS, REFUSALS } from './functions.js';
 import { library, type SyntaxNode } from './library.js';
 

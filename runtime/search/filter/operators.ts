@@ -1,7 +1,7 @@
 import type { SearchRow, SearchType } from '../../contract/search.js';
 import { dateInterval } from '../values/date-interval.js';
 import { hasPrefix } from '../query/intervals.js';
-import type { FilterOperator } from '../query/link-step.js';
+import type { FilterOperator } from '../parse/link-step.js';
 import {
   anyCase,
   folded,
@@ -11,9 +11,9 @@ import {
   ValueError,
   type ValueContext,
   type ValueParser,
-} from '../query/parse-value.js';
+} from '../parse/parse-value.js';
 import type { ValueTest } from '../query/query.js';
-import { unescape } from '../query/split.js';
+import { unescape } from '../parse/split.js';
 
 /** Reads the value that an operator compares with: tests of which an entry has to fulfil some. @throws ValueError */
 export type OperatorReader = (value: string, row: SearchRow, context: ValueContext) => readonly ValueTest[];

@@ -1,13 +1,13 @@
 import { FhirError } from '../../fhir/errors.js';
-import { isLinkName, splitLinkName } from '../query/link-name.js';
+import { isLinkName, splitLinkName } from '../parse/link-name.js';
 import {
   FILTER_OPERATORS,
   type Filter,
   type FilterOperator,
   type LinkName,
   type LinkStep,
-} from '../query/link-step.js';
-import { quote } from '../query/quote.js';
+} from '../parse/link-step.js';
+import { quote } from '../parse/quote.js';
 import { Words } from './words.js';
 
 /**

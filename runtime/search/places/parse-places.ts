@@ -1,6 +1,6 @@
 import type { PlaceTest } from '../query/query.js';
-import { ValueError } from '../query/parse-value.js';
-import { splitAt, unescape } from '../query/split.js';
+import { ValueError } from '../parse/parse-value.js';
+import { splitAt, unescape } from '../parse/split.js';
 import { canonicalUnit } from '../values/ucum/canonical.js';
 import type { PlaceKind } from './place-rows.js';
 import { isPoint, type Point } from './sphere.js';

@@ -1,7 +1,7 @@
 import { ownMember } from '../../fhir/own-member.js';
-import { ValueError } from '../query/parse-value.js';
+import { ValueError } from '../parse/parse-value.js';
 import type { WordsTest } from '../query/query.js';
-import { quote } from '../query/quote.js';
+import { quote } from '../parse/quote.js';
 import { LONGEST } from './ascii-words.js';
 import { countWords, MOST_WORDS } from './has-words.js';
 import { wordsOf, type WordsBudget } from './segment.js';

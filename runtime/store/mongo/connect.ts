@@ -1,6 +1,6 @@
 import { MongoClient, MongoError, MongoServerError, MongoServerSelectionError, type Db } from 'mongodb';
 
-import { APP_NAME } from './stale-transactions.js';
+import { APP_NAME } from './write/stale-transactions.js';
 import type { MongoSettings } from './settings.js';
 
 /** The name of the database where the URL has none. */

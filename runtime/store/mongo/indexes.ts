@@ -1,8 +1,8 @@
 import type { IndexDescription } from 'mongodb';
 
 import { SORT_SLOTS } from '../../contract/search.js';
-import type { Collections } from './documents.js';
-import { slotFields } from './sort-slots.js';
+import type { Collections } from './bson/documents.js';
+import { slotFields } from './bson/sort-slots.js';
 
 /** The order of history. Both collections have it, so that pages are merged without sorting. */
 export const BY_TIME = { updated: 1, n: 1, type: 1, id: 1 } as const;

@@ -1,6 +1,6 @@
 import type { Document } from 'mongodb';
 
-import type { Head } from './stored-version.js';
+import type { Head } from './bson/stored-version.js';
 
 /** The place of a version in the order of history. */
 export type Place = Pick<Head, 'updated' | 'n' | 'type' | 'id'>;

@@ -1,8 +1,8 @@
 import type { Document } from 'mongodb';
 
-import { GUARD_BUDGET } from '../guard-budget.js';
-import type { SlotOf } from './sort-slots.js';
-import { LINK_LIMITS, type LinkLimits } from './links/limits.js';
+import { GUARD_BUDGET } from '../precondition-budget.js';
+import type { SlotOf } from './bson/sort-slots.js';
+import { LINK_LIMITS, type LinkLimits } from './query/links/limits.js';
 
 /** Where a test ends the process by SIGKILL, in the order of a write. */
 export const FAULT_STEPS = [

@@ -1,5 +1,5 @@
-import { GUARD_BUDGET } from '../guard-budget.js';
-import type { FileIdentity } from './file-identity.js';
+import { GUARD_BUDGET } from '../precondition-budget.js';
+import type { FileIdentity } from './file/file-identity.js';
 
 /** Where a test ends the process by SIGKILL, in the order of a write. */
 export const FAULT_STEPS = [

@@ -1,7 +1,7 @@
 import { tables } from '../../../generated/tables.js';
 import type { Resource } from '../../../runtime/fhir/resource.js';
-import { openDefinitions, type Definitions } from '../../../runtime/interactions/definitions/definitions.js';
-import { readIndexRecord, swapIndexRecord } from '../../../runtime/interactions/index-currency.js';
+import { openDefinitions, type Definitions } from '../../../runtime/core/definitions/definitions.js';
+import { readIndexRecord, swapIndexRecord } from '../../../runtime/core/definitions/index-status.js';
 import { createParameterContext } from '../../../runtime/search/parameters/parameter-context.js';
 import { readParameterSet, withParameters } from '../../../runtime/search/parameters/parameter-set.js';
 import type { Store } from '../../../runtime/store/store.js';

@@ -1,8 +1,8 @@
 import type { SearchRow } from '../../../runtime/contract/search.js';
 import { operatorsOf } from '../../../runtime/search/filter/operators.js';
-import { searchDefinitions } from '../../../runtime/search/query/definitions.js';
-import { isSearchable } from '../../../runtime/search/query/later-parameters.js';
-import { modifiersOf } from '../../../runtime/search/query/modifiers.js';
+import { searchDefinitions } from '../../../runtime/search/parse/definitions.js';
+import { isSearchable } from '../../../runtime/search/parse/later-parameters.js';
+import { modifiersOf } from '../../../runtime/search/parse/modifiers.js';
 import type { Random } from '../../contract/random.js';
 import type { Values } from './leak-values.js';
 import { leakTables } from './leak-parameters.js';

@@ -1,4 +1,4 @@
-import type { Definitions } from '../../../runtime/interactions/definitions/definitions.js';
+import type { Definitions } from '../../../runtime/core/definitions/definitions.js';
 import type { Store } from '../../../runtime/store/store.js';
 import { entry, transaction, useBundleServer } from '../bundle-server.js';
 import { linkOf } from '../search-server.js';

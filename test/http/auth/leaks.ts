@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 
-import type { Definitions } from '../../../runtime/interactions/definitions/definitions.js';
+import type { Definitions } from '../../../runtime/core/definitions/definitions.js';
 import type { Store } from '../../../runtime/store/store.js';
 import { createRandom } from '../../contract/random.js';
 import { requestMaker, type LeakRequest } from './leak-requests.js';

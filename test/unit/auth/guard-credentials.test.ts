@@ -2,9 +2,9 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 
 import { ACCESS_ERRORS, type AccessErrorCode } from '../../../runtime/fhir/access-errors.js';
-import { hasTokenParameter, MAX_TOKEN, readCredentials } from '../../../runtime/auth/guard/credentials.js';
-import { neededOn } from '../../../runtime/auth/guard/needed-scopes.js';
-import { refusal } from '../../../runtime/auth/guard/refuse.js';
+import { hasTokenParameter, MAX_TOKEN, readCredentials } from '../../../runtime/auth/access/credentials.js';
+import { neededOn } from '../../../runtime/auth/access/needed-scopes.js';
+import { refusal } from '../../../runtime/auth/access/refuse.js';
 import { tokenHash } from '../../../runtime/auth/server/token-verifier.js';
 import { errorOutcome } from '../../../runtime/fhir/operation-outcome.js';
 

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
 
 import { tables } from '../../../generated/tables.js';
-import { readContent, type Content, type ContentReaders } from '../../../runtime/auth/guard/content.js';
-import { decide, filterOf, type Decision } from '../../../runtime/auth/guard/decide.js';
-import { neededOn, printNeeded, uniteNeeded } from '../../../runtime/auth/guard/needed-scopes.js';
-import { isOwner } from '../../../runtime/auth/guard/owner.js';
-import { indexScopeRows, type Aim } from '../../../runtime/auth/guard/scope-rows.js';
+import { readContent, type Content, type ContentReaders } from '../../../runtime/auth/access/content.js';
+import { decide, filterOf, type Decision } from '../../../runtime/auth/access/decide.js';
+import { neededOn, printNeeded, uniteNeeded } from '../../../runtime/auth/access/needed-scopes.js';
+import { isOwner } from '../../../runtime/auth/access/owner.js';
+import { indexScopeRows, type Aim } from '../../../runtime/auth/access/scope-rows.js';
 import type { Interaction, Level, ScopeRow } from '../../../runtime/contract/rest.js';
 import { printCondition } from '../../../runtime/search/query/print.js';
 import { accessOf } from './scopes-setup.js';

@@ -2,11 +2,11 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 
 import { tables } from '../../../generated/tables.js';
-import { narrowIncludes } from '../../../runtime/auth/guard/narrow-includes.js';
-import { narrowAcross, narrowSearch } from '../../../runtime/auth/guard/narrow-search.js';
-import { printNeeded } from '../../../runtime/auth/guard/needed-scopes.js';
-import { isOwnChain, linksOf } from '../../../runtime/auth/guard/search-links.js';
-import { isVisible } from '../../../runtime/auth/guard/visible.js';
+import { narrowIncludes } from '../../../runtime/auth/access/narrow-includes.js';
+import { narrowAcross, narrowSearch } from '../../../runtime/auth/access/narrow-search.js';
+import { printNeeded } from '../../../runtime/auth/access/needed-scopes.js';
+import { isOwnChain, linksOf } from '../../../runtime/auth/access/search-links.js';
+import { isVisible } from '../../../runtime/auth/access/visible.js';
 import type { Access } from '../../../runtime/auth/scopes/access.js';
 import { commonReach, eitherReach, type Reach } from '../../../runtime/auth/scopes/reach.js';
 import { matches, type Candidate, type Neighbours } from '../../../runtime/search/query/match.js';

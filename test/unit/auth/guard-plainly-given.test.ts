@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 
 import { tables } from '../../../generated/tables.js';
-import { decide } from '../../../runtime/auth/guard/decide.js';
-import { isPlainlyGiven } from '../../../runtime/auth/guard/plainly-given.js';
+import { decide } from '../../../runtime/auth/access/decide.js';
+import { isPlainlyGiven } from '../../../runtime/auth/access/plainly-given.js';
 import { createScopes } from '../../../runtime/auth/scopes/create-scopes.js';
 import { utc } from '../../../runtime/search/values/zone.js';
 

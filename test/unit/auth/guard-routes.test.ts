@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 
 import { tables } from '../../../generated/tables.js';
-import { BRINGS, type Content } from '../../../runtime/auth/guard/content.js';
-import { decide, type Demand } from '../../../runtime/auth/guard/decide.js';
-import { aimOf, indexScopeRows } from '../../../runtime/auth/guard/scope-rows.js';
+import { BRINGS, type Content } from '../../../runtime/auth/access/content.js';
+import { decide, type Demand } from '../../../runtime/auth/access/decide.js';
+import { aimOf, indexScopeRows } from '../../../runtime/auth/access/scope-rows.js';
 import type { RouteRow } from '../../../runtime/contract/rest.js';
 import { accessOf } from './scopes-setup.js';
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 
-import { isVisible, typesWithin, visibleVersions } from '../../../runtime/auth/guard/visible.js';
+import { isVisible, typesWithin, visibleVersions } from '../../../runtime/auth/access/visible.js';
 import type { Reach } from '../../../runtime/auth/scopes/reach.js';
 import type { StoredVersion } from '../../../runtime/store/store.js';
 import { accessOf, candidateOf, LABORATORY, observation } from './scopes-setup.js';

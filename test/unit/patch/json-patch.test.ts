@@ -5,7 +5,7 @@ import { FhirError } from '../../../runtime/fhir/errors.js';
 import { isObject, type JsonObject, type JsonValue } from '../../../runtime/fhir/resource.js';
 import { readJson } from '../../../runtime/format/read-json.js';
 import { writeJson } from '../../../runtime/format/write-json.js';
-import { applyJsonPatch } from '../../../runtime/path/patch/json-patch.js';
+import { applyJsonPatch } from '../../../runtime/path/patch/json/json-patch.js';
 import { atMost } from '../../at-most.js';
 import { freeze } from './freeze.js';
 

@@ -1,0 +1,33 @@
+import { parentPort, workerData } from 'node:worker_threads';
+
+import { createPatchers } from '../core/patch/patchers.js';
+import { createExtractor } from '../search/extract.js';
+import { tables } from '../tables.js';
+import { createValidator } from '../validate/create-validator.js';
+import { answersTo, type Reading } from './answers.js';
+import type { Answer, IntakeSettings, Request } from './messages.js';
+
+// Entry of a thread that takes in large bodies: one at a time, an answer for each time it is asked.
+
+const port = parentPort!;
+const { zone, limits } = workerData as IntakeSettings;
+const reading: Reading = {
+  nesting: limits.nesting,
+  limits,
+  readXml: async (bytes) => (await import('../format/xml/read-xml.js')).readXml(bytes, tables),
+  validate: createValidator(tables),
+  extract: createExtractor(tables, { zone }),
+  patchers: createPatchers(tables),
+};
+let answers: AsyncGenerator<Answer> | undefined;
+
+async function answer(): Promise<void> {
+  const { value, done } = (await answers?.next()) ?? {};
+  if (done !== true && value !== undefined) port.postMessage(value);
+}
+
+port.on('message', (request: Request) => {
+  if (request.ask === 'read') answers = answersTo(request.job, reading);
+  if (request.ask === 'drop') answers = undefined;
+  else void answer();
+});

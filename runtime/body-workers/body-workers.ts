@@ -1,0 +1,93 @@
+import { availableParallelism } from 'node:os';
+import type { Worker } from 'node:worker_threads';
+
+import type { JsonValue, Resource } from '../fhir/resource.js';
+import type { LargeBodies } from '../core/write/large-bodies.js';
+import { openAdmission } from './body-queue.js';
+import { openCollector } from './collect.js';
+import type { Job } from './messages.js';
+import { packPatch } from './patch-text.js';
+import { openIntakeThread, type IntakeThread } from './thread.js';
+
+/** How large bodies are taken in. */
+export interface IntakeOptions {
+  /** Threads; absent: two, or one where there are no more than two processors. */
+  readonly threads?: number;
+  /** How long a thread is kept that nobody needs, in milliseconds. */
+  readonly idle?: number;
+  /** Greatest size of a body, in bytes: as much as two of them is at work at a time, as much as four waits. */
+  readonly body: number;
+}
+
+/** Takes in large bodies, until it is closed. */
+export interface Intake extends LargeBodies {
+  close(): Promise<void>;
+}
+
+/** A thread takes half a second to start, and up to a hundred megabytes while it is there. In milliseconds. */
+const IDLE = 3000;
+
+/** Nobody leaves whoever reads for himself. */
+const NEVER = new AbortController().signal;
+
+/** @param start starts a thread */
+export function openIntake(start: () => Worker, options: IntakeOptions): Intake {
+  const { threads = availableParallelism() > 2 ? 2 : 1, idle = IDLE, body } = options;
+  const admission = openAdmission({ inside: 2 * body, waiting: 4 * body });
+  const ofOurs = openAdmission(
+    { inside: body, waiting: 2 * body },
+    'Too many large resources are being patched; try again',
+  );
+  const free = Array.from({ length: threads }, () => openIntakeThread(start));
+  const all = [...free];
+  const waiting: ((thread: IntakeThread) => void)[] = [];
+  let timer: NodeJS.Timeout | undefined;
+
+  /** The one that was busy last is taken first, so that the others may end. */
+  async function onThread<T>(work: (thread: IntakeThread) => Promise<T>): Promise<T> {
+    clearTimeout(timer);
+    const thread = free.pop() ?? (await new Promise<IntakeThread>((resolve) => waiting.push(resolve)));
+    try {
+      return await work(thread);
+    } finally {
+      const next = waiting.shift();
+      if (next === undefined) free.push(thread);
+      else next(thread);
+      if (free.length === threads) timer = setTimeout(() => void endAll(), idle).unref();
+    }
+  }
+
+  async function endAll(): Promise<void> {
+    await Promise.all(all.map((thread) => thread.end()));
+  }
+
+  return {
+    async read(bytes, how, signal) {
+      const release = await admission.enter(bytes.length, signal);
+      try {
+        return { body: await onThread((thread) => readOn(thread, { bytes, ...how }, signal)), release };
+      } catch (error) {
+        release();
+        throw error;
+      }
+    },
+    enter: (size, signal) => ofOurs.enter(size, signal),
+    parse: (json, depth) =>
+      onThread((thread) =>
+        readOn(thread, { bytes: Buffer.from(json), format: 'json', purpose: 'parse', depth }, NEVER),
+      ),
+    async patch(json, patch) {
+      const job: Job = { bytes: Buffer.from(json), format: 'json', purpose: 'parse', patch: packPatch(patch) };
+      return (await onThread((thread) => readOn(thread, job, NEVER))) as Resource;
+    },
+    async close() {
+      clearTimeout(timer);
+      await endAll();
+    },
+  };
+}
+
+async function readOn(thread: IntakeThread, job: Job, signal: AbortSignal): Promise<JsonValue> {
+  const collector = openCollector();
+  return collector.end(await thread.read(job, (answer) => collector.take(answer), signal));
+}

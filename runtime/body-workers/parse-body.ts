@@ -1,0 +1,114 @@
+import { isObject, type JsonValue, type Resource } from '../fhir/resource.js';
+import { members } from '../core/write/compose-change.js';
+import { BINARY } from '../core/binary/binary-content.js';
+import { faultsAround } from '../interactions/bundle/entry-faults.js';
+import { envelopeOf, openBundle } from '../interactions/bundle/envelope.js';
+import type { BodyPurpose } from '../core/write/large-bodies.js';
+import type { Prepared, PreparedContent } from '../core/write/parsed-bodies.js';
+import type { Services } from '../core/services.js';
+import { extractContained } from '../search/contained.js';
+import { jsonBytes } from '../search/entry-bytes.js';
+import { locateFaults, type LocatedFault } from '../validate/locate-faults.js';
+
+/** What a body is taken in with. */
+export interface IntakeServices {
+  readonly validate: NonNullable<Services['validate']>;
+  readonly extract: Services['extract'];
+  /** Entries that a Bundle may have, and bytes that a resource may have. */
+  readonly limits: { readonly entries: number; readonly resource: number };
+}
+
+/** A body, and what was found out about it. */
+export interface Intake {
+  readonly tree: JsonValue;
+  /** Of the whole. */
+  readonly prepared?: Prepared;
+  /** Of the resources in its entries, by their place; of one with faults there is no more than its head. */
+  readonly entries?: ReadonlyMap<number, readonly LocatedFault[]>;
+}
+
+/**
+ * Finds out about a body what would take long later.
+ *
+ * @param text the JSON that the tree was read from; undefined: it came in another form
+ * @throws FhirError where a Bundle cannot be executed
+ */
+export function takeIn(
+  tree: JsonValue,
+  text: string | undefined,
+  purpose: BodyPurpose,
+  services: IntakeServices,
+): Intake {
+  if (purpose === 'execute') return takeBundle(tree, text, services);
+  if (purpose === 'parse' || !isResource(tree)) return { tree };
+  const faults = locateFaults(services.validate(purpose === 'create' ? withoutId(tree) : tree), text);
+  if (faults.length > 0) return { tree: headOf(tree), prepared: { faults } };
+  // The content of a Binary goes another way.
+  return tree.resourceType === BINARY ? { tree, prepared: { faults } } : takeRight(tree, services);
+}
+
+/** Finds out about a resource that is known to be right. */
+export function takeRight(tree: Resource, services: Pick<IntakeServices, 'extract' | 'limits'>): Intake {
+  const content = contentOf(tree, services);
+  return { tree: content.entryBytes === Infinity ? headOf(tree) : tree, prepared: { faults: [], content } };
+}
+
+function takeBundle(tree: JsonValue, text: string | undefined, services: IntakeServices): Intake {
+  const opened = openBundle(tree, services.limits.entries);
+  const { bundle, type } = opened;
+  const found = services.validate(envelopeOf(opened));
+  const grave = found.length > 0 && type === 'batch' ? faultsAround(opened, services.validate) : found;
+  if (grave.length > 0) {
+    const faults = locateFaults(grave, text);
+    return { tree: { resourceType: bundle.resourceType, type, entry: [] }, prepared: { faults } };
+  }
+  const entries = new Map<number, readonly LocatedFault[]>();
+  for (const [index, entry] of opened.entries.entries()) {
+    const resource = isObject(entry) ? entry['resource'] : undefined;
+    const method = isObject(entry) ? storedBy(entry['request']) : undefined;
+    if (method === undefined || !isObject(entry) || !isResource(resource)) continue;
+    const faults = services.validate(method === 'POST' ? withoutId(resource) : resource);
+    entries.set(index, faults);
+    if (faults.length > 0) entry['resource'] = headOf(resource);
+  }
+  // What is wrong with single entries of a batch is for their answers, and found again by who writes these.
+  return found.length > 0 ? { tree, entries } : { tree, prepared: { faults: [] }, entries };
+}
+
+/** The method of an entry that stores its resource; one that hands it to an operation has its own ways. */
+function storedBy(request: JsonValue | undefined): 'POST' | 'PUT' | undefined {
+  if (!isObject(request) || typeof request['url'] !== 'string' || request['url'].includes('$')) return undefined;
+  const { method } = request;
+  return method === 'POST' || method === 'PUT' ? method : undefined;
+}
+
+/** What is kept of what is too large anyway. */
+const TOO_LARGE: PreparedContent = { members: '', entries: [], contained: [], isCut: false, entryBytes: Infinity };
+
+function contentOf(
+  resource: Resource,
+  { extract, limits }: Pick<IntakeServices, 'extract' | 'limits'>,
+): PreparedContent {
+  const { id: _id, meta: _meta, ...rest } = resource;
+  const { resourceType: _type, ...others } = rest;
+  const text = members(others);
+  const bytes = Buffer.byteLength(text);
+  const entries = bytes > limits.resource ? [] : extract(rest as Resource);
+  const entryBytes = bytes > limits.resource ? Infinity : jsonBytes(entries);
+  if (bytes + entryBytes > limits.resource) return TOO_LARGE;
+  return { members: text, entries, entryBytes, ...extractContained(rest, extract, limits.resource) };
+}
+
+function isResource(tree: JsonValue | undefined): tree is Resource {
+  return isObject(tree) && typeof tree['resourceType'] === 'string';
+}
+
+/** An id in the body of a create is ignored, so it need not be a right one either. */
+function withoutId({ id: _id, ...rest }: Resource): Resource {
+  return rest as Resource;
+}
+
+/** What is asked of a resource before its faults are told. */
+function headOf({ resourceType, id, meta }: Resource): Resource {
+  return { resourceType, ...(id === undefined ? {} : { id }), ...(meta === undefined ? {} : { meta }) };
+}

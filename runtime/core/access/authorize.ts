@@ -1,0 +1,108 @@
+import { readContent, type Content, type ContentReaders } from '../../auth/access/content.js';
+import { decide } from '../../auth/access/decide.js';
+import type { NeededScopes } from '../../auth/access/needed-scopes.js';
+import { isPlainlyGiven } from '../../auth/access/plainly-given.js';
+import { scopeMissing } from '../../auth/access/refuse.js';
+import type { Access } from '../../auth/scopes/access.js';
+import { OPEN_ACCESS } from '../../auth/scopes/principal.js';
+import type { Call } from '../call.js';
+import type { SearchServices } from '../search/search-input.js';
+import { needsOfUrl } from '../search/search-needs.js';
+import type { Services } from '../services.js';
+
+/** A request as far as scopes are concerned: a call, or what its URL and its headers tell of it. */
+export interface Asked extends Pick<Call, 'interaction'> {
+  readonly type?: string | undefined;
+  readonly id?: string | undefined;
+  readonly member?: string | undefined;
+  readonly params?: URLSearchParams | undefined;
+  readonly conditions: Pick<Call['conditions'], 'ifNoneExist'>;
+  /** Types that its conditional references search. */
+  readonly references?: readonly string[];
+}
+
+/** What scopes are judged with. */
+export type ScopeServices = Pick<Services, 'scopeRows'> & SearchServices;
+
+interface Request extends Asked {
+  readonly resourceTypes: readonly string[];
+}
+
+/** What searches bring is judged by `search` and `readCriteria`, what contents bring where they are written. */
+const later = (): 'later' => 'later';
+
+const READERS: ContentReaders<Request> = {
+  'if-none-exist': ({ conditions }) => conditions.ifNoneExist !== undefined,
+  'conditional-reference': ({ references = [] }) => references.length > 0 && references,
+  'types-named': ({ member }) => (isNamed(member) ? [member] : 'later'),
+  'types-unnamed': ({ member }) => (isNamed(member) ? false : 'later'),
+  touched: ({ interaction, resourceTypes }) => (interaction === 'history-system' ? resourceTypes : 'later'),
+  chain: later,
+  'untyped-chain': later,
+  list: later,
+  in: later,
+  include: later,
+  revinclude: later,
+  'security-context': later,
+  'subscription-criteria': later,
+  'mode-create': later,
+  'mode-update': later,
+  'mode-delete': later,
+  persist: later,
+  'patient-named': later,
+  'graphql-instance': later,
+  'graphql-list': later,
+  'graphql-reference': later,
+  'hfql-statement': later,
+  'hfql-introspection': later,
+};
+
+function isNamed(member: string | undefined): member is string {
+  return member !== undefined && member !== '*';
+}
+
+/**
+ * Refuses what the token does not give, as far as the request tells: before its body is read, and again when it is there.
+ *
+ * @throws FhirError `scope-missing`
+ * @throws Error where the tables say nothing of the interaction: a defect, never served
+ */
+export function authorize(asked: Asked, access: Access, services: ScopeServices): void {
+  const missing = missingScopes(asked, access, services);
+  if (missing !== undefined) throw scopeMissing(missing);
+}
+
+/** All that a request needs, where some of it is missing; undefined: it is allowed as far as it is known. */
+export function missingScopes(asked: Asked, access: Access, services: ScopeServices): NeededScopes | undefined {
+  const { scopeRows, tables } = services;
+  if (access === OPEN_ACCESS) return undefined;
+  const row = scopeRows(asked);
+  if (asked.interaction !== 'search-compartment' && isPlainlyGiven(row, asked.type, access)) return undefined;
+  const content = readContent(row, { ...asked, resourceTypes: tables.resourceTypes }, READERS);
+  const needed = neededFor(asked, content, access, scopeRows);
+  const isSearch = asked.interaction.startsWith('search-');
+  const more = needed === undefined || !isSearch ? undefined : needsOfUrl(asked, access, services);
+  return (more && neededFor(asked, more, access, scopeRows)) ?? needed;
+}
+
+/** The same for what was found in the request's content. */
+export function neededFor(
+  { interaction, type, member }: Pick<Asked, 'interaction' | 'type' | 'member'>,
+  content: Content,
+  access: Access,
+  scopeRows: Services['scopeRows'],
+): NeededScopes | undefined {
+  const row = scopeRows({ interaction });
+  const isCompartment = interaction === 'search-compartment';
+  const searched = isCompartment ? (isNamed(member) ? member : undefined) : type;
+  const decision = decide(
+    {
+      row,
+      content,
+      ...(searched !== undefined && { type: searched }),
+      ...(isCompartment && type !== undefined && { compartment: type }),
+    },
+    access,
+  );
+  return decision.is === 'refused' ? decision.needed : undefined;
+}

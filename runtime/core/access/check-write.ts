@@ -1,0 +1,93 @@
+import { neededOn } from '../../auth/access/needed-scopes.js';
+import { scopeMissing } from '../../auth/access/refuse.js';
+import { OPEN_ACCESS } from '../../auth/scopes/principal.js';
+import { FhirError } from '../../fhir/errors.js';
+import type { Resource } from '../../fhir/resource.js';
+import type { Call } from '../call.js';
+import { checkEffects } from './check-parameters.js';
+import { guardView, judgeContent, lettersOf } from './checked-view.js';
+import { asksContent } from '../patch/patch-questions.js';
+import { liveVersion } from '../write/preconditions.js';
+import type { Services } from '../services.js';
+import { isJudged, isSeen } from './visibility.js';
+import { typeOf } from '../target.js';
+import type { Aim, Decided, WritePlan, WritePlanner } from '../write/write-plan.js';
+import { maySeeWritten, withoutContent } from './write-response-visibility.js';
+
+/**
+ * Bounds the writes of a planner by the constraints of the token: what is there and lies outside is as good as unknown
+ * (404, before preconditions could tell of it), what is written must not lie outside (403). A patch that asks what is there
+ * needs `r` or `s` beside `u`: it is a question as criteria are.
+ */
+export function guarded(planner: WritePlanner): WritePlanner {
+  return async (call, services) => {
+    const plan = await planner(call, services);
+    return call.principal.access === OPEN_ACCESS ? plan : guardPlan(plan, call, services);
+  };
+}
+
+async function guardPlan(plan: WritePlan, call: Call, services: Services): Promise<WritePlan> {
+  const asks = await asksUnread(call);
+  return {
+    ...plan,
+    aim: (view) => plan.aim(guardView(view, call, services)),
+    async decide(aim, content) {
+      if (asks) await checkAnswers(aim, call, services);
+      const decided = await decideUnquoted(plan, aim, content, call, services);
+      for (const change of decided.changes) if (change.content !== undefined) judgeContent(change, call, services);
+      await checkEffects(decided.changes, aim, lettersOf(call).writes, call, services);
+      if (aim.isThere === true || (await maySeeWritten(decided.changes[0], aim, content, call, services)))
+        return decided;
+      return { ...decided, reply: (written) => withoutContent(decided.reply(written)) };
+    },
+  };
+}
+
+/** Letters either of which shows what a resource holds. */
+const SHOWING = ['r', 's'];
+
+/** Whether a patch asks for content of resources not all of which the token shows. @throws FhirError where it shows none */
+async function asksUnread(call: Call): Promise<boolean> {
+  const { patch, principal } = call;
+  if (patch === undefined) return false;
+  const type = typeOf(call);
+  const reach = principal.access.onAny(type, SHOWING);
+  if ((reach === 'everything' && !isJudged(type, reach)) || !(await asksContent(patch))) return false;
+  if (reach === 'nothing') throw showingMissing(type);
+  return true;
+}
+
+/** @throws FhirError `scope-missing` where the token does not show what a patch asks about */
+async function checkAnswers({ type, targets: [target] }: Aim, call: Call, services: Services): Promise<void> {
+  const live = liveVersion(target?.current);
+  if (live === undefined) return;
+  for (const letter of SHOWING) if (await isSeen(live, letter, call, services)) return;
+  throw showingMissing(type);
+}
+
+function showingMissing(type: string): FhirError {
+  return scopeMissing(neededOn(type, 'ru'));
+}
+
+/**
+ * Why a patch fails may quote what is there, and what kind of failure it is may tell of it: who may not read that is told that it
+ * fails, and no more. That alone tells whether the places are there that it names, as the specification has it.
+ */
+async function decideUnquoted(
+  plan: WritePlan,
+  aim: Aim,
+  content: Resource | undefined,
+  call: Call,
+  services: Services,
+): Promise<Decided> {
+  try {
+    return await plan.decide(aim, content);
+  } catch (error) {
+    const live = liveVersion(aim.targets[0]?.current);
+    if (call.patch === undefined || live === undefined || !(error instanceof FhirError)) throw error;
+    if (error.status >= 500 || (await isSeen(live, 'r', call, services))) throw error;
+    throw new FhirError('patch-target', UNQUOTED);
+  }
+}
+
+const UNQUOTED = 'The patch cannot be applied, or what it makes is not valid; to be told why the token needs r';

@@ -1,0 +1,53 @@
+import type { Access } from '../../auth/scopes/access.js';
+import type { Reach } from '../../auth/scopes/reach.js';
+import { FhirError } from '../../fhir/errors.js';
+import { CONTAINED } from '../../search/contained.js';
+import { searchDefinitions } from '../../search/parse/definitions.js';
+import type { Condition } from '../../search/query/query.js';
+import { usedBy } from '../../search/parse/used-by.js';
+import { describeCurrency } from '../definitions/index-status.js';
+import { namesNotCurrent } from '../definitions/stale-parameters.js';
+import type { Services } from '../services.js';
+
+/** What a token gives, and the constraints that were asked for so far, each with its type. */
+export interface NotedAccess extends Access {
+  readonly constraints: ReadonlyMap<Condition, string>;
+}
+
+/** The same access, which notes the constraints that it gives away. */
+export function noteConstraints(access: Access): NotedAccess {
+  const constraints = new Map<Condition, string>();
+  const note = (type: string, reach: Reach): Reach => {
+    if (typeof reach !== 'string') constraints.set(reach, type);
+    return reach;
+  };
+  return {
+    ...access,
+    constraints,
+    on: (type, letters) => note(type, access.on(type, letters)),
+    onAny: (type, anyOf) => note(type, access.onAny(type, anyOf)),
+  };
+}
+
+/**
+ * A search is narrowed by the index alone, so it has to be one that the present definitions made: an old one could show what a
+ * constraint excludes.
+ *
+ * @param contained the type whose resources are looked for within others, if any: those of its entries count as well
+ * @throws FhirError `index-not-current`
+ */
+export async function checkConstraintsCurrent(
+  constraints: NotedAccess['constraints'],
+  services: Pick<Services, 'currency' | 'tables'>,
+  contained?: string,
+): Promise<void> {
+  if (constraints.size === 0) return;
+  const definitions = searchDefinitions(services.tables);
+  const used = [...constraints].flatMap(([condition, type]) => [
+    ...usedBy(type, condition, definitions),
+    ...(type === contained ? [{ type, code: CONTAINED }] : []),
+  ]);
+  const old = describeCurrency(await namesNotCurrent({ used }, services));
+  if (old === undefined) return;
+  throw new FhirError('index-not-current', `${old}. The scopes of the token go by them`);
+}

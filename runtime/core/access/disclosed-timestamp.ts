@@ -1,0 +1,37 @@
+import type { Access } from '../../auth/scopes/access.js';
+import { OPEN_ACCESS } from '../../auth/scopes/principal.js';
+
+/** Milliseconds on which the instants lie that are told to who does not see everything. */
+const GRID = 5000;
+
+const whole = new WeakMap<Access, boolean>();
+
+/**
+ * The instant up to which an answer is complete, as a client is told it: a store may take that of its last write, which need not
+ * be of what the client sees. An earlier one misses nothing, but shows things again: hence none before what the client
+ * knows already.
+ *
+ * @param complete milliseconds since the epoch
+ * @param known what it asked with, and the newest that it is shown
+ */
+export function toldInstant(
+  complete: number,
+  access: Access,
+  resourceTypes: readonly string[],
+  known: { readonly since?: number | undefined; readonly shown?: number | undefined } = {},
+): number {
+  if (seesAll(access, resourceTypes)) return complete;
+  const { since = 0, shown = 0 } = known;
+  // To ask again with the same misses nothing, whatever it is; but nobody is to be sent into the future.
+  return Math.max(complete - (complete % GRID), since <= Date.now() ? since : 0, Math.min(shown + 1, complete));
+}
+
+function seesAll(access: Access, resourceTypes: readonly string[]): boolean {
+  if (access === OPEN_ACCESS) return true;
+  let sees = whole.get(access);
+  if (sees === undefined) {
+    sees = resourceTypes.every((type) => access.isWhole(type, 's'));
+    whole.set(access, sees);
+  }
+  return sees;
+}

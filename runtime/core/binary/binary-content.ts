@@ -1,0 +1,182 @@
+import { FhirError } from '../../fhir/errors.js';
+import { newId } from '../../fhir/id.js';
+import { isObject, type JsonObject, type JsonValue, type Resource } from '../../fhir/resource.js';
+import { writeJson } from '../../format/write-json.js';
+import type { BlobStore } from '../../store/store.js';
+import type { ReplyContent } from '../call.js';
+
+/** The resource type whose content is bytes. https://hl7.org/fhir/R5/binary.html */
+export const BINARY = 'Binary';
+
+/** Extension on `Binary.data` that says where the content is: in a blob, not in the resource. */
+const BLOB_EXTENSION = 'urn:kiln:blob';
+
+/** Where the content of one version is. */
+export interface Pointer {
+  /** Last part of the blob's key; the id of the resource stands before it, so that no other resource can mean it. */
+  readonly name: string;
+  readonly size: number;
+  readonly sha256: string;
+}
+
+/** All contents of Binaries begin with it. */
+export const BLOB_PREFIX = 'binary/';
+
+/** Key of a blob. The mark before the id keeps one like ".." from meaning anything to a file system. */
+export function blobKey(id: string, name: string): string {
+  return `${BLOB_PREFIX}=${id}/${name}`;
+}
+
+/** Id of the Binary whose content a blob is. */
+export function idOfBlob(key: string): string | undefined {
+  return /^binary\/=([^/]+)\/[^/]+$/.exec(key)?.[1];
+}
+
+/** Puts content into a new blob, of which nothing is left when that fails. */
+export async function storeContent(
+  blobs: BlobStore,
+  id: string,
+  content: AsyncIterable<Uint8Array>,
+  limit: number,
+): Promise<Pointer> {
+  const name = newId();
+  const { size, sha256 } = await blobs.put(blobKey(id, name), content, limit);
+  return { name, size, sha256 };
+}
+
+/** The resource with its content elsewhere: the pointer stands beside what a client has put into `_data`. */
+export function withPointer(resource: Resource, pointer: Pointer | undefined): Resource {
+  const { data: _data, ...rest } = resource;
+  if (pointer === undefined) return rest as Resource;
+  const parts: JsonObject[] = [
+    { url: 'name', valueString: pointer.name },
+    { url: 'size', valueInteger64: String(pointer.size) },
+    { url: 'sha256', valueString: pointer.sha256 },
+  ];
+  const own = isObject(resource['_data']) ? resource['_data'] : {};
+  const extension = [...list(own, 'extension'), { url: BLOB_EXTENSION, extension: parts }];
+  return { ...rest, _data: { ...own, extension } } as Resource;
+}
+
+/** A stored resource as its client knows it, but for the content. */
+export function withoutPointer(resource: Resource): Resource {
+  if (pointerOf(resource) === undefined) return resource;
+  const { _data, ...rest } = resource;
+  const { extension: _all, ...own } = _data as JsonObject;
+  const others = list(_data, 'extension').filter(({ url }) => url !== BLOB_EXTENSION);
+  const left = { ...own, ...(others.length === 0 ? {} : { extension: others }) };
+  return { ...rest, ...(Object.keys(left).length === 0 ? {} : { _data: left }) } as Resource;
+}
+
+/**
+ * Refuses a resource that says itself where its content is: only the server knows, and content of others could be meant.
+ *
+ * @throws FhirError `structure`
+ */
+export function refusePointer(resource: Resource): void {
+  const at = list(resource['_data'], 'extension').findIndex(({ url }) => url === BLOB_EXTENSION);
+  if (at < 0) return;
+  const text = `the extension ${BLOB_EXTENSION} is the server's own; send the content in "data", or leave it out`;
+  const expression = `${BINARY}.data.extension[${at}]`;
+  throw new FhirError('structure', `${expression}: ${text}`, { expression });
+}
+
+/** Where the content of a stored resource is; undefined: in the resource itself, or it has none. */
+export function pointerOf(resource: Resource): Pointer | undefined {
+  const [blob] = list(resource['_data'], 'extension').filter(({ url }) => url === BLOB_EXTENSION);
+  if (blob === undefined) return undefined;
+  const parts = new Map(list(blob, 'extension').map((part) => [part['url'], part]));
+  const name = parts.get('name')?.['valueString'];
+  const size = Number(parts.get('size')?.['valueInteger64']);
+  const sha256 = parts.get('sha256')?.['valueString'];
+  if (typeof name !== 'string' || typeof sha256 !== 'string' || !Number.isSafeInteger(size)) return undefined;
+  return { name, size, sha256 };
+}
+
+/** JSON text of a stored resource with a pointer, for the content as base64 to go between. */
+export function splitAtContent(resource: Resource): { readonly head: string; readonly tail: string } {
+  return { head: `${writeJson(withoutPointer(resource)).slice(0, -1)},"data":"`, tail: '"}' };
+}
+
+/** The content of a stored resource, wherever it is. */
+export function contentOf(resource: Resource, id: string, blobs: BlobStore): ReplyContent {
+  const head = { contentType: contentType(resource), ...securityContext(resource) };
+  const pointer = pointerOf(resource);
+  if (pointer === undefined) {
+    const data = resource['data'];
+    const bytes = Buffer.from(typeof data === 'string' ? data : '', 'base64');
+    return {
+      ...head,
+      size: bytes.length,
+      open: async (range) => once(range === undefined ? bytes : cut(bytes, range)),
+    };
+  }
+  return {
+    ...head,
+    size: pointer.size,
+    async open(range) {
+      const blob = await blobs.get(blobKey(id, pointer.name), range);
+      if (blob === undefined) throw new Error(`the content of ${BINARY}/${id} is missing`);
+      return blob.stream;
+    },
+  };
+}
+
+const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
+
+/**
+ * The bytes of `data` as a client sends it; undefined: none. White space is allowed in it.
+ *
+ * @throws FhirError `structure`
+ */
+export function decodeData(data: JsonValue | undefined): Buffer | undefined {
+  if (data === undefined) return undefined;
+  const text = typeof data === 'string' ? data.replace(/\s+/g, '') : '';
+  if (text === '' || !isBase64(text)) {
+    throw new FhirError('structure', `${BINARY}.data has to be base64`, { expression: `${BINARY}.data` });
+  }
+  return Buffer.from(text, 'base64');
+}
+
+/** Piece by piece: a regular expression over 50 MB at once would need as much stack. */
+function isBase64(text: string): boolean {
+  const piece = 65_536;
+  for (let at = 0; at < text.length; at += piece) {
+    const part = text.slice(at, at + piece);
+    if (!BASE64.test(part) || (part.endsWith('=') && at + piece < text.length)) return false;
+  }
+  return true;
+}
+
+/** One piece, as a stream. */
+export async function* once(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
+  yield bytes;
+}
+
+function cut(bytes: Buffer, { from, to }: { readonly from: number; readonly to: number }): Buffer {
+  return bytes.subarray(from, to + 1);
+}
+
+const MEDIA_TYPE =
+  /^[\w!#$&^.+-]{1,127}\/[\w!#$&^.+-]{1,127}(?:\s*;\s*[\w!#$&^.+-]+=(?:[\w!#$&^.+:/-]+|"[\w !#$&^.+:/;,=-]*"))*$/;
+
+/** Whether a text can stand in a `Content-Type` header. */
+export function isMediaType(text: string): boolean {
+  return text.length <= 512 && MEDIA_TYPE.test(text);
+}
+
+function contentType(resource: Resource): string {
+  const type = resource['contentType'];
+  return typeof type === 'string' && isMediaType(type) ? type : 'application/octet-stream';
+}
+
+function securityContext(resource: Resource): Pick<ReplyContent, 'securityContext'> {
+  const context = resource['securityContext'];
+  const reference = isObject(context) ? context['reference'] : undefined;
+  return typeof reference === 'string' && /^[\x21-\x7e]{1,512}$/.test(reference) ? { securityContext: reference } : {};
+}
+
+function list(value: JsonValue | undefined, name: string): JsonObject[] {
+  const items = isObject(value) ? value[name] : undefined;
+  return Array.isArray(items) ? items.filter(isObject) : [];
+}

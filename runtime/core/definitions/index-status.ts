@@ -1,0 +1,104 @@
+import { notCurrent, withWriter, type IndexMaker, type IndexRecord } from '../../search/index-record.js';
+import { OWN_MAPS } from '../../store/system-maps.js';
+import type { Store } from '../../store/store.js';
+
+const KEY = 'record';
+
+/** The record of a store, as text too, by which it can be replaced; undefined: there is none. */
+export async function readIndexRecord(
+  store: Pick<Store, 'maps'>,
+): Promise<{ readonly text: string | undefined; readonly record: IndexRecord | undefined }> {
+  const text = await store.maps.get(OWN_MAPS.index, KEY);
+  return { text, record: text === undefined ? undefined : (JSON.parse(text) as IndexRecord) };
+}
+
+/** @param text the present one @returns whether it was that still */
+export function swapIndexRecord(
+  store: Pick<Store, 'maps'>,
+  text: string | undefined,
+  record: IndexRecord,
+): Promise<boolean> {
+  return store.maps.swap(OWN_MAPS.index, KEY, text, JSON.stringify(record));
+}
+
+/**
+ * Finds out which search rows have index entries that were made by other definitions. A store without resources has
+ * none, and remembers from now on that the present ones make them.
+ *
+ * @returns names of the rows: `Patient.name`
+ */
+export async function checkIndexCurrency(store: Pick<Store, 'maps' | 'counts'>, maker: IndexMaker): Promise<string[]> {
+  const { text, record } = await readIndexRecord(store);
+  if (record?.whole === maker.whole) return [];
+  if ((await store.counts()).size > 0) return notCurrent(record, maker);
+  // Another process may just have done the same.
+  return (await swapIndexRecord(store, text, maker.record())) ? [] : checkIndexCurrency(store, maker);
+}
+
+/** Remembers that entries are made by these definitions from now on, beside those that are there. */
+export async function markWriter(store: Pick<Store, 'maps'>, maker: IndexMaker): Promise<void> {
+  for (;;) {
+    const { text, record } = await readIndexRecord(store);
+    const marked = withWriter(record, maker);
+    if (marked === undefined || (await swapIndexRecord(store, text, marked))) return;
+  }
+}
+
+/** Says which search rows have index entries that were made by other definitions. */
+export interface IndexCurrency {
+  /**
+   * Names of the rows: `Patient.name`.
+   *
+   * @param at `now`: what was found before is not believed, for another process may write by other definitions by now
+   * @throws FhirError with `now`, where the store cannot say
+   */
+  notCurrent(at?: 'now'): Promise<readonly string[]>;
+}
+
+/** How long what was found is believed, in milliseconds: `kiln reindex` may mend it at any time. */
+const BELIEVED = 2000;
+
+/**
+ * Goes on to look until all are current, which is believed then, but by those who ask how it is now.
+ *
+ * @param found names of the rows, as found just now
+ * @param now the clock, in milliseconds
+ */
+export function watchIndexCurrency(
+  store: Pick<Store, 'maps'>,
+  maker: IndexMaker,
+  found: readonly string[],
+  now: () => number = Date.now,
+): IndexCurrency {
+  let rows = found;
+  let looked = now();
+  let looking: Promise<void> | undefined;
+  const lookNow = async (): Promise<void> => {
+    rows = notCurrent((await readIndexRecord(store)).record, maker);
+    looked = now();
+  };
+  const look = async (): Promise<void> => {
+    try {
+      await lookNow();
+    } catch {
+      // A store that does not work for a moment says nothing new.
+      looked = now();
+    }
+    looking = undefined;
+  };
+  return {
+    async notCurrent(at) {
+      if (at === 'now') await lookNow();
+      else if (rows.length > 0 && now() - looked >= BELIEVED) await (looking ??= look());
+      return rows;
+    },
+  };
+}
+
+/** What an operator and a client should know about them; undefined: all are current. */
+export function describeCurrency(rows: readonly string[]): string | undefined {
+  if (rows.length === 0) return undefined;
+  const some = rows.slice(0, 10).join(', ');
+  const list = rows.length > 10 ? `${some} and ${rows.length - 10} more` : some;
+  return `Index entries of ${list} were made by other definitions: searches by them may miss or add results until kiln reindex is run`;
+}

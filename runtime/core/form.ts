@@ -1,0 +1,50 @@
+import { FhirError } from '../fhir/errors.js';
+import { parseQuery } from '../fhir/parse-query.js';
+import type { Resource } from '../fhir/resource.js';
+import { parseMediaType } from '../format/negotiate.js';
+import { BINARY, decodeData } from './binary/binary-content.js';
+
+/** What a search is posted as. https://hl7.org/fhir/R5/http.html#search */
+export const FORM_TYPE = 'application/x-www-form-urlencoded';
+
+/** Greatest number of parameters in a form. */
+const MAX_PARAMETERS = 1000;
+
+/** The parameters of a form. @throws FhirError `parameter-invalid` */
+export function parseForm(bytes: Buffer): URLSearchParams {
+  const form = parseQuery(decode(bytes));
+  if (form.size > MAX_PARAMETERS) {
+    throw new FhirError('parameter-invalid', `A search may have ${MAX_PARAMETERS} parameters, not ${form.size}`);
+  }
+  return form;
+}
+
+/**
+ * The form in an entry of a Bundle, a Binary; without a resource there is none. Anything else would be a search that finds more
+ * than was asked for.
+ *
+ * @throws FhirError `type-mismatch`, and as `parseForm`
+ */
+export function formOfResource(resource: Resource | undefined): URLSearchParams {
+  if (resource === undefined) return new URLSearchParams();
+  const { resourceType, contentType } = resource;
+  const name = typeof contentType === 'string' ? parseMediaType(contentType).name : undefined;
+  if (resourceType !== BINARY || name !== FORM_TYPE) {
+    const text = `The criteria of a search are in its URL, or in a ${BINARY} whose contentType is ${FORM_TYPE}`;
+    throw new FhirError('type-mismatch', text);
+  }
+  const data = decodeData(resource['data']);
+  try {
+    return data === undefined ? new URLSearchParams() : parseForm(data);
+  } catch (error) {
+    throw error instanceof FhirError ? error.map((issue) => ({ ...issue, expression: `${BINARY}.data` })) : error;
+  }
+}
+
+function decode(bytes: Buffer): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  } catch {
+    throw new FhirError('parameter-invalid', 'The form is not UTF-8');
+  }
+}

@@ -1,0 +1,16 @@
+import { readTree } from '../../format/xml/read-tree.js';
+import { writeTree } from '../../format/xml/write-tree.js';
+import { patchTree, type XmlPatchLimits } from '../../path/patch/xml/xml-patch.js';
+
+/**
+ * Applies an XML Patch to the text of a resource as XML; what the patch does not touch stays as it is, to the
+ * character. https://hl7.org/fhir/R5/http.html#patch
+ *
+ * @throws FhirError as `patchTree`, or for a patch that is no XML as `readTree`
+ */
+export function applyXmlPatch(resource: string, patch: string, limits?: XmlPatchLimits): string {
+  const changes = readTree(patch);
+  const document = readTree(resource);
+  patchTree(document, changes, limits);
+  return writeTree(document);
+}

@@ -1,0 +1,23 @@
+import { FhirError } from '../fhir/errors.js';
+import type { StoredVersion } from '../store/store.js';
+import type { Call, Reply } from './call.js';
+import { isUnmodified, liveVersion } from './write/preconditions.js';
+import type { Services } from './services.js';
+import { readView, viewJson } from './view.js';
+
+/**
+ * The answer to a read of this version: 200, or 304 where the client has it.
+ *
+ * @throws FhirError `deleted` where the version is a deletion
+ */
+export function replyVersion(call: Call, stored: StoredVersion, services: Services): Reply {
+  const live = liveVersion(stored);
+  if (live === undefined) {
+    throw new FhirError('deleted', `${stored.type}/${stored.id} was deleted with version ${stored.version}`);
+  }
+  const view = readView(call, services);
+  const versionId = String(live.version);
+  const { lastUpdated } = live;
+  if (isUnmodified(call, live)) return { status: 304, versionId, lastUpdated };
+  return { status: 200, versionId, lastUpdated, json: viewJson(live.json, view, services) };
+}

@@ -1,0 +1,48 @@
+import type { CompartmentRow } from '../../../contract/search.js';
+import type { Resource } from '../../../fhir/resource.js';
+import type { IndexEntry } from '../../../search/entry.js';
+import { ITSELF } from '../compartment.js';
+import type { CompartmentRule } from './read-graph.js';
+
+/** Reads the compartments that a resource is in. */
+export type CompartmentsOf = (resource: Resource, row: CompartmentRow) => ReadonlySet<string>;
+
+/**
+ * Ids of those resources that a compartment is named after, of which a resource is part: by what its index entries refer to,
+ * and by itself. https://hl7.org/fhir/R5/compartmentdefinition.html
+ *
+ * @param base URL of the FHIR base: references below it lead to here
+ */
+export function compartmentsOf(
+  resource: Resource,
+  { type, members }: CompartmentRow,
+  entries: readonly IndexEntry[],
+  base: string,
+): ReadonlySet<string> {
+  const codes = members[resource.resourceType] ?? [];
+  const found = new Set<string>();
+  if (codes.includes(ITSELF) && typeof resource.id === 'string') found.add(resource.id);
+  for (const entry of entries) {
+    if (entry.kind !== 'reference' || !codes.includes(entry.param)) continue;
+    if (entry.type === type && entry.id !== undefined && (entry.base ?? base) === base) found.add(entry.id);
+  }
+  return found;
+}
+
+/**
+ * Whether two resources may be linked: where a rule wants the same compartment they share one, where it wants another they
+ * share none. Where a condition does not hold, no rule has to. https://hl7.org/fhir/R5/valueset-graph-compartment-rule.html
+ */
+export function fulfilsRules(
+  rules: readonly CompartmentRule[],
+  source: Resource,
+  target: Resource,
+  compartments: CompartmentsOf,
+): boolean {
+  const holds = ({ compartment, isSame }: CompartmentRule): boolean => {
+    const own = compartments(source, compartment);
+    return [...compartments(target, compartment)].some((id) => own.has(id)) === isSame;
+  };
+  const isMeant = rules.every((rule) => !rule.isCondition || holds(rule));
+  return !isMeant || rules.every((rule) => rule.isCondition || holds(rule));
+}

@@ -1,0 +1,122 @@
+import type { PathStep } from '../../../contract/search.js';
+import type { ElementRow, TypeRow } from '../../../contract/types.js';
+import { isObject } from '../../../path/visit.js';
+import { compilePath } from '../../../path/compile-path.js';
+
+/** The references that a path leads to from a resource, as they are written: `Patient/1`. */
+export type FollowPath = (resource: object) => readonly string[];
+
+/** Any type, before a path says which. */
+const ANY = 'Resource';
+
+/** What stands between the dots of a path. */
+const STEP =
+  /^(?:(?<name>[a-z]\w*)|ofType\(\s*(?<of>\w+)\s*\)|where\(\s*resolve\(\)\s+is\s+(?<refers>\w+)\s*\)|extension\(\s*'(?<url>[^']*)'\s*\))(?:\.(?!$)|$)/;
+
+/** Types of values that refer to resources. */
+const REFERENCES = ['Reference', 'CodeableReference'];
+
+/** All references of a resource. */
+const EVERY = '*';
+
+/** Combinations of types that the elements of one path may have: each is a way of its own. */
+const MOST_WAYS = 256;
+
+/**
+ * Compiles the path of a link: elements by name from the resource on, with `ofType()`, `extension()` and
+ * `where(resolve() is Type)` among them, or `*`. https://hl7.org/fhir/R5/graphdefinition-definitions.html#GraphDefinition.link.path
+ *
+ * @param type where it begins; `Resource`: at resources of any type, of which the path may name one
+ * @returns why it cannot be followed, where it is a text
+ */
+export function readGraphPath(text: string, type: string, types: readonly TypeRow[]): FollowPath | string {
+  if (text.trim() === EVERY) return everyReference;
+  const [, named, rest = ''] = /^([A-Z]\w*)\.(.*)$/s.exec(text.trim()) ?? [undefined, undefined, text.trim()];
+  if (named !== undefined && type !== ANY && named !== type) return `it begins at ${named}, and its node is of ${type}`;
+  const begin = named ?? type;
+  const steps: PathStep[] = [];
+  let ends: readonly string[] = [begin];
+  for (let left = rest; left !== '';) {
+    const step = STEP.exec(left)?.groups;
+    if (step === undefined) return `names of elements, ofType(), extension() and where(resolve() is Type) are followed`;
+    left = left.slice(STEP.exec(left)![0].length);
+    if (step['refers'] !== undefined) steps.push({ refers: step['refers'] });
+    else if (step['url'] !== undefined) {
+      steps.push({ extension: step['url'] });
+      ends = ['Extension'];
+    } else if (step['of'] !== undefined) {
+      const last = steps.at(-1);
+      if (last === undefined || !('choose' in last)) return `ofType() stands after an element that has several types`;
+      const kept = Object.entries(last.choose).filter(([, of]) => of === step['of']);
+      if (kept.length === 0) return `no value there is of the type ${step['of']}`;
+      steps.splice(-1, 1, { choose: Object.fromEntries(kept) });
+      ends = [step['of']];
+    } else {
+      const name = step['name']!;
+      const row = ends.map((end) => elementOf(end, name, types)).find((each) => each !== undefined);
+      if (row === undefined) return `${ends.join(', ')} has no element ${name}`;
+      steps.push(row.choice === undefined ? { get: name } : { choose: choicesOf(row) });
+      ends = row.types;
+    }
+  }
+  if (!ends.some((end) => REFERENCES.includes(end)))
+    return `it leads to ${ends.slice(0, 3).join(', ')}, and to no reference`;
+  keepReferences(steps);
+  const ways = steps.reduce(
+    (product, step) => ('choose' in step ? product * Object.keys(step.choose).length : product),
+    1,
+  );
+  if (ways > MOST_WAYS)
+    return `its elements have more than ${MOST_WAYS} combinations of types; say which with ofType()`;
+  const run = compilePath({ text, steps, types: [] });
+  return (resource) => {
+    const found: string[] = [];
+    if (begin !== ANY && (resource as { resourceType?: unknown }).resourceType !== begin) return found;
+    run(resource, (value) => {
+      const reference = referenceIn(value);
+      if (reference !== undefined) found.push(reference);
+    });
+    return found;
+  };
+}
+
+/** Of the types of the element that a path ends at, no other can be a reference. */
+function keepReferences(steps: PathStep[]): void {
+  const last = steps.at(-1);
+  if (last === undefined || !('choose' in last)) return;
+  const kept = Object.entries(last.choose).filter(([, type]) => REFERENCES.includes(type));
+  steps.splice(-1, 1, { choose: Object.fromEntries(kept) });
+}
+
+/** All that stands in a resource as `reference` of a Reference; what it contains is not it. */
+function everyReference(resource: object): readonly string[] {
+  const found: string[] = [];
+  const look = (value: unknown): void => {
+    if (Array.isArray(value)) value.forEach(look);
+    else if (isObject(value)) {
+      if (typeof value['reference'] === 'string') found.push(value['reference']);
+      Object.values(value).forEach(look);
+    }
+  };
+  const { contained: _contained, ...own } = resource as { readonly contained?: unknown };
+  look(own);
+  return found;
+}
+
+/** Text of a Reference, also of that in a CodeableReference. */
+function referenceIn(value: unknown): string | undefined {
+  const text = isObject(value) ? value['reference'] : undefined;
+  return isObject(text) ? referenceIn(text) : typeof text === 'string' ? text : undefined;
+}
+
+function elementOf(type: string, name: string, types: readonly TypeRow[]): ElementRow | undefined {
+  const row = types.find((each) => each.name === type);
+  if (row === undefined) return undefined;
+  const element = row.elements.find((each) => each.name === name);
+  return element ?? (row.base === undefined ? undefined : elementOf(row.base, name, types));
+}
+
+/** https://hl7.org/fhir/R5/formats.html#choice */
+function choicesOf({ name, types }: ElementRow): Readonly<Record<string, string>> {
+  return Object.fromEntries(types.map((type) => [`${name}${type.slice(0, 1).toUpperCase()}${type.slice(1)}`, type]));
+}

@@ -1,0 +1,166 @@
+import type { CompartmentRow } from '../../../contract/search.js';
+import { ERRORS, FhirError } from '../../../fhir/errors.js';
+import { checkWanted } from '../../../fhir/pace-until.js';
+import { keepPace, type Pace } from '../../../fhir/pace.js';
+import type { Resource } from '../../../fhir/resource.js';
+import type { StoredVersion } from '../../../store/store.js';
+import type { Call } from '../../call.js';
+import { readStored } from '../../read-stored.js';
+import { withinBudget } from '../search-budget.js';
+import type { Services } from '../../services.js';
+import { compartmentsOf, fulfilsRules, type CompartmentsOf } from './compartment-rules.js';
+import { planGraph, type GraphPlan, type PlannedLink } from './plan-graph.js';
+import { standsAt } from './read-graph.js';
+
+/** What comes with a page because of a graph. */
+export interface GraphPage {
+  /** Each once, and none that is there already. */
+  readonly included: readonly StoredVersion[];
+  /** That something was left out, for there is no more room. */
+  readonly isCut: boolean;
+}
+
+/** The graph that a search names, ready to be followed. */
+export interface OpenGraph extends Pick<GraphPlan, 'used'> {
+  /**
+   * @param matches where it starts
+   * @param there what comes with them already
+   * @param most greatest number of resources to come besides
+   * @throws FhirError `too-costly`
+   */
+  follow(matches: readonly StoredVersion[], there: readonly StoredVersion[], most: number): Promise<GraphPage>;
+}
+
+/** Greatest size of what comes along, in characters. */
+const ROOM = 16 * 1024 * 1024;
+
+/**
+ * Opens the graph that a search names with `_graph`. https://hl7.org/fhir/R5/search.html#_graph
+ *
+ * @param types that are searched
+ * @param now milliseconds since the epoch, for `ap` of dates
+ * @throws FhirError as `planGraph`, each of it of the parameter
+ */
+export async function openGraph(
+  named: string,
+  types: readonly string[],
+  now: number,
+  call: Call,
+  services: Services,
+): Promise<OpenGraph> {
+  const contents = new WeakMap<StoredVersion, Resource>();
+  const pace = keepPace();
+  const readContent = async (version: StoredVersion): Promise<Resource> => {
+    await pace();
+    const known = contents.get(version);
+    if (known !== undefined) return known;
+    const content = await readStored(version.json ?? '{}', services);
+    contents.set(version, content);
+    return content;
+  };
+  const compartments = createCompartments(services, call.base);
+  const mayLink = async ({ rules }: PlannedLink, source: StoredVersion, target: StoredVersion): Promise<boolean> =>
+    rules.length === 0 || fulfilsRules(rules, await readContent(source), await readContent(target), compartments);
+  const during = <T>(work: (signal: AbortSignal | undefined) => Promise<T>): Promise<T> =>
+    withinBudget(services.limits.queryTime, call.signal, async (signal) => {
+      try {
+        return await work(signal);
+      } catch (error) {
+        throw ofGraph(error);
+      }
+    });
+  const source = { call, services, now, readContent, pace };
+  const plan = await during((signal) => planGraph(named, types, source, signal));
+  return {
+    used: plan.used,
+    follow: (matches, there, most) => during((signal) => walk(plan, { matches, there, most, signal, pace, mayLink })),
+  };
+}
+
+/** What is wrong with a graph, or takes too long, is so with the parameter that names it. */
+function ofGraph(error: unknown): unknown {
+  if (!(error instanceof FhirError)) return error;
+  if (error.code === 'too-costly' && error.message === ERRORS['too-costly'].text) return tooCostly(error);
+  return error.map((issue) => ({ ...issue, parameter: '_graph' }));
+}
+
+/** Resources at a node, from which links still have to be followed. */
+interface Stop {
+  readonly node: string;
+  readonly versions: readonly StoredVersion[];
+}
+
+interface Walking {
+  readonly matches: readonly StoredVersion[];
+  readonly there: readonly StoredVersion[];
+  readonly most: number;
+  readonly signal: AbortSignal | undefined;
+  readonly pace: Pace;
+  mayLink(link: PlannedLink, source: StoredVersion, target: StoredVersion): Promise<boolean>;
+}
+
+/** Node by node, each resource once at each, so that circles end. */
+async function walk(
+  { starts, links }: GraphPlan,
+  { matches, there, most, signal, pace, mayLink }: Walking,
+): Promise<GraphPage> {
+  // What was included may be another version than the current one, to which a graph leads.
+  const shown = new Set([...matches.map(nameOf), ...there.map(versionOf)]);
+  const included: StoredVersion[] = [];
+  let room = ROOM;
+  const stops: Stop[] = starts.map((start) => ({
+    node: start.id,
+    versions: matches.filter(({ type }) => standsAt(start, type)),
+  }));
+  const been = new Set(stops.flatMap(({ node, versions }) => versions.map((version) => `${node} ${nameOf(version)}`)));
+  // It grows while it is gone through.
+  for (const { node, versions } of stops) {
+    for (const link of links.filter(({ source }) => source.id === node)) {
+      const next: StoredVersion[] = [];
+      for (let at = 0; at < versions.length; at += link.most) {
+        await pace();
+        checkWanted(signal);
+        const sources = versions.slice(at, at + link.most);
+        for await (const target of link.follow(sources, signal)) {
+          const name = nameOf(target);
+          const place = `${link.target.id} ${name}`;
+          if (been.has(place) || !(await mayLink(link, sources[0]!, target))) continue;
+          been.add(place);
+          if (!shown.has(name) && !shown.has(versionOf(target))) {
+            if (included.length >= most || room <= 0) return { included, isCut: true };
+            room -= target.json?.length ?? 0;
+            shown.add(name);
+            included.push(target);
+          }
+          next.push(target);
+        }
+      }
+      if (next.length > 0) stops.push({ node: link.target.id, versions: next });
+    }
+  }
+  return { included, isCut: false };
+}
+
+function createCompartments({ extract }: Pick<Services, 'extract'>, base: string): CompartmentsOf {
+  const known = new WeakMap<Resource, Map<CompartmentRow, ReadonlySet<string>>>();
+  return (resource, row) => {
+    const own = known.get(resource) ?? new Map<CompartmentRow, ReadonlySet<string>>();
+    known.set(resource, own);
+    const ids = own.get(row) ?? compartmentsOf(resource, row, extract(resource, 'words'), base);
+    own.set(row, ids);
+    return ids;
+  };
+}
+
+function nameOf({ type, id }: StoredVersion): string {
+  return `${type}/${id}`;
+}
+
+function versionOf(version: StoredVersion): string {
+  return `${nameOf(version)}/${version.version}`;
+}
+
+function tooCostly({ headers }: FhirError): FhirError {
+  const text = 'The graph takes too long; ask for fewer matches with _count, or for less in the graph';
+  return new FhirError('too-costly', text, { headers });
+}

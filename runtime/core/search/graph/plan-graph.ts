@@ -1,0 +1,256 @@
+import { includeReach } from '../../../auth/access/narrow-includes.js';
+import { searchAccess } from '../../../auth/access/search-access.js';
+import type { Access } from '../../../auth/scopes/access.js';
+import { OPEN_ACCESS } from '../../../auth/scopes/principal.js';
+import { withinReach } from '../../../auth/scopes/reach.js';
+import { FhirError } from '../../../fhir/errors.js';
+import { checkWanted } from '../../../fhir/pace-until.js';
+import type { Pace } from '../../../fhir/pace.js';
+import type { Resource } from '../../../fhir/resource.js';
+import { readReference } from '../../../path/reference-text.js';
+import { isMembers } from '../../../search/parse/members.js';
+import { splitAt } from '../../../search/parse/split.js';
+import type { UsedParameter } from '../../../search/parse/used-by.js';
+import type { FindQuery, Store, StoredVersion } from '../../../store/store.js';
+import type { Call } from '../../call.js';
+import { checkConstraintsCurrent, noteConstraints } from '../../access/constraint-index-status.js';
+import { findAll } from '../find-all.js';
+import { findPage } from '../find-page.js';
+import { isInclude } from '../read-include.js';
+import { RESULT_PARAMETERS } from '../result-parameters.js';
+import { boundSearch } from '../search-constraints.js';
+import { readSearchRequest, type SearchRequest } from '../search-request.js';
+import { DEFAULT_SEARCH } from '../search-settings.js';
+import type { Services } from '../../services.js';
+import { findGraph } from './find-graph.js';
+import type { FollowPath } from './graph-path.js';
+import { ANY, GRAPH, readGraph, REF, standsAt, type GraphLink, type GraphNode } from './read-graph.js';
+
+type Signal = AbortSignal | undefined;
+
+/** A graph that can be followed with what a token gives. */
+export interface GraphPlan {
+  readonly starts: readonly GraphNode[];
+  readonly links: readonly PlannedLink[];
+  /** The parameters that links search by. */
+  readonly used: readonly UsedParameter[];
+}
+
+/** A link, and how its targets are found. */
+export interface PlannedLink extends Pick<GraphLink, 'source' | 'target' | 'rules'> {
+  /** Resources that it can be followed from at a time. */
+  readonly most: number;
+  /** What it leads to, within what may be seen; the same may come several times. */
+  follow(sources: readonly StoredVersion[], signal: Signal): AsyncIterable<StoredVersion>;
+}
+
+/** What a graph is followed with. */
+export interface GraphSource {
+  readonly call: Call;
+  readonly services: Services;
+  /** Milliseconds since the epoch, for `ap` of dates. */
+  readonly now: number;
+  readonly readContent: (version: StoredVersion) => Promise<Resource>;
+  readonly pace: Pace;
+}
+
+/** Resources that one query asks for, and references that one criterion has. */
+const CHUNK = 200;
+
+/**
+ * Reads the graph that a search names, before anything is found: what is wrong with it, or needs a scope, does not depend on
+ * what there is. A link to what may not come along is left out, as with `_include`.
+ *
+ * @param types that are searched
+ * @throws FhirError `parameter-invalid`, `parameter-unknown`, `scope-missing`, `index-not-current`, `too-costly`
+ */
+export async function planGraph(
+  named: string,
+  types: readonly string[],
+  source: GraphSource,
+  signal: Signal,
+): Promise<GraphPlan> {
+  const { call, services, pace } = source;
+  const { tables } = services;
+  const given = call.principal.access;
+  const access = noteConstraints(given === OPEN_ACCESS ? given : searchAccess(given, tables.resourceTypes));
+  const reach = access.on(GRAPH, 'r');
+  // Before anything of the graph is told.
+  await checkConstraintsCurrent(access.constraints, services);
+  const graph = readGraph(
+    await findGraph(named, reach, { base: call.base, ...(signal !== undefined && { signal }) }, services),
+    tables,
+  );
+  if (!types.some((type) => graph.starts.some((start) => standsAt(start, type)))) {
+    const starts = [...new Set(graph.starts.map((start) => start.type))].join(', ');
+    const what = `starts at resources of ${starts === '' ? 'no type' : `the type ${starts}`}, and what is searched are others`;
+    throw new FhirError('parameter-invalid', `The graph ${graph.name} ${what}`);
+  }
+  const links: PlannedLink[] = [];
+  const used: UsedParameter[] = [];
+  for (const link of graph.links) {
+    await pace();
+    checkWanted(signal);
+    const planned = 'follow' in link.way ? planPath(link, link.way.follow, access, source) : await planSearch(link);
+    if (planned !== undefined) links.push(planned);
+  }
+  await checkConstraintsCurrent(access.constraints, services);
+  return { starts: graph.starts, links, used };
+
+  async function planSearch(link: GraphLink): Promise<PlannedLink | undefined> {
+    const { type } = link.target;
+    if (includeReach(access, type, true) === 'nothing') return undefined;
+    const most = takesMany(link) ? Math.min(CHUNK, { ...DEFAULT_SEARCH, ...services.search }.values) : 1;
+    const open = (references: readonly string[]) => openSearch(link, references, graph.name, source);
+    const reads = await sourcesOf(link, most, open);
+    used.push(...reads.used);
+    return {
+      ...link,
+      most,
+      async *follow(sources, within) {
+        await pace();
+        const references: string[] = [];
+        for (const each of sources) if (await reads.from(each.type)) references.push(`${each.type}/${each.id}`);
+        if (references.length === 0) return;
+        const { find } = await open(references);
+        yield* findAll({ type, where: { all: [] }, sort: [], count: CHUNK, total: 'none' }, find, within);
+      },
+    };
+  }
+
+  /**
+   * From which types a link by params can be followed: from that of its node, or, where that is any, from those that its
+   * parameters may refer to.
+   *
+   * @throws FhirError where there is none
+   */
+  async function sourcesOf({ source: { type } }: GraphLink, most: number, open: (of: string[]) => Promise<Asked>) {
+    const sampleOf = (each: string): string[] => Array.from({ length: most }, (_, n) => `${each}/${n}`);
+    const known = new Map<string, Promise<boolean>>();
+    const from = (each: string): Promise<boolean> => {
+      const read = known.get(each) ?? open(sampleOf(each)).then(() => true, isRefusal);
+      known.set(each, read);
+      return read;
+    };
+    if (type !== ANY) return { used: (await open(sampleOf(type))).used, from: () => true };
+    let refusal: unknown;
+    for (const each of [GRAPH, ...tables.resourceTypes]) {
+      await pace();
+      checkWanted(signal);
+      const asked = await open(sampleOf(each)).catch((error: unknown) => {
+        isRefusal(error);
+        refusal ??= error;
+      });
+      if (asked !== undefined) return { used: asked.used, from };
+    }
+    throw refusal;
+  }
+}
+
+/** Whether a search is refused for what it says; any other error is thrown. */
+function isRefusal(error: unknown): false {
+  if (error instanceof FhirError && error.code.startsWith('parameter-')) return false;
+  throw error;
+}
+
+/**
+ * Whether a link by params finds for several resources in a list what it finds for each of them: it names them once, as a
+ * whole alternative of a plain parameter, and no rule is about pairs. Not of members: a search may ask for those of few resources.
+ */
+function takesMany({ way, rules }: GraphLink): boolean {
+  if ('follow' in way || rules.length > 0) return false;
+  const [only, ...others] = way.params.filter(([, value]) => value.includes(REF));
+  if (only === undefined || others.length > 0) return false;
+  const [name, value] = only;
+  return (
+    /^[\w-]+$/.test(name) &&
+    !isMembers(name) &&
+    splitAt(value, ',')
+      .filter((part) => part.includes(REF))
+      .join() === REF
+  );
+}
+
+/** A search, and the parameters that it goes by. */
+interface Asked {
+  readonly find: Store['find'];
+  readonly used: SearchRequest['used'];
+}
+
+/** The search that a link by params makes from some resources. */
+async function openSearch(
+  link: GraphLink,
+  references: readonly string[],
+  name: string,
+  { call, services, now }: GraphSource,
+): Promise<Asked> {
+  const { type } = link.target;
+  const params = 'follow' in link.way ? [] : link.way.params;
+  const sent = params.map(([param, value]) => ({
+    name: param,
+    value: value.replaceAll(REF, references.join(',')),
+    isInUrl: false,
+  }));
+  const bad = sent.find(({ name: param }) => Object.hasOwn(RESULT_PARAMETERS, param) || isInclude(param));
+  if (bad !== undefined) {
+    throw new FhirError('parameter-invalid', `The graph ${name} has params with ${bad.name}, which is no criterion`);
+  }
+  const input = { type, params: sent, isLenient: false, isPosted: false, now, base: call.base };
+  const request = readParams(name, type, () => readSearchRequest(input, services));
+  const { id: _id, member: _member, ...rest } = call;
+  const asked: Call = { ...rest, interaction: 'search-type', type };
+  const bounds = await boundSearch(asked, { path: type, type, types: [type] }, request, services);
+  const parts = [{ type, where: { all: [] } }];
+  return {
+    used: request.used,
+    find: ({ type: _type, where: _where, ...page }, signal) =>
+      findPage(parts, request, page, { base: call.base, ...(signal !== undefined && { signal }) }, services, bounds),
+  };
+}
+
+/** @throws FhirError naming the graph and the type whose params are wrong */
+function readParams<T>(graph: string, type: string, read: () => T): T {
+  try {
+    return read();
+  } catch (error) {
+    if (!(error instanceof FhirError)) throw error;
+    throw error.map((issue) => ({ ...issue, text: `The graph ${graph} has params for ${type}: ${issue.text}` }));
+  }
+}
+
+/** A link by a path: what resources refer to is looked up by type and id. */
+function planPath(
+  link: GraphLink,
+  followPath: FollowPath,
+  access: Access,
+  { call, services, readContent }: GraphSource,
+): PlannedLink | undefined {
+  const types = link.target.type === ANY ? services.tables.resourceTypes : [link.target.type];
+  const reaches = new Map(types.map((type) => [type, includeReach(access, type, false)]));
+  if ([...reaches.values()].every((reach) => reach === 'nothing')) return undefined;
+  return {
+    ...link,
+    most: link.rules.length === 0 ? CHUNK : 1,
+    async *follow(sources, signal) {
+      const byType = new Map<string, Set<string>>();
+      for (const version of sources) {
+        const content = await readContent(version);
+        checkWanted(signal);
+        for (const text of followPath(content)) {
+          const read = readReference(text);
+          if (read === undefined || !reaches.has(read.type)) continue;
+          if (read.base !== undefined && read.base !== call.base) continue;
+          byType.set(read.type, (byType.get(read.type) ?? new Set()).add(read.id));
+        }
+      }
+      for (const [type, ids] of byType) {
+        const all = [...ids];
+        for (let at = 0; at < all.length; at += CHUNK) {
+          const where = withinReach({ ids: all.slice(at, at + CHUNK) }, reaches.get(type) ?? 'nothing');
+          const query: FindQuery = { type, where, sort: [], count: CHUNK, total: 'none' };
+          yield* findAll(query, (asked, within) => services.store.find(asked, within), signal);
+        }
+      }
+    },
+  };
+}

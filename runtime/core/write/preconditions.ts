@@ -1,0 +1,108 @@
+import { FhirError, type RequestPart } from '../../fhir/errors.js';
+import type { StoredVersion } from '../../store/store.js';
+import type { Call, Conditions } from '../call.js';
+
+const ETAG = /^(?:W\/)?"([^"]*)"$/;
+
+/** Headers that name versions. */
+const HEADERS = { ifMatch: 'If-Match', ifNoneMatch: 'If-None-Match' } as const satisfies Partial<
+  Record<RequestPart, string>
+>;
+
+/** Version ids of one of these headers, or `*`. RFC 9110, 13.1 */
+function parseEtags(part: keyof typeof HEADERS, header: string): '*' | readonly string[] {
+  if (header.trim() === '*') return '*';
+  // Empty elements of a list count for nothing. RFC 9110, 5.6.1
+  const parts = header
+    .split(',')
+    .map((part) => part.trim())
+    .filter((part) => part !== '');
+  const versionIds = parts.map((part) => ETAG.exec(part)?.[1]);
+  if (versionIds.length === 0 || versionIds.includes(undefined)) {
+    throw new FhirError(
+      'header-invalid',
+      `${HEADERS[part]} has to be *, or like W/"3" or "3", or several of these with commas between them`,
+      { part },
+    );
+  }
+  return versionIds as string[];
+}
+
+/** A version that has content; a deletion is none. */
+export type LiveVersion = StoredVersion & { readonly json: string };
+
+/** The version, if there is one and it has content. */
+export function liveVersion(stored: StoredVersion | undefined): LiveVersion | undefined {
+  return stored?.json === undefined ? undefined : { ...stored, json: stored.json };
+}
+
+/** The versions that a client demands of a write, or wants not to be there. @throws FhirError `header-invalid` */
+export function readEtags({ ifMatch, ifNoneMatch }: Conditions) {
+  return {
+    wanted: ifMatch === undefined ? undefined : parseEtags('ifMatch', ifMatch),
+    unwanted: ifNoneMatch === undefined ? undefined : parseEtags('ifNoneMatch', ifNoneMatch),
+  };
+}
+
+/**
+ * Checks what a client demands before a write, against the version that is there.
+ * https://hl7.org/fhir/R5/http.html#concurrency
+ *
+ * @throws FhirError `precondition-failed` or `header-invalid`
+ */
+export function checkWrite(conditions: Conditions, current: StoredVersion | undefined): void {
+  const { ifMatch, ifUnmodifiedSince } = conditions;
+  const live = liveVersion(current);
+  // Both are read first: whether they can be is no matter of what is there.
+  const { wanted, unwanted } = readEtags(conditions);
+  if (wanted !== undefined) {
+    if (live === undefined) throw failed('ifMatch', 'there is no such resource');
+    if (wanted !== '*' && !wanted.includes(String(live.version))) {
+      throw failed('ifMatch', `the current version is W/"${live.version}", not ${cut(ifMatch)}`);
+    }
+  }
+  if (wanted === undefined && ifUnmodifiedSince !== undefined && live !== undefined) {
+    if (!isOld(live, ifUnmodifiedSince)) {
+      throw new FhirError('precondition-failed', 'If-Unmodified-Since: the resource has changed since then');
+    }
+  }
+  if (unwanted !== undefined && live !== undefined) {
+    if (unwanted === '*') throw failed('ifNoneMatch', 'the resource exists already');
+    if (unwanted.includes(String(live.version))) {
+      throw failed('ifNoneMatch', `the current version is W/"${live.version}"`);
+    }
+  }
+}
+
+function failed(part: keyof typeof HEADERS, why: string): FhirError {
+  return new FhirError('precondition-failed', `${HEADERS[part]}: ${why}`, { part });
+}
+
+/** A header as it is repeated to who sent it. */
+function cut(header = ''): string {
+  return header.length > 64 ? `${header.slice(0, 64)}…` : header;
+}
+
+/**
+ * Whether a reader has this version already (answer 304). `If-None-Match` counts before `If-Modified-Since`, which as a
+ * header has whole seconds. https://hl7.org/fhir/R5/http.html#cread
+ */
+export function isUnmodified(call: Call, stored: StoredVersion): boolean {
+  const { ifNoneMatch, ifModifiedSince, isSinceExact } = call.conditions;
+  if (ifNoneMatch !== undefined) {
+    return isKnown(ifNoneMatch, String(stored.version));
+  }
+  if (ifModifiedSince === undefined) return false;
+  return isSinceExact === true ? stored.lastUpdated <= ifModifiedSince : isOld(stored, ifModifiedSince);
+}
+
+/** Whether a version came by then, as far as a header of whole seconds can tell. */
+function isOld({ lastUpdated }: StoredVersion, time: number): boolean {
+  return Math.floor(lastUpdated / 1000) * 1000 <= time;
+}
+
+/** Whether an `If-None-Match` header names this version. Weak and strong tags are alike here. RFC 9110, 13.1.2 */
+export function isKnown(ifNoneMatch: string, versionId: string): boolean {
+  const known = parseEtags('ifNoneMatch', ifNoneMatch);
+  return known === '*' || known.includes(versionId);
+}

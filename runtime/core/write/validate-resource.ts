@@ -1,0 +1,35 @@
+import { FhirError, type Issue } from '../../fhir/errors.js';
+import type { Resource } from '../../fhir/resource.js';
+import { SEARCH_PARAMETER } from '../../search/parameters/stored-parameter.js';
+import { locateFaults, type LocatedFault } from '../../validate/locate-faults.js';
+import type { Call } from '../call.js';
+import { preparedOf } from './parsed-bodies.js';
+import type { Services } from '../services.js';
+
+/**
+ * Has a resource validated, where the server can and it has not been.
+ *
+ * @param text the JSON that it was read from: its places go into `diagnostics`
+ * @throws FhirError with an issue for each fault
+ */
+export function validateResource(
+  resource: Resource,
+  { text }: Pick<Call, 'text'>,
+  { validate }: Pick<Services, 'validate'>,
+): void {
+  // A thread that took it in knows nothing of the search parameters that are in effect.
+  const known = resource.resourceType === SEARCH_PARAMETER ? undefined : preparedOf(resource);
+  const [first, ...others] = (known?.faults ?? faultsOf(resource, text, validate)).map(toIssue);
+  if (first !== undefined) throw FhirError.of([first, ...others]);
+}
+
+function faultsOf(resource: Resource, text: Call['text'], validate: Services['validate']): readonly LocatedFault[] {
+  const faults = validate?.(resource) ?? [];
+  return faults.length === 0 ? faults : locateFaults(faults, text?.());
+}
+
+/** A fault as one issue of a failure. */
+export function toIssue({ code, issue, text, expression, position }: LocatedFault): Issue {
+  const place = position && { diagnostics: `line ${position.line}, column ${position.column}` };
+  return { code, issue, text, expression, ...place };
+}

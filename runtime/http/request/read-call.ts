@@ -1,0 +1,100 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+
+import { hasTokenParameter } from '../../auth/access/credentials.js';
+import { refusal } from '../../auth/access/refuse.js';
+import { OPEN_ACCESS } from '../../auth/scopes/principal.js';
+import { FhirError } from '../../fhir/errors.js';
+import type { Limits } from '../../fhir/limits.js';
+import type { JsonValue } from '../../fhir/resource.js';
+import { bodyFormat, isForeign } from '../../format/negotiate.js';
+import type { Call, SentContent, SentPatch } from '../../core/call.js';
+import { hasContent, isPatch } from '../../interactions/registry.js';
+import type { Codecs } from '../response/codecs.js';
+import type { Incoming } from './incoming.js';
+import { checkConditions, readConditions, readPreferences } from './headers.js';
+import { hasBody, openBody, readBody, type BodyLimits } from './read-body.js';
+import { readForm } from './read-form.js';
+import { abortedWith, parseBody, type ParsedBody } from './read-large.js';
+import { readPatchBody } from './read-patch.js';
+import { checkUrlId } from '../router.js';
+
+/** Makes the call. Checked in this order: conditions, the format of the body, what the URL names, the body's content. */
+export async function readCall(
+  incoming: Incoming,
+  codecs: Codecs,
+  limits: BodyLimits & Pick<Limits, 'nesting'>,
+): Promise<Call> {
+  const { req, res, destination, principal, trace, params, base, wantsContent } = incoming;
+  const { row, type, id, versionId, member } = destination;
+  const { headers } = req;
+  const conditions = readConditions(req);
+  checkConditions(conditions, row);
+  let content: SentContent | undefined;
+  let body: JsonValue | undefined;
+  let text: (() => string) | undefined;
+  let form: URLSearchParams | undefined;
+  let patch: SentPatch | undefined;
+  if (isPatch(row.interaction)) {
+    patch = await readPatchBody(incoming, codecs, limits);
+  } else if (row.method === 'POST' && /(?:^|\/)_search$/.test(row.path)) {
+    checkUrlId(row.interaction, id);
+    form = await readForm(req, res, limits);
+    if (principal.access !== OPEN_ACCESS && hasTokenParameter(form)) throw refusal('token-malformed');
+  } else if (row.method === 'GET' || row.method === 'DELETE') {
+    checkUrlId(row.interaction, id);
+  } else if (isForeign(headers['content-type']) && hasContent(row.interaction, type)) {
+    checkUrlId(row.interaction, id);
+    content = readContent(req, res, limits);
+  } else if (hasBody(req)) {
+    if (headers['content-type'] === undefined && hasContent(row.interaction, type)) throw untyped();
+    const format = bodyFormat(headers['content-type'], [...codecs.keys()]);
+    checkUrlId(row.interaction, id);
+    const bytes = await readBody(req, res, limits);
+    const parsed: Partial<ParsedBody> = bytes.length === 0 ? {} : await parseBody(incoming, bytes, format, codecs);
+    body = parsed.body;
+    if (format === 'json' && parsed.isGone !== true) text = () => bytes.toString('utf8');
+  } else checkUrlId(row.interaction, id);
+  return {
+    interaction: row.interaction,
+    principal,
+    trace,
+    ...(type === undefined ? {} : { type }),
+    ...(id === undefined ? {} : { id }),
+    ...(versionId === undefined ? {} : { versionId }),
+    ...(member === undefined ? {} : { member }),
+    params,
+    ...(form === undefined ? {} : { form }),
+    ...(body === undefined ? {} : { body }),
+    ...(text === undefined ? {} : { text }),
+    ...(patch === undefined ? {} : { patch }),
+    ...(content === undefined ? {} : { content }),
+    ...(wantsContent ? { wantsContent } : {}),
+    conditions,
+    prefer: readPreferences(headers),
+    base,
+    ...(LONG.test(row.interaction) ? { signal: abortedWith(res) } : {}),
+  };
+}
+
+/** Interactions that may take long enough for a client to leave before the answer comes. */
+const LONG = /^(?:search-|history-|bundle$)/;
+
+/** Of a Binary any type is taken, but it has to be told. */
+function untyped(): FhirError {
+  const text =
+    'The request has no Content-Type; send that of the content, which may be any, or application/fhir+json for the ' +
+    'Binary as a resource';
+  return new FhirError('unsupported-media-type', text, { headers: { Accept: '*/*' } });
+}
+
+function readContent(req: IncomingMessage, res: ServerResponse, limits: BodyLimits): SentContent {
+  const context = req.headers['x-security-context'];
+  if (context !== undefined && !/^[\x21-\x7e]{1,512}$/.test(String(context))) {
+    throw new FhirError('header-invalid', 'X-Security-Context has to be a reference');
+  }
+  return {
+    contentType: req.headers['content-type'] ?? '',
+    bytes: openBody(req, res, limits),
+    ...(context === undefined ? {} : { securityContext: String(context) }),
+  };
+}

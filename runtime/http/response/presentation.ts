@@ -1,0 +1,29 @@
+import type { Negotiated } from '../../format/negotiate.js';
+
+/** How an answer is to look. */
+export interface Presentation extends Negotiated {
+  /** `_pretty`: indented. */
+  readonly pretty: boolean;
+  readonly requestId: string;
+  /** Who asks decides on the answer, so that no cache may keep it for others. */
+  readonly isPersonal?: boolean;
+}
+
+/** The headers that every answer begins with. */
+export function headOf({ requestId, isPersonal = false }: Presentation): string[] {
+  return isPersonal ? ['X-Request-Id', requestId, 'Cache-Control', 'no-store'] : ['X-Request-Id', requestId];
+}
+
+/** What an answer depends on beside who asks. */
+export type Varying = '' | 'Accept' | 'Accept, Accept-Encoding';
+
+const PERSONALLY: Readonly<Record<Varying, string>> = {
+  '': 'Authorization',
+  Accept: 'Authorization, Accept',
+  'Accept, Accept-Encoding': 'Authorization, Accept, Accept-Encoding',
+};
+
+/** The value of `Vary`. @param by what else the answer depends on */
+export function varyOf({ isPersonal = false }: Presentation, by: Varying = ''): string {
+  return isPersonal ? PERSONALLY[by] : by;
+}

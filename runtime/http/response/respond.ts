@@ -1,0 +1,149 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+
+import { FhirError } from '../../fhir/errors.js';
+import { formatHttpDate } from '../../fhir/instant.js';
+import { errorOutcome } from '../../fhir/operation-outcome.js';
+import type { Resource } from '../../fhir/resource.js';
+import { chooseEncoding, compress, COMPRESS_FROM, type Encoding } from '../../format/compress.js';
+import { JSON_TYPE, type Negotiated } from '../../format/negotiate.js';
+import { readJson } from '../../format/read-json.js';
+import { writeJson } from '../../format/write-json.js';
+import { joinBundle, type Reply } from '../../core/call.js';
+import type { Codecs } from './codecs.js';
+import { headOf, varyOf, type Presentation } from './presentation.js';
+import { sendBundle } from './send-bundle.js';
+import { joinAround, sendAround, sendContent } from './send-content.js';
+
+/** What answers are written with. */
+export interface Writing {
+  readonly codecs: Codecs;
+  /** Greatest size of a content that is put into a resource in memory, in bytes. */
+  readonly resourceLimit: number;
+}
+
+/** JSON on one line. */
+export const PLAIN: Negotiated = { format: 'json', contentType: `${JSON_TYPE}; charset=utf-8` };
+
+/** What answers that come again and again were written as, by form. */
+const written = new WeakMap<Reply, Map<string, Buffer>>();
+
+/** Sends the reply of an interaction. An answer to HEAD loses its body in Node. */
+export async function sendReply(
+  req: IncomingMessage,
+  res: ServerResponse,
+  reply: Reply,
+  look: Presentation,
+  base: string,
+  writing: Writing,
+): Promise<void> {
+  const headers = headOf(look);
+  if (reply.versionId !== undefined) headers.push('ETag', `W/"${reply.versionId}"`);
+  if (reply.lastUpdated !== undefined) headers.push('Last-Modified', formatHttpDate(reply.lastUpdated));
+  if (reply.location !== undefined) headers.push('Location', `${base}/${reply.location}`);
+  else if (reply.contentLocation !== undefined) headers.push('Content-Location', `${base}/${reply.contentLocation}`);
+  if (reply.content !== undefined && reply.around === undefined) {
+    return sendContent(req, res, reply, reply.content, look, headers);
+  }
+  if (reply.content !== undefined && look.format === 'json' && !look.pretty) {
+    headers.push('Content-Type', look.contentType, 'X-Content-Type-Options', 'nosniff');
+    headers.push('Vary', varyOf(look, 'Accept'));
+    return sendAround(req, res, reply, reply.content, headers);
+  }
+  const writeBundle = writing.codecs.get(look.format)?.writeBundle;
+  if (reply.bundle !== undefined && writeBundle !== undefined) {
+    return sendBundle(req, res, reply.status, reply.bundle, look, writeBundle, headers);
+  }
+  const text = plainText(reply, look) ?? (await writeText(reply, look, writing));
+  if (text !== undefined) return sendText(req, res, reply, text, look, headers);
+  if (look.isPersonal === true) headers.push('Vary', varyOf(look));
+  // RFC 9110, 8.6
+  if (reply.status !== 304 && reply.status !== 204) headers.push('Content-Length', '0');
+  res.writeHead(reply.status, headers).end();
+}
+
+/** Text that needs no work. */
+function plainText({ json }: Reply, { format, pretty }: Presentation): string | undefined {
+  return format === 'json' && !pretty ? json : undefined;
+}
+
+async function writeText(reply: Reply, look: Presentation, writing: Writing): Promise<string | undefined> {
+  const json = reply.content === undefined ? jsonOf(reply) : await joinContent(reply, writing.resourceLimit);
+  const resource = json === undefined ? reply.resource : (readJson(json) as Resource);
+  if (resource === undefined) return undefined;
+  const codec = writing.codecs.get(look.format);
+  if (codec === undefined) throw new Error(`no codec for ${look.format}`);
+  return codec.write(resource, look.pretty);
+}
+
+function jsonOf({ json, bundle }: Reply): string | undefined {
+  return bundle === undefined ? json : joinBundle(bundle);
+}
+
+function joinContent(reply: Reply, limit: number): Promise<string> {
+  const { content } = reply;
+  if (content === undefined) return Promise.resolve('');
+  if (content.size <= limit) return joinAround(reply, content);
+  const text = `The content has ${content.size} bytes: beyond ${limit} it is given as it is, or in JSON without _pretty`;
+  return Promise.reject(new FhirError('not-acceptable', text));
+}
+
+/** Sends text, compressed where that pays and the client takes it. */
+function sendText(
+  req: IncomingMessage,
+  res: ServerResponse,
+  reply: Reply,
+  text: string,
+  look: Presentation,
+  headers: string[],
+): void | Promise<void> {
+  headers.push('Content-Type', look.contentType, 'X-Content-Type-Options', 'nosniff');
+  headers.push('Vary', varyOf(look, 'Accept, Accept-Encoding'));
+  const accepted = req.headers['accept-encoding'];
+  const encoding = accepted === undefined || text.length < COMPRESS_FROM ? undefined : chooseEncoding(accepted);
+  if (encoding !== undefined) return sendCompressed(res, reply, text, encoding, look, headers);
+  headers.push('Content-Length', String(Buffer.byteLength(text)));
+  res.writeHead(reply.status, headers).end(text);
+}
+
+async function sendCompressed(
+  res: ServerResponse,
+  reply: Reply,
+  text: string,
+  encoding: Encoding,
+  look: Presentation,
+  headers: string[],
+): Promise<void> {
+  const form = `${encoding} ${look.format} ${look.pretty}`;
+  let bytes = reply.lasting === true ? written.get(reply)?.get(form) : undefined;
+  if (bytes === undefined) {
+    bytes = await compress(Buffer.from(text), encoding);
+    if (reply.lasting === true) keep(reply, form, bytes);
+  }
+  headers.push('Content-Encoding', encoding, 'Content-Length', String(bytes.length));
+  res.writeHead(reply.status, headers).end(bytes);
+}
+
+function keep(reply: Reply, form: string, bytes: Buffer): void {
+  const forms = written.get(reply) ?? new Map<string, Buffer>();
+  forms.set(form, bytes);
+  written.set(reply, forms);
+}
+
+/** Sends an expected failure as an OperationOutcome, unless the client has gone or an answer has begun. */
+export async function sendError(
+  res: ServerResponse,
+  error: FhirError,
+  look: Presentation,
+  codecs?: Codecs,
+): Promise<void> {
+  if (res.headersSent || res.destroyed) return;
+  const outcome = errorOutcome(error);
+  const codec = look.format === 'json' ? undefined : codecs?.get(look.format);
+  const text = codec === undefined ? writeJson(outcome, look.pretty ? 2 : 0) : await codec.write(outcome, look.pretty);
+  const headers = [...Object.entries(error.headers).flat(), ...headOf(look)];
+  const contentType = codec === undefined && look.format !== 'json' ? PLAIN.contentType : look.contentType;
+  headers.push('Content-Type', contentType, 'X-Content-Type-Options', 'nosniff');
+  headers.push('Vary', varyOf(look, 'Accept, Accept-Encoding'));
+  headers.push('Content-Length', String(Buffer.byteLength(text)));
+  res.writeHead(error.status, headers).end(text);
+}

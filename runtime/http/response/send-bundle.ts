@@ -1,0 +1,97 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+
+import { keepPace } from '../../fhir/pace.js';
+import type { JsonObject } from '../../fhir/resource.js';
+import { chooseEncoding, openCompressor } from '../../format/compress.js';
+import { readJson } from '../../format/read-json.js';
+import type { ReplyBundle } from '../../core/call.js';
+import type { Codec } from './codecs.js';
+import { varyOf, type Presentation } from './presentation.js';
+
+/** Characters that are handed on at a time. */
+const PIECE = 64 * 1024;
+
+/** Deeper than anything that a client may write. */
+const DEPTH = 10_000;
+
+/**
+ * Sends a large Bundle entry by entry, no faster than the client takes it; others are served in between, and the whole is never in
+ * memory once more.
+ *
+ * @param write how it is written where it is not sent as the JSON text that it has
+ * @param headers those that the reply has beside these
+ */
+export async function sendBundle(
+  req: IncomingMessage,
+  res: ServerResponse,
+  status: number,
+  bundle: ReplyBundle,
+  look: Presentation,
+  write: BundleWriter,
+  headers: string[],
+): Promise<void> {
+  headers.push('Content-Type', look.contentType, 'X-Content-Type-Options', 'nosniff');
+  headers.push('Vary', varyOf(look, 'Accept, Accept-Encoding'));
+  const encoding = chooseEncoding(req.headers['accept-encoding'] ?? '');
+  const isPlain = look.format === 'json' && !look.pretty;
+  if (encoding !== undefined) headers.push('Content-Encoding', encoding);
+  else if (isPlain) headers.push('Content-Length', String(await sizeOf(bundle)));
+  const texts = isPlain ? jsonTexts(bundle) : await writtenTexts(bundle, write, look.pretty);
+  res.writeHead(status, headers);
+  const source = Readable.from(inPieces(texts), { objectMode: false, highWaterMark: PIECE });
+  if (encoding === undefined) await pipeline(source, res);
+  else await pipeline(source, openCompressor(encoding), res);
+}
+
+/** Bytes of the JSON text. */
+async function sizeOf(bundle: ReplyBundle): Promise<number> {
+  const pace = keepPace();
+  let size = 0;
+  for (const text of jsonTexts(bundle)) {
+    size += Buffer.byteLength(text);
+    await pace();
+  }
+  return size;
+}
+
+function* jsonTexts({ head, entries, tail }: ReplyBundle): Generator<string> {
+  yield head;
+  let separator = '';
+  for (const entry of entries) {
+    yield separator + entry;
+    separator = ',';
+  }
+  yield tail;
+}
+
+/** Writes a Bundle in another form than the text that is there. */
+export type BundleWriter = NonNullable<Codec['writeBundle']>;
+
+/** Each entry is read, and written again. */
+async function writtenTexts({ head, entries, tail }: ReplyBundle, write: BundleWriter, pretty: boolean) {
+  const { entry: _none, ...around } = readJson(`${head}${tail}`, DEPTH) as JsonObject;
+  const read = function* (): Generator<JsonObject> {
+    for (const entry of entries) yield readJson(entry, DEPTH) as JsonObject;
+  };
+  return write(around, read(), pretty);
+}
+
+/** Bytes in pieces that are worth being sent. */
+async function* inPieces(texts: Iterable<string>): AsyncGenerator<Buffer> {
+  const pace = keepPace();
+  let parts: string[] = [];
+  let length = 0;
+  for (const text of texts) {
+    parts.push(text);
+    length += text.length;
+    if (length >= PIECE) {
+      yield Buffer.from(parts.join(''));
+      parts = [];
+      length = 0;
+    }
+    await pace();
+  }
+  if (parts.length > 0) yield Buffer.from(parts.join(''));
+}

@@ -1,0 +1,39 @@
+import type { Resource } from '../../fhir/resource.js';
+import { readJson } from '../../format/read-json.js';
+import type { StoredVersion } from '../../store/store.js';
+import { contentOf, pointerOf, splitAtContent } from '../../core/binary/binary-content.js';
+import type { Call, Reply } from '../../core/call.js';
+import { read } from '../read/read.js';
+import type { InteractionHandler, Services } from '../../core/services.js';
+import { targetOf } from '../../core/target.js';
+import { readView } from '../../core/view.js';
+import { vread } from '../read/vread.js';
+
+/** Read of a Binary: its content, or the resource where a FHIR type is asked for. https://hl7.org/fhir/R5/binary.html */
+export const readBinary: InteractionHandler = async (call, services) =>
+  complete(call, await read(call, services), services);
+
+/** Read of one version of a Binary: each keeps its own content. */
+export const vreadBinary: InteractionHandler = async (call, services) =>
+  complete(call, await vread(call, services), services);
+
+/** A view is one of the resource, so who asks for it wants no content. */
+function complete(call: Call, reply: Reply, services: Services): Reply {
+  if (reply.json === undefined) return reply;
+  const { json, ...head } = reply;
+  const { id } = targetOf(call);
+  if (call.wantsContent !== true || readView(call, services) !== undefined) return showBinary(head, id, json, services);
+  return { ...head, content: contentOf(readJson(json) as Resource, id, services.store.blobs) };
+}
+
+/** The answer with this Binary as a resource, its content in `data` where that is part of it. */
+export function showBinary(
+  head: Reply,
+  id: string,
+  json: NonNullable<StoredVersion['json']>,
+  services: Services,
+): Reply {
+  const resource = readJson(json) as Resource;
+  if (pointerOf(resource) === undefined) return { ...head, json };
+  return { ...head, content: contentOf(resource, id, services.store.blobs), around: splitAtContent(resource) };
+}

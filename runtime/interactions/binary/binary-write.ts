@@ -1,0 +1,100 @@
+import { FhirError } from '../../fhir/errors.js';
+import type { Resource } from '../../fhir/resource.js';
+import { targetOfAim } from '../write/write-target.js';
+import { createAimer, matchAimer, updateAimer, type Aimer } from '../write/target-resolver.js';
+import { BINARY, isMediaType, once, storeContent } from '../../core/binary/binary-content.js';
+import { holdContent } from './binary-hold.js';
+import { showBinary } from './binary-read.js';
+import { checkBinary, composeBinary } from '../../core/binary/binary-store.js';
+import type { Call, Reply, SentContent } from '../../core/call.js';
+import { checkId, checkResource, sentId } from '../../core/write/check-resource.js';
+import { checkParameters } from '../../core/parameters.js';
+import { guardView } from '../../core/access/checked-view.js';
+import { handOn } from '../../core/write/parsed-bodies.js';
+import { replyPut, replyThere } from '../write/reply-put.js';
+import type { Services } from '../../core/services.js';
+import { storeView } from '../../core/store-view.js';
+import { targetOf } from '../../core/target.js';
+import type { WritePlan, WritePlanner } from '../../core/write/write-plan.js';
+
+/** `POST [base]/Binary`: any content, or the resource. https://hl7.org/fhir/R5/binary.html#rest */
+export const planCreateBinary: WritePlanner = async (call, services) => {
+  checkParameters(call);
+  const aimer = await createAimer(call, services);
+  if (call.content !== undefined) return planContent(call, call.content, aimer, services);
+  const sent = checkResource(call.body, BINARY);
+  const { id: _ignored, ...rest } = sent;
+  return planResource(call, handOn(sent, rest as Resource), aimer, services);
+};
+
+/** `PUT [base]/Binary/[id]`: any content, or the resource. https://hl7.org/fhir/R5/binary.html#rest */
+export const planUpdateBinary: WritePlanner = async (call, services) => {
+  checkParameters(call);
+  if (call.content !== undefined) return planContent(call, call.content, updateAimer(call), services);
+  const resource = checkResource(call.body, BINARY);
+  checkId(resource, targetOf(call).id);
+  return planResource(call, resource, updateAimer(call), services);
+};
+
+/** `PUT [base]/Binary?…`: any content, or the resource. */
+export const planConditionalUpdateBinary: WritePlanner = async (call, services) => {
+  if (call.content !== undefined) {
+    return planContent(call, call.content, await matchAimer(call, undefined, services), services);
+  }
+  const resource = checkResource(call.body, BINARY);
+  return planResource(call, resource, await matchAimer(call, sentId(resource), services), services);
+};
+
+function planResource(call: Call, resource: Resource, aimer: Aimer, services: Services): Promise<WritePlan> {
+  const data = checkBinary(resource, services, call.text);
+  const { store, limits } = services;
+  const take = data && ((id: string) => storeContent(store.blobs, id, once(data), limits.body));
+  return plan(call, resource, take, aimer, services);
+}
+
+function planContent(
+  call: Call,
+  { contentType, securityContext, bytes }: SentContent,
+  aimer: Aimer,
+  services: Services,
+): Promise<WritePlan> {
+  if (!isMediaType(contentType)) throw new FhirError('header-invalid', 'Content-Type is no media type');
+  const context = securityContext === undefined ? {} : { securityContext: { reference: securityContext } };
+  const { store, limits } = services;
+  const take = (id: string) => storeContent(store.blobs, id, bytes, limits.body);
+  return plan(call, { resourceType: BINARY, contentType, ...context }, take, aimer, services);
+}
+
+/** Content is taken in before anybody has to wait for the write; under which id, the store says as it is now. */
+async function plan(
+  call: Call,
+  resource: Resource,
+  take: Parameters<typeof holdContent>[1] | undefined,
+  aimer: Aimer,
+  services: Services,
+): Promise<WritePlan> {
+  const held = take && holdContent(services.store.blobs, take, services.limits.body);
+  const expected = await aimer.aim(guardView(storeView(services.store), call, services));
+  if (expected.isThere !== true) await held?.at(targetOfAim(expected).id);
+  return {
+    ...aimer,
+    async decide(aim, content = resource) {
+      const target = targetOfAim(aim);
+      if (aim.isThere === true)
+        return { changes: [], reply: () => show(call, replyThere(call, target), target.id, services) };
+      const change = await composeBinary(content, await held?.at(target.id), target.id, target.current, services);
+      return {
+        changes: change === undefined ? [] : [change],
+        reply: ([after]) => show(call, replyPut(call, target, after), target.id, services),
+      };
+    },
+    ...(held && { drop: held.drop }),
+  };
+}
+
+/** Content is not sent back to whoever sent it as such, unless asked for. */
+function show(call: Call, reply: Reply, id: string, services: Services): Reply {
+  const { json, ...head } = reply;
+  const isMinimal = call.content !== undefined && call.prefer.return === undefined;
+  return json === undefined || isMinimal ? head : showBinary(head, id, json, services);
+}

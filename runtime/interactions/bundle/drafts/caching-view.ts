@@ -1,0 +1,69 @@
+import { checkWanted } from '../../../fhir/pace-until.js';
+import { printCondition } from '../../../search/query/print.js';
+import type { Condition } from '../../../search/query/query.js';
+import type { ResourceKey, Store, StoredVersion } from '../../../store/store.js';
+import { findsAny } from '../../../core/store-view.js';
+import type { Matches, WriteView } from '../../../core/write/write-plan.js';
+import { openBodyRoom, type BodyRoom } from '../body-budget.js';
+import { CriterionWalk, type WalkContext } from './criterion-walk.js';
+
+/** Resources that are read at once: their bodies are in memory together. */
+const PIECE = 100;
+
+/** A resource that is read beforehand. */
+export interface WantedKey extends ResourceKey {
+  /** Whether more than its version matters. */
+  readonly isWhole: boolean;
+}
+
+/** The store as one attempt of a transaction sees it. What was asked once is not asked again. */
+export interface MemoView extends WriteView {
+  /** As `match`, past some of what the store finds. @param isSkipped whose id is passed over; who was once is always */
+  matchOthers(type: string, where: Condition, most: number, isSkipped: (id: string) => boolean): Promise<Matches>;
+  /** A version that was found or read here, with its body. */
+  whole: BodyRoom['whole'];
+}
+
+/**
+ * Reads what is asked for beforehand in few goes. Bodies have an empty text where there are too many of them (`whole`).
+ *
+ * @param keys what is read at once
+ * @param signal aborts: nothing more is asked for
+ */
+export async function memoView(
+  store: Pick<Store, 'read' | 'readMany' | 'readVersion' | 'find'>,
+  keys: readonly WantedKey[],
+  signal?: AbortSignal,
+): Promise<MemoView> {
+  const bodies = openBodyRoom(store);
+  const context: WalkContext = { store, bodies, count: { beyond: 0 }, signal };
+  const versions = new Map<string, StoredVersion | undefined>();
+  for (let from = 0; from < keys.length; from += PIECE) {
+    checkWanted(signal);
+    const piece = keys.slice(from, from + PIECE);
+    const read = await store.readMany(piece);
+    for (const [i, { type, id, isWhole }] of piece.entries()) {
+      const version = read[i];
+      versions.set(`${type}/${id}`, version && (isWhole ? bodies.keep(version) : bodies.head(version)));
+    }
+  }
+  const walks = new Map<string, CriterionWalk>();
+  const matchOthers: MemoView['matchOthers'] = (type, where, most, isSkipped) => {
+    const key = `${type}?${printCondition(where)}`;
+    let walk = walks.get(key);
+    if (walk === undefined) walks.set(key, (walk = new CriterionWalk(type, where, context)));
+    return walk.first(most, isSkipped);
+  };
+  return {
+    async read(type, id) {
+      const name = `${type}/${id}`;
+      if (versions.has(name)) return versions.get(name);
+      const version = await store.read(type, id);
+      return version && bodies.keep(version);
+    },
+    match: (type, where, most) => matchOthers(type, where, most, () => false),
+    finds: (type, where) => findsAny(matchOthers(type, where, 1, () => false)),
+    matchOthers,
+    whole: (version) => bodies.whole(version),
+  };
+}

@@ -1,0 +1,85 @@
+import type { Access } from '../../../auth/scopes/access.js';
+import { OPEN_ACCESS } from '../../../auth/scopes/principal.js';
+import { FhirError } from '../../../fhir/errors.js';
+import { stampBody } from '../../../store/body.js';
+import type { Change, Store, StoredVersion } from '../../../store/store.js';
+import type { Call } from '../../../core/call.js';
+import type { IndexCurrency } from '../../../core/definitions/index-status.js';
+import { isJudged } from '../../../core/access/visibility.js';
+import type { BundleServices } from '../bundle-services.js';
+import { callOf } from '../entry-call.js';
+import { inEntry, throwFaults } from '../entry-error.js';
+import type { Entry } from '../entry.js';
+import type { Pace } from '../../../fhir/pace.js';
+import { inParallel } from '../in-parallel.js';
+
+/** Reads that are under way at a time. */
+const WIDTH = 8;
+
+/**
+ * Has the entries that read answered before anything is written, as far as can be known then: what is there and what will
+ * be, and whether searches and histories can be understood. A transaction with one that fails is not accepted.
+ * https://hl7.org/fhir/R5/http.html#transaction-response
+ *
+ * @param changes what the transaction is about to write
+ * @throws FhirError with what is wrong with each of them
+ */
+export async function rehearseReads(
+  reads: readonly Entry[],
+  changes: readonly Change[],
+  bundle: Call,
+  services: BundleServices,
+  pace: Pace,
+): Promise<void> {
+  if (reads.length === 0) return;
+  const store = storeAhead(services.store, changes, bundle.principal.access);
+  const ahead = { ...services, store, currency: NOTHING_INDEXED };
+  const faults = new Map<number, FhirError>();
+  await inParallel(reads, WIDTH, async (entry) => {
+    await pace();
+    try {
+      await services.entries.handle(
+        callOf(entry, bundle),
+        entry.route.interaction === 'capabilities' ? services : ahead,
+      );
+    } catch (error) {
+      if (!(error instanceof FhirError) || error.status >= 500) throw error;
+      faults.set(entry.index, inEntry(entry.index, error));
+    }
+  });
+  throwFaults(faults);
+}
+
+/** What is ahead stands in no index yet, so that contents have to tell who sees it. */
+const NOTHING_INDEXED: IndexCurrency = { notCurrent: () => Promise.resolve(['']) };
+
+/** The store as it will be, with as much of each resource as reads need to succeed; searches and histories are not done. */
+function storeAhead(store: Store, changes: readonly Change[], access: Access): Store {
+  const now = Date.now();
+  const written = new Map(changes.map((change) => [`${change.type}/${change.id}`, versionOf(change, now, access)]));
+  const ahead: Pick<Store, 'read' | 'readVersion' | 'find' | 'findAcross' | 'history'> = {
+    read: async (type, id) => written.get(`${type}/${id}`) ?? store.read(type, id),
+    async readVersion(type, id, version) {
+      const own = written.get(`${type}/${id}`);
+      return own?.version === version ? own : store.readVersion(type, id, version);
+    },
+    find: () => Promise.resolve({ versions: [], complete: now }),
+    findAcross: () => Promise.resolve({ versions: [], complete: now }),
+    history: () => Promise.resolve({ versions: [], total: 0, complete: now }),
+  };
+  return new Proxy(store, {
+    get(target, name) {
+      if (name in ahead) return ahead[name as keyof typeof ahead];
+      const own: unknown = Reflect.get(target, name);
+      return typeof own === 'function' ? (own.bind(target) as unknown) : own;
+    },
+  });
+}
+
+function versionOf({ type, id, expected, body }: Change, now: number, access: Access): StoredVersion {
+  const head = { type, id, version: expected + 1, lastUpdated: now };
+  if (body === undefined) return head;
+  // Its content may decide on who sees it.
+  const isWhole = access !== OPEN_ACCESS && isJudged(type, access.on(type, 'r'));
+  return { ...head, json: isWhole ? stampBody(body, head.version, now) : JSON.stringify({ resourceType: type, id }) };
+}

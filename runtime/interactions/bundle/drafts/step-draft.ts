@@ -1,0 +1,66 @@
+import { FhirError } from '../../../fhir/errors.js';
+import type { Call } from '../../../core/call.js';
+import type { BundleServices } from '../bundle-services.js';
+import { criteriaOfReference } from '../links/conditional-reference.js';
+import { callOf } from '../entry-call.js';
+import { entryPath } from '../entry-error.js';
+import { Phase, type Entry } from '../entry.js';
+import { linkPlans } from '../links/link-plan.js';
+import { findLinks, type Link, type LinkFinder } from '../links/links.js';
+import { locateLink } from '../links/locate.js';
+import { findPatchLinks } from '../links/patch-links.js';
+import type { Placeholders } from '../links/placeholders.js';
+
+/** An entry that writes, before anything is looked up for it. Faults are told with those that are found later. */
+export interface Draft {
+  readonly entry: Entry;
+  readonly call: Call | FhirError;
+  readonly links: readonly Link[] | FhirError;
+}
+
+/** Reads what an entry refers to. */
+export async function readDraft(
+  entry: Entry,
+  bundle: Call,
+  placeholders: Placeholders,
+  services: BundleServices,
+): Promise<Draft> {
+  const call = await faultOr(() => callOf(entry, bundle));
+  if (call instanceof FhirError) return { entry, call, links: [] };
+  return { entry, call, links: await faultOr(() => linksOf(entry, call, placeholders, services)) };
+}
+
+async function faultOr<T>(work: () => T | Promise<T>): Promise<T | FhirError> {
+  try {
+    return await work();
+  } catch (error) {
+    if (error instanceof FhirError && error.status < 500) return error;
+    throw error;
+  }
+}
+
+async function linksOf(
+  entry: Entry,
+  { base, patch, type }: Call,
+  placeholders: Placeholders,
+  { tables }: BundleServices,
+): Promise<readonly Link[]> {
+  const { resource } = entry;
+  if (resource === undefined || entry.phase === Phase.Delete) return [];
+  const place = (holder: object, key: string | number): string =>
+    `${entryPath(entry.index)}.resource${locateLink(resource, holder, key)}`;
+  const finder: LinkFinder = {
+    plans: linkPlans(tables),
+    find: (text) => placeholders.find(text, entry),
+    criteriaOf: (text, holder, key) => criteriaOfReference(text, base, tables.resourceTypes, () => place(holder, key)),
+    onUnknown: (text, holder, key) => {
+      throw unknownPlaceholder(text, place(holder, key));
+    },
+  };
+  return patch === undefined ? findLinks(resource, finder) : findPatchLinks(patch, type ?? '', finder);
+}
+
+function unknownPlaceholder(text: string, expression: string): FhirError {
+  const shown = JSON.stringify(text.length > 128 ? `${text.slice(0, 128)}…` : text);
+  return new FhirError('bundle-placeholder', `No entry that writes has the fullUrl ${shown}`, { expression });
+}

@@ -1,0 +1,52 @@
+import { escapeAttribute } from '../../../format/xml/escape.js';
+
+/** Elements of a narrative that lead to something, and the attribute that says where. */
+const ELEMENT = /<(?:a|img)\b(?:"[^"]*"|'[^']*'|[^>"'])*>/gi;
+const ATTRIBUTE = /(\s(?:href|src)\s*=\s*)("[^"]*"|'[^']*')/gi;
+
+/**
+ * The entries that links and images of a narrative are about, by the text that stands there.
+ * https://hl7.org/fhir/R5/http.html#trules
+ */
+export function narrativeTargets(div: string, find: (text: string) => number | undefined): ReadonlyMap<string, number> {
+  const targets = new Map<string, number>();
+  if (!/\b(?:href|src)\b/i.test(div)) return targets;
+  for (const [element] of div.matchAll(ELEMENT)) {
+    for (const [, , quoted = ''] of element.matchAll(ATTRIBUTE)) {
+      const { place } = split(quoted);
+      const entry = place === '' ? undefined : find(place);
+      if (entry !== undefined) targets.set(place, entry);
+    }
+  }
+  return targets;
+}
+
+/** The narrative with other links in it. @param nameOf what takes the place of a text; undefined: it stays */
+export function replaceLinks(div: string, nameOf: (text: string) => string | undefined): string {
+  return div.replace(ELEMENT, (element) =>
+    element.replace(ATTRIBUTE, (whole, start: string, quoted: string) => {
+      const { place, rest } = split(quoted);
+      const name = nameOf(place);
+      return name === undefined ? whole : `${start}"${escapeAttribute(name + rest) ?? ''}"`;
+    }),
+  );
+}
+
+/** XML has no other entities, and any character may be written as its number. https://www.w3.org/TR/xml/#sec-references */
+const ENTITY = /&(?:(amp|lt|gt|quot|apos)|#(?:x([0-9a-fA-F]+)|([0-9]+)));/g;
+const ENTITIES: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'" };
+
+function decode(text: string): string {
+  return text.replace(ENTITY, (whole, name?: string, hex?: string, decimal?: string) => {
+    if (name !== undefined) return ENTITIES[name] ?? whole;
+    const code = hex === undefined ? Number(decimal) : parseInt(hex, 16);
+    return code <= 0x10ffff ? String.fromCodePoint(code) : whole;
+  });
+}
+
+/** What follows `#` is a place within the resource, and stays. */
+function split(quoted: string): { readonly place: string; readonly rest: string } {
+  const text = decode(quoted.slice(1, -1)).trim();
+  const hash = text.indexOf('#');
+  return hash < 0 ? { place: text, rest: '' } : { place: text.slice(0, hash), rest: text.slice(hash) };
+}

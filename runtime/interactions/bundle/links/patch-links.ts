@@ -1,0 +1,59 @@
+import { FhirError } from '../../../fhir/errors.js';
+import type { SentPatch } from '../../../core/call.js';
+import { findFhirPathPatchLinks } from './fhirpath-patch-links.js';
+import { findJsonPatchLinks } from './json-patch-links.js';
+import type { Link, LinkFinder } from './links.js';
+
+/**
+ * Links in what a patch brings: values, not paths. They are those that a resource of the type would have there; where the
+ * patch does not tell the type, `link-spot.ts` says what is taken for one.
+ *
+ * @param type of the resource that is patched
+ */
+export async function findPatchLinks(patch: SentPatch, type: string, finder: LinkFinder): Promise<readonly Link[]> {
+  switch (patch.format) {
+    case 'json':
+      return findJsonPatchLinks(patch.patch, type, finder);
+    case 'fhirpath':
+      return findFhirPathPatchLinks(patch.parameters, type, finder);
+    case 'xml':
+      return findXmlPatchLinks(patch, type, finder);
+  }
+}
+
+/** XML is text: a last link prints it again, with what the others put into its tree. */
+async function findXmlPatchLinks(
+  patch: SentPatch & { readonly format: 'xml' },
+  type: string,
+  finder: LinkFinder,
+): Promise<readonly Link[]> {
+  const [{ checkXmlPatchSize }, { readTree }, { writeTree }, { readXmlOperations }, { findXmlLinks }, limits] =
+    await Promise.all([
+      import('../../../core/patch/xml-patch-size.js'),
+      import('../../../format/xml/read-tree.js'),
+      import('../../../format/xml/write-tree.js'),
+      import('../../../path/patch/xml/xml-operation.js'),
+      import('./xml-patch-links.js'),
+      import('../../../path/patch/patch-limits.js'),
+    ]);
+  const read = () => {
+    checkXmlPatchSize('', patch.text);
+    const tree = readTree(patch.text);
+    return { tree, operations: readXmlOperations(tree, limits.MAX_PATCH_OPERATIONS) };
+  };
+  const sent = orNothing(read);
+  const links = sent?.operations.flatMap((operation) => findXmlLinks(operation, type, finder)) ?? [];
+  if (sent === undefined || links.length === 0) return [];
+  const print = (): string => writeTree(sent.tree);
+  return [...links, { holder: patch, key: 'text', text: patch.text, to: { print } }];
+}
+
+/** What is wrong with a patch is told when it is applied, as of any patch. */
+function orNothing<T>(read: () => T): T | undefined {
+  try {
+    return read();
+  } catch (error) {
+    if (error instanceof FhirError) return undefined;
+    throw error;
+  }
+}

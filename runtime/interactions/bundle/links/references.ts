@@ -1,0 +1,100 @@
+import { FhirError } from '../../../fhir/errors.js';
+import { matchCriteria, readCriteria, splitQuery, type CriteriaSource } from '../../../core/search/criteria.js';
+import type { WriteView } from '../../../core/write/write-plan.js';
+import type { BundleServices } from '../bundle-services.js';
+import { typeOfCriteria } from './conditional-reference.js';
+import { entryPath, inEntry, throwFaults } from '../entry-error.js';
+import { locateLink } from './locate.js';
+import { replaceInQuery } from './match-url.js';
+import { inParallel } from '../in-parallel.js';
+import type { Step } from '../steps.js';
+
+/** Searches that are under way at a time. */
+const WIDTH = 16;
+
+/** A conditional reference, where it stands first. */
+interface Place {
+  readonly step: Step;
+  readonly holder: object;
+  readonly key: string | number;
+}
+
+/** Conditional references of a transaction, each once. https://hl7.org/fhir/R5/http.html#trules */
+export function collectCriteria(steps: readonly Step[]): ReadonlyMap<string, Place> {
+  const places = new Map<string, Place>();
+  for (const step of steps) {
+    for (const { to, holder, key } of step.links) {
+      if ('criteria' in to && !places.has(to.criteria)) places.set(to.criteria, { step, holder, key });
+    }
+  }
+  return places;
+}
+
+/**
+ * The one resource that each of the criteria finds, in the store together with what the Bundle makes of it.
+ *
+ * @param nameOf the name of the resource that a placeholder stands for
+ * @throws FhirError `not-found` where there is none, `precondition-failed` where there are several, with all of these, each at its first reference
+ */
+export async function resolveReferences(
+  criteria: ReadonlyMap<string, Place>,
+  nameOf: (text: string, step: Step) => string | undefined,
+  view: WriteView,
+  source: CriteriaSource,
+  services: BundleServices,
+): Promise<ReadonlyMap<string, string>> {
+  const names = new Map<string, string>();
+  const faults = new Map<Place, FhirError>();
+  await inParallel([...criteria], WIDTH, async ([text, place]) => {
+    try {
+      names.set(text, await resolve(text, (part) => nameOf(part, place.step), view, source, services));
+    } catch (error) {
+      if (!(error instanceof FhirError)) throw error;
+      const fault = atPlace(error, place);
+      if (error.status >= 500) throw fault;
+      faults.set(place, fault);
+    }
+  });
+  throwFaults(
+    new Map(
+      [...criteria.values()].sort(byEntry).flatMap((place, i) => {
+        const fault = faults.get(place);
+        return fault === undefined ? [] : [[i, fault] as const];
+      }),
+    ),
+  );
+  return names;
+}
+
+function byEntry(a: Place, b: Place): number {
+  return a.step.entry.index - b.step.entry.index;
+}
+
+async function resolve(
+  text: string,
+  nameOf: (part: string) => string | undefined,
+  view: WriteView,
+  source: CriteriaSource,
+  services: BundleServices,
+): Promise<string> {
+  const type = typeOfCriteria(text);
+  const { params } = splitQuery(text, source.base);
+  const criteria = await readCriteria(type, replaceInQuery(type, params, nameOf, services.tables), source, services);
+  const { found } = await matchCriteria(criteria, view, 2);
+  const [only, second] = found;
+  const shown = JSON.stringify(text.length > 200 ? `${text.slice(0, 200)}…` : text);
+  if (only === undefined) throw new FhirError('not-found', `The reference ${shown} finds no resource`);
+  if (second !== undefined) {
+    const text = `The reference ${shown} finds several resources; it has to find one`;
+    throw new FhirError('precondition-failed', text, { issue: 'multiple-matches' });
+  }
+  return `${type}/${only.id}`;
+}
+
+function atPlace(error: FhirError, { step: { entry }, holder, key }: Place): FhirError {
+  const { resource } = entry;
+  const path = resource === undefined ? '' : locateLink(resource, holder, key);
+  const expression = `${entryPath(entry.index)}.resource${path}`;
+  const [first, ...others] = error.issues;
+  return inEntry(entry.index, FhirError.of([{ ...first, expression }, ...others]));
+}

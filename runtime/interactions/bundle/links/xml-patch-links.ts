@@ -1,0 +1,108 @@
+import type { XmlElement, XmlNode } from '../../../fhir/xml-tree.js';
+import { touch } from '../../../path/patch/xml/xml-edit.js';
+import type { XmlOperation } from '../../../path/patch/xml/xml-operation.js';
+import type { XmlStep } from '../../../path/patch/xml/xml-selector.js';
+import { childSpot, NOTHING, rootSpot, spotTarget, UNKNOWN, type Spot } from './link-spot.js';
+import { findWithRest, type Link, type LinkFinder } from './links.js';
+
+const XHTML: Spot = { place: 'xhtml' };
+/** Elements of a narrative that lead to something, and the attributes that say where. */
+const LINKING: ReadonlySet<string> = new Set(['a', 'img']);
+const LEADING: ReadonlySet<string> = new Set(['href', 'src']);
+
+/**
+ * Links in what an operation of an XML Patch brings. What holds one is marked as changed.
+ *
+ * @param type of the resource that is patched
+ */
+export function findXmlLinks(operation: XmlOperation, type: string, finder: LinkFinder): readonly Link[] {
+  if (operation.op === 'remove' || type === 'Bundle') return [];
+  const { element, selector } = operation;
+  const out: Link[] = [];
+  const last = selector.steps.at(-1);
+  const above = place(selector.steps.slice(0, -1), type, finder);
+  const at = last?.kind === 'element' || last?.kind === 'id' ? place(selector.steps, type, finder) : above;
+  if (operation.op === 'add' && operation.type !== undefined) {
+    if (operation.type.kind === 'attribute') text(element, operation.type.name.local, at, finder, out);
+  } else if (last?.kind === 'attribute') text(element, last.name.local, above, finder, out);
+  else walk(element.children, operation.op === 'replace' || isBeside(operation) ? above.spot : at.spot, finder, out);
+  return out;
+}
+
+function isBeside(operation: XmlOperation): boolean {
+  return operation.op === 'add' && (operation.pos === 'before' || operation.pos === 'after');
+}
+
+/** An element that a selector leads to. */
+interface Placed {
+  readonly spot: Spot;
+  readonly name: string;
+}
+
+function place(steps: readonly XmlStep[], type: string, finder: LinkFinder): Placed {
+  // The root stands where any resource could.
+  let at: Placed = { spot: { place: 'resource' }, name: '' };
+  steps.forEach((step, i) => {
+    const name = step.kind === 'element' ? step.name?.local : undefined;
+    if (i === 0 && step.kind === 'element') at = { spot: rootSpot(type, finder), name: type };
+    else at = { spot: name === undefined ? anyChild(at.spot) : child(at.spot, name, finder), name: name ?? '' };
+  });
+  return at;
+}
+
+function anyChild({ place: own }: Spot): Spot {
+  return own === 'xhtml' ? XHTML : UNKNOWN;
+}
+
+function child(spot: Spot, name: string, finder: LinkFinder): Spot {
+  const { place: own } = spot;
+  if (own === 'xhtml') return XHTML;
+  // Only types begin with a capital.
+  if (own === 'resource' || (own === 'unknown' && /^[A-Z]/.test(name))) return rootSpot(name, finder);
+  if (own === 'unknown' && name === 'div') return XHTML;
+  return childSpot(spot, name);
+}
+
+function walk(nodes: readonly XmlNode[], spot: Spot, finder: LinkFinder, out: Link[]): void {
+  for (const node of nodes) {
+    if (node.kind !== 'element') continue;
+    const name = node.name.local;
+    const own = child(spot, name, finder);
+    if (own === NOTHING) continue;
+    for (const attribute of node.attributes) {
+      const to = attribute.prefix === '' ? target(attribute, 'value', attribute.local, own, name, finder) : undefined;
+      if (to === undefined) continue;
+      out.push({ holder: attribute, key: 'value', text: attribute.value, to });
+      touch(node);
+    }
+    walk(node.children, own, finder, out);
+  }
+}
+
+/** The text of an operation, as the value of an attribute of the element at a place. */
+function text(operation: XmlElement, attribute: string, { spot, name }: Placed, finder: LinkFinder, out: Link[]): void {
+  for (const node of operation.children) {
+    if (node.kind !== 'text') continue;
+    const to = target(node, 'text', attribute, spot, name, finder);
+    if (to === undefined) continue;
+    out.push({ holder: node, key: 'text', text: node.text, to });
+    touch(operation);
+  }
+}
+
+/** @param holder what has the value of the attribute under `key` */
+function target(
+  holder: object,
+  key: 'value' | 'text',
+  attribute: string,
+  spot: Spot,
+  name: string,
+  finder: LinkFinder,
+): Link['to'] | undefined {
+  const value = (holder as Record<string, string>)[key] ?? '';
+  if (spot.place !== 'xhtml') {
+    return attribute === 'value' ? spotTarget(holder, key, value, spot, name, finder) : undefined;
+  }
+  const leads = LEADING.has(attribute) && (LINKING.has(name) || name === '');
+  return leads ? findWithRest(value.trim(), finder) : undefined;
+}

@@ -1,0 +1,213 @@
+import { PRODUCT } from '../../fhir/product.js';
+import { createHash } from 'node:crypto';
+
+import type { Interaction, RouteRow } from '../../contract/index.js';
+import { FhirError } from '../../fhir/errors.js';
+import { formatInstant } from '../../fhir/instant.js';
+import type { JsonObject, Resource } from '../../fhir/resource.js';
+import { MEDIA_TYPES } from '../../format/negotiate.js';
+import { writeJson } from '../../format/write-json.js';
+import { searchDefinitions } from '../../search/parse/definitions.js';
+import type { Call, Reply } from '../../core/call.js';
+import { describeAcross, describeCommon, describeResults, describeSearch } from './describe-search.js';
+import { describeCurrency } from '../../core/definitions/index-status.js';
+import { checkParameters, singleParameter } from '../../core/parameters.js';
+import { isKnown } from '../../core/write/preconditions.js';
+import { includableOf } from '../../core/search/read-include.js';
+import { patchTypes } from '../../core/patch/sent-patch.js';
+import type { Services } from '../../core/services.js';
+import { readView, viewJson, viewParameters } from '../../core/view.js';
+
+/** Interactions that a type can claim. https://hl7.org/fhir/R5/valueset-type-restful-interaction.html */
+const TYPE_INTERACTIONS: readonly Interaction[] = [
+  'read',
+  'vread',
+  'update',
+  'patch',
+  'delete',
+  'history-instance',
+  'history-type',
+  'create',
+  'search-type',
+];
+
+/** Interactions that the server as a whole can claim. https://hl7.org/fhir/R5/valueset-system-restful-interaction.html */
+const SYSTEM_INTERACTIONS: readonly Interaction[] = ['search-system', 'history-system'];
+
+/** What is claimed where Bundles are executed. */
+const BUNDLES = ['transaction', 'batch'] as const;
+
+/** Values of `mode`. https://hl7.org/fhir/R5/http.html#capabilities */
+const MODES = ['full', 'normative', 'terminology'] as const;
+
+/** How access is given: SMART, and IHE IUA. */
+const SECURITY_SERVICES = [
+  ['http://terminology.hl7.org/CodeSystem/restful-security-service', 'SMART-on-FHIR'],
+  ['http://profiles.ihe.net/fhir/ihe.securityTypes/CodeSystem/securityTypes', 'IUA'],
+] as const;
+
+/** What was composed. It changes only where index entries become current while the server runs. */
+interface Composed {
+  readonly currency: string | undefined;
+  readonly statement: Reply;
+  readonly terminology: Reply;
+}
+
+const cache = new WeakMap<Services, Composed>();
+
+/**
+ * `GET [base]/metadata`. All that is claimed is claimed of every type alike, so `mode=normative` has nothing to leave
+ * out. `mode=terminology` says that there is no terminology service.
+ * https://hl7.org/fhir/R5/http.html#capabilities
+ */
+export async function capabilities(call: Call, services: Services): Promise<Reply> {
+  checkParameters(call, ['mode', ...viewParameters(services)]);
+  const asked = singleParameter(call, 'mode') ?? 'full';
+  const mode = MODES.find((each) => each === asked);
+  if (mode === undefined) {
+    throw new FhirError('parameter-invalid', `mode is ${MODES.join(', ')}, not ${JSON.stringify(asked.slice(0, 32))}`);
+  }
+  const currency = describeCurrency((await services.currency?.notCurrent()) ?? []);
+  let replies = cache.get(services);
+  if (replies === undefined || replies.currency !== currency) {
+    const now = new Date();
+    replies = {
+      currency,
+      statement: lastingReply(composeStatement(services, currency, now)),
+      terminology: lastingReply(composeTerminology(services, now)),
+    };
+    cache.set(services, replies);
+  }
+  const reply = mode === 'terminology' ? replies.terminology : replies.statement;
+  const { ifNoneMatch } = call.conditions;
+  const { versionId = '', json } = reply;
+  const view = readView(call, services);
+  if (ifNoneMatch !== undefined && isKnown(ifNoneMatch, versionId)) return { status: 304, versionId };
+  if (view === undefined || json === undefined) return reply;
+  return { status: reply.status, versionId, json: viewJson(json, view, services) };
+}
+
+function lastingReply(statement: Resource): Reply {
+  const json = writeJson(statement);
+  const versionId = createHash('sha256').update(json).digest('base64url').slice(0, 22);
+  return { status: 200, json, versionId, lasting: true };
+}
+
+/** There is no terminology service yet, and this says so. https://hl7.org/fhir/R5/terminologycapabilities.html */
+function composeTerminology({ baseUrl }: Services, now: Date): Resource {
+  return {
+    resourceType: 'TerminologyCapabilities',
+    name: 'KilnTerminology',
+    title: 'Kiln FHIR server: terminology',
+    status: 'active',
+    date: formatInstant(now.getTime()),
+    description: 'This server offers no terminology service: no code systems, no expansion, no translation.',
+    kind: 'instance',
+    software: PRODUCT,
+    implementation: { description: 'Kiln FHIR server', ...(baseUrl === undefined ? {} : { url: baseUrl }) },
+  };
+}
+
+/**
+ * The CapabilityStatement: types from the tables, interactions that have a route and are wired, and nothing else.
+ * https://hl7.org/fhir/R5/capabilitystatement.html
+ */
+function composeStatement(services: Services, currency: string | undefined, now: Date): Resource {
+  const { tables, wired, formats, baseUrl } = services;
+  const routed = new Set(tables.routes.filter(({ interaction }) => wired.has(interaction)).map(routeKey));
+  const includable = includableOf(searchDefinitions(tables));
+  const profiles = new Map(tables.capabilities.map((row) => [row.type, row.profile]));
+  const resources = tables.resourceTypes.map((type): JsonObject => {
+    const profile = profiles.get(type);
+    const codes = TYPE_INTERACTIONS.filter((code) => routed.has(`${code} [type]`) || routed.has(`${code} ${type}`));
+    return {
+      type,
+      ...(profile === undefined ? {} : { profile }),
+      ...(codes.length > 0 ? { interaction: codes.map((code) => describeInteraction(code, services)) } : {}),
+      versioning: codes.includes('update') ? 'versioned-update' : 'versioned',
+      ...(codes.includes('vread') ? { readHistory: true } : {}),
+      ...(codes.includes('read') ? { conditionalRead: 'full-support' } : {}),
+      ...(codes.includes('update') ? { updateCreate: true } : {}),
+      ...describeConditions(codes, routed, services),
+      ...(codes.includes('search-type') ? describeSearch(type, services, includable) : {}),
+    };
+  });
+  const isServed = (code: Interaction): boolean =>
+    wired.has(code) && tables.routes.some(({ interaction }) => interaction === code);
+  const system = [...(isServed('bundle') ? BUNDLES : []), ...SYSTEM_INTERACTIONS.filter(isServed)];
+  return {
+    resourceType: 'CapabilityStatement',
+    name: 'Kiln',
+    title: 'Kiln FHIR server',
+    status: 'active',
+    date: formatInstant(now.getTime()),
+    kind: 'instance',
+    software: PRODUCT,
+    implementation: { description: 'Kiln FHIR server', ...(baseUrl === undefined ? {} : { url: baseUrl }) },
+    fhirVersion: tables.origin.fhirVersion,
+    format: formats.flatMap((format) => [MEDIA_TYPES[format], format]),
+    ...(routed.has('patch [type]') ? { patchFormat: [...patchTypes(services)] } : {}),
+    rest: [
+      {
+        mode: 'server',
+        ...describeState(services, currency),
+        security: describeSecurity(services),
+        resource: resources,
+        ...(system.length > 0 ? { interaction: system.map((code) => describeInteraction(code, services)) } : {}),
+        ...(isServed('search-system') ? describeCommon(services) : {}),
+        ...(isServed('search-compartment') ? { compartment: tables.compartments.map(({ url }) => url) } : {}),
+      },
+    ],
+  };
+}
+
+/** Parameters that are told one by one, where they are not in effect. */
+const TOLD = 20;
+
+/** What is not as the definitions have it at the moment. */
+function describeState({ notInEffect = [] }: Services, currency: string | undefined): JsonObject {
+  const more = notInEffect.length - TOLD;
+  const names = `${notInEffect.slice(0, TOLD).join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
+  // Why is for those who may read them: a PUT of one is answered with it, and the log has it.
+  const told = `Active SearchParameters that are not in effect (the log says why): ${names}`;
+  const texts = [...(currency === undefined ? [] : [currency]), ...(notInEffect.length === 0 ? [] : [told])];
+  return texts.length === 0 ? {} : { documentation: texts.join('\n\n') };
+}
+
+/** https://hl7.org/fhir/R5/security.html; authorization.md §1.5 */
+function describeSecurity({ authorization }: Services): JsonObject {
+  if (authorization === undefined) {
+    return { description: 'No authorization: only the machine that the server runs on is served.' };
+  }
+  return {
+    cors: authorization.cors,
+    service: SECURITY_SERVICES.map(([system, code]) => ({ coding: [{ system, code }] })),
+    description:
+      'Bearer tokens of SMART Backend Services: client_credentials with private_key_jwt, scopes system/[type].cruds, ' +
+      'also in the words read, search, create and write. Where tokens come from is told at [base]/.well-known/smart-configuration.',
+  };
+}
+
+/** What of a type can be done by criteria. https://hl7.org/fhir/R5/http.html#cond-update */
+function describeConditions(
+  codes: readonly Interaction[],
+  routed: ReadonlySet<string>,
+  { deletesMultiple = false }: Services,
+): JsonObject {
+  return {
+    ...(codes.includes('create') && codes.includes('search-type') ? { conditionalCreate: true } : {}),
+    ...(routed.has('conditional-update [type]') ? { conditionalUpdate: true } : {}),
+    ...(routed.has('conditional-patch [type]') ? { conditionalPatch: true } : {}),
+    ...(routed.has('conditional-delete [type]') ? { conditionalDelete: deletesMultiple ? 'multiple' : 'single' } : {}),
+  };
+}
+
+function describeInteraction(code: string, services: Services): JsonObject {
+  if (code === 'search-type') return { code, documentation: describeResults(services) };
+  return code === 'search-system' ? { code, documentation: describeAcross() } : { code };
+}
+
+/** Interaction and the type at the start of the path: `read [type]`. */
+function routeKey({ interaction, path }: RouteRow): string {
+  return `${interaction} ${path.split('/', 1)[0]}`;
+}

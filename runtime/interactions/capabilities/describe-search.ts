@@ -1,0 +1,99 @@
+import type { SearchRow } from '../../contract/search.js';
+import { ownMember } from '../../fhir/own-member.js';
+import type { JsonObject } from '../../fhir/resource.js';
+import { searchDefinitions } from '../../search/parse/definitions.js';
+import { placesOf } from '../../search/places/place-rows.js';
+import { modifiersOf, prefixesOf } from '../../search/parse/modifiers.js';
+import type { HierarchyContext } from '../../search/parse/parse-hierarchy.js';
+import { isInline, OF_ONE_TYPE, OF_THEIR_OWN } from '../../search/parse/later-parameters.js';
+import { isWords } from '../../search/parse/text-modifiers.js';
+import { codesOf } from '../../search/parse/unknown-parameter.js';
+import { rootOf } from '../../core/search/common-parameters.js';
+import type { Includable } from '../../core/search/read-include.js';
+import { DEFAULT_SEARCH } from '../../core/search/search-settings.js';
+import type { Services } from '../../core/services.js';
+
+/** Types whose values take prefixes. https://hl7.org/fhir/R5/search.html#prefix */
+const PREFIXED: ReadonlySet<string> = new Set(['date', 'number', 'quantity']);
+
+const WORDS = 'Words and "phrases" with AND, OR, NOT and parentheses; no modifiers.';
+
+/** What searches of a type take, as a CapabilityStatement has it: parameters that work, those of all types included. */
+export function describeSearch(
+  type: string,
+  { tables }: Pick<Services, 'tables'>,
+  { forwards, backwards }: Includable,
+): JsonObject {
+  const definitions = searchDefinitions(tables);
+  const hierarchy = { type, hierarchies: definitions.hierarchies() };
+  const searchParam = describeRows(definitions.rowsOf(type), hierarchy);
+  if (searchParam.length === 0) return {};
+  return {
+    ...listed('searchInclude', forwards.get(type)),
+    ...listed('searchRevInclude', backwards.get(type)),
+    searchParam,
+  };
+}
+
+function listed(name: string, values: readonly string[] = []): JsonObject {
+  return values.length === 0 ? {} : { [name]: [...values] };
+}
+
+/** What searches over all types take. */
+export function describeCommon({ tables }: Pick<Services, 'tables'>): JsonObject {
+  const definitions = searchDefinitions(tables);
+  const searchParam = describeRows(definitions.rowsOf(rootOf(tables.search)), undefined).filter(
+    ({ name }) => typeof name !== 'string' || !OF_ONE_TYPE.has(name),
+  );
+  return searchParam.length === 0 ? {} : { searchParam };
+}
+
+/** The rows that searches go by, other names for them too. */
+function describeRows(rows: ReadonlyMap<string, SearchRow>, hierarchy: HierarchyContext | undefined): JsonObject[] {
+  return codesOf(rows).flatMap((name) => {
+    const row = rows.get(name);
+    return row === undefined ? [] : [describeParameter(name, row, hierarchy)];
+  });
+}
+
+function describeParameter(name: string, row: SearchRow, hierarchy: HierarchyContext | undefined): JsonObject {
+  const own = ownMember(OF_THEIR_OWN, row.code);
+  if (own !== undefined) return { name, definition: row.url, type: row.type, documentation: `${own}.` };
+  if (isWords(row)) return { name, definition: row.url, type: row.type, documentation: WORDS };
+  const modifiers = modifiersOf(row, hierarchy).map((modifier) => `:${modifier}`);
+  const taken = modifiers.length === 0 ? 'No modifiers' : `Modifiers: ${modifiers.join(', ')}`;
+  const prefixes = PREFIXED.has(row.type) ? ` Prefixes: ${prefixesOf(row).join(', ')}.` : '';
+  const alias = name === row.code ? '' : ` Another name for ${row.code}.`;
+  // Over several types nothing leads from one to others.
+  const chains =
+    row.type === 'reference' && !isInline(row) && hierarchy !== undefined
+      ? ` Chains: ${name}.[parameter], ${name}:[type].[parameter].`
+      : '';
+  const places = placesOf(row);
+  const form = places === undefined ? '' : ` Values: ${places.form}.`;
+  return {
+    name,
+    definition: row.url,
+    type: row.type,
+    documentation: `${taken}.${form}${prefixes}${alias}${chains}`,
+  };
+}
+
+/** What of the matches can be asked for. */
+export function describeResults({ search, subset }: Pick<Services, 'search' | 'subset'>): string {
+  const { count, maxCount, links, includes, includeRounds } = { ...DEFAULT_SEARCH, ...search };
+  const views = subset === undefined ? '_summary=count' : '_summary, _elements';
+  return (
+    `_sort by every parameter listed but composite ones, _count up to ${maxCount} (default ${count}), _maxresults, ` +
+    `_total, ${views}. Chains and _has, nested, up to ${links} links in one name. _include and _revinclude, also with ` +
+    `:iterate (${includeRounds} times), up to ${includes} resources a page. _contained and _containedType. _score beside words. _graph. By GET and by POST to _search.`
+  );
+}
+
+/** What searches over several types take. */
+export function describeAcross(): string {
+  return (
+    'By the parameters that all types have, those that _type names or all of them; _sort, _count, _total, _score, _include, ' +
+    '_revinclude and _graph as in searches of one type. By GET and by POST to _search.'
+  );
+}

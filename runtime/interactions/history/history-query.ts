@@ -1,0 +1,59 @@
+import { FhirError } from '../../fhir/errors.js';
+import { dateInterval, type Interval } from '../../search/values/date-interval.js';
+import type { HistoryQuery } from '../../store/store.js';
+import type { Call } from '../../core/call.js';
+import { singleParameter } from '../../core/parameters.js';
+import type { Services } from '../../core/services.js';
+
+/** Parameters of a history. https://hl7.org/fhir/R5/http.html#history */
+export const HISTORY_PARAMETERS: readonly string[] = ['_since', '_at', '_count', '_sort', '_summary', '_page'];
+
+/** Versions on a page where the client does not say. */
+const DEFAULT_COUNT = 20;
+
+/** What of a history is asked for. */
+export type HistorySelection = Pick<HistoryQuery, 'since' | 'at' | 'count'>;
+
+/**
+ * Reads `_since`, `_at`, `_count`, `_sort` and `_summary=count`. Dates may have any precision; one without an offset is
+ * read in the configured zone. `_since` is the first instant of what it names, `_at` all of it.
+ *
+ * @throws FhirError `parameter-invalid`
+ */
+export function readHistoryQuery(call: Call, services: Pick<Services, 'limits' | 'zone'>): HistorySelection {
+  const since = readDate(call, '_since', services);
+  const at = readDate(call, '_at', services);
+  if (since !== undefined && at !== undefined) {
+    throw new FhirError('parameter-invalid', '_since and _at exclude each other');
+  }
+  const sort = singleParameter(call, '_sort');
+  if (sort !== undefined && sort !== '-_lastUpdated' && call.prefer.handling !== 'lenient') {
+    throw new FhirError('parameter-invalid', 'A history is sorted newest first: _sort can only be -_lastUpdated');
+  }
+  const isTotalOnly = singleParameter(call, '_summary') === 'count';
+  return {
+    ...(since === undefined ? {} : { since: since.low }),
+    ...(at === undefined ? {} : { at: { from: at.low, to: at.high } }),
+    count: isTotalOnly ? 0 : readCount(call, services.limits.historyPage),
+  };
+}
+
+function readCount(call: Call, most: number): number {
+  const text = singleParameter(call, '_count');
+  if (text === undefined) return Math.min(DEFAULT_COUNT, most);
+  if (!/^[0-9]{1,9}$/.test(text)) {
+    throw new FhirError('parameter-invalid', '_count has to be a whole number from 0');
+  }
+  return Math.min(Number(text), most);
+}
+
+function readDate(call: Call, name: string, { zone }: Pick<Services, 'zone'>): Interval | undefined {
+  const text = singleParameter(call, name);
+  if (text === undefined) return undefined;
+  // The "+" of an offset arrives as a space where nobody escaped it.
+  const interval = dateInterval(text.replace(/ (?=[0-9]{2}:[0-9]{2}$)/, '+'), zone);
+  if (interval === undefined) {
+    throw new FhirError('parameter-invalid', `${name} has to be a date or an instant, such as 2025-03-01T12:00:00Z`);
+  }
+  return interval;
+}

@@ -1,0 +1,23 @@
+import type { Resource } from '../../fhir/resource.js';
+import { createAimer } from './target-resolver.js';
+import { checkResource } from '../../core/write/check-resource.js';
+import { checkParameters } from '../../core/parameters.js';
+import { handOn } from '../../core/write/parsed-bodies.js';
+import { putPlan } from './put-plan.js';
+import { typeOf } from '../../core/target.js';
+import { validateResource } from '../../core/write/validate-resource.js';
+import type { WritePlanner } from '../../core/write/write-plan.js';
+
+/**
+ * `POST [base]/[type]`: a new resource, whose id the server gives; with `If-None-Exist` only where criteria find none.
+ * https://hl7.org/fhir/R5/http.html#create
+ */
+export const planCreate: WritePlanner = async (call, services) => {
+  checkParameters(call);
+  const aimer = await createAimer(call, services);
+  const resource = checkResource(call.body, typeOf(call));
+  // An id in the body is ignored, so it need not be a right one either.
+  const { id: _id, ...rest } = resource;
+  validateResource(handOn(resource, rest as Resource), call, services);
+  return putPlan(call, aimer, resource, services);
+};

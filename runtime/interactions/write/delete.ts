@@ -1,0 +1,93 @@
+import { successOutcome } from '../../fhir/operation-outcome.js';
+import type { Deletion, StoredVersion } from '../../store/store.js';
+import { MAX_DELETED, several } from './write-target.js';
+import { criteriaOf, updateAimer } from './target-resolver.js';
+import type { Call, Reply } from '../../core/call.js';
+import { matchCriteria, type Criteria } from '../../core/search/criteria.js';
+import { checkParameters } from '../../core/parameters.js';
+import { checkWrite, liveVersion } from '../../core/write/preconditions.js';
+import type { Services } from '../../core/services.js';
+import { targetOf } from '../../core/target.js';
+import type { Aim, Decided, WritePlanner, WriteView } from '../../core/write/write-plan.js';
+
+/**
+ * `DELETE [base]/[type]/[id]`: a logical deletion, past versions stay. What is gone already, or never was, is no
+ * failure; the outcome says which, unless `Prefer: return=minimal` wants none. https://hl7.org/fhir/R5/http.html#delete
+ */
+export const planDelete: WritePlanner = async (call) => {
+  checkParameters(call);
+  const { type, id } = targetOf(call);
+  return {
+    ...updateAimer(call),
+    decide: async (aim) =>
+      decide(call, aim, ([target]) =>
+        target?.current === undefined ? `There never was a ${type}/${id}` : `${type}/${id} was deleted already`,
+      ),
+  };
+};
+
+/**
+ * `DELETE [base]/[type]?…`: deletes the resource that criteria find; several only where the configuration says so
+ * (`delete.multiple`), and then all at once. https://hl7.org/fhir/R5/http.html#cdelete
+ */
+export const planConditionalDelete: WritePlanner = async (call, services) => {
+  const criteria = await criteriaOf(call, services);
+  return {
+    keys: [criteria.key],
+    aim: (view) => aimAtAll(call, criteria, view, services),
+    decide: async (aim) => decide(call, aim, () => `Nothing is deleted: no resource fulfils ${shown(criteria)}`),
+  };
+};
+
+async function aimAtAll(
+  { conditions }: Call,
+  criteria: Criteria,
+  view: WriteView,
+  { deletesMultiple = false, store }: Services,
+): Promise<Aim> {
+  const { type, where } = criteria;
+  const most = deletesMultiple ? MAX_DELETED : 1;
+  const { found, guards } = await matchCriteria(criteria, view, most + 1);
+  const isConditional = conditions.ifMatch !== undefined;
+  if (found.length > 1 && (!deletesMultiple || isConditional)) {
+    throw isConditional && deletesMultiple
+      ? several({ ...criteria, part: 'ifMatch' }, 'If-Match: a version is that of one resource, but several fulfil')
+      : several(criteria);
+  }
+  if (found.length > most) {
+    const { total = found.length } = await store.find({ type, where, sort: [], count: 0, total: 'accurate' });
+    throw several(criteria, `At once ${MAX_DELETED} may be deleted, and ${total} fulfil`);
+  }
+  if (found.length < 2) checkWrite(conditions, found[0]);
+  return { type, targets: found.map((current) => ({ id: current.id, current })), guards };
+}
+
+/** @param explain what to say where there is nothing to delete */
+function decide(call: Call, aim: Aim, explain: (targets: Aim['targets']) => string): Decided {
+  const { type, targets } = aim;
+  const changes = targets.flatMap(({ id, current }): Deletion[] =>
+    liveVersion(current) === undefined ? [] : [{ type, id, expected: current?.version ?? 0 }],
+  );
+  return { changes, reply: (written) => reply(call, written, () => explain(targets)) };
+}
+
+function reply({ prefer }: Call, written: readonly StoredVersion[], explain: () => string): Reply {
+  const [first, second] = written;
+  const head =
+    first === undefined || second !== undefined
+      ? {}
+      : { versionId: String(first.version), lastUpdated: first.lastUpdated };
+  if (prefer.return === 'minimal') return { ...head, status: 204 };
+  const names = written.slice(0, MAX_NAMED).map(({ type, id }) => `${type}/${id}`);
+  const others = written.length > names.length ? ` and ${written.length - names.length} more` : '';
+  const text =
+    first === undefined ? explain() : `${names.join(', ')}${others} ${second === undefined ? 'is' : 'are'} deleted`;
+  return { ...head, status: 200, resource: successOutcome(text) };
+}
+
+/** Resources that an outcome names. */
+const MAX_NAMED = 10;
+
+function shown({ text }: Criteria): string {
+  return text.length > 200 ? `${text.slice(0, 200)}…` : text;
+}

@@ -1,0 +1,47 @@
+import { FhirError } from '../../fhir/errors.js';
+import type { Limits } from '../../fhir/limits.js';
+import { isObject, type JsonValue, type Resource } from '../../fhir/resource.js';
+import type { SentPatch } from '../../core/call.js';
+import { applyPatch, JSON_PATCHER } from '../../core/patch/patchers.js';
+import type { Services } from '../../core/services.js';
+import { validatePatched } from './validate-patch.js';
+
+/** What patches are applied with. */
+export interface PatchServices extends Pick<Services, 'validate' | 'patchers'> {
+  readonly limits: Pick<Limits, 'nesting' | 'resource'>;
+}
+
+/**
+ * What a patch makes of a resource, which stays as it is; validated.
+ *
+ * @throws FhirError where the patch cannot be applied, or makes something else or something wrong of it
+ */
+export async function patchResource(before: Resource, patch: SentPatch, services: PatchServices): Promise<Resource> {
+  const { patchers = JSON_PATCHER, limits } = services;
+  const patched = checkPatched(await applyPatch(before, patch, patchers, limits), before);
+  validatePatched(patched, patch, services);
+  return patched;
+}
+
+/**
+ * What a patch makes, as a resource that is still the same. Version and time may be left out, but not become others.
+ *
+ * @throws FhirError `not-a-resource`, `patch-identity`
+ */
+function checkPatched(value: JsonValue, before: Resource): Resource {
+  if (!isObject(value)) throw new FhirError('not-a-resource', 'What the patch makes is no resource');
+  const type = before.resourceType;
+  for (const name of ['resourceType', 'id']) {
+    if (value[name] !== before[name]) throw changed(type, name);
+  }
+  for (const name of ['versionId', 'lastUpdated']) {
+    const sent = isObject(value['meta']) ? value['meta'][name] : undefined;
+    const own = isObject(before['meta']) ? before['meta'][name] : undefined;
+    if (sent !== undefined && sent !== own) throw changed(type, `meta.${name}`);
+  }
+  return value as Resource;
+}
+
+function changed(type: string, path: string): FhirError {
+  return new FhirError('patch-identity', `A patch may not change ${path}`, { expression: `${type}.${path}` });
+}

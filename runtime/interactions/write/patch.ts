@@ -1,0 +1,138 @@
+import { FhirError } from '../../fhir/errors.js';
+import type { Resource } from '../../fhir/resource.js';
+import type { Put } from '../../store/store.js';
+import { findTarget, targetOfAim } from './write-target.js';
+import { criteriaOf, updateAimer, type Aimer } from './target-resolver.js';
+import type { Call, Reply, SentPatch } from '../../core/call.js';
+import { composePut } from '../../core/write/compose-change.js';
+import { LARGE_BODY } from '../../core/write/large-bodies.js';
+import { checkParameters } from '../../core/parameters.js';
+import { patchResource } from './patch-resource.js';
+import { liveVersion } from '../../core/write/preconditions.js';
+import { replyPut } from './reply-put.js';
+import { readStored } from '../../core/read-stored.js';
+import { atPlace, patchTypes } from '../../core/patch/sent-patch.js';
+import type { Services } from '../../core/services.js';
+import { validateParameters } from './validate-patch.js';
+import type { Aim, Target, WritePlan, WritePlanner } from '../../core/write/write-plan.js';
+
+/** What is particular to patching resources of one kind. */
+export interface PatchHandling {
+  /** The resource as a client sees it. */
+  show(stored: Resource, target: Target): Promise<Resource>;
+  /** The change, if any. */
+  compose(patched: Resource, shown: Resource, target: Target): Promise<Put | undefined>;
+  /** Patches a large resource elsewhere, as it is stored; absent: that is not possible. */
+  patchLarge?(json: string, patch: SentPatch): Promise<Resource>;
+  reply(reply: Reply, target: Target): Reply;
+  drop?(): Promise<void>;
+}
+
+/** `PATCH [base]/[type]/[id]`. https://hl7.org/fhir/R5/http.html#patch */
+export const planPatch: WritePlanner = async (call, services) =>
+  patchPlan(call, patchAimer(call), services, plainly(services));
+
+/** `PATCH [base]/[type]?…`: the same for the one resource that criteria find. */
+export const planConditionalPatch: WritePlanner = async (call, services) =>
+  patchPlan(call, await matchingPatchAimer(call, services), services, plainly(services));
+
+/**
+ * The resource of the URL, which has to be there.
+ *
+ * @throws FhirError `not-found`, `deleted`
+ */
+export function patchAimer(call: Call): Aimer {
+  checkParameters(call);
+  const { keys, aim } = updateAimer(call);
+  return {
+    keys,
+    async aim(view) {
+      const found = await aim(view);
+      const { id, current } = targetOfAim(found);
+      if (current === undefined) throw new FhirError('not-found', `There is no ${found.type}/${id}`);
+      if (liveVersion(current) === undefined) {
+        throw new FhirError('deleted', `${found.type}/${id} was deleted with version ${current.version}`);
+      }
+      return found;
+    },
+  };
+}
+
+/** The resource that criteria find. @throws FhirError `not-found`, `precondition-failed` */
+export async function matchingPatchAimer(call: Call, services: Services): Promise<Aimer> {
+  const criteria = await criteriaOf(call, services);
+  return {
+    keys: [criteria.key],
+    async aim(view): Promise<Aim> {
+      const { target, guards } = await findTarget(criteria, call.conditions, view);
+      if (target === undefined) {
+        throw new FhirError(
+          'not-found',
+          `There is nothing to patch: no resource fulfils ${criteria.text.slice(0, 200)}`,
+        );
+      }
+      return { type: criteria.type, targets: [target], guards };
+    },
+  };
+}
+
+/** @param handling how resources of this kind are patched */
+export function patchPlan(call: Call, aimer: Aimer, services: Services, handling: PatchHandling): WritePlan {
+  const patch = checkPatch(call, services);
+  return {
+    ...aimer,
+    weight(aim) {
+      const size = liveVersion(targetOfAim(aim).current)?.json.length ?? 0;
+      return size > LARGE_BODY ? size : 0;
+    },
+    async decide(aim) {
+      const target = targetOfAim(aim);
+      const live = liveVersion(target.current);
+      if (live === undefined) throw new Error('a patch of nothing');
+      const shown = await handling.show(await readStored(live.json, services), target);
+      const patched = await atPlace(call.patchPlace, async () => {
+        const isLarge = live.json.length > LARGE_BODY;
+        const large = isLarge ? await handling.patchLarge?.(live.json, patch) : undefined;
+        return large ?? patchResource(shown, patch, services);
+      });
+      const change = await handling.compose(patched, shown, target);
+      return {
+        changes: change === undefined ? [] : [change],
+        reply: ([after]) => handling.reply(replyPut(call, target, after), target),
+      };
+    },
+    ...(handling.drop && { drop: handling.drop }),
+  };
+}
+
+function plainly(services: Services): PatchHandling {
+  const { largeTexts } = services;
+  return {
+    ...(largeTexts && { patchLarge: (json: string, patch: SentPatch) => largeTexts.patch(json, patch) }),
+    show: (stored) => Promise.resolve(stored),
+    // What a patch takes away it names, tags too; only an update says nothing of the tags that it leaves out.
+    compose: async (patched, before, { id, current }) =>
+      composePut(patched, id, current, services, { tags: 'as-sent', before }),
+    reply: (reply) => reply,
+  };
+}
+
+/** The patch that was sent: one that is a resource is validated as all resources are. @throws FhirError */
+function checkPatch(call: Call, services: Services): SentPatch {
+  const { patch } = call;
+  if (patch === undefined) {
+    throw new FhirError('body-missing', `The request needs a patch as its body: ${patchTypes(services).join(', ')}`);
+  }
+  if (patch.format === 'fhirpath') checkFhirPathPatch(patch.parameters, services);
+  return patch;
+}
+
+/** @throws FhirError `patch-invalid` where it has no operation, and for each fault as a resource */
+function checkFhirPathPatch(patch: Resource, services: Services): void {
+  const { parameter } = patch;
+  // What is wrong with an empty list is that a patch needs an operation; a list that is missing may be misspelt.
+  if (!Array.isArray(parameter) || parameter.length > 0) validateParameters(patch, services);
+  if (Array.isArray(parameter) && parameter.length > 0) return;
+  const text = 'A FHIRPath Patch has at least one operation: a parameter with the name "operation"';
+  throw new FhirError('patch-invalid', text, { expression: 'Parameters.parameter' });
+}

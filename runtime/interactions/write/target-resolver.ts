@@ -1,0 +1,64 @@
+import { FhirError } from '../../fhir/errors.js';
+import { newId } from '../../fhir/id.js';
+import { aimAtId, aimAtMatch, aimAtNew } from './write-target.js';
+import type { Call } from '../../core/call.js';
+import { readCriteria, splitQuery, type Criteria } from '../../core/search/criteria.js';
+import { readEtags } from '../../core/write/preconditions.js';
+import type { Services } from '../../core/services.js';
+import { targetOf, typeOf } from '../../core/target.js';
+import type { WritePlan } from '../../core/write/write-plan.js';
+
+/** The part of a plan that finds out which resource a write is about. */
+export type Aimer = Pick<WritePlan, 'keys' | 'aim'>;
+
+/** Of a create, be it conditional. @throws FhirError for criteria that cannot be used */
+export async function createAimer(call: Call, services: Services): Promise<Aimer> {
+  const type = typeOf(call);
+  const criteria = await readIfNoneExist(call, type, services);
+  const id = newId();
+  return { keys: criteria === undefined ? [] : [criteria.key], aim: (view) => aimAtNew(type, id, criteria, view) };
+}
+
+/** Of an update of what the URL names. @throws FhirError `header-invalid` */
+export function updateAimer(call: Call): Aimer {
+  const { type, id } = targetOf(call);
+  // Before anything is looked up: it would be told of what may be seen alone.
+  readEtags(call.conditions);
+  return { keys: [`${type}/${id}`], aim: (view) => aimAtId(type, id, call.conditions, view) };
+}
+
+/**
+ * Of a conditional update.
+ *
+ * @param sent the id in the body
+ * @throws FhirError for criteria that cannot be used
+ */
+export async function matchAimer(call: Call, sent: string | undefined, services: Services): Promise<Aimer> {
+  const criteria = await criteriaOf(call, services);
+  const ids = { sent, made: newId() };
+  return {
+    keys: [criteria.key, ...(sent === undefined ? [] : [`${criteria.type}/${sent}`])],
+    aim: (view) => aimAtMatch(criteria, ids, call.conditions, view),
+  };
+}
+
+/** The criteria in the URL of a conditional write. @throws FhirError as `readCriteria` */
+export async function criteriaOf(call: Call, services: Services): Promise<Criteria> {
+  return { ...(await readCriteria(typeOf(call), call.params, call, services)), part: 'url' };
+}
+
+/** https://hl7.org/fhir/R5/http.html#ccreate */
+async function readIfNoneExist(call: Call, type: string, services: Services): Promise<Criteria | undefined> {
+  const { ifNoneExist } = call.conditions;
+  if (ifNoneExist === undefined) return undefined;
+  try {
+    const { type: named = type, params } = splitQuery(ifNoneExist, call.base);
+    if (named !== type) throw new FhirError('type-mismatch', `names ${named.slice(0, 64)}, the URL ${type}`);
+    return { ...(await readCriteria(type, params, call, services)), part: 'ifNoneExist' };
+  } catch (error) {
+    if (!(error instanceof FhirError) || error.status !== 400) throw error;
+    const text =
+      error.code === 'criteria-missing' ? 'has no criteria; it has to be like identifier=system|value' : error.message;
+    throw new FhirError(error.code, `If-None-Exist: ${text}`, { part: 'ifNoneExist' });
+  }
+}

@@ -1,0 +1,31 @@
+import { matchAimer, updateAimer } from './target-resolver.js';
+import { checkId, checkResource, sentId } from '../../core/write/check-resource.js';
+import { checkParameters } from '../../core/parameters.js';
+import { putPlan } from './put-plan.js';
+import { targetOf, typeOf } from '../../core/target.js';
+import { validateResource } from '../../core/write/validate-resource.js';
+import type { WritePlanner } from '../../core/write/write-plan.js';
+
+/**
+ * `PUT [base]/[type]/[id]`: new content; creates what is not there or was deleted. Content equal to the current
+ * version keeps it. https://hl7.org/fhir/R5/http.html#update
+ */
+export const planUpdate: WritePlanner = async (call, services) => {
+  checkParameters(call);
+  const { type, id } = targetOf(call);
+  const resource = checkResource(call.body, type);
+  checkId(resource, id);
+  validateResource(resource, call, services);
+  return putPlan(call, updateAimer(call), resource, services);
+};
+
+/**
+ * `PUT [base]/[type]?…`: the same for the one resource that criteria find, or a new one. What was written need not fulfil
+ * the criteria: the specification does not ask for that. https://hl7.org/fhir/R5/http.html#cond-update
+ */
+export const planConditionalUpdate: WritePlanner = async (call, services) => {
+  const resource = checkResource(call.body, typeOf(call));
+  const aimer = await matchAimer(call, sentId(resource), services);
+  validateResource(resource, call, services);
+  return putPlan(call, aimer, resource, services);
+};

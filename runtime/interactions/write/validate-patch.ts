@@ -1,0 +1,59 @@
+import { FhirError, type Issue } from '../../fhir/errors.js';
+import type { Resource } from '../../fhir/resource.js';
+import type { SentPatch } from '../../core/call.js';
+import type { Services } from '../../core/services.js';
+import { validateResource } from '../../core/write/validate-resource.js';
+
+/**
+ * Validates a FHIRPath Patch as any resource, so that what is misspelt in it is not left undone.
+ *
+ * @throws FhirError with an issue for each fault
+ */
+export function validateParameters(patch: Resource, services: Pick<Services, 'validate'>): void {
+  validateAnd(withForm, patch, services);
+}
+
+/**
+ * Validates what a patch makes.
+ *
+ * @throws FhirError with an issue for each fault, which says that it is one of a resource that the client did not send
+ */
+export function validatePatched(
+  patched: Resource,
+  { format }: Pick<SentPatch, 'format'>,
+  services: Pick<Services, 'validate'>,
+): void {
+  validateAnd(
+    (issue) => ({ ...issue, text: `What the patch makes: ${issue.text}${format === 'json' ? remedyOf(issue) : ''}` }),
+    patched,
+    services,
+  );
+}
+
+function validateAnd(change: (issue: Issue) => Issue, resource: Resource, services: Pick<Services, 'validate'>): void {
+  try {
+    validateResource(resource, {}, services);
+  } catch (error) {
+    throw error instanceof FhirError ? error.map(change) : error;
+  }
+}
+
+/** A parameter cannot hold an Extension, which is what people try first. https://hl7.org/fhir/R5/fhirpatch.html#anonymous */
+function withForm(issue: Issue): Issue {
+  if (issue.code !== 'unknown-property' || issue.expression?.endsWith('.valueExtension') !== true) return issue;
+  const place = `${issue.expression}: `;
+  return {
+    ...issue,
+    text: `${place}a value that is an Extension is given by parts named url and value (or extension)`,
+  };
+}
+
+/** Who removes the last item with JSON Patch leaves a list without items, which FHIR does not have. */
+function remedyOf({ code, expression = '' }: Issue): string {
+  if (code !== 'empty-array') return '';
+  const pointer = expression
+    .replace(/^[^.]*/, '')
+    .replace(/[.[]/g, '/')
+    .replaceAll(']', '');
+  return `: remove ${pointer}`;
+}

@@ -1,0 +1,98 @@
+import { FhirError } from '../../fhir/errors.js';
+import type { Guard } from '../../store/store.js';
+import type { Conditions } from '../../core/call.js';
+import { matchCriteria, type Criteria } from '../../core/search/criteria.js';
+import { checkWrite, liveVersion } from '../../core/write/preconditions.js';
+import type { Aim, Target, WriteView } from '../../core/write/write-plan.js';
+
+/** What conditional deletion removes at once, at most. */
+export const MAX_DELETED = 1000;
+
+/**
+ * The resource that a conditional write is about, its preconditions checked; undefined: there is none.
+ *
+ * @throws FhirError `precondition-failed` where there are several
+ */
+export async function findTarget(
+  criteria: Criteria,
+  conditions: Conditions,
+  view: WriteView,
+): Promise<{ readonly target: Target | undefined; readonly guards: readonly Guard[] }> {
+  const { found, guards } = await matchCriteria(criteria, view, 2);
+  const [only, second] = found;
+  if (second !== undefined) throw several(criteria);
+  checkWrite(conditions, only);
+  return { target: only === undefined ? undefined : { id: only.id, current: only }, guards };
+}
+
+/** The resource of a URL, its preconditions checked. */
+export async function aimAtId(type: string, id: string, conditions: Conditions, view: WriteView): Promise<Aim> {
+  const current = await view.read(type, id);
+  checkWrite(conditions, current);
+  return { type, targets: [{ id, current }], guards: [] };
+}
+
+/**
+ * Where a conditional create goes: to a new id, or nowhere, where what is looked for is there already. That needs no guard,
+ * because nothing is written. https://hl7.org/fhir/R5/http.html#ccreate
+ *
+ * @throws FhirError `precondition-failed`
+ */
+export async function aimAtNew(
+  type: string,
+  id: string,
+  criteria: Criteria | undefined,
+  view: WriteView,
+): Promise<Aim> {
+  // Nobody else makes this id, so that there is no need to look.
+  if (criteria === undefined) return { type, targets: [{ id, current: undefined }], guards: [] };
+  const { target, guards } = await findTarget(criteria, {}, view);
+  if (target !== undefined) return { type, targets: [target], guards: [], isThere: true };
+  return { type, targets: [{ id, current: undefined }], guards };
+}
+
+/**
+ * Where a conditional update goes: to the resource that is found, or to a new one under the id of the body, or under one of
+ * the server's. https://hl7.org/fhir/R5/http.html#cond-update
+ *
+ * @param sentId the id in the body; absent: there is none
+ * @throws FhirError `precondition-failed`, `id-mismatch`, `id-taken`
+ */
+export async function aimAtMatch(
+  criteria: Criteria,
+  ids: { readonly sent: string | undefined; readonly made: string },
+  conditions: Conditions,
+  view: WriteView,
+): Promise<Aim> {
+  const { type } = criteria;
+  const { target, guards } = await findTarget(criteria, conditions, view);
+  const { sent } = ids;
+  if (target !== undefined) {
+    if (sent === undefined || sent === target.id) return { type, targets: [target], guards };
+    const text = `The body has the id "${sent}", the resource that fulfils the criteria "${target.id}"; leave it out`;
+    throw new FhirError('id-mismatch', text, { expression: `${type}.id` });
+  }
+  if (sent === undefined) return { type, targets: [{ id: ids.made, current: undefined }], guards };
+  const current = await view.read(type, sent);
+  if (liveVersion(current) !== undefined) {
+    const text = `${type}/${sent} is there, and does not fulfil the criteria; leave out the id, or update it by its URL`;
+    throw new FhirError('id-taken', text, { expression: `${type}.id` });
+  }
+  return { type, targets: [{ id: sent, current }], guards };
+}
+
+/** Says that criteria find too much. */
+export function several({ text, part }: Pick<Criteria, 'text' | 'part'>, what = 'Several resources fulfil'): FhirError {
+  const shown = text.length > 200 ? `${text.slice(0, 200)}…` : text;
+  const why = `${what} ${shown}; the criteria have to be more precise`;
+  return new FhirError('precondition-failed', why, {
+    issue: 'multiple-matches',
+    ...(part === undefined ? {} : { part }),
+  });
+}
+
+/** The one target of a write that always has one. */
+export function targetOfAim({ targets: [target] }: Aim): Target {
+  if (target === undefined) throw new Error('a write without a target');
+  return target;
+}

@@ -1,0 +1,55 @@
+import { FhirError } from '../../fhir/errors.js';
+import { FILTER, readFilter } from '../filter/read-filter.js';
+import type { CriterionContext } from './criterion-context.js';
+import { isLinkName, MAX_LINKS, splitLinkName } from './link-name.js';
+import { parseLinks } from './parse-links.js';
+import { findPlainRow, parsePlain } from './parse-plain.js';
+import type { Condition, Criterion } from '../query/query.js';
+import { quote } from './quote.js';
+import { resolveLinks } from './resolve-links.js';
+
+export type { CriterionContext, LinkContext } from './criterion-context.js';
+export { modifiersOf } from './modifiers.js';
+export { findPlainRow as findRow } from './parse-plain.js';
+
+/**
+ * Reads one criterion: `code[:modifier]` and its value, alternatives separated by commas; or a chain or reverse chain to such
+ * a parameter of another type: `subject:Patient.name`, `_has:Observation:patient:code`, each of them nested in the other.
+ * A reference that leads to several types becomes one condition for each that has the parameter and takes the value.
+ *
+ * @throws FhirError `parameter-unknown`, `modifier-unknown`, `prefix-unknown` for what does not exist, or not yet, and
+ * `parameter-invalid`: which parameter, what is wrong, what would be right
+ */
+export function parseCriterion(
+  name: string,
+  value: string,
+  context: CriterionContext & { readonly hierarchy?: never },
+): Condition;
+export function parseCriterion(name: string, value: string, context: CriterionContext): Criterion;
+export function parseCriterion(name: string, value: string, context: CriterionContext): Criterion {
+  if (name === FILTER) return readFilter(value, context);
+  if (!isLinkName(name)) return parsePlain(name, value, context, findPlainRow(name, context.rows));
+  const { last, found } = resolveName(name, context);
+  return parseLinks({ name, last, value }, found, context);
+}
+
+/**
+ * Checks a name that has no value: what `parseCriterion` would say of it with one.
+ *
+ * @throws FhirError `parameter-unknown`, `parameter-invalid`; modifiers at the end are not looked at
+ */
+export function checkName(name: string, context: Pick<CriterionContext, 'rows' | 'links'>): void {
+  if (isLinkName(name)) resolveName(name, context);
+  else if (name !== FILTER) findPlainRow(name, context.rows);
+}
+
+function resolveName(name: string, { links }: Pick<CriterionContext, 'links'>) {
+  if (links === undefined) throw notHere(name);
+  const parts = splitLinkName(name, links.most ?? MAX_LINKS);
+  return { last: parts.last, found: resolveLinks(parts, name, links) };
+}
+
+function notHere(name: string): FhirError {
+  const text = `The parameter ${quote(name)} leads to other resources, which only a search of one type does: [base]/[type]?…`;
+  return new FhirError('parameter-unknown', text);
+}

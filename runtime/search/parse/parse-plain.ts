@@ -1,0 +1,179 @@
+import type { SearchRow } from '../../contract/search.js';
+import { FhirError } from '../../fhir/errors.js';
+import { ownMember } from '../../fhir/own-member.js';
+import { MAX_PLACES, PLACE_PARSERS } from '../places/parse-places.js';
+import { placesOf } from '../places/place-rows.js';
+import type { PlainContext } from './criterion-context.js';
+import { isSearchable } from './later-parameters.js';
+import { isMembers, parseMembers } from './members.js';
+import { admitsModifier, HEAD_MODIFIERS, modifiersOf, prefixesOf } from './modifiers.js';
+import { isDirection, joinHierarchies, parseHierarchy } from './parse-hierarchy.js';
+import { splitPrefix } from '../query/intervals.js';
+import { LATER, plainParser, VALUE_PARSERS, type ValueParser, type ValueRow } from './parse-value.js';
+import type { Criterion, WordsTest } from '../query/query.js';
+import { clip, quote } from './quote.js';
+import { compositeTests, invalid, missing, readValue, toCondition } from './read-value.js';
+import { splitAt, unescape } from './split.js';
+import { countWords, MOST_WORDS } from '../text/has-words.js';
+import { isWords, takesWords } from './text-modifiers.js';
+import { checkLength, readBeginning, readWords, takeLength, textBudget } from '../text/parse-words.js';
+import { noModifiers, notYet, unknownParameter } from './unknown-parameter.js';
+
+/**
+ * Reads the value of one parameter of one type: no links.
+ *
+ * @param name `code[:modifier]`
+ * @param row what `code` stands for
+ * @param label what messages call it: the name itself, or `Patient.name:exact` where a link leads to it
+ * @throws FhirError as `parseCriterion`
+ */
+export function parsePlain(
+  name: string,
+  value: string,
+  context: PlainContext,
+  row: SearchRow,
+  label = name,
+): Criterion {
+  const { modifier } = splitName(name);
+  const { code } = row;
+  if (value === '') throw invalid(label, 'has no value');
+  if (isMembers(code)) return parseMembers(code, modifier, value, context, label);
+  if (modifier !== '' && !admitsModifier(row, modifier)) throw wrongModifier(label, modifier, row, context);
+  if (name.endsWith(':')) throw wrongModifier(label, modifier, row, context);
+  if (modifier !== '' && isWords(row)) throw wrongModifier(label, modifier, row, context);
+  if (modifier === 'missing') return missing(label, value, row);
+  const parts = splitAt(value, ',');
+  const places = placesOf(row);
+  const most = places === undefined ? context.maxAlternatives : Math.min(MAX_PLACES, context.maxAlternatives);
+  if (row.single === true && parts.length > 1) {
+    throw invalid(label, `takes one value, and has ${parts.length}: its definition says multipleOr: false`);
+  }
+  checkComparators(label, parts, row);
+  if (parts.length > most) throw invalid(label, `has ${parts.length} values, and may have ${most}`);
+  if (places !== undefined) {
+    if (modifier !== '') throw wrongModifier(label, modifier, row, context);
+    const parse = PLACE_PARSERS[places.kind];
+    return { param: code, places: parts.flatMap((part) => readValue(label, part, () => parse(part))) };
+  }
+  if (row.type === 'composite') {
+    if (modifier !== '') throw wrongModifier(label, modifier, row, context);
+    return { param: code, composite: parts.map((part) => compositeTests(label, part, row, context, plainParser)) };
+  }
+  if (row.type === 'reference' && isDirection(modifier) && context.hierarchy !== undefined) {
+    const all = { ...context, ...context.hierarchy };
+    const hierarchies = parts.map((part) => readValue(label, part, () => parseHierarchy(part, modifier, row, all)));
+    return { param: code, hierarchies: joinHierarchies(hierarchies) };
+  }
+  if (takesWords(row, modifier)) {
+    const some = readParts(label, modifier, value, parts, Math.max(most, MOST_WORDS), context);
+    return { param: code, words: some.length === 1 ? some[0]! : { some } };
+  }
+  const { parse, target } = findParser(label, modifier, row, context);
+  const condition = toCondition(
+    code,
+    parts.flatMap((part) => readValue(label, part, () => parse(part, target, context))),
+  );
+  return modifier === 'not' ? { not: condition } : condition;
+}
+
+/** Reads the values of a parameter that is asked for words. @param most words, of all of them */
+function readParts(
+  label: string,
+  modifier: string,
+  value: string,
+  parts: readonly string[],
+  most: number,
+  { text: budget = textBudget() }: PlainContext,
+): readonly WordsTest[] {
+  const isBeginning = modifier === 'text';
+  const key = `${isBeginning} ${value}`;
+  const known = budget.known.get(key);
+  if (known !== undefined) return known;
+  readValue(label, value, () => checkLength(value, most));
+  readValue(label, value, () => takeLength(value, budget));
+  const read = isBeginning ? readBeginning : readWords;
+  let words = 0;
+  const some = parts.map((part) => {
+    const test = readValue(label, part, () => read(unescape(part), budget));
+    words += countWords(test);
+    if (words > most) throw invalid(label, `has more than ${most} words`);
+    return test;
+  });
+  budget.known.set(key, some);
+  return some;
+}
+
+const COMPARED: ReadonlySet<string> = new Set(['date', 'number', 'quantity']);
+
+/** Definitions of stored parameters may admit some prefixes only; a value without one is equal. */
+function checkComparators(label: string, parts: readonly string[], row: SearchRow): void {
+  if (row.isStored !== true || row.comparators === undefined || !COMPARED.has(row.type)) return;
+  const admitted = prefixesOf(row);
+  for (const part of parts) {
+    const { prefix, rest } = splitPrefix(part);
+    if (rest === part || admitted.includes(prefix)) continue;
+    const text = `takes the prefixes ${admitted.join(', ') || 'none'} by its definition, not ${quote(prefix)}`;
+    throw new FhirError('prefix-unknown', `The parameter ${quote(label)} ${text}`);
+  }
+}
+
+/**
+ * The parameter that a name with or without a modifier is about.
+ *
+ * @throws FhirError `parameter-unknown`
+ */
+export function findPlainRow(
+  name: string,
+  rows: ReadonlyMap<string, SearchRow>,
+  isListed?: (code: string) => boolean,
+): SearchRow {
+  const { code, modifier } = splitName(name);
+  const row = rows.get(code);
+  if (row === undefined) throw unknownParameter(name, code, rows, isListed);
+  if (modifier !== '' && WITHOUT_MODIFIERS.has(code)) throw noModifiers(name, code);
+  if (!isSearchable(row) && !isMembers(row.code)) throw notYet(code);
+  return row;
+}
+
+const WITHOUT_MODIFIERS: ReadonlySet<string> = new Set(['_filter', '_type']);
+
+/** `code:modifier`; only the first colon counts. */
+export function splitName(name: string): { readonly code: string; readonly modifier: string } {
+  const colon = name.indexOf(':');
+  return colon < 0 ? { code: name, modifier: '' } : { code: name.slice(0, colon), modifier: name.slice(colon + 1) };
+}
+
+interface FoundParser {
+  readonly parse: ValueParser;
+  readonly target: ValueRow;
+}
+
+function findParser(name: string, modifier: string, row: SearchRow, context: PlainContext): FoundParser {
+  const parsers = VALUE_PARSERS[row.type];
+  if (parsers === undefined) throw notYet(row.code);
+  if (modifier !== '' && ownMember(HEAD_MODIFIERS, row.code)?.includes(modifier) === false)
+    throw wrongModifier(name, modifier, row, context);
+  const parse = Object.hasOwn(parsers, modifier) && modifier !== '[type]' ? parsers[modifier] : undefined;
+  if (parse !== undefined) return { parse, target: row };
+  const typed = parsers['[type]'];
+  if (typed === undefined || !context.isResourceType(modifier)) throw wrongModifier(name, modifier, row, context);
+  if (row.targets !== undefined && !row.targets.includes(modifier)) {
+    throw invalid(name, `never refers to ${modifier}, but to ${row.targets.join(', ')}`);
+  }
+  return { parse: typed, target: { ...row, targets: [modifier] } };
+}
+
+function wrongModifier(
+  name: string,
+  modifier: string,
+  row: SearchRow,
+  { hierarchy }: Pick<PlainContext, 'hierarchy'>,
+): FhirError {
+  const reason = ownMember(LATER[row.type] ?? {}, modifier);
+  const valid = modifiersOf(row, hierarchy).map((each) => `:${each}`);
+  const what =
+    reason === undefined
+      ? `is of type ${row.type} and takes ${valid.join(', ') || 'no modifier'}, not :${clip(modifier)}`
+      : `takes no :${modifier}: ${reason}; it takes ${valid.join(', ')}`;
+  return new FhirError('modifier-unknown', `The parameter ${quote(name)} ${what}`);
+}

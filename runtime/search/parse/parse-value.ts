@@ -1,0 +1,265 @@
+import type { ComponentRow, SearchRow, SearchType } from '../../contract/search.js';
+import { isId } from '../../fhir/id.js';
+import { readReference } from '../../path/reference-text.js';
+import { dateInterval } from '../values/date-interval.js';
+import { fold } from '../values/fold.js';
+import { canonicalUnit, toCanonical } from '../values/ucum/canonical.js';
+import { UCUM } from '../values/quantity.js';
+import type { Zone } from '../values/zone.js';
+import { asciiLower } from '../query/ascii-lower.js';
+import {
+  aroundValue,
+  dateEnds,
+  mapEnds,
+  numberEnds,
+  PREFIXES,
+  readPrecise,
+  splitPrefix,
+  type Precise,
+} from '../query/intervals.js';
+import type { SystemTest, TokenTest, ValueTest } from '../query/query.js';
+import { splitAt, unescape } from './split.js';
+
+/** What values are read with. */
+export interface ValueContext {
+  readonly isResourceType: (name: string) => boolean;
+  /** Where dates without an offset are read. */
+  readonly zone: Zone;
+  /** Milliseconds since the epoch, for `ap` of dates. */
+  readonly now: number;
+  /** Base URL of this server, whose absolute references are as good as relative ones. */
+  readonly baseUrl?: string;
+}
+
+/** A value that cannot be one; says what would be. */
+export class ValueError extends Error {}
+
+/** A value that begins with what looks like a prefix, and is none. */
+export class PrefixError extends ValueError {
+  constructor(prefix: string) {
+    super(`takes the prefixes ${PREFIXES.join(', ')}, not ${JSON.stringify(prefix)}`);
+  }
+}
+
+/** @throws PrefixError where two letters stand before what could be a value */
+function checkPrefix(text: string): void {
+  const [, prefix] = /^([A-Za-z]{2})[0-9+.-]/.exec(text) ?? [];
+  if (prefix !== undefined) throw new PrefixError(prefix);
+}
+
+/** The parameter, or the part of a composite, that a value is for. */
+export type ValueRow = Pick<SearchRow, 'type' | 'targets' | 'paths'> | ComponentRow;
+
+/** Reads one alternative of a value, escapes still in it: tests of which an entry has to fulfil some. */
+export type ValueParser = (text: string, row: ValueRow, context: ValueContext) => readonly ValueTest[];
+
+/**
+ * How values are read, by search type and modifier (`''`: none; `[type]`: the name of a resource type). A modifier that
+ * is missing here does not exist for the type, or is refused by name (`LATER`).
+ */
+export const VALUE_PARSERS: Readonly<Partial<Record<SearchType, Readonly<Record<string, ValueParser>>>>> = {
+  token: {
+    '': (text, row) => [inAnyCase(tokenTest(text), row)],
+    not: (text, row) => [inAnyCase(tokenTest(text), row)],
+    'code-text': (text) => [{ is: 'token-code-begins', lower: asciiLower(unescape(text)) }],
+    'of-type': (text) => [ofTypeTest(text)],
+  },
+  string: {
+    '': (text) => [{ is: 'string-begins', folded: folded(unescape(text)) }],
+    exact: (text) => [{ is: 'string-equals', text: unescape(text) }],
+    contains: (text) => [{ is: 'string-contains', folded: folded(unescape(text)) }],
+  },
+  uri: {
+    '': (text) => [{ is: 'uri-equals', value: unescape(text) }],
+    not: (text) => [{ is: 'uri-equals', value: unescape(text) }],
+    below: (text) => [{ is: 'uri-below', value: unescape(text) }],
+    above: (text) => [{ is: 'uri-above', value: unescape(text) }],
+  },
+  date: { '': dateTests },
+  number: { '': numberTests },
+  quantity: { '': quantityTests },
+  reference: {
+    '': referenceTests,
+    '[type]': typedReferenceTests,
+    not: referenceTests,
+    identifier: (text) => [identifierTest(text)],
+  },
+};
+
+/** How values of a type are read without a modifier; undefined: it has no such values. */
+export function plainParser(type: SearchType): ValueParser | undefined {
+  return VALUE_PARSERS[type]?.[''];
+}
+
+const TERMINOLOGY = 'there is no terminology service yet';
+
+/** Modifiers that the specification has, and why they are refused here. */
+export const LATER: Readonly<Partial<Record<SearchType, Readonly<Record<string, string>>>>> = {
+  token: {
+    in: TERMINOLOGY,
+    'not-in': TERMINOLOGY,
+    above: TERMINOLOGY,
+    below: TERMINOLOGY,
+  },
+  reference: {
+    'code-text': 'references have no code; what stands beside them is found by :text',
+    in: TERMINOLOGY,
+    'not-in': TERMINOLOGY,
+    contains: 'hierarchies are followed by :above and :below, one at a time',
+  },
+  string: { text: 'words are found by _text and _content' },
+  uri: { contains: 'URIs are found by whole segments alone' },
+};
+
+/** A text as strings are compared, without escapes. @throws ValueError where nothing of it is */
+export function folded(text: string): string {
+  const plain = fold(text);
+  if (plain === '') throw new ValueError('has nothing to compare: letters or digits are needed');
+  return plain;
+}
+
+/** `code`, `system|code`, `|code`, `system|`. https://hl7.org/fhir/R5/search.html#token */
+export function tokenTest(text: string): TokenTest {
+  const parts = splitAt(text, '|').map(unescape);
+  const [first = '', second] = parts;
+  if (parts.length > 2) throw new ValueError('is a code, or system|code; a | within them is written \\|');
+  if (second === undefined) return { is: 'token', code: first };
+  if (first === '' && second === '') throw new ValueError('has neither a system nor a code');
+  if (first === '') return { is: 'token', system: null, code: second };
+  return second === '' ? { is: 'token', system: first } : { is: 'token', system: first, code: second };
+}
+
+/**
+ * What is a mere string (`version`, `lot-number`) is compared without case, of which codes and identifiers keep theirs:
+ * "if the underlying datatype is string then the search is not case sensitive".
+ */
+function inAnyCase(test: TokenTest, { paths }: ValueRow): ValueTest {
+  const types = paths.flatMap((path) => path.types);
+  if (!test.code || types.length === 0 || types.some((type) => type !== 'string')) return test;
+  return anyCase('token-any-case', test);
+}
+
+/** The test without the case of its code. */
+export function anyCase(is: 'token-any-case' | 'token-other', test: TokenTest): ValueTest {
+  const { system, code }: { system?: SystemTest; code?: string } = test;
+  // An index has them in the order of ids, which it has not where the case may differ.
+  if (is === 'token-any-case' && (code === undefined || !/[A-Za-z]/.test(code))) return test;
+  return { is, ...(system !== undefined && { system }), ...(code !== undefined && { lower: asciiLower(code) }) };
+}
+
+function ofTypeTest(text: string): ValueTest {
+  const parts = splitAt(text, '|').map(unescape);
+  const [system = '', code = '', value = ''] = parts;
+  if (parts.length !== 3 || code === '' || value === '') {
+    throw new ValueError('is system|code|value: a coding of the type, and the value of the identifier');
+  }
+  return { is: 'of-type', ...(system !== '' && { system }), code, value };
+}
+
+function identifierTest(text: string): ValueTest {
+  const test = tokenTest(text);
+  const { system, code: value }: { system?: SystemTest; code?: string } = test;
+  return { is: 'identifier', ...(system !== undefined && { system }), ...(value !== undefined && { value }) };
+}
+
+function dateTests(text: string, _row: ValueRow, { zone, now }: ValueContext): readonly ValueTest[] {
+  const { prefix, rest } = splitPrefix(unescape(text));
+  // A plus that was not escaped in the URL arrives as a space.
+  const interval = dateInterval(rest.replace(/ (\d\d:\d\d)$/, '+$1'), zone);
+  if (interval === undefined) {
+    checkPrefix(rest);
+    throw new ValueError('is no date: YYYY, YYYY-MM, YYYY-MM-DD, or that with Thh:mm[:ss[.fff]] and Z or +hh:mm');
+  }
+  return dateEnds(prefix, interval, now).map((ends) => ({ is: 'date' as const, ...ends }));
+}
+
+function numberTests(text: string): readonly ValueTest[] {
+  const { prefix, rest } = splitPrefix(unescape(text));
+  return numberEnds(prefix, precise(rest)).map((ends) => ({ is: 'number' as const, ...ends }));
+}
+
+function precise(text: string): Precise {
+  const read = readPrecise(text);
+  if (read === undefined) {
+    checkPrefix(text);
+    throw new ValueError('is no number');
+  }
+  return read;
+}
+
+/** `number`, `number|system|code`, `number||code`. https://hl7.org/fhir/R5/search.html#quantity */
+function quantityTests(text: string): readonly ValueTest[] {
+  const parts = splitAt(text, '|').map(unescape);
+  const [first = '', system = '', unit = ''] = parts;
+  if (parts.length === 2 || parts.length > 3) throw new ValueError('is a number, number|system|code or number||unit');
+  const { prefix, rest } = splitPrefix(first);
+  const number = precise(rest);
+  const canonical = system === UCUM && unit !== '' ? canonicalUnit(unit) : undefined;
+  if (canonical !== undefined) {
+    const convert = (value: number): number => toCanonical(value, canonical);
+    const converted = { value: convert(number.value), low: convert(number.low), high: convert(number.high) };
+    // A tenth of a temperature depends on its scale, so it is converted when all is reckoned.
+    const ends =
+      prefix === 'ap'
+        ? numberEnds(prefix, number).map((each) => mapEnds(each, convert))
+        : numberEnds(prefix, aroundValue(converted));
+    return ends.map((each) => ({ is: 'quantity' as const, canonical: canonical.unit, ...each }));
+  }
+  const units = { ...(system !== '' && { system }), ...(unit !== '' && { unit }) };
+  return numberEnds(prefix, number).map((ends) => ({ is: 'quantity' as const, ...units, ...ends }));
+}
+
+/**
+ * `id`, `Type/id`, with `/_history/version` behind, a URL, `canonical|version#fragment`.
+ * https://hl7.org/fhir/R5/search.html#reference
+ */
+function referenceTests(text: string, row: ValueRow, { isResourceType, baseUrl }: ValueContext): readonly ValueTest[] {
+  const targets = 'targets' in row ? row.targets : undefined;
+  const [named = '', canonicalVersion, ...more] = splitAt(text, '|').map(unescape);
+  if (more.length > 0) throw new ValueError('is a reference, or canonical|version');
+  if (canonicalVersion === undefined && isId(named)) return localTests({ id: named, types: targets }, baseUrl);
+  const read = canonicalVersion === undefined ? readReference(named) : undefined;
+  if (read === undefined || !isResourceType(read.type)) return [canonicalTest(named, canonicalVersion)];
+  const { type, base, ...rest } = read;
+  const place = { types: [type], ...rest };
+  if (base === undefined || base === baseUrl) return localTests(place, baseUrl);
+  // A canonical may have the form of an address.
+  return [{ is: 'reference', ...place, base }, canonicalTest(named, undefined)];
+}
+
+/** The same with the type as modifier, which the value may repeat. `row.targets` has that type alone. */
+function typedReferenceTests(text: string, row: ValueRow, context: ValueContext): readonly ValueTest[] {
+  const [type] = ('targets' in row ? row.targets : undefined) ?? [];
+  const named = readReference(unescape(text))?.type;
+  if (named !== undefined && named !== type && context.isResourceType(named)) {
+    throw new ValueError(`is of type ${type} by its modifier, and of type ${named} by its value`);
+  }
+  return referenceTests(text, row, context);
+}
+
+/** Type, id and version of a resource here. */
+interface Place {
+  readonly id: string;
+  readonly types?: readonly string[] | undefined;
+  readonly version?: string;
+}
+
+/** A reference to a resource here, relative or absolute. */
+export function localTests({ types, ...place }: Place, baseUrl: string | undefined): readonly ValueTest[] {
+  const test = { is: 'reference' as const, ...place, ...(types !== undefined && { types }) };
+  return baseUrl === undefined ? [test] : [test, { ...test, base: baseUrl }];
+}
+
+/** A fragment stands at the end: behind the version where there is one. */
+function canonicalTest(text: string, versioned: string | undefined): ValueTest {
+  const [url = '', ofUrl] = text.split('#', 2);
+  const [version, ofVersion] = versioned?.split('#', 2) ?? [];
+  const fragment = ofVersion ?? ofUrl;
+  if (url === '') throw new ValueError('is an id, Type/id, a URL, or canonical|version');
+  return {
+    is: 'reference',
+    url,
+    ...(version !== undefined && version !== '' && { version }),
+    ...(fragment !== undefined && fragment !== '' && { fragment }),
+  };
+}

@@ -1,0 +1,30 @@
+import type { Bounds } from '../../../../search/query/query.js';
+import { EARLIEST, LATEST } from '../../bson/index-rows.js';
+import type { Range } from './row-test.js';
+
+/**
+ * Bounds of an end of an interval as those of a Date. An end that is open lies beyond all numbers, and is stored as the
+ * first or the last instant; so that one is within no bound on its own side, and within every one on the other.
+ */
+export function dateRange(bounds: Bounds, end: 'low' | 'high'): Range {
+  const [first, last] = [EARLIEST.getTime(), LATEST.getTime()];
+  // The least that is no open low end, and the greatest that is no open high end.
+  const [least, greatest] = end === 'low' ? [first + 1, last] : [first, last - 1];
+  const { gt, gte, lt, lte } = bounds;
+  const date = (time: number): Date => new Date(Math.min(Math.max(time, first), last));
+  return {
+    ...(gt !== undefined && { gt: date(clamp(Math.floor(gt), least - 1, greatest)) }),
+    ...(gte !== undefined && { gte: date(clamp(Math.ceil(gte), least, greatest + 1)) }),
+    ...(lt !== undefined && { lt: date(clamp(Math.ceil(lt), least, greatest + 1)) }),
+    ...(lte !== undefined && { lte: date(clamp(Math.floor(lte), least - 1, greatest)) }),
+  };
+}
+
+function clamp(value: number, least: number, greatest: number): number {
+  return Math.min(Math.max(value, least), greatest);
+}
+
+/** Bounds of the time of a version, of which both ends are alike. */
+export function timeRanges({ low, high }: { readonly low?: Bounds; readonly high?: Bounds }): Range[] {
+  return [low, high].flatMap((bounds) => (bounds === undefined ? [] : [dateRange(bounds, 'high')]));
+}

@@ -1,0 +1,137 @@
+import type { IndexEntry } from '../../../../search/entry.js';
+import type { Leaf, ValueTest } from '../../../../search/query/query.js';
+import { entryAccess, idAccess, timeAccess } from '../plan/access.js';
+import { joinedParam, partParam, referenceParams } from '../../bson/index-rows.js';
+import { timeRanges } from './date-range.js';
+import { NONE, type Compiled } from './compiled.js';
+import { compilePlaces } from './places.js';
+import { compileRows } from './rows.js';
+import { rangeMatch } from './row-match.js';
+import { shareGroup } from './row-expression.js';
+import { byIds, isOfManyTypes } from './many-types.js';
+import { mergeTests, type RowTests } from '../plan/merge.js';
+import type { Kind, Range, RowTest } from './row-test.js';
+import { toRowTests } from './row-tests.js';
+import { compileWords } from './words.js';
+
+/** Arrays of rows that entries of a kind are in. */
+const ARRAYS: Readonly<Record<Exclude<IndexEntry['kind'], 'composite' | 'words'>, Kind>> = {
+  token: 'token',
+  string: 'string',
+  date: 'date',
+  number: 'number',
+  quantity: 'number',
+  reference: 'reference',
+  uri: 'uri',
+  // Their rows are tokens: cells.
+  position: 'token',
+  region: 'token',
+};
+
+/**
+ * What a condition on entries or on the head of a resource comes to.
+ *
+ * @param hasManyPlaces as of the whole search
+ */
+export function compileLeaf(type: string, leaf: Leaf, hasManyPlaces: boolean): Compiled {
+  const toRows = hasManyPlaces ? rowsByIds : rowsOf;
+  if ('ids' in leaf) {
+    const keys = [...new Set(leaf.ids)].map((id) => `${type}/${id}`);
+    return { filter: { _id: { $in: keys } }, accesses: [idAccess(type, leaf.ids)] };
+  }
+  if ('updated' in leaf) return compileTime(type, leaf.updated.map(timeRanges));
+  if ('present' in leaf) return compilePresent(type, leaf.param, leaf.present);
+  if ('places' in leaf) return compilePlaces(type, leaf.param, leaf.places);
+  if ('words' in leaf) return compileWords(type, leaf.param, leaf.words);
+  if ('any' in leaf) return compileRows(type, mergeTests(toRows(leaf.param, leaf.any)));
+  return compileComposite(type, leaf.param, leaf.composite, toRows);
+}
+
+function compileTime(type: string, alternatives: readonly (readonly Range[])[]): Compiled {
+  const filters = alternatives.map((ranges) => ({
+    $and: [{}, ...ranges.map((range) => ({ updated: rangeMatch(range) }))],
+  }));
+  if (filters.length === 0) return { filter: NONE, accesses: [] };
+  const [ranges = []] = alternatives;
+  // Bounds of both ends are bounds of the one time.
+  const accesses = alternatives.length === 1 ? [timeAccess(type, Object.assign({}, ...ranges) as Range)] : [];
+  return { filter: { $or: filters }, accesses };
+}
+
+function compilePresent(type: string, param: string, kind: Exclude<IndexEntry['kind'], 'words'>): Compiled {
+  if (kind === 'composite') {
+    // The part tells nothing of its kind.
+    const kinds = [...new Set(Object.values(ARRAYS))];
+    const names = referenceParams(partParam(param, 0));
+    return { filter: { $or: kinds.map((each) => ({ [`${each}.p`]: { $in: names } })) }, accesses: [] };
+  }
+  const array = ARRAYS[kind];
+  if (array === 'reference') return compileRows(type, mergeTests(referenceParams(param).map((p) => ({ kind: array, p, fields: {} })))); // prettier-ignore
+  const access = { ...entryAccess(type, array, param, { ranges: [{}] }), isExact: true };
+  return { filter: { [array]: { $elemMatch: { p: param } } }, accesses: [access] };
+}
+
+/** What tests of a parameter come to. */
+type ToRows = (p: string, tests: readonly ValueTest[]) => readonly RowTest[];
+
+function rowsOf(p: string, tests: readonly ValueTest[]): readonly RowTest[] {
+  return tests.flatMap((test) => toRowTests(p, test));
+}
+
+/** The same, but references of many types by their ids. */
+function rowsByIds(p: string, tests: readonly ValueTest[]): readonly RowTest[] {
+  const many = tests.filter(isOfManyTypes);
+  const others = many.length === 0 ? tests : tests.filter((test) => !isOfManyTypes(test));
+  return [...rowsOf(p, others), ...byIds(p, many)];
+}
+
+/**
+ * Each part is fulfilled by some row, and for some alternative all parts by rows of one group. The first can use an index, the
+ * second makes it exact.
+ */
+function compileComposite(
+  type: string,
+  param: string,
+  alternatives: readonly (readonly (readonly ValueTest[])[])[],
+  toRows: ToRows,
+): Compiled {
+  const joined = joinedTests(param, alternatives);
+  if (joined !== undefined) return compileRows(type, [joined]);
+  const rows = alternatives
+    .map((parts) => parts.map((tests, i) => toRows(partParam(param, i), tests)))
+    .filter((parts) => parts.every((tests) => tests.length > 0));
+  const count = Math.max(0, ...rows.map((parts) => parts.length));
+  if (rows.length === 0 || count === 0) return { filter: NONE, accesses: [] };
+  const parts = Array.from({ length: count }, (_, i) =>
+    compileRows(type, mergeTests(rows.flatMap((tests) => tests[i] ?? []))),
+  );
+  const exact = { $expr: shareGroup(rows) };
+  return {
+    filter: { $and: [...parts.map(({ filter }) => filter), exact] },
+    accesses: parts.flatMap(({ filter, accesses }) =>
+      accesses.map((access) => ({ ...access, part: filter, isExact: false })),
+    ),
+  };
+}
+
+/** Codes with a system beside what is compared by ranges, where one parameter has the rows of all alternatives. */
+function joinedTests(
+  param: string,
+  alternatives: readonly (readonly (readonly ValueTest[])[])[],
+): RowTests | undefined {
+  const rows: RowTest[] = [];
+  for (const [tokens = [], values = [], ...others] of alternatives) {
+    if (others.length > 0) return undefined;
+    for (const token of tokens) {
+      if (token.is !== 'token' || token.code === undefined || typeof token.system !== 'string') return undefined;
+      const p = joinedParam(param, { system: token.system, code: token.code });
+      for (const value of values) {
+        const hasRow = value.is === 'number' || value.is === 'date' || (value.is === 'quantity' && value.canonical !== undefined); // prettier-ignore
+        if (!hasRow) return undefined;
+        rows.push(...toRowTests(p, value));
+      }
+    }
+  }
+  const [only, ...more] = mergeTests(rows);
+  return more.length === 0 ? only : undefined;
+}

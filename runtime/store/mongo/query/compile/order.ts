@@ -1,0 +1,99 @@
+import type { Document } from 'mongodb';
+
+import type { SortKey } from '../../../../search/query/query.js';
+import type { Raw } from '../../bson/bson.js';
+import { readValue } from '../../bson/bson.js';
+import { slotFields, type SlotOf } from '../../bson/sort-slots.js';
+import { readHead } from '../../bson/stored-version.js';
+import { sortExpression } from './sort-expression.js';
+
+/** What a resource is sorted by: dates in milliseconds, tokens as code and system. */
+export type OrderValue = string | number | readonly [code: string, system: string];
+
+/** One key of an order. */
+export interface OrderKey {
+  /** The field with the value; documents without one have none, or null. */
+  readonly field: string;
+  readonly sign: 1 | -1;
+  /** How the field is computed; absent: it is there. */
+  readonly expression?: Document;
+  isValue(value: unknown): boolean;
+  /** The value as the server compares it. */
+  toStored(value: OrderValue): unknown;
+}
+
+/** The order of a search; what is equal in all keys comes by id. */
+export interface Order {
+  readonly keys: readonly OrderKey[];
+  /** By which index it can be walked through: ids, times, a slot; or it has to be computed. */
+  readonly by: 'id' | 'updated' | 'slot' | 'computed';
+  /** Of ids: -1 where they come last first. */
+  readonly idSign: 1 | -1;
+}
+
+/** A compound order of the server may have 32 fields: two of each key, and the id. */
+const MAX_KEYS = 15;
+
+/** The order that keys ask for. Nothing comes after an id. */
+export function toOrder(type: string, sort: readonly SortKey[], slotOf: SlotOf): Order {
+  const end = sort.findIndex(({ by }) => by === 'id');
+  const before = end < 0 ? sort : sort.slice(0, end);
+  const idSign = end >= 0 && sort[end]!.isDescending ? -1 : 1;
+  // Further keys would decide between what is equal in fifteen.
+  const all = before.slice(0, MAX_KEYS).map((key, i) => toKey(type, key, i, slotOf));
+  // What is equal in a field is so when it is asked for again, in whatever direction.
+  const keys = all.filter(({ field }, i) => all.findIndex((key) => key.field === field) === i);
+  const [first] = keys;
+  if (first === undefined) return { keys, by: 'id', idSign };
+  const isPlain = keys.length === 1 && first.expression === undefined && idSign === 1;
+  const by = !isPlain ? 'computed' : first.field === 'updated' ? 'updated' : 'slot';
+  return { keys, by, idSign };
+}
+
+function toKey(type: string, { param, by, isDescending }: SortKey, place: number, slotOf: SlotOf): OrderKey {
+  const sign = isDescending ? -1 : 1;
+  const isTime = by === 'updated' || by === 'date';
+  const rest = {
+    sign,
+    isValue: (value: unknown) =>
+      by === 'token' ? isPair(value) : isTime || isNumeric(by) ? typeof value === 'number' : typeof value === 'string',
+    toStored: (value: OrderValue) => storedOf(value, isTime),
+  } as const;
+  if (by === 'updated') return { ...rest, field: 'updated' };
+  const slot = by === 'string' || by === 'date' || isNumeric(by) ? slotOf(type, param) : undefined;
+  if (slot !== undefined) {
+    const { least, greatest } = slotFields(slot);
+    return { ...rest, field: isDescending ? greatest : least };
+  }
+  if (by === 'id') throw new Error('an id ends an order');
+  return { ...rest, field: `s${place}`, expression: sortExpression(param, by, isDescending) };
+}
+
+function storedOf(value: OrderValue, isTime: boolean): unknown {
+  if (typeof value === 'object') return { code: value[0], system: value[1] };
+  return isTime ? new Date(value) : value;
+}
+
+function isNumeric(by: SortKey['by']): boolean {
+  return by === 'number' || by === 'quantity';
+}
+
+function isPair(value: unknown): boolean {
+  return Array.isArray(value) && value.length === 2 && value.every((each) => typeof each === 'string');
+}
+
+/** What a document is sorted by, for a cursor behind it. */
+export function valuesOf(bytes: Raw, { keys }: Order): (OrderValue | null)[] {
+  const { fields } = readHead(bytes);
+  return keys.map(({ field }) => {
+    const found = fields.get(field);
+    return found === undefined ? null : toValue(readValue(bytes, found));
+  });
+}
+
+function toValue(value: unknown): OrderValue | null {
+  if (value === null || typeof value === 'string') return value;
+  if (value instanceof Date) return value.getTime();
+  if (value instanceof Map) return [String(value.get('code')), String(value.get('system'))];
+  return Number(value);
+}

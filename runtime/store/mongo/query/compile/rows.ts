@@ -1,0 +1,141 @@
+import type { Document } from 'mongodb';
+
+import { fold } from '../../../../search/values/fold.js';
+import { entryAccess, type Access } from '../plan/access.js';
+import { endsOf, hasBound, hullOf, isClosed, lower, upper, type Hull } from '../plan/hull.js';
+import { NONE, type Compiled } from './compiled.js';
+import { KEY_FIELD, type RowTests } from '../plan/merge.js';
+import { hasRow } from './row-expression.js';
+import { isMatchable, rangeMatch, toMatch } from './row-match.js';
+import type { FieldTests, Range, Value } from './row-test.js';
+import { beginnings, prefixRange } from './text.js';
+import { anyOf } from '../plan/unite.js';
+
+/** So many alternatives each walk through their own piece of the index. */
+const MAX_BRANCHES = 16;
+
+/** Some row of some of these arrays and parameters fulfils some of their tests. */
+export function compileRows(type: string, all: readonly RowTests[]): Compiled {
+  const compiled = all.map((tests) => compileArray(type, tests));
+  const [first] = compiled;
+  if (first !== undefined && compiled.length === 1) return first;
+  if (compiled.length === 0) return { filter: NONE, accesses: [] };
+  return anyOf(compiled);
+}
+
+function compileArray(type: string, tests: RowTests): Compiled {
+  const { kind, p, alternatives } = tests;
+  if (!alternatives.every(isMatchable)) {
+    const filter = { $expr: hasRow(alternatives.map((fields) => ({ kind, p, fields }))) };
+    return { filter: { $and: [{ [kind]: { $elemMatch: { p } } }, filter] }, accesses: [wholeOf(type, tests)] };
+  }
+  return kind === 'date' || kind === 'number' ? compileEnds(type, tests, kind) : compileKeys(type, tests);
+}
+
+function wholeOf(type: string, { kind, p }: RowTests): Access {
+  return entryAccess(type, kind, p, { ranges: [{}] });
+}
+
+/** Tests of texts: by values, or by beginnings. */
+function compileKeys(type: string, tests: RowTests): Compiled {
+  const { kind, p, alternatives } = tests;
+  const keys = alternatives.map((fields) => keysOf(kind, fields));
+  const values = keys.flatMap((each) => (each !== undefined && 'values' in each ? [each.values] : []));
+  if (values.length === alternatives.length) {
+    const all = [...new Set(values.flat())];
+    const access = entryAccess(type, kind, p, { values: all });
+    const isExact = all.length === 1 && isOfOne(alternatives, KEY_FIELD[kind]!);
+    return { filter: oneElement(tests, { [KEY_FIELD[kind]!]: toMatchOf(all) }), accesses: [{ ...access, isExact }] };
+  }
+  const isBounded = keys.every((each) => each !== undefined);
+  if (!isBounded || keys.length > MAX_BRANCHES) {
+    return { filter: oneElement(tests, {}), accesses: [wholeOf(type, tests)] };
+  }
+  const ranges = keys.flatMap((each): readonly Range[] =>
+    each === undefined ? [] : 'values' in each ? each.values.map((value) => ({ gte: value, lte: value })) : each.ranges,
+  );
+  const isExact = ranges.length === 1 && isOfOne(alternatives, KEY_FIELD[kind]!);
+  return { filter: branches(tests), accesses: [{ ...entryAccess(type, kind, p, { ranges }), isExact }] };
+}
+
+/** Whether rows are asked for one field by its order, and for no other: what a stretch of the index holds. */
+function isOfOne(alternatives: readonly FieldTests[], name: string): boolean {
+  const [only = {}] = alternatives;
+  const test = only[name];
+  const isStretch = test !== undefined && ('in' in test || 'range' in test);
+  return isStretch && alternatives.length === 1 && Object.keys(only).length === 1;
+}
+
+type Keys = { readonly values: readonly Value[] } | { readonly ranges: readonly Range[] };
+
+/** What the indexed field can be; undefined: anything. */
+function keysOf(kind: RowTests['kind'], fields: FieldTests): Keys | undefined {
+  const test = fields[KEY_FIELD[kind]!];
+  if (test === undefined) {
+    const text = fields['text'];
+    return kind === 'string' && text !== undefined && 'in' in text ? { values: foldedOf(text.in) } : undefined;
+  }
+  if ('in' in test) return { values: test.in };
+  if ('range' in test) return { ranges: [test.range] };
+  const lower = 'beginsAnyCase' in test ? test.beginsAnyCase : 'equalsAnyCase' in test ? test.equalsAnyCase : undefined;
+  return lower === undefined ? undefined : { ranges: beginnings(lower).heads.map(prefixRange) };
+}
+
+/** What a text can be folded to: as ours are, or less. */
+function foldedOf(texts: readonly Value[]): string[] {
+  return [...new Set(texts.map(String).flatMap((text) => [fold(text), text.toLowerCase(), text]))];
+}
+
+function toMatchOf(values: readonly Value[]): Document {
+  return values.length === 1 ? { $eq: values[0] } : { $in: [...values] };
+}
+
+/** One element within these bounds, for which some alternative holds. */
+function oneElement({ kind, p, alternatives }: RowTests, bounds: Document): Document {
+  const [only] = alternatives;
+  if (only !== undefined && alternatives.length === 1) {
+    return { [kind]: { $elemMatch: { p, ...bounds, ...toMatch(only) } } };
+  }
+  return { [kind]: { $elemMatch: { p, ...bounds, $or: alternatives.map(toMatch) } } };
+}
+
+/** Each alternative by itself, which the server looks up one by one. */
+function branches({ kind, p, alternatives }: RowTests): Document {
+  const filters = alternatives.map((fields) => oneElement({ kind, p, alternatives: [fields] }, {}));
+  return filters.length === 1 ? filters[0]! : { $or: filters };
+}
+
+/** Tests of intervals: by their low ends, or by their high ones. */
+function compileEnds(type: string, tests: RowTests, kind: 'date' | 'number'): Compiled {
+  const { p, alternatives } = tests;
+  const each = alternatives.map(endsOf);
+  if (each.length > 1 && each.length <= MAX_BRANCHES && each.every(({ low }) => isClosed(low))) {
+    const filters = alternatives.map((fields, i) => within(kind, p, each[i]!, [fields]));
+    return { filter: { $or: filters }, accesses: [entryAccess(type, kind, p, { ranges: each.map(({ low }) => low) })] };
+  }
+  const hull = hullOf(alternatives);
+  const byLow = { ...entryAccess(type, kind, p, { ranges: [hull.low] }), isExact: isOfOne(alternatives, 'low') };
+  const byHigh = {
+    ...entryAccess(type, `${kind}_high`, p, { ranges: [hull.high] }),
+    isExact: isOfOne(alternatives, 'high'),
+  };
+  return { filter: within(kind, p, hull, alternatives), accesses: choose(hull, byLow, byHigh) };
+}
+
+/** The better way where it can be told from the bounds alone; both for what overlaps an interval. */
+function choose({ low, high }: Hull, byLow: Access, byHigh: Access): Access[] {
+  if (!hasBound(high) || hasBound(lower(low))) return [byLow];
+  return !hasBound(low) || hasBound(upper(high)) ? [byHigh] : [byLow, byHigh];
+}
+
+function within(kind: string, p: string, { low, high }: Hull, alternatives: readonly FieldTests[]): Document {
+  const bounds = {
+    ...(hasBound(low) && { low: rangeMatch(low) }),
+    ...(hasBound(high) && { high: rangeMatch(high) }),
+  };
+  const [only] = alternatives;
+  // Its own bounds are those of the hull, or less tight.
+  if (only !== undefined && alternatives.length === 1)
+    return { [kind]: { $elemMatch: { p, ...toMatch(only), ...bounds } } };
+  return { [kind]: { $elemMatch: { p, ...bounds, $or: alternatives.map(toMatch) } } };
+}

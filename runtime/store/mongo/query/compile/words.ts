@@ -1,0 +1,73 @@
+import type { Document } from 'mongodb';
+
+import type { WordsTest } from '../../../../search/query/query.js';
+import { beginningIn, phraseIn } from '../../../../search/text/has-words.js';
+import { CONTENT, NARRATIVE } from '../../../../search/text/parameters.js';
+import { entryAccess } from '../plan/access.js';
+import { everyOf, type Compiled } from './compiled.js';
+import { escapeRegex, prefixRange } from './text.js';
+import { anyOf } from '../plan/unite.js';
+
+/** What a test of the words of a parameter comes to: each word is a way to it. */
+export function compileWords(type: string, p: string, test: WordsTest): Compiled {
+  if ('phrase' in test) return compilePhrase(type, p, test.phrase);
+  if ('begins' in test) return compileBeginning(type, p, test.begins);
+  if ('some' in test) {
+    const some = test.some.map((each) => compileWords(type, p, each));
+    return some.length === 1 ? some[0]! : anyOf(some);
+  }
+  const all = test.all.map((each) => compileWords(type, p, each));
+  const none = test.none.map((each) => compileWords(type, p, each).filter);
+  const filters = [...all.map(({ filter }) => filter), ...(none.length === 0 ? [] : [{ $nor: none }])];
+  const accesses = all.flatMap((each) =>
+    each.accesses.map((access) => ({ ...access, part: access.part ?? each.filter, isExact: false })),
+  );
+  return { filter: everyOf(filters), accesses };
+}
+
+/** Several words have to follow each other in a text, too. */
+function compilePhrase(type: string, p: string, words: readonly string[]): Compiled {
+  const keys = keysOf(p);
+  const isExact = words.length === 1 && p === keys;
+  const texts = isExact ? [] : [hasText(p, phraseIn(words))];
+  const all = [...new Set(words)].map((word) => ({ word, part: element(keys, { w: { $eq: word } }) }));
+  return {
+    filter: everyOf([all[0]!.part, ...texts]),
+    accesses: all.map(({ word, part }) => ({
+      ...entryAccess(type, 'words', keys, { values: [word] }),
+      // Not all that has the word has the phrase.
+      ...(!isExact && { part }),
+      isExact,
+    })),
+  };
+}
+
+function compileBeginning(type: string, p: string, words: readonly string[]): Compiled {
+  const keys = keysOf(p);
+  const last = words.at(-1)!;
+  // Two bounds of an array may be met by two of its elements, a pattern is met by one.
+  const begun = element(keys, { w: { $regex: `^${escapeRegex(last)}` } });
+  const byLast = { ...entryAccess(type, 'words', keys, { ranges: [prefixRange(last)] }), part: begun };
+  const text = hasText(p, beginningIn(words));
+  if (words.length === 1) return { filter: everyOf([begun, text]), accesses: [byLast] };
+  const [first = last] = words;
+  const part = element(keys, { w: { $eq: first } });
+  const byFirst = { ...entryAccess(type, 'words', keys, { values: [first] }), part };
+  return { filter: everyOf([part, text]), accesses: [byFirst, byLast] };
+}
+
+/** The parameter that has the words of another: those of the narrative are among those of the content. See `WordsRow`. */
+function keysOf(p: string): string {
+  return p === NARRATIVE ? CONTENT : p;
+}
+
+/** One row has all of this. */
+function element(p: string | Document, fields: Document): Document {
+  return { words: { $elemMatch: { p, ...fields } } };
+}
+
+/** Some text of a parameter has this; no way into the index, which would be taken for another one than the words are. */
+function hasText(p: string, part: string): Document {
+  const row = element(p === CONTENT ? { $in: [CONTENT, NARRATIVE] } : p, { text: { $regex: escapeRegex(part) } });
+  return { $nor: [{ $nor: [row] }] };
+}

@@ -1,0 +1,70 @@
+import type { Document } from 'mongodb';
+
+import type { Batch } from '../read/snapshot.js';
+import type { Ask } from './ask.js';
+import { everyOf } from './compile/compile.js';
+import type { FindCursor } from './cursor.js';
+import type { Order, OrderKey, OrderValue } from './compile/order.js';
+
+/** Finds what fulfils the filters, and sorts it by values that are computed for each document: orders that no index has. */
+export async function sortComputed(
+  ask: Ask,
+  type: string,
+  order: Order,
+  after: FindCursor | undefined,
+  filters: readonly Document[],
+  hint: Document | undefined,
+  limit: number,
+): Promise<Batch> {
+  const computed = order.keys.flatMap(({ field, expression }) =>
+    expression === undefined ? [] : [[field, expression]],
+  );
+  const pipeline = [
+    { $match: everyOf(filters) },
+    ...(computed.length === 0 ? [] : [{ $set: Object.fromEntries(computed) as Document }]),
+    { $project: ask.projection },
+    { $set: Object.fromEntries(order.keys.map(({ field }, i) => [lackOf(i), lacks(field)])) },
+    ...(after === undefined ? [] : [{ $match: behind(type, order, after) }]),
+    { $sort: sortOf(order) },
+    { $limit: limit },
+  ];
+  return ask.pipeline(pipeline, hint, limit);
+}
+
+/** The field that says whether a document has no value for a key: 1, or 0. */
+function lackOf(key: number): string {
+  return `lacks${key}`;
+}
+
+function lacks(field: string): Document {
+  return { $cond: [{ $eq: [{ $ifNull: [`$${field}`, null] }, null] }, 1, 0] };
+}
+
+/** What has no value comes last, in both directions. */
+function sortOf({ keys, idSign }: Order): Document {
+  const fields = keys.flatMap(({ field, sign }, i) => [
+    [lackOf(i), 1],
+    [field, sign],
+  ]);
+  return Object.fromEntries([...fields, ['_id', idSign]]) as Document;
+}
+
+/** Equal in the first keys and behind in the next, for each key; or equal in all, with an id that comes later. */
+function behind(type: string, { keys, idSign }: Order, { values, id }: FindCursor): Document {
+  const equal = keys.map((key, i) => isEqual(key, i, values[i] ?? null));
+  const alternatives = keys.flatMap((key, i) => {
+    const value = values[i] ?? null;
+    // Nothing is behind what has no value.
+    return value === null ? [] : [{ $and: [...equal.slice(0, i), isBehind(key, i, value)] }];
+  });
+  const last = { _id: { [idSign === 1 ? '$gt' : '$lt']: `${type}/${id}` } };
+  return { $or: [...alternatives, { $and: [...equal, last] }] };
+}
+
+function isEqual({ field, toStored }: OrderKey, i: number, value: OrderValue | null): Document {
+  return value === null ? { [lackOf(i)]: 1 } : { [lackOf(i)]: 0, [field]: { $eq: toStored(value) } };
+}
+
+function isBehind({ field, sign, toStored }: OrderKey, i: number, value: OrderValue): Document {
+  return { $or: [{ [lackOf(i)]: 1 }, { [lackOf(i)]: 0, [field]: { [sign === 1 ? '$gt' : '$lt']: toStored(value) } }] };
+}

@@ -1,0 +1,95 @@
+import type { FindPage, FindQuery } from '../../store.js';
+import { completeOf } from '../write/complete.js';
+import { openFinder, type Finder } from './links/finder.js';
+import { include } from './links/includes.js';
+import { translateMongoError } from '../mongo-errors.js';
+import type { QueryLimits, Snapshot } from '../read/snapshot.js';
+import { toKey } from './links/held.js';
+import { readPageVersions } from './links/page-versions.js';
+import { idOf } from './links/read-all.js';
+import { readFindCursor, writeFindCursor, type FindCursor } from './cursor.js';
+import { toOrder, type Order } from './compile/order.js';
+import type { FindParts } from './parts.js';
+import { runSearch } from './run-search.js';
+
+/** Finds pages of current resources. */
+export function openFind(parts: FindParts): (query: FindQuery, limits: QueryLimits) => Promise<FindPage> {
+  const { snapshots, turns, slotOf, now } = parts;
+
+  async function page(
+    query: FindQuery,
+    order: Order,
+    after: FindCursor | undefined,
+    snapshot: Snapshot,
+  ): Promise<FindPage> {
+    const finder = await openFinder(snapshot, parts, query, order, after);
+    // What is known to be on several pages is counted at the same time; all of it may take long, and one search is not to have two
+    // cores of the database for that.
+    const isBeside = query.count === 0 || (query.total === 'cheap' && finder.isLongerThan(query.count));
+    const [read, counted] = await Promise.all([
+      query.count === 0 ? NO_PAGE : readPage(finder, query, (from) => openFinder(snapshot, parts, query, order, from)),
+      isBeside ? totalOf(finder, query, after) : undefined,
+    ]);
+    const complete = await completeOf(snapshot, now);
+    const { versions, last, hasMore } = read;
+    const isAll = query.count > 0 && after === undefined && !hasMore;
+    const total =
+      isAll && query.total !== 'none'
+        ? versions.length
+        : (counted ?? (isBeside ? undefined : await totalOf(finder, query, after)));
+    const included =
+      query.include === undefined
+        ? {}
+        : await include(query.include, versions, { snapshot, ask: finder.ask, parts, base: query.base });
+    const shown = { versions, complete, ...included, ...(total !== undefined && { total }) };
+    return last === undefined || !hasMore
+      ? shown
+      : { ...shown, next: writeFindCursor({ ...last, ...(total !== undefined && { total }) }) };
+  }
+
+  return async (query, limits) => {
+    const order = toOrder(query.type, query.sort, slotOf);
+    const after = query.after === undefined ? undefined : readFindCursor(query.after, order);
+    try {
+      return await runSearch(snapshots, turns, query, limits, (snapshot) => page(query, order, after, snapshot));
+    } catch (error) {
+      throw translateMongoError(error);
+    }
+  };
+}
+
+interface Page extends Pick<FindPage, 'versions'> {
+  readonly last?: Pick<FindCursor, 'id' | 'values'>;
+  readonly hasMore: boolean;
+}
+
+const NO_PAGE: Page = { versions: [], hasMore: false };
+
+/** @param goOn finds what comes behind a place: where all that a page would have is left out, the next takes its place */
+async function readPage(
+  finder: Finder,
+  { type, count }: FindQuery,
+  goOn: (from: FindCursor) => Promise<Finder>,
+): Promise<Page> {
+  for (let at = finder; ;) {
+    const { documents, isCut, valuesAt } = await at.page(count + 1);
+    const { versions, passed } = await readPageVersions(at.ask, type, documents.slice(0, count));
+    const bytes = documents[passed - 1];
+    if (bytes === undefined) return { versions, hasMore: false };
+    const hasMore = isCut || documents.length > passed;
+    const last = { id: toKey(idOf(bytes)).id, values: valuesAt(passed - 1) };
+    if (versions.length > 0 || !hasMore) return { versions, hasMore, last };
+    at = await goOn(last);
+  }
+}
+
+/** The total of the first page, on each. */
+async function totalOf(
+  finder: Finder,
+  { total }: Pick<FindQuery, 'total'>,
+  after: FindCursor | undefined,
+): Promise<number | undefined> {
+  if (after !== undefined) return after.total;
+  if (total === 'none') return undefined;
+  return total === 'accurate' ? finder.countAll() : finder.countCheaply();
+}

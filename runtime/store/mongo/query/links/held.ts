@@ -1,0 +1,135 @@
+import { BSON, type Document } from 'mongodb';
+
+import type { Range } from '../compile/row-test.js';
+import { linksOf, type Plan, type PlannedLink } from '../plan/plan.js';
+import type { Raw } from '../../bson/bson.js';
+import type { ReferenceRow, TokenRow, UriRow } from '../../bson/documents.js';
+import type { ResourceKey } from '../../../store.js';
+import { referenceParam } from '../../bson/index-rows.js';
+
+/** What of a resource links go by. */
+export interface Held {
+  /** `Patient/1`. */
+  readonly key: string;
+  readonly references: readonly ReferenceRow[];
+  /** What canonicals name it by. */
+  readonly urls: readonly string[];
+  readonly versions: readonly string[];
+}
+
+/** Parameters whose values canonicals name. https://hl7.org/fhir/R5/references.html#canonical */
+export const [URL_PARAM, VERSION_PARAM] = ['url', 'version'] as const;
+
+/** What of it is needed. */
+export interface Need {
+  /** Parameters of references. */
+  readonly params: readonly string[];
+  readonly names: boolean;
+}
+
+/** What the links of a plan need. */
+export function needOf(plan: Plan): Need {
+  const links: readonly PlannedLink[] = linksOf(plan);
+  const params = links.flatMap((link) => ('chain' in link ? [link.param] : []));
+  return { params: [...new Set(params)], names: links.some((link) => 'has' in link) };
+}
+
+/** Asks for what is needed, and the `_id`. */
+export function projectionOf({ params, names }: Need): Document {
+  const rows = (array: string, values: readonly string[]): Document => ({
+    [array]: { $filter: { input: `$${array}`, as: 'row', cond: { $in: ['$$row.p', { $literal: [...values] }] } } },
+  });
+  const all = params.flatMap((param) => [param, referenceParam(param, 'url')]);
+  return {
+    _id: 1,
+    ...(params.length > 0 && rows('reference', all)),
+    ...(names && { ...rows('uri', [URL_PARAM]), ...rows('token', [VERSION_PARAM]) }),
+  };
+}
+
+/** Asks for what is needed, and all that a walk through the pages goes by. */
+export function candidateProjection({ params, names }: Need): Document {
+  return {
+    string: 0,
+    date: 0,
+    number: 0,
+    words: 0,
+    resource: 0,
+    numbers: 0,
+    ...(params.length === 0 && { reference: 0 }),
+    ...(!names && { uri: 0, token: 0 }),
+  };
+}
+
+/** What a document holds of it. */
+export function toHeld(bytes: Raw): Held {
+  const { _id, reference, uri, token } = BSON.deserialize(bytes) as {
+    _id: string;
+    reference?: ReferenceRow[] | null;
+    uri?: UriRow[] | null;
+    token?: TokenRow[] | null;
+  };
+  return {
+    key: _id,
+    references: reference ?? [],
+    urls: (uri ?? []).flatMap(({ p, value }) => (p === URL_PARAM ? [value] : [])),
+    versions: (token ?? []).flatMap(({ p, code }) => (p === VERSION_PARAM && code !== undefined ? [code] : [])),
+  };
+}
+
+/** A place that a row names. */
+export interface Place {
+  readonly type: string;
+  readonly id: string;
+  /** Absent: the reference is a relative one. */
+  readonly base?: string;
+}
+
+/** The place that a row names, wherever it is; undefined: it names none. */
+export function placeIn({ to, id, by }: ReferenceRow): Place | undefined {
+  if (to === undefined || id === undefined || by !== undefined) return undefined;
+  const end = to.length - id.length - 1;
+  const at = to.lastIndexOf('/', end - 1);
+  return at < 0 ? { type: to.slice(0, end), id } : { type: to.slice(at + 1, end), id, base: to.slice(0, at) };
+}
+
+/**
+ * The type of the place that a row names; undefined: it names none on this server.
+ *
+ * @param base as in `PageQuery`
+ */
+export function typeOfPlace(row: ReferenceRow, base: string | undefined): string | undefined {
+  const place = placeIn(row);
+  return place !== undefined && (place.base === undefined || place.base === base) ? place.type : undefined;
+}
+
+/** The places that lead to some keys. @param base absent: none with a base does */
+export function placesOf(keys: readonly string[], base: string | undefined): readonly string[] {
+  return base === undefined ? keys : [...keys, ...keys.map((key) => `${base}/${key}`)];
+}
+
+/** All places with a base before them. */
+export function placesBelow(base: string): Range {
+  // What follows the slash is the zero.
+  return { gte: `${base}/`, lt: `${base}0` };
+}
+
+/** The key that a place of this server leads to. */
+export function keyOfPlace(place: string, base: string | undefined): string {
+  return base !== undefined && place.startsWith(`${base}/`) ? place.slice(base.length + 1) : place;
+}
+
+/** Whether a row is a canonical that names a resource, if its URL does. */
+export function isCanonicalOf(
+  { type: named, version }: ReferenceRow,
+  type: string,
+  versions: readonly string[],
+): boolean {
+  return (named === undefined || named === type) && (version === undefined || versions.includes(version));
+}
+
+/** What a key names. */
+export function toKey(key: string): ResourceKey {
+  const at = key.indexOf('/');
+  return { type: key.slice(0, at), id: key.slice(at + 1) };
+}

@@ -1,0 +1,107 @@
+import type { Ask } from '../ask.js';
+import type { ProbedWay } from '../plan/choose.js';
+import { entryAccess } from '../plan/access.js';
+import type { Conjunct, Way } from '../compile/compile.js';
+import type { Plan } from '../plan/plan.js';
+import type { Range } from '../compile/row-test.js';
+import { lengthOf, type Probes } from '../plan/probe.js';
+import { BY_TYPE_AND_TIME } from '../../indexes.js';
+import { referenceParam } from '../../bson/index-rows.js';
+import { placesBelow } from './held.js';
+import type { LinkLimits } from './limits.js';
+import { openMemo, type Memo } from './memo.js';
+import type { Snapshot } from '../../read/snapshot.js';
+
+/** What links are looked into with, while a search is done. */
+export interface Links {
+  readonly snapshot: Snapshot;
+  readonly probes: Probes;
+  readonly ask: Ask;
+  readonly limits: LinkLimits;
+  /** What was counted to choose between their sides. */
+  readonly probed: ProbedWay[];
+  /** What was found out about plans, which are the same on many paths where chains lead into contained resources, too. */
+  readonly known: Known;
+  /** As in `PageQuery`. */
+  readonly base: string | undefined;
+  /** Types that have versions that are current: deletions too. */
+  types(): Promise<ReadonlySet<string>>;
+  /** Whether any reference of a parameter is a canonical, or another URL. */
+  hasUrls(type: string, param: string): Promise<boolean>;
+  /** The base, if any reference of a parameter names a place with it: else relative ones are all that lead to this server. */
+  ownBase(type: string, param: string): Promise<string | undefined>;
+}
+
+/** How many resources may fulfil a plan, and the best way to them. */
+export interface Size {
+  readonly matches: number;
+  readonly isMore: boolean;
+  /** Absent: through all of the type. */
+  readonly way?: Way;
+  readonly conjuncts: readonly Conjunct[];
+}
+
+/** Of each function that walks through plans, what it came to. */
+export interface Known {
+  readonly reduced: Memo<Plan>;
+  readonly keys: Memo<readonly string[] | undefined>;
+  readonly sizes: Memo<Size>;
+  readonly fewest: Memo<number>;
+}
+
+/** Nothing is known yet. */
+export function openLinks(
+  snapshot: Snapshot,
+  probes: Probes,
+  ask: Ask,
+  limits: LinkLimits,
+  base: string | undefined,
+): Links {
+  let types: Promise<ReadonlySet<string>> | undefined;
+  const [urls, bases] = [new Map<string, Promise<boolean>>(), new Map<string, Promise<string | undefined>>()];
+  return {
+    snapshot,
+    probes,
+    ask,
+    limits,
+    probed: [],
+    known: { reduced: openMemo(), keys: openMemo(), sizes: openMemo(), fewest: openMemo() },
+    base,
+    types: () => (types ??= typesIn(snapshot)),
+    hasUrls(type, param) {
+      const name = `${type} ${param}`;
+      const known = urls.get(name) ?? hasRows(snapshot, type, referenceParam(param, 'url'));
+      urls.set(name, known);
+      return known;
+    },
+    ownBase(type, param) {
+      const name = `${type} ${param}`;
+      const known = bases.get(name) ?? usedBase(snapshot, type, param, base);
+      bases.set(name, known);
+      return known;
+    },
+  };
+}
+
+/** Types that have current versions, by one step of the index for each. */
+export async function typesIn(snapshot: Snapshot): Promise<ReadonlySet<string>> {
+  const pipeline = [{ $match: { type: { $gte: '' } } }, { $sort: { type: 1 } }, { $group: { _id: '$type' } }];
+  const rows = await snapshot.aggregate('resource', pipeline, BY_TYPE_AND_TIME);
+  return new Set(rows.map(({ _id }) => String(_id)));
+}
+
+/** A base, if any reference of a parameter names a place with it. */
+async function usedBase(
+  snapshot: Snapshot,
+  type: string,
+  param: string,
+  base: string | undefined,
+): Promise<string | undefined> {
+  if (base === undefined) return undefined;
+  return (await hasRows(snapshot, type, param, placesBelow(base))) ? base : undefined;
+}
+
+async function hasRows(snapshot: Snapshot, type: string, p: string, range: Range = {}): Promise<boolean> {
+  const { stretches, hint } = entryAccess(type, 'reference', p, { ranges: [range] });
+  return (await lengthOf(snapshot, stretches[0]!, hint, 1)) > 0;
+}

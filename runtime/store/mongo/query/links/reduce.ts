@@ -1,0 +1,150 @@
+import { askedFor, linksOf, mapLinks, type Plan, type PlannedLink, type PlannedTarget } from '../plan/plan.js';
+import type { RowTest } from '../compile/row-test.js';
+import { NOTHING } from '../../../../search/query/query.js';
+import { referenceParam } from '../../bson/index-rows.js';
+import { FEW_TYPES } from './chain.js';
+import { collectHeld, collectKeys } from './collect.js';
+import { placesOf, typeOfPlace, type Held } from './held.js';
+import type { Links } from './links.js';
+import { fewestIn } from './size.js';
+import { canonicalsOf, namedBy } from './named.js';
+
+/** How much longer than the shortest side a side may be that is collected. */
+const TIMES = 4;
+
+/** Replaces links by what they come to, where few resources are behind them compared with all that is asked for. */
+export async function settle(links: Links, type: string, where: Plan): Promise<Plan> {
+  const { few, some } = links.limits;
+  const plan = await reduce(links, type, where, few);
+  if (linksOf(plan).length === 0 || (await fewestIn(links, type, plan, few)) <= few) return plan;
+  const fewest = await fewestIn(links, type, plan, some);
+  return fewest > some ? plan : reduce(links, type, plan, Math.min(some, TIMES * fewest));
+}
+
+/** Sides that are longer than few are told apart by these. */
+const FURTHER = [3000, 10_000, 50_000];
+
+/** The same where it turned out that many candidates do not fulfil them. */
+export async function settleFurther(links: Links, type: string, plan: Plan): Promise<Plan> {
+  const { most } = links.limits;
+  for (const limit of FURTHER) {
+    if ((await fewestIn(links, type, plan, limit)) > limit) continue;
+    return reduce(links, type, plan, Math.min(most, TIMES * limit));
+  }
+  return plan;
+}
+
+/** Replaces links, inner ones first, behind which no more than so many resources are; the same object where there are none. */
+export function reduce(links: Links, type: string, plan: Plan, most: number): Promise<Plan> {
+  return links.known.reduced(type, plan, most, () =>
+    mapLinks(plan, (link) =>
+      'chain' in link ? reduceChain(links, type, link, most) : reduceHas(links, type, link, most),
+    ),
+  );
+}
+
+async function reduceChain(
+  links: Links,
+  type: string,
+  link: Extract<PlannedLink, { chain: unknown }>,
+  most: number,
+): Promise<Plan> {
+  const { param } = link;
+  const types = link.chain.length > FEW_TYPES ? await links.types() : undefined;
+  const chain = link.chain.filter((target) => types?.has(target.type) !== false);
+  const each = await Promise.all(
+    chain.map(async (target) => {
+      const where = await reduce(links, target.type, target.where, most);
+      return { target: { ...target, where }, rows: await rowsTo(links, type, param, { ...target, where }, most) };
+    }),
+  );
+  const known = each.filter(({ rows }) => rows !== undefined);
+  const open = each.flatMap(({ target, rows }) => (rows === undefined ? [target] : []));
+  if (known.length === 0) {
+    if (open.length === 0) return NOTHING;
+    const isSame = open.length === link.chain.length && open.every(({ where }, i) => where === link.chain[i]?.where);
+    return isSame ? link : { param, chain: open };
+  }
+  const of = askedFor({ param, chain: known.map(({ target }) => target) });
+  const rows = { rows: known.flatMap((one) => one.rows ?? []), of };
+  return open.length === 0 ? rows : { some: [rows, { param, chain: open }] };
+}
+
+/** Tests of references that lead to what fulfils a plan; undefined: that is too much. */
+async function rowsTo(
+  links: Links,
+  source: string,
+  param: string,
+  { type, where }: PlannedTarget,
+  most: number,
+): Promise<readonly RowTest[] | undefined> {
+  const [keys, hasUrls, base] = await Promise.all([
+    collectKeys(links, type, where, most),
+    links.hasUrls(source, param),
+    links.ownBase(source, param),
+  ]);
+  if (keys === undefined) return undefined;
+  const to = placesOf(keys, base);
+  // Few of the keys, but of the places so many that a command may not hold them.
+  if (to.length > keys.length && to.length > links.limits.most) return undefined;
+  const places: RowTest = { kind: 'reference', p: param, fields: { to: { in: to } } };
+  return hasUrls ? [places, ...(await canonicals(links, param, type, keys))] : [places];
+}
+
+/** Tests of canonicals that name some resources. */
+async function canonicals(links: Links, param: string, type: string, keys: readonly string[]): Promise<RowTest[]> {
+  const p = referenceParam(param, 'url');
+  const alike = new Map<string, { urls: Set<string>; versions: readonly string[] }>();
+  const urls = new Set<string>();
+  for await (const { urls: own, versions } of canonicalsOf(links, keys)) {
+    const name = JSON.stringify(versions);
+    const same = alike.get(name) ?? { urls: new Set(), versions };
+    alike.set(name, same);
+    for (const url of own) {
+      urls.add(url);
+      same.urls.add(url);
+    }
+  }
+  const ofType = [{ isAbsent: true }, { in: [type] }] as const;
+  const tests = [...alike.values()].filter(({ versions }) => versions.length > 0);
+  return ofType.flatMap((named): RowTest[] => [
+    { kind: 'reference', p, fields: { to: { in: [...urls] }, version: { isAbsent: true }, type: named } },
+    ...tests.map(({ urls: own, versions }): RowTest => {
+      return { kind: 'reference', p, fields: { to: { in: [...own] }, version: { in: versions }, type: named } };
+    }),
+  ]);
+}
+
+async function reduceHas(
+  links: Links,
+  type: string,
+  link: Extract<PlannedLink, { has: unknown }>,
+  most: number,
+): Promise<Plan> {
+  const { has } = link;
+  const where = await reduce(links, has.type, has.where, most);
+  const open = where === has.where ? link : { has: { ...has, where } };
+  const sources = await collectHeld(links, has.type, where, most, { params: [has.param], names: false });
+  const ids = sources === undefined ? undefined : await targetsOf(links, type, has.param, sources);
+  return ids === undefined ? open : { ids: [...ids], of: askedFor(open) };
+}
+
+/** Ids of what references of a parameter lead to; undefined: there are too many. */
+async function targetsOf(
+  links: Links,
+  type: string,
+  param: string,
+  sources: readonly Held[],
+): Promise<ReadonlySet<string> | undefined> {
+  const ids = new Set<string>();
+  const rows = sources.flatMap(({ references }) => references);
+  for (const row of rows) if (row.p === param && typeOfPlace(row, links.base) === type) ids.add(row.id!);
+  if (ids.size > links.limits.most) return undefined;
+  const urlParam = referenceParam(param, 'url');
+  const canonical = rows.filter(({ p, type: named }) => p === urlParam && (named === undefined || named === type));
+  for await (const key of namedBy(links, type, canonical)) {
+    ids.add(key.slice(type.length + 1));
+    if (ids.size > links.limits.most) return undefined;
+  }
+  return ids;
+}

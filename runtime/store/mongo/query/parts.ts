@@ -1,0 +1,18 @@
+import type { LinkLimits } from './links/limits.js';
+import type { MemberTypes } from './links/contained-types.js';
+import type { Snapshots } from '../read/snapshot.js';
+import type { SlotOf } from '../bson/sort-slots.js';
+import type { Probes } from './plan/probe.js';
+import type { SearchTurns } from './run-search.js';
+
+/** What searches need. */
+export interface FindParts {
+  readonly snapshots: Snapshots;
+  readonly turns: SearchTurns;
+  readonly probes: Probes;
+  readonly slotOf: SlotOf;
+  readonly linkLimits: LinkLimits;
+  readonly memberTypes: MemberTypes;
+  /** The server's time. */
+  readonly now: () => number;
+}

@@ -1,0 +1,64 @@
+import type { Document } from 'mongodb';
+
+import { BY_TYPE_AND_TIME } from '../../indexes.js';
+import type { FindCursor } from '../cursor.js';
+import type { Order, OrderKey } from '../compile/order.js';
+
+/** A piece of an order; pieces follow each other. */
+export interface Segment {
+  /** What lies in it, of the type. */
+  readonly filter: Document;
+  readonly sort: Document;
+  /** The index to walk through. */
+  readonly hint: Document;
+  /** The order that this index has in place of `sort`: times, but what has one time is not in the order of ids. */
+  readonly roughly?: Document;
+}
+
+const BY_ID = { _id: 1 } as const;
+
+/** The pieces of an order that an index has, from its beginning or from a cursor on. */
+export function toSegments(type: string, order: Order, after: FindCursor | undefined): Segment[] {
+  const [key] = order.keys;
+  const last = after === undefined ? undefined : `${type}/${after.id}`;
+  if (key === undefined) {
+    return [{ filter: idRange(type, last, order.idSign), sort: { _id: order.idSign }, hint: BY_ID }];
+  }
+  const value = after?.values[0];
+  const begins = after === undefined ? [beginning(type, key)] : [];
+  const rest = value === undefined || value === null ? [] : behind(type, key, key.toStored(value), last);
+  // What has no value comes last; everything has a time.
+  const without = key.field === 'updated' ? [] : [withoutValue(type, key, value === null ? last : undefined)];
+  return [...begins, ...rest, ...without];
+}
+
+function beginning(type: string, key: OrderKey): Segment {
+  return { filter: { type, [key.field]: { $exists: true } }, ...walkOf(key) };
+}
+
+/** Equal ones come by id. */
+function behind(type: string, key: OrderKey, value: unknown, last: string | undefined): Segment[] {
+  const { field, sign } = key;
+  const { hint, ...walk } = walkOf(key);
+  return [
+    { filter: { type, [field]: { $eq: value }, ...idRange(type, last, 1) }, sort: BY_ID, hint },
+    { filter: { type, [field]: { [sign === 1 ? '$gt' : '$lt']: value } }, hint, ...walk },
+  ];
+}
+
+function withoutValue(type: string, { field }: OrderKey, last: string | undefined): Segment {
+  return { filter: { [field]: { $exists: false }, ...idRange(type, last, 1) }, sort: BY_ID, hint: BY_ID };
+}
+
+function walkOf({ field, sign }: OrderKey): Pick<Segment, 'sort' | 'hint' | 'roughly'> {
+  const sort = { [field]: sign, _id: 1 };
+  if (field !== 'updated') return { sort, hint: { type: 1, [field]: sign, _id: 1 } };
+  return { sort, hint: BY_TYPE_AND_TIME, roughly: { updated: sign, n: sign, id: sign } };
+}
+
+/** Ids of a type, behind the last in this direction. What follows the slash is the zero. */
+export function idRange(type: string, last: string | undefined, sign: 1 | -1): Document {
+  const [first, end] = [`${type}/`, `${type}0`];
+  if (last === undefined) return { _id: { $gte: first, $lt: end } };
+  return { _id: sign === 1 ? { $gt: last, $lt: end } : { $gte: first, $lt: last } };
+}

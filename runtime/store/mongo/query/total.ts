@@ -1,0 +1,94 @@
+import type { Document } from 'mongodb';
+
+import { CHEAP_TOTAL } from '../../store.js';
+import { BY_TYPE_AND_TIME, DELETED } from '../indexes.js';
+import { isTimeUp } from '../mongo-errors.js';
+import { typeAccess } from './plan/access.js';
+import { chooseFurther, COLLECTED } from './plan/choose.js';
+import { everyOf, restOf, type Way } from './compile/compile.js';
+import { drivingIn } from './plan/driving.js';
+import type { Search } from './open-search.js';
+import { lengthOf } from './plan/probe.js';
+
+/** How far ways are told apart for a cheap total: looking further is not. */
+const NEAR = 3000;
+
+/** How many resources match. */
+export async function countAll(search: Search): Promise<number> {
+  const { snapshot, conjuncts, choice, probes, listed } = search;
+  if (listed !== undefined) return listed.length;
+  if (conjuncts.length === 0) return countType(search);
+  const best = await chooseFurther(snapshot, probes, choice);
+  const hint = best?.way.access.hint ?? { _id: 1 };
+  return count(search, filtersOf(search, best?.way), hint);
+}
+
+/** The same where it is cheap; undefined: it is not. */
+export async function countCheaply(search: Search): Promise<number | undefined> {
+  const { probes, name, listed } = search;
+  if (listed !== undefined) return listed.length <= CHEAP_TOTAL.matches ? listed.length : undefined;
+  // Of many that match a few more or less are as many, for a while.
+  if (probes.isLong(name)) return undefined;
+  const total = (await countByIndex(search)) ?? (await countSome(search));
+  if (total !== undefined && total <= CHEAP_TOTAL.matches) return total;
+  probes.noteLong(name);
+  return undefined;
+}
+
+/** By an index alone, one more than is cheap at most; undefined: none knows all that matches. */
+async function countByIndex({ snapshot, conjuncts }: Search): Promise<number | undefined> {
+  const [only] = conjuncts;
+  const access = only?.accesses.find(({ isExact, stretches }) => isExact === true && stretches.length === 1);
+  if (access === undefined || conjuncts.length > 1) return undefined;
+  return lengthOf(snapshot, access.stretches[0]!, access.hint, CHEAP_TOTAL.matches + 1);
+}
+
+/** One more than is cheap at most; undefined: even that takes long. */
+async function countSome(search: Search): Promise<number | undefined> {
+  const { snapshot, type, choice, probes } = search;
+  const best = await chooseFurther(snapshot, probes, choice, NEAR);
+  const hint = best?.way.access.hint ?? { _id: 1 };
+  const limit = CHEAP_TOTAL.matches + 1;
+  const filters = filtersOf(search, best?.way);
+  try {
+    return await count(search, filters, hint, limit, choice.isShort ? undefined : CHEAP_TOTAL.time);
+  } catch (error) {
+    if (choice.isShort || !isTimeUp(error)) throw error;
+  }
+  // Where little is looked at it was the server that had no time.
+  return (await isShort(search)) ? count(search, filters, hint, limit) : undefined;
+
+  async function isShort({ conjuncts }: Search): Promise<boolean> {
+    // A single value was not counted yet.
+    const way = conjuncts.length === 0 || best === undefined ? typeAccess(type) : best.way.access;
+    const { isMore } = await probes.count(snapshot, way, COLLECTED);
+    return !isMore;
+  }
+}
+
+/** What is counted, what an index is used for first. */
+function filtersOf({ type, conjuncts }: Search, way: Way | undefined): Document[] {
+  return [drivingIn(type, way), ...restOf(conjuncts, way)];
+}
+
+async function count(
+  { snapshot }: Search,
+  filters: readonly Document[],
+  hint: Document,
+  limit?: number,
+  time?: number,
+): Promise<number> {
+  const pipeline = [{ $match: everyOf(filters) }, ...(limit === undefined ? [] : [{ $limit: limit }]), { $count: 'n' }];
+  const [row] = await snapshot.aggregate('resource', pipeline, hint, time);
+  return Number(row?.['n'] ?? 0);
+}
+
+/** All of a type, less the deletions, both by an index alone. */
+async function countType({ snapshot, type }: Search): Promise<number> {
+  const group = { $count: 'n' };
+  const [[all], [deleted]] = await Promise.all([
+    snapshot.aggregate('resource', [{ $match: { type } }, group], BY_TYPE_AND_TIME),
+    snapshot.aggregate('resource', [{ $match: { type, deleted: true } }, group], DELETED),
+  ]);
+  return Number(all?.['n'] ?? 0) - Number(deleted?.['n'] ?? 0);
+}

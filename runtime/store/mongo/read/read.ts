@@ -1,0 +1,58 @@
+import type { ClientSession } from 'mongodb';
+
+import type { StoredVersion, ResourceKey } from '../../store.js';
+import type { Raw } from '../bson/bson.js';
+import type { Causal } from './causal.js';
+import { keyOf, pastKeyOf, type Collections } from '../bson/documents.js';
+import { toStoredVersion, VERSION_ONLY } from '../bson/stored-version.js';
+import { answered } from './answered.js';
+
+/** Reads by key. They are asked of the primary, and what its majority has: so a write that this process answered is seen. */
+export interface Reader {
+  current(type: string, id: string): Promise<StoredVersion | undefined>;
+  many(keys: readonly ResourceKey[]): Promise<(StoredVersion | undefined)[]>;
+  version(type: string, id: string, version: number): Promise<StoredVersion | undefined>;
+  /** Reads something, whatever it is, within so many milliseconds. */
+  look(timeoutMS: number): Promise<void>;
+}
+
+/** Reads that ask for bytes, of which the text is made. @param time how long each may take, in milliseconds */
+export function openReader({ resource, history, setting }: Collections, causal: Causal, time: number): Reader {
+  const options = { raw: true, maxTimeMS: time } as const;
+  const current = { ...options, projection: VERSION_ONLY } as const;
+  const toVersion = (bytes: Raw | null): StoredVersion | undefined =>
+    bytes === null ? undefined : toStoredVersion(bytes);
+
+  async function readMany(
+    keys: readonly ResourceKey[],
+    session: ClientSession,
+  ): Promise<(StoredVersion | undefined)[]> {
+    const found = new Map<string, StoredVersion>();
+    const filter = { _id: { $in: [...new Set(keys.map(keyOf))] } };
+    const ofOneMoment = { ...current, session, readConcern: { level: 'snapshot' } } as const;
+    for await (const bytes of resource.find<Raw>(filter, ofOneMoment)) {
+      const stored = toStoredVersion(bytes);
+      found.set(keyOf(stored), stored);
+    }
+    return keys.map((key) => found.get(keyOf(key)));
+  }
+
+  async function readVersion(key: string, version: number, session: ClientSession): Promise<Raw | null> {
+    // In this order: a version that is not current any more when it is looked for there is past already.
+    const found = await resource.findOne<Raw>({ _id: key, version }, { ...current, session });
+    return found ?? history.findOne<Raw>({ _id: pastKeyOf(key, version) }, { ...options, session });
+  }
+
+  const read = <T>(work: (session: ClientSession) => Promise<T>): Promise<T> => answered(time, causal.read(work));
+
+  return {
+    current: async (type, id) =>
+      toVersion(await read((session) => resource.findOne<Raw>({ _id: keyOf({ type, id }) }, { ...current, session }))),
+    many: (keys) => read((session) => readMany(keys, session)),
+    version: async (type, id, version) =>
+      toVersion(await read((session) => readVersion(keyOf({ type, id }), version, session))),
+    async look(budget) {
+      await answered(budget, setting.findOne({}, { maxTimeMS: budget }));
+    },
+  };
+}

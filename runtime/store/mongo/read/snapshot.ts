@@ -1,0 +1,214 @@
+import type { ClientSession, Db, Document, Timestamp } from 'mongodb';
+import { setMaxListeners } from 'node:events';
+
+import type { Causal } from './causal.js';
+import { fieldsOf, readValue, skipName, type Raw } from '../bson/bson.js';
+import { isTimeUp, storeBusy, tooCostly } from '../mongo-errors.js';
+
+/** A moment of the cluster: seconds, and the operation within the second. */
+export interface ClusterTime {
+  readonly seconds: number;
+  readonly increment: number;
+}
+
+/** What is asked of one collection. */
+export interface FindQuery {
+  readonly collection: string;
+  readonly filter: Document;
+  readonly sort?: Document;
+  /** Absent: the server chooses. */
+  readonly hint?: Document;
+  readonly limit: number;
+  readonly projection?: Document;
+  /** Bounds of the walk through the index, the first within, the second without. */
+  readonly min?: Document;
+  readonly max?: Document;
+  readonly skip?: number;
+}
+
+/** An aggregation whose rows are documents. */
+export interface Pipeline {
+  readonly collection: string;
+  readonly pipeline: readonly Document[];
+  /** Absent: the server chooses. */
+  readonly hint?: Document;
+  /** Not more come, for `pipeline` says so. */
+  readonly limit: number;
+}
+
+/** What one answer of the server held. */
+export interface Batch {
+  readonly documents: readonly Raw[];
+  /** There are more within the limit, but they did not fit into the answer. */
+  readonly isCut: boolean;
+}
+
+/** Reads of one moment, all within one budget of time. The moment is that of the first of them. */
+export interface Snapshot {
+  time(): Promise<ClusterTime>;
+  find(query: FindQuery): Promise<Batch>;
+  pipeline(query: Pipeline): Promise<Batch>;
+  /** How the server does a command of one of these: it does it, now. */
+  explain(command: Document): Promise<Document>;
+  /**
+   * Few rows: not more than 1,000.
+   *
+   * @param hint absent: the server chooses
+   * @param time how long it may take, in milliseconds, where that is less than the budget; past it rejects (`isTimeUp`)
+   */
+  aggregate(collection: string, pipeline: readonly Document[], hint?: Document, time?: number): Promise<Document[]>;
+}
+
+/** Rows of an aggregation that one answer may hold: more than there are types. */
+const MAX_ROWS = 1000;
+
+/** What a query is given. */
+export interface QueryLimits {
+  /** Milliseconds. */
+  readonly budget: number;
+  /** It is stopped as at the end of the budget, but the server may take until then to say so. Milliseconds; absent: the budget. */
+  readonly stopAfter?: number;
+  readonly signal: AbortSignal | undefined;
+  /**
+   * What a client is told where the server is silent past the end of the budget; absent: that it is busy. It cannot stop
+   * while it reads and plans a query, and those of searches can be large.
+   */
+  readonly late?: () => Error;
+}
+
+/** How long after the end of its budget the server may say so, in milliseconds. */
+const SILENCE = 500;
+
+/** Opens snapshots. */
+export interface Snapshots {
+  /**
+   * Runs a query on the present snapshot.
+   *
+   * @param at on an earlier one instead. The server keeps them for some minutes
+   * @throws FhirError `too-costly` past the budget; MongoServerError where the earlier one is gone (`isSnapshotGone`)
+   */
+  run<T>(limits: QueryLimits, work: (snapshot: Snapshot) => Promise<T>, at?: ClusterTime): Promise<T>;
+}
+
+/** @param makeTimestamp the driver's, which is loaded when there is a database */
+export function openSnapshots(db: Db, causal: Causal, makeTimestamp: (time: ClusterTime) => Timestamp): Snapshots {
+  return {
+    async run({ budget, stopAfter = budget, signal, late = storeBusy }, work, at) {
+      if (budget <= 0) throw tooCostly();
+      signal?.throwIfAborted();
+      const deadline = performance.now() + Math.min(budget, stopAfter);
+      const stop = new AbortController();
+      // Each command under way listens to it.
+      setMaxListeners(0, stop.signal);
+      const onAbort = (): void => stop.abort(signal?.reason);
+      signal?.addEventListener('abort', onAbort, { once: true });
+      // The server stops by itself at the end of the budget; one that does not say so does not answer at all.
+      const timer = setTimeout(() => stop.abort(late()), budget + SILENCE);
+
+      async function command(
+        what: Document,
+        time: ClusterTime | undefined,
+        options: { readonly raw?: boolean; readonly session?: ClientSession },
+        atMost = Infinity,
+      ): Promise<Document> {
+        const atClusterTime = time === undefined ? {} : { atClusterTime: makeTimestamp(time) };
+        const readConcern = { level: 'snapshot', ...atClusterTime };
+        const left = deadline - performance.now();
+        if (left <= 0) throw tooCostly();
+        const maxTimeMS = Math.max(1, Math.ceil(Math.min(atMost, left)));
+        return db.command({ ...what, readConcern, maxTimeMS }, { ...options, signal: stop.signal });
+      }
+
+      function explain(explained: Document): Promise<Document> {
+        const maxTimeMS = Math.max(1, Math.ceil(deadline - performance.now()));
+        const what = { explain: { ...explained, maxTimeMS }, verbosity: 'executionStats' };
+        return db.command(what, { signal: stop.signal });
+      }
+
+      let time = at;
+      let first: Promise<unknown> | undefined;
+
+      /** The first command is of the newest moment, which holds all that was answered before; the others wait to be of the same. */
+      async function send(what: Document, options: { readonly raw?: boolean }, atMost?: number): Promise<Document> {
+        while (time === undefined && first !== undefined) await first.catch(() => {});
+        if (time !== undefined) return command(what, time, options, atMost);
+        const answer = causal.read((session) => command(what, undefined, { ...options, session }, atMost));
+        first = answer
+          .then(({ cursor }) => (time = timeOf(cursor as Raw | Document)))
+          .finally(() => (first = undefined));
+        await first;
+        return answer;
+      }
+
+      async function timeOfAll(): Promise<ClusterTime> {
+        if (time === undefined) await send({ find: 'setting', limit: 1, singleBatch: true }, {});
+        return time!;
+      }
+
+      try {
+        return await work(toSnapshot(db, send, timeOfAll, explain));
+      } catch (error) {
+        stop.signal.throwIfAborted();
+        if (isTimeUp(error)) throw tooCostly();
+        throw error;
+      } finally {
+        clearTimeout(timer);
+        signal?.removeEventListener('abort', onAbort);
+      }
+    },
+  };
+}
+
+/** Sends a command that reads. @param atMost how long it may take, in milliseconds, where that is less than is left */
+export type Send = (what: Document, options: { readonly raw?: boolean }, atMost?: number) => Promise<Document>;
+
+/** Reads of one moment, by whatever way commands are sent. */
+export function toSnapshot(db: Db, send: Send, time: Snapshot['time'], explain: Snapshot['explain']): Snapshot {
+  return {
+    time,
+    explain,
+    async find({ collection, limit, ...query }) {
+      // Of one more, so that the server sees that there is none, and keeps no cursor.
+      const answer = await send({ find: collection, ...query, limit, batchSize: limit + 1 }, { raw: true });
+      return readBatch(db, collection, answer['cursor'] as Raw);
+    },
+    async pipeline({ collection, limit, ...query }) {
+      const cursor = { batchSize: limit + 1 };
+      const answer = await send({ aggregate: collection, ...query, cursor }, { raw: true });
+      return readBatch(db, collection, answer['cursor'] as Raw);
+    },
+    async aggregate(collection, pipeline, hint, atMost) {
+      const cursor = { batchSize: MAX_ROWS };
+      const answer = await send({ aggregate: collection, pipeline, cursor, hint }, {}, atMost);
+      return (answer['cursor'] as { firstBatch: Document[] }).firstBatch;
+    },
+  };
+}
+
+/** The moment that an answer is of. */
+function timeOf(cursor: Raw | Document): ClusterTime {
+  if (!Buffer.isBuffer(cursor)) {
+    const { atClusterTime } = cursor as { atClusterTime: Timestamp };
+    return { seconds: atClusterTime.t, increment: atClusterTime.i };
+  }
+  const field = fieldsOf(cursor).get('atClusterTime');
+  if (field === undefined) throw new Error('an answer of MongoDB is of no moment');
+  return { seconds: cursor.readUInt32LE(field.at + 4), increment: cursor.readUInt32LE(field.at) };
+}
+
+/** The documents in the bytes of an answer. The cursor behind it, if there is more, is closed. */
+function readBatch(db: Db, collection: string, cursor: Raw): Batch {
+  const fields = fieldsOf(cursor);
+  const [id, batch] = [fields.get('id'), fields.get('firstBatch')];
+  if (id === undefined || batch === undefined) throw new Error('an answer of MongoDB has no batch');
+  const number = readValue(cursor, id) as bigint;
+  if (number !== 0n) void db.command({ killCursors: collection, cursors: [number] }).catch(() => {});
+  const documents: Raw[] = [];
+  const end = batch.at + cursor.readInt32LE(batch.at) - 1;
+  for (let from = batch.at + 4; from < end;) {
+    const at = skipName(cursor, from + 1);
+    from = at + cursor.readInt32LE(at);
+    documents.push(cursor.subarray(at, from));
+  }
+  return { documents, isCut: number !== 0n };
+}

@@ -1,0 +1,114 @@
+import type { ClientSession, Db, Document } from 'mongodb';
+
+import type { Guard } from '../../store.js';
+import { fieldsOf, readValue, type Raw } from '../bson/bson.js';
+import { toOrder } from '../query/compile/order.js';
+import { openSearch } from '../query/open-search.js';
+import { findPage } from '../query/page.js';
+import type { Probes } from '../query/plan/probe.js';
+import type { Collections } from '../bson/documents.js';
+import { openFinder, readTokens } from './precondition-tokens.js';
+import { mergeGuards, type MergedGuard } from './merge-preconditions.js';
+import { isTimeUp, isTransient, tooCostly } from '../mongo-errors.js';
+import { toSnapshot, type Send, type Snapshot } from '../read/snapshot.js';
+import { VERSION_ONLY } from '../bson/stored-version.js';
+
+/**
+ * A guard whose search finds something else in the snapshot of a transaction; undefined: there is none. Before the changes.
+ *
+ * @throws FhirError `too-costly` where a search takes longer than the budget
+ */
+export type GuardCheck = (guards: readonly Guard[], session: ClientSession) => Promise<Guard | undefined>;
+
+/** What searches of guards need. */
+export interface GuardParts {
+  readonly db: Db;
+  readonly collections: Pick<Collections, 'resource'>;
+  readonly probes: Probes;
+  /** How long each may take, in milliseconds. */
+  readonly budget: number;
+}
+
+/** Searches in transactions. */
+export function openGuardCheck({ db, collections, probes, budget }: GuardParts): GuardCheck {
+  async function holds({ type, where, found }: Guard, session: ClientSession): Promise<boolean> {
+    // One more than there may be is enough to know.
+    const count = found.length + 1;
+    const snapshot = idsOnly(inTransaction(db, session, performance.now() + budget));
+    const order = toOrder(type, [], () => undefined);
+    const query = { type, where, sort: [], count, total: 'none' } as const;
+    const { batch } = await findPage(await openSearch(snapshot, probes, query, order, undefined), count);
+    const ids = batch.documents.map((bytes) => idOf(bytes).slice(type.length + 1));
+    return isSame(ids, found);
+  }
+
+  async function findBroken(guards: readonly Guard[], session: ClientSession): Promise<Guard | undefined> {
+    for (const merged of mergeGuards(guards)) {
+      const broken = await findAmong(merged, session);
+      if (broken !== undefined) return broken;
+    }
+    return undefined;
+  }
+
+  async function findAmong(merged: MergedGuard, session: ClientSession): Promise<Guard | undefined> {
+    const { of, found } = merged;
+    const isHeld = await holds(merged, session);
+    if (of.length === 1) return isHeld ? undefined : of[0];
+    if (isHeld) return found.length === 0 ? undefined : findOdd(merged, session);
+    const middle = of.length >> 1;
+    return (await findBroken(of.slice(0, middle), session)) ?? findBroken(of.slice(middle), session);
+  }
+
+  /** Together they find what they should: one of them that does not find its own. */
+  async function findOdd({ type, found, of }: MergedGuard, session: ClientSession): Promise<Guard | undefined> {
+    const find = openFinder(await readTokens(collections.resource, type, found, session, budget));
+    return of.find((guard) => !isSame(find(guard.where), guard.found));
+  }
+
+  return async (guards, session) => {
+    try {
+      return await findBroken(guards, session);
+    } catch (error) {
+      throw isTimeUp(error) && !isTransient(error) ? tooCostly() : error;
+    }
+  };
+}
+
+/** What is read in a transaction: one command at a time, for the server takes no more. @param deadline as of `performance.now()` */
+function inTransaction(db: Db, session: ClientSession, deadline: number): Snapshot {
+  let last: Promise<unknown> = Promise.resolve();
+  const send: Send = (what, options, atMost = Infinity) => {
+    // After a failure nothing more is sent.
+    const next = last.then((): Promise<Document> => {
+      const left = Math.min(atMost, deadline - performance.now());
+      if (left <= 0) throw tooCostly();
+      return db.command({ ...what, maxTimeMS: Math.ceil(left) }, { ...options, session });
+    });
+    last = next;
+    return next;
+  };
+  // Nobody asks for the time of a transaction, which its first command sets.
+  const time = () => Promise.resolve({ seconds: 0, increment: 0 });
+  return toSnapshot(db, send, time, (command) => send({ explain: command }, {}));
+}
+
+/** The same, without contents. */
+function idsOnly(snapshot: Snapshot): Snapshot {
+  const projection = { _id: 1 };
+  return {
+    ...snapshot,
+    find: (query) => snapshot.find(query.projection === VERSION_ONLY ? { ...query, projection } : query),
+    pipeline: ({ pipeline, ...query }) =>
+      snapshot.pipeline({ ...query, pipeline: [...pipeline, { $project: projection }] }),
+  };
+}
+
+/** @param ids each once */
+function isSame(ids: readonly string[], found: readonly string[]): boolean {
+  const expected = new Set(found);
+  return ids.length === expected.size && ids.every((id) => expected.has(id));
+}
+
+function idOf(bytes: Raw): string {
+  return String(readValue(bytes, fieldsOf(bytes).get('_id')!));
+}

@@ -1,0 +1,109 @@
+import { MongoNetworkTimeoutError, MongoServerError, type Db, type IndexDescription } from 'mongodb';
+
+import { collectionsOf, type Collections } from '../bson/documents.js';
+import { INDEXES } from '../indexes.js';
+
+/**
+ * The layout that this program knows. One more for each that older programs would spoil, and for each step by which older databases
+ * are migrated. 2: what is within resources has documents of its own; a database of 1 has none yet, so there is nothing to migrate.
+ */
+export const SCHEMA_VERSION = 2;
+
+const SCHEMA = 'schema';
+
+/** Databases that the server keeps for itself. */
+const RESERVED: ReadonlySet<string> = new Set(['admin', 'config', 'local']);
+
+/** What no majority has confirmed counts too. */
+const LOCAL = { readConcern: { level: 'local' } } as const;
+
+/**
+ * Makes an empty database one of ours, and sees that one of ours has its indexes, however long that takes. Several processes may do
+ * so at once.
+ *
+ * @param existing refuses an empty one
+ * @throws Error where it is newer, or belongs to another program
+ */
+export async function prepare(db: Db, existing: boolean): Promise<Collections> {
+  if (RESERVED.has(db.databaseName)) {
+    throw new Error(`the database "${db.databaseName}" is MongoDB's own; name another in the URL`);
+  }
+  const collections = collectionsOf(db);
+  const found = await schemaVersion(collections);
+  if (found === undefined) {
+    if (existing) throw new Error(`the database "${db.databaseName}" holds no data of Kiln`);
+    await refuseForeign(db, collections);
+  }
+  const version = found === undefined || found < SCHEMA_VERSION ? await claim(collections) : found;
+  if (version > SCHEMA_VERSION) {
+    throw new Error(
+      `the database "${db.databaseName}" has schema version ${version}, this program knows ${SCHEMA_VERSION}; it needs a newer Kiln`,
+    );
+  }
+  await Promise.all(
+    Object.entries(INDEXES).map(async ([name, indexes]) => {
+      const collection = collections[name as keyof Collections];
+      try {
+        await createIndexes(collection, indexes);
+      } catch (error) {
+        if (!(error instanceof MongoServerError)) throw error;
+        throw new Error(`the indexes of ${collection.namespace} cannot be made: ${error.message}`, { cause: error });
+      }
+    }),
+  );
+  return collections;
+}
+
+/**
+ * A new index over millions of documents takes minutes, and the driver gives up a connection that says nothing for seconds. The server
+ * goes on with it all the same, and who asks for it once more waits for the same one.
+ */
+async function createIndexes(
+  collection: Pick<Collections[keyof Collections], 'createIndexes'>,
+  indexes: readonly IndexDescription[],
+): Promise<void> {
+  for (;;) {
+    try {
+      await collection.createIndexes([...indexes]);
+      return;
+    } catch (error) {
+      if (!(error instanceof MongoNetworkTimeoutError)) throw error;
+    }
+  }
+}
+
+async function schemaVersion({ setting }: Collections): Promise<number | undefined> {
+  const found = await setting.findOne({ _id: SCHEMA });
+  if (found === null) return undefined;
+  if (typeof found.value === 'number') return found.value;
+  throw new Error(
+    `the database "${setting.dbName}" has a collection "setting" of another program; name another in the URL`,
+  );
+}
+
+/**
+ * Writes the layout, where it is not there or an older one. Before anything else is made, so that whoever finds anything without it
+ * knows that it is not ours, and that older programs start no more on what they do not know.
+ *
+ * @returns the one that is there now: a newer program may have been faster
+ */
+async function claim({ setting }: Collections): Promise<number> {
+  const update = { $max: { value: SCHEMA_VERSION } };
+  const claimed = await setting.findOneAndUpdate({ _id: SCHEMA }, update, { upsert: true, returnDocument: 'after' });
+  return claimed!.value;
+}
+
+async function refuseForeign(db: Db, collections: Collections): Promise<void> {
+  const ours = new Set(Object.values(collections).map(({ collectionName }) => collectionName));
+  const found = await db.listCollections({}, { nameOnly: true }).toArray();
+  const taken = found.map(({ name }) => name).filter((name) => ours.has(name));
+  // Another process may have made them right now, which is told by what it made first.
+  if (taken.length === 0 || (await schemaVersion(collections)) !== undefined) return;
+  // It may even be about to: the collection is there a moment before what is put into it.
+  const { setting } = collections;
+  const isAlone = taken.length === 1 && taken[0] === setting.collectionName;
+  if (isAlone && (await setting.findOne({ _id: { $ne: SCHEMA } }, LOCAL)) === null) return;
+  throw new Error(
+    `the database "${db.databaseName}" has collections of another program (${taken.join(', ')}); name another in the URL`,
+  );
+}

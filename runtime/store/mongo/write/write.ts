@@ -1,0 +1,181 @@
+import { keepPace } from '../../../fhir/pace.js';
+import { within } from '../../../fhir/within.js';
+import { guardKey } from '../../precondition-key.js';
+import {
+  GuardConflict,
+  VersionConflict,
+  type Change,
+  type Guard,
+  type Put,
+  type Store,
+  type StoredVersion,
+} from '../../store.js';
+import { findVersions, openApply } from './apply-changes.js';
+import { keyOf } from '../bson/documents.js';
+import { inTime, SLACK, type InTime } from './with-timeout.js';
+import { openKeyQueue } from '../../key-queue.js';
+import { countMembers } from '../../write-contained.js';
+import { timeOf } from '../../write-time.js';
+import {
+  isConnectionLost,
+  isDuplicate,
+  isSelectionFailed,
+  outcomeUnknown,
+  storeBusy,
+  translateWriteError,
+} from '../mongo-errors.js';
+import { lockGuards } from './lock-preconditions.js';
+import { planWrite, toDocument, type FoundVersion } from './plan-write.js';
+import { openRestamper } from './restamp.js';
+import { TooLate, type Work } from './transaction.js';
+import type { WriterParts } from './writer-parts.js';
+
+/**
+ * A stamp may be as old as this at the commit, in milliseconds: then it is committed before the 5 s are over within which
+ * `complete` of history expects it.
+ */
+const MAX_AGE = 3000;
+
+const NOTHING: ReadonlyMap<string, FoundVersion> = new Map();
+
+/** More changes than this, and resources within these, take their time by themselves: another try would be as late. */
+const LATE_BY_NATURE = 200;
+
+/** The writer: all changes or none. A creation without guards, and with nothing within it, is one insert; everything else is one transaction. */
+export function openWriter(parts: WriterParts): Store['write'] {
+  const { collections, causal, transactions, stale, stamps, slotOf, findBroken, settle, time, fault } = parts;
+  const { resource } = collections;
+  const queue = openKeyQueue();
+  const restamp = openRestamper(parts);
+  const apply = openApply(parts);
+
+  async function create(change: Put, deadline: number): Promise<Written> {
+    fault('begin');
+    const begun = performance.now();
+    const { document, stored } = toDocument(change, 1, stamps.begin().next(undefined), slotOf);
+    try {
+      // The driver repeats it after a lost connection, and the server knows it then: so a duplicate is somebody else's.
+      await causal.write((session) => resource.insertOne(document, inTime(session, deadline - SLACK)()));
+    } catch (error) {
+      if (isDuplicate(error)) throw await conflictOf(change);
+      // It may have been sent before the connection broke, and the repetition have found no server.
+      throw isConnectionLost(error) || isSelectionFailed(error) ? outcomeUnknown() : error;
+    }
+    fault('committed');
+    return { versions: [stored], begun };
+  }
+
+  async function conflictOf({ type, id, expected }: Change): Promise<Error> {
+    const found = await causal.read((session) =>
+      resource.findOne({ _id: keyOf({ type, id }) }, { session, maxTimeMS: time, projection: { version: 1 } }),
+    );
+    return found === null ? storeBusy() : new VersionConflict(type, id, expected, found.version);
+  }
+
+  async function change({ changes, guards, keys, locks }: Asked, deadline: number): Promise<Written> {
+    let tries = 0;
+
+    const attempt: Work<Written> = async (_session, given) => {
+      tries++;
+      fault('begin');
+      await hold(guards, locks, given);
+      // Where nothing may be there yet a duplicate tells that something is, and `look` what.
+      const isNew = changes.every(({ expected }) => expected === 0);
+      const found = isNew ? NOTHING : await findVersions(collections, keys, given);
+      const begun = performance.now();
+      const versions = await apply(planWrite(changes, found, stamps.begin()), given);
+      // What takes as long again goes in late, and is stamped anew afterwards: better than never.
+      const isLate = performance.now() - begun > MAX_AGE;
+      if (isLate && tries === 1 && changes.length + countMembers(changes) <= LATE_BY_NATURE) throw new TooLate();
+      return { versions, begun };
+    };
+
+    /** Those who were in the way have mostly written what was to be written here, and no transaction is needed to see that. */
+    async function look(): Promise<void> {
+      const found = await causal.read((session) =>
+        resource.find({ _id: { $in: keys } }, { session, maxTimeMS: time, projection: { version: 1 } }).toArray(),
+      );
+      const versions = new Map(found.map(({ _id, version }) => [_id, version]));
+      const firsts = new Map([...changes].reverse().map((each) => [keyOf(each), each]));
+      for (const [key, { type, id, expected }] of firsts) {
+        const actual = versions.get(key) ?? 0;
+        // After a change of the primary a read may show less of what other processes wrote than is there.
+        if (actual > expected) throw new VersionConflict(type, id, expected, actual);
+      }
+    }
+
+    return transactions.run(attempt, deadline, look);
+  }
+
+  /** @throws GuardConflict */
+  async function hold(guards: readonly Guard[], locks: readonly string[], given: InTime): Promise<void> {
+    if (guards.length === 0) return;
+    await lockGuards(collections, locks, given);
+    const broken = await findBroken(guards, given().session);
+    if (broken !== undefined) throw new GuardConflict(broken);
+    fault('guards');
+  }
+
+  return async (changes, guards = []) => {
+    if (changes.length === 0 && guards.length === 0) return [];
+    const longest = time + timeOf(changes);
+    const deadline = performance.now() + longest;
+    const keys = [...new Set(changes.map(keyOf))];
+    const locks = await lockKeys(guards);
+    const asked = { changes, guards, keys, locks };
+    const [first] = changes;
+    async function work(): Promise<StoredVersion[]> {
+      await settle();
+      const { versions, begun } =
+        guards.length === 0 && isCreation(changes.length, first)
+          ? await create(first, deadline)
+          : await queue.run([...keys, ...locks], deadline - performance.now() - SLACK, () => change(asked, deadline));
+      const isLate = performance.now() - begun > MAX_AGE;
+      const stored = isLate ? await restamp(changes, versions, performance.now() + longest) : versions;
+      fault('answered');
+      return stored;
+    }
+    // What comes to its end when the client does not wait any more is a commit, which may go through.
+    try {
+      return await within(longest, stale.watch(work()), outcomeUnknown);
+    } catch (error) {
+      throw translateWriteError(error, changes.length);
+    }
+  };
+}
+
+/** Keys of guards, each once, sorted. */
+async function lockKeys(guards: readonly Guard[]): Promise<readonly string[]> {
+  const pace = keepPace();
+  const keys = new Set<string>();
+  for (const guard of guards) {
+    keys.add(guardKey(guard));
+    await pace();
+  }
+  return [...keys].sort();
+}
+
+/** What is to be written. */
+interface Asked {
+  readonly changes: readonly Change[];
+  readonly guards: readonly Guard[];
+  /** Of the resources, each once. */
+  readonly keys: string[];
+  /** Keys of the guards, each once, sorted. */
+  readonly locks: readonly string[];
+}
+
+/** What was written, and when its times were taken. */
+interface Written {
+  readonly versions: StoredVersion[];
+  readonly begun: number;
+}
+
+/** What is within a resource has documents of its own. */
+function hasContained({ contained = [] }: Put): boolean {
+  return contained.length > 0;
+}
+
+function isCreation(count: number, first: Change | undefined): first is Put {
+  return count === 1 && first?.expected === 0 && first.body !== undefined && !hasContained(first);
+}

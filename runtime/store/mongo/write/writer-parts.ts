@@ -1,0 +1,24 @@
+import type { Causal } from '../read/causal.js';
+import type { GuardCheck } from './check-preconditions.js';
+import type { Collections } from '../bson/documents.js';
+import type { Fault } from '../fault.js';
+import type { SlotOf } from '../bson/sort-slots.js';
+import type { StaleTransactions } from './stale-transactions.js';
+import type { Stamps } from './stamps.js';
+import type { Transactions } from './transaction.js';
+
+/** What a writer is made of. */
+export interface WriterParts {
+  readonly collections: Collections;
+  readonly causal: Causal;
+  readonly transactions: Transactions;
+  readonly stale: StaleTransactions;
+  readonly stamps: Stamps;
+  readonly slotOf: SlotOf;
+  readonly findBroken: GuardCheck;
+  /** Before a time is taken. */
+  readonly settle: () => Promise<void>;
+  /** How long a write may take, waiting included, in milliseconds. */
+  readonly time: number;
+  readonly fault: Fault;
+}

@@ -1,0 +1,11 @@
+import { FhirError } from '../../../fhir/errors.js';
+
+/** What the client of a query is told that took longer than it may. */
+export function tooCostly(): FhirError {
+  return new FhirError('too-costly');
+}
+
+/** Whether that is what went wrong. */
+export function isTooCostly(error: unknown): boolean {
+  return error instanceof FhirError && error.code === 'too-costly';
+}

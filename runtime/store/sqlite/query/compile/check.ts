@@ -1,0 +1,150 @@
+import type { Condition } from '../../../../search/query/query.js';
+import type { CompileContext, Resolved } from './compile-context.js';
+import type { LeafGroup } from './leaf.js';
+import { isLink } from './residual.js';
+import { checkLink } from '../links/links.js';
+import { boundValues, from, listValues } from '../links/lists.js';
+import { column, indexedBy, ofParam, type Access, type Shape, type Values } from './shape.js';
+import { and, join, keyOf, or, raw, sql, type Sql } from './sql.js';
+
+/** More alternatives than this go as a list. */
+export const MAX_INLINE = 8;
+
+/** Up to so many alternatives are looked up one by one. */
+const MAX_SEEKS = 3;
+
+/** Links of so many alternatives are answered by these; of more, by following each. */
+const MAX_LISTED = 200;
+
+/**
+ * A condition on the resource with this key, answered by its own rows: found by their primary keys. Links lead to others.
+ *
+ * @param depth how many links there are around it
+ */
+export function check(condition: Condition, key: Sql, context: CompileContext, depth = 0): Sql {
+  if ('all' in condition) return and(condition.all.map((each) => check(each, key, context, depth)));
+  if ('some' in condition) return or(condition.some.map((each) => check(each, key, context, depth)));
+  if ('not' in condition) return sql`NOT ${check(condition.not, key, context, depth)}`;
+  if (isLink(condition)) {
+    const resolved = context.resolved.get(condition);
+    if (resolved === undefined || lengthOf(resolved) > MAX_LISTED) return checkLink(condition, key, context, depth);
+    if ('keys' in resolved) return sql`${key} IN (SELECT value FROM json_each(${JSON.stringify(resolved.keys)}))`;
+    return or(resolved.groups.map((group) => checkGroup(group, key, context)));
+  }
+  return or(context.groups(condition).map((group) => checkGroup(group, key, context)));
+}
+
+function lengthOf(resolved: Resolved): number {
+  if ('keys' in resolved) return resolved.keys.length;
+  return resolved.groups.reduce((sum, { alternatives }) => sum + alternatives.length, 0);
+}
+
+function checkGroup(all: LeafGroup, key: Sql, context: CompileContext): Sql {
+  const group = askedApart(all);
+  const { alternatives, shapes } = group;
+  const [shape] = shapes;
+  if (shape === undefined) return raw('0');
+  if (alternatives.length <= MAX_INLINE) {
+    const param = alternatives[0]?.[0];
+    const isByValue = alternatives.length <= MAX_SEEKS && accessByValue(shape) !== undefined;
+    if (
+      shapes.length > 1 ||
+      isByValue ||
+      shape.predicate === undefined ||
+      !alternatives.every((values) => values[0] === param)
+    ) {
+      return or(alternatives.map((values) => checkParts(group, boundValues(values), { key }, context)));
+    }
+    const predicates = alternatives.map((values) => shape.predicate!(ROWS[0]!, boundValues(values)));
+    return exists(shape, 0, { key }, boundValues(alternatives[0]!), [or(predicates)], context);
+  }
+  const list = context.list(alternatives);
+  if (shapes.length > 1 || shape.equal === undefined) {
+    const parts = checkParts(group, listValues('v'), { key }, context);
+    return sql`EXISTS (SELECT 1 FROM ${list} v WHERE ${parts})`;
+  }
+  const row = ROWS[0]!;
+  const own = shape.equal.map((name) => column(row, name));
+  const theirs = shape.equal.map((_, i) => listValues('v')(i + 1));
+  const isListed = sql`(${join(own, ', ')}) IN (SELECT ${join(theirs, ', ')} FROM ${list} v)`;
+  const also = shape.also === undefined ? [] : [shape.also(row)];
+  // All are of one parameter: several there are only of canonical quantities, and those are no equalities.
+  return exists(shape, 0, { key }, boundValues(alternatives[0]!), [isListed, ...also], context);
+}
+
+/** Alternatives that differ only in where their rows are found are one to a resource that is known. */
+function askedApart(group: LeafGroup): LeafGroup {
+  const { finding = 0 } = group.shapes[0] ?? {};
+  if (finding === 0) return group;
+  const byAsked = new Map(
+    group.alternatives.map((values) => [keyOf([values[0]!, ...values.slice(1 + finding)]), values]),
+  );
+  return { ...group, alternatives: [...byAsked.values()] };
+}
+
+/** Names of the rows of each part. */
+const ROWS = Array.from({ length: 12 }, (_, i) => raw(`t${i}`));
+
+/** Whose rows are asked for: of a resource, and of a group of its rows where the first part has been found. */
+interface Owner {
+  readonly key: Sql;
+  readonly group?: Sql;
+}
+
+/** There are rows for all parts, of one group. @param done parts that are known to be fulfilled */
+export function checkParts(
+  { shapes, places }: LeafGroup,
+  values: Values,
+  owner: Owner,
+  context: CompileContext,
+  done: readonly number[] = [],
+): Sql {
+  const [first, ...others] = shapes.map((_, i) => i).filter((i) => !done.includes(i));
+  if (first === undefined) return raw('1');
+  const shape = shapes[first]!;
+  const row = ROWS[first]!;
+  const own = from(values, places[first]!);
+  const group = owner.group ?? column(row, 'part_group');
+  const more = others.map((i) =>
+    checkParts({ shapes, places, alternatives: [] }, values, { key: owner.key, group }, context, without(shapes, i)),
+  );
+  const access = accessByValue(shape);
+  if (access !== undefined) return exists(shape, first, owner, own, more, context, access);
+  const predicate = shape.predicate === undefined ? [] : [shape.predicate(row, own)];
+  return exists(shape, first, owner, own, [...predicate, ...more], context);
+}
+
+function without(shapes: readonly unknown[], kept: number): readonly number[] {
+  return shapes.map((_, i) => i).filter((i) => i !== kept);
+}
+
+/**
+ * The index that has the rows of one value by their resources. Where a value is known, it is a better way to the row of a
+ * resource than the primary key: all rows of one value lie together, and those of one resource somewhere else each time.
+ */
+function accessByValue({ accesses, table }: Shape): Access | undefined {
+  if (table.key === 'key') return undefined;
+  return accesses.find(({ isOrdered, rest }) => isOrdered && rest === undefined);
+}
+
+/** @param access finds the row by its value; absent: by the primary key, and `conditions` have to ask for the value */
+function exists(
+  { table }: Shape,
+  part: number,
+  { key, group }: Owner,
+  values: Values,
+  conditions: readonly Sql[],
+  { look }: CompileContext,
+  access?: Access,
+): Sql {
+  const row = ROWS[part]!;
+  const where = [
+    sql`${column(row, table.key)} = ${key}`,
+    access === undefined ? ofParam(table, row, values) : access.seek(row, values),
+    ...(group === undefined ? [] : [sql`${column(row, 'part_group')} = ${group}`]),
+    look(row, table.key),
+    ...conditions,
+  ];
+  const by = access === undefined ? table.byKey : indexedBy(access.index);
+  return sql`EXISTS (SELECT 1 FROM ${raw(table.name)} ${row} ${by} WHERE ${and(where)})`;
+}

@@ -1,0 +1,29 @@
+import type { Condition, Leaf, Link } from '../../../../search/query/query.js';
+import type { LeafGroup } from './leaf.js';
+import type { Sql, Value } from './sql.js';
+
+/** What fulfils a link: what a leaf with these alternatives would find, or what has these keys, each once. */
+export type Resolved = { readonly groups: readonly LeafGroup[] } | { readonly keys: readonly number[] };
+
+/** What conditions are compiled with. */
+export interface CompileContext {
+  /** Number of the type whose resources conditions are about. */
+  readonly type: number;
+  /** Number of one of its parameters; undefined: nothing has a value. */
+  param(code: string): number | undefined;
+  /** Number of this server's base; undefined: no reference has it, or it is not known. */
+  own(): number | undefined;
+  groups(leaf: Leaf): readonly LeafGroup[];
+  /** Links whose other side was collected, as what it makes of them. */
+  readonly resolved: Map<Link, Resolved>;
+  /** For conditions on resources of another type; undefined: there never was one. */
+  of(type: string): CompileContext | undefined;
+  /** A condition on the resource whose key is in this column. @param depth of links around it; absent: none */
+  check(condition: Condition, key: Sql, depth?: number): Sql;
+  /** Marks the rows that drive a statement: there it can be stopped. */
+  go(column: Sql): Sql;
+  /** Keeps a long list of values. @returns the table that it is in a statement */
+  list(rows: readonly (readonly Value[])[]): Sql;
+  /** Counts a row that is looked at; it is always true. */
+  look(row: Sql, column: string): Sql;
+}

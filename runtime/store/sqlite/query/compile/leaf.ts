@@ -1,0 +1,138 @@
+import type { Leaf, ValueTest, WordsTest } from '../../../../search/query/query.js';
+import { canonicalCode, codedCode } from '../../write/dictionary.js';
+import { tooCostly } from '../../file/too-costly.js';
+import { prefixed, toRowTests, updatedTest, type Names } from './row-tests.js';
+import { beginningsOf, toMatch } from '../../write/words.js';
+import { placeTests } from './places.js';
+import { PRESENT, RESOURCE_ID, WORDS, WORDS_BEGIN, WORDS_FROM } from './shapes.js';
+import type { RowTest, Shape } from './shape.js';
+import { keyOf, type Value } from './sql.js';
+
+/** The dictionary as a search sees it: of one type. */
+export interface TypeNames {
+  /** The type's own number. */
+  readonly type: number;
+  param(code: string, part: number): number | undefined;
+  term(text: string): number | undefined;
+}
+
+/**
+ * Alternatives of a leaf that have the same shape, one for each part of a composite (any other has one part): rows of the
+ * same group of a resource have to fulfil all parts of one alternative. The values of the parts stand one after the other.
+ */
+export interface LeafGroup {
+  readonly shapes: readonly Shape[];
+  /** Place of each part's first value. */
+  readonly places: readonly number[];
+  readonly alternatives: readonly (readonly Value[])[];
+}
+
+/** A leaf as alternatives by shape; none: nothing can fulfil it. */
+export function toGroups(leaf: Leaf, names: TypeNames): readonly LeafGroup[] {
+  return grouped(alternativesOf(leaf, names));
+}
+
+type Presence = Extract<Leaf, { readonly present: unknown }>;
+
+/** Most alternatives of a leaf, the parts of composites combined. */
+const MOST = 200_000;
+
+function alternativesOf(leaf: Leaf, names: TypeNames): readonly (readonly RowTest[])[] {
+  if ('ids' in leaf) {
+    return [...new Set(leaf.ids)].map((id) => [{ shape: RESOURCE_ID, values: [names.type, id] }]);
+  }
+  if ('updated' in leaf) return leaf.updated.map((ends) => [updatedTest(ends, names.type)]);
+  if ('present' in leaf) return presence(leaf.param, leaf.present, names).map((test) => [test]);
+  if ('places' in leaf) {
+    const param = names.param(leaf.param, 0);
+    return param === undefined ? [] : leaf.places.flatMap((test) => placeTests(param, test)).map((test) => [test]);
+  }
+  if ('words' in leaf) {
+    const param = names.param(leaf.param, 0);
+    return param === undefined ? [] : wordsTests(param, leaf.words).map((test) => [test]);
+  }
+  if ('any' in leaf) {
+    const part = namesOf(leaf.param, 0, names);
+    return leaf.any.flatMap((test) => toRowTests(test, part)).map((test) => [test]);
+  }
+  const parts = leaf.composite[0]?.map((_, i) => namesOf(leaf.param, i + 1, names)) ?? [];
+  return leaf.composite.flatMap(
+    (alternative) =>
+      coded(leaf.param, alternative, names) ??
+      alternative.reduce<readonly (readonly RowTest[])[]>(
+        (before, tests, i) => {
+          const here = tests.flatMap((test) => toRowTests(test, parts[i] ?? NOBODY));
+          if (before.length * here.length > MOST) throw tooCostly();
+          return before.flatMap((row) => here.map((test) => [...row, test]));
+        },
+        [[]],
+      ),
+  );
+}
+
+/** @param test of beginnings alone, or of none: see `simplify` */
+function wordsTests(param: number, test: WordsTest): readonly RowTest[] {
+  const beginnings = beginningsOf(test);
+  if (beginnings === undefined) return [{ shape: WORDS, values: [param, toMatch(param, test)] }];
+  return beginnings.flatMap((text) =>
+    prefixed(text, WORDS_BEGIN, WORDS_FROM, (shape, ...values) => [{ shape, values: [param, ...values] }]),
+  );
+}
+
+/** A composite of codes with their systems and of canonical quantities: those are kept by themselves for each code. */
+function coded(
+  param: string,
+  [tokens = [], quantities = [], ...more]: readonly (readonly ValueTest[])[],
+  names: TypeNames,
+): readonly (readonly RowTest[])[] | undefined {
+  if (more.length > 0 || !quantities.every((test) => test.is === 'quantity' && test.canonical !== undefined)) return;
+  if (tokens.length * quantities.length > MOST) throw tooCostly();
+  const found: RowTest[][] = [];
+  for (const token of tokens) {
+    if (token.is !== 'token' || typeof token.system !== 'string' || token.code === undefined) return;
+    const own = namesOf(codedCode(param, token.system, token.code), 0, names);
+    for (const test of quantities) found.push(...toRowTests(test, own).map((each) => [each]));
+  }
+  return found;
+}
+
+const NOBODY: Names = { param: () => undefined, term: () => undefined };
+
+function namesOf(code: string, part: number, { param, term }: TypeNames): Names {
+  return { param: (unit) => param(unit === undefined ? code : canonicalCode(code, unit), part), term };
+}
+
+function presence(code: string, kind: Presence['present'], names: TypeNames): readonly RowTest[] {
+  if (kind !== 'composite') {
+    const param = names.param(code, 0);
+    return param === undefined ? [] : [{ shape: PRESENT[kind], values: [param] }];
+  }
+  const parts: number[] = [];
+  for (let param = names.param(code, 1); param !== undefined; param = names.param(code, parts.length + 1)) {
+    parts.push(param);
+  }
+  const shapes = new Set(
+    Object.values(PRESENT).filter(({ name }, i, all) => all.findIndex((each) => each.name === name) === i),
+  );
+  return parts.flatMap((param) => [...shapes].map((shape) => ({ shape, values: [param] })));
+}
+
+function grouped(alternatives: readonly (readonly RowTest[])[]): readonly LeafGroup[] {
+  const groups = new Map<string, { shapes: Shape[]; places: number[]; alternatives: Value[][]; seen: Set<string> }>();
+  for (const tests of alternatives) {
+    const name = tests.map(({ shape }) => shape.name).join(' & ');
+    let group = groups.get(name);
+    if (group === undefined) {
+      let next = 0;
+      const places = tests.map(({ values }) => (next += values.length) - values.length);
+      group = { shapes: tests.map(({ shape }) => shape), places, alternatives: [], seen: new Set() };
+      groups.set(name, group);
+    }
+    const values = tests.flatMap((test) => test.values);
+    const key = keyOf(values);
+    if (group.seen.has(key)) continue;
+    group.seen.add(key);
+    group.alternatives.push(values);
+  }
+  return [...groups.values()].map(({ seen: _seen, ...group }) => group);
+}

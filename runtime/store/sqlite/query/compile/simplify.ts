@@ -1,0 +1,47 @@
+import type { Condition, Target, WordsTest } from '../../../../search/query/query.js';
+import { beginningsOf, hasBeginning } from '../../write/words.js';
+
+/**
+ * The same condition without needless nesting, and without what is there twice: as an object, for a deep condition may hold
+ * the same one at many places. Of words, beginnings are asked for by themselves: another table has them.
+ */
+export function simplify(condition: Condition, done = new Map<Condition, Condition>()): Condition {
+  const known = done.get(condition);
+  if (known !== undefined) return known;
+  const simple = simplifyOne(condition, done);
+  done.set(condition, simple);
+  done.set(simple, simple);
+  return simple;
+}
+
+function simplifyOne(condition: Condition, done: Map<Condition, Condition>): Condition {
+  if ('not' in condition) {
+    const inner = simplify(condition.not, done);
+    return 'not' in inner ? inner.not : { not: inner };
+  }
+  if ('all' in condition) {
+    const parts = condition.all.map((each) => simplify(each, done));
+    const all = new Set(parts.flatMap((each) => ('all' in each ? each.all : [each])));
+    return all.size === 1 ? [...all][0]! : { all: [...all] };
+  }
+  if ('some' in condition) {
+    const parts = condition.some.map((each) => simplify(each, done));
+    const some = new Set(parts.flatMap((each) => ('some' in each ? each.some : [each])));
+    return some.size === 1 ? [...some][0]! : { some: [...some] };
+  }
+  const beyond = <T extends Target>(target: T): T => ({ ...target, where: simplify(target.where, done) });
+  if ('chain' in condition) return { ...condition, chain: condition.chain.map(beyond) };
+  if ('has' in condition) return { has: beyond(condition.has) };
+  if (!('words' in condition) || !hasBeginning(condition.words)) return condition;
+  return beginningsOf(condition.words) === undefined
+    ? simplify(apart(condition.param, condition.words), done)
+    : condition;
+}
+
+/** A test of words and beginnings as one of several conditions. */
+function apart(param: string, test: WordsTest): Condition {
+  const each = (words: WordsTest): Condition => ({ param, words });
+  if ('some' in test) return { some: test.some.map(each) };
+  if ('all' in test) return { all: [...test.all.map(each), ...test.none.map((words) => ({ not: each(words) }))] };
+  return each(test);
+}

@@ -1,0 +1,113 @@
+import type { Database } from 'better-sqlite3';
+
+import type { FindAcrossQuery, FindPage, FindQuery } from '../../store.js';
+import type { Dictionary } from '../write/dictionary.js';
+import type { Guard } from '../file/query-interrupt.js';
+import { openKeyOrder } from '../write/resource-keys.js';
+import { openAcross } from './multi-type-search.js';
+import { openContents } from './contents.js';
+import { readCursor, writeCursor } from './cursor.js';
+import { openIncluded } from './links/included.js';
+import { openLists } from './links/lists.js';
+import { defineAmong } from './compile/places.js';
+import { openMet } from './seen-set.js';
+import { openPageReader } from './page.js';
+import { findPlace } from './walk-position.js';
+import { openProbeCache } from './probe-cache.js';
+import { beginRun, FIND_LIMITS, orderOf, type FindParts, type Trace, withoutAbsent } from './run.js';
+import { simplify } from './compile/simplify.js';
+import { openStatements } from './compile/statements.js';
+import { findHits } from './strategy.js';
+import { countMatches } from './total.js';
+
+/** Does a search. Inside a transaction. */
+export type Finder = (query: FindQuery, trace?: Trace) => FindPage;
+
+/** Searches of a connection. */
+export interface Finders {
+  readonly find: Finder;
+  /** The same over several types. */
+  readonly findAcross: (query: FindAcrossQuery) => FindPage;
+}
+
+/** What searches of a connection share. */
+export function openFindParts(db: Database, dictionary: Dictionary, guard: Guard, limits = FIND_LIMITS): FindParts {
+  defineAmong(db);
+  return {
+    statements: openStatements(db),
+    dictionary,
+    guard,
+    lists: openLists(db, guard),
+    met: openMet(db, guard),
+    probes: openProbeCache(),
+    limits,
+    isUnordered: openKeyOrder(db),
+  };
+}
+
+/** Searches of one type. */
+export function openFind(db: Database, dictionary: Dictionary, guard: Guard, limits = FIND_LIMITS): Finder {
+  return openFinders(db, dictionary, guard, limits).find;
+}
+
+/** Prepares all that searches of a connection need. */
+export function openFinders(db: Database, dictionary: Dictionary, guard: Guard, limits = FIND_LIMITS): Finders {
+  const parts = openFindParts(db, dictionary, guard, limits);
+  const clock = db.prepare<[], number>('SELECT updated FROM clock').pluck();
+  const contents = openContents(db, dictionary);
+  const read = openPageReader(contents, guard);
+  const include = openIncluded(db, parts, contents);
+  const across = openAcross(db, parts, read);
+
+  function find(query: FindQuery, trace: Trace | undefined): Omit<FindPage, 'complete'> {
+    const cursor = query.after === undefined ? undefined : readCursor(query.after, orderOf(query.sort).sort);
+    const run = beginRun(parts, query, trace);
+    if (run === undefined) {
+      const nothing = { versions: [], size: 0 };
+      return { versions: [], ...(query.total !== 'none' && { total: 0 }), ...include(query, nothing) };
+    }
+    const where = simplify(withoutAbsent(run, query.where));
+    const after = cursor === undefined ? undefined : findPlace(run, cursor);
+    const wanted = query.count === 0 ? 0 : query.count + 1;
+    const found = findHits(run, where, after, wanted);
+    let total = cursor?.total;
+    if (cursor === undefined && query.total !== 'none') {
+      const isAll = wanted > 0 && found.hits.length < wanted;
+      total = found.total ?? (isAll ? found.hits.length : countMatches(run, where, found.best));
+    }
+    const { type, count } = query;
+    const page = read(
+      found.hits.map((hit) => ({ type, hit })),
+      count,
+      trace,
+    );
+    const { versions, last } = page;
+    const known = total === undefined ? {} : { total };
+    const place = last && { id: versions.at(-1)!.id, values: last.hit.values, ...known };
+    return {
+      versions,
+      ...known,
+      ...(place !== undefined && { next: writeCursor(place) }),
+      ...include(query, page, trace),
+    };
+  }
+
+  function whole(search: () => Omit<FindPage, 'complete'>): FindPage {
+    try {
+      const complete = (clock.get() ?? 0) + 1;
+      return { ...search(), complete };
+    } finally {
+      parts.lists.clear();
+      parts.met.clear();
+    }
+  }
+
+  return {
+    find: (query, trace) => whole(() => find(query, trace)),
+    findAcross: (query) =>
+      whole(() => {
+        const { page, ...found } = across(query);
+        return { ...found, versions: page.versions, ...include(query, page) };
+      }),
+  };
+}

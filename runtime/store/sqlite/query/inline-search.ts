@@ -1,0 +1,132 @@
+import { SqliteError } from 'better-sqlite3';
+
+import { weightOf } from '../../../search/query/criterion.js';
+import type { Condition, Target, WordsTest } from '../../../search/query/query.js';
+import type { FindAcrossQuery, FindPage, FindQuery } from '../../store.js';
+import { connect } from '../file/connect.js';
+import { openDictionary } from '../write/dictionary.js';
+import { openFinders } from './find.js';
+import { FIND_LIMITS } from './run.js';
+import { openGuard } from '../file/query-interrupt.js';
+import { openProcessorWaits, type ProcessorWaits } from '../threads/processor-waits.js';
+import type { ThreadSettings } from '../settings.js';
+import { translateSqliteError } from '../file/sqlite-errors.js';
+import { isTooCostly } from '../file/too-costly.js';
+
+/**
+ * How long a search may take on the caller's thread, in milliseconds, once it has looked at so many rows. Most take a fraction
+ * of it; the way to another thread and back would cost more than they do. What has looked at fewer was not long itself, and to
+ * begin again elsewhere, where all is cold, would take longer than what is left. Time in which others had the processor is
+ * nobody's: on a busy machine the way to another thread takes longest.
+ */
+const SHORT = { time: 2, rows: 1000 };
+
+/** After one that took too long none is tried for so many times as long: of the caller's time at most a tenth is lost. */
+const REST = 9;
+
+/** Larger pages are read elsewhere. */
+const MOST = 100;
+
+/** More conditions take longer than that to compile and to weigh, before any row is looked at that could end it. */
+const WIDEST = 300;
+
+/** What is counted here before anything is known to be short. */
+const LIMITS = { ...FIND_LIMITS, deep: FIND_LIMITS.small };
+
+/** Searches on the caller's thread, if they are short. */
+export interface FindHere {
+  /** @returns undefined where it has to be done elsewhere: it would take too long, or wait for a lock */
+  find(query: FindQuery): FindPage | undefined;
+  /** The same over several types. */
+  findAcross(query: FindAcrossQuery): FindPage | undefined;
+  /** Has the next search open the connection anew, for new statistics. */
+  reopen(): void;
+  close(): void;
+}
+
+/**
+ * Opens the connection with the first search.
+ *
+ * @param limits tests have others
+ * @param waits closed with it; the same
+ */
+export function openFindHere(
+  { file, identity, isTemporary }: ThreadSettings,
+  limits: { readonly time: number; readonly rows: number } = SHORT,
+  waits: ProcessorWaits = openProcessorWaits(),
+): FindHere {
+  let connection: ReturnType<typeof open> | undefined;
+  let isStale = false;
+  let restUntil = 0;
+
+  function open() {
+    const db = connect(file, { cache: 8192, timeout: 0, queryOnly: true, isTemporary, identity });
+    // Nobody stops a search from outside here: nothing else runs meanwhile.
+    const guard = openGuard(db, new Int32Array(1));
+    const { find, findAcross } = openFinders(db, openDictionary(db), guard, LIMITS);
+    const one = db.transaction((query: FindQuery) => find(query));
+    return { db, guard, one: one.deferred, across: db.transaction(findAcross).deferred };
+  }
+
+  /** The old connection stays where there is no new one to be had. */
+  function current(): ReturnType<typeof open> | undefined {
+    if (connection !== undefined && !isStale) return connection;
+    const before = connection;
+    isStale = false;
+    try {
+      connection = open();
+      before?.db.close();
+    } catch {
+      // What is wrong those tell that are asked instead.
+    }
+    return connection;
+  }
+
+  /** @param search on the connection */
+  function attempt(count: number, search: (here: ReturnType<typeof open>) => FindPage): FindPage | undefined {
+    const start = performance.now();
+    const here = count > MOST || start < restUntil ? undefined : current();
+    if (here === undefined) return undefined;
+    const waited = waits.total();
+    const away = (): number => waits.total() - waited;
+    try {
+      here.guard.begin(1, limits.time, limits.rows, away);
+      return search(here);
+    } catch (error) {
+      const isBusy = error instanceof SqliteError && error.code.startsWith('SQLITE_BUSY');
+      if (!isBusy && !isTooCostly(error)) throw translateSqliteError(error);
+      const end = performance.now();
+      restUntil = end + REST * (end - start - away());
+      return undefined;
+    }
+  }
+
+  return {
+    find: (query) => (isWide([query]) ? undefined : attempt(query.count, ({ one }) => one(query))),
+    findAcross: (query) => (isWide(query.parts) ? undefined : attempt(query.count, ({ across }) => across(query))),
+    reopen: () => void (isStale = true),
+    close() {
+      waits.close();
+      connection?.db.close();
+    },
+  };
+}
+
+function isWide(parts: readonly Pick<Target, 'where'>[]): boolean {
+  return parts.some(({ where }) => weightOf(where) > WIDEST || asksSeveralWords(where));
+}
+
+/** Whether an index of words may look at all that have some of them before it gives a first row, which nothing ends meanwhile. */
+function asksSeveralWords(condition: Condition): boolean {
+  if ('words' in condition) return isOfSeveral(condition.words);
+  if ('not' in condition) return asksSeveralWords(condition.not);
+  if ('all' in condition) return condition.all.some(asksSeveralWords);
+  if ('some' in condition) return condition.some.some(asksSeveralWords);
+  if ('chain' in condition) return condition.chain.some(({ where }) => asksSeveralWords(where));
+  return 'has' in condition && asksSeveralWords(condition.has.where);
+}
+
+function isOfSeveral(test: WordsTest): boolean {
+  if ('phrase' in test) return test.phrase.length > 1;
+  return 'all' in test || ('some' in test && test.some.some(isOfSeveral));
+}

@@ -1,0 +1,57 @@
+import type { Database } from 'better-sqlite3';
+
+import type { Guard } from '../../file/query-interrupt.js';
+import { tooCostly } from '../../file/too-costly.js';
+import { raw, sql, type Sql, type Value } from '../compile/sql.js';
+import type { Values } from '../compile/shape.js';
+
+/** Values of one row of a list: mostly few, many where a reference may have many types of target. */
+const WIDTHS = [8, 32, 256] as const;
+
+/** Long lists of values as tables, as long as the query runs that needs them. */
+export interface Lists {
+  /** @returns the table in a statement */
+  add(rows: readonly (readonly Value[])[]): Sql;
+  clear(): void;
+}
+
+/** Opens functions such as `kiln_list_8(number)`, whose rows have the columns `c0`, `c1`… */
+export function openLists(db: Database, guard: Guard): Lists {
+  let lists: (readonly (readonly Value[])[])[] = [];
+  for (const width of WIDTHS) {
+    const padding = Array.from({ length: width }, () => null);
+    db.table(`kiln_list_${width}`, {
+      columns: padding.map((_, i) => `c${i}`),
+      parameters: ['list'],
+      *rows(list: unknown) {
+        for (const row of lists[Number(list)] ?? []) {
+          guard.step();
+          yield [...row, ...padding.slice(row.length)];
+        }
+      },
+    });
+  }
+  return {
+    add(rows) {
+      const width = WIDTHS.find((each) => each >= (rows[0]?.length ?? 0));
+      if (width === undefined) throw tooCostly();
+      return sql`${raw(`kiln_list_${width}`)}(${lists.push(rows) - 1})`;
+    },
+    clear: () => void (lists = []),
+  };
+}
+
+/** The values of a row of a list. */
+export function listValues(name: string): Values {
+  return (place) => raw(`${name}.c${place}`);
+}
+
+/** Values that are bound. */
+export function boundValues(values: readonly Value[]): Values {
+  return (place) => sql`${values[place]!}`;
+}
+
+/** The same from a place on. */
+export function from(values: Values, first: number): Values {
+  return first === 0 ? values : (place) => values(first + place);
+}

@@ -1,0 +1,131 @@
+import type { Database } from 'better-sqlite3';
+
+import { partsWithMembers, seek, type Seek } from '../../next-contained-type.js';
+import { mergeAcross, partsLeft, readAcrossPlace, writeAcrossPlace, type PartLeft } from '../../multi-type-search.js';
+import { CHEAP_TOTAL, type FindAcrossQuery, type FindPage } from '../../store.js';
+import type { Condition } from '../../../search/query/query.js';
+import { readCursor, writeCursor, type FindCursor } from './cursor.js';
+import { compareHits, type Hit } from './hit.js';
+import { conjunctsOf } from './compile/residual.js';
+import type { PageReader, ReadPage, TypedHit } from './page.js';
+import { findPlace } from './walk-position.js';
+import { beginRun, orderOf, type FindParts, type Run, withoutAbsent } from './run.js';
+import { simplify } from './compile/simplify.js';
+import { findHits, type Found } from './strategy.js';
+import { countMatches } from './total.js';
+
+/** A page of a search over several types. */
+export interface AcrossPage extends Pick<FindPage, 'total' | 'next'> {
+  readonly page: ReadPage;
+}
+
+/** One of the types, and what there is of it. */
+interface Part {
+  readonly run: Run;
+  readonly where: Condition;
+  readonly left: PartLeft['left'];
+  found: Found | undefined;
+}
+
+/** Does searches over several types. Inside a transaction. */
+export function openAcross(db: Database, parts: FindParts, read: PageReader): (query: FindAcrossQuery) => AcrossPage {
+  const selectId = db.prepare<[number], string>('SELECT id FROM resource WHERE key = ?').pluck();
+
+  const selectFirst = db
+    .prepare<[number, string], string>('SELECT id FROM resource WHERE type = ? AND id >= ? ORDER BY id LIMIT 1')
+    .pluck();
+
+  function firstFrom({ type: name, from }: Seek): string | undefined {
+    const type = parts.dictionary.findTerm(name);
+    return type === undefined ? undefined : selectFirst.get(type, from);
+  }
+
+  /** Types that never had a resource are left out. */
+  function begin(query: FindAcrossQuery, left: readonly PartLeft[]): readonly Part[] {
+    const { parts: _parts, after: _after, include: _include, ...wanted } = query;
+    return left.flatMap(({ part, left }) => {
+      const run = beginRun(parts, { ...part, ...wanted });
+      return run === undefined
+        ? []
+        : [{ run, where: simplify(withoutAbsent(run, part.where)), left, found: undefined }];
+    });
+  }
+
+  /** What of a part comes after a place, as many as are wanted. */
+  function search(part: Part, cursor: FindCursor | undefined, wanted: number): readonly Hit[] {
+    const { run, where, left } = part;
+    const after = cursor === undefined || left === 'all' ? undefined : findPlace(run, cursor);
+    part.found = findHits(run, where, after, wanted);
+    const { hits } = part.found;
+    if (after === undefined || left !== 'from') return hits;
+    const same: Condition = { all: [{ ids: [cursor!.id] }, ...conjunctsOf(where)] };
+    const [hit] = findHits(run, same, undefined, 1).hits;
+    const isThere = hit !== undefined && compareHits(run.sort)({ ...hit, id: cursor!.id }, after) === 0;
+    return isThere ? [hit, ...hits] : hits;
+  }
+
+  function typed({ run }: Part, hits: readonly Hit[]): readonly TypedHit[] {
+    return hits.map((hit) => ({ type: run.query.type, hit }));
+  }
+
+  /** One type after the other. */
+  function inTurn(all: readonly Part[], cursor: FindCursor | undefined, wanted: number): readonly TypedHit[] {
+    const hits: TypedHit[] = [];
+    for (const part of all) {
+      if (hits.length >= wanted) break;
+      hits.push(...typed(part, search(part, cursor, wanted - hits.length)));
+    }
+    return hits;
+  }
+
+  /** Of all types together. */
+  function merged(
+    all: readonly Part[],
+    cursor: FindCursor | undefined,
+    wanted: number,
+    sort: FindAcrossQuery['sort'],
+  ): readonly TypedHit[] {
+    const lists = all.map((part) =>
+      typed(part, search(part, cursor, wanted)).map(({ type, hit }) => {
+        return { type, hit, id: hit.id ?? selectId.get(hit.key)!, values: hit.values };
+      }),
+    );
+    return mergeAcross(lists, sort, wanted);
+  }
+
+  return (query) => {
+    const { sort, count } = query;
+    const place = query.after === undefined ? undefined : readAcrossPlace(query.after, query.parts);
+    const cursor = place === undefined ? undefined : readCursor(place.own, orderOf(sort).sort);
+    const asked = seek(partsWithMembers(query.parts), firstFrom);
+    const all = begin(query, partsLeft(asked, sort, place));
+    const wanted = count === 0 ? 0 : count + 1;
+    const hits = sort.length === 0 ? inTurn(all, cursor, wanted) : merged(all, cursor, wanted, sort);
+    let total = cursor?.total;
+    if (cursor === undefined && query.total !== 'none') {
+      total = wanted > 0 && hits.length < wanted ? hits.length : countAll(all);
+    }
+    const page = read(hits, count, undefined);
+    const known = total === undefined ? {} : { total };
+    const { versions, last } = page;
+    if (last === undefined) return { page, ...known };
+    const own = writeCursor({ id: versions.at(-1)!.id, values: last.hit.values, ...known });
+    return { page, ...known, next: writeAcrossPlace({ type: last.type, own }) };
+  };
+}
+
+/** All that match, of all types; undefined: a cheap total was asked for, and it would not be one. */
+function countAll(all: readonly Part[]): number | undefined {
+  const end = performance.now() + CHEAP_TOTAL.time;
+  let sum = 0;
+  for (const { run, where, found } of all) {
+    const left = { matches: CHEAP_TOTAL.matches - sum, time: end - performance.now() };
+    const isOver = run.query.total === 'cheap' && (left.matches < 0 || left.time <= 0);
+    if (isOver && found?.total === undefined) return undefined;
+    const { total, best } = found ?? findHits(run, where, undefined, 0);
+    const counted = total ?? countMatches(run, where, best, left);
+    if (counted === undefined) return undefined;
+    sum += counted;
+  }
+  return sum;
+}

@@ -1,0 +1,192 @@
+import { EVERYTHING, type Condition, type Leaf, type Link, type SortKey } from '../../../search/query/query.js';
+import { asksForMembers, withoutAbsentMembers } from '../../contained-resources.js';
+import type { FindQuery } from '../../store.js';
+import type { Dictionary } from '../write/dictionary.js';
+import type { Guard } from '../file/query-interrupt.js';
+import { tooCostly } from '../file/too-costly.js';
+import { check } from './compile/check.js';
+import type { CompileContext } from './compile/compile-context.js';
+import { toGroups, type LeafGroup, type TypeNames } from './compile/leaf.js';
+import type { Lists } from './links/lists.js';
+import type { Met } from './seen-set.js';
+import type { ProbeCache } from './probe-cache.js';
+import { raw, type Sql } from './compile/sql.js';
+import type { Statements } from './compile/statements.js';
+
+/** Where one way of finding gives way to another; tests have other numbers. */
+export interface FindLimits {
+  /** So many rows of an index are collected rather than anything walked. */
+  readonly few: number;
+  /** Rows that a walk may look at before more than a few are collected that a link leads to. */
+  readonly brief: number;
+  /** Rows that a walk may look at, and a few for each resource wanted, before something else is tried. */
+  readonly patience: number;
+  /** What is found by so many rows is then collected at once; more make it worth while to walk on for a while. */
+  readonly small: number;
+  /** How far rows are counted when a walk meets too few matches. */
+  readonly deep: number;
+}
+
+/** Those of every store. */
+export const FIND_LIMITS: FindLimits = { few: 1000, brief: 400, patience: 3000, small: 5000, deep: 1_000_000 };
+
+/** What searches of a connection share. */
+export interface FindParts {
+  readonly statements: Statements;
+  readonly dictionary: Dictionary;
+  readonly guard: Guard;
+  readonly lists: Lists;
+  readonly met: Met;
+  readonly probes: ProbeCache;
+  readonly limits: FindLimits;
+  /** Whether the keys of a type are not in the order of ids. */
+  readonly isUnordered: (type: number) => boolean;
+}
+
+/** Sees what is done, for an explanation. */
+export interface Trace {
+  drivenBy(what: string): void;
+  probed(condition: Condition, count: number, limit: number): void;
+  ran(statement: Sql): void;
+  /** Rows that were read beside those that statements look at. */
+  read(rows: number): void;
+}
+
+/** One search that is being done. */
+export interface Run extends FindParts, CompileContext {
+  readonly query: FindQuery;
+  /** The keys of its order; without any it is that of ids, in this direction. */
+  readonly sort: readonly SortKey[];
+  readonly isDescending: boolean;
+  /** The order of keys is that of ids. */
+  readonly isOrdered: boolean;
+  /** Rows of a statement. */
+  rows<Row>(statement: Sql): IterableIterator<Row>;
+  /** The first column of all rows of a statement. */
+  column<Value>(statement: Sql): Value[];
+  /** All rows of a statement, as lists of columns. */
+  table<Row extends readonly unknown[]>(statement: Sql): Row[];
+  /** A search of another type within this one, in no order; undefined: there never was a resource of it. */
+  of(type: string): Run | undefined;
+  /** Links whose other side is too long: those it was looked for up to so many. */
+  readonly unresolved: Map<Link, number>;
+  readonly trace: Trace | undefined;
+}
+
+/** Bounds of a statement, below those of SQLite. */
+const MAX_VALUES = 30_000;
+const MAX_LENGTH = 900_000;
+
+/** Prepares a search; undefined: there never was a resource of the type. */
+export function beginRun(parts: FindParts, query: FindQuery, trace?: Trace): Run | undefined {
+  const others = new Map<string, Run | undefined>();
+  const own = ownBase(parts.dictionary, query.base);
+  function of(type: string): Run | undefined {
+    if (!others.has(type)) {
+      const { base } = query;
+      const other = {
+        type,
+        where: EVERYTHING,
+        sort: [],
+        count: 0,
+        total: 'none',
+        ...(base !== undefined && { base }),
+      } as const;
+      others.set(type, makeRun(parts, other, orderOf([]), { of, own }, trace));
+    }
+    return others.get(type);
+  }
+  return makeRun(parts, query, orderOf(query.sort), { of, own }, trace);
+}
+
+/** A condition without what asks for members of types that there are none of. */
+export function withoutAbsent(run: Run, where: Condition): Condition {
+  return asksForMembers(where) ? withoutAbsentMembers(where, (type) => run.of(type) !== undefined) : where;
+}
+
+/** Looked up once: mostly no reference has it, and what is not there the dictionary does not keep. */
+function ownBase(dictionary: Dictionary, base: string | undefined): Run['own'] {
+  let found: { readonly term: number | undefined } | undefined;
+  return () => (found ??= { term: base === undefined ? undefined : dictionary.findTerm(base) }).term;
+}
+
+function makeRun(
+  parts: FindParts,
+  query: FindQuery,
+  order: Order,
+  { of, own }: Pick<Run, 'of' | 'own'>,
+  trace: Trace | undefined,
+): Run | undefined {
+  const { statements, dictionary, guard, lists } = parts;
+  const type = dictionary.findTerm(query.type);
+  if (type === undefined) return undefined;
+  const names: TypeNames = {
+    type,
+    param: (code, part) => dictionary.findParam(type, code, part),
+    term: dictionary.findTerm,
+  };
+  const groups = new Map<Leaf, readonly LeafGroup[]>();
+  // One literal: what spreads are in takes fifty times as long to make.
+  const run: Run = {
+    statements,
+    dictionary,
+    guard,
+    lists,
+    met: parts.met,
+    probes: parts.probes,
+    limits: parts.limits,
+    isUnordered: parts.isUnordered,
+    query,
+    sort: order.sort,
+    isDescending: order.isDescending,
+    type,
+    isOrdered: !parts.isUnordered(type),
+    trace,
+    of,
+    param: (code) => names.param(code, 0),
+    own,
+    resolved: new Map(),
+    unresolved: new Map(),
+    groups(leaf) {
+      const found = groups.get(leaf) ?? toGroups(leaf, names);
+      groups.set(leaf, found);
+      return found;
+    },
+    list: lists.add,
+    look: (row, column) => raw(trace === undefined ? '1' : guard.look(`${row.text}.${column}`)),
+    go: ({ text }) => raw(trace === undefined ? guard.sql(text) : `${guard.look(text)} AND ${guard.sql(text)}`),
+    rows<Row>(statement: Sql) {
+      checkSize(statement);
+      trace?.ran(statement);
+      return statements.prepare<Row>(statement.text).iterate(...statement.values);
+    },
+    column<Value>(statement: Sql) {
+      checkSize(statement);
+      trace?.ran(statement);
+      return statements.prepareColumn<Value>(statement.text).all(...statement.values);
+    },
+    table<Row extends readonly unknown[]>(statement: Sql) {
+      checkSize(statement);
+      trace?.ran(statement);
+      return statements.prepareTable<Row>(statement.text).all(...statement.values);
+    },
+    check: (condition, key, depth) => check(condition, key, run, depth),
+  };
+  return run;
+}
+
+function checkSize({ text, values }: Sql): void {
+  if (values.length > MAX_VALUES || text.length > MAX_LENGTH) throw tooCostly();
+}
+
+/** An order as it is gone by. */
+type Order = Pick<Run, 'sort' | 'isDescending'>;
+
+/** What comes after `_id` sorts nothing any more, and `_id` ascending is what comes last anyway. */
+export function orderOf(sort: readonly SortKey[]): Order {
+  const byId = sort.findIndex(({ by }) => by === 'id');
+  if (byId < 0) return { sort, isDescending: false };
+  const { isDescending } = sort[byId]!;
+  if (byId === 0) return { sort: [], isDescending };
+  return { sort: sort.slice(0, isDescending ? byId + 1 : byId), isDescending: false };
+}

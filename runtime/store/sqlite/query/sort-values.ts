@@ -1,0 +1,98 @@
+import type { SortKey } from '../../../search/query/query.js';
+import type { SortValue } from '../../../search/query/sort.js';
+import type { Run } from './run.js';
+import { raw, sql, type Sql } from './compile/sql.js';
+
+/** Reads what a key sorts a resource by; undefined: it has no value. The id may be absent but where it is the key. */
+export type SortReader = (key: number, id: string | undefined) => SortValue | undefined;
+
+interface ValueRow {
+  readonly a: string | number;
+  readonly b?: string;
+}
+
+/** Where the best value of a resource is simply one of a column. */
+function columnOf({ by, isDescending }: SortKey): readonly [table: string, column: string] | undefined {
+  switch (by) {
+    case 'string':
+      return ['string', 'folded'];
+    case 'date':
+      return ['date', isDescending ? 'high' : 'low'];
+    case 'number':
+      return ['number', 'value'];
+    case 'reference':
+      return ['reference', 'target'];
+    case 'uri':
+      return ['uri', 'value'];
+    default:
+      return undefined;
+  }
+}
+
+/** The value of each key of a search, of the resource whose key is in this column; undefined: they are not so simple. */
+export function sortColumns({ sort, dictionary, type, look }: Run, key: Sql): readonly Sql[] | undefined {
+  const columns = sort.map((each) => {
+    const [table, column] = columnOf(each) ?? [];
+    if (table === undefined) return undefined;
+    const param = dictionary.findParam(type, each.param, 0) ?? 0;
+    return sql`(SELECT ${raw(`s.${column} FROM ${table} s INDEXED BY sqlite_autoindex_${table}_1`)} WHERE s.resource = ${key}
+      AND s.param = ${param} AND ${look(raw('s'), 'param')} ORDER BY 1 ${raw(each.isDescending ? 'DESC' : 'ASC')} LIMIT 1)`;
+  });
+  return columns.every((column) => column !== undefined) ? columns : undefined;
+}
+
+/** Best value of a resource, ascending and descending: columns `a` and, of tokens, `b`. */
+function bestOf(key: SortKey, look: string, canonical: number): string {
+  const { by, isDescending } = key;
+  const order = isDescending ? 'DESC' : 'ASC';
+  const [table, column] = columnOf(key) ?? [];
+  if (table !== undefined) {
+    return `SELECT ${column} AS a FROM ${table} t INDEXED BY sqlite_autoindex_${table}_1
+     WHERE resource = ? AND param = ? AND ${look} ORDER BY 1 ${order} LIMIT 1`;
+  }
+  switch (by) {
+    case 'token':
+      return `SELECT t.code AS a, coalesce(s.text, '') AS b
+        FROM token t INDEXED BY sqlite_autoindex_token_1 LEFT JOIN term s ON s.id = t.system
+        WHERE resource = ? AND param = ? AND ${look} ORDER BY 1 ${order}, 2 ${order} LIMIT 1`;
+    case 'quantity': {
+      const value = isDescending
+        ? 'CASE high WHEN 9e999 THEN value ELSE high END'
+        : 'CASE low WHEN -9e999 THEN value ELSE low END';
+      const numbers = Array.from({ length: canonical }, () => '?').join();
+      // Of an entry that has a canonical value only that one counts.
+      return `SELECT ${value} AS a FROM number t INDEXED BY sqlite_autoindex_number_1
+        WHERE resource = ? AND (param IN (${numbers}) OR param = ? AND NOT EXISTS (
+          SELECT 1 FROM number c INDEXED BY sqlite_autoindex_number_1
+          WHERE c.resource = t.resource AND c.param IN (${numbers}) AND c.part_group = 0 AND c.n = t.n))
+        AND ${look} ORDER BY 1 ${order} LIMIT 1`;
+    }
+    case 'id':
+      return 'SELECT id AS a FROM resource WHERE key = ?';
+    default:
+      return 'SELECT updated AS a FROM resource WHERE key = ?';
+  }
+}
+
+/** The readers of all keys of a search. */
+export function sortReaders(run: Run): readonly SortReader[] {
+  return run.sort.map((key) => openSortReader(run, key));
+}
+
+function openSortReader(run: Run, sortKey: SortKey): SortReader {
+  const { param: code, by } = sortKey;
+  const { dictionary, statements, guard, trace, type } = run;
+  const param = by === 'updated' || by === 'id' ? 0 : dictionary.findParam(type, code, 0);
+  if (param === undefined) return () => undefined;
+  const canonical = by === 'quantity' ? dictionary.paramsBetween(type, `${code}{`, `${code}|`) : [];
+  const look = trace === undefined ? '1' : guard.look('t.param');
+  const statement = statements.prepare<ValueRow>(bestOf(sortKey, look, canonical.length));
+  const values = param === 0 ? [] : [...canonical, param, ...canonical];
+  return (key, id) => {
+    if (by === 'id' && id !== undefined) return [id];
+    if (param === 0) trace?.read(1);
+    const row = statement.get(key, ...values);
+    if (row === undefined) return undefined;
+    return row.b === undefined ? [row.a] : [row.a, row.b];
+  };
+}

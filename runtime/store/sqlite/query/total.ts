@@ -1,0 +1,64 @@
+import type { Condition } from '../../../search/query/query.js';
+import { CHEAP_TOTAL } from '../../store.js';
+import { inBatches } from './by-key.js';
+import type { Driver } from './compile/index-range.js';
+import { conjunctsOf, leftOf } from './compile/residual.js';
+import { probe } from './probes.js';
+import { findBestLed } from './links/resolve.js';
+import type { Run } from './run.js';
+import { join, keyOf, raw, sql, type Sql } from './compile/sql.js';
+
+/**
+ * How many resources fulfil a condition. Undefined: a cheap total was asked for, and it would not be one.
+ *
+ * @param best what finds them with the fewest rows, if that is known
+ * @param cheap what is left of a cheap total, where there are others of it
+ */
+export function countMatches(
+  run: Run,
+  where: Condition,
+  best: Driver | undefined,
+  cheap = CHEAP_TOTAL,
+): number | undefined {
+  if (run.query.total !== 'cheap') {
+    const conjuncts = conjunctsOf(where);
+    return count(run, matches(run, where, best ?? findBestLed(run, conjuncts, run.limits.deep)));
+  }
+  const keys = matches(run, where, best);
+  const cacheKey = keyOf(['costly', cheap.matches, keys.text, ...keys.values]);
+  // The numbers of lists are given anew to each search.
+  const isKept = !keys.text.includes('kiln_list');
+  if (isKept && run.probes.get(cacheKey) !== undefined) return undefined;
+  const time = isShort(run, best) ? Infinity : cheap.time;
+  const some = run.guard.within({ time }, () => count(run, sql`${keys} LIMIT ${cheap.matches + 1}`));
+  if (some !== undefined && some <= cheap.matches) return some;
+  // Who asks the same again need not wait for that; what took less than the whole time may not take it the next time.
+  if (isKept && (some !== undefined || cheap === CHEAP_TOTAL)) run.probes.set(cacheKey, 1);
+  return undefined;
+}
+
+/** Whether there are few rows to be looked at, so that no time need be kept. */
+function isShort(run: Run, best: Driver | undefined): boolean {
+  if (best !== undefined && best.count <= CHEAP_TOTAL.matches) return true;
+  const all = sql`FROM resource r INDEXED BY resource_by_time WHERE r.type = ${run.type} AND r.deleted = 0`;
+  return probe(run, [all], CHEAP_TOTAL.matches) <= CHEAP_TOTAL.matches;
+}
+
+function count(run: Run, keys: Sql): number {
+  for (const { n } of run.rows<{ readonly n: number }>(sql`SELECT count(*) AS n FROM (${keys})`)) return n;
+  return 0;
+}
+
+/** The keys of all that match, each once. */
+function matches(run: Run, where: Condition, best: Driver | undefined): Sql {
+  if (best?.arms.length === 0) return sql`SELECT 0 WHERE 0`;
+  const rest = best === undefined ? where : leftOf(conjunctsOf(where), best);
+  const pieces = (best?.arms ?? []).map(
+    ({ key, rows }) => sql`SELECT DISTINCT ${key} ${rows} AND ${run.check(rest, key)}`,
+  );
+  const [batch, ...more] = inBatches(pieces);
+  if (batch !== undefined && more.length === 0) return join(batch, ' UNION ');
+  const key = raw('r.key');
+  return sql`SELECT r.key FROM resource r INDEXED BY resource_by_time
+    WHERE r.type = ${run.type} AND r.deleted = 0 AND ${run.go(key)} AND ${run.check(where, key)}`;
+}

@@ -1,0 +1,189 @@
+import type { Database } from 'better-sqlite3';
+
+import type { HistoryPage, HistoryQuery, StoredVersion } from '../../store.js';
+import type { Dictionary } from '../write/dictionary.js';
+import type { Guard } from '../file/query-interrupt.js';
+import { readHistoryCursor, writeHistoryCursor, type HistoryCursor } from './history-cursor.js';
+
+/** Bytes of bodies after which a page ends early, for it is held in memory and crosses between threads. */
+export const MAX_PAGE = 16 * 1024 * 1024;
+
+interface HistoryRow {
+  readonly seq: number;
+  readonly type: string;
+  readonly id: string;
+  readonly version: number;
+  readonly updated: number;
+  readonly body: string | null;
+}
+
+interface Place {
+  readonly seq: number;
+  readonly updated: number;
+}
+
+/** Which versions are asked for: of a resource by its key, of a type by its number. */
+interface OneScope {
+  readonly name: 'system' | 'type' | 'instance';
+  readonly key: number;
+}
+
+/** The versions of several types by their numbers, or one of the others. */
+type Scope = OneScope | { readonly name: 'types'; readonly keys: readonly number[] };
+
+/**
+ * Reads pages of history. Times never fall along `seq`, so every bound of time becomes one of `seq`, found by bisection,
+ * and newest first is simply `seq` downwards. `next` is the version that followed: none of those may be from before the
+ * interval. Inside a transaction.
+ */
+export function openHistory(db: Database, dictionary: Dictionary, guard: Guard): (query: HistoryQuery) => HistoryPage {
+  const clock = db.prepare<[], Place>('SELECT seq, updated FROM clock');
+  const placeAt = db.prepare<[number], Place>(
+    'SELECT seq, updated FROM version WHERE seq <= ? ORDER BY seq DESC LIMIT 1',
+  );
+  const resourceKey = db
+    .prepare<[number, string], number>('SELECT key FROM resource WHERE type = ? AND id = ?')
+    .pluck();
+
+  const isNotFollowed = `NOT EXISTS (SELECT 1 FROM version f
+    WHERE f.resource = v.resource AND f.version = v.version + 1 AND f.seq <= $from)`;
+  const inScope = { system: '', type: 'AND v.type = $key', instance: 'AND v.resource = $key' };
+  /** An index that holds all that is asked: bodies are not touched by counting, nor by skipping. */
+  const index = {
+    system: 'NOT INDEXED',
+    type: 'INDEXED BY version_of_type',
+    instance: 'INDEXED BY version_of_resource',
+  };
+  const order = { system: 'v.seq', type: 'v.seq', instance: 'v.version' };
+
+  const columns = 'v.seq, t.text AS type, r.id, v.version, v.updated, v.body';
+  const names = 'CROSS JOIN resource r ON r.key = v.resource CROSS JOIN term t ON t.id = v.type';
+  const where = (scope: OneScope['name'], isInterval: boolean): string =>
+    `v.seq < $last AND v.seq > $floor ${inScope[scope]} AND ${guard.sql('v.seq')}
+     ${isInterval ? `AND (v.seq > $from OR ${isNotFollowed})` : ''}`;
+
+  function select(scope: OneScope['name'], isInterval: boolean) {
+    return db.prepare<[object], HistoryRow>(
+      `SELECT ${columns} FROM version v ${index[scope]} ${names}
+       WHERE ${where(scope, isInterval)} ORDER BY ${order[scope]} DESC`,
+    );
+  }
+
+  function selectPlaces(scope: OneScope['name'], isInterval: boolean) {
+    return db
+      .prepare<[object], number>(
+        `SELECT v.seq FROM version v ${index[scope]} WHERE ${where(scope, isInterval)} ORDER BY v.seq DESC LIMIT $most`,
+      )
+      .pluck();
+  }
+  const selectRow = db.prepare<[number], HistoryRow>(`SELECT ${columns} FROM version v ${names} WHERE v.seq = ?`);
+
+  function count(scope: OneScope['name'], isInterval: boolean) {
+    // For all types the versions are counted type by type, because no smaller index has them in their order.
+    const perType = scope === 'system' ? 'term t CROSS JOIN version v INDEXED BY version_of_type ON v.type = t.id' : '';
+    const plain = `SELECT count(*) FROM ${perType || `version v ${index[scope]}`}
+      WHERE v.seq < $last AND v.seq > $floor ${inScope[scope]} AND ${guard.sql('v.seq')}`;
+    const perResource = `SELECT count(*) FROM resource r CROSS JOIN version v INDEXED BY version_of_resource ON v.resource = r.key
+      WHERE ${scope === 'type' ? 'r.type = $key AND' : scope === 'instance' ? 'r.key = $key AND' : ''}
+      v.seq < $last AND v.seq > $floor AND ${guard.sql('v.seq')} AND (v.seq > $from OR ${isNotFollowed})`;
+    return db.prepare<[object], number>(isInterval ? perResource : plain).pluck();
+  }
+
+  const statements = new Map<string, ReturnType<typeof select>>();
+  const places = new Map<string, ReturnType<typeof selectPlaces>>();
+  const counts = new Map<string, ReturnType<typeof count>>();
+  function kept<T>(
+    cache: Map<string, T>,
+    scope: OneScope['name'],
+    isInterval: boolean,
+    make: (scope: OneScope['name'], isInterval: boolean) => T,
+  ): T {
+    const key = `${scope} ${isInterval}`;
+    const found = cache.get(key) ?? make(scope, isInterval);
+    cache.set(key, found);
+    return found;
+  }
+
+  /** The `seq` of the last version before this time; 0: none. */
+  function lastBefore(time: number, newest: number): number {
+    let low = 0;
+    let high = newest;
+    while (low < high) {
+      const middle = Math.ceil((low + high) / 2);
+      const place = placeAt.get(middle);
+      if (place === undefined) low = middle;
+      else if (place.updated < time) low = middle;
+      else high = place.seq - 1;
+    }
+    return low;
+  }
+
+  function findScope({ type, id, types }: HistoryQuery): Scope | undefined {
+    if (type === undefined && types !== undefined) {
+      return { name: 'types', keys: [...new Set(types)].flatMap((each) => dictionary.findTerm(each) ?? []) };
+    }
+    if (type === undefined) return { name: 'system', key: 0 };
+    const term = dictionary.findTerm(type);
+    if (term === undefined) return undefined;
+    if (id === undefined) return { name: 'type', key: term };
+    const key = resourceKey.get(term, id);
+    return key === undefined ? undefined : { name: 'instance', key };
+  }
+
+  function begin({ since, at }: HistoryQuery, scope: Scope): HistoryCursor {
+    const newest = clock.get() ?? { seq: 0, updated: 0 };
+    // What an instance has not got yet it never had: its versions come in the same order.
+    const last = at === undefined ? newest.seq + 1 : lastBefore(at.to + 1, newest.seq) + 1;
+    const floor = since === undefined ? 0 : lastBefore(since, newest.seq);
+    // One that is replaced at the very instant `from` is not current then any more.
+    const from = at === undefined ? 0 : lastBefore(at.from + 1, newest.seq);
+    const bounds = { last, floor, from };
+    const countOne = ({ name, key }: OneScope): number =>
+      kept(counts, name, at !== undefined, count).get({ ...bounds, key }) ?? 0;
+    const total =
+      scope.name === 'types'
+        ? scope.keys.reduce((sum, key) => sum + countOne({ name: 'type', key }), 0)
+        : countOne(scope);
+    return { last, floor, from, total, complete: newest.updated + 1 };
+  }
+
+  /** At most so many, newest first. */
+  function* rowsOf(
+    scope: Scope,
+    isInterval: boolean,
+    { last, floor, from }: HistoryCursor,
+    most: number,
+  ): Iterable<HistoryRow> {
+    const bounds = { last, floor, from };
+    if (scope.name !== 'types') {
+      yield* kept(statements, scope.name, isInterval, select).iterate({ ...bounds, key: scope.key });
+      return;
+    }
+    // Of each type as many as there may be: between two versions of a rare one there may be all others.
+    const find = kept(places, 'type', isInterval, selectPlaces);
+    const found = scope.keys.flatMap((key) => find.all({ ...bounds, key, most })).sort((a, b) => b - a);
+    for (const seq of found.slice(0, most)) yield selectRow.get(seq)!;
+  }
+
+  return (query) => {
+    const scope = findScope(query);
+    if (scope === undefined) return { versions: [], total: 0, complete: (clock.get()?.updated ?? 0) + 1 };
+    const cursor = query.after === undefined ? begin(query, scope) : readHistoryCursor(query.after);
+    const { total, complete } = cursor;
+    if (query.count === 0) return { versions: [], total, complete };
+
+    const versions: StoredVersion[] = [];
+    let size = 0;
+    let last = cursor.last;
+    for (const row of rowsOf(scope, query.at !== undefined, cursor, query.count + 1)) {
+      if (versions.length === query.count || size >= MAX_PAGE) {
+        return { versions, total, complete, next: writeHistoryCursor({ ...cursor, last }) };
+      }
+      const version = { type: row.type, id: row.id, version: row.version, lastUpdated: row.updated };
+      versions.push(row.body === null ? version : { ...version, json: row.body });
+      size += row.body?.length ?? 0;
+      last = row.seq;
+    }
+    return { versions, total, complete };
+  };
+}

@@ -1,0 +1,106 @@
+import type { Database } from 'better-sqlite3';
+
+import { FhirError } from '../../../fhir/errors.js';
+import type { MapEntry, MapScan } from '../../store.js';
+
+/** Reads of the small maps. What has expired is not there. */
+export interface MapReader {
+  get(map: string, key: string, now: number): string | undefined;
+  entries(map: string, now: number): Map<string, string>;
+  scan(after: string | undefined, limit: number, now: number): MapScan;
+}
+
+/** Changes of the small maps. Inside a write transaction. */
+export interface MapWriter {
+  swap(
+    map: string,
+    key: string,
+    expected: string | undefined,
+    value: string,
+    expires: number | undefined,
+    now: number,
+  ): boolean;
+  delete(map: string, key: string): void;
+  /** Removes some of what has expired. @returns whether there may be more */
+  clean(now: number): boolean;
+}
+
+const AT_ONCE = 500;
+
+/** Before every entry: names of maps are not empty. */
+const FIRST = ['', ''] as const;
+
+interface MapRow {
+  readonly map: string;
+  readonly key: string;
+  readonly value: string;
+  readonly expires: number | null;
+}
+
+function toEntry({ map, key, value, expires }: MapRow): MapEntry {
+  return expires === null ? { map, key, value } : { map, key, value, expires };
+}
+
+function readCursor(text: string): readonly [string, string] {
+  let read: unknown;
+  try {
+    read = JSON.parse(text);
+  } catch {
+    read = undefined;
+  }
+  if (Array.isArray(read) && read.length === 2 && read.every((part) => typeof part === 'string')) {
+    return [read[0] as string, read[1] as string];
+  }
+  throw new FhirError('parameter-invalid', 'This is no place in a scan');
+}
+
+/** Prepares the reads. */
+export function openMapReader(db: Database): MapReader {
+  const one = db
+    .prepare<[string, string, number], string>(
+      'SELECT value FROM map_entry WHERE map = ? AND key = ? AND (expires IS NULL OR expires > ?)',
+    )
+    .pluck();
+  const all = db.prepare<[string, number], { key: string; value: string }>(
+    'SELECT key, value FROM map_entry WHERE map = ? AND (expires IS NULL OR expires > ?) ORDER BY key',
+  );
+  const some = db.prepare<[string, string, number, number], MapRow>(
+    `SELECT map, key, value, expires FROM map_entry
+     WHERE (map, key) > (?, ?) AND (expires IS NULL OR expires > ?) ORDER BY map, key LIMIT ?`,
+  );
+  return {
+    get: (map, key, now) => one.get(map, key, now),
+    entries: (map, now) => new Map(all.all(map, now).map(({ key, value }) => [key, value])),
+    scan(after, limit, now) {
+      const rows = some.all(...(after === undefined ? FIRST : readCursor(after)), now, limit);
+      const last = rows.at(-1);
+      const entries = rows.map(toEntry);
+      return last === undefined ? { entries } : { entries, next: JSON.stringify([last.map, last.key]) };
+    },
+  };
+}
+
+/** Prepares the changes. */
+export function openMapWriter(db: Database): MapWriter {
+  const { get } = openMapReader(db);
+  const upsert = db.prepare<[string, string, string, number | null]>(
+    'INSERT OR REPLACE INTO map_entry (map, key, value, expires) VALUES (?, ?, ?, ?)',
+  );
+  const remove = db.prepare<[string, string]>('DELETE FROM map_entry WHERE map = ? AND key = ?');
+  const expired = db.prepare<[number], { map: string; key: string }>(
+    `SELECT map, key FROM map_entry WHERE expires IS NOT NULL AND expires <= ? ORDER BY expires LIMIT ${AT_ONCE}`,
+  );
+  return {
+    swap(map, key, expected, value, expires, now) {
+      if (get(map, key, now) !== expected) return false;
+      upsert.run(map, key, value, expires ?? null);
+      return true;
+    },
+    delete: (map, key) => void remove.run(map, key),
+    clean(now) {
+      const rows = expired.all(now);
+      for (const { map, key } of rows) remove.run(map, key);
+      return rows.length === AT_ONCE;
+    },
+  };
+}

@@ -1,0 +1,37 @@
+import type {
+  Explanation,
+  FindAcrossQuery,
+  FindQuery,
+  HistoryPage,
+  HistoryQuery,
+  ListedBlob,
+  MapScan,
+  ResourceKey,
+  StoredVersion,
+  VersionScan,
+} from '../../store.js';
+import type { PackedPage } from './packed-page.js';
+
+/** What reader threads do, each on one snapshot. */
+export interface ReaderOperations {
+  history(query: HistoryQuery): HistoryPage;
+  find(query: FindQuery): PackedPage;
+  findAcross(query: FindAcrossQuery): PackedPage;
+  explain(query: FindQuery): Explanation;
+  scan(after: string | undefined, limit: number): VersionScan;
+  counts(): Map<string, number>;
+  readMany(keys: readonly ResourceKey[]): (StoredVersion | undefined)[];
+  readVersion(type: string, id: string, version: number): StoredVersion | undefined;
+  mapEntry(map: string, key: string, now: number): string | undefined;
+  mapEntries(map: string, now: number): Map<string, string>;
+  scanMaps(after: string | undefined, limit: number, now: number): MapScan;
+  findBlob(key: string): { readonly id: number; readonly size: number } | undefined;
+  listBlobs(prefix: string): ListedBlob[];
+  piece(blob: number, n: number): Uint8Array | undefined;
+  /** Reads something. */
+  look(): void;
+  /** Writes the log back into the file, beside the writer. */
+  checkpoint(): void;
+  /** Forgets old statistics. */
+  reopen(): void;
+}

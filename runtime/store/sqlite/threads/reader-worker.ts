@@ -1,0 +1,104 @@
+import { setPriority } from 'node:os';
+import { parentPort, workerData } from 'node:worker_threads';
+
+import { openBlobReader } from '../write/blob-tables.js';
+import { connect } from '../file/connect.js';
+import { openDictionary } from '../write/dictionary.js';
+import { openExplain } from '../query/explain.js';
+import { openFinders } from '../query/find.js';
+import { openGuard } from '../file/query-interrupt.js';
+import { openHistory } from '../read/history.js';
+import { openMapReader } from '../read/maps.js';
+import { packError, type Answer, type Request } from './messages.js';
+import { openReader } from '../read/read.js';
+import { packPage } from './packed-page.js';
+import type { ReaderOperations } from './reader-operations.js';
+import { openScan } from '../read/scan.js';
+import type { ThreadSettings } from '../settings.js';
+
+// Entry of a reader thread. One request at a time, on one snapshot.
+
+const port = parentPort!;
+const { settings, stop, isForLong } = workerData as {
+  settings: ThreadSettings;
+  stop: Int32Array;
+  isForLong: boolean;
+};
+
+/** A connection with its statements. */
+function open() {
+  // It may wait: nobody else does.
+  const { file, identity, isTemporary } = settings;
+  const db = connect(file, { cache: 8192, isTemporary, identity });
+  const dictionary = openDictionary(db);
+  const guard = openGuard(db, stop);
+  const reader = openReader(db, dictionary, guard);
+  const history = openHistory(db, dictionary, guard);
+  const { find, findAcross } = openFinders(db, dictionary, guard);
+  const maps = openMapReader(db);
+  const blobs = openBlobReader(db);
+  const operations: Omit<ReaderOperations, 'checkpoint' | 'reopen'> = {
+    history,
+    find: (query) => packPage(find(query), query.type),
+    findAcross: (query) => packPage(findAcross(query)),
+    explain: openExplain(db, guard, find),
+    scan: openScan(db, guard),
+    counts: () => reader.counts(),
+    readMany: (keys) => keys.map(({ type, id }) => reader.current(type, id)),
+    readVersion: (type, id, version) => reader.version(type, id, version),
+    mapEntry: maps.get,
+    mapEntries: maps.entries,
+    scanMaps: maps.scan,
+    findBlob: blobs.find,
+    listBlobs: blobs.list,
+    piece: blobs.piece,
+    look: () => void reader.look(),
+  };
+  const snapshot = db.transaction((kind: keyof typeof operations, args: readonly unknown[]) =>
+    (operations[kind] as (...args: readonly unknown[]) => unknown)(...args),
+  );
+  return { db, guard, snapshot };
+}
+
+let connection = open();
+
+/** Where there is more to do than cores, queries that take long get about half the time of everything else. */
+const NICENESS = 3;
+
+// Once it has started. Of this thread alone: elsewhere than on Linux it would be that of the process.
+if (isForLong && process.platform === 'linux') setPriority(NICENESS);
+
+/** The old connection stays where there is no new one to be had. */
+function reopen(): void {
+  const before = connection;
+  connection = open();
+  before.db.close();
+}
+
+function perform({ id, kind, args, budget }: Request): unknown {
+  switch (kind) {
+    case 'checkpoint':
+      return void connection.db.pragma('wal_checkpoint(PASSIVE)');
+    case 'reopen':
+      reopen();
+      return undefined;
+    default:
+      connection.guard.begin(id, budget ?? Infinity);
+      return connection.snapshot.deferred(kind as 'look', args);
+  }
+}
+
+function answer(request: Request): Answer {
+  try {
+    return { id: request.id, value: perform(request) };
+  } catch (error) {
+    return { id: request.id, failure: packError(error) };
+  }
+}
+
+port.on('message', (request: Request) => {
+  if (request.kind === 'close') {
+    connection.db.close();
+    port.close();
+  } else port.postMessage([answer(request)]);
+});

@@ -1,0 +1,174 @@
+import { parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads';
+
+import { FhirError } from '../../../fhir/errors.js';
+import { collectWhenIdle } from '../../../observe/collect-when-idle.js';
+import { openVersionAppender } from '../write/append-version.js';
+import { openBlobWriter } from '../write/blob-tables.js';
+import { openGuardCheck } from '../write/check-preconditions.js';
+import { connect } from '../file/connect.js';
+import { openDictionary } from '../write/dictionary.js';
+import { whyAnother } from '../file/file-identity.js';
+import { openFault } from '../file/fault.js';
+import { openGroups } from '../write/group.js';
+import { openLogKeeper } from '../file/log-keeper.js';
+import { openMapWriter } from '../read/maps.js';
+import type { Answer, Request } from './messages.js';
+import { openReindexer } from '../write/reindex.js';
+import { openRestorer } from '../write/restore.js';
+import type { ThreadSettings } from '../settings.js';
+import { openStaging } from '../write/staging.js';
+import { openStatistics } from '../file/statistics.js';
+import { openWriteClock, type ClockMark } from '../file/clock.js';
+import { openWriteLock } from '../file/write-lock.js';
+import type { WriterOperations } from './writer-operations.js';
+import { openWriter } from '../write/write.js';
+
+// Entry of the writer thread, the only one of the process that changes data. What came in while a commit was under way
+// goes into the next one together; whoever writes alone waits for nobody.
+
+/** Bounds of a group, so that other processes get the lock too. */
+const MAX_GROUP = 200;
+
+const port = parentPort!;
+const settings = workerData as ThreadSettings;
+const { file, identity, isTemporary, lockWait, blobGrace, cleanInterval } = settings;
+const db = connect(file, { cache: 16_384, timeout: 0, isTemporary, identity });
+if (settings.maxPages !== undefined) db.pragma(`max_page_count = ${settings.maxPages}`);
+
+const fault = openFault(settings.faultAt, settings.faultAfter);
+const dictionary = openDictionary(db);
+const clock = openWriteClock(db);
+const versions = openVersionAppender(db, dictionary, fault);
+const write = openWriter(versions, dictionary, clock);
+const findBroken = openGuardCheck(db, dictionary, settings.guardBudget);
+const restore = openRestorer(db, versions, dictionary, clock);
+const lock = openWriteLock(db, lockWait);
+const maps = openMapWriter(db);
+const blobs = openBlobWriter(db);
+const log = openLogKeeper(db);
+const statistics = openStatistics(db);
+
+const staging = openStaging();
+
+const operations: WriterOperations & { clean(): boolean } = {
+  write(changes, _now, guards = []) {
+    const broken = findBroken(guards);
+    if (broken !== undefined) return { broken };
+    fault('guards');
+    return { stamps: write(changes) };
+  },
+  stage(id, changes, guards) {
+    staging.add(id, { changes, guards });
+    fault('stage');
+  },
+  unstage: (id) => staging.drop(id),
+  writeStaged(id, changes, now, guards) {
+    const whole = staging.get(id, changes, guards);
+    return operations.write(whole.changes, now, whole.guards);
+  },
+  restore,
+  reindex: openReindexer(db, dictionary),
+  swap: (map, key, expected, value, expires, now = Date.now()) => maps.swap(map, key, expected, value, expires, now),
+  deleteEntry: (map, key) => maps.delete(map, key),
+  beginBlob: () => blobs.begin(Date.now()),
+  addPiece(blob, n, bytes) {
+    blobs.piece(blob, n, bytes, Date.now());
+    fault('piece');
+  },
+  finishBlob: (blob, key, size, sha256, now = Date.now()) => blobs.finish(blob, key, size, sha256, now),
+  dropBlob: (blob) => blobs.drop(blob),
+  deleteBlob: (key) => blobs.delete(key, Date.now()),
+  clean() {
+    const more = maps.clean(Date.now());
+    return blobs.clean(Date.now() - blobGrace) || more;
+  },
+};
+const perform = operations as unknown as Record<string, (...args: readonly unknown[]) => unknown>;
+
+const commitGroup = openGroups(db, {
+  begin(group) {
+    const diagnostics = whyAnother(file, identity);
+    if (diagnostics !== undefined) throw new FhirError('store-unavailable', undefined, { diagnostics });
+    const first = group.find(({ kind }) => kind === 'write' || kind === 'writeStaged');
+    const given = first?.args[first.kind === 'write' ? 1 : 2] as number | undefined;
+    if (given === undefined) clock.waitForTime();
+    lock.begin();
+    clock.begin(given);
+    fault('begin');
+  },
+  beforeCommit() {
+    clock.save();
+    fault('commit');
+  },
+  afterCommit() {
+    lock.ended();
+    fault('committed');
+  },
+  undone(mark) {
+    dictionary.reset();
+    if (mark !== undefined) clock.restore(mark as ClockMark);
+  },
+  mark: () => clock.mark(),
+  perform: ({ kind, args }) => perform[kind]!(...args),
+});
+
+/** Told to the main thread beside the answers. */
+function news(isWorthCheckpoint: boolean, hasStatistics: boolean): Answer[] {
+  const told = [...(isWorthCheckpoint ? ['checkpoint'] : []), ...(hasStatistics ? ['reopen'] : [])];
+  return told.map((value) => ({ id: 0, value }));
+}
+
+function receive(): Request | undefined {
+  return receiveMessageOnPort(port)?.message as Request | undefined;
+}
+
+/** Takes what belongs to a write of which there is more to come. @returns whether it was that */
+function stage({ kind, args }: Request): boolean {
+  if (kind !== 'stage' && kind !== 'unstage') return false;
+  perform[kind]!(...args);
+  return true;
+}
+
+function serve(first: Request): void {
+  let next: Request | undefined = first;
+  const group: Request[] = [];
+  while (next !== undefined && next.kind !== 'close') {
+    const isLong: boolean = next.kind === 'writeStaged';
+    // Those who came before a long write do not wait for it.
+    if (isLong && group.length > 0) commitAndAnswer(group.splice(0));
+    if (!stage(next)) group.push(next);
+    next = isLong || group.length >= MAX_GROUP ? undefined : receive();
+  }
+  if (group.length > 0) commitAndAnswer(group);
+  if (next?.kind === 'close') {
+    clearTimeout(cleaner);
+    clearInterval(analyst);
+    stopCollecting();
+    db.close();
+    port.close();
+  }
+}
+
+function commitAndAnswer(group: readonly Request[]): void {
+  const answers = commitGroup(group);
+  port.postMessage([...answers, ...news(log.look(), false)]);
+  for (const { kind, args } of group) if (kind === 'writeStaged') perform['unstage']!(args[0]);
+  fault('answered');
+  statistics.wrote(answers.length);
+}
+
+/** Removes what expired, in steps between which others can write. */
+function clean(): void {
+  const [answer] = commitGroup([{ id: 0, kind: 'clean', args: [] }]);
+  const hasMore = answer !== undefined && 'value' in answer && answer.value === true;
+  cleaner = setTimeout(clean, hasMore ? 5 : cleanInterval);
+}
+let cleaner = setTimeout(clean, cleanInterval);
+
+const analyst = setInterval(() => {
+  if (statistics.refresh()) port.postMessage(news(false, true));
+}, 1000);
+
+const stopCollecting = collectWhenIdle();
+
+port.on('message', serve);

@@ -1,0 +1,82 @@
+import type { Database } from 'better-sqlite3';
+
+import { placeEntries } from '../../contained-resources.js';
+import type { Contained } from '../../../search/contained.js';
+import type { IndexEntry } from '../../../search/entry.js';
+import type { Dictionary } from './dictionary.js';
+import type { Fault } from '../file/fault.js';
+import { openIndexWriter } from './index-entries.js';
+import { openMembers } from './contained-resources.js';
+import { openKeyGiver } from './resource-keys.js';
+
+/** What the table `resource` has of a resource. */
+export interface ResourceRow {
+  readonly key: number;
+  readonly version: number;
+  readonly updated: number;
+  /** 1: its current version is a deletion. */
+  readonly deleted: number;
+}
+
+/** A version to be appended. */
+export interface NewVersion {
+  /** The type's number in the dictionary. */
+  readonly type: number;
+  readonly name: string;
+  readonly id: string;
+  /** What `find` gave. */
+  readonly before: ResourceRow | undefined;
+  /** Its place in the order of all versions, after every other. */
+  readonly seq: number;
+  readonly version: number;
+  readonly updated: number;
+  /** Null: it is a deletion. */
+  readonly body: string | null;
+  readonly entries: readonly IndexEntry[];
+  readonly contained: readonly Contained[] | undefined;
+}
+
+/** Appends versions. Inside a write transaction. */
+export interface VersionAppender {
+  find(type: number, id: string): ResourceRow | undefined;
+  /** Makes it the current one of its resource; its index entries, and what is within it, take the place of those before. */
+  append(version: NewVersion): void;
+}
+
+/** Prepares the statements that append versions with their index entries. */
+export function openVersionAppender(db: Database, dictionary: Dictionary, fault: Fault): VersionAppender {
+  const index = openIndexWriter(db, dictionary);
+  const keys = openKeyGiver(db);
+  const members = openMembers(db, dictionary, index, keys);
+  const selectResource = db.prepare<[number, string], ResourceRow>(
+    'SELECT key, version, updated, deleted FROM resource WHERE type = ? AND id = ?',
+  );
+  const insertResource = db.prepare<[number, number, string, number, number, number, number]>(
+    'INSERT INTO resource (key, type, id, seq, version, updated, deleted) VALUES (?, ?, ?, ?, ?, ?, ?)',
+  );
+  const updateResource = db.prepare<[number, number, number, number]>(
+    'UPDATE resource SET seq = ?, version = ?, updated = ? WHERE key = ?',
+  );
+  // By itself: SQLite writes anew what an index has of each column that is set, changed or not.
+  const setDeleted = db.prepare<[number, number]>('UPDATE resource SET deleted = ? WHERE key = ?');
+  const insertVersion = db.prepare<[number, number, number, number, number, string | null]>(
+    'INSERT INTO version (seq, type, resource, version, updated, body) VALUES (?, ?, ?, ?, ?, ?)',
+  );
+  return {
+    find: (type, id) => selectResource.get(type, id),
+    append({ type, name, id, before, seq, version, updated, body, entries, contained = [] }) {
+      const deleted = body === null ? 1 : 0;
+      const key = before?.key ?? keys.give(type, id);
+      insertVersion.run(seq, type, key, version, updated, body);
+      fault('version');
+      if (before === undefined) insertResource.run(key, type, id, seq, version, updated, deleted);
+      else updateResource.run(seq, version, updated, key);
+      if (before !== undefined && before.deleted !== deleted) setDeleted.run(deleted, key);
+      if (before !== undefined) index.clear(key);
+      index.add(key, type, placeEntries({ type: name, id }, contained)(entries));
+      if (before !== undefined) members.clear(key);
+      members.add({ key, type: name, id, seq, version, updated }, contained);
+      fault('entries');
+    },
+  };
+}

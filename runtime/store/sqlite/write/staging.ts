@@ -1,0 +1,40 @@
+import { FhirError } from '../../../fhir/errors.js';
+import type { Guard } from '../../store.js';
+import type { PlainChange } from './write.js';
+
+/** What a write consists of. */
+export interface StagedWrite {
+  readonly changes: readonly PlainChange[];
+  readonly guards: readonly Guard[];
+}
+
+/** Writes of which pieces have come, but not all. Nothing of them is in the file. */
+export interface Staging {
+  add(write: number, piece: StagedWrite): void;
+  drop(write: number): void;
+  /** A whole write. @throws FhirError where pieces are missing */
+  get(write: number, changes: number, guards: number): StagedWrite;
+}
+
+/** Nothing has come. */
+export function openStaging(): Staging {
+  const staged = new Map<number, StagedWrite[]>();
+  return {
+    add(write, piece) {
+      const before = staged.get(write);
+      if (before === undefined) staged.set(write, [piece]);
+      else before.push(piece);
+    },
+    drop: (write) => void staged.delete(write),
+    get(write, changes, guards) {
+      const pieces = staged.get(write) ?? [];
+      const whole = {
+        changes: pieces.flatMap((piece) => piece.changes),
+        guards: pieces.flatMap((piece) => piece.guards),
+      };
+      if (whole.changes.length === changes && whole.guards.length === guards) return whole;
+      // The thread died after it had taken some, and another was started.
+      throw new FhirError('store-unavailable', undefined, { diagnostics: 'a thread of the store ended' });
+    },
+  };
+}
