@@ -9,11 +9,11 @@ import type { Resource } from './fhir/resource.js';
 import { parseElements, selectElements } from './format/summary-elements.js';
 import { summarize } from './format/summary.js';
 import type { Codec } from './http/response/codecs.js';
-import { describeCurrency, type IndexCurrency } from './core/definitions/index-status.js';
+import { describeStaleIndex, type IndexStatus } from './core/definitions/index-status.js';
 import { openDefinitions, type Definitions } from './core/definitions/definitions.js';
 import { createPatchers } from './core/patch/patchers.js';
-import { openIntake, type Intake } from './body-workers/body-workers.js';
-import { startIntake } from './body-workers/start-thread.js';
+import { openBodyWorkers, type BodyWorkers } from './body-workers/body-workers.js';
+import { startBodyWorker } from './body-workers/start-thread.js';
 import type { SearchSettings } from './core/search/search-settings.js';
 import type { Services, View } from './core/services.js';
 import { collectWhenIdle } from './observe/collect-when-idle.js';
@@ -21,7 +21,7 @@ import { createHealth } from './observe/health.js';
 import type { Log } from './observe/log.js';
 import { repeat } from './observe/repeat.js';
 import { parametersOf } from './search/parameters-of.js';
-import { createPace, type Pace } from './search/extraction-throttle.js';
+import { createExtractionThrottle, type ExtractionThrottle } from './search/extraction-throttle.js';
 import { createZone } from './search/values/zone.js';
 import { createValidator } from './validate/create-validator.js';
 import { sqlitePathOf } from './store/sqlite-path.js';
@@ -38,7 +38,7 @@ export interface Core extends Pick<
   /** The search parameters that hold at the moment; what is beside it here follows them, but for `tables`. */
   readonly definitions: Definitions;
   /** Whether those in the store are of these definitions. */
-  readonly currency: IndexCurrency;
+  readonly indexStatus: IndexStatus;
 }
 
 /** Zone of dates without an offset. */
@@ -49,7 +49,7 @@ export interface OpenOptions {
   /** It has to be there already, and is only read; where it is not, none is made. */
   readonly existing?: boolean;
   /** What stored search parameters may take of the time of all; absent: as much as they need, for nobody waits. */
-  readonly pace?: Pace;
+  readonly pace?: ExtractionThrottle;
 }
 
 /**
@@ -81,7 +81,7 @@ export async function openCore(config: Config, options: OpenOptions = {}): Promi
       validate: (resource) => current().validate(resource),
       limits: limitsOf(config),
       search: searchSettingsOf(config),
-      currency: { notCurrent: (at) => current().currency.notCurrent(at) },
+      indexStatus: { notCurrent: (at) => current().currency.notCurrent(at) },
       patchers: createPatchers(tables),
       deletesMultiple: config['delete.multiple'],
     };
@@ -179,7 +179,7 @@ function subset(resource: Resource, { summary, elements }: View): Resource {
 }
 
 /** Methods of the store whose times are measured. */
-const TIMED = ['read', 'readMany', 'readVersion', 'history', 'find', 'findAcross', 'write', 'counts'] as const;
+const TIMED = ['read', 'readMany', 'readVersion', 'history', 'find', 'findMultiType', 'write', 'counts'] as const;
 
 /**
  * Starts a server.
@@ -189,7 +189,7 @@ const TIMED = ['read', 'readMany', 'readVersion', 'history', 'find', 'findAcross
 export async function startServer(config: Config, log: Log): Promise<RunningServer> {
   const { openTransport } = await import('./assembly/transport.js');
   const transport = await openTransport(config, log);
-  const core = await openCore(config, { pace: createPace() });
+  const core = await openCore(config, { pace: createExtractionThrottle() });
   const closers: (() => Promise<void>)[] = [() => core.store.close()];
   try {
     const { createApp, FHIR_PATH } = await import('./http/app.js');
@@ -205,7 +205,7 @@ export async function startServer(config: Config, log: Log): Promise<RunningServ
     const { listen } = await import('./http/listen.js');
     const metrics = await startMetrics(config, closers);
     const store = metrics === undefined ? core.store : metrics.timeStore(core.store);
-    const currency = async (): Promise<string | undefined> => describeCurrency(await core.currency.notCurrent());
+    const currency = async (): Promise<string | undefined> => describeStaleIndex(await core.indexStatus.notCurrent());
     const first = await currency();
     if (first !== undefined) log.info(first);
     core.definitions.tellRefused((text) => log.warn(text));
@@ -269,10 +269,12 @@ const IDLE_FOR = 500;
 const INTAKE_MEMORY = { least: 512, perMegabyte: 20 };
 
 /** Bodies of more than some bytes are read by other threads. */
-function openLargeBodies(limits: Core['limits']): Intake {
+function openLargeBodies(limits: Core['limits']): BodyWorkers {
   const { nesting, entries, resource, body } = limits;
   const memory = Math.max(INTAKE_MEMORY.least, (INTAKE_MEMORY.perMegabyte * body) / 2 ** 20);
-  return openIntake(() => startIntake({ zone: ZONE, limits: { nesting, entries, resource } }, memory), { body });
+  return openBodyWorkers(() => startBodyWorker({ zone: ZONE, limits: { nesting, entries, resource } }, memory), {
+    body,
+  });
 }
 
 /** A start has other things to do; what is left behind is no hurry. In milliseconds. */

@@ -4,7 +4,7 @@ import type { AppOptions } from '../http/app.js';
 import type { Log } from '../observe/log.js';
 import type { RunningAudit } from './audit.js';
 import type { AuthorizationParts } from './authorization.js';
-import { tellingVerifier } from './telling-verifier.js';
+import { loggingVerifier } from './logging-verifier.js';
 
 /** What of an application depends on who may ask. */
 export type AccessOptions = Pick<AppOptions, 'gate' | 'auth' | 'authorization'>;
@@ -37,7 +37,7 @@ export async function prepareAccess(
     const { verifier, access, routes } = prepared(root);
     const cors = config['cors.origins'].length > 0;
     return {
-      gate: gates.createTokenGate({ verifier: tellingVerifier(verifier, log), access }),
+      gate: gates.createTokenGate({ verifier: loggingVerifier(verifier, log), access }),
       auth: routes,
       authorization: { cors },
     };

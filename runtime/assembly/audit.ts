@@ -8,7 +8,7 @@ import { openFileTarget } from '../auth/audit/sinks/file.js';
 import { createLineSink, type LineTarget, type LineTroubles } from '../auth/audit/sinks/lines.js';
 import { storeTarget } from '../auth/audit/sinks/store.js';
 import { streamTarget } from '../auth/audit/sinks/stream.js';
-import { NOBODY } from '../auth/scopes/principal.js';
+import { ANONYMOUS } from '../auth/scopes/principal.js';
 import { maskParameter, maskTokens } from '../auth/server/mask-tokens.js';
 import type { Config } from '../config/settings.js';
 import { isMongoUrl } from '../config/mongo-url.js';
@@ -80,7 +80,7 @@ export async function prepareAudit(
     // Ids are any text where nothing has to be there.
     const id = place.id === undefined ? undefined : maskTokens(place.id);
     const patients = named.map(maskTokens);
-    const client = clientOf(principal ?? NOBODY, trace?.address);
+    const client = clientOf(principal ?? ANONYMOUS, trace?.address);
     const requestId = trace?.requestId ?? '';
     const time = Date.now();
     return { client, time, requestId, interaction, type, id, versionId, status, failure, query, patients };

@@ -4,17 +4,17 @@ import { readJson } from '../format/read-json.js';
 import { decodeUtf8 } from '../format/utf8.js';
 import { patchResource } from '../interactions/write/patch-resource.js';
 import type { Patchers } from '../core/patch/patchers.js';
-import type { PreparedContent } from '../core/write/parsed-bodies.js';
+import type { ParsedContent } from '../core/write/parsed-bodies.js';
 import { STORED_DEPTH } from '../core/read-stored.js';
 import type { Contained } from '../search/contained.js';
-import type { Answer, FaultyEntry, Findings, IntakeSettings, Job } from './messages.js';
+import type { Answer, FaultyEntry, Findings, BodyWorkerSettings, Job } from './messages.js';
 import { unpackPatch } from './patch-text.js';
 import { cutTree, isContainer } from './pieces.js';
-import { takeIn, takeRight, type Intake, type IntakeServices } from './parse-body.js';
+import { takeIn, takeRight, type BodyParser, type BodyServices } from './parse-body.js';
 
 /** What a thread reads and patches bodies with. */
-export interface Reading extends IntakeServices {
-  readonly limits: IntakeSettings['limits'];
+export interface Reading extends BodyServices {
+  readonly limits: BodyWorkerSettings['limits'];
   readonly patchers: Patchers;
   /** Greatest depth of JSON. */
   readonly nesting: number;
@@ -47,7 +47,7 @@ export async function* answersTo(job: Job, reading: Reading): AsyncGenerator<Ans
   }
 }
 
-async function read({ bytes, format, purpose, depth, patch }: Job, reading: Reading): Promise<Intake> {
+async function read({ bytes, format, purpose, depth, patch }: Job, reading: Reading): Promise<BodyParser> {
   if (format === 'xml') return takeIn(await reading.readXml(bytes), undefined, purpose, reading);
   const text = decodeUtf8(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength));
   if (patch !== undefined) {
@@ -72,11 +72,11 @@ function* pieces(contained: readonly Contained[]): Generator<readonly Contained[
   if (from < contained.length) yield contained.slice(from);
 }
 
-function pick({ members, entryBytes, isCut }: PreparedContent): NonNullable<Findings['content']> {
+function pick({ members, entryBytes, isCut }: ParsedContent): NonNullable<Findings['content']> {
   return { members, entryBytes, isCut };
 }
 
-function findingsOf({ tree, prepared, entries }: Intake): Findings {
+function findingsOf({ tree, prepared, entries }: BodyParser): Findings {
   const content = prepared?.content;
   return {
     isWrapped: !isContainer(tree),

@@ -1,7 +1,7 @@
 import { FhirError } from '../fhir/errors.js';
 
 /** Lets so many bytes in at a time, and others in their order when these are done with. */
-export interface Admission {
+export interface BodyQueue {
   /**
    * Resolves when there is room.
    *
@@ -21,10 +21,10 @@ interface Waiting {
  * @param most bytes that may be in, and wait, at a time
  * @param refusal what is said to those for whom there is no room to wait
  */
-export function openAdmission(
+export function openBodyQueue(
   most: { readonly inside: number; readonly waiting: number },
   refusal = 'Too many large bodies wait to be read; try again',
-): Admission {
+): BodyQueue {
   const queue: Waiting[] = [];
   let inside = 0;
   let waiting = 0;

@@ -5,12 +5,12 @@ import { createExtractor } from '../search/extract.js';
 import { tables } from '../tables.js';
 import { createValidator } from '../validate/create-validator.js';
 import { answersTo, type Reading } from './answers.js';
-import type { Answer, IntakeSettings, Request } from './messages.js';
+import type { Answer, BodyWorkerSettings, Request } from './messages.js';
 
 // Entry of a thread that takes in large bodies: one at a time, an answer for each time it is asked.
 
 const port = parentPort!;
-const { zone, limits } = workerData as IntakeSettings;
+const { zone, limits } = workerData as BodyWorkerSettings;
 const reading: Reading = {
   nesting: limits.nesting,
   limits,

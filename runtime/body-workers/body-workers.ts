@@ -3,14 +3,14 @@ import type { Worker } from 'node:worker_threads';
 
 import type { JsonValue, Resource } from '../fhir/resource.js';
 import type { LargeBodies } from '../core/write/large-bodies.js';
-import { openAdmission } from './body-queue.js';
+import { openBodyQueue } from './body-queue.js';
 import { openCollector } from './collect.js';
 import type { Job } from './messages.js';
 import { packPatch } from './patch-text.js';
-import { openIntakeThread, type IntakeThread } from './thread.js';
+import { openBodyWorker, type BodyWorker } from './thread.js';
 
 /** How large bodies are taken in. */
-export interface IntakeOptions {
+export interface BodyWorkerOptions {
   /** Threads; absent: two, or one where there are no more than two processors. */
   readonly threads?: number;
   /** How long a thread is kept that nobody needs, in milliseconds. */
@@ -20,7 +20,7 @@ export interface IntakeOptions {
 }
 
 /** Takes in large bodies, until it is closed. */
-export interface Intake extends LargeBodies {
+export interface BodyWorkers extends LargeBodies {
   close(): Promise<void>;
 }
 
@@ -31,22 +31,22 @@ const IDLE = 3000;
 const NEVER = new AbortController().signal;
 
 /** @param start starts a thread */
-export function openIntake(start: () => Worker, options: IntakeOptions): Intake {
+export function openBodyWorkers(start: () => Worker, options: BodyWorkerOptions): BodyWorkers {
   const { threads = availableParallelism() > 2 ? 2 : 1, idle = IDLE, body } = options;
-  const admission = openAdmission({ inside: 2 * body, waiting: 4 * body });
-  const ofOurs = openAdmission(
+  const admission = openBodyQueue({ inside: 2 * body, waiting: 4 * body });
+  const ofOurs = openBodyQueue(
     { inside: body, waiting: 2 * body },
     'Too many large resources are being patched; try again',
   );
-  const free = Array.from({ length: threads }, () => openIntakeThread(start));
+  const free = Array.from({ length: threads }, () => openBodyWorker(start));
   const all = [...free];
-  const waiting: ((thread: IntakeThread) => void)[] = [];
+  const waiting: ((thread: BodyWorker) => void)[] = [];
   let timer: NodeJS.Timeout | undefined;
 
   /** The one that was busy last is taken first, so that the others may end. */
-  async function onThread<T>(work: (thread: IntakeThread) => Promise<T>): Promise<T> {
+  async function onThread<T>(work: (thread: BodyWorker) => Promise<T>): Promise<T> {
     clearTimeout(timer);
-    const thread = free.pop() ?? (await new Promise<IntakeThread>((resolve) => waiting.push(resolve)));
+    const thread = free.pop() ?? (await new Promise<BodyWorker>((resolve) => waiting.push(resolve)));
     try {
       return await work(thread);
     } finally {
@@ -87,7 +87,7 @@ export function openIntake(start: () => Worker, options: IntakeOptions): Intake 
   };
 }
 
-async function readOn(thread: IntakeThread, job: Job, signal: AbortSignal): Promise<JsonValue> {
+async function readOn(thread: BodyWorker, job: Job, signal: AbortSignal): Promise<JsonValue> {
   const collector = openCollector();
   return collector.end(await thread.read(job, (answer) => collector.take(answer), signal));
 }

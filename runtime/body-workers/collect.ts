@@ -1,5 +1,5 @@
 import { isObject, type JsonValue, type Resource } from '../fhir/resource.js';
-import { prepare, type Prepared } from '../core/write/parsed-bodies.js';
+import { rememberParsed, type ParsedBody } from '../core/write/parsed-bodies.js';
 import type { Contained } from '../search/contained.js';
 import type { IndexEntry } from '../search/entry.js';
 import type { LocatedFault } from '../validate/locate-faults.js';
@@ -13,7 +13,7 @@ export interface Collector {
   end(findings: Findings): JsonValue;
 }
 
-const NO_FAULTS: Prepared = { faults: [] };
+const NO_FAULTS: ParsedBody = { faults: [] };
 
 /** Begins with nothing. */
 export function openCollector(): Collector {
@@ -44,13 +44,13 @@ function keep(
   found: { readonly entries: readonly IndexEntry[]; readonly contained: readonly Contained[] },
   faulty: ReadonlyMap<number, readonly LocatedFault[]>,
 ): void {
-  if (faults !== undefined) prepare(body, { faults, ...(content && { content: { ...content, ...found } }) });
+  if (faults !== undefined) rememberParsed(body, { faults, ...(content && { content: { ...content, ...found } }) });
   const bundled = body['entry'];
   for (const index of checked ?? []) {
     const entry = Array.isArray(bundled) ? bundled[index] : undefined;
     const resource = isObject(entry) ? entry['resource'] : undefined;
     if (!isObject(resource)) continue;
     const wrong = faulty.get(index);
-    prepare(resource as Resource, wrong === undefined ? NO_FAULTS : { faults: wrong });
+    rememberParsed(resource as Resource, wrong === undefined ? NO_FAULTS : { faults: wrong });
   }
 }

@@ -8,7 +8,7 @@ import type { PatchText } from './patch-text.js';
 import type { Piece } from './pieces.js';
 
 /** What threads are told when they start. */
-export interface IntakeSettings {
+export interface BodyWorkerSettings {
   readonly zone: string;
   readonly limits: { readonly nesting: number; readonly entries: number; readonly resource: number };
 }

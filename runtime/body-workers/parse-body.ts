@@ -1,17 +1,17 @@
 import { isObject, type JsonValue, type Resource } from '../fhir/resource.js';
-import { members } from '../core/write/compose-change.js';
+import { containedMembers } from '../core/write/compose-change.js';
 import { BINARY } from '../core/binary/binary-content.js';
 import { faultsAround } from '../interactions/bundle/entry-faults.js';
 import { envelopeOf, openBundle } from '../interactions/bundle/envelope.js';
 import type { BodyPurpose } from '../core/write/large-bodies.js';
-import type { Prepared, PreparedContent } from '../core/write/parsed-bodies.js';
+import type { ParsedBody, ParsedContent } from '../core/write/parsed-bodies.js';
 import type { Services } from '../core/services.js';
 import { extractContained } from '../search/contained.js';
 import { jsonBytes } from '../search/entry-bytes.js';
 import { locateFaults, type LocatedFault } from '../validate/locate-faults.js';
 
 /** What a body is taken in with. */
-export interface IntakeServices {
+export interface BodyServices {
   readonly validate: NonNullable<Services['validate']>;
   readonly extract: Services['extract'];
   /** Entries that a Bundle may have, and bytes that a resource may have. */
@@ -19,10 +19,10 @@ export interface IntakeServices {
 }
 
 /** A body, and what was found out about it. */
-export interface Intake {
+export interface BodyParser {
   readonly tree: JsonValue;
   /** Of the whole. */
-  readonly prepared?: Prepared;
+  readonly prepared?: ParsedBody;
   /** Of the resources in its entries, by their place; of one with faults there is no more than its head. */
   readonly entries?: ReadonlyMap<number, readonly LocatedFault[]>;
 }
@@ -37,8 +37,8 @@ export function takeIn(
   tree: JsonValue,
   text: string | undefined,
   purpose: BodyPurpose,
-  services: IntakeServices,
-): Intake {
+  services: BodyServices,
+): BodyParser {
   if (purpose === 'execute') return takeBundle(tree, text, services);
   if (purpose === 'parse' || !isResource(tree)) return { tree };
   const faults = locateFaults(services.validate(purpose === 'create' ? withoutId(tree) : tree), text);
@@ -48,12 +48,12 @@ export function takeIn(
 }
 
 /** Finds out about a resource that is known to be right. */
-export function takeRight(tree: Resource, services: Pick<IntakeServices, 'extract' | 'limits'>): Intake {
+export function takeRight(tree: Resource, services: Pick<BodyServices, 'extract' | 'limits'>): BodyParser {
   const content = contentOf(tree, services);
   return { tree: content.entryBytes === Infinity ? headOf(tree) : tree, prepared: { faults: [], content } };
 }
 
-function takeBundle(tree: JsonValue, text: string | undefined, services: IntakeServices): Intake {
+function takeBundle(tree: JsonValue, text: string | undefined, services: BodyServices): BodyParser {
   const opened = openBundle(tree, services.limits.entries);
   const { bundle, type } = opened;
   const found = services.validate(envelopeOf(opened));
@@ -83,15 +83,12 @@ function storedBy(request: JsonValue | undefined): 'POST' | 'PUT' | undefined {
 }
 
 /** What is kept of what is too large anyway. */
-const TOO_LARGE: PreparedContent = { members: '', entries: [], contained: [], isCut: false, entryBytes: Infinity };
+const TOO_LARGE: ParsedContent = { members: '', entries: [], contained: [], isCut: false, entryBytes: Infinity };
 
-function contentOf(
-  resource: Resource,
-  { extract, limits }: Pick<IntakeServices, 'extract' | 'limits'>,
-): PreparedContent {
+function contentOf(resource: Resource, { extract, limits }: Pick<BodyServices, 'extract' | 'limits'>): ParsedContent {
   const { id: _id, meta: _meta, ...rest } = resource;
   const { resourceType: _type, ...others } = rest;
-  const text = members(others);
+  const text = containedMembers(others);
   const bytes = Buffer.byteLength(text);
   const entries = bytes > limits.resource ? [] : extract(rest as Resource);
   const entryBytes = bytes > limits.resource ? Infinity : jsonBytes(entries);

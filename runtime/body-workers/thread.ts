@@ -4,7 +4,7 @@ import { FhirError } from '../fhir/errors.js';
 import type { Answer, Findings, Job, Request } from './messages.js';
 
 /** A thread that takes in one body at a time. Idle, it does not keep the process alive. */
-export interface IntakeThread {
+export interface BodyWorker {
   /**
    * Has it read a body.
    *
@@ -17,7 +17,7 @@ export interface IntakeThread {
 }
 
 /** Opens a thread that `start` starts, with the first body, and again with the next one where it has ended. */
-export function openIntakeThread(start: () => Worker): IntakeThread {
+export function openBodyWorker(start: () => Worker): BodyWorker {
   let worker: Worker | undefined;
   /** The one that is reading; one that is being ended may outlast its time beside the next. */
   let reading: Worker | undefined;

@@ -1,7 +1,7 @@
 import { ConfigError } from '../config/config-error.js';
 import { readConfig, type Flags } from '../config/read-config.js';
 import { SETTINGS } from '../config/settings.js';
-import { describeCurrency } from '../core/definitions/index-status.js';
+import { describeStaleIndex } from '../core/definitions/index-status.js';
 import type { Store } from '../store/store.js';
 import { compareBlobs, compareMaps } from './copy/compare-others.js';
 import { compareVersions } from './copy/compare-versions.js';
@@ -73,7 +73,7 @@ export async function runCopy(options: CopyFlags, flags: Flags, terminal: Termin
       // Search parameters that came along are in effect there from now on, and nothing has entries by them yet.
       const copied = await server.openCore({ ...patient, store: to }, { existing: true });
       closers.push(() => copied.store.close());
-      const old = describeCurrency(await copied.currency.notCurrent('now'));
+      const old = describeStaleIndex(await copied.indexStatus.notCurrent('now'));
       if (old !== undefined) terminal.out(old);
       return EXIT.done;
     }

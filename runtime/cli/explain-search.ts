@@ -7,7 +7,7 @@ import { narrow, readMembership } from '../core/search/search-parts.js';
 import { readSearchRequest } from '../core/search/search-request.js';
 import { scopeOf } from '../core/search/search-scope.js';
 import type { Core } from '../server.js';
-import { isMemberType } from '../store/contained-resources.js';
+import { isContainedType } from '../store/contained-resources.js';
 import { printCondition, printSort } from '../search/query/print.js';
 import { utc } from '../search/values/zone.js';
 import type { Explanation, FindQuery, IncludeDirective } from '../store/store.js';
@@ -112,7 +112,8 @@ async function readQueries(
   });
   const isAcross = scope.type === undefined || request.contained !== undefined;
   const counts = isAcross ? await store.counts() : undefined;
-  const isThere = (type: string): boolean => isMemberType(type) || type === scope.type || counts?.has(type) !== false;
+  const isThere = (type: string): boolean =>
+    isContainedType(type) || type === scope.type || counts?.has(type) !== false;
   const types = request.types.filter(isThere);
   const { sort, count, total, include, notes, graph } = request;
   const page = { sort, count, total, ...(include !== undefined && { include }), ...(base !== '' && { base }) };

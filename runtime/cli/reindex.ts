@@ -1,7 +1,7 @@
 import { ConfigError } from '../config/config-error.js';
 import { readConfig, type Flags } from '../config/read-config.js';
 import type { Config } from '../config/settings.js';
-import { describeCurrency } from '../core/definitions/index-status.js';
+import { describeStaleIndex } from '../core/definitions/index-status.js';
 import type { LiveSet } from '../core/definitions/definitions.js';
 import { openReindexRecord, type ReindexRecord } from '../jobs/reindex/reindex-record.js';
 import { reindexType } from '../jobs/reindex/reindex.js';
@@ -47,7 +47,7 @@ export async function runReindex({ type }: ReindexFlags, flags: Flags, terminal:
     const core = await openCore({ ...config, 'limits.query.time': QUERY_TIME } satisfies Config);
     close = () => core.store.close();
     const { extract, record } = await agree(core, stop.signal);
-    const before = describeCurrency(await core.currency.notCurrent());
+    const before = describeStaleIndex(await core.indexStatus.notCurrent());
     terminal.err(before ?? 'All index entries are current; they are made anew all the same');
     const counts = await core.store.counts();
     const types = type === undefined ? [...counts.keys()].sort() : [type];

@@ -22,7 +22,7 @@ export interface TokenRequest {
 }
 
 /** There is no server yet, and may be in a moment. */
-export class NotThere extends Error {}
+export class ServerUnreachable extends Error {}
 
 /** Asks a token endpoint for a bearer token. @throws Error in one line; NotThere where no connection can be had */
 export async function requestToken({ clientId, key, endpoint, scope = EVERYTHING }: TokenRequest): Promise<string> {
@@ -59,7 +59,7 @@ async function post(url: string, body: string): Promise<Response> {
     const cause = causeOf(error);
     const text = `${noAnswer(url, error)}; is the server started, with the same options?`;
     if (isDistrusted(error)) throw new Error(noAnswer(url, error), { cause: error });
-    throw cause === 'ECONNREFUSED' ? new NotThere(text, { cause: error }) : new Error(text, { cause: error });
+    throw cause === 'ECONNREFUSED' ? new ServerUnreachable(text, { cause: error }) : new Error(text, { cause: error });
   }
 }
 

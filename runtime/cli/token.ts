@@ -6,7 +6,7 @@ import { ConfigError } from '../config/config-error.js';
 import { rootOf } from '../config/exposure.js';
 import { readConfig, type Flags } from '../config/read-config.js';
 import type { Config } from '../config/settings.js';
-import { NotThere, readClientKey, requestToken } from './request-token.js';
+import { ServerUnreachable, readClientKey, requestToken } from './request-token.js';
 import { EXIT, messageOf, type Terminal } from './terminal.js';
 
 /** Options of `kiln token`. */
@@ -58,7 +58,7 @@ async function whileStarting<T>(patience: number, action: () => Promise<T>): Pro
     try {
       return await action();
     } catch (error) {
-      if (!(error instanceof NotThere) || performance.now() >= end) throw error;
+      if (!(error instanceof ServerUnreachable) || performance.now() >= end) throw error;
       await new Promise((resolve) => setTimeout(resolve, PATIENCE.pause));
     }
   }
@@ -89,7 +89,7 @@ async function developmentKey(config: Config): Promise<Jwk> {
     return (await readJsonFile('the key of the development client', file)) as Jwk;
   } catch (error) {
     if (error instanceof ConfigError)
-      throw new NotThere(`${error.message}; the first start of the server makes it`, { cause: error });
+      throw new ServerUnreachable(`${error.message}; the first start of the server makes it`, { cause: error });
     throw error;
   }
 }

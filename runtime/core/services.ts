@@ -10,7 +10,7 @@ import type { Store } from '../store/store.js';
 import type { Fault } from '../validate/fault.js';
 import type { Call, Reply } from './call.js';
 import type { CallAudit } from './call-audit.js';
-import type { IndexCurrency } from './definitions/index-status.js';
+import type { IndexStatus } from './definitions/index-status.js';
 import type { LargeTexts } from './write/large-bodies.js';
 import type { PageLinks } from './search/page-link.js';
 import type { Patchers } from './patch/patchers.js';
@@ -79,7 +79,7 @@ export interface Services {
   /** What is told of authorization; absent: there is none. `cors`: some pages of other origins may call. */
   readonly authorization?: { readonly cors: boolean };
   /** Whether the index entries in the store are those of today's definitions; absent: they are. */
-  readonly currency?: IndexCurrency;
+  readonly indexStatus?: IndexStatus;
   /** URLs of active SearchParameters that are not in effect; absent: there are none. */
   readonly notInEffect?: readonly string[];
   /** Formats of patches that are taken; absent: JSON Patch. */

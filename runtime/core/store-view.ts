@@ -17,8 +17,8 @@ export function storeView(store: Pick<Store, 'read' | 'find'>): WriteView {
 
 /** `WriteView.finds` by a match of one. */
 export async function findsAny(match: Promise<Matches>): ReturnType<WriteView['finds']> {
-  const { found, guard } = await match;
-  return { isAny: found.length > 0, guard };
+  const { found, precondition } = await match;
+  return { isAny: found.length > 0, precondition };
 }
 
 /** Page by page: a page of large resources may have fewer than it was asked for. */
@@ -32,5 +32,5 @@ async function match(store: Pick<Store, 'find'>, type: string, where: Condition,
     after = page.next;
     if (after === undefined || found.length >= most) break;
   }
-  return { found, guard: { type, where, found: found.map(({ id }) => id) } };
+  return { found, precondition: { type, where, found: found.map(({ id }) => id) } };
 }

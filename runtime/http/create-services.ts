@@ -19,7 +19,7 @@ export interface ServiceOptions extends Pick<
   | 'largeTexts'
   | 'subset'
   | 'zone'
-  | 'currency'
+  | 'indexStatus'
   | 'search'
   | 'deletesMultiple'
   | 'patchers'
@@ -37,7 +37,7 @@ export interface ServiceOptions extends Pick<
 /** Definitions that come and go: what of the services follows them. */
 export type LiveServices = Pick<
   Services,
-  'tables' | 'extract' | 'refit' | 'validate' | 'takesEffect' | 'currency' | 'notInEffect'
+  'tables' | 'extract' | 'refit' | 'validate' | 'takesEffect' | 'indexStatus' | 'notInEffect'
 >;
 
 /** What requests are answered with. */
@@ -60,14 +60,14 @@ export function createServing(options: ServiceOptions, live?: () => LiveServices
   return () => {
     const set = live();
     if (last?.set !== set) {
-      const { tables, extract, refit, validate, takesEffect, currency, notInEffect } = set;
+      const { tables, extract, refit, validate, takesEffect, indexStatus: currency, notInEffect } = set;
       const services: Services = {
         ...serving.services,
         ...{ tables, extract },
         ...(refit !== undefined && { refit }),
         ...(validate !== undefined && { validate }),
         ...(takesEffect !== undefined && { takesEffect }),
-        ...(currency !== undefined && { currency }),
+        ...(currency !== undefined && { indexStatus: currency }),
         ...(notInEffect !== undefined && { notInEffect }),
       };
       last = { set, serving: { ...serving, services } };
@@ -78,8 +78,19 @@ export function createServing(options: ServiceOptions, live?: () => LiveServices
 
 /** Puts together what the interactions work with, whether requests come over HTTP or from elsewhere. */
 export function createServices(options: ServiceOptions): Serving {
-  const { tables, store, extract, validate, largeTexts, subset, zone, currency, search, deletesMultiple, baseUrl } =
-    options;
+  const {
+    tables,
+    store,
+    extract,
+    validate,
+    largeTexts,
+    subset,
+    zone,
+    indexStatus: currency,
+    search,
+    deletesMultiple,
+    baseUrl,
+  } = options;
   const { patchers = JSON_PATCHER, authorization, audit } = options;
   const limits = { ...DEFAULT_LIMITS, ...options.limits };
   const codecs = createCodecs(limits.nesting, options.codecs);
@@ -93,7 +104,7 @@ export function createServices(options: ServiceOptions): Serving {
     ...(largeTexts === undefined ? {} : { largeTexts }),
     ...(subset === undefined ? {} : { subset }),
     ...(zone === undefined ? {} : { zone }),
-    ...(currency === undefined ? {} : { currency }),
+    ...(currency === undefined ? {} : { indexStatus: currency }),
     ...(search === undefined ? {} : { search }),
     ...(deletesMultiple === undefined ? {} : { deletesMultiple }),
     patchers,

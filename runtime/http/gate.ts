@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 
 import { OPEN_PRINCIPAL, type Principal } from '../auth/scopes/principal.js';
 import type { ScopeTables } from '../auth/scopes/create-scopes.js';
-import { guardOpenMode } from './open-mode.js';
+import { checkOpenMode } from './open-mode.js';
 
 /** Finds out who asks, before anything else of a request is looked at. */
 export interface Gate {
@@ -18,7 +18,7 @@ export interface Gate {
 /** The gate of a server without authorization: whoever is on this machine may do everything. */
 export const OPEN_GATE: Gate = {
   admit(req) {
-    guardOpenMode(req);
+    checkOpenMode(req);
     return OPEN_PRINCIPAL;
   },
 };

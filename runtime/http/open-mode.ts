@@ -45,7 +45,7 @@ export function isLocal(host: string): boolean {
  *
  * @throws FhirError `header-invalid` for a second `Host`; `open-mode-host`, `open-mode-proxy`, `open-mode-origin`
  */
-export function guardOpenMode(req: IncomingMessage): void {
+export function checkOpenMode(req: IncomingMessage): void {
   const { headers, method } = req;
   for (const name in headers) {
     if (name === 'forwarded' || name.startsWith('x-forwarded-')) {

@@ -2,7 +2,7 @@ import { readCredentials } from '../auth/access/credentials.js';
 import { refusal } from '../auth/access/refuse.js';
 import type { Access } from '../auth/scopes/access.js';
 import type { ScopeTables } from '../auth/scopes/create-scopes.js';
-import { NOBODY, type Principal } from '../auth/scopes/principal.js';
+import { ANONYMOUS, type Principal } from '../auth/scopes/principal.js';
 import type { Verification, VerifiedToken } from '../auth/server/access-token.js';
 import type { TokenVerifier } from '../auth/server/token-verifier.js';
 import type { Gate } from './gate.js';
@@ -48,7 +48,7 @@ export function createTokenGate({ verifier, access }: TokenGateSettings): Gate {
 
   return {
     admit(req, query, isOpen, tables) {
-      if (isOpen) return NOBODY;
+      if (isOpen) return ANONYMOUS;
       const credentials = readCredentials(headerValues(req, 'authorization'), query);
       if (credentials.is === 'malformed') throw refusal('token-malformed');
       if (credentials.is === 'none') throw refusal('token-missing');

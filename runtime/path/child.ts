@@ -4,17 +4,17 @@ import { isObject, type Focus, type Visit } from './visit.js';
  * How much of a primitive counts. `values`: only what has a value. `presence`: also a primitive that has nothing but
  * extensions (`_name` in JSON) counts, visited as `undefined`; FHIRPath's `exists()` and positions see such ones.
  */
-export type Sight = 'values' | 'presence';
+export type PrimitiveMatch = 'values' | 'presence';
 
 /** The children of one name, arrays flattened. https://hl7.org/fhir/R5/json.html#primitive */
-export function childStep<F extends Focus>(name: string, sight: Sight, next: Visit<F>): Visit<F> {
+export function childStep<F extends Focus>(name: string, sight: PrimitiveMatch, next: Visit<F>): Visit<F> {
   return sight === 'values' ? valuesOf(name, next) : presenceOf(name, next);
 }
 
 /** The value of a choice element: each JSON name has a way onward of its own. */
 export function choiceStep<F extends Focus>(
   alternatives: readonly (readonly [name: string, next: Visit<F>])[],
-  sight: Sight,
+  sight: PrimitiveMatch,
 ): Visit<F> {
   const steps = alternatives.map(([name, next]) => childStep(name, sight, next));
   return (value, focus) => {

@@ -1,10 +1,10 @@
 import type { PathStep } from '../contract/search.js';
-import type { Sight } from './child.js';
+import type { PrimitiveMatch } from './child.js';
 import { equalityKey } from './equality-key.js';
 import type { Focus, Visit, Way } from './visit.js';
 
 type CollectiveStep = Extract<PathStep, { index: number } | { union: unknown } | { notFalse: true }>;
-type Compile = <F extends Focus>(ways: readonly Way<F>[], sight: Sight) => Visit<F>;
+type Compile = <F extends Focus>(ways: readonly Way<F>[], sight: PrimitiveMatch) => Visit<F>;
 
 /** A value on its way, with the type that steps told of it. */
 interface Found {

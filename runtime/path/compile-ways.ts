@@ -1,5 +1,5 @@
 import type { PathStep } from '../contract/search.js';
-import { childAndTwinStep, childStep, choiceStep, extensionStep, type Sight } from './child.js';
+import { childAndTwinStep, childStep, choiceStep, extensionStep, type PrimitiveMatch } from './child.js';
 import { collectiveWay, isCollective } from './collective.js';
 import { refersStep } from './refers.js';
 import { inTurn, isObject, type Focus, type Visit, type Way } from './visit.js';
@@ -17,7 +17,7 @@ interface Pending<F extends Focus> {
  * `name.family` and `name.given` have in common is walked once. Values therefore come way by way only where one way
  * is compiled alone. https://hl7.org/fhir/R5/fhirpath.html
  */
-export function compileWays<F extends Focus>(ways: readonly Way<F>[], sight: Sight = 'values'): Visit<F> {
+export function compileWays<F extends Focus>(ways: readonly Way<F>[], sight: PrimitiveMatch = 'values'): Visit<F> {
   const plain: Pending<F>[] = [];
   const visits: Visit<F>[] = [];
   for (const way of ways) {
@@ -28,7 +28,7 @@ export function compileWays<F extends Focus>(ways: readonly Way<F>[], sight: Sig
   return inTurn(visits);
 }
 
-function compilePending<F extends Focus>(pending: readonly Pending<F>[], sight: Sight): Visit<F> {
+function compilePending<F extends Focus>(pending: readonly Pending<F>[], sight: PrimitiveMatch): Visit<F> {
   const visits: Visit<F>[] = [];
   const groups = new Map<string, Pending<F>[]>();
   for (const each of pending) {
@@ -53,7 +53,7 @@ function needsTwin<F extends Focus>({ way, at }: Pending<F>): boolean {
 }
 
 /** Compiles ways whose next step is the same. */
-function compileGroup<F extends Focus>(group: readonly Pending<F>[], sight: Sight): Visit<F> {
+function compileGroup<F extends Focus>(group: readonly Pending<F>[], sight: PrimitiveMatch): Visit<F> {
   const [first] = group;
   const step = first?.way.steps[first.at];
   if (first === undefined || step === undefined) return () => {};

@@ -1,4 +1,4 @@
-import type { Pace } from '../fhir/pace.js';
+import type { Yield } from '../fhir/yield-to-event-loop.js';
 import { isObject, type JsonObject, type JsonValue } from '../fhir/resource.js';
 import type { IndexEntry } from './entry.js';
 import { jsonBytes } from './entry-bytes.js';
@@ -6,7 +6,7 @@ import type { Unwanted } from './extract.js';
 import { fitWords } from './text/fit-words.js';
 
 /** To be raised with every change of the code that finds other resources within the same ones. */
-export const MEMBERS = 2;
+export const CONTAINED_RESOURCES = 2;
 
 /** Resources within one that are found, and that a new one may have: each is written as a resource is. */
 export const MOST_CONTAINED = 5000;
@@ -23,7 +23,7 @@ export interface Contained {
 }
 
 /** What is found of the resources within another. */
-export interface FoundWithin {
+export interface ContainedExtract {
   readonly contained: readonly Contained[];
   /** Some of them are not found, for want of room. */
   readonly isCut: boolean;
@@ -70,7 +70,7 @@ export function extractContained(
   resource: Readonly<Record<string, unknown>>,
   extract: Extract,
   room: number,
-): FoundWithin {
+): ContainedExtract {
   const walk = walkContained(resource, extract, room);
   for (;;) {
     const step = walk.next();
@@ -79,12 +79,12 @@ export function extractContained(
 }
 
 /** The same, while others have their turn. */
-export async function extractContainedAtPace(
+export async function extractContainedYielding(
   resource: Readonly<Record<string, unknown>>,
   extract: Extract,
   room: number,
-  pace: Pace,
-): Promise<FoundWithin> {
+  pace: Yield,
+): Promise<ContainedExtract> {
   const walk = walkContained(resource, extract, room);
   for (;;) {
     const step = walk.next();
@@ -97,7 +97,7 @@ function* walkContained(
   resource: Readonly<Record<string, unknown>>,
   extract: Extract,
   room: number,
-): Generator<void, FoundWithin> {
+): Generator<void, ContainedExtract> {
   const found = new Map<string, Contained>();
   const seen = new Set<string>();
   let left = room;

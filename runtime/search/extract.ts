@@ -10,7 +10,7 @@ import type { IndexEntry, SimpleEntry } from './entry.js';
 import { createFindConverter, type FindConverter } from './extract-converters.js';
 import { createTextExtractor } from './text/extract-text.js';
 import type { Harvest, Target, ValueSearchType } from './values/converter.js';
-import type { Pace } from './extraction-throttle.js';
+import type { ExtractionThrottle } from './extraction-throttle.js';
 import { parametersOf } from './parameters-of.js';
 import { valuesOf } from './places/place-rows.js';
 import { createZone } from './values/zone.js';
@@ -20,7 +20,7 @@ export interface ExtractorOptions {
   /** Zone of dates without an offset: `UTC` (default), `+02:00`, or an IANA name. */
   readonly zone?: string;
   /** What stored parameters may take of the time of all; absent: as much as they need. */
-  readonly pace?: Pace;
+  readonly pace?: ExtractionThrottle;
 }
 
 /** The tables that extraction reads. */
@@ -99,7 +99,7 @@ export function createValueExtractor(tables: ExtractorTables, options: Extractor
 
 interface Compiler extends Pick<Target, 'zone' | 'isResourceType'> {
   readonly find: FindConverter;
-  readonly pace?: Pace;
+  readonly pace?: ExtractionThrottle;
   /** Of stored parameters what is converted is counted. */
   readonly isStored?: true;
 }

@@ -4,7 +4,7 @@ import { sizeOf } from '../path/size-of.js';
  * Keeps stored parameters that are slow from taking the time of everybody, again and again, where clients wait: one whose expression
  * takes long on a resource is not evaluated on such large ones for some time, once all together have taken too much.
  */
-export interface Pace {
+export interface ExtractionThrottle {
   /** Whether it may be evaluated now. @param parameter whatever stands for it on this type */
   admits(parameter: object, resource: object): boolean;
   /** @param took what each took of the resource, in milliseconds */
@@ -12,39 +12,39 @@ export interface Pace {
 }
 
 /** What all together have to take of a resource to count as slow, and what they may take of a minute; in milliseconds. */
-export const PACE = { slow: 100, most: 2000, minute: 60_000 } as const;
+export const THROTTLE = { slow: 100, most: 2000, minute: 60_000 } as const;
 /** It will be slow on somewhat smaller ones as well: so few resources are needed to find out on which it is not. */
 const SMALLER = 3 / 4;
 
 /** @param now the clock, in milliseconds */
-export function createPace(now: () => number = () => performance.now()): Pace {
+export function createExtractionThrottle(now: () => number = () => performance.now()): ExtractionThrottle {
   let begun = now();
   let taken = 0;
   /** Of those that were slow the size from which on they are. */
   let slow = new WeakMap<object, number>();
   const turn = (): void => {
-    if (now() - begun < PACE.minute) return;
+    if (now() - begun < THROTTLE.minute) return;
     begun = now();
     taken = 0;
     slow = new WeakMap();
   };
   return {
     admits(parameter, resource) {
-      if (taken < PACE.most) return true;
+      if (taken < THROTTLE.most) return true;
       turn();
       const from = slow.get(parameter);
-      return taken < PACE.most || from === undefined || sizeOf(resource, from) < from;
+      return taken < THROTTLE.most || from === undefined || sizeOf(resource, from) < from;
     },
     took(took, resource) {
       let all = 0;
       for (const each of took.values()) all += each;
-      if (all < PACE.slow) return;
+      if (all < THROTTLE.slow) return;
       turn();
       taken += all;
       const from = sizeOf(resource, Infinity) * SMALLER;
       // The slowest, until those that are left are quick together.
       for (const [parameter, each] of [...took].sort(([, a], [, b]) => b - a)) {
-        if (all < PACE.slow) break;
+        if (all < THROTTLE.slow) break;
         all -= each;
         slow.set(parameter, Math.min(slow.get(parameter) ?? Infinity, from));
       }

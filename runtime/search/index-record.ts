@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 
 import type { SearchRow, SearchTable } from '../contract/search.js';
 import { libraryVersion } from '../path/library/library.js';
-import { CONTAINED, MEMBERS } from './contained.js';
+import { CONTAINED, CONTAINED_RESOURCES } from './contained.js';
 import { placesOf } from './places/place-rows.js';
 import { isWords } from './parse/text-modifiers.js';
 import { WORDS } from './text/segment.js';
@@ -43,7 +43,7 @@ export function describeIndex(tables: readonly SearchTable[], zone: string): Ind
   const whole = hash([
     EXTRACTION,
     WORDS,
-    MEMBERS,
+    CONTAINED_RESOURCES,
     zone,
     tables.map((table) => [table.type, table.parameters.map(essence)]),
   ]);
@@ -53,7 +53,7 @@ export function describeIndex(tables: readonly SearchTable[], zone: string): Ind
       ...tables.flatMap(({ type, parameters }) =>
         parameters.map((row) => [`${type}.${row.code}`, hashRow(row, zone)] as const),
       ),
-      [CONTAINED, hash(MEMBERS)] as const,
+      [CONTAINED, hash(CONTAINED_RESOURCES)] as const,
     ]);
   return { whole, record: () => (record ??= { whole, rows: makeRows() }) };
 }
@@ -95,7 +95,7 @@ function needsLibrary({ paths, components = [] }: SearchRow): boolean {
  *
  * @param made by what they were made; absent: nobody knows
  */
-export function notCurrent(made: IndexRecord | undefined, maker: IndexMaker): string[] {
+export function staleNames(made: IndexRecord | undefined, maker: IndexMaker): string[] {
   if (made?.whole === maker.whole) return [];
   return Object.entries(maker.record().rows)
     .filter(([name, is]) => made?.rows[name] !== is)

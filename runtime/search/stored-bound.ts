@@ -1,6 +1,6 @@
 import { sizeOf } from '../path/size-of.js';
 import type { Visit } from '../path/visit.js';
-import type { Pace } from './extraction-throttle.js';
+import type { ExtractionThrottle } from './extraction-throttle.js';
 import type { Harvest } from './values/converter.js';
 
 /**
@@ -27,7 +27,7 @@ export interface StoredVisit {
  *
  * @param pace absent: they are evaluated however often that takes long
  */
-export function storedVisits(parameters: readonly StoredVisit[], pace?: Pace): Visit<Harvest> {
+export function storedVisits(parameters: readonly StoredVisit[], pace?: ExtractionThrottle): Visit<Harvest> {
   if (parameters.length === 0) return () => {};
   return (value, harvest) => {
     const { root, out } = harvest;

@@ -10,10 +10,10 @@ import type { IndexEntry, ReferenceEntry } from '../search/entry.js';
 const MARK = '#';
 
 /** What a member is found by besides the parameters of its type: its own id, the type it is in, and the resource. */
-export const MEMBER = { id: '.id', in: '.in', container: '.container' } as const;
+export const CONTAINED = { id: '.id', in: '.in', container: '.container' } as const;
 
 /** A member as the store has it. */
-export interface Member {
+export interface ContainedResource {
   /** `#Medication`. */
   readonly type: string;
   /** `MedicationRequest/23#m1`. */
@@ -22,22 +22,26 @@ export interface Member {
 }
 
 /** The type of members that are of a resource type. */
-export function memberType(type: string): string {
+export function containedType(type: string): string {
   return MARK + type;
 }
 
 /** Whether a type is one of members. */
-export function isMemberType(type: string): boolean {
+export function isContainedType(type: string): boolean {
   return type.startsWith(MARK);
 }
 
 /** The resource type of members, or of resources. */
 export function plainType(type: string): string {
-  return isMemberType(type) ? type.slice(MARK.length) : type;
+  return isContainedType(type) ? type.slice(MARK.length) : type;
 }
 
 /** Where a member is: its container, and its id in it. @param id of a member */
-export function placeOfMember(id: string): { readonly type: string; readonly id: string; readonly fragment: string } {
+export function placeOfContained(id: string): {
+  readonly type: string;
+  readonly id: string;
+  readonly fragment: string;
+} {
   const [container = '', fragment = ''] = id.split(MARK, 2);
   const at = container.indexOf('/');
   return { type: container.slice(0, at), id: container.slice(at + 1), fragment };
@@ -49,7 +53,7 @@ export function idsOfContainers(type: string): string {
 }
 
 /** Ids of all members in a container are from `from` on, and before `to`. */
-export function idsWithin({ type, id }: { readonly type: string; readonly id: string }): {
+export function containedIds({ type, id }: { readonly type: string; readonly id: string }): {
   readonly from: string;
   readonly to: string;
 } {
@@ -58,19 +62,19 @@ export function idsWithin({ type, id }: { readonly type: string; readonly id: st
 }
 
 /** The members that a resource has. */
-export function membersIn(
+export function containedIn(
   container: { readonly type: string; readonly id: string },
   contained: readonly Contained[],
-): readonly Member[] {
+): readonly ContainedResource[] {
   const placed = placeEntries(container, contained);
   return contained.map(({ type, id, entries }) => ({
-    type: memberType(type),
+    type: containedType(type),
     id: `${container.type}/${container.id}${MARK}${id}`,
     entries: [
       ...placed(entries),
-      { kind: 'token', param: MEMBER.id, code: id },
-      { kind: 'token', param: MEMBER.in, code: container.type },
-      { kind: 'reference', param: MEMBER.container, type: container.type, id: container.id },
+      { kind: 'token', param: CONTAINED.id, code: id },
+      { kind: 'token', param: CONTAINED.in, code: container.type },
+      { kind: 'reference', param: CONTAINED.container, type: container.type, id: container.id },
     ],
   }));
 }
@@ -91,7 +95,7 @@ export function placeEntries(
       const { kind, param, fragment } = entry;
       const type = types.get(fragment);
       if (type === undefined) return [];
-      return [{ kind, param, type: memberType(type), id: `${container.type}/${container.id}${MARK}${fragment}` }];
+      return [{ kind, param, type: containedType(type), id: `${container.type}/${container.id}${MARK}${fragment}` }];
     });
   };
 }
@@ -105,7 +109,7 @@ function isLocal(entry: IndexEntry): entry is ReferenceEntry & { readonly fragme
  *
  * @param has whether there may be any of a member type
  */
-export function withoutAbsentMembers(
+export function withoutAbsentContained(
   condition: Condition,
   has: (type: string) => boolean,
   done = new Map<Condition, Condition>(),
@@ -113,7 +117,7 @@ export function withoutAbsentMembers(
   // The same may stand at many places.
   const known = done.get(condition);
   if (known !== undefined) return known;
-  const made = without(condition, has, (each) => withoutAbsentMembers(each, has, done));
+  const made = without(condition, has, (each) => withoutAbsentContained(each, has, done));
   done.set(condition, made);
   return made;
 }
@@ -131,20 +135,20 @@ function without(
     return some.length === 1 ? some[0]! : { some };
   }
   if (!('chain' in condition)) return condition;
-  const chain = condition.chain.filter(({ type }) => !isMemberType(type) || has(type));
+  const chain = condition.chain.filter(({ type }) => !isContainedType(type) || has(type));
   if (chain.length === 0) return { some: [] };
   return { ...condition, chain: chain.map((target) => ({ ...target, where: inner(target.where) })) };
 }
 
 /** Whether members are asked for by links. */
-export function asksForMembers(condition: Condition, done = new Set<Condition>()): boolean {
+export function asksForContained(condition: Condition, done = new Set<Condition>()): boolean {
   if (done.has(condition)) return false;
   done.add(condition);
-  const inner = (each: Condition): boolean => asksForMembers(each, done);
+  const inner = (each: Condition): boolean => asksForContained(each, done);
   if ('all' in condition) return condition.all.some(inner);
   if ('some' in condition) return condition.some.some(inner);
   if ('not' in condition) return inner(condition.not);
   if ('has' in condition) return inner(condition.has.where);
   if (!('chain' in condition)) return false;
-  return condition.chain.some(({ type, where }) => isMemberType(type) || inner(where));
+  return condition.chain.some(({ type, where }) => isContainedType(type) || inner(where));
 }

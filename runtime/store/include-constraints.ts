@@ -2,13 +2,13 @@ import { ask, nameOf, type FoundKey, type IncludeStep, type Steps, type VersionK
 import type { IncludeDirective, ResourceKey } from './store.js';
 
 /** What resources have to fulfil to come along, by type. */
-export type Bounds = NonNullable<IncludeDirective['within']>;
+export type IncludeConstraints = NonNullable<IncludeDirective['within']>;
 
 /** Resources of which is asked at a time whether they are within bounds. */
 const JUDGED = 500;
 
 /** Those of some resources that are within bounds; of types that have none all. */
-export function* keepWithin(within: Bounds, keys: readonly VersionKey[]): Steps<readonly FoundKey[]> {
+export function* keepWithin(within: IncludeConstraints, keys: readonly VersionKey[]): Steps<readonly FoundKey[]> {
   const asked = new Map<string, Set<string>>();
   for (const { type, id } of keys) {
     if (!Object.hasOwn(within, type)) continue;
@@ -39,7 +39,7 @@ export function* keepWithin(within: Bounds, keys: readonly VersionKey[]): Steps<
  * @param found the answer to the step
  */
 export function* refine(
-  within: Bounds,
+  within: IncludeConstraints,
   step: Extract<IncludeStep, { ask: 'canonicals' | 'sources' }>,
   found: readonly ResourceKey[],
 ): Steps<readonly ResourceKey[]> {

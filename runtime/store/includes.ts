@@ -1,6 +1,6 @@
 import type { ReferenceEntry } from '../search/entry.js';
 import { compareText } from '../search/query/compare-text.js';
-import { keepWithin, refine, type Bounds } from './include-constraints.js';
+import { keepWithin, refine, type IncludeConstraints } from './include-constraints.js';
 import { ask, nameOf, type CanonicalTarget, type FoundKey, type Steps, type VersionKey } from './include-steps.js';
 import type { FindPage, IncludeDirective, IncludePlan, ResourceKey, StoredVersion } from './store.js';
 
@@ -102,7 +102,7 @@ function* follow(
     const canonicals: CanonicalTarget[] = [];
     const named: VersionKey[] = [];
     // What may be seen of a type is the same for all that refer to it.
-    const within: Bounds = Object.assign({}, ...forwards.map((directive) => directive.within));
+    const within: IncludeConstraints = Object.assign({}, ...forwards.map((directive) => directive.within));
     for (const directive of forwards) {
       for (const [i, { type }] of sources.entries()) {
         if (type !== directive.source) continue;

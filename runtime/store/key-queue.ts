@@ -1,5 +1,5 @@
 import { FhirError } from '../fhir/errors.js';
-import { within } from '../fhir/within.js';
+import { withTimeout } from '../fhir/with-timeout.js';
 
 /** Work on the same keys one after the other, within this process. */
 export interface KeyQueue {
@@ -25,7 +25,7 @@ export function openKeyQueue(): KeyQueue {
       for (const key of distinct) last.set(key, finished);
       const turn = Promise.all(before);
       try {
-        if (before.length > 0) await within(patience, turn, tooMany);
+        if (before.length > 0) await withTimeout(patience, turn, tooMany);
         return await work();
       } finally {
         // Whoever lost patience still stands between those before and behind.

@@ -4,19 +4,19 @@ import type { SortKey, Target } from '../search/query/query.js';
 import { compareValues, type SortValue } from '../search/query/sort.js';
 
 /** Where a walk over several types is: at the last resource shown, which may be gone by now. */
-export interface AcrossPlace {
+export interface MultiTypeCursor {
   readonly type: string;
   /** Cursor of the store's own, as a walk over that type alone would have it. */
   readonly own: string;
 }
 
 /** The place as text. */
-export function writeAcrossPlace({ type, own }: AcrossPlace): string {
+export function writeMultiTypeCursor({ type, own }: MultiTypeCursor): string {
   return `${type} ${own}`;
 }
 
 /** Reads it again; `own` is for the store to judge. @throws FhirError `page-invalid` where it is of none of these types */
-export function readAcrossPlace(text: string, parts: readonly Target[]): AcrossPlace {
+export function readMultiTypeCursor(text: string, parts: readonly Target[]): MultiTypeCursor {
   const end = text.indexOf(' ');
   const type = text.slice(0, Math.max(end, 0));
   if (!parts.some((part) => part.type === type)) throw new FhirError('page-invalid');
@@ -24,7 +24,7 @@ export function readAcrossPlace(text: string, parts: readonly Target[]): AcrossP
 }
 
 /** What is left of one type. */
-export interface PartLeft {
+export interface RemainingPart {
   readonly part: Target;
   /**
    * `all` of it; what comes `after` the values and id of the place; or `from` there on: what comes after, and before that the
@@ -39,14 +39,14 @@ export interface PartLeft {
  *
  * @param place absent: from the beginning
  */
-export function partsLeft(
+export function remainingParts(
   parts: readonly Target[],
   sort: readonly SortKey[],
-  place: AcrossPlace | undefined,
-): readonly PartLeft[] {
+  place: MultiTypeCursor | undefined,
+): readonly RemainingPart[] {
   return parts
     .toSorted((a, b) => compareText(a.type, b.type))
-    .flatMap((part): readonly PartLeft[] => {
+    .flatMap((part): readonly RemainingPart[] => {
       if (place === undefined) return [{ part, left: 'all' }];
       const order = compareText(part.type, place.type);
       if (sort.length === 0) return order < 0 ? [] : [{ part, left: order === 0 ? 'after' : 'all' }];
@@ -55,7 +55,7 @@ export function partsLeft(
 }
 
 /** A resource that was found. */
-export interface FoundAcross {
+export interface FoundMultiType {
   readonly type: string;
   readonly id: string;
   /** Of each key before the first by id, at its place; null: it has none. */
@@ -63,7 +63,7 @@ export interface FoundAcross {
 }
 
 /** The order of a search over several types: without keys by type, then id; with keys by these, then id, then type. */
-export function compareAcross(sort: readonly SortKey[]): (a: FoundAcross, b: FoundAcross) => number {
+export function compareMultiType(sort: readonly SortKey[]): (a: FoundMultiType, b: FoundMultiType) => number {
   return (a, b) => {
     const byId = compareText(a.id, b.id);
     const byType = compareText(a.type, b.type);
@@ -85,10 +85,10 @@ function missingLast(a: SortValue | null, b: SortValue | null): number | undefin
 }
 
 /** The first of what was found of each type, as many as are wanted, in the order of the search. */
-export function mergeAcross<T extends FoundAcross>(
+export function mergeMultiType<T extends FoundMultiType>(
   found: readonly (readonly T[])[],
   sort: readonly SortKey[],
   wanted: number,
 ): readonly T[] {
-  return found.flat().sort(compareAcross(sort)).slice(0, wanted);
+  return found.flat().sort(compareMultiType(sort)).slice(0, wanted);
 }

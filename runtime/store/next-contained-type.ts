@@ -1,6 +1,6 @@
 import { compareText } from '../search/query/compare-text.js';
 import type { Condition, Target } from '../search/query/query.js';
-import { idsOfContainers, isMemberType, MEMBER } from './contained-resources.js';
+import { idsOfContainers, isContainedType, CONTAINED } from './contained-resources.js';
 
 /** Asks for the first id of a member type that does not come before another; the answer is undefined where there is none. */
 export interface Seek {
@@ -52,6 +52,6 @@ export async function seekLater(
 function wantedIn({ where }: Pick<Target, 'where'>): readonly string[] {
   const conjuncts: readonly Condition[] = 'all' in where ? where.all : [where];
   return conjuncts.flatMap((each) =>
-    'has' in each && isMemberType(each.has.type) && each.has.param === MEMBER.container ? [each.has.type] : [],
+    'has' in each && isContainedType(each.has.type) && each.has.param === CONTAINED.container ? [each.has.type] : [],
   );
 }

@@ -1,2 +1,2 @@
-/** How long the searches of a write's guards may take, in milliseconds: others wait for them. */
-export const GUARD_BUDGET = 2000;
+/** How long the searches of a write's preconditions may take, in milliseconds: others wait for them. */
+export const PRECONDITION_BUDGET = 2000;

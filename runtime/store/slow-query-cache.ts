@@ -1,7 +1,7 @@
 import { shapeOf } from './query-shape.js';
 
 /** Shapes of queries of which one took long a moment ago: the next likely will, too. */
-export interface LongShapes {
+export interface SlowQueryCache {
   /** Whether this one is like one that took long. */
   has(query: object): boolean;
   /** It took so many milliseconds. */
@@ -18,7 +18,7 @@ const MOST = 500;
  * @param long from how many milliseconds on a query took long
  * @param now milliseconds, of a clock that goes steadily
  */
-export function openLongShapes(long: number, now: () => number = () => performance.now()): LongShapes {
+export function openSlowQueryCache(long: number, now: () => number = () => performance.now()): SlowQueryCache {
   // One that took less shows that those of its shape need not be long.
   const short = long / 10;
   const until = new Map<string, number>();

@@ -70,7 +70,7 @@ export class VersionConflict extends Error {
  * What a search has to find at the moment of a write, so that whoever decided on what it found before decided rightly.
  * https://hl7.org/fhir/R5/http.html#cond-update
  */
-export interface Guard {
+export interface Precondition {
   readonly type: string;
   readonly where: Condition;
   /** Ids of all resources that it finds before the changes of the write, in any order. */
@@ -78,12 +78,12 @@ export interface Guard {
 }
 
 /**
- * A search found something else at the moment of a write than its guard says, so nothing of the write was done. Whoever
+ * A search found something else at the moment of a write than its precondition says, so nothing of the write was done. Whoever
  * decided on what it found searches again and decides anew.
  */
-export class GuardConflict extends Error {
-  constructor(readonly guard: Guard) {
-    super(`a search of ${guard.type} does not find what it found before`);
+export class PreconditionConflict extends Error {
+  constructor(readonly precondition: Precondition) {
+    super(`a search of ${precondition.type} does not find what it found before`);
     this.name = 'GuardConflict';
   }
 }
@@ -129,7 +129,7 @@ export interface FindQuery extends PageQuery {
 }
 
 /** A page of a search over several types is asked for. */
-export interface FindAcrossQuery extends PageQuery {
+export interface FindMultiTypeQuery extends PageQuery {
   /** What is asked of each type; each stands once. */
   readonly parts: readonly Target[];
 }
@@ -300,7 +300,7 @@ export interface MapScan {
   readonly next?: string;
 }
 
-/** Small maps with atomic steps, seen by all processes: keys of page links, clients, replay guards. */
+/** Small maps with atomic steps, seen by all processes: keys of page links, clients, replay preconditions. */
 export interface AtomicMaps {
   get(map: string, key: string): Promise<string | undefined>;
   entries(map: string): Promise<ReadonlyMap<string, string>>;
@@ -344,7 +344,7 @@ export interface Store {
   find(query: FindQuery, signal?: AbortSignal): Promise<FindPage>;
 
   /** The same over several types. */
-  findAcross(query: FindAcrossQuery, signal?: AbortSignal): Promise<FindPage>;
+  findMultiType(query: FindMultiTypeQuery, signal?: AbortSignal): Promise<FindPage>;
 
   /** How `find` would do it; it is done for that. */
   explain(query: FindQuery, signal?: AbortSignal): Promise<Explanation>;
@@ -362,16 +362,16 @@ export interface Store {
    * replaced. `lastUpdated` is the time of the write, but later than that of the version before by a millisecond at
    * least, and never before the `complete` of a history page that did not show it.
    *
-   * Guards hold before the first change, and until all are done: of writes with guards of the same type and condition, in
+   * Preconditions hold before the first change, and until all are done: of writes with preconditions of the same type and condition, in
    * all processes, each sees what those before it wrote. A condition that is written in another way is another one, but for
    * the order of what has to be fulfilled together.
    *
    * @returns the new versions, in the order of the changes
    * @throws VersionConflict
-   * @throws GuardConflict with one of the guards given
-   * @throws FhirError `too-costly` where the search of a guard takes longer than `GUARD_BUDGET`
+   * @throws GuardConflict with one of the preconditions given
+   * @throws FhirError `too-costly` where the search of a precondition takes longer than `GUARD_BUDGET`
    */
-  write(changes: readonly Change[], guards?: readonly Guard[]): Promise<StoredVersion[]>;
+  write(changes: readonly Change[], preconditions?: readonly Precondition[]): Promise<StoredVersion[]>;
 
   /**
    * A piece of a walk through every version of every resource, oldest first: the order of history turned round. All that

@@ -1,5 +1,5 @@
 /** Names of maps that say something about the store they are in, and nothing about any other. */
-export const OWN_MAPS = {
+export const SYSTEM_MAPS = {
   /** How far a copy into it is. */
   copy: 'copy',
   /** By which search rows its index entries were made. */
@@ -12,9 +12,9 @@ export const OWN_MAPS = {
   writers: 'writers',
 } as const;
 
-const NAMES: ReadonlySet<string> = new Set(Object.values(OWN_MAPS));
+const NAMES: ReadonlySet<string> = new Set(Object.values(SYSTEM_MAPS));
 
 /** Whether copies leave this map out. */
-export function isOwnMap(name: string): boolean {
+export function isSystemMap(name: string): boolean {
   return NAMES.has(name);
 }

@@ -1,10 +1,10 @@
 import type { Change } from './store.js';
 
 /** What is within resources, of all that one write puts in: each takes most of what a resource of its own would. */
-export const MOST_MEMBERS = 10_000;
+export const MAX_CONTAINED = 10_000;
 
 /** How much is within what some changes put in. */
-export function countMembers(changes: readonly Change[]): number {
+export function countContained(changes: readonly Change[]): number {
   return changes.reduce((sum, change) => sum + (change.body === undefined ? 0 : (change.contained ?? []).length), 0);
 }
 
@@ -17,7 +17,7 @@ export function countMembers(changes: readonly Change[]): number {
 export function* cutByMembers<T>(
   items: readonly T[],
   membersOf: (item: T) => number,
-  most = MOST_MEMBERS,
+  most = MAX_CONTAINED,
 ): Generator<readonly T[]> {
   let from = 0;
   let count = 0;

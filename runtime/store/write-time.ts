@@ -1,4 +1,4 @@
-import { countMembers, MOST_MEMBERS } from './write-contained.js';
+import { countContained, MAX_CONTAINED } from './write-contained.js';
 import type { Change } from './store.js';
 
 /** What each further change adds to the time that a write may take, and what each resource within another does, in milliseconds. */
@@ -12,10 +12,10 @@ const EACH = { change: 5, member: 2 } as const;
  * @param members resources within others
  */
 export function moreTime(changes: number, members = 0): number {
-  return changes * EACH.change + Math.min(members, MOST_MEMBERS) * EACH.member;
+  return changes * EACH.change + Math.min(members, MAX_CONTAINED) * EACH.member;
 }
 
 /** The same of these changes. */
 export function timeOf(changes: readonly Change[]): number {
-  return moreTime(changes.length, countMembers(changes));
+  return moreTime(changes.length, countContained(changes));
 }

@@ -3,8 +3,8 @@ import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { tables } from '../../generated/tables.js';
 import { createApp } from '../../runtime/http/app.js';
 import { listen } from '../../runtime/http/listen.js';
-import { openIntake } from '../../runtime/body-workers/body-workers.js';
-import { startIntake } from '../../runtime/body-workers/start-thread.js';
+import { openBodyWorkers } from '../../runtime/body-workers/body-workers.js';
+import { startBodyWorker } from '../../runtime/body-workers/start-thread.js';
 import { DEFAULT_LIMITS } from '../../runtime/fhir/limits.js';
 import { createExtractor } from '../../runtime/search/extract.js';
 import { openSqliteStore } from '../../runtime/store/sqlite/sqlite-store.js';
@@ -15,7 +15,7 @@ import { createValidator } from '../../runtime/validate/create-validator.js';
  * still at most since the one before, in milliseconds, and its memory, in megabytes, garbage aside.
  */
 const limits = DEFAULT_LIMITS;
-const large = openIntake(() => startIntake({ zone: 'UTC', limits }, 1024), { body: limits.body });
+const large = openBodyWorkers(() => startBodyWorker({ zone: 'UTC', limits }, 1024), { body: limits.body });
 const store = openSqliteStore('sqlite::memory:');
 const app = createApp({ tables, store, extract: createExtractor(tables), validate: createValidator(tables), large });
 const server = await listen(app, '127.0.0.1', 0);

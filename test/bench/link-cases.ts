@@ -1,4 +1,4 @@
-import type { FindAcrossQuery, IncludeDirective } from '../../runtime/store/store.js';
+import type { FindMultiTypeQuery, IncludeDirective } from '../../runtime/store/store.js';
 import { mrn, pick, type Clinic, type Random } from './clinic.js';
 
 /** One search that links resources, as a client writes it; and what is asked for by hand. */
@@ -97,7 +97,7 @@ export const LINK_CASES: readonly LinkKind[] = [
 export const INCLUDES = { most: 1000, rounds: 5 };
 
 /** The newest of some types. */
-export function acrossQuery(types: readonly string[], count: number): FindAcrossQuery {
+export function acrossQuery(types: readonly string[], count: number): FindMultiTypeQuery {
   return {
     parts: types.map((type) => ({ type, where: { all: [] } })),
     sort: [{ param: '_lastUpdated', by: 'updated', isDescending: true }],

@@ -118,7 +118,7 @@ async function openMongo(url: string, now: () => number): Promise<Subject> {
 
 /** As a server asks the store; criteria are read each time as with every request. */
 function toWork({ type, query, compartment, include, across }: LinkCase, store: Store): () => Promise<FindPage> {
-  if (across !== undefined) return () => store.findAcross(acrossQuery(across, PAGE));
+  if (across !== undefined) return () => store.findMultiType(acrossQuery(across, PAGE));
   return () => {
     const where: Condition[] = [...readConditions(type, query)];
     if (compartment !== undefined) {

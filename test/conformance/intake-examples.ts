@@ -10,7 +10,7 @@ import { openCollector } from '../../runtime/body-workers/collect.js';
 import { composePut } from '../../runtime/core/write/compose-change.js';
 import type { BodyPurpose } from '../../runtime/core/write/large-bodies.js';
 import { createPatchers } from '../../runtime/core/patch/patchers.js';
-import { preparedOf } from '../../runtime/core/write/parsed-bodies.js';
+import { parsedBodyOf } from '../../runtime/core/write/parsed-bodies.js';
 import { createExtractor } from '../../runtime/search/extract.js';
 import type { IndexEntry } from '../../runtime/search/entry.js';
 import type { Put, StoredVersion } from '../../runtime/store/store.js';
@@ -87,7 +87,7 @@ export async function takeInExamples(files: readonly string[]): Promise<Taken> {
     const text = writeJson(MUTATIONS[index % 3]!(example));
     const plain = readJson(text) as Resource;
     const taken = (await takeIn(text, purpose)) as Resource;
-    const content = preparedOf(taken)?.content;
+    const content = parsedBodyOf(taken)?.content;
     if (content?.entryBytes === Infinity) {
       await expect(composePut(plain, 'x', undefined, { extract })).rejects.toThrow('may have');
       tooLarge++;

@@ -2,9 +2,9 @@ import { expect } from 'vitest';
 
 import type { Tables } from '../../runtime/contract/index.js';
 import { containerTypes, intoContainers, type ContainedSearch } from '../../runtime/core/search/contained-search.js';
-import { placeOfMember } from '../../runtime/store/contained-resources.js';
+import { placeOfContained } from '../../runtime/store/contained-resources.js';
 import type { Condition } from '../../runtime/search/query/query.js';
-import type { FindAcrossQuery, FindQuery, Store, StoredVersion } from '../../runtime/store/store.js';
+import type { FindMultiTypeQuery, FindQuery, Store, StoredVersion } from '../../runtime/store/store.js';
 import { put } from '../contract/subject.js';
 import type { Sample } from './search-matrix-data.js';
 import type { FindSamples } from './search-oracle-trials.js';
@@ -28,12 +28,12 @@ const PAGES: Readonly<Record<ContainedSearch['shows'], Pick<FindQuery, 'sort' | 
 };
 
 /** All pages, of which the first says how many there are. */
-async function walk(store: Store, query: FindAcrossQuery): Promise<readonly StoredVersion[]> {
-  let page = await store.findAcross(query);
+async function walk(store: Store, query: FindMultiTypeQuery): Promise<readonly StoredVersion[]> {
+  let page = await store.findMultiType(query);
   const { total } = page;
   const found = [...page.versions];
   while (page.next !== undefined) {
-    page = await store.findAcross({ ...query, total: 'none', after: page.next });
+    page = await store.findMultiType({ ...query, total: 'none', after: page.next });
     found.push(...page.versions);
   }
   expect(found).toHaveLength(total!);
@@ -61,7 +61,7 @@ export function findWithin(tables: Tables, samples: Samples): FindSamples {
       const parts = intoContainers({ isBoth: false, shows }, { type, where: where satisfies Condition }, whole);
       return walk(store, { parts, ...PAGES[shows], total: 'accurate' });
     };
-    const ids = (await look('contained')).map(({ id }) => placeOfMember(id).fragment);
+    const ids = (await look('contained')).map(({ id }) => placeOfContained(id).fragment);
     const all = samples.get(type)!;
     const containers = ids.map((id) => containerOf(type, all.findIndex((each) => each.id === id))); // prettier-ignore
     const names = new Set(containers.map((each) => `${each.type}/${each.id}`));

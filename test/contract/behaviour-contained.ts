@@ -2,10 +2,10 @@ import { beforeEach, expect, it } from 'vitest';
 
 import type { Contained } from '../../runtime/search/contained.js';
 import { localParam } from '../../runtime/search/local-param.js';
-import { MEMBER, memberType } from '../../runtime/store/contained-resources.js';
+import { CONTAINED, containedType } from '../../runtime/store/contained-resources.js';
 import type { IndexEntry } from '../../runtime/search/entry.js';
 import type { Condition } from '../../runtime/search/query/query.js';
-import { GuardConflict, VersionConflict, type Put, type Store } from '../../runtime/store/store.js';
+import { PreconditionConflict, VersionConflict, type Put, type Store } from '../../runtime/store/store.js';
 import { idsOf, key, of, query, reference, text, token, uri, walk, words } from './behaviour-search-helpers.js';
 import { deletion, put, useStore, type Subject } from './subject.js';
 
@@ -29,29 +29,29 @@ export function containedBehaviour(on: Subject): void {
   });
   const code = (value: string): Condition => ({ param: 'code', any: [{ is: 'token', code: value }] });
   const containing = (where: Condition, type = 'Drug'): Condition => ({
-    has: { type: memberType(type), param: MEMBER.container, where },
+    has: { type: containedType(type), param: CONTAINED.container, where },
   });
   const members = async (where: Condition, type = 'Drug'): Promise<string[]> =>
-    walk(store, query(memberType(type), { where, count: 2 }));
+    walk(store, query(containedType(type), { where, count: 2 }));
   const orders = async (where: Condition): Promise<string[]> =>
     walk(store, query('Order', { where: containing(where), count: 2 }));
 
   it('it is found by its entries, and shown as the current version of its container', async () => {
     await store.write([order('a', 0, [within('m1', 'x'), within('m2', 'y')]), order('b', 0, [within('m1', 'x')])]);
     await store.write([order('c', 0, [])]);
-    const page = await store.find(query(memberType('Drug'), { where: code('x'), total: 'accurate' }));
+    const page = await store.find(query(containedType('Drug'), { where: code('x'), total: 'accurate' }));
     expect(idsOf(page)).toEqual(['Order/a#m1', 'Order/b#m1']);
     expect(page.total).toBe(2);
     const container = await store.read('Order', 'a');
-    expect(page.versions[0]).toEqual({ ...container, type: memberType('Drug'), id: 'Order/a#m1' });
+    expect(page.versions[0]).toEqual({ ...container, type: containedType('Drug'), id: 'Order/a#m1' });
     expect(await orders(code('x'))).toEqual(['a', 'b']);
     expect(await orders(code('y'))).toEqual(['a']);
     expect(await orders({ all: [] })).toEqual(['a', 'b']);
     expect(await orders({ all: [code('x'), code('y')] })).toEqual([]);
     expect(await walk(store, query('Order', { where: { not: containing(code('y')) } }))).toEqual(['b', 'c']);
-    expect(await members({ param: MEMBER.id, any: [{ is: 'token', code: 'm2' }] })).toEqual(['Order/a#m2']);
-    expect(await members({ param: MEMBER.in, any: [{ is: 'token', code: 'Other' }] })).toEqual([]);
-    const inB: Condition = { param: MEMBER.container, chain: [{ type: 'Order', where: { ids: ['b'] } }] };
+    expect(await members({ param: CONTAINED.id, any: [{ is: 'token', code: 'm2' }] })).toEqual(['Order/a#m2']);
+    expect(await members({ param: CONTAINED.in, any: [{ is: 'token', code: 'Other' }] })).toEqual([]);
+    const inB: Condition = { param: CONTAINED.container, chain: [{ type: 'Order', where: { ids: ['b'] } }] };
     expect(await members({ all: [code('x'), inB] })).toEqual(['Order/b#m1']);
     expect(await members({ not: code('x') })).toEqual(['Order/a#m2']);
     expect(await members({ param: 'name', any: [{ is: 'string-begins', folded: 'name' }] })).toHaveLength(3);
@@ -100,7 +100,7 @@ export function containedBehaviour(on: Subject): void {
     const referring: Condition = { has: { type: 'Order', param: 'of', where: { all: [] } } };
     const findAll = async (where: Condition): Promise<string[]> => {
       const parts = ['Drug', 'Order'].map((type) => ({ type, where }));
-      const page = await store.findAcross({ parts, sort: [], count: 100, total: 'accurate' });
+      const page = await store.findMultiType({ parts, sort: [], count: 100, total: 'accurate' });
       expect(page.total).toBe(page.versions.length);
       return page.versions.map(({ type, id }) => `${type}/${id}`);
     };
@@ -122,7 +122,7 @@ export function containedBehaviour(on: Subject): void {
     await store.write([order('a', 1, [within('m2', 'x'), within('m4', 'y')])]);
     expect([await members(code('x')), await members(code('y'))]).toEqual([['Order/a#m2'], ['Order/a#m4']]);
     expect(await members({ all: [] }, 'Tool')).toEqual([]);
-    const [found] = (await store.find(query(memberType('Drug')))).versions;
+    const [found] = (await store.find(query(containedType('Drug')))).versions;
     expect(found).toMatchObject({ version: 2, json: expect.stringContaining('order a 1') as string });
     await store.write([deletion('a', 2, 'Order')]);
     expect([await members({ all: [] }), await orders({ all: [] })]).toEqual([[], []]);
@@ -153,7 +153,7 @@ export function containedBehaviour(on: Subject): void {
     await expect(store.write([order('a', 1, []), order('b', 5, [])])).rejects.toThrow(VersionConflict);
     const open: Condition = { param: 'state', any: [{ is: 'token', code: 'open' }] };
     const guard = { type: 'Order', where: open, found: [] };
-    await expect(store.write([order('a', 1, [])], [guard])).rejects.toThrow(GuardConflict);
+    await expect(store.write([order('a', 1, [])], [guard])).rejects.toThrow(PreconditionConflict);
     expect(await members({ all: [] })).toEqual(['Order/a#m1']);
   });
 
@@ -201,7 +201,7 @@ export function containedBehaviour(on: Subject): void {
     const chain = (where: Condition, param = 'drug', type = 'Drug'): Condition => ({
       some: [
         { param, chain: [{ type, where }] },
-        { param: localParam(param), chain: [{ type: memberType(type), where }] },
+        { param: localParam(param), chain: [{ type: containedType(type), where }] },
       ],
     });
     const find = async (where: Condition) => walk(store, query('Order', { where, count: 2 }));
@@ -253,14 +253,14 @@ export function containedBehaviour(on: Subject): void {
     const sort = [key('string', false, 'name')];
     const parts = [
       { type: 'Drug', where: { all: [] } },
-      { type: memberType('Drug'), where: { all: [] } },
+      { type: containedType('Drug'), where: { all: [] } },
     ];
     for (const count of [1, 3, 10]) {
       const found: string[] = [];
       let after: string | undefined;
       do {
         const asked = { parts, sort, count, total: 'accurate', ...(after !== undefined && { after }) } as const;
-        const page = await store.findAcross(asked);
+        const page = await store.findMultiType(asked);
         expect(page.total).toBe(4);
         found.push(...idsOf(page));
         after = page.next;
@@ -275,15 +275,15 @@ export function containedBehaviour(on: Subject): void {
       return { ...put(id, 0, 'x'.repeat(5_000_000), [], 'Order'), contained };
     };
     await store.write([large('a', 150)]);
-    const page = await store.find(query(memberType('Drug'), { count: 120 }));
+    const page = await store.find(query(containedType('Drug'), { count: 120 }));
     expect(page.versions).toHaveLength(120);
     expect(page.versions.every(({ json }) => json === page.versions[0]!.json)).toBe(true);
     expect(page.next).toBeDefined();
-    const parts = ['Drug', memberType('Drug')].map((type) => ({ type, where: { all: [] } }));
-    const across = await store.findAcross({ parts, sort: [key('updated')], count: 50, total: 'none' });
+    const parts = ['Drug', containedType('Drug')].map((type) => ({ type, where: { all: [] } }));
+    const across = await store.findMultiType({ parts, sort: [key('updated')], count: 50, total: 'none' });
     expect(across.versions).toHaveLength(50);
     for (const id of ['b', 'c', 'd', 'e', 'f']) await store.write([large(id, 3)]);
-    const found = await walk(store, query(memberType('Drug'), { count: 200 }), ({ versions }) => {
+    const found = await walk(store, query(containedType('Drug'), { count: 200 }), ({ versions }) => {
       // As much as a page has of plain ones, too; the toy has all on one.
       expect(new Set(versions.map(({ json }) => json)).size).toBeLessThanOrEqual(on.isShared ? 4 : 6);
     });
@@ -293,7 +293,7 @@ export function containedBehaviour(on: Subject): void {
   it('many within one are found page by page', async () => {
     const many = Array.from({ length: 1203 }, (_, i) => within(`m${i}`, i % 2 === 0 ? 'even' : 'odd'));
     await store.write([order('a', 0, many), order('b', 0, [within('m1', 'even')])]);
-    const found = await walk(store, query(memberType('Drug'), { where: code('even'), count: 100 }));
+    const found = await walk(store, query(containedType('Drug'), { where: code('even'), count: 100 }));
     expect([found.length, new Set(found).size]).toEqual([603, 603]);
     expect(await orders(code('even'))).toEqual(['a', 'b']);
     await store.write([order('a', 1, many.slice(0, 3))]);
@@ -335,7 +335,7 @@ export function containedBehaviour(on: Subject): void {
         do {
           commands = 0;
           const asked = { parts, sort, count: 1, total: 'accurate', ...(after !== undefined && { after }) } as const;
-          const page = await store.findAcross(asked);
+          const page = await store.findMultiType(asked);
           expect(page.total).toBe(3);
           places.push(...page.versions.map(({ type, id }) => `${type}/${id}`));
           // On the first page all three, and again to count them.

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { commit, type Decision } from '../../runtime/core/write/commit.js';
 import type { IndexEntry } from '../../runtime/search/entry.js';
 import type { Condition } from '../../runtime/search/query/query.js';
-import { GuardConflict, VersionConflict, type Guard, type Put } from '../../runtime/store/store.js';
+import { PreconditionConflict, VersionConflict, type Precondition, type Put } from '../../runtime/store/store.js';
 import { sharedStore, token } from './behaviour-search-helpers.js';
 import { SEARCH_CASES } from './behaviour-search-cases.js';
 import { deletion, put, useStore, type Subject } from './subject.js';
@@ -11,7 +11,7 @@ import { deletion, put, useStore, type Subject } from './subject.js';
 const NONE: readonly string[] = [];
 
 /** A guard: those who have this identifier are these. */
-function guard(code: string, found = NONE, type = 'Patient'): Guard {
+function guard(code: string, found = NONE, type = 'Patient'): Precondition {
   return { type, where: { param: 'identifier', any: [{ is: 'token', system: 'urn:s', code }] }, found };
 }
 
@@ -30,14 +30,18 @@ export function guardBehaviour(on: Subject): void {
     expect(await store.write([holder('a', '1')], [guard('1')])).toMatchObject([{ id: 'a', version: 1 }]);
     const asked = guard('1');
     const refused = await store.write([holder('b', '1')], [asked]).catch((error: unknown) => error);
-    expect(refused).toBeInstanceOf(GuardConflict);
-    expect((refused as GuardConflict).guard).toBe(asked);
+    expect(refused).toBeInstanceOf(PreconditionConflict);
+    expect((refused as PreconditionConflict).precondition).toBe(asked);
     await store.write([holder('b', '1')], [guard('1', ['a'])]);
     await store.write([holder('c', '1')], [guard('1', ['b', 'a'])]);
-    await expect(store.write([holder('d', '1')], [guard('1', ['b', 'a'])])).rejects.toBeInstanceOf(GuardConflict);
-    await expect(store.write([holder('d', '1')], [guard('1', ['b', 'a', 'x'])])).rejects.toBeInstanceOf(GuardConflict);
+    await expect(store.write([holder('d', '1')], [guard('1', ['b', 'a'])])).rejects.toBeInstanceOf(
+      PreconditionConflict,
+    );
+    await expect(store.write([holder('d', '1')], [guard('1', ['b', 'a', 'x'])])).rejects.toBeInstanceOf(
+      PreconditionConflict,
+    );
     await expect(store.write([holder('d', '1')], [guard('1', ['b', 'a', 'c', 'x'])])).rejects.toBeInstanceOf(
-      GuardConflict,
+      PreconditionConflict,
     );
     await store.write([holder('d', '1')], [guard('1', ['c', 'b', 'a'])]);
     expect(await store.read('Patient', 'd')).toMatchObject({ version: 1 });
@@ -47,10 +51,10 @@ export function guardBehaviour(on: Subject): void {
     const { store } = subject;
     await store.write([holder('a', '1')]);
     await store.write([holder('a', '2', 1)], [guard('1', ['a'])]);
-    await expect(store.write([holder('a', '3', 2)], [guard('1', ['a'])])).rejects.toBeInstanceOf(GuardConflict);
+    await expect(store.write([holder('a', '3', 2)], [guard('1', ['a'])])).rejects.toBeInstanceOf(PreconditionConflict);
     await store.write([holder('b', '1')], [guard('1'), guard('2', ['a'])]);
     await store.write([deletion('b', 1)], [guard('1', ['b'])]);
-    await expect(store.write([deletion('a', 2)], [guard('1', ['b'])])).rejects.toBeInstanceOf(GuardConflict);
+    await expect(store.write([deletion('a', 2)], [guard('1', ['b'])])).rejects.toBeInstanceOf(PreconditionConflict);
     await store.write([deletion('a', 2)], [guard('1'), { type: 'Patient', where: { ids: ['a', 'b'] }, found: ['a'] }]);
     expect((await store.history({ count: 0 })).total).toBe(5);
   });
@@ -61,7 +65,7 @@ export function guardBehaviour(on: Subject): void {
     const before = await store.history({ count: 9 });
     const changes = [holder('new', '5'), holder('a', '6', 1), deletion('x', 1), holder('other', '5', 0, 'Basic')];
     for (const guards of [[guard('1')], [guard('5'), guard('7', ['a'])], [guard('1', ['a']), guard('9', ['a'])]]) {
-      await expect(store.write(changes, guards)).rejects.toBeInstanceOf(GuardConflict);
+      await expect(store.write(changes, guards)).rejects.toBeInstanceOf(PreconditionConflict);
     }
     const after = await store.history({ count: 9 });
     expect(after.versions).toEqual(before.versions);
@@ -93,16 +97,18 @@ export function guardBehaviour(on: Subject): void {
     await store.write([holder('a', '1')], [{ type: 'Observation', where: never, found: [] }]);
     await store.write([holder('b', '1')], [{ type: 'Patient', where: never, found: [] }, guard('2')]);
     await store.write([holder('c', '1', 0, 'Observation')], [guard('1', [], 'Observation')]);
-    await expect(store.write([put('d', 0)], [guard('1', [], 'Observation')])).rejects.toBeInstanceOf(GuardConflict);
+    await expect(store.write([put('d', 0)], [guard('1', [], 'Observation')])).rejects.toBeInstanceOf(
+      PreconditionConflict,
+    );
     const other = { ...guard('1', ['x'], 'Device') };
-    await expect(store.write([put('d', 0)], [other])).rejects.toBeInstanceOf(GuardConflict);
+    await expect(store.write([put('d', 0)], [other])).rejects.toBeInstanceOf(PreconditionConflict);
   });
 
   it('a write without changes asks its guards all the same', async () => {
     const { store } = subject;
     expect(await store.write([], [guard('1')])).toEqual([]);
     await store.write([holder('a', '1')]);
-    await expect(store.write([], [guard('1')])).rejects.toBeInstanceOf(GuardConflict);
+    await expect(store.write([], [guard('1')])).rejects.toBeInstanceOf(PreconditionConflict);
     expect((await store.history({ count: 0 })).total).toBe(1);
   });
 
@@ -126,11 +132,11 @@ export function guardBehaviour(on: Subject): void {
       const broken = guard('700');
       const guards = holding.with(place, broken);
       const refused = await store.write(changes, [...guards, known]).catch((error: unknown) => error);
-      expect((refused as GuardConflict).guard).toBe(broken);
+      expect((refused as PreconditionConflict).precondition).toBe(broken);
     }
     expect(await store.write(changes, [...holding, known])).toHaveLength(700);
     const refused = await store.write([put('z', 0)], holding).catch((error: unknown) => error);
-    expect((refused as GuardConflict).guard).toBe(holding[0]);
+    expect((refused as PreconditionConflict).precondition).toBe(holding[0]);
   });
 
   it('many guards of one write that each find something: each has to find its own', async () => {
@@ -142,14 +148,14 @@ export function guardBehaviour(on: Subject): void {
     // What all of them find together stays the same when two change places.
     await store.write([holder('r3', '4', 1), holder('r4', '3', 1)]);
     const refused = await store.write([put('log', 1)], guards).catch((error: unknown) => error);
-    expect((refused as GuardConflict).guard).toBe(guards[3]);
+    expect((refused as PreconditionConflict).precondition).toBe(guards[3]);
     await store.write([holder('r3', '3', 2), holder('r4', '4', 2)]);
     await store.write([put('log', 1)], guards);
     // And when one finds what another finds too.
     const entries = ['3', '4'].map((code) => ({ ...token(code, 'urn:s'), param: 'identifier' }) as IndexEntry);
     await store.write([put('r3', 3, 'both', entries)]);
     const again = await store.write([put('log', 2)], guards).catch((error: unknown) => error);
-    expect((again as GuardConflict).guard).toBe(guards[4]);
+    expect((again as PreconditionConflict).precondition).toBe(guards[4]);
     const any = {
       type: 'Patient',
       where: { param: 'identifier', any: [{ is: 'token', system: 'urn:s' }] },
@@ -157,7 +163,7 @@ export function guardBehaviour(on: Subject): void {
     } as const;
     const all = [...codes.map((code) => `r${code}`), 'twin'];
     await store.write([put('log', 2)], [{ ...any, found: all }, guard('5', ['r5'])]);
-    await expect(store.write([put('log', 3)], [guard('5', ['r5']), any])).rejects.toBeInstanceOf(GuardConflict);
+    await expect(store.write([put('log', 3)], [guard('5', ['r5']), any])).rejects.toBeInstanceOf(PreconditionConflict);
   });
 
   it('of many who expect to find nothing one writes, also those beside others in one group', async () => {
@@ -173,7 +179,7 @@ export function guardBehaviour(on: Subject): void {
     expect(won).toHaveLength(1);
     expect(all.filter(({ status }, n) => n % 3 === 0 && status === 'fulfilled')).toHaveLength(20);
     for (const [n, result] of all.entries()) {
-      if (result.status === 'rejected') expect(result.reason).toBeInstanceOf(GuardConflict);
+      if (result.status === 'rejected') expect(result.reason).toBeInstanceOf(PreconditionConflict);
       const isThere = (await store.read('Patient', `b${n}`)) !== undefined;
       expect(isThere).toBe(n === won[0]);
     }
@@ -186,7 +192,7 @@ export function guardBehaviour(on: Subject): void {
       const { versions } = await store.find({ ...guard('one'), sort: [], count: 2, total: 'none' });
       const [found] = versions;
       if (found !== undefined) return { changes: [], result: found.id };
-      return { changes: [holder(`n${n}`, 'one')], guards: [guard('one')], result: `n${n}` };
+      return { changes: [holder(`n${n}`, 'one')], preconditions: [guard('one')], result: `n${n}` };
     }
     // Some take turns, as requests with the same criterion do, and all others meet in the store.
     const done = await Promise.all(
@@ -234,7 +240,7 @@ export function guardBehaviour(on: Subject): void {
           const wrong = right.found.length === 0 ? [['none']] : [others, [...others, 'none']];
           for (const found of wrong) {
             const refused = store.write([change(1)], [{ ...right, found }]);
-            await expect(refused, findings[n]![0]).rejects.toBeInstanceOf(GuardConflict);
+            await expect(refused, findings[n]![0]).rejects.toBeInstanceOf(PreconditionConflict);
           }
         }
       },

@@ -1,6 +1,12 @@
 import { expect, it } from 'vitest';
 
-import { GuardConflict, VersionConflict, type Change, type Guard, type Put } from '../../runtime/store/store.js';
+import {
+  PreconditionConflict,
+  VersionConflict,
+  type Change,
+  type Precondition,
+  type Put,
+} from '../../runtime/store/store.js';
 import { token } from './behaviour-search-helpers.js';
 import { deletion, put, useStore, type Subject } from './subject.js';
 
@@ -20,7 +26,7 @@ function one(n: number, expected = 0, text = 'first'): Put {
 }
 
 /** That this identifier finds these. */
-function guard(code: string, found: readonly string[]): Guard {
+function guard(code: string, found: readonly string[]): Precondition {
   return { type: 'Patient', where: { param: 'identifier', any: [{ is: 'token', system: 'urn:s', code }] }, found };
 }
 
@@ -135,13 +141,13 @@ export function largeWriteBehaviour(on: Subject): void {
     const broken = guard('nobody', ['b']);
     const changes = [put('b', 1, 'new'), ...ids.map((_, n) => one(n))];
     const refused = await store.write(changes, [...guards, broken]).catch((error: unknown) => error);
-    expect(refused).toBeInstanceOf(GuardConflict);
-    expect((refused as GuardConflict).guard).toBe(broken);
+    expect(refused).toBeInstanceOf(PreconditionConflict);
+    expect((refused as PreconditionConflict).precondition).toBe(broken);
     await expectOld();
     expect(await store.write(changes, guards)).toHaveLength(MANY + 1);
     // Few changes, but many guards.
     const late = await store.write([put('a', 1)], guards).catch((error: unknown) => error);
-    expect((late as GuardConflict).guard).toBe(guards[0]);
+    expect((late as PreconditionConflict).precondition).toBe(guards[0]);
   });
 
   it('two at once, and small ones beside them: each whole, and none waits in vain', TIMEOUT, async () => {

@@ -5,7 +5,7 @@ import { matches } from '../../runtime/search/query/match.js';
 import { compareText } from '../../runtime/search/query/compare-text.js';
 import type { Condition, SortKey, Target } from '../../runtime/search/query/query.js';
 import { compareBy } from '../../runtime/search/query/sort.js';
-import { CHEAP_TOTAL, type FindAcrossQuery, type FindPage, type Store } from '../../runtime/store/store.js';
+import { CHEAP_TOTAL, type FindMultiTypeQuery, type FindPage, type Store } from '../../runtime/store/store.js';
 import { date, key, number, of, query, sharedStore, text, token } from './behaviour-search-helpers.js';
 import { directive } from './behaviour-search-include-cases.js';
 import { namesOf } from './behaviour-search-includes.js';
@@ -18,20 +18,20 @@ export function placesOf({ versions }: Pick<FindPage, 'versions'>): string[] {
 }
 
 /** A query over several types with defaults, as `query` has them. */
-export function queryAcross(parts: readonly Target[], more: Partial<FindAcrossQuery> = {}): FindAcrossQuery {
+export function queryAcross(parts: readonly Target[], more: Partial<FindMultiTypeQuery> = {}): FindMultiTypeQuery {
   return { parts, sort: [], count: 1000, total: 'none', ...more };
 }
 
 /** `Type/id` of all pages, in order; fails where the walk has no end. */
 export async function walkAcross(
   store: Store,
-  asked: FindAcrossQuery,
+  asked: FindMultiTypeQuery,
   onPage?: (page: FindPage) => unknown,
 ): Promise<string[]> {
   const places: string[] = [];
   let after: string | undefined;
   for (let pages = 0; pages < 5000; pages++) {
-    const page = await store.findAcross(after === undefined ? asked : { ...asked, after });
+    const page = await store.findMultiType(after === undefined ? asked : { ...asked, after });
     places.push(...placesOf(page));
     if (page.versions.length > asked.count) throw new Error(`a page of ${page.versions.length}, not ${asked.count}`);
     await onPage?.(page);
@@ -133,7 +133,7 @@ export function searchAcrossBehaviour(on: Subject): void {
   describe.each(PARTS)('%s', (_what, parts) => {
     it.each(SORTS)('by %j %j', async (...sort) => {
       const wanted = expectedOf(parts, sort);
-      const page = await store.findAcross(queryAcross(parts, { sort, total: 'accurate' }));
+      const page = await store.findMultiType(queryAcross(parts, { sort, total: 'accurate' }));
       expect([placesOf(page), page.total]).toEqual([wanted, wanted.length]);
       expect(page).not.toHaveProperty('next');
       expect(page.versions).toEqual(await store.readMany(page.versions.map(({ type, id }) => ({ type, id }))));
@@ -179,7 +179,7 @@ export function searchAcrossBehaviour(on: Subject): void {
     for (const [, parts] of PARTS) {
       for (const { type, where } of parts) {
         const { versions, total } = await store.find(query(type, { where, total: 'accurate' }));
-        const page = await store.findAcross(queryAcross([{ type, where }], { total: 'accurate' }));
+        const page = await store.findMultiType(queryAcross([{ type, where }], { total: 'accurate' }));
         expect([page.versions, page.total]).toEqual([versions, total]);
       }
     }
@@ -196,7 +196,7 @@ export function searchAcrossBehaviour(on: Subject): void {
 
   it('of no resources is all there is', async () => {
     for (const total of ['accurate', 'cheap', 'none'] as const) {
-      const page = await store.findAcross(queryAcross(everywhere(ANY), { count: 0, total }));
+      const page = await store.findMultiType(queryAcross(everywhere(ANY), { count: 0, total }));
       const { complete } = page;
       expect(page).toEqual({ versions: [], complete, ...(page.total !== undefined && { total: all.length }) });
       expect(page.total !== undefined || total !== 'accurate').toBe(true);
@@ -243,7 +243,7 @@ export function searchAcrossBehaviour(on: Subject): void {
     await store.write([...half('ManyOne'), ...half('ManyTwo')]);
     const parts = everywhere(code('x'), ['ManyOne', 'ManyTwo']);
     const exact = half('x').length * 2;
-    expect((await store.findAcross(queryAcross(parts, { count: 2, total: 'accurate' }))).total).toBe(exact);
+    expect((await store.findMultiType(queryAcross(parts, { count: 2, total: 'accurate' }))).total).toBe(exact);
     const totals = new Set<number | undefined>();
     await walkAcross(store, queryAcross(parts, { count: 300, total: 'cheap' }), ({ total }) => totals.add(total));
     expect(totals.size).toBe(1);
@@ -293,20 +293,20 @@ export function searchAcrossBehaviour(on: Subject): void {
   );
 
   describe('cursors', () => {
-    const asked = (sort: readonly SortKey[], after?: string): FindAcrossQuery =>
+    const asked = (sort: readonly SortKey[], after?: string): FindMultiTypeQuery =>
       queryAcross(everywhere(ANY), { sort, count: 3, ...(after !== undefined && { after }) });
 
     it('that are none are refused', async () => {
       const junk = ['', ' ', 'x', '0', 'null', '{}', '[]', 'e30', 'Alpha', 'Alpha ', ' x', 'Alpha x', 'Nothing x', 'Alpha [] 1', '\u0000', '{"$gt":""}', 'a'.repeat(9000)]; // prettier-ignore
       for (const after of junk) {
         for (const sort of SORTS) {
-          await expect(store.findAcross(asked(sort, after)), `${after} by ${JSON.stringify(sort)}`).rejects.toMatchObject({ code: 'page-invalid', status: 400 }); // prettier-ignore
+          await expect(store.findMultiType(asked(sort, after)), `${after} by ${JSON.stringify(sort)}`).rejects.toMatchObject({ code: 'page-invalid', status: 400 }); // prettier-ignore
         }
       }
     });
 
     it('of another order are refused', async () => {
-      const next = async (sort: readonly SortKey[]): Promise<string> => (await store.findAcross(asked(sort))).next!;
+      const next = async (sort: readonly SortKey[]): Promise<string> => (await store.findMultiType(asked(sort))).next!;
       for (const [from, to] of [
         [0, 3],
         [3, 0],
@@ -318,7 +318,7 @@ export function searchAcrossBehaviour(on: Subject): void {
       ] as const) {
         // prettier-ignore
         const after = await next(SORTS[from]!);
-        await expect(store.findAcross(asked(SORTS[to]!, after)), `${from} ${to}`).rejects.toMatchObject({
+        await expect(store.findMultiType(asked(SORTS[to]!, after)), `${from} ${to}`).rejects.toMatchObject({
           code: 'page-invalid',
         });
       }
@@ -326,7 +326,7 @@ export function searchAcrossBehaviour(on: Subject): void {
 
     it('cut or altered are refused, or are cursors', async () => {
       for (const sort of [SORTS[0]!, SORTS[5]!]) {
-        const { next } = await store.findAcross(asked(sort));
+        const { next } = await store.findMultiType(asked(sort));
         expect(next?.length).toBeLessThan(1000);
         for (let at = 0; at < next!.length; at++) {
           for (const after of [
@@ -335,7 +335,7 @@ export function searchAcrossBehaviour(on: Subject): void {
             next!.slice(0, at) + next!.slice(at + 1),
           ]) {
             // prettier-ignore
-            const page = await store.findAcross(asked(sort, after)).catch((error: unknown) => error);
+            const page = await store.findMultiType(asked(sort, after)).catch((error: unknown) => error);
             if (page instanceof Error) expect(page, after).toMatchObject({ code: 'page-invalid' });
           }
         }

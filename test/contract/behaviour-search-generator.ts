@@ -1,5 +1,5 @@
 import type { IndexEntry, ReferenceEntry, SimpleEntry, WordsEntry } from '../../runtime/search/entry.js';
-import type { Bounds, Condition, Ends, SortKey, ValueTest } from '../../runtime/search/query/query.js';
+import type { Interval, Condition, Ends, SortKey, ValueTest } from '../../runtime/search/query/query.js';
 import { composite, date, number, of, quantity, reference, text, token, uri } from './behaviour-search-helpers.js';
 import { randomWords, randomWordsTest } from './behaviour-search-words.js';
 import { createPlaces } from './places-generator.js';
@@ -148,7 +148,7 @@ export function createGenerator(random: Random, ids: readonly string[], world?: 
     uri: () => uri(pick(urls)),
   };
 
-  function bounds(value: number): Bounds {
+  function bounds(value: number): Interval {
     const [sign, other] = [pick(['gt', 'gte', 'lt', 'lte'] as const), pick(['lt', 'lte'] as const)];
     return { [sign]: value, ...(chance(0.15) && sign.startsWith('g') && { [other]: value + below(4) }) };
   }

@@ -71,7 +71,7 @@ export function includeBoundsBehaviour(shared: () => Store): void {
       expect(namesOf(found)).toEqual(expected.map((each) => `${each}/1`).sort());
       expect(found.cut).toBe(cut);
       const across = { parts: [{ type, where: ids(id) }], sort: [], count: 9, total: 'none', include: plan } as const;
-      const same = await shared().findAcross(across);
+      const same = await shared().findMultiType(across);
       expect([namesOf(same), same.cut]).toEqual([namesOf(found), cut]);
     });
   });

@@ -162,7 +162,7 @@ export function searchOwnBaseBehaviour(on: Subject): void {
         expect(idsOf(await store.find({ ...asked, sort })).sort(), base).toEqual(list(expected));
         const beside = await store.find({ ...asked, where: all(ids(...[own, other, none].flatMap(list)), where) });
         expect(idsOf(beside), base).toEqual(list(expected));
-        const across = await store.findAcross(queryAcross([{ type, where }], { total: 'accurate', ...based(base) }));
+        const across = await store.findMultiType(queryAcross([{ type, where }], { total: 'accurate', ...based(base) }));
         expect([placesOf(across), across.total], base).toEqual([list(expected).map((id) => `${type}/${id}`), page.total]); // prettier-ignore
       }
     },
@@ -180,7 +180,7 @@ export function searchOwnBaseBehaviour(on: Subject): void {
     )) {
       // prettier-ignore
       const include = { directives: [directive('< Patient:organization')], most: 1000, rounds: 5 };
-      const page = await store.findAcross(queryAcross(parts, { include, ...based(base) }));
+      const page = await store.findMultiType(queryAcross(parts, { include, ...based(base) }));
       expect(placesOf(page), base).toEqual(list(expected));
       const referring =
         base === OWN ? ['p1', 'p2', 'p4', 'p9', 'pa'] : base === OTHER ? ['p1', 'p3', 'p5', 'p9', 'pa'] : [];

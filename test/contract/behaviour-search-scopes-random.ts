@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 
 import { narrowIncludes } from '../../runtime/auth/access/narrow-includes.js';
-import { narrowAcross } from '../../runtime/auth/access/narrow-search.js';
+import { narrowMultiType } from '../../runtime/auth/access/narrow-search.js';
 import type { Access } from '../../runtime/auth/scopes/access.js';
 import { commonReach, eitherReach, type Reach } from '../../runtime/auth/scopes/reach.js';
 import { matches } from '../../runtime/search/query/match.js';
@@ -49,7 +49,7 @@ export async function randomScopes(
     const where = {
       parts: types.filter(() => random.chance(0.6)).map((type) => ({ type, where: generator.condition() })),
     };
-    const narrowed = narrowAcross(where.parts, access);
+    const narrowed = narrowMultiType(where.parts, access);
     if (narrowed.is === 'refused') continue;
     const seen = visible(all, access);
     const sort = generator.sort();

@@ -1,10 +1,10 @@
 // What child processes of the tests of guards do.
 import { FhirError } from '../../runtime/fhir/errors.js';
 import { commit, type Decision } from '../../runtime/core/write/commit.js';
-import { GuardConflict, type Change, type Guard, type Store } from '../../runtime/store/store.js';
+import { PreconditionConflict, type Change, type Precondition, type Store } from '../../runtime/store/store.js';
 
 /** A guard: those who have this identifier are these. */
-export function identified(code: string, found: readonly string[] = []): Guard {
+export function identified(code: string, found: readonly string[] = []): Precondition {
   return { type: 'Patient', where: { param: 'identifier', any: [{ is: 'token', system: 'urn:s', code }] }, found };
 }
 
@@ -20,7 +20,7 @@ export function holder(id: string, code: string, expected = 0): Change {
 export const LARGE = 50;
 
 /** An update, a deletion and many creations, all of them with guards. */
-export function largeWrite(): { readonly changes: readonly Change[]; readonly guards: readonly Guard[] } {
+export function largeWrite(): { readonly changes: readonly Change[]; readonly guards: readonly Precondition[] } {
   const created = Array.from({ length: LARGE - 2 }, (_, n) => `n${n}`);
   return {
     changes: [
@@ -32,7 +32,7 @@ export function largeWrite(): { readonly changes: readonly Change[]; readonly gu
   };
 }
 
-async function idsOf(store: Store, guard: Guard): Promise<readonly string[]> {
+async function idsOf(store: Store, guard: Precondition): Promise<readonly string[]> {
   const { versions } = await store.find({ ...guard, sort: [], count: 9, total: 'none' });
   return versions.map(({ id }) => id);
 }
@@ -58,7 +58,7 @@ export function guardRoles(store: Store, name: string, count: number) {
       const [id] = await idsOf(store, identified('one'));
       if (id !== undefined) return { changes: [], result: id };
       const own = `${name}-${n}`;
-      return { changes: [holder(own, 'one')], guards: [identified('one')], result: own };
+      return { changes: [holder(own, 'one')], preconditions: [identified('one')], result: own };
     };
     const done = await Promise.all(each.map((n) => persistent(() => commit(store, ['Patient?one'], () => decide(n)))));
     return { ids: [...new Set(done.map(({ result }) => result))] };
@@ -69,9 +69,14 @@ export function guardRoles(store: Store, name: string, count: number) {
     const decide = async (n: number): Promise<Decision<string>> => {
       const guard = identified('one');
       const [id] = await idsOf(store, guard);
-      if (id === undefined) return { changes: [holder(`${name}-${n}`, 'one')], guards: [guard], result: 'created' };
+      if (id === undefined)
+        return { changes: [holder(`${name}-${n}`, 'one')], preconditions: [guard], result: 'created' };
       const before = await store.read('Patient', id);
-      return { changes: [holder(id, 'one', before!.version)], guards: [identified('one', [id])], result: 'updated' };
+      return {
+        changes: [holder(id, 'one', before!.version)],
+        preconditions: [identified('one', [id])],
+        result: 'updated',
+      };
     };
     const done = await Promise.all(each.map((n) => persistent(() => commit(store, ['Patient?one'], () => decide(n)))));
     return { results: done.map(({ result }) => result) };
@@ -82,7 +87,7 @@ export function guardRoles(store: Store, name: string, count: number) {
     const write = (n: number) => persistent(() => store.write([holder(`${name}-${n}`, 'one')], [identified('one')]));
     const all = await Promise.allSettled(each.map(write));
     const failed = all.flatMap((one) => (one.status === 'rejected' ? [one.reason as unknown] : []));
-    const other = failed.find((error) => !(error instanceof GuardConflict));
+    const other = failed.find((error) => !(error instanceof PreconditionConflict));
     if (other !== undefined) throw other as Error;
     return { won: count - failed.length };
   }
@@ -99,7 +104,7 @@ export function guardRoles(store: Store, name: string, count: number) {
       won += await written.then(
         () => 1,
         (error: unknown) => {
-          if (error instanceof GuardConflict) return 0;
+          if (error instanceof PreconditionConflict) return 0;
           throw error;
         },
       );

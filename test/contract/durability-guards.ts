@@ -67,7 +67,7 @@ export function guardDurability(on: DurableSubject): void {
       const { before, within = [], after } = on.steps;
       const write = before.filter((step) => step !== 'piece');
       it.each([
-        ...['guards', ...write].map((step) => [step, 0, false] as const),
+        ...['preconditions', ...write].map((step) => [step, 0, false] as const),
         ...within.map(([step, times]) => [step, times, false] as const),
         ...after.map((step) => [step, 0, true] as const),
       ])(

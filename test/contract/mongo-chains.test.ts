@@ -2,9 +2,9 @@ import { describe, expect, it } from 'vitest';
 
 import { localParam } from '../../runtime/search/local-param.js';
 import type { Condition } from '../../runtime/search/query/query.js';
-import { memberType } from '../../runtime/store/contained-resources.js';
+import { containedType } from '../../runtime/store/contained-resources.js';
 import { LINK_LIMITS } from '../../runtime/store/mongo/query/links/limits.js';
-import { openMemberTypes } from '../../runtime/store/mongo/query/links/contained-types.js';
+import { openContainedTypes } from '../../runtime/store/mongo/query/links/contained-types.js';
 import { openMongoStore } from '../../runtime/store/mongo/mongo-store.js';
 import type { Snapshot } from '../../runtime/store/mongo/read/snapshot.js';
 import { describeOnMongod } from '../mongod/for-tests.js';
@@ -19,7 +19,7 @@ function chain(links: number, where: Condition = urgent): Condition {
   if (links === 0) return where;
   const inner = chain(links - 1, where);
   const plain = { param: 'next', chain: [{ type: 'Task', where: inner }] };
-  return { some: [plain, { param: localParam('next'), chain: [{ type: memberType('Task'), where: inner }] }] };
+  return { some: [plain, { param: localParam('next'), chain: [{ type: containedType('Task'), where: inner }] }] };
 }
 
 describeOnMongod('chains into what is within resources in MongoDB', () => {
@@ -59,20 +59,20 @@ describe('the types of members that there are', () => {
     const answer = { aggregate: () => Promise.resolve(rows), find: () => Promise.resolve({ documents: rows, isCut: false }) }; // prettier-ignore
     return answer as unknown as Snapshot;
   };
-  const [there, none] = [holding(memberType('Task')), holding()];
+  const [there, none] = [holding(containedType('Task')), holding()];
   const print = (where: Condition): Promise<string> => Promise.resolve(JSON.stringify(where));
 
   it('work that fails by a wrong guess is done again', async () => {
-    const types = openMemberTypes();
+    const types = openContainedTypes();
     const wide = await types.settle(there, chain(1), print);
-    expect(wide).toContain(memberType('Task'));
+    expect(wide).toContain(containedType('Task'));
     const fails = (where: Condition): Promise<string> =>
       JSON.stringify(where) === wide ? Promise.reject(new Error('too costly')) : print(where);
-    expect(await types.settle(none, chain(1), fails)).not.toContain(memberType('Task'));
+    expect(await types.settle(none, chain(1), fails)).not.toContain(containedType('Task'));
   });
 
   it('work that fails by a right guess fails, once', async () => {
-    const types = openMemberTypes();
+    const types = openContainedTypes();
     await types.settle(there, chain(1), print);
     let times = 0;
     const fails = (): Promise<string> => {

@@ -148,7 +148,7 @@ describeOnMongod('what a program that knew nothing of members left behind in Mon
       for (let after: string | undefined, isOver = false; !isOver;) {
         const parts = ['#Drug', '#Tool'].map((type) => ({ type, where: { all: [] } }));
         const asked = { parts, sort: [], count, total: 'none', ...(after !== undefined && { after }) } as const;
-        const page = await store.findAcross(asked);
+        const page = await store.findMultiType(asked);
         found.push(...page.versions.map(({ id }) => id));
         after = page.next;
         isOver = after === undefined;

@@ -13,7 +13,7 @@ describe('conditional writes on SQLite', () => conditionalWrites(sqlite));
 
 describe('conditional writes by parameters whose index entries other definitions made', () => {
   const server = useWriteServer(createToyStore(), {
-    currency: { notCurrent: () => Promise.resolve(['Patient.identifier']) },
+    indexStatus: { notCurrent: () => Promise.resolve(['Patient.identifier']) },
   });
 
   it('are refused, because they would not find what is there', async () => {

@@ -7,8 +7,8 @@ import { afterAll, describe, expect, it } from 'vitest';
 import { tables } from '../../generated/tables.js';
 import type { Resource } from '../../runtime/fhir/resource.js';
 import { writeXml } from '../../runtime/format/xml/write-xml.js';
-import { openIntake } from '../../runtime/body-workers/body-workers.js';
-import { startIntake } from '../../runtime/body-workers/start-thread.js';
+import { openBodyWorkers } from '../../runtime/body-workers/body-workers.js';
+import { startBodyWorker } from '../../runtime/body-workers/start-thread.js';
 import { LARGE_BODY } from '../../runtime/core/write/large-bodies.js';
 import { openSqliteStore } from '../../runtime/store/sqlite/sqlite-store.js';
 import { FHIR_JSON, type Answer } from './server.js';
@@ -21,10 +21,10 @@ const limits = { nesting: 100, entries: 50, resource: 2 ** 20 };
 let started = 0;
 /** What the next thread is instead of one that reads. */
 let other: (() => Worker) | undefined;
-const intake = openIntake(
+const intake = openBodyWorkers(
   () => {
     started++;
-    const start = other ?? (() => startIntake({ zone: 'UTC', limits }, 512));
+    const start = other ?? (() => startBodyWorker({ zone: 'UTC', limits }, 512));
     other = undefined;
     return start();
   },

@@ -24,7 +24,7 @@ function waitingStore() {
   const store: Store = {
     ...toy,
     find: (_query, signal) => wait(signal),
-    findAcross: (_query, signal) => wait(signal),
+    findMultiType: (_query, signal) => wait(signal),
     history: (_query, signal) => wait(signal),
   };
   return { store, state };
@@ -54,7 +54,7 @@ describe.each([
 
 describe('a search that takes too long', () => {
   const tooCostly = () => Promise.reject(new FhirError('too-costly'));
-  const server = useWholeServer({ store: { ...createToyStore(), find: tooCostly, findAcross: tooCostly } });
+  const server = useWholeServer({ store: { ...createToyStore(), find: tooCostly, findMultiType: tooCostly } });
 
   it.each([
     ['/Patient?name=x', 'The search takes too long; add a criterion that few resources fulfil'],

@@ -3,8 +3,8 @@ import { afterAll, describe, expect, it } from 'vitest';
 import { tables } from '../../generated/tables.js';
 import { openReindexRecord } from '../../runtime/jobs/reindex/reindex-record.js';
 import { reindexType } from '../../runtime/jobs/reindex/reindex.js';
-import { openIntake } from '../../runtime/body-workers/body-workers.js';
-import { startIntake } from '../../runtime/body-workers/start-thread.js';
+import { openBodyWorkers } from '../../runtime/body-workers/body-workers.js';
+import { startBodyWorker } from '../../runtime/body-workers/start-thread.js';
 import { createExtractor, type Extractor } from '../../runtime/search/extract.js';
 import { describeIndex } from '../../runtime/search/index-record.js';
 import { atMost } from '../at-most.js';
@@ -20,7 +20,7 @@ const MANY = 1500;
 const EACH = 0.7;
 
 const limits = { nesting: 100, entries: 50, resource: 2 ** 24 };
-const intake = openIntake(() => startIntake({ zone: 'UTC', limits }, 512), { body: 20 * 2 ** 20, threads: 1 });
+const intake = openBodyWorkers(() => startBodyWorker({ zone: 'UTC', limits }, 512), { body: 20 * 2 ** 20, threads: 1 });
 afterAll(() => intake.close());
 
 const quick = createExtractor(tables);

@@ -65,7 +65,7 @@ describe('what is contained and found by more than there is room for', () => {
 describe('entries of what is contained that are missing', () => {
   const server = useWholeServer({
     store: createToyStore(),
-    currency: { notCurrent: () => Promise.resolve(['_contained']) },
+    indexStatus: { notCurrent: () => Promise.resolve(['_contained']) },
   });
 
   it('are told by searches that look for them alone', async () => {

@@ -105,7 +105,7 @@ describe('a client that goes away while hierarchies are followed', () => {
 
 describe('index entries of other definitions', () => {
   const server = useHierarchyServer({
-    currency: { notCurrent: () => Promise.resolve(['Location.partof', 'Location.name']) },
+    indexStatus: { notCurrent: () => Promise.resolve(['Location.partof', 'Location.name']) },
   });
 
   it('that are followed are told of', async () => {

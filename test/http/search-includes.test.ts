@@ -35,7 +35,7 @@ describe('the bounds of a configuration', () => {
 
 describe('includes that go by entries of other definitions', () => {
   const currency = { notCurrent: () => Promise.resolve(['Observation.subject', 'Patient.name']) };
-  const server = useWholeServer({ currency });
+  const server = useWholeServer({ indexStatus: currency });
 
   it('are told of', async () => {
     const of = async (path: string) => notesOf(await server.send('GET', path)).map(({ text }) => text);

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 
 import { runProgram } from '../../runtime/cli/program.js';
 import type { IndexEntry } from '../../runtime/search/entry.js';
-import { isOwnMap } from '../../runtime/store/system-maps.js';
+import { isSystemMap } from '../../runtime/store/system-maps.js';
 import type { MapEntry, ScannedVersion, Store } from '../../runtime/store/store.js';
 import { deletion, put } from '../contract/subject.js';
 
@@ -67,6 +67,6 @@ export async function contentOf(store: Store): Promise<Content> {
     blobs.push([key, hash.digest('hex')] as const);
   }
   const { entries } = await store.maps.scan(undefined, 1000);
-  const maps = entries.filter(({ map }) => !isOwnMap(map));
+  const maps = entries.filter(({ map }) => !isSystemMap(map));
   return { versions, blobs, maps };
 }

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 
 import { FhirError } from '../../runtime/fhir/errors.js';
 import type { Contained } from '../../runtime/search/contained.js';
-import { isMemberType, membersIn, placeEntries } from '../../runtime/store/contained-resources.js';
+import { isContainedType, containedIn, placeEntries } from '../../runtime/store/contained-resources.js';
 import type { IndexEntry } from '../../runtime/search/entry.js';
 import { leadsTo, matches, type Neighbours } from '../../runtime/search/query/match.js';
 import { printCondition } from '../../runtime/search/query/print.js';
@@ -12,10 +12,10 @@ import { stampBody } from '../../runtime/store/body.js';
 import { runSteps, type IncludeStep } from '../../runtime/store/include-steps.js';
 import { collectIncludes } from '../../runtime/store/includes.js';
 import {
-  GuardConflict,
+  PreconditionConflict,
   VersionConflict,
   type Change,
-  type FindAcrossQuery,
+  type FindMultiTypeQuery,
   type FindPage,
   type FindQuery,
   type HistoryPage,
@@ -35,7 +35,7 @@ type Resource = StoredVersion & { readonly entries: readonly IndexEntry[] };
 /** All bodies that come with a page, in characters. */
 const ROOM = 64 * 1024 * 1024;
 
-function across({ type, where, ...rest }: FindQuery): FindAcrossQuery {
+function across({ type, where, ...rest }: FindQuery): FindMultiTypeQuery {
   return { parts: [{ type, where }], ...rest };
 }
 
@@ -89,7 +89,7 @@ export function createToyStore(now: () => number = Date.now): ToyStore {
       entriesOf.delete(key);
     }
     membersOf.delete(container);
-    const members = membersIn(stored, contained);
+    const members = containedIn(stored, contained);
     if (members.length > 0) membersOf.set(container, members.map(({ type, id }) => `${type}/${id}`)); // prettier-ignore
     for (const { type, id, entries } of members) {
       current.set(`${type}/${id}`, { ...stored, type, id });
@@ -131,7 +131,7 @@ export function createToyStore(now: () => number = Date.now): ToyStore {
       case 'canonicals':
         return livingOf().filter(
           (resource) =>
-            !isMemberType(resource.type) &&
+            !isContainedType(resource.type) &&
             step.of.some(({ types, ...canonical }) => {
               const entry = { kind: 'reference', param: '', ...canonical } as const;
               return types?.includes(resource.type) !== false && leadsTo(entry, resource.type, resource, base);
@@ -163,7 +163,7 @@ export function createToyStore(now: () => number = Date.now): ToyStore {
   }
 
   /** Every resource is looked at, and the total is always found. */
-  function find({ parts, sort, after, count, total, include: plan, base }: FindAcrossQuery): FindPage {
+  function find({ parts, sort, after, count, total, include: plan, base }: FindMultiTypeQuery): FindPage {
     const from = after === undefined ? undefined : cursors.get(after);
     const order = orderOf(sort);
     if (after !== undefined && from?.sort !== JSON.stringify(sort)) throw new FhirError('page-invalid');
@@ -224,7 +224,7 @@ export function createToyStore(now: () => number = Date.now): ToyStore {
       versions.find((stored) => stored.type === type && stored.id === id && stored.version === version),
     history: async (query) => history(query),
     find: async (query) => find(across(query)),
-    findAcross: async (query) => find(query),
+    findMultiType: async (query) => find(query),
     async explain(query) {
       const { versions } = find(across(query));
       const driving = `every ${query.type}`;
@@ -246,7 +246,7 @@ export function createToyStore(now: () => number = Date.now): ToyStore {
       for (const guard of guards) {
         const sorted = { type: guard.type, where: guard.where, sort: [], count: Infinity, total: 'none' } as const;
         const found = find(across(sorted)).versions.map(({ id }) => id);
-        if (found.join() !== [...guard.found].sort().join()) throw new GuardConflict(guard);
+        if (found.join() !== [...guard.found].sort().join()) throw new PreconditionConflict(guard);
       }
       check(changes);
       return changes.map(apply);
@@ -272,7 +272,7 @@ export function createToyStore(now: () => number = Date.now): ToyStore {
     async counts() {
       const counts = new Map<string, number>();
       for (const { type, json } of current.values()) {
-        if (json !== undefined && !isMemberType(type)) counts.set(type, (counts.get(type) ?? 0) + 1);
+        if (json !== undefined && !isContainedType(type)) counts.set(type, (counts.get(type) ?? 0) + 1);
       }
       return counts;
     },

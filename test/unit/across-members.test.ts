@@ -2,11 +2,11 @@ import { expect, it } from 'vitest';
 
 import type { Condition, Target } from '../../runtime/search/query/query.js';
 import { partsWithMembers, seek, type Seek } from '../../runtime/store/next-contained-type.js';
-import { MEMBER, memberType } from '../../runtime/store/contained-resources.js';
+import { CONTAINED, containedType } from '../../runtime/store/contained-resources.js';
 
 const ANY: Condition = { all: [] };
 const containing = (type: string, within = 'Drug', more: readonly Condition[] = []): Target => {
-  const has: Condition = { has: { type: memberType(within), param: MEMBER.container, where: ANY } };
+  const has: Condition = { has: { type: containedType(within), param: CONTAINED.container, where: ANY } };
   return { type, where: more.length === 0 ? has : { all: [...more, has] } };
 };
 

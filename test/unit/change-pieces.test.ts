@@ -1,6 +1,6 @@
 import { describe, expect, it, vi } from 'vitest';
 
-import { growingTime } from '../../runtime/fhir/within.js';
+import { extendableTimeout } from '../../runtime/fhir/with-timeout.js';
 import { cutChanges } from '../../runtime/store/change-pieces.js';
 import type { Change } from '../../runtime/store/store.js';
 import { deletion, put } from '../contract/subject.js';
@@ -30,7 +30,7 @@ describe('a time that grows', () => {
   it('is over late when it has grown meanwhile, and not before', async () => {
     vi.useFakeTimers();
     try {
-      const time = growingTime(100);
+      const time = extendableTimeout(100);
       const never = new Promise<never>(() => {});
       const told: string[] = [];
       const over = time.race(never, () => new Error('late')).catch((error: Error) => told.push(error.message));
@@ -42,7 +42,7 @@ describe('a time that grows', () => {
       await vi.advanceTimersByTimeAsync(20);
       await over;
       expect(told).toEqual(['late']);
-      expect(await growingTime(10).race(Promise.resolve('done'), () => new Error('late'))).toBe('done');
+      expect(await extendableTimeout(10).race(Promise.resolve('done'), () => new Error('late'))).toBe('done');
     } finally {
       vi.useRealTimers();
     }

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 
-import { paceUntil } from '../../runtime/fhir/pace-until.js';
+import { yieldUntil } from '../../runtime/fhir/yield-until.js';
 import { commit } from '../../runtime/core/write/commit.js';
 import { timeOf } from '../../runtime/store/write-time.js';
 import type { Change, Store } from '../../runtime/store/store.js';
@@ -83,7 +83,7 @@ describe('a decision that takes too long', () => {
       store,
       [],
       async (signal) => {
-        const pace = paceUntil(signal);
+        const pace = yieldUntil(signal);
         for (;;) {
           await pace();
           turns++;

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 
 import { tables } from '../../generated/tables.js';
-import { boundWithin } from '../../runtime/core/search/contained-search.js';
+import { constrainContained } from '../../runtime/core/search/contained-search.js';
 import { printCondition } from '../../runtime/search/query/print.js';
 import type { Condition } from '../../runtime/search/query/query.js';
 
@@ -25,7 +25,7 @@ const withStored = {
 describe('what a constraint says of contained resources', () => {
   it('is as ever where their entries decide', () => {
     for (const reach of ['everything', 'nothing', code, { not: code }, chain] as const) {
-      expect(boundWithin(reach, 'Basic', tables)).toEqual({ own: reach, within: reach });
+      expect(constrainContained(reach, 'Basic', tables)).toEqual({ own: reach, within: reach });
     }
   });
 
@@ -40,7 +40,7 @@ describe('what a constraint says of contained resources', () => {
     ['the opposite of either', { not: { some: [code, ids] } }, 'not ((code = "x") or (everything))'],
     ['the opposite of both', { not: { all: [code, stored] } }, 'not ((code = "x") and (everything))'],
   ] satisfies readonly (readonly [string, Condition, string])[])('%s lets through no more', (_, reach, expected) => {
-    const { own, within } = boundWithin(reach, 'Basic', withStored);
+    const { own, within } = constrainContained(reach, 'Basic', withStored);
     expect(own).toBe(reach);
     expect(printCondition(within as Condition)).toBe(expected);
   });

@@ -1,11 +1,12 @@
 import { expect, it } from 'vitest';
 
 import type { Condition } from '../../runtime/search/query/query.js';
-import { guardKey } from '../../runtime/store/precondition-key.js';
-import { mergeGuards } from '../../runtime/store/mongo/write/merge-preconditions.js';
+import { preconditionKey } from '../../runtime/store/precondition-key.js';
+import { mergePreconditions } from '../../runtime/store/mongo/write/merge-preconditions.js';
 
 const code = (value: string, param = 'identifier'): Condition => ({ param, any: [{ is: 'token', code: value }] });
-const keyOf = (where: Condition, type = 'Patient', found: string[] = []): string => guardKey({ type, where, found });
+const keyOf = (where: Condition, type = 'Patient', found: string[] = []): string =>
+  preconditionKey({ type, where, found });
 
 it('guards of one type and condition have one key, whatever they found and however it is written', () => {
   const key = keyOf({ all: [code('a'), code('b')] });
@@ -35,7 +36,7 @@ it('guards are merged that ask for values of one parameter, but only tokens may 
     { type: 'Patient', where: text('c'), found: ['3'] },
     { type: 'Patient', where: { all: [code('a'), text('a')] }, found: [] },
   ];
-  const merged = mergeGuards(guards).map(({ of, found }) => [
+  const merged = mergePreconditions(guards).map(({ of, found }) => [
     of.map((guard) => guards.indexOf(guard as (typeof guards)[number])),
     found,
   ]);
@@ -56,6 +57,6 @@ it('guards are merged that ask for values of one parameter, but only tokens may 
 
 it('no search asks for more than 100 values', () => {
   const guards = Array.from({ length: 240 }, (_, n) => ({ type: 'Patient', where: code(`${n}`), found: [] }));
-  const sizes = mergeGuards(guards).map(({ of }) => of.length);
+  const sizes = mergePreconditions(guards).map(({ of }) => of.length);
   expect(sizes).toEqual([100, 100, 40]);
 });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 
-import { countSeen, fillPage, type HistoryWalk } from '../../runtime/interactions/history/history-walk.js';
+import { countVisible, fillPage, type HistoryWalk } from '../../runtime/interactions/history/history-walk.js';
 import type { HistoryQuery, StoredVersion } from '../../runtime/store/store.js';
 
 /** A walk through so many versions, of which these places may be seen. */
@@ -70,5 +70,5 @@ describe('a page of what may be seen', () => {
 
 it('is counted', async () => {
   const walk = walkOf(2500, (place) => place % 2 === 0);
-  expect(await countSeen({ count: 5 }, walk)).toBe(1250);
+  expect(await countVisible({ count: 5 }, walk)).toBe(1250);
 });

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 
 import type { SearchRow, SearchTable } from '../../runtime/contract/search.js';
-import { checkIndexCurrency, describeCurrency } from '../../runtime/core/definitions/index-status.js';
-import { describeIndex, notCurrent, withMoreRows } from '../../runtime/search/index-record.js';
+import { readIndexStatus, describeStaleIndex } from '../../runtime/core/definitions/index-status.js';
+import { describeIndex, staleNames, withMoreRows } from '../../runtime/search/index-record.js';
 import { put } from '../contract/subject.js';
 import { openStore } from '../contract/open-store.js';
 
@@ -22,10 +22,10 @@ const before = tables(row('gender'), row('birthdate', { type: 'date' }));
 describe('the record of what made the index entries', () => {
   it('an empty store takes on what is there now, as often as that changes', async () => {
     const store = await openStore('sqlite::memory:');
-    expect(await checkIndexCurrency(store, describeIndex(tables(row('other')), 'UTC'))).toEqual([]);
-    expect(await checkIndexCurrency(store, describeIndex(before, 'UTC'))).toEqual([]);
+    expect(await readIndexStatus(store, describeIndex(tables(row('other')), 'UTC'))).toEqual([]);
+    expect(await readIndexStatus(store, describeIndex(before, 'UTC'))).toEqual([]);
     await store.write([put('a', 0)]);
-    expect(await checkIndexCurrency(store, describeIndex(before, 'UTC'))).toEqual([]);
+    expect(await readIndexStatus(store, describeIndex(before, 'UTC'))).toEqual([]);
     await store.close();
   });
 
@@ -40,29 +40,29 @@ describe('the record of what made the index entries', () => {
     ],
   ])('with resources, it names the rows that have changed: %s', async (_, now, names) => {
     const store = await openStore('sqlite::memory:');
-    await checkIndexCurrency(store, describeIndex(before, 'UTC'));
+    await readIndexStatus(store, describeIndex(before, 'UTC'));
     await store.write([put('a', 0)]);
     const expected = names.map((name) => `Patient.${name}`);
     // It is not forgotten by being told.
-    for (let n = 0; n < 2; n++) expect(await checkIndexCurrency(store, describeIndex(now, 'UTC'))).toEqual(expected);
-    expect(await checkIndexCurrency(store, describeIndex(before, 'UTC'))).toEqual([]);
+    for (let n = 0; n < 2; n++) expect(await readIndexStatus(store, describeIndex(now, 'UTC'))).toEqual(expected);
+    expect(await readIndexStatus(store, describeIndex(before, 'UTC'))).toEqual([]);
     await store.close();
   });
 
   it('a special parameter that has entries now, and had none once, is not current', async () => {
     const near = row('near', { type: 'special', url: 'http://hl7.org/fhir/SearchParameter/Location-near' });
     const store = await openStore('sqlite::memory:');
-    await checkIndexCurrency(store, describeIndex(tables({ ...near, url: 'urn:none' }), 'UTC'));
+    await readIndexStatus(store, describeIndex(tables({ ...near, url: 'urn:none' }), 'UTC'));
     await store.write([put('a', 0)]);
-    expect(await checkIndexCurrency(store, describeIndex(tables(near), 'UTC'))).toEqual(['Patient.near']);
+    expect(await readIndexStatus(store, describeIndex(tables(near), 'UTC'))).toEqual(['Patient.near']);
     await store.close();
   });
 
   it('another zone alters dates', async () => {
     const store = await openStore('sqlite::memory:');
-    await checkIndexCurrency(store, describeIndex(before, 'UTC'));
+    await readIndexStatus(store, describeIndex(before, 'UTC'));
     await store.write([put('a', 0)]);
-    expect(await checkIndexCurrency(store, describeIndex(before, '+02:00'))).toEqual(['Patient.birthdate']);
+    expect(await readIndexStatus(store, describeIndex(before, '+02:00'))).toEqual(['Patient.birthdate']);
     await store.close();
   });
 
@@ -75,7 +75,7 @@ describe('the record of what made the index entries', () => {
         'UTC',
         () => version,
       );
-    const changed = (more: Partial<SearchRow>) => notCurrent(stored(more, '1').record(), stored(more, '2'));
+    const changed = (more: Partial<SearchRow>) => staleNames(stored(more, '1').record(), stored(more, '2'));
     expect(changed({ paths: [path] })).toEqual(['Patient.x']);
     expect(changed({ components: [{ code: 'y', type: 'token', paths: [path] }] })).toEqual(['Patient.x']);
     expect(changed({})).toEqual([]);
@@ -84,15 +84,15 @@ describe('the record of what made the index entries', () => {
   it('without one, a store with resources has no row that is current', async () => {
     const store = await openStore('sqlite::memory:');
     await store.write([put('a', 0)]);
-    expect(await checkIndexCurrency(store, describeIndex(before, 'UTC'))).toHaveLength(4);
+    expect(await readIndexStatus(store, describeIndex(before, 'UTC'))).toHaveLength(4);
     await store.close();
   });
 
   it('is told in a sentence', () => {
-    expect(describeCurrency([])).toBeUndefined();
-    expect(describeCurrency(['Patient.name'])).toMatch(
+    expect(describeStaleIndex([])).toBeUndefined();
+    expect(describeStaleIndex(['Patient.name'])).toMatch(
       /^Index entries of Patient\.name were made by other definitions/,
     );
-    expect(describeCurrency(Array.from({ length: 12 }, (_, n) => `Patient.${n}`))).toContain('Patient.9 and 2 more');
+    expect(describeStaleIndex(Array.from({ length: 12 }, (_, n) => `Patient.${n}`))).toContain('Patient.9 and 2 more');
   });
 });

@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
 
-import { openAdmission } from '../../runtime/body-workers/body-queue.js';
+import { openBodyQueue } from '../../runtime/body-workers/body-queue.js';
 
 const nobodyLeaves = new AbortController().signal;
 
 describe('admission of large bodies', () => {
   it('lets so many bytes in at a time, the others in their order', async () => {
-    const admission = openAdmission({ inside: 10, waiting: 100 });
+    const admission = openBodyQueue({ inside: 10, waiting: 100 });
     const inside: string[] = [];
     const enter = async (name: string, size: number): Promise<() => void> => {
       const release = await admission.enter(size, nobodyLeaves);
@@ -28,7 +28,7 @@ describe('admission of large bodies', () => {
   });
 
   it('lets one in alone that is larger than all that may be in', async () => {
-    const admission = openAdmission({ inside: 10, waiting: 100 });
+    const admission = openBodyQueue({ inside: 10, waiting: 100 });
     const release = await admission.enter(50, nobodyLeaves);
     let isIn = false;
     const next = admission.enter(1, nobodyLeaves).then(() => (isIn = true));
@@ -39,7 +39,7 @@ describe('admission of large bodies', () => {
   });
 
   it('refuses where too many wait, and forgets who leaves', async () => {
-    const admission = openAdmission({ inside: 10, waiting: 20 });
+    const admission = openBodyQueue({ inside: 10, waiting: 20 });
     const release = await admission.enter(10, nobodyLeaves);
     const leaver = new AbortController();
     const gone = admission.enter(15, leaver.signal);

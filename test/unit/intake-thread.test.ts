@@ -3,7 +3,7 @@ import type { Worker } from 'node:worker_threads';
 import { expect, it } from 'vitest';
 
 import type { Job } from '../../runtime/body-workers/messages.js';
-import { openIntakeThread } from '../../runtime/body-workers/thread.js';
+import { openBodyWorker } from '../../runtime/body-workers/thread.js';
 
 /** A thread that is told what happens to it. */
 class Fake extends EventEmitter {
@@ -18,7 +18,7 @@ class Fake extends EventEmitter {
 
 it('a body that comes while an idle thread ends is read by a new one', async () => {
   const started: Fake[] = [];
-  const thread = openIntakeThread(() => {
+  const thread = openBodyWorker(() => {
     started.push(new Fake());
     return started.at(-1) as unknown as Worker;
   });

@@ -1,13 +1,13 @@
 import { expect, it } from 'vitest';
 
-import { cutMembers } from '../../runtime/core/search/contained-search.js';
+import { cutContained } from '../../runtime/core/search/contained-search.js';
 import { LARGE_BODY } from '../../runtime/core/write/large-bodies.js';
 import type { LargeTexts } from '../../runtime/core/write/large-bodies.js';
-import { memberType } from '../../runtime/store/contained-resources.js';
+import { containedType } from '../../runtime/store/contained-resources.js';
 import { packPage, unpackPage } from '../../runtime/store/sqlite/threads/packed-page.js';
 import type { StoredVersion } from '../../runtime/store/store.js';
 
-const DRUG = memberType('Drug');
+const DRUG = containedType('Drug');
 
 function member(order: string, id: string, json: string, type = DRUG): StoredVersion {
   return { type, id: `Order/${order}#${id}`, version: 1, lastUpdated: 1000, json };
@@ -29,7 +29,7 @@ it('a container is read once, wherever its members stand on a page', async () =>
   };
   const plain = { type: 'Drug', id: 'd', version: 1, lastUpdated: 1, json: '{"resourceType":"Drug"}' };
   const page = [member('a', 'm1', a!), member('b', 'm1', b!), plain, member('a', 'm2', a!), member('b', 'm2', b!)];
-  const shown = await cutMembers(page, { largeTexts: { parse } as LargeTexts });
+  const shown = await cutContained(page, { largeTexts: { parse } as LargeTexts });
   expect(reads).toBe(2);
   expect(shown.map(({ json }) => JSON.parse(json!) as object)).toEqual([
     drug('m1'),
@@ -46,7 +46,7 @@ it('of several with one type and id the first is shown, and none of another type
   const odd = [null, 'x', { resourceType: 'Drug', id: 5 }, { resourceType: 'Tool', id: 'm1' }] as object[];
   const json = orderOf('a', [...odd, drug('m1', { n: 1 }), drug('m1', { n: 2 }), drug('5', { n: 3 })]);
   const page = [member('a', 'm1', json), member('a', '5', json), member('a', 'm9', json)];
-  const shown = await cutMembers(page, {});
+  const shown = await cutContained(page, {});
   expect(shown.map((each) => each.json)).toEqual([
     '{"resourceType":"Drug","id":"m1","n":1}',
     '{"resourceType":"Drug","id":"5","n":3}',

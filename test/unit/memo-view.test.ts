@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 
 import { openBodyRoom } from '../../runtime/interactions/bundle/body-budget.js';
 import { MAX_FOUND } from '../../runtime/interactions/bundle/drafts/criterion-walk.js';
-import { memoView } from '../../runtime/interactions/bundle/drafts/caching-view.js';
+import { cachingView } from '../../runtime/interactions/bundle/drafts/caching-view.js';
 import { overlay } from '../../runtime/interactions/bundle/drafts/overlay.js';
 import type { Condition } from '../../runtime/search/query/query.js';
 import type { FindPage, FindQuery, StoredVersion } from '../../runtime/store/store.js';
@@ -39,33 +39,33 @@ const pace = (): undefined => undefined;
 describe('what a transaction remembers of a broad criterion', () => {
   it('is asked of the store once, past what the Bundle deletes', async () => {
     const { store, seen, id } = crowd(2500);
-    const view = overlay(await memoView(store, []), pace);
+    const view = overlay(await cachingView(store, []), pace);
     for (let n = 0; n < 2500; n++) view.remove('T', id(n));
     const answers = [];
     for (let n = 0; n < 2500; n++) answers.push(await view.match('T', where('broad'), 2));
     expect(answers.every(({ found }) => found.length === 0)).toBe(true);
-    expect(new Set(answers.map(({ guard }) => guard)).size).toBe(1);
-    expect(answers[0]?.guard.found).toHaveLength(2500);
+    expect(new Set(answers.map(({ precondition: guard }) => guard)).size).toBe(1);
+    expect(answers[0]?.precondition.found).toHaveLength(2500);
     expect(seen.shown).toBe(2500);
     expect(seen.searches).toBeLessThan(20);
   });
 
   it('goes on where the Bundle deletes more', async () => {
     const { store, seen, id } = crowd(1000);
-    const view = overlay(await memoView(store, []), pace);
+    const view = overlay(await cachingView(store, []), pace);
     for (let n = 0; n < 999; n++) {
       expect((await view.match('T', where('broad'), 2)).found.map((each) => each.id)).toEqual([id(n), id(n + 1)]);
       view.remove('T', id(n));
     }
     const last = await view.match('T', where('broad'), 2);
     expect(last.found.map((each) => each.id)).toEqual([id(999)]);
-    expect(last.guard.found).toHaveLength(1000);
+    expect(last.precondition.found).toHaveLength(1000);
     expect(seen.shown).toBe(1000);
   });
 
   it('has bodies of the first two only, and reads others again', async () => {
     const { store, seen } = crowd(1000);
-    const memo = await memoView(store, []);
+    const memo = await cachingView(store, []);
     const { found } = await memo.match('T', where('broad'), 1000);
     expect(found.filter(({ json }) => json === BODY)).toHaveLength(2);
     expect(found.every(({ json }) => json !== undefined)).toBe(true);
@@ -80,13 +80,13 @@ describe('what a transaction remembers of a broad criterion', () => {
       { type: 'T', id: 'gone', isWhole: false },
       { type: 'T', id: 'stays', isWhole: true },
     ];
-    const memo = await memoView(store, keys);
+    const memo = await cachingView(store, keys);
     expect([(await memo.read('T', 'gone'))?.json, (await memo.read('T', 'stays'))?.json]).toEqual(['', BODY]);
   });
 
   it('ends where many criteria find many', async () => {
     const { store, seen, id } = crowd(1000);
-    const view = overlay(await memoView(store, []), pace);
+    const view = overlay(await cachingView(store, []), pace);
     for (let n = 0; n < 1000; n++) view.remove('T', id(n));
     const ask = async (): Promise<void> => {
       for (let n = 0; n < 2500; n++) await view.match('T', where(`c${n}`), 2);
@@ -99,7 +99,7 @@ describe('what a transaction remembers of a broad criterion', () => {
     const { store, seen } = crowd(1);
     const end = new AbortController();
     end.abort();
-    await expect(memoView(store, [{ type: 'T', id: 'a', isWhole: true }], end.signal)).rejects.toMatchObject({
+    await expect(cachingView(store, [{ type: 'T', id: 'a', isWhole: true }], end.signal)).rejects.toMatchObject({
       code: 'store-busy',
     });
     expect(seen.searches).toBe(0);

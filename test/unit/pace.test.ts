@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 
-import { keepPace } from '../../runtime/fhir/pace.js';
+import { yieldToEventLoop } from '../../runtime/fhir/yield-to-event-loop.js';
 
 /** Longer than a turn. */
 function work(): void {
@@ -16,7 +16,7 @@ it('several that go by one pace do not work one after the other without letting 
     if (!isOver) setImmediate(count);
   };
   setImmediate(count);
-  const pace = keepPace();
+  const pace = yieldToEventLoop();
   const seen: number[] = [];
   work();
   await Promise.all(

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 
 import type { ValueTest } from '../../runtime/search/query/query.js';
-import { openLongShapes } from '../../runtime/store/slow-query-cache.js';
+import { openSlowQueryCache } from '../../runtime/store/slow-query-cache.js';
 import { shapeOf } from '../../runtime/store/query-shape.js';
 import type { FindQuery } from '../../runtime/store/store.js';
 
@@ -27,7 +27,7 @@ it('lists of about as many values are alike, much longer ones are not', () => {
 
 it('a shape is long for a minute after a query that was, or until one was short', () => {
   let now = 0;
-  const shapes = openLongShapes(100, () => now);
+  const shapes = openSlowQueryCache(100, () => now);
   const query = named(['a']);
   shapes.note(query, 99);
   expect(shapes.has(query)).toBe(false);

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 
 import type { SearchRow, SearchTable } from '../../runtime/contract/search.js';
 import type { Resource } from '../../runtime/fhir/resource.js';
-import { checkIndexCurrency, markWriter, watchIndexCurrency } from '../../runtime/core/definitions/index-status.js';
+import { readIndexStatus, markWriter, watchIndexStatus } from '../../runtime/core/definitions/index-status.js';
 import { openReindexRecord } from '../../runtime/jobs/reindex/reindex-record.js';
 import { reindexType, type ReindexJob } from '../../runtime/jobs/reindex/reindex.js';
 import { IS_CUT } from '../../runtime/search/contained.js';
@@ -39,7 +39,7 @@ const madeBy =
 
 async function filledStore(count: number) {
   const store = createToyStore();
-  await checkIndexCurrency(store, before);
+  await readIndexStatus(store, before);
   for (let n = 0; n < count; n++) await store.write([put(`b${n}`, 0, 'x', [], 'Basic')]);
   await store.write([put('p', 0)]);
   return store;
@@ -59,7 +59,7 @@ describe('kiln reindex (decisions.md, index currency)', () => {
   it('all types: entries are new, the record says so, the warnings end', async () => {
     const store = await filledStore(30);
     await markWriter(store, after);
-    const currency = watchIndexCurrency(store, after, await checkIndexCurrency(store, after), clock());
+    const currency = watchIndexStatus(store, after, await readIndexStatus(store, after), clock());
     expect(await currency.notCurrent()).toEqual(['Basic.code', 'Patient.gender']);
     const job = await jobOn(store);
     expect(await reindexType('Basic', job)).toBe(30);
@@ -70,7 +70,7 @@ describe('kiln reindex (decisions.md, index currency)', () => {
       await foundBy(store, 'Patient', 'gender', 'new p'),
     ]).toEqual([1, 1]);
     expect(await currency.notCurrent()).toEqual([]);
-    expect(await checkIndexCurrency(store, after)).toEqual([]);
+    expect(await readIndexStatus(store, after)).toEqual([]);
     expect((await store.maps.entries('reindex')).size).toBe(0);
   });
 
@@ -81,10 +81,10 @@ describe('kiln reindex (decisions.md, index currency)', () => {
     const job = { ...(await jobOn(store)), record };
     await reindexType('Patient', job);
     await record.settle(['Patient'], ['Basic', 'Patient']);
-    expect(await checkIndexCurrency(store, changed)).toEqual(['Resource._tag', 'Basic.code', '_contained']);
+    expect(await readIndexStatus(store, changed)).toEqual(['Resource._tag', 'Basic.code', '_contained']);
     await reindexType('Basic', job);
     await record.settle(['Basic'], ['Basic', 'Patient']);
-    expect(await checkIndexCurrency(store, changed)).toEqual([]);
+    expect(await readIndexStatus(store, changed)).toEqual([]);
   });
 
   it('what was written before there were entries of what is contained is found by it afterwards', async () => {
@@ -97,17 +97,17 @@ describe('kiln reindex (decisions.md, index currency)', () => {
       tail: `},"contained":${JSON.stringify(contained)}}`,
     };
     await store.write([{ ...put('c', 0, 'x', [], 'Basic'), body }]);
-    expect(await checkIndexCurrency(store, before)).toEqual(['_contained']);
+    expect(await readIndexStatus(store, before)).toEqual(['_contained']);
     const found = (): Promise<number> => foundBy(store, '#Patient', 'gender', 'new within');
     expect(await found()).toBe(0);
     const record = await openReindexRecord(store, before);
     const job = { ...(await jobOn(store)), record };
     await reindexType('Basic', job);
     await record.settle(['Basic'], ['Basic', 'Patient']);
-    expect([await found(), await checkIndexCurrency(store, before)]).toEqual([1, ['_contained']]);
+    expect([await found(), await readIndexStatus(store, before)]).toEqual([1, ['_contained']]);
     await reindexType('Patient', job);
     await record.settle(['Patient'], ['Basic', 'Patient']);
-    expect(await checkIndexCurrency(store, before)).toEqual([]);
+    expect(await readIndexStatus(store, before)).toEqual([]);
   });
 
   it('makes no more anew at once than what is within it allows', async () => {
@@ -168,7 +168,7 @@ describe('kiln reindex (decisions.md, index currency)', () => {
         await job.record.settle(['Basic', 'Patient'], ['Basic', 'Patient']);
       }),
     );
-    expect(await checkIndexCurrency(store, after)).toEqual([]);
+    expect(await readIndexStatus(store, after)).toEqual([]);
     expect(await foundBy(store, 'Basic', 'code', 'new b49')).toBe(1);
   });
 
@@ -202,26 +202,26 @@ describe('definitions that come and go', () => {
   it('those of before were taken for current, whatever had been written by others: they are mixed', async () => {
     const store = await filledStore(1);
     await markWriter(store, before);
-    expect(await checkIndexCurrency(store, before)).toEqual([]);
+    expect(await readIndexStatus(store, before)).toEqual([]);
     await markWriter(store, after);
     await markWriter(store, after);
-    expect(await checkIndexCurrency(store, after)).toEqual(['Basic.code', 'Patient.gender']);
+    expect(await readIndexStatus(store, after)).toEqual(['Basic.code', 'Patient.gender']);
     await markWriter(store, before);
-    expect(await checkIndexCurrency(store, before)).toEqual(['Basic.code', 'Patient.gender']);
+    expect(await readIndexStatus(store, before)).toEqual(['Basic.code', 'Patient.gender']);
   });
 
   it('a row that is gone and comes back is not current', async () => {
     const store = await filledStore(1);
     const fewer = describeIndex(tables('one').slice(0, 2), 'UTC');
-    expect(await checkIndexCurrency(store, fewer)).toEqual([]);
+    expect(await readIndexStatus(store, fewer)).toEqual([]);
     await markWriter(store, fewer);
-    expect(await checkIndexCurrency(store, before)).toEqual(['Patient.gender']);
+    expect(await readIndexStatus(store, before)).toEqual(['Patient.gender']);
   });
 
   it('looks again after two seconds, not before', async () => {
     const store = await filledStore(1);
     let now = 0;
-    const currency = watchIndexCurrency(store, after, ['Basic.code'], () => now);
+    const currency = watchIndexStatus(store, after, ['Basic.code'], () => now);
     const { record } = await jobOn(store);
     await record.finish('Basic');
     await record.finish('Patient');

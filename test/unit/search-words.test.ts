@@ -2,10 +2,10 @@ import Database from 'better-sqlite3';
 import { describe, expect, it, vi } from 'vitest';
 
 import { tables } from '../../generated/tables.js';
-import { preparedEntries } from '../../runtime/core/write/parsed-entries.js';
+import { parsedIndexEntries } from '../../runtime/core/write/parsed-entries.js';
 import type { IndexEntry } from '../../runtime/search/entry.js';
 import { createExtractor } from '../../runtime/search/extract.js';
-import { describeIndex, notCurrent } from '../../runtime/search/index-record.js';
+import { describeIndex, staleNames } from '../../runtime/search/index-record.js';
 import { searchDefinitions } from '../../runtime/search/parse/definitions.js';
 import { usedBy } from '../../runtime/search/parse/used-by.js';
 import { TEXT_BOUNDS } from '../../runtime/search/text/extract-text.js';
@@ -245,7 +245,7 @@ describe('the record of the index', () => {
   const before = { whole: 'x', rows: Object.fromEntries(Object.entries(maker.record().rows).map(([name, hash]) => [name, /\._(?:text|content)$|section-text$/.test(name) ? 'old' : hash])) }; // prettier-ignore
 
   it('says of a store from before that its words are not there', () => {
-    expect(notCurrent(before, maker).sort()).toEqual([
+    expect(staleNames(before, maker).sort()).toEqual([
       'Composition.section-text',
       'DomainResource._text',
       'Resource._content',
@@ -293,7 +293,7 @@ describe('the words of a resource', () => {
     const { id: _id, meta: _meta, ...rest } = large;
     const content = { members: '', entries: extract(rest), entryBytes: 0, contained: [], isCut: false };
     const sorted = (entries: readonly IndexEntry[]): string[] => entries.map((each) => JSON.stringify(each)).sort();
-    expect(sorted(preparedEntries(large as never, content, extract))).toEqual(sorted(extract(large)));
+    expect(sorted(parsedIndexEntries(large as never, content, extract))).toEqual(sorted(extract(large)));
   });
 
   it.each(['_content', '_text', 'code', 'category'])('are the same where only some are wanted: %s', (param) => {

@@ -4,25 +4,25 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import {
-  compareAcross,
-  mergeAcross,
-  partsLeft,
-  readAcrossPlace,
-  writeAcrossPlace,
+  compareMultiType,
+  mergeMultiType,
+  remainingParts,
+  readMultiTypeCursor,
+  writeMultiTypeCursor,
 } from '../../runtime/store/multi-type-search.js';
 import type { SortKey } from '../../runtime/search/query/query.js';
 import { identify } from '../../runtime/store/sqlite/file/file-identity.js';
-import { openFindHere } from '../../runtime/store/sqlite/query/inline-search.js';
+import { openInlineSearch } from '../../runtime/store/sqlite/query/inline-search.js';
 import { toThreadSettings } from '../../runtime/store/sqlite/settings.js';
 import { openSqliteStore } from '../../runtime/store/sqlite/sqlite-store.js';
-import type { FindAcrossQuery, Store } from '../../runtime/store/store.js';
+import type { FindMultiTypeQuery, Store } from '../../runtime/store/store.js';
 import { of, reference } from '../contract/behaviour-search-helpers.js';
 import { put } from '../contract/subject.js';
 
 const where = { all: [] };
 const parts = ['Bee', 'Ant', 'Cow'].map((type) => ({ type, where }));
 const key = (param: string, by: SortKey['by'], isDescending = false): SortKey => ({ param, by, isDescending });
-const namesOf = (left: ReturnType<typeof partsLeft>): string[] => left.map(({ part, left: what }) => `${part.type} ${what}`); // prettier-ignore
+const namesOf = (left: ReturnType<typeof remainingParts>): string[] => left.map(({ part, left: what }) => `${part.type} ${what}`); // prettier-ignore
 
 describe('the order of several types', () => {
   it('is that of types, then of ids; with keys that of these, of ids, of types', () => {
@@ -37,7 +37,7 @@ describe('the order of several types', () => {
       ],
     ];
     const order = (sort: readonly SortKey[], wanted = 4): string =>
-      mergeAcross(found, sort, wanted).map(({ type, id }) => type[0] + id).join(' '); // prettier-ignore
+      mergeMultiType(found, sort, wanted).map(({ type, id }) => type[0] + id).join(' '); // prettier-ignore
     expect(order([])).toBe('Aa Ab Ba Bc');
     expect(order([], 3)).toBe('Aa Ab Ba');
     expect(order([key('n', 'number')])).toBe('Aa Ba Ab Bc');
@@ -45,16 +45,16 @@ describe('the order of several types', () => {
     expect(order([key('_id', 'id', true)])).toBe('Bc Ab Aa Ba');
     const [one, other] = [found[0]![0]!, { type: 'Ant', id: 'a', values: [[], [5]] }];
     const keys = [key('_id', 'id'), key('n', 'number')];
-    expect(compareAcross(keys)({ ...one, values: [[], [4]] }, other), 'keys after the id').toBeGreaterThan(0);
+    expect(compareMultiType(keys)({ ...one, values: [[], [4]] }, other), 'keys after the id').toBeGreaterThan(0);
   });
 
   it('goes on where a page ended', () => {
     const place = { type: 'Bee', own: 'x y' };
-    expect(readAcrossPlace(writeAcrossPlace(place), parts)).toEqual(place);
-    for (const text of ['', 'Bee', 'Dog x', ' x', 'bee x']) expect(() => readAcrossPlace(text, parts)).toThrow();
-    expect(namesOf(partsLeft(parts, [], undefined))).toEqual(['Ant all', 'Bee all', 'Cow all']);
-    expect(namesOf(partsLeft(parts, [], place))).toEqual(['Bee after', 'Cow all']);
-    expect(namesOf(partsLeft(parts, [key('_id', 'id')], place))).toEqual(['Ant after', 'Bee after', 'Cow from']);
+    expect(readMultiTypeCursor(writeMultiTypeCursor(place), parts)).toEqual(place);
+    for (const text of ['', 'Bee', 'Dog x', ' x', 'bee x']) expect(() => readMultiTypeCursor(text, parts)).toThrow();
+    expect(namesOf(remainingParts(parts, [], undefined))).toEqual(['Ant all', 'Bee all', 'Cow all']);
+    expect(namesOf(remainingParts(parts, [], place))).toEqual(['Bee after', 'Cow all']);
+    expect(namesOf(remainingParts(parts, [key('_id', 'id')], place))).toEqual(['Ant after', 'Bee after', 'Cow from']);
   });
 });
 
@@ -79,7 +79,7 @@ describe('searches over several types', () => {
     rmSync(folder, { recursive: true });
   });
 
-  const asked = (more: Partial<FindAcrossQuery> = {}): FindAcrossQuery => ({
+  const asked = (more: Partial<FindMultiTypeQuery> = {}): FindMultiTypeQuery => ({
     parts,
     sort: [],
     count: 20,
@@ -88,17 +88,17 @@ describe('searches over several types', () => {
   });
 
   it('tell the total where all types together have few', async () => {
-    expect((await store.findAcross(asked({ parts: parts.slice(0, 2) }))).total).toBe(900);
-    expect((await store.findAcross(asked({ parts: parts.slice(0, 2), count: 0 }))).total).toBe(900);
-    expect((await store.findAcross(asked())).total, '1,001').toBeUndefined();
-    expect((await store.findAcross(asked({ total: 'accurate', count: 0 }))).total).toBe(1001);
-    expect((await store.findAcross(asked({ total: 'none' }))).total).toBeUndefined();
+    expect((await store.findMultiType(asked({ parts: parts.slice(0, 2) }))).total).toBe(900);
+    expect((await store.findMultiType(asked({ parts: parts.slice(0, 2), count: 0 }))).total).toBe(900);
+    expect((await store.findMultiType(asked())).total, '1,001').toBeUndefined();
+    expect((await store.findMultiType(asked({ total: 'accurate', count: 0 }))).total).toBe(1001);
+    expect((await store.findMultiType(asked({ total: 'none' }))).total).toBeUndefined();
   });
 
   it('show the same whether they are done here or on a thread', async () => {
     const file = join(folder, 'kiln.db');
     const settings = toThreadSettings({ file, identity: identify(file)!, isTemporary: false }, {});
-    const here = openFindHere(settings, { time: 1e6, rows: 0 });
+    const here = openInlineSearch(settings, { time: 1e6, rows: 0 });
     const plan = {
       directives: [
         { isReverse: false, source: 'Bee', params: ['next'], iterates: false },
@@ -110,9 +110,9 @@ describe('searches over several types', () => {
     // Pages of more than a hundred are read on a thread.
     for (const sort of [[], [key('_id', 'id', true)], [key('_lastUpdated', 'updated')]]) {
       const query = asked({ sort, count: 90, include: plan, total: 'accurate' });
-      const first = here.findAcross(query)!;
-      const next = here.findAcross({ ...query, after: first.next! })!;
-      const large = await store.findAcross({ ...query, count: 180 });
+      const first = here.findMultiType(query)!;
+      const next = here.findMultiType({ ...query, after: first.next! })!;
+      const large = await store.findMultiType({ ...query, count: 180 });
       expect([...first.versions, ...next.versions]).toEqual(large.versions);
       expect(large.included?.every(({ json }) => json?.includes('"text":"x"'))).toBe(true);
       const names = (page: typeof large): string[] => page.included!.map(({ type, id }) => `${type}/${id}`);
@@ -125,14 +125,14 @@ describe('searches over several types', () => {
   });
 
   it('do not take a place that is none of theirs', async () => {
-    const { next } = await store.findAcross(asked());
+    const { next } = await store.findMultiType(asked());
     const one = await store.find({ type: 'Ant', where, sort: [], count: 20, total: 'none' });
     const forged = [one.next!, `Dog ${one.next}`, 'Ant', 'Ant ', 'Ant x', `${next}=x`.replace('Ant', 'Dog')];
     for (const after of forged) {
-      await expect(store.findAcross(asked({ after })), after).rejects.toMatchObject({ code: 'page-invalid' });
+      await expect(store.findMultiType(asked({ after })), after).rejects.toMatchObject({ code: 'page-invalid' });
     }
     const sort = [key('_lastUpdated', 'updated')];
-    await expect(store.findAcross(asked({ after: next!, sort }))).rejects.toMatchObject({ code: 'page-invalid' });
-    expect((await store.findAcross(asked({ after: next! }))).versions[0]?.id).toBe('116');
+    await expect(store.findMultiType(asked({ after: next!, sort }))).rejects.toMatchObject({ code: 'page-invalid' });
+    expect((await store.findMultiType(asked({ after: next! }))).versions[0]?.id).toBe('116');
   });
 });

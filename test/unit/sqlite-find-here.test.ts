@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 
 import type { Condition, WordsTest } from '../../runtime/search/query/query.js';
-import { openFindHere } from '../../runtime/store/sqlite/query/inline-search.js';
+import { openInlineSearch } from '../../runtime/store/sqlite/query/inline-search.js';
 import { identify } from '../../runtime/store/sqlite/file/file-identity.js';
 import { toThreadSettings } from '../../runtime/store/sqlite/settings.js';
 import { openSqliteStore } from '../../runtime/store/sqlite/sqlite-store.js';
@@ -42,7 +42,7 @@ describe('searches on the caller’s thread', () => {
 
   function openHere(limits = { time: 1e6, rows: 0 }, total = () => 0) {
     const identity = identify(file())!;
-    return openFindHere(toThreadSettings({ file: file(), identity, isTemporary: false }, {}), limits, {
+    return openInlineSearch(toThreadSettings({ file: file(), identity, isTemporary: false }, {}), limits, {
       total,
       close: () => {},
     });
@@ -137,7 +137,7 @@ describe('searches on the caller’s thread', () => {
     const where = { all: Array.from({ length: 1000 }, (_, i) => ({ not: one(`${i}`) })) };
     expect(here.find({ ...QUERY, where: { all: where.all.slice(0, 100) } })).toBeDefined();
     expect(here.find({ ...QUERY, where })).toBeUndefined();
-    expect(here.findAcross({ ...QUERY, parts: [{ type: 'Patient', where }] })).toBeUndefined();
+    expect(here.findMultiType({ ...QUERY, parts: [{ type: 'Patient', where }] })).toBeUndefined();
     here.close();
   });
 

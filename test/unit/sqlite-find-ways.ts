@@ -8,7 +8,7 @@ import { connect } from '../../runtime/store/sqlite/file/connect.js';
 import { openDictionary } from '../../runtime/store/sqlite/write/dictionary.js';
 import { openFind } from '../../runtime/store/sqlite/query/find.js';
 import type { FindLimits } from '../../runtime/store/sqlite/query/run.js';
-import { openGuard } from '../../runtime/store/sqlite/file/query-interrupt.js';
+import { openQueryInterrupt } from '../../runtime/store/sqlite/file/query-interrupt.js';
 import { openSqliteStore } from '../../runtime/store/sqlite/sqlite-store.js';
 import type { Store } from '../../runtime/store/store.js';
 import { randomQueries } from '../contract/behaviour-search-random.js';
@@ -37,7 +37,7 @@ export function waysOfFinding(queries: number): void {
 
   /** The store, with searches done here and so. */
   function limited(limits: FindLimits): Store {
-    const guard = openGuard(db, new Int32Array(1));
+    const guard = openQueryInterrupt(db, new Int32Array(1));
     guard.begin(1, Infinity);
     const find = openFind(db, openDictionary(db), guard, limits);
     const snapshot = db.transaction(find);

@@ -1,7 +1,7 @@
 import Database from 'better-sqlite3';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 
-import { openGuard } from '../../runtime/store/sqlite/file/query-interrupt.js';
+import { openQueryInterrupt } from '../../runtime/store/sqlite/file/query-interrupt.js';
 
 describe('what counts the rows that drive a query', () => {
   let db: Database.Database;
@@ -12,7 +12,7 @@ describe('what counts the rows that drive a query', () => {
     db.exec('DROP TABLE IF EXISTS driving; CREATE TABLE driving (place INTEGER PRIMARY KEY, resource INTEGER)');
     const insert = db.prepare('INSERT INTO driving (resource) VALUES (?)');
     for (const key of keys) insert.run(key);
-    const guard = openGuard(db, new Int32Array(1));
+    const guard = openQueryInterrupt(db, new Int32Array(1));
     guard.begin(1, 10_000);
     const select = `SELECT count(*) FROM (SELECT resource FROM driving WHERE ${guard.sql('resource')} ORDER BY place)`;
     return guard.within({ rows }, () => db.prepare<[], number>(select).pluck().get());
@@ -36,7 +36,7 @@ describe('what counts the rows that drive a query', () => {
     const now = vi.spyOn(performance, 'now');
     const guard = () => {
       now.mockReturnValue(0);
-      const opened = openGuard(db, new Int32Array(1));
+      const opened = openQueryInterrupt(db, new Int32Array(1));
       opened.begin(1, 10, 1000, () => away);
       return opened;
     };

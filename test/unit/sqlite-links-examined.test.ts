@@ -133,7 +133,7 @@ describe.each([undefined, 'http://own'])(
         await hurried.find({ ...query, where: { all: [] } });
         const started = performance.now();
         await expect(hurried.find(query)).rejects.toMatchObject({ code: 'too-costly' });
-        await expect(hurried.findAcross({ ...query, parts: [{ type: 'Note', where }] })).rejects.toMatchObject({
+        await expect(hurried.findMultiType({ ...query, parts: [{ type: 'Note', where }] })).rejects.toMatchObject({
           code: 'too-costly',
         });
         // On the one thread there is, as soon as that has stopped.

@@ -9,9 +9,9 @@ import { connect } from '../../runtime/store/sqlite/file/connect.js';
 import { openDictionary } from '../../runtime/store/sqlite/write/dictionary.js';
 import { openFinders } from '../../runtime/store/sqlite/query/find.js';
 import { FIND_LIMITS, type FindLimits } from '../../runtime/store/sqlite/query/run.js';
-import { openGuard } from '../../runtime/store/sqlite/file/query-interrupt.js';
+import { openQueryInterrupt } from '../../runtime/store/sqlite/file/query-interrupt.js';
 import { openSqliteStore } from '../../runtime/store/sqlite/sqlite-store.js';
-import type { FindAcrossQuery, FindPage, FindQuery, Store, StoredVersion } from '../../runtime/store/store.js';
+import type { FindMultiTypeQuery, FindPage, FindQuery, Store, StoredVersion } from '../../runtime/store/store.js';
 import { createRandom, seedOfRun } from '../contract/random.js';
 import { deletion, put } from '../contract/subject.js';
 import { createToyStore } from '../toy/store.js';
@@ -25,7 +25,7 @@ const WAYS: readonly [string, FindLimits][] = [
   ['collected', { few: 1e9, brief: 0, patience: 0, small: 0, deep: 1_000_000 }],
 ];
 
-type Here = Pick<Store, 'find' | 'findAcross'>;
+type Here = Pick<Store, 'find' | 'findMultiType'>;
 
 /** Resources of each type. */
 const PER_TYPE = 40;
@@ -71,12 +71,12 @@ describe.each(['in the order of ids', 'in no order'])('links between resources w
 
   /** The searches of the store, done here and so. */
   function limited(limits: FindLimits): Here {
-    const guard = openGuard(db, new Int32Array(1));
+    const guard = openQueryInterrupt(db, new Int32Array(1));
     guard.begin(1, Infinity);
-    const { find, findAcross } = openFinders(db, openDictionary(db), guard, limits);
+    const { find, findMultiType } = openFinders(db, openDictionary(db), guard, limits);
     const one = db.transaction(find);
-    const across = db.transaction(findAcross);
-    return { find: async (query) => one.deferred(query), findAcross: async (query) => across.deferred(query) };
+    const across = db.transaction(findMultiType);
+    return { find: async (query) => one.deferred(query), findMultiType: async (query) => across.deferred(query) };
   }
 
   const include = (): Pick<FindQuery, 'include'> =>
@@ -103,7 +103,7 @@ describe.each(['in the order of ids', 'in no order'])('links between resources w
   }
 
   /** What a search finds on all its pages; of the toy store all at once where nothing comes with a page. */
-  const walkBoth = <Q extends FindQuery | FindAcrossQuery>(
+  const walkBoth = <Q extends FindQuery | FindMultiTypeQuery>(
     query: Q,
     search: (on: Here, query: Q) => Promise<FindPage>,
     here: Here,
@@ -137,7 +137,7 @@ describe.each(['in the order of ids', 'in no order'])('links between resources w
     const here = limited(limits);
     for (let n = 0; n < QUERIES; n++) {
       const types = [...TYPES, 'Never'].filter(() => random.chance(0.7));
-      const query: FindAcrossQuery = {
+      const query: FindMultiTypeQuery = {
         parts: types.map((type) => ({ type, where: graph.condition(random.below(3)) })),
         sort: graph.sort(),
         count: random.pick([1, 7, 1000]),
@@ -147,7 +147,7 @@ describe.each(['in the order of ids', 'in no order'])('links between resources w
       };
       const parts = query.parts.map(({ type, where }) => `${type} ${printCondition(where)}`);
       const what = `seed ${seed}: ${parts.join('; ')} by ${printSort(query.sort)} at ${query.base}`;
-      const [found, expected] = await walkBoth(query, (on, asked) => on.findAcross(asked), here);
+      const [found, expected] = await walkBoth(query, (on, asked) => on.findMultiType(asked), here);
       expect(found, what).toEqual(expected);
     }
   });

@@ -8,7 +8,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { connect } from '../../runtime/store/sqlite/file/connect.js';
 import { openDictionary } from '../../runtime/store/sqlite/write/dictionary.js';
 import { openIndexWriter } from '../../runtime/store/sqlite/write/index-entries.js';
-import { openMembers } from '../../runtime/store/sqlite/write/contained-resources.js';
+import { openContainedWriter } from '../../runtime/store/sqlite/write/contained-resources.js';
 import { openKeyGiver, openKeyOrder } from '../../runtime/store/sqlite/write/resource-keys.js';
 import { createRandom, seedOfRun } from '../contract/random.js';
 
@@ -29,7 +29,7 @@ describe('keys of what is within resources', () => {
   /** Writes containers one after the other, each anew as often as it is named. @returns whether keys are in the order of ids */
   function write(places: readonly Place[]): boolean {
     const dictionary = openDictionary(db);
-    const members = openMembers(db, dictionary, openIndexWriter(db, dictionary), openKeyGiver(db));
+    const members = openContainedWriter(db, dictionary, openIndexWriter(db, dictionary), openKeyGiver(db));
     const keys = new Map<string, number>();
     db.transaction(() => {
       for (const [type, id, count] of places) {

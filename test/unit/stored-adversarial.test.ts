@@ -4,7 +4,7 @@ import { expect, it } from 'vitest';
 import { tables } from '../../generated/tables.js';
 import { beginEvaluation, compileLibrary } from '../../runtime/path/library/evaluate.js';
 import { createExtractor } from '../../runtime/search/extract.js';
-import { createPace, PACE } from '../../runtime/search/extraction-throttle.js';
+import { createExtractionThrottle, THROTTLE } from '../../runtime/search/extraction-throttle.js';
 import { readParameterSet, withParameters } from '../../runtime/search/parameters/parameter-set.js';
 import { atMost } from '../at-most.js';
 import { parameter } from '../service/stored-parameters-subject.js';
@@ -110,7 +110,7 @@ it('what is slow on large resources is not tried on them again and again, where 
     parameter(code, { expression: code === 'x-slow' ? expression : 'Patient.name.family.first()' }),
   );
   const search = withParameters(tables.search, readParameterSet(parameters, context).parameters);
-  const extract = createExtractor({ ...tables, search }, { pace: createPace() });
+  const extract = createExtractor({ ...tables, search }, { pace: createExtractionThrottle() });
   const large = RESOURCES.twins;
   const begun = performance.now();
   for (let i = 0; i < 20; i++) {
@@ -124,28 +124,28 @@ it('what is slow on large resources is not tried on them again and again, where 
 
 it('the pace is that of a minute', () => {
   let now = 0;
-  const { admits, took } = createPace(() => now);
+  const { admits, took } = createExtractionThrottle(() => now);
   const [slow, other] = [{}, {}];
   const size = (length: number) => ({ text: 'x'.repeat(length) });
-  for (let spent = 0; spent < PACE.most; spent += 500) {
+  for (let spent = 0; spent < THROTTLE.most; spent += 500) {
     expect(admits(slow, size(1000))).toBe(true);
     took(new Map([[slow, 500]]), size(1000));
   }
-  took(new Map([[other, PACE.slow - 1]]), size(1000));
+  took(new Map([[other, THROTTLE.slow - 1]]), size(1000));
   expect([admits(slow, size(1000)), admits(slow, size(900)), admits(slow, size(500))]).toEqual([false, false, true]);
   expect(admits(other, size(1000))).toBe(true);
-  now = PACE.minute;
+  now = THROTTLE.minute;
   expect(admits(slow, size(1000))).toBe(true);
 });
 
 it('many that are quick by themselves are slow together', () => {
-  const { admits, took } = createPace(() => 0);
+  const { admits, took } = createExtractionThrottle(() => 0);
   const [all, one] = [list(60, () => ({})), {}];
   const resource = { text: 'x'.repeat(1000) };
-  for (let spent = 0; spent < PACE.most; spent += 480) {
+  for (let spent = 0; spent < THROTTLE.most; spent += 480) {
     took(new Map([...all.map((each) => [each, 8] as const), [one, 1]]), resource);
   }
-  expect(all.filter((each) => admits(each, resource)).length * 8).toBeLessThan(PACE.slow);
+  expect(all.filter((each) => admits(each, resource)).length * 8).toBeLessThan(THROTTLE.slow);
   expect(admits(one, resource)).toBe(true);
 });
 

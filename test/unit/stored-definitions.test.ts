@@ -8,7 +8,7 @@ import type { Resource } from '../../runtime/fhir/resource.js';
 import { composePut } from '../../runtime/core/write/compose-change.js';
 import { openDefinitions, type Definitions } from '../../runtime/core/definitions/definitions.js';
 import { readIndexRecord, swapIndexRecord } from '../../runtime/core/definitions/index-status.js';
-import { namesNotCurrent } from '../../runtime/core/definitions/stale-parameters.js';
+import { staleParameters } from '../../runtime/core/definitions/stale-parameters.js';
 import { createWriter } from '../../runtime/core/definitions/writers.js';
 import type { IndexEntry } from '../../runtime/search/entry.js';
 import { createExtractor } from '../../runtime/search/extract.js';
@@ -153,8 +153,8 @@ describe('definitions that others change', () => {
     // It has not followed yet.
     expect(other.current().maker).toBe(maker);
     const used = [{ type: 'Patient', code: 'x-prefix' }];
-    expect(await namesNotCurrent({ used }, other.current())).toEqual(['Patient.x-prefix']);
-    expect(await namesNotCurrent({ used: [{ type: 'Patient', code: 'name' }] }, other.current())).toEqual([]);
+    expect(await staleParameters({ used }, other.current())).toEqual(['Patient.x-prefix']);
+    expect(await staleParameters({ used: [{ type: 'Patient', code: 'name' }] }, other.current())).toEqual([]);
   });
 
   it('who could not look after others went on without it writes nothing before it has', async () => {

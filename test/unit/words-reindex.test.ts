@@ -6,7 +6,7 @@ import Database from 'better-sqlite3';
 import { afterAll, expect, it } from 'vitest';
 
 import { tables } from '../../generated/tables.js';
-import { checkIndexCurrency } from '../../runtime/core/definitions/index-status.js';
+import { readIndexStatus } from '../../runtime/core/definitions/index-status.js';
 import { openReindexRecord } from '../../runtime/jobs/reindex/reindex-record.js';
 import { reindexType } from '../../runtime/jobs/reindex/reindex.js';
 import type { Resource } from '../../runtime/fhir/resource.js';
@@ -39,7 +39,7 @@ it('a SQLite file from before full text opens, says that its words are missing, 
   const file = join(folder, 'old.db');
   const content: Resource = { resourceType: 'Patient', id: 'p', name: [{ family: 'Chalmers' }] };
   let store = await openStore(`sqlite:${file}`);
-  await checkIndexCurrency(store, before);
+  await readIndexStatus(store, before);
   const body = { head: '{"resourceType":"Patient","id":"p","meta":{', tail: '},"name":[{"family":"Chalmers"}]}' };
   const entries = createValueExtractor(tables)(content);
   await store.write([{ type: 'Patient', id: 'p', expected: 0, body, content, entries }]);
@@ -50,7 +50,7 @@ it('a SQLite file from before full text opens, says that its words are missing, 
   db.close();
 
   store = await openStore(`sqlite:${file}`);
-  expect((await checkIndexCurrency(store, maker)).sort()).toEqual(WORDS);
+  expect((await readIndexStatus(store, maker)).sort()).toEqual(WORDS);
   expect(await find(store, { phrase: ['chalmers'] })).toEqual([]);
   const record = await openReindexRecord(store, maker);
   const job = {
@@ -62,7 +62,7 @@ it('a SQLite file from before full text opens, says that its words are missing, 
   };
   expect(await reindexType('Patient', job)).toBe(1);
   await record.settle(['Patient'], ['Patient']);
-  expect(await checkIndexCurrency(store, maker)).toEqual([]);
+  expect(await readIndexStatus(store, maker)).toEqual([]);
   expect(await find(store, { phrase: ['chalmers'] })).toEqual(['p']);
   await store.close();
 });

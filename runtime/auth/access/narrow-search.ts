@@ -1,6 +1,6 @@
 import { EVERYTHING, NOTHING, type Condition, type Target } from '../../search/query/query.js';
 import type { Access } from '../scopes/access.js';
-import { isMemberType, plainType } from '../../store/contained-resources.js';
+import { isContainedType, plainType } from '../../store/contained-resources.js';
 import { withinReach } from '../scopes/reach.js';
 import type { Refused } from './decide.js';
 import { neededOn, uniteNeeded, type NeededScopes } from './needed-scopes.js';
@@ -42,7 +42,7 @@ export interface NarrowedPart extends Target {
  * Narrows a search over several types: those without `s` are left out, and of the others what they ask. To be refused by
  * name is for `decide`; here none being left refuses.
  */
-export function narrowAcross(
+export function narrowMultiType(
   parts: readonly Target[],
   access: Access,
 ): { readonly is: 'narrowed'; readonly parts: readonly NarrowedPart[] } | Refused {
@@ -78,7 +78,7 @@ function narrowAnew(condition: Condition, walk: Walk): Condition {
   if ('chain' in condition) {
     const { param, chain } = condition;
     // Beside each such there is one of the resources themselves, by which it is refused.
-    if (chain.every(({ type }) => isMemberType(type))) {
+    if (chain.every(({ type }) => isContainedType(type))) {
       const whole = wholly(chain, walk);
       return whole.length === 0 ? NOTHING : { param, chain: whole };
     }

@@ -48,7 +48,7 @@ export function scopeMissing(needed: NeededScopes): FhirError {
  * @param needed what would suffice: letters on one type
  * @param held canonical scopes of the token
  */
-export function boundsMissed(needed: NeededScopes, held: string): FhirError {
+export function constraintsMissed(needed: NeededScopes, held: string): FhirError {
   const given = held.split(' ').filter((text) => {
     // Canonical ones are in letters: no word has to be read.
     const scope = parseScope(text, 'rs');

@@ -1,7 +1,7 @@
 import type { Interaction, Level, RouteRow, ScopeRow, ScopeTable } from '../../contract/rest.js';
 
 /** What a route leads to, as far as scopes are concerned. */
-export interface Aim {
+export interface ScopeTarget {
   readonly interaction: Interaction;
   /** Of an operation: `OperationRow.id`, and where it is called. */
   readonly operation?: string;
@@ -9,7 +9,7 @@ export interface Aim {
 }
 
 /** Finds what an interaction or an operation requires of a token. */
-export type ScopeRows = (aim: Aim) => ScopeRow;
+export type ScopeRows = (aim: ScopeTarget) => ScopeRow;
 
 /**
  * Makes the look-up of scope rows. What has no row is never served: the look-up throws, which is a defect of the tables
@@ -32,7 +32,7 @@ function keysOf({ interaction, operation, levels }: ScopeRow): readonly string[]
 }
 
 /** What a route of the generated table leads to; the level of an operation is told by its path. */
-export function aimOf({ interaction, operation, path }: RouteRow): Aim {
+export function scopeTargetOf({ interaction, operation, path }: RouteRow): ScopeTarget {
   return operation === undefined ? { interaction } : { interaction, operation, level: levelOf(path) };
 }
 

@@ -7,13 +7,13 @@ import type { Reach } from '../scopes/reach.js';
  *
  * @param candidate asked for where a condition decides
  */
-export function isVisible(reach: Reach, candidate: () => Candidate): boolean {
+export function isWithinReach(reach: Reach, candidate: () => Candidate): boolean {
   if (typeof reach === 'string') return reach === 'everything';
   return matches(reach, candidate());
 }
 
 /** How versions are judged. */
-export interface VersionSight {
+export interface VersionVisibility {
   /** What may be seen of a type. */
   readonly reach: (type: string) => Reach;
   /** A version with content as conditions see it. */
@@ -26,19 +26,19 @@ export interface VersionSight {
  * The versions of a history that may be seen, each judged by its own content: an old version shows what the resource was
  * then. A deletion is seen where the version before it is. None left of an instance: 404.
  */
-export function visibleVersions(
+export function versionsWithinReach(
   versions: readonly StoredVersion[],
-  { reach, candidate, before }: VersionSight,
+  { reach, candidate, before }: VersionVisibility,
 ): readonly StoredVersion[] {
   return versions.filter((version) => {
     const bounds = reach(version.type);
     if (typeof bounds === 'string') return bounds === 'everything';
     const told = version.json === undefined ? before(version) : version;
-    return told?.json !== undefined && isVisible(bounds, () => candidate(told));
+    return told?.json !== undefined && isWithinReach(bounds, () => candidate(told));
   });
 }
 
 /** The types of which anything may be seen, in their order. */
-export function typesWithin(types: readonly string[], reach: (type: string) => Reach): readonly string[] {
+export function visibleTypes(types: readonly string[], reach: (type: string) => Reach): readonly string[] {
   return types.filter((type) => reach(type) !== 'nothing');
 }

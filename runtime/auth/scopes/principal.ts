@@ -25,4 +25,4 @@ export const OPEN_PRINCIPAL: Principal = { clientId: '', scope: '', access: OPEN
 const NO_ACCESS: Access = { on: () => 'nothing', onAny: () => 'nothing', isWhole: () => false, holds: () => false };
 
 /** Whoever asks what is open to everybody. */
-export const NOBODY: Principal = { clientId: '', scope: '', access: NO_ACCESS };
+export const ANONYMOUS: Principal = { clientId: '', scope: '', access: NO_ACCESS };

@@ -1,4 +1,4 @@
-import { isOwnMap } from '../../store/system-maps.js';
+import { isSystemMap } from '../../store/system-maps.js';
 import type { MapEntry, Store } from '../../store/store.js';
 
 const PIECE = 200;
@@ -8,7 +8,7 @@ export async function* readMaps(maps: Store['maps']): AsyncGenerator<readonly Ma
   let after: string | undefined;
   do {
     const { entries, next } = await maps.scan(after, PIECE);
-    yield entries.filter(({ map }) => !isOwnMap(map));
+    yield entries.filter(({ map }) => !isSystemMap(map));
     after = next;
   } while (after !== undefined);
 }

@@ -1,7 +1,7 @@
-import { isOwnMap, OWN_MAPS } from '../../store/system-maps.js';
+import { isSystemMap, SYSTEM_MAPS } from '../../store/system-maps.js';
 import type { Store, StoredVersion } from '../../store/store.js';
 
-const COPY_MAP = OWN_MAPS.copy;
+const COPY_MAP = SYSTEM_MAPS.copy;
 
 const KEY = 'record';
 
@@ -78,7 +78,7 @@ async function describeContent(store: Store): Promise<string> {
   let after: string | undefined;
   do {
     const page = await store.maps.scan(after, 1000);
-    for (const { map } of page.entries) if (!isOwnMap(map)) names.add(map);
+    for (const { map } of page.entries) if (!isSystemMap(map)) names.add(map);
     after = page.next;
   } while (after !== undefined);
   if (names.size > 0) parts.push(`maps (${some([...names])})`);

@@ -1,7 +1,7 @@
 import { FhirError } from '../../fhir/errors.js';
 
 /** A fault, as an OperationOutcome tells it too. */
-export interface ToldFault {
+export interface ReportedFault {
   readonly text: string;
   readonly expression?: string | undefined;
 }
@@ -10,7 +10,7 @@ export interface ToldFault {
 const MOST = 5;
 
 /** What is wrong with a resource or Bundle, in one line: the first few faults, each with its place once. */
-export function describeFaults(faults: readonly ToldFault[]): string {
+export function describeFaults(faults: readonly ReportedFault[]): string {
   const told = faults.slice(0, MOST).map(describeFault);
   return [...told, ...(faults.length > MOST ? [`and ${faults.length - MOST} more`] : [])].join('; ');
 }
@@ -24,7 +24,7 @@ export function withAllFaults(error: unknown): unknown {
  * A fault in an entry of a Bundle is told with its place there. Its text may begin with the place in the resource, which
  * is the end of the former.
  */
-function describeFault({ text, expression = '' }: ToldFault): string {
+function describeFault({ text, expression = '' }: ReportedFault): string {
   if (!expression.startsWith('Bundle.entry')) return text;
   const own = /^[A-Z][A-Za-z]*((?:[.[][^:\s]*)?): /.exec(text);
   const isSame = own !== null && expression.endsWith(`.resource${own[1]}`);

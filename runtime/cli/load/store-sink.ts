@@ -9,7 +9,7 @@ import type { Services } from '../../core/services.js';
 import { validateResource } from '../../core/write/validate-resource.js';
 import { writeCurrent } from '../../core/write/write-current.js';
 import { VersionConflict, type Put } from '../../store/store.js';
-import { countMembers, cutByMembers } from '../../store/write-contained.js';
+import { countContained, cutByMembers } from '../../store/write-contained.js';
 import { formatSize } from '../../config/setting.js';
 import type { Item } from './items.js';
 import { executed } from './executed.js';
@@ -88,7 +88,7 @@ async function compose(named: readonly Named[], core: LoadCore, done: Done): Pro
 
 /** In as many writes as what is within the resources needs. */
 async function commitAll(steps: readonly Step[], core: LoadCore, done: Done): Promise<void> {
-  for (const piece of cutByMembers(steps, ({ change }) => countMembers([change]))) await commit(piece, core, done);
+  for (const piece of cutByMembers(steps, ({ change }) => countContained([change]))) await commit(piece, core, done);
 }
 
 async function commit(steps: readonly Step[], core: LoadCore, done: Done): Promise<void> {

@@ -2,7 +2,7 @@ import { searchAccess } from '../../auth/access/search-access.js';
 import type { Access } from '../../auth/scopes/access.js';
 import { OPEN_ACCESS } from '../../auth/scopes/principal.js';
 import type { Target } from '../../search/query/query.js';
-import { checkConstraintsCurrent, noteConstraints } from './constraint-index-status.js';
+import { checkConstraintIndexes, recordConstraints } from './constraint-index-status.js';
 import type { Services } from '../services.js';
 
 /**
@@ -12,21 +12,21 @@ import type { Services } from '../services.js';
  * @param ask the questions, by what the token shows
  * @throws FhirError `index-not-current` where the index does not tell what that is
  */
-export async function seenAny<T extends { readonly parts: readonly Target[] }>(
+export async function anyVisible<T extends { readonly parts: readonly Target[] }>(
   ask: (seen: Access) => readonly T[],
   access: Access,
-  services: Pick<Services, 'store' | 'tables' | 'currency'>,
+  services: Pick<Services, 'store' | 'tables' | 'indexStatus'>,
   signal?: AbortSignal,
 ): Promise<readonly T[]> {
   const { store, tables } = services;
-  const seen = noteConstraints(access === OPEN_ACCESS ? access : searchAccess(access, tables.resourceTypes));
+  const seen = recordConstraints(access === OPEN_ACCESS ? access : searchAccess(access, tables.resourceTypes));
   const questions = ask(seen);
-  await checkConstraintsCurrent(seen.constraints, services);
+  await checkConstraintIndexes(seen.constraints, services);
   const answered: T[] = [];
   for (const question of questions) {
     const { parts } = question;
     if (parts.length === 0) continue;
-    const { versions } = await store.findAcross({ parts, sort: [], count: 1, total: 'none' }, signal);
+    const { versions } = await store.findMultiType({ parts, sort: [], count: 1, total: 'none' }, signal);
     if (versions.length > 0) answered.push(question);
   }
   return answered;

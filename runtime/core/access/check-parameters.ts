@@ -6,7 +6,7 @@ import type { Call } from '../call.js';
 import { liveVersion } from '../write/preconditions.js';
 import { readStored } from '../read-stored.js';
 import type { Services } from '../services.js';
-import type { Aim } from '../write/write-plan.js';
+import type { WriteTarget } from '../write/write-plan.js';
 
 const TEXT =
   'A search parameter that comes into effect, or goes out of it, changes what everybody finds, so that a scope within bounds is ' +
@@ -21,7 +21,7 @@ const TEXT =
  */
 export async function checkEffects(
   changes: readonly Change[],
-  { targets }: Aim,
+  { targets }: WriteTarget,
   letter: string,
   { principal: { access } }: Pick<Call, 'principal'>,
   services: Pick<Services, 'takesEffect' | 'store' | 'largeTexts'>,

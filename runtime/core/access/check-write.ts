@@ -5,21 +5,21 @@ import { FhirError } from '../../fhir/errors.js';
 import type { Resource } from '../../fhir/resource.js';
 import type { Call } from '../call.js';
 import { checkEffects } from './check-parameters.js';
-import { guardView, judgeContent, lettersOf } from './checked-view.js';
+import { checkedView, checkContent, lettersOf } from './checked-view.js';
 import { asksContent } from '../patch/patch-questions.js';
 import { liveVersion } from '../write/preconditions.js';
 import type { Services } from '../services.js';
-import { isJudged, isSeen } from './visibility.js';
+import { isJudged, isVisible } from './visibility.js';
 import { typeOf } from '../target.js';
-import type { Aim, Decided, WritePlan, WritePlanner } from '../write/write-plan.js';
-import { maySeeWritten, withoutContent } from './write-response-visibility.js';
+import type { WriteTarget, Decided, WritePlan, WritePlanner } from '../write/write-plan.js';
+import { mayReturnWritten, withoutContent } from './write-response-visibility.js';
 
 /**
  * Bounds the writes of a planner by the constraints of the token: what is there and lies outside is as good as unknown
  * (404, before preconditions could tell of it), what is written must not lie outside (403). A patch that asks what is there
  * needs `r` or `s` beside `u`: it is a question as criteria are.
  */
-export function guarded(planner: WritePlanner): WritePlanner {
+export function withWriteAccess(planner: WritePlanner): WritePlanner {
   return async (call, services) => {
     const plan = await planner(call, services);
     return call.principal.access === OPEN_ACCESS ? plan : guardPlan(plan, call, services);
@@ -30,13 +30,16 @@ async function guardPlan(plan: WritePlan, call: Call, services: Services): Promi
   const asks = await asksUnread(call);
   return {
     ...plan,
-    aim: (view) => plan.aim(guardView(view, call, services)),
-    async decide(aim, content) {
-      if (asks) await checkAnswers(aim, call, services);
-      const decided = await decideUnquoted(plan, aim, content, call, services);
-      for (const change of decided.changes) if (change.content !== undefined) judgeContent(change, call, services);
-      await checkEffects(decided.changes, aim, lettersOf(call).writes, call, services);
-      if (aim.isThere === true || (await maySeeWritten(decided.changes[0], aim, content, call, services)))
+    resolveTarget: (view) => plan.resolveTarget(checkedView(view, call, services)),
+    async decide(writeTarget, content) {
+      if (asks) await checkAnswers(writeTarget, call, services);
+      const decided = await decideUnquoted(plan, writeTarget, content, call, services);
+      for (const change of decided.changes) if (change.content !== undefined) checkContent(change, call, services);
+      await checkEffects(decided.changes, writeTarget, lettersOf(call).writes, call, services);
+      if (
+        writeTarget.exists === true ||
+        (await mayReturnWritten(decided.changes[0], writeTarget, content, call, services))
+      )
         return decided;
       return { ...decided, reply: (written) => withoutContent(decided.reply(written)) };
     },
@@ -58,10 +61,10 @@ async function asksUnread(call: Call): Promise<boolean> {
 }
 
 /** @throws FhirError `scope-missing` where the token does not show what a patch asks about */
-async function checkAnswers({ type, targets: [target] }: Aim, call: Call, services: Services): Promise<void> {
+async function checkAnswers({ type, targets: [target] }: WriteTarget, call: Call, services: Services): Promise<void> {
   const live = liveVersion(target?.current);
   if (live === undefined) return;
-  for (const letter of SHOWING) if (await isSeen(live, letter, call, services)) return;
+  for (const letter of SHOWING) if (await isVisible(live, letter, call, services)) return;
   throw showingMissing(type);
 }
 
@@ -75,17 +78,17 @@ function showingMissing(type: string): FhirError {
  */
 async function decideUnquoted(
   plan: WritePlan,
-  aim: Aim,
+  writeTarget: WriteTarget,
   content: Resource | undefined,
   call: Call,
   services: Services,
 ): Promise<Decided> {
   try {
-    return await plan.decide(aim, content);
+    return await plan.decide(writeTarget, content);
   } catch (error) {
-    const live = liveVersion(aim.targets[0]?.current);
+    const live = liveVersion(writeTarget.targets[0]?.current);
     if (call.patch === undefined || live === undefined || !(error instanceof FhirError)) throw error;
-    if (error.status >= 500 || (await isSeen(live, 'r', call, services))) throw error;
+    if (error.status >= 500 || (await isVisible(live, 'r', call, services))) throw error;
     throw new FhirError('patch-target', UNQUOTED);
   }
 }

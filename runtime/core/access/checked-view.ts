@@ -1,6 +1,6 @@
-import { isVisible } from '../../auth/access/visible.js';
+import { isWithinReach } from '../../auth/access/visible.js';
 import { neededOn, type NeededScopes } from '../../auth/access/needed-scopes.js';
-import { boundsMissed, scopeMissing } from '../../auth/access/refuse.js';
+import { constraintsMissed, scopeMissing } from '../../auth/access/refuse.js';
 import { OPEN_ACCESS } from '../../auth/scopes/principal.js';
 import type { Interaction } from '../../contract/index.js';
 import { FhirError } from '../../fhir/errors.js';
@@ -13,7 +13,7 @@ import type { Call } from '../call.js';
 import { composePut } from '../write/compose-change.js';
 import { isHiddenByIndex } from './index-visibility.js';
 import type { Services } from '../services.js';
-import { isJudged, isSeen } from './visibility.js';
+import { isJudged, isVisible } from './visibility.js';
 import { SUBSCRIPTION, subscribedTypes } from './subscribed-types.js';
 import type { WriteView } from '../write/write-plan.js';
 
@@ -42,13 +42,13 @@ export function lettersOf({ interaction }: Call): { readonly writes: string; rea
  *
  * @throws FhirError `not-found`; `scope-missing` where the content could be written in no case
  */
-export function guardView(view: WriteView, call: Call, services: Services): WriteView {
+export function checkedView(view: WriteView, call: Call, services: Services): WriteView {
   if (call.principal.access === OPEN_ACCESS) return view;
   const { sees } = lettersOf(call);
   const check = async (version: StoredVersion): Promise<void> => {
     // An entry before this one writes it: it is judged there.
     if (version.json === '' && (await isDraft(version, services))) return;
-    if (await isSeen(version, sees, call, services)) return;
+    if (await isVisible(version, sees, call, services)) return;
     throw await notFound(version.type, version.id, call, services);
   };
   return {
@@ -84,7 +84,7 @@ async function notFound(type: string, id: string, call: Call, services: Services
   if (interaction === 'update' || interaction === 'conditional-update') {
     const sent = type === BINARY ? withoutBytes(body) : (body as Resource);
     const put = await composePut(sent, id, undefined, services);
-    if (put !== undefined) judgeContent(put, call, services);
+    if (put !== undefined) checkContent(put, call, services);
   }
   return new FhirError('not-found', `There is no ${type}/${id}`);
 }
@@ -100,7 +100,7 @@ async function isDraft({ type, id, version }: StoredVersion, { store }: Services
 }
 
 /** @throws FhirError `scope-missing` where what is to be written is not within what may be */
-export function judgeContent({ type, id, entries, content }: Put, call: Call, { scopeRows, tables }: Services): void {
+export function checkContent({ type, id, entries, content }: Put, call: Call, { scopeRows, tables }: Services): void {
   const { access, scope } = call.principal;
   const { writes } = lettersOf(call);
   const missing: NeededScopes | undefined =
@@ -109,5 +109,5 @@ export function judgeContent({ type, id, entries, content }: Put, call: Call, { 
       : undefined;
   if (missing !== undefined) throw scopeMissing(missing);
   const next = { id, lastUpdated: Date.now(), entries };
-  if (!isVisible(access.on(type, writes), () => next)) throw boundsMissed(neededOn(type, writes), scope);
+  if (!isWithinReach(access.on(type, writes), () => next)) throw constraintsMissed(neededOn(type, writes), scope);
 }

@@ -5,17 +5,17 @@ import { CONTAINED } from '../../search/contained.js';
 import { searchDefinitions } from '../../search/parse/definitions.js';
 import type { Condition } from '../../search/query/query.js';
 import { usedBy } from '../../search/parse/used-by.js';
-import { describeCurrency } from '../definitions/index-status.js';
-import { namesNotCurrent } from '../definitions/stale-parameters.js';
+import { describeStaleIndex } from '../definitions/index-status.js';
+import { staleParameters } from '../definitions/stale-parameters.js';
 import type { Services } from '../services.js';
 
 /** What a token gives, and the constraints that were asked for so far, each with its type. */
-export interface NotedAccess extends Access {
+export interface RecordedAccess extends Access {
   readonly constraints: ReadonlyMap<Condition, string>;
 }
 
 /** The same access, which notes the constraints that it gives away. */
-export function noteConstraints(access: Access): NotedAccess {
+export function recordConstraints(access: Access): RecordedAccess {
   const constraints = new Map<Condition, string>();
   const note = (type: string, reach: Reach): Reach => {
     if (typeof reach !== 'string') constraints.set(reach, type);
@@ -36,9 +36,9 @@ export function noteConstraints(access: Access): NotedAccess {
  * @param contained the type whose resources are looked for within others, if any: those of its entries count as well
  * @throws FhirError `index-not-current`
  */
-export async function checkConstraintsCurrent(
-  constraints: NotedAccess['constraints'],
-  services: Pick<Services, 'currency' | 'tables'>,
+export async function checkConstraintIndexes(
+  constraints: RecordedAccess['constraints'],
+  services: Pick<Services, 'indexStatus' | 'tables'>,
   contained?: string,
 ): Promise<void> {
   if (constraints.size === 0) return;
@@ -47,7 +47,7 @@ export async function checkConstraintsCurrent(
     ...usedBy(type, condition, definitions),
     ...(type === contained ? [{ type, code: CONTAINED }] : []),
   ]);
-  const old = describeCurrency(await namesNotCurrent({ used }, services));
+  const old = describeStaleIndex(await staleParameters({ used }, services));
   if (old === undefined) return;
   throw new FhirError('index-not-current', `${old}. The scopes of the token go by them`);
 }

@@ -14,7 +14,7 @@ const whole = new WeakMap<Access, boolean>();
  * @param complete milliseconds since the epoch
  * @param known what it asked with, and the newest that it is shown
  */
-export function toldInstant(
+export function disclosedTimestamp(
   complete: number,
   access: Access,
   resourceTypes: readonly string[],

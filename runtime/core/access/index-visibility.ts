@@ -7,7 +7,7 @@ import type { Call } from '../call.js';
 import type { Services } from '../services.js';
 
 type Asking = Pick<Call, 'principal' | 'signal'>;
-type IndexServices = Pick<Services, 'store' | 'currency'>;
+type IndexServices = Pick<Services, 'store' | 'indexStatus'>;
 
 /**
  * Whether the index tells that the current resource of this id lies outside a token's constraint. Asked before the resource is
@@ -53,7 +53,7 @@ export async function isWhollyHiddenByIndex(
  * Whether the entries of the index are those of today's definitions, so that it may tell who sees what. Those of contained
  * resources do not count: they say nothing of the resource itself.
  */
-export async function isIndexCurrent({ currency }: Pick<Services, 'currency'>): Promise<boolean> {
+export async function isIndexCurrent({ indexStatus: currency }: Pick<Services, 'indexStatus'>): Promise<boolean> {
   return ((await currency?.notCurrent()) ?? []).every((name) => name === CONTAINED);
 }
 
@@ -74,7 +74,7 @@ async function boundByIndex(
   type: string,
   letters: string,
   { principal: { access } }: Asking,
-  services: Pick<Services, 'currency'>,
+  services: Pick<Services, 'indexStatus'>,
 ): Promise<Condition | undefined> {
   if (access === OPEN_ACCESS) return undefined;
   const reach = access.on(type, letters);

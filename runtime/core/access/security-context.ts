@@ -1,5 +1,5 @@
 import { MOST_BINARIES } from '../../auth/access/search-access.js';
-import { isVisible } from '../../auth/access/visible.js';
+import { isWithinReach } from '../../auth/access/visible.js';
 import { isObject, type Resource } from '../../fhir/resource.js';
 import { readReference } from '../../path/reference-text.js';
 import type { Candidate } from '../../search/query/match.js';
@@ -16,7 +16,7 @@ import type { Services } from '../services.js';
 export type Looking = Pick<Call, 'principal' | 'base' | 'signal'>;
 
 /** What is looked with. */
-export type SightServices = Pick<Services, 'store' | 'extract' | 'largeTexts' | 'currency'>;
+export type VisibilityServices = Pick<Services, 'store' | 'extract' | 'largeTexts' | 'indexStatus'>;
 
 /**
  * Whether a Binary may be seen, as far as its `securityContext` decides: as the resource that this leads to is read. The
@@ -26,10 +26,10 @@ export type SightServices = Pick<Services, 'store' | 'extract' | 'largeTexts' | 
  *
  * @param left Binaries that it may lead through
  */
-export async function isContextSeen(
+export async function isContextVisible(
   binary: Resource,
   looking: Looking,
-  services: SightServices,
+  services: VisibilityServices,
   left = MOST_BINARIES,
 ): Promise<boolean> {
   const context = contextOf(binary, looking);
@@ -45,7 +45,7 @@ export async function isContextSeen(
 async function isContentSeen(
   { type, id }: ResourceKey,
   looking: Looking,
-  services: SightServices,
+  services: VisibilityServices,
   left: number,
 ): Promise<boolean> {
   const found = liveVersion(await services.store.read(type, id));
@@ -55,9 +55,9 @@ async function isContentSeen(
   const isRead = typeof reach !== 'string' || type === BINARY;
   const resource = isRead ? await readStored(found.json, services) : undefined;
   const candidate = (): Candidate => candidateOf(found, resource ?? { resourceType: type }, services);
-  if (!isVisible(reach, candidate)) return false;
+  if (!isWithinReach(reach, candidate)) return false;
   if (type !== BINARY || resource === undefined) return true;
-  return left > 0 && isContextSeen(resource, looking, services, left - 1);
+  return left > 0 && isContextVisible(resource, looking, services, left - 1);
 }
 
 /** What the `securityContext` names: there is none, or it leads nowhere, or to a resource here, if that is there. */

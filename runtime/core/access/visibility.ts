@@ -1,27 +1,27 @@
-import { visibleVersions } from '../../auth/access/visible.js';
+import { versionsWithinReach } from '../../auth/access/visible.js';
 import { OPEN_ACCESS } from '../../auth/scopes/principal.js';
 import type { Reach } from '../../auth/scopes/reach.js';
-import { keepPace } from '../../fhir/pace.js';
+import { yieldToEventLoop } from '../../fhir/yield-to-event-loop.js';
 import type { Resource } from '../../fhir/resource.js';
 import type { Candidate } from '../../search/query/match.js';
 import type { StoredVersion } from '../../store/store.js';
 import { BINARY } from '../binary/binary-content.js';
 import { candidateOf } from '../write/candidate.js';
 import { readStored } from '../read-stored.js';
-import { isContextSeen, type Looking, type SightServices } from './security-context.js';
+import { isContextVisible, type Looking, type VisibilityServices } from './security-context.js';
 
 /** Whether a version may be seen by who holds these letters on its type; what may not is as if it were not there. */
-export async function isSeen(
+export async function isVisible(
   version: StoredVersion,
   letters: string,
   looking: Looking,
-  services: SightServices,
+  services: VisibilityServices,
 ): Promise<boolean> {
   const { access } = looking.principal;
   if (access === OPEN_ACCESS) return true;
   const reach = access.on(version.type, letters);
   if (!isJudged(version.type, reach)) return reach === 'everything';
-  return (await seenVersions([version], () => reach, looking, services)).length > 0;
+  return (await visibleVersions([version], () => reach, looking, services)).length > 0;
 }
 
 /** Whether the content of versions decides on who sees them. */
@@ -35,13 +35,13 @@ export function isJudged(type: string, reach: Reach): boolean {
  *
  * @param reach what may be seen of a type
  */
-export async function seenVersions(
+export async function visibleVersions(
   versions: readonly StoredVersion[],
   reach: (type: string) => Reach,
   looking: Looking,
-  services: SightServices,
+  services: VisibilityServices,
 ): Promise<readonly StoredVersion[]> {
-  const pace = keepPace();
+  const pace = yieldToEventLoop();
   const before = new Map<StoredVersion, StoredVersion | undefined>();
   const candidates = new Map<StoredVersion, Candidate>();
   const hidden = new Set<StoredVersion>();
@@ -59,18 +59,18 @@ export async function seenVersions(
     if (resource !== undefined && !(await mayShow(resource, looking, services))) hidden.add(version);
   }
   const candidate = (version: StoredVersion): Candidate => candidates.get(version)!;
-  const visible = visibleVersions(versions, { reach, candidate, before: (deletion) => before.get(deletion) });
+  const visible = versionsWithinReach(versions, { reach, candidate, before: (deletion) => before.get(deletion) });
   return hidden.size === 0 ? visible : visible.filter((version) => !hidden.has(version));
 }
 
 /** The version whose content tells: of a deletion the one before. */
-async function toldVersion(version: StoredVersion, { store }: SightServices): Promise<StoredVersion | undefined> {
+async function toldVersion(version: StoredVersion, { store }: VisibilityServices): Promise<StoredVersion | undefined> {
   if (version.json !== undefined && version.json !== '') return version;
   const { type, id, version: number } = version;
   // The text is empty where a transaction has no room for it.
   return store.readVersion(type, id, version.json === undefined ? number - 1 : number);
 }
 
-function mayShow(resource: Resource, looking: Looking, services: SightServices): Promise<boolean> {
-  return resource.resourceType === BINARY ? isContextSeen(resource, looking, services) : Promise.resolve(true);
+function mayShow(resource: Resource, looking: Looking, services: VisibilityServices): Promise<boolean> {
+  return resource.resourceType === BINARY ? isContextVisible(resource, looking, services) : Promise.resolve(true);
 }

@@ -1,14 +1,14 @@
-import { isVisible } from '../../auth/access/visible.js';
+import { isWithinReach } from '../../auth/access/visible.js';
 import { isObject, type Resource } from '../../fhir/resource.js';
 import type { Change } from '../../store/store.js';
 import { BINARY } from '../binary/binary-content.js';
 import type { Call, Reply } from '../call.js';
 import { liveVersion } from '../write/preconditions.js';
 import { readStored } from '../read-stored.js';
-import { isContextSeen } from './security-context.js';
+import { isContextVisible } from './security-context.js';
 import type { Services } from '../services.js';
-import { isSeen } from './visibility.js';
-import type { Aim } from '../write/write-plan.js';
+import { isVisible } from './visibility.js';
+import type { WriteTarget } from '../write/write-plan.js';
 
 /**
  * Whether the answer to a write may show the resource. Who may not read it is shown what it sent, and nothing else: not what
@@ -17,9 +17,9 @@ import type { Aim } from '../write/write-plan.js';
  * @param change absent: what is there stays as it is
  * @param sent in the place of the call's body
  */
-export async function maySeeWritten(
+export async function mayReturnWritten(
   change: Change | undefined,
-  { targets: [target] }: Aim,
+  { targets: [target] }: WriteTarget,
   sent: Resource | undefined,
   call: Call,
   services: Services,
@@ -36,11 +36,11 @@ export async function maySeeWritten(
     const shown = change?.content ?? (await readStored(live.json, services));
     if (countTags(shown) === (own === undefined ? 0 : countTags(own))) return true;
   }
-  if (change === undefined) return live === undefined || isSeen(live, 'r', call, services);
+  if (change === undefined) return live === undefined || isVisible(live, 'r', call, services);
   const { type, id, entries, content } = change;
   const candidate = { id, lastUpdated: Date.now(), entries };
-  if (!isVisible(call.principal.access.on(type, 'r'), () => candidate)) return false;
-  return type !== BINARY || isContextSeen(content, call, services);
+  if (!isWithinReach(call.principal.access.on(type, 'r'), () => candidate)) return false;
+  return type !== BINARY || isContextVisible(content, call, services);
 }
 
 /** The answer as `Prefer: return=minimal` has it; an outcome stays. */

@@ -3,7 +3,7 @@ import type { Resource } from '../../fhir/resource.js';
 import type { IndexEntry } from '../../search/entry.js';
 import { createExtractor, createValueExtractor } from '../../search/extract.js';
 import { withMoreRows, type IndexMaker } from '../../search/index-record.js';
-import type { Pace } from '../../search/extraction-throttle.js';
+import type { ExtractionThrottle } from '../../search/extraction-throttle.js';
 import type { ParameterContext } from '../../search/parameters/parameter-context.js';
 import { withParameters, type ParameterSet } from '../../search/parameters/parameter-set.js';
 import type { StoredParameter } from '../../search/parameters/stored-parameter.js';
@@ -40,7 +40,7 @@ export function createDefinitionSet(
   tables: Tables,
   { parameters, refused }: ParameterSet,
   { definitions }: Pick<ParameterContext, 'definitions'>,
-  { zone, pace }: { readonly zone: string; readonly pace?: Pace | undefined },
+  { zone, pace }: { readonly zone: string; readonly pace?: ExtractionThrottle | undefined },
   maker: IndexMaker,
 ): DefinitionSet {
   const search = withParameters(tables.search, parameters);

@@ -3,23 +3,17 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Tables } from '../../contract/tables.js';
 import { newId } from '../../fhir/id.js';
 import type { Resource } from '../../fhir/resource.js';
-import { describeIndex, notCurrent } from '../../search/index-record.js';
-import type { Pace } from '../../search/extraction-throttle.js';
+import { describeIndex, staleNames } from '../../search/index-record.js';
+import type { ExtractionThrottle } from '../../search/extraction-throttle.js';
 import { createParameterContext } from '../../search/parameters/parameter-context.js';
 import { readParameterSet } from '../../search/parameters/parameter-set.js';
 import { isEffective } from '../../search/parameters/read-parameter.js';
 import { SEARCH_PARAMETER } from '../../search/parameters/stored-parameter.js';
 import { fitWords } from '../../search/text/fit-words.js';
-import { OWN_MAPS } from '../../store/system-maps.js';
-import type { Change, Guard, Store, StoredVersion } from '../../store/store.js';
+import { SYSTEM_MAPS } from '../../store/system-maps.js';
+import type { Change, Precondition, Store, StoredVersion } from '../../store/store.js';
 import type { Fault } from '../../validate/fault.js';
-import {
-  checkIndexCurrency,
-  markWriter,
-  readIndexRecord,
-  watchIndexCurrency,
-  type IndexCurrency,
-} from './index-status.js';
+import { readIndexStatus, markWriter, readIndexRecord, watchIndexStatus, type IndexStatus } from './index-status.js';
 import { checkParameters, parameterFaults, pathOf } from './check-parameter.js';
 import { createDefinitionSet, type DefinitionSet } from './definition-set.js';
 import { loadStoredParameters } from './stored-parameters.js';
@@ -27,7 +21,7 @@ import { createWriter, writersAgree } from './writers.js';
 
 /** A set, and whether the index entries in the store are of it. */
 export interface LiveSet extends DefinitionSet {
-  readonly currency: IndexCurrency;
+  readonly currency: IndexStatus;
   /** URLs of active SearchParameters that are not in effect; everybody may know them, as those of the others. */
   readonly notInEffect: readonly string[];
   /** What is wrong with a resource, as a search parameter beside the others too. */
@@ -62,7 +56,7 @@ export interface DefinitionsOptions {
   readonly zone: string;
   readonly validate: (resource: Resource) => readonly Fault[];
   /** What stored parameters may take of the time of all; absent: as much as they need. */
-  readonly pace?: Pace;
+  readonly pace?: ExtractionThrottle;
   /** Nothing is written to the store, nor looked for later. */
   readonly isReader: boolean;
 }
@@ -80,7 +74,7 @@ export async function openDefinitions(base: Store, options: DefinitionsOptions):
   const context = createParameterContext(tables);
   const builtIn = describeIndex(tables.search, zone);
   const writer = createWriter(base);
-  let told = isReader ? undefined : await base.maps.get(OWN_MAPS.definitions, KEY);
+  let told = isReader ? undefined : await base.maps.get(SYSTEM_MAPS.definitions, KEY);
   const stored = await loadStoredParameters(base, context);
   /** Those under way, each with the definitions (`IndexMaker.whole`) that its entries were made by. */
   const writes = new Map<Promise<unknown>, string>();
@@ -110,13 +104,13 @@ export async function openDefinitions(base: Store, options: DefinitionsOptions):
   async function enter(made: DefinitionSet): Promise<LiveSet> {
     const { maker, refused } = made;
     const found = isReader
-      ? notCurrent((await readIndexRecord(base)).record, maker)
-      : await checkIndexCurrency(base, maker);
+      ? staleNames((await readIndexRecord(base)).record, maker)
+      : await readIndexStatus(base, maker);
     if (!isReader) await markWriter(base, maker);
     return {
       ...made,
       notInEffect: refused.map(({ url = 'without a url' }) => url),
-      currency: watchIndexCurrency(base, maker, found),
+      currency: watchIndexStatus(base, maker, found),
       takesEffect: (resource) => isEffective(resource, context),
       validate(resource) {
         const faults = options.validate(resource);
@@ -183,15 +177,15 @@ export async function openDefinitions(base: Store, options: DefinitionsOptions):
       await catchUp();
     });
 
-  async function write(changes: readonly Change[], guards?: readonly Guard[]): Promise<StoredVersion[]> {
+  async function write(changes: readonly Change[], preconditions?: readonly Precondition[]): Promise<StoredVersion[]> {
     hasWritten = true;
     if (isLeftBehind || !writer.isValid()) await (renewing ??= inTurn(renewLate).finally(() => (renewing = undefined)));
-    if (!changes.some(({ type }) => type === SEARCH_PARAMETER)) return track(base.write(refit(changes), guards));
+    if (!changes.some(({ type }) => type === SEARCH_PARAMETER)) return track(base.write(refit(changes), preconditions));
     return inTurn(async () => {
       await catchUp();
       checkParameters(changes, set.parameters, context);
       try {
-        return await track(base.write(refit(changes), guards));
+        return await track(base.write(refit(changes), preconditions));
       } finally {
         // Whatever became of the write: others look, and so does the next look here where this one fails.
         await announce().catch(() => {});
@@ -227,9 +221,9 @@ export async function openDefinitions(base: Store, options: DefinitionsOptions):
 
   async function announce(): Promise<void> {
     for (;;) {
-      const present = await base.maps.get(OWN_MAPS.definitions, KEY);
+      const present = await base.maps.get(SYSTEM_MAPS.definitions, KEY);
       const next = newId();
-      if (await base.maps.swap(OWN_MAPS.definitions, KEY, present, next)) {
+      if (await base.maps.swap(SYSTEM_MAPS.definitions, KEY, present, next)) {
         told = next;
         return;
       }
@@ -245,7 +239,7 @@ export async function openDefinitions(base: Store, options: DefinitionsOptions):
   }
 
   async function lookIfTold(): Promise<void> {
-    const now = await base.maps.get(OWN_MAPS.definitions, KEY);
+    const now = await base.maps.get(SYSTEM_MAPS.definitions, KEY);
     if (now === told && performance.now() - looked < TIMES.all) return;
     await look();
     told = now;
@@ -256,7 +250,7 @@ export async function openDefinitions(base: Store, options: DefinitionsOptions):
   const store = isReader
     ? base
     : override(base, {
-        write: (changes, guards) => write(changes, guards),
+        write: (changes, preconditions) => write(changes, preconditions),
         async close() {
           timers.forEach((stop) => stop());
           // It is forgotten by itself, too, so that a store that does not answer holds nothing up.

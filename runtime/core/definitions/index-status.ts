@@ -1,5 +1,5 @@
-import { notCurrent, withWriter, type IndexMaker, type IndexRecord } from '../../search/index-record.js';
-import { OWN_MAPS } from '../../store/system-maps.js';
+import { staleNames, withWriter, type IndexMaker, type IndexRecord } from '../../search/index-record.js';
+import { SYSTEM_MAPS } from '../../store/system-maps.js';
 import type { Store } from '../../store/store.js';
 
 const KEY = 'record';
@@ -8,7 +8,7 @@ const KEY = 'record';
 export async function readIndexRecord(
   store: Pick<Store, 'maps'>,
 ): Promise<{ readonly text: string | undefined; readonly record: IndexRecord | undefined }> {
-  const text = await store.maps.get(OWN_MAPS.index, KEY);
+  const text = await store.maps.get(SYSTEM_MAPS.index, KEY);
   return { text, record: text === undefined ? undefined : (JSON.parse(text) as IndexRecord) };
 }
 
@@ -18,7 +18,7 @@ export function swapIndexRecord(
   text: string | undefined,
   record: IndexRecord,
 ): Promise<boolean> {
-  return store.maps.swap(OWN_MAPS.index, KEY, text, JSON.stringify(record));
+  return store.maps.swap(SYSTEM_MAPS.index, KEY, text, JSON.stringify(record));
 }
 
 /**
@@ -27,12 +27,12 @@ export function swapIndexRecord(
  *
  * @returns names of the rows: `Patient.name`
  */
-export async function checkIndexCurrency(store: Pick<Store, 'maps' | 'counts'>, maker: IndexMaker): Promise<string[]> {
+export async function readIndexStatus(store: Pick<Store, 'maps' | 'counts'>, maker: IndexMaker): Promise<string[]> {
   const { text, record } = await readIndexRecord(store);
   if (record?.whole === maker.whole) return [];
-  if ((await store.counts()).size > 0) return notCurrent(record, maker);
+  if ((await store.counts()).size > 0) return staleNames(record, maker);
   // Another process may just have done the same.
-  return (await swapIndexRecord(store, text, maker.record())) ? [] : checkIndexCurrency(store, maker);
+  return (await swapIndexRecord(store, text, maker.record())) ? [] : readIndexStatus(store, maker);
 }
 
 /** Remembers that entries are made by these definitions from now on, beside those that are there. */
@@ -45,7 +45,7 @@ export async function markWriter(store: Pick<Store, 'maps'>, maker: IndexMaker):
 }
 
 /** Says which search rows have index entries that were made by other definitions. */
-export interface IndexCurrency {
+export interface IndexStatus {
   /**
    * Names of the rows: `Patient.name`.
    *
@@ -64,17 +64,17 @@ const BELIEVED = 2000;
  * @param found names of the rows, as found just now
  * @param now the clock, in milliseconds
  */
-export function watchIndexCurrency(
+export function watchIndexStatus(
   store: Pick<Store, 'maps'>,
   maker: IndexMaker,
   found: readonly string[],
   now: () => number = Date.now,
-): IndexCurrency {
+): IndexStatus {
   let rows = found;
   let looked = now();
   let looking: Promise<void> | undefined;
   const lookNow = async (): Promise<void> => {
-    rows = notCurrent((await readIndexRecord(store)).record, maker);
+    rows = staleNames((await readIndexRecord(store)).record, maker);
     looked = now();
   };
   const look = async (): Promise<void> => {
@@ -96,7 +96,7 @@ export function watchIndexCurrency(
 }
 
 /** What an operator and a client should know about them; undefined: all are current. */
-export function describeCurrency(rows: readonly string[]): string | undefined {
+export function describeStaleIndex(rows: readonly string[]): string | undefined {
   if (rows.length === 0) return undefined;
   const some = rows.slice(0, 10).join(', ');
   const list = rows.length > 10 ? `${some} and ${rows.length - 10} more` : some;

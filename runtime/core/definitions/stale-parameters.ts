@@ -11,9 +11,9 @@ const HEAD: ReadonlySet<string> = new Set(['_id', '_lastUpdated']);
  *
  * @param used what its criteria go by (`usedBy`), its order and its includes
  */
-export async function namesNotCurrent(
+export async function staleParameters(
   { used }: { readonly used: readonly UsedParameter[] },
-  { currency, tables }: Pick<Services, 'currency' | 'tables'>,
+  { indexStatus: currency, tables }: Pick<Services, 'indexStatus' | 'tables'>,
 ): Promise<string[]> {
   const rows = new Set(await currency?.notCurrent(usesStored(used, tables) ? 'now' : undefined));
   if (rows.size === 0) return [];

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { newId } from '../../fhir/id.js';
-import { OWN_MAPS } from '../../store/system-maps.js';
+import { SYSTEM_MAPS } from '../../store/system-maps.js';
 import type { Store } from '../../store/store.js';
 
 /**
@@ -36,8 +36,8 @@ export function createWriter({ maps }: Pick<Store, 'maps'>): Writer {
     if (text === undefined) return;
     const at = Date.now();
     for (;;) {
-      const present = await maps.get(OWN_MAPS.writers, id);
-      if (await maps.swap(OWN_MAPS.writers, id, present, text, at + HOLDS)) break;
+      const present = await maps.get(SYSTEM_MAPS.writers, id);
+      if (await maps.swap(SYSTEM_MAPS.writers, id, present, text, at + HOLDS)) break;
     }
     said = { text, at };
   }
@@ -58,7 +58,7 @@ export function createWriter({ maps }: Pick<Store, 'maps'>): Writer {
       if (said === undefined) return;
       if (said.text !== wanted || (isWriting && Math.abs(Date.now() - said.at) > RENEWED)) await say();
     },
-    leave: () => maps.delete(OWN_MAPS.writers, id),
+    leave: () => maps.delete(SYSTEM_MAPS.writers, id),
   };
 }
 
@@ -81,7 +81,7 @@ export async function writersAgree(
 ): Promise<boolean> {
   const end = performance.now() + PATIENCE;
   for (;;) {
-    const others = [...(await maps.entries(OWN_MAPS.writers)).values()].filter((each) => each !== whole);
+    const others = [...(await maps.entries(SYSTEM_MAPS.writers)).values()].filter((each) => each !== whole);
     if (!isWanted()) return false;
     if (others.length === 0) return true;
     if (performance.now() > end) {

@@ -1,13 +1,13 @@
 import type { Access } from '../../auth/scopes/access.js';
 import { FhirError } from '../../fhir/errors.js';
-import type { Note } from '../../fhir/note.js';
+import type { OutcomeIssue } from '../../fhir/outcome-issue.js';
 import { localParam } from '../../search/local-param.js';
 import { searchDefinitions } from '../../search/parse/definitions.js';
 import type { Condition, Criterion, Target } from '../../search/query/query.js';
 import { usedBy } from '../../search/parse/used-by.js';
-import { memberType } from '../../store/contained-resources.js';
+import { containedType } from '../../store/contained-resources.js';
 import { containersOf } from './contained-search.js';
-import { seenAny } from '../access/any-visible.js';
+import { anyVisible } from '../access/any-visible.js';
 import { notInContained } from './search-warnings.js';
 import type { Services, ServiceTables } from '../services.js';
 
@@ -29,7 +29,7 @@ export function intoContained(asked: ChainCriterion, chain: readonly Target[], t
   const within = chain.flatMap(({ type, where }, i): readonly Target[] => {
     const target = asked.chain[i]!;
     if (goesByPlace(target.where) || storedIn(target, tables) !== undefined) return [];
-    return [{ type: memberType(type), where }];
+    return [{ type: containedType(type), where }];
   });
   return within.length === 0 ? plain : { some: [plain, { param: localParam(param), chain: within }] };
 }
@@ -60,19 +60,19 @@ export function storedBeyond(name: string, criterion: Criterion, tables: Service
 const FEW_TYPES = 5;
 
 /** What of it is to be known: where resources that the token shows contain some of such a type. */
-export async function storedBeyondNotes(
+export async function containedChainWarnings(
   all: readonly StoredBeyond[],
   access: Access,
-  services: Pick<Services, 'store' | 'tables' | 'currency'>,
+  services: Pick<Services, 'store' | 'tables' | 'indexStatus'>,
   signal?: AbortSignal,
-): Promise<Note[]> {
+): Promise<OutcomeIssue[]> {
   const [one] = all;
   if (one === undefined) return [];
   const types = [...new Set(all.map(({ type }) => type))];
   if (types.length <= FEW_TYPES) {
     const ask = (seen: Access) => [{ parts: types.flatMap((type) => containersOf(type, seen, services.tables)) }];
     try {
-      if ((await seenAny(ask, access, services, signal)).length === 0) return [];
+      if ((await anyVisible(ask, access, services, signal)).length === 0) return [];
     } catch (error) {
       // Where nobody can say what the token shows, the warning comes unasked, and tells of nothing that is there.
       if (!(error instanceof FhirError) || error.code !== 'index-not-current') throw error;
@@ -87,7 +87,7 @@ export function hasChain(criterion: Criterion): boolean {
 }
 
 /** Whether references to what is within the same resource count: chains go by them, and they are there or not. */
-export function asksWithin(criterion: Criterion): boolean {
+export function asksForContainedChains(criterion: Criterion): boolean {
   return isSome(criterion, (each) => 'chain' in each || ('present' in each && each.present === 'reference'));
 }
 

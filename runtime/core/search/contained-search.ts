@@ -1,11 +1,17 @@
 import type { Access } from '../../auth/scopes/access.js';
 import { withinReach, type Reach } from '../../auth/scopes/reach.js';
 import { FhirError } from '../../fhir/errors.js';
-import type { Note } from '../../fhir/note.js';
-import { keepPace } from '../../fhir/pace.js';
+import type { OutcomeIssue } from '../../fhir/outcome-issue.js';
+import { yieldToEventLoop } from '../../fhir/yield-to-event-loop.js';
 import { writeJson } from '../../format/write-json.js';
 import { IS_CUT, MOST_CONTAINED, openContained } from '../../search/contained.js';
-import { isMemberType, MEMBER, memberType, placeOfMember, plainType } from '../../store/contained-resources.js';
+import {
+  isContainedType,
+  CONTAINED,
+  containedType,
+  placeOfContained,
+  plainType,
+} from '../../store/contained-resources.js';
 import { searchDefinitions } from '../../search/parse/definitions.js';
 import {
   EVERYTHING,
@@ -17,7 +23,7 @@ import {
 } from '../../search/query/query.js';
 import { usedBy } from '../../search/parse/used-by.js';
 import type { StoredVersion } from '../../store/store.js';
-import { seenAny } from '../access/any-visible.js';
+import { anyVisible } from '../access/any-visible.js';
 import { readStored } from '../read-stored.js';
 import type { ResultOptions } from './result-parameters.js';
 import type { SearchScope } from './search-scope.js';
@@ -97,7 +103,7 @@ export function containerTypes({ types, resourceTypes }: ServiceTables): readonl
 }
 
 /** The containers that a token shows. */
-export function containersWithin(access: Access, tables: ServiceTables): readonly Container[] {
+export function visibleContainers(access: Access, tables: ServiceTables): readonly Container[] {
   return containerTypes(tables).flatMap((type) => {
     const reach = access.on(type, 's');
     return reach === 'nothing' ? [] : [{ type, reach }];
@@ -115,13 +121,13 @@ export function intoContainers(
   { isBoth, shows }: ContainedSearch,
   { type, where }: Target,
   containers: readonly Container[],
-  bound: ContainedBound = UNBOUND,
+  bound: ContainedConstraint = UNBOUND,
 ): readonly Target[] {
   const own: readonly Target[] = isBoth ? [{ type, where: withinReach(where, bound.own) }] : [];
-  const member = { type: memberType(type), where: withinReach(ofMember(where), bound.within) };
+  const member = { type: containedType(type), where: withinReach(ofMember(where), bound.within) };
   if (shows === 'contained') return [...own, { ...member, where: all([member.where, inSome(containers)]) }];
   const found = containers.map((container): Target => {
-    const inIt = { ...member, param: MEMBER.container, where: all([member.where, isIn([container.type])]) };
+    const inIt = { ...member, param: CONTAINED.container, where: all([member.where, isIn([container.type])]) };
     return { type: container.type, where: withinReach({ has: inIt }, container.reach) };
   });
   const others = found.filter((each) => !isBoth || each.type !== type);
@@ -133,19 +139,19 @@ export function intoContainers(
 }
 
 /** What may be seen of a type: of resources that are in no other, and of those within others. */
-export interface ContainedBound {
+export interface ContainedConstraint {
   readonly own: Reach;
   readonly within: Reach;
 }
 
-const UNBOUND: ContainedBound = { own: 'everything', within: 'everything' };
+const UNBOUND: ContainedConstraint = { own: 'everything', within: 'everything' };
 
 /**
  * What a token gives of a type, told apart for contained resources. A constraint names resources by their place (`_id`) and by when
  * they were written (`_lastUpdated`), which contained ones have none of; and by parameters of the store, which these have no entries
  * of. They are within what such a part of it asks in no case, nor within its opposite; the other parts decide by their entries.
  */
-export function boundWithin(reach: Reach, type: string, tables: ServiceTables): ContainedBound {
+export function constrainContained(reach: Reach, type: string, tables: ServiceTables): ContainedConstraint {
   if (typeof reach === 'string') return { own: reach, within: reach };
   const isDecided = (leaf: Condition): boolean =>
     !('ids' in leaf || 'updated' in leaf) &&
@@ -165,7 +171,7 @@ function decided(condition: Condition, isDecided: (leaf: Condition) => boolean, 
 }
 
 /** A version as an answer has it. */
-export interface ShownVersion extends StoredVersion {
+export interface RenderedVersion extends StoredVersion {
   /** Below the base; absent: type and id. */
   readonly path?: string;
 }
@@ -174,17 +180,17 @@ export interface ShownVersion extends StoredVersion {
  * Versions of a page, of members these alone. One that is not there is left without content. Each container is read once, wherever
  * its members stand on the page, and one after the other: none but the texts of what is shown are kept.
  */
-export async function cutMembers(
+export async function cutContained(
   versions: readonly StoredVersion[],
   services: Pick<Services, 'largeTexts'>,
-): Promise<readonly ShownVersion[]> {
-  const shown: ShownVersion[] = [...versions];
-  const pace = keepPace();
+): Promise<readonly RenderedVersion[]> {
+  const shown: RenderedVersion[] = [...versions];
+  const pace = yieldToEventLoop();
   for (const [json, places] of membersByText(versions)) {
     const find = openContained(await readStored(json, services));
     for (const place of places) {
       const { type, id, json: _json, ...head } = versions[place]!;
-      const { fragment } = placeOfMember(id);
+      const { fragment } = placeOfContained(id);
       const contained = find(plainType(type), fragment);
       const text = contained === undefined ? {} : { json: writeJson(contained) };
       shown[place] = { ...head, type: plainType(type), id: fragment, path: id, ...text };
@@ -198,7 +204,7 @@ export async function cutMembers(
 function membersByText(versions: readonly StoredVersion[]): ReadonlyMap<string, readonly number[]> {
   const places = new Map<string, number[]>();
   for (const [i, { type, json }] of versions.entries()) {
-    if (!isMemberType(type) || json === undefined) continue;
+    if (!isContainedType(type) || json === undefined) continue;
     const others = places.get(json);
     if (others === undefined) places.set(json, [i]);
     else others.push(i);
@@ -208,13 +214,13 @@ function membersByText(versions: readonly StoredVersion[]): ReadonlyMap<string, 
 
 /** What contains a resource of a type, as far as a token shows it. */
 export function containersOf(type: string, seen: Access, tables: ServiceTables): readonly Target[] {
-  const where = { has: { type: memberType(type), param: MEMBER.container, where: EVERYTHING } };
+  const where = { has: { type: containedType(type), param: CONTAINED.container, where: EVERYTHING } };
   return seenContainers(where, seen, tables);
 }
 
 /** Containers of which something holds, as far as a token shows them. */
 function seenContainers(where: Condition, seen: Access, tables: ServiceTables): readonly Target[] {
-  return containersWithin(seen, tables).map(({ type, reach }) => ({ type, where: withinReach(where, reach) }));
+  return visibleContainers(seen, tables).map(({ type, reach }) => ({ type, where: withinReach(where, reach) }));
 }
 
 /**
@@ -223,13 +229,13 @@ function seenContainers(where: Condition, seen: Access, tables: ServiceTables): 
  *
  * @throws FhirError `index-not-current` as `seenAny`
  */
-export async function cutNotes(
+export async function containedCutWarnings(
   access: Access,
-  services: Pick<Services, 'store' | 'tables' | 'currency'>,
+  services: Pick<Services, 'store' | 'tables' | 'indexStatus'>,
   signal?: AbortSignal,
-): Promise<Note[]> {
+): Promise<OutcomeIssue[]> {
   const ask = (seen: Access) => [{ parts: seenContainers(IS_CUT, seen, services.tables) }];
-  if ((await seenAny(ask, access, services, signal)).length === 0) return [];
+  if ((await anyVisible(ask, access, services, signal)).length === 0) return [];
   const text = `Some resources contain more than ${MOST_CONTAINED} others, or too much: what is beyond that is stored, and not found`;
   return [{ severity: 'warning', issue: 'incomplete', code: 'index-not-current', text }];
 }
@@ -241,11 +247,11 @@ function ofMember(condition: Condition): Condition {
   if ('not' in condition) return { not: ofMember(condition.not) };
   if (!('ids' in condition)) return condition;
   const any = condition.ids.map((code) => ({ is: 'token', code }) as const);
-  return any.length === 0 ? NOTHING : { param: MEMBER.id, any };
+  return any.length === 0 ? NOTHING : { param: CONTAINED.id, any };
 }
 
 function isIn(types: readonly string[]): Condition {
-  return { param: MEMBER.in, any: types.map((code) => ({ is: 'token', code }) as const) };
+  return { param: CONTAINED.in, any: types.map((code) => ({ is: 'token', code }) as const) };
 }
 
 function inSome(containers: readonly Container[]): Condition {
@@ -253,7 +259,7 @@ function inSome(containers: readonly Container[]): Condition {
   const bounded = containers.flatMap(({ type, reach }) => (typeof reach === 'string' ? [] : [{ type, where: reach }]));
   const some: readonly Condition[] = [
     ...(whole.length === 0 ? [] : [isIn(whole)]),
-    ...(bounded.length === 0 ? [] : [{ param: MEMBER.container, chain: bounded }]),
+    ...(bounded.length === 0 ? [] : [{ param: CONTAINED.container, chain: bounded }]),
   ];
   const [only] = some;
   return some.length === 1 && only !== undefined ? only : { some };

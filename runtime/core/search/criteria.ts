@@ -9,21 +9,21 @@ import { FhirError, type RequestPart } from '../../fhir/errors.js';
 import { parseQuery } from '../../fhir/parse-query.js';
 import { FILTER } from '../../search/filter/read-filter.js';
 import { isLinkName } from '../../search/parse/link-name.js';
-import { isMembers } from '../../search/parse/members.js';
+import { isMembership } from '../../search/parse/members.js';
 import { splitName } from '../../search/parse/parse-plain.js';
 import { printCondition } from '../../search/query/print.js';
 import type { Condition, Criterion } from '../../search/query/query.js';
 import { sortCondition } from '../../search/query/sort-condition.js';
 import { utc } from '../../search/values/zone.js';
-import type { FindQuery, Guard } from '../../store/store.js';
-import { checkConstraintsCurrent, noteConstraints } from '../access/constraint-index-status.js';
-import { describeCurrency } from '../definitions/index-status.js';
-import { namesNotCurrent, usesStored } from '../definitions/stale-parameters.js';
+import type { FindQuery, Precondition } from '../../store/store.js';
+import { checkConstraintIndexes, recordConstraints } from '../access/constraint-index-status.js';
+import { describeStaleIndex } from '../definitions/index-status.js';
+import { staleParameters, usesStored } from '../definitions/stale-parameters.js';
 import { FORM } from './page-form.js';
 import { isInclude } from './read-include.js';
 import { resolveCriteria } from './resolve-hierarchies.js';
 import { RESULT_PARAMETERS } from './result-parameters.js';
-import { within as withinScopes } from './search-constraints.js';
+import { withinConstraints } from './search-constraints.js';
 import { withinBudget } from './search-budget.js';
 import { readSearchRequest, type SearchRequest } from './search-request.js';
 import type { Services } from '../services.js';
@@ -44,10 +44,10 @@ export interface Criteria {
   /**
    * Asks whether the index could miss what is there. That may change until the write has its turn, so it is asked then.
    *
-   * @returns guards by which it stays so until the write is done
+   * @returns preconditions by which it stays so until the write is done
    * @throws FhirError `index-not-current`
    */
-  readonly checkIndex: (view: Pick<WriteView, 'finds'>) => Promise<readonly Guard[]>;
+  readonly checkIndex: (view: Pick<WriteView, 'finds'>) => Promise<readonly Precondition[]>;
 }
 
 /**
@@ -60,10 +60,10 @@ export async function matchCriteria(
   { type, where, checkIndex }: Pick<Criteria, 'type' | 'where' | 'checkIndex'>,
   view: WriteView,
   most: number,
-): Promise<Pick<Matches, 'found'> & { readonly guards: readonly Guard[] }> {
-  const guards = await checkIndex(view);
-  const { found, guard } = await view.match(type, where, most);
-  return { found, guards: [...guards, guard] };
+): Promise<Pick<Matches, 'found'> & { readonly preconditions: readonly Precondition[] }> {
+  const preconditions = await checkIndex(view);
+  const { found, precondition } = await view.match(type, where, most);
+  return { found, preconditions: [...preconditions, precondition] };
 }
 
 /** Where criteria come from. */
@@ -77,7 +77,7 @@ export interface CriteriaSource {
 /** What criteria are read with. */
 export type CriteriaServices = Pick<
   Services,
-  'tables' | 'store' | 'extract' | 'limits' | 'zone' | 'search' | 'subset' | 'currency'
+  'tables' | 'store' | 'extract' | 'limits' | 'zone' | 'search' | 'subset' | 'indexStatus'
 >;
 
 /**
@@ -101,23 +101,23 @@ export async function readCriteria(
       throw noCriterion(name, 'says how results are shown');
     if (value === '') throw noCriterion(name, 'has no value');
     if (isLinkName(name)) throw linked(name);
-    if (name === FILTER || isMembers(splitName(name).code))
+    if (name === FILTER || isMembership(splitName(name).code))
       throw noCriterion(name, 'may be about other resources, which writes cannot be guarded against');
   }
   const input = { type, params: sent, isLenient: false, isPosted: false, now: Date.now(), base };
   const request = readSearchRequest(input, services);
-  const access = noteConstraints(criteriaAccess(principal.access));
+  const access = recordConstraints(criteriaAccess(principal.access));
   checkScopes(type, request.criteria, access);
   await checkCurrent(request, services);
   const { store, extract, limits, tables, zone = utc } = services;
   const where = await withinBudget(limits.queryTime, signal, (within) => {
-    const find = withinScopes(access, (query: FindQuery) => store.find(query, within));
+    const find = withinConstraints(access, (query: FindQuery) => store.find(query, within));
     return resolveCriteria(request.criteria, { find, findReadable: find, extract, tables, signal: within, base, zone });
   });
   const alike = sortCondition(where);
   const text = `${type}?${new URLSearchParams(sent.map(({ name, value }): [string, string] => [name, value])).toString()}`;
   const reach = access.on(type, 's');
-  await checkConstraintsCurrent(access.constraints, services);
+  await checkConstraintIndexes(access.constraints, services);
   const seen = reach === 'everything' ? alike : sortCondition(withinReach(alike, reach));
   const { used } = request;
   const questions = unindexedQuestions(used, { types: [type], reach: (each) => access.on(each, 's') }, services.tables);
@@ -126,15 +126,15 @@ export async function readCriteria(
     ...{ type, where: seen, key: `${type}?${printCondition(alike)}`, text },
     async checkIndex(view) {
       if (isChanging) await checkCurrent(request, services);
-      const guards: Guard[] = [];
+      const preconditions: Precondition[] = [];
       for (const { name, parts } of questions) {
         for (const part of parts) {
-          const { isAny, guard } = await view.finds(part.type, part.where);
+          const { isAny, precondition } = await view.finds(part.type, part.where);
           if (isAny) throw new FhirError('index-not-current', unindexedText([name]));
-          guards.push(guard);
+          preconditions.push(precondition);
         }
       }
-      return guards;
+      return preconditions;
     },
   };
 }
@@ -142,9 +142,9 @@ export async function readCriteria(
 /** @throws FhirError `index-not-current` where other definitions made entries of what a search uses */
 async function checkCurrent(
   request: Pick<SearchRequest, 'used'>,
-  services: Pick<Services, 'currency' | 'tables'>,
+  services: Pick<Services, 'indexStatus' | 'tables'>,
 ): Promise<void> {
-  const old = describeCurrency(await namesNotCurrent(request, services));
+  const old = describeStaleIndex(await staleParameters(request, services));
   if (old !== undefined) throw new FhirError('index-not-current', old);
 }
 

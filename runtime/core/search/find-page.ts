@@ -7,7 +7,7 @@ import type { Call } from '../call.js';
 import { containerTypes, intoContainers } from './contained-search.js';
 import { resolveCriteria } from './resolve-hierarchies.js';
 import { withinBudget } from './search-budget.js';
-import type { SearchBounds } from './search-constraints.js';
+import type { SearchConstraints } from './search-constraints.js';
 import { narrow } from './search-parts.js';
 import type { SearchRequest } from './search-request.js';
 import type { Services } from '../services.js';
@@ -25,7 +25,7 @@ export async function findPage(
   query: PageQuery,
   { signal, base }: Pick<Call, 'signal' | 'base'>,
   { store, extract, limits, tables, zone = utc }: Pick<Services, 'store' | 'extract' | 'limits' | 'tables' | 'zone'>,
-  bounds?: SearchBounds,
+  bounds?: SearchConstraints,
 ): Promise<FindPage> {
   const run = async (within: AbortSignal | undefined): Promise<FindPage> => {
     const ask = (each: FindQuery) => store.find(each, within);
@@ -61,12 +61,12 @@ function find(
   parts: readonly Target[],
   query: PageQuery,
   signal: AbortSignal | undefined,
-  store: Pick<Store, 'find' | 'findAcross'>,
+  store: Pick<Store, 'find' | 'findMultiType'>,
 ): Promise<FindPage> {
   const [only] = parts;
   return parts.length === 1 && only !== undefined
     ? store.find({ ...only, ...query }, signal)
-    : store.findAcross({ parts, ...query }, signal);
+    : store.findMultiType({ parts, ...query }, signal);
 }
 
 function tooCostly(

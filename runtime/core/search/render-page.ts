@@ -1,10 +1,10 @@
-import { keepPace } from '../../fhir/pace.js';
+import { yieldToEventLoop } from '../../fhir/yield-to-event-loop.js';
 import type { Resource } from '../../fhir/resource.js';
 import { readJson } from '../../format/read-json.js';
 import { markSubsetted } from '../../format/summary-tag.js';
 import { writeJson } from '../../format/write-json.js';
 import { BINARY, contentOf, pointerOf, withoutPointer } from '../binary/binary-content.js';
-import type { ShownVersion } from './contained-search.js';
+import type { RenderedVersion } from './contained-search.js';
 import type { Services, View } from '../services.js';
 import { viewJson } from '../view.js';
 
@@ -17,14 +17,14 @@ const PAGE_CONTENT = 1024 * 1024;
  * has the content as long as there is room; what has to go without is tagged as SUBSETTED. Of one that is contained in another resource
  * nothing is kept apart: what it says of that is somebody's own words.
  */
-export async function showPage(
-  versions: readonly ShownVersion[],
+export async function renderPage(
+  versions: readonly RenderedVersion[],
   viewOf: (type: string) => View | undefined,
   services: Services,
 ): Promise<(string | undefined)[]> {
   const texts: (string | undefined)[] = [];
   let room = PAGE_CONTENT;
-  const pace = keepPace();
+  const pace = yieldToEventLoop();
   for (const { type, id, json, path } of versions) {
     const text = json === undefined ? undefined : viewJson(json, viewOf(type), services);
     await pace();

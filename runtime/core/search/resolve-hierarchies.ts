@@ -7,11 +7,11 @@ import type { Condition, Criterion, Hierarchy, Target } from '../../search/query
 import type { Store, StoredVersion } from '../../store/store.js';
 import { findAll } from './find-all.js';
 import { hasChain, intoContained } from './contained-chains.js';
-import { resolveMembers, type MembersBudget, type MembersSource } from './resolve-members.js';
+import { resolveMembership, type MembershipBudget, type MembershipSource } from './resolve-members.js';
 import type { Services } from '../services.js';
 
 /** Where hierarchies are followed, and members looked up. Of the base absolute references are as good as relative ones. */
-export interface HierarchySource extends Pick<Services, 'extract' | 'tables'>, MembersSource {
+export interface HierarchySource extends Pick<Services, 'extract' | 'tables'>, MembershipSource {
   readonly find: Store['find'];
 }
 
@@ -39,7 +39,7 @@ export async function resolveCriteria(criteria: readonly Criterion[], source: Hi
 }
 
 /** What all hierarchies of a search may still lead to. */
-interface Budget extends MembersBudget {
+interface Budget extends MembershipBudget {
   room: number;
 }
 
@@ -63,7 +63,7 @@ async function make(
   budget: Budget,
   inner: (criterion: Criterion) => Promise<Condition>,
 ): Promise<Condition> {
-  if ('members' in criterion) return resolveMembers(criterion, source, budget);
+  if ('members' in criterion) return resolveMembership(criterion, source, budget);
   if ('hierarchies' in criterion) {
     const any = [];
     for (const hierarchy of criterion.hierarchies) {

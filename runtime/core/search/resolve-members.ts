@@ -8,7 +8,7 @@ import type { FindQuery, Store } from '../../store/store.js';
 import { findAll } from './find-all.js';
 
 /** Where Lists, Groups and CareTeams are looked up. */
-export interface MembersSource {
+export interface MembershipSource {
   /** Finds of these what may be read. */
   readonly findReadable: Store['find'];
   readonly signal?: AbortSignal | undefined;
@@ -21,7 +21,7 @@ export interface MembersSource {
 export const MAX_FORMER = 10_000;
 
 /** How many it may still name. */
-export interface MembersBudget {
+export interface MembershipBudget {
   listings: number;
 }
 
@@ -36,10 +36,10 @@ type Json = Readonly<Record<string, unknown>>;
  *
  * @throws FhirError `too-costly` where too many are named, or are no members any more
  */
-export async function resolveMembers(
+export async function resolveMembership(
   { members, type, of, isNot, now }: MembersCriterion,
-  source: MembersSource,
-  budget: MembersBudget,
+  source: MembershipSource,
+  budget: MembershipBudget,
 ): Promise<Condition> {
   if (members === '_in') budget.listings -= of.length;
   if (budget.listings < 0) throw tooMany(`more than ${MAX_LISTINGS} resources; search by some of them at a time`);
@@ -75,7 +75,7 @@ function byType(of: MembersCriterion['of']): ReadonlyMap<string, readonly string
   return found;
 }
 
-async function* readAll(type: string, ids: readonly string[], { findReadable, signal }: MembersSource) {
+async function* readAll(type: string, ids: readonly string[], { findReadable, signal }: MembershipSource) {
   const query: FindQuery = { type, where: { ids }, sort: [], count: PAGE, total: 'none' };
   for await (const { id, json } of findAll(query, findReadable, signal)) {
     if (json !== undefined) yield { id, content: () => JSON.parse(json) as Json };
@@ -88,7 +88,7 @@ function formerOf(
   { entries, reference, gone, period }: Listing,
   type: string | undefined,
   now: number,
-  { base, zone }: MembersSource,
+  { base, zone }: MembershipSource,
 ): readonly string[] {
   const [active, former] = [new Set<string>(), new Set<string>()];
   for (const entry of (content[entries] as readonly Json[] | undefined) ?? []) {

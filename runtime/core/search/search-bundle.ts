@@ -1,13 +1,13 @@
 import { formatInstant } from '../../fhir/instant.js';
-import { noteOutcome, type Note } from '../../fhir/note.js';
+import { issuesOutcome, type OutcomeIssue } from '../../fhir/outcome-issue.js';
 import type { FindPage, StoredVersion } from '../../store/store.js';
-import type { ShownVersion } from './contained-search.js';
+import type { RenderedVersion } from './contained-search.js';
 import type { Reply } from '../call.js';
 import { replyBundle } from '../reply-bundle.js';
 
 /** What stands in the Bundle of a page of matches. */
 export interface SearchBundle {
-  readonly page: Pick<FindPage, 'complete'> & { readonly versions: readonly ShownVersion[] };
+  readonly page: Pick<FindPage, 'complete'> & { readonly versions: readonly RenderedVersion[] };
   /** How many match on all pages; absent: nobody counted. */
   readonly total?: number;
   /** Absolute URL of the FHIR base. */
@@ -24,7 +24,7 @@ export interface SearchBundle {
   readonly included: readonly StoredVersion[];
   readonly includedTexts: readonly (string | undefined)[];
   /** What the client should know. */
-  readonly notes: readonly Note[];
+  readonly notes: readonly OutcomeIssue[];
 }
 
 /**
@@ -39,7 +39,7 @@ export function replySearchBundle(bundle: SearchBundle): Reply {
     ...writeEntries(included, includedTexts, 'include', base),
   ];
   if (notes.length > 0) {
-    entries.push(`{"resource":${JSON.stringify(noteOutcome(notes))},"search":{"mode":"outcome"}}`);
+    entries.push(`{"resource":${JSON.stringify(issuesOutcome(notes))},"search":{"mode":"outcome"}}`);
   }
   const head =
     `{"resourceType":"Bundle","meta":{"lastUpdated":"${formatInstant(page.complete)}"},"type":"searchset",` +
@@ -50,7 +50,7 @@ export function replySearchBundle(bundle: SearchBundle): Reply {
 
 /** https://hl7.org/fhir/R5/valueset-search-entry-mode.html */
 function writeEntries(
-  versions: readonly ShownVersion[],
+  versions: readonly RenderedVersion[],
   texts: readonly (string | undefined)[],
   mode: 'match' | 'include',
   base: string,

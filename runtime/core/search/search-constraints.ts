@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 
 import { narrowIncludes } from '../../auth/access/narrow-includes.js';
-import { narrowAcross } from '../../auth/access/narrow-search.js';
+import { narrowMultiType } from '../../auth/access/narrow-search.js';
 import { scopeMissing } from '../../auth/access/refuse.js';
 import { searchAccess } from '../../auth/access/search-access.js';
 import type { SearchLinks } from '../../auth/access/search-links.js';
@@ -12,8 +12,8 @@ import { NOTHING, type Condition, type Target } from '../../search/query/query.j
 import type { FindQuery, IncludePlan, Store } from '../../store/store.js';
 import { neededFor } from '../access/authorize.js';
 import type { Call } from '../call.js';
-import { checkConstraintsCurrent, noteConstraints } from '../access/constraint-index-status.js';
-import { boundWithin, containersWithin, intoContainers } from './contained-search.js';
+import { checkConstraintIndexes, recordConstraints } from '../access/constraint-index-status.js';
+import { constrainContained, visibleContainers, intoContainers } from './contained-search.js';
 import { resolveCriteria, type HierarchySource } from './resolve-hierarchies.js';
 import { needsOfSearch } from './search-needs.js';
 import { narrow } from './search-parts.js';
@@ -22,7 +22,7 @@ import type { SearchScope } from './search-scope.js';
 import type { Services } from '../services.js';
 
 /** A search within what a token gives. */
-export interface SearchBounds {
+export interface SearchConstraints {
   /** The types that are searched: of those that nobody named, those that may be. */
   readonly types: readonly string[];
   /** What comes with the page, as far as it may be seen. */
@@ -39,16 +39,16 @@ export interface SearchBounds {
  *
  * @throws FhirError `scope-missing` naming all that it needs
  */
-export async function boundSearch(
+export async function constrainSearch(
   call: Call,
   scope: SearchScope,
   request: SearchRequest,
   services: Services,
-): Promise<SearchBounds | undefined> {
+): Promise<SearchConstraints | undefined> {
   const given = call.principal.access;
   if (given === OPEN_ACCESS) return undefined;
   const { tables, scopeRows, store } = services;
-  const access = noteConstraints(searchAccess(given, tables.resourceTypes));
+  const access = recordConstraints(searchAccess(given, tables.resourceTypes));
   const place = { type: scope.type, member: call.member };
   const { own, judged, links, content } = needsOfSearch(request, place, access, tables);
   const needed = neededFor(call, content, given, scopeRows);
@@ -57,7 +57,7 @@ export async function boundSearch(
   const types = request.types.filter((type) => access.on(type, 's') !== 'nothing');
   const directives = narrowIncludes(request.include?.directives ?? [], access, tables.resourceTypes);
   const include = request.include === undefined ? undefined : { ...request.include, directives };
-  const containers = request.contained === undefined ? [] : containersWithin(access, tables);
+  const containers = request.contained === undefined ? [] : visibleContainers(access, tables);
   const isOpen = await mayEnter(scope, access, store, call.signal);
   return {
     types,
@@ -68,10 +68,14 @@ export async function boundSearch(
       access,
     ),
     async targets(parts, source) {
-      const seen = { ...source, find: within(access, source.find), findReadable: within(access, source.find, 'r') };
-      const found = narrowAcross(narrow(parts, await resolveCriteria(judged, seen)), access);
+      const seen = {
+        ...source,
+        find: withinConstraints(access, source.find),
+        findReadable: withinConstraints(access, source.find, 'r'),
+      };
+      const found = narrowMultiType(narrow(parts, await resolveCriteria(judged, seen)), access);
       if (found.is === 'refused') throw scopeMissing(found.needed);
-      await checkConstraintsCurrent(access.constraints, services, request.contained && scope.type);
+      await checkConstraintIndexes(access.constraints, services, request.contained && scope.type);
       const more = isOpen ? await resolveCriteria(own, source) : NOTHING;
       const { contained } = request;
       if (contained === undefined) return narrow(found.parts, more);
@@ -81,14 +85,14 @@ export async function boundSearch(
         more,
       );
       return asked.flatMap((part) =>
-        intoContainers(contained, part, containers, boundWithin(access.on(part.type, 's'), part.type, tables)),
+        intoContainers(contained, part, containers, constrainContained(access.on(part.type, 's'), part.type, tables)),
       );
     },
   };
 }
 
 /** Finds of what may be searched, or read. For hierarchies and membership. */
-export function within(access: Access, find: Store['find'], letter: 's' | 'r' = 's'): Store['find'] {
+export function withinConstraints(access: Access, find: Store['find'], letter: 's' | 'r' = 's'): Store['find'] {
   return (query, signal) => find({ ...query, where: withinReach(query.where, access.on(query.type, letter)) }, signal);
 }
 
@@ -118,7 +122,7 @@ function effectOf(
     links,
     include,
     scope,
-  }: Pick<SearchBounds, 'types' | 'include'> & { links: SearchLinks; scope: SearchScope },
+  }: Pick<SearchConstraints, 'types' | 'include'> & { links: SearchLinks; scope: SearchScope },
   request: SearchRequest,
   access: Access,
 ): string {

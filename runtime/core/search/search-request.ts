@@ -1,6 +1,6 @@
 import type { SearchRow } from '../../contract/search.js';
 import { FhirError } from '../../fhir/errors.js';
-import type { Note } from '../../fhir/note.js';
+import type { OutcomeIssue } from '../../fhir/outcome-issue.js';
 import { CONTAINED } from '../../search/contained.js';
 import { FILTER } from '../../search/filter/read-filter.js';
 import { isLink, weightOf } from '../../search/query/criterion.js';
@@ -11,7 +11,7 @@ import { splitAt } from '../../search/parse/split.js';
 import { usedBy, type UsedParameter } from '../../search/parse/used-by.js';
 import type { FindQuery, IncludeDirective } from '../../store/store.js';
 import { searchContext } from './common-parameters.js';
-import { asksWithin, storedBeyond, type StoredBeyond } from './contained-chains.js';
+import { asksForContainedChains, storedBeyond, type StoredBeyond } from './contained-chains.js';
 import { readContained, type ContainedSearch } from './contained-search.js';
 import { FORM } from './page-form.js';
 import { isInclude, mergeIncludes, readInclude, readIncludeName } from './read-include.js';
@@ -19,7 +19,7 @@ import { chooseTypes, TYPES } from './read-types.js';
 import { RESULT_PARAMETERS, type ResultOptions } from './result-parameters.js';
 import { wordsAskedFor, type AskedWords } from './search-scores.js';
 import type { SearchInput, SearchServices, SentParameter } from './search-input.js';
-import { addNote, emptyNote, ignoredNote, type NoteList } from './search-warnings.js';
+import { addWarning, emptyWarning, ignoredWarning, type WarningList } from './search-warnings.js';
 import { DEFAULT_SEARCH, MAX_CRITERIA, type SearchSettings } from './search-settings.js';
 import { checkView } from './search-views.js';
 import type { View } from '../services.js';
@@ -47,7 +47,7 @@ export interface SearchRequest extends Pick<FindQuery, 'sort' | 'count' | 'total
   /** The parameters that count, in their order. */
   readonly understood: readonly SentParameter[];
   /** What was left out. */
-  readonly notes: readonly Note[];
+  readonly notes: readonly OutcomeIssue[];
 }
 
 /** The parameter that asks for scores. */
@@ -71,8 +71,8 @@ export function readSearchRequest(input: SearchInput, services: SearchServices):
   const definitions = searchDefinitions(services.tables);
   const types = chooseTypes(input, definitions);
   const { context, owner, check } = searchContext(input, settings, services);
-  const notes: NoteList = [];
-  const ignore = (error: FhirError): void => addNote(notes, ignoredNote(error));
+  const notes: WarningList = [];
+  const ignore = (error: FhirError): void => addWarning(notes, ignoredWarning(error));
   const resultContext = {
     rows: context.rows,
     settings,
@@ -103,7 +103,7 @@ export function readSearchRequest(input: SearchInput, services: SearchServices):
     check(name);
     if (value === '') {
       checkName(name, context);
-      return void addNote(notes, emptyNote(name));
+      return void addWarning(notes, emptyWarning(name));
     }
     checkOnce(name, names, context.rows);
     const criterion = parseCriterion(name, value, context);
@@ -113,7 +113,7 @@ export function readSearchRequest(input: SearchInput, services: SearchServices):
     names.push(name);
     if (room < 0) throw tooManyValues(2 * context.maxAlternatives, criteria.some(isLink));
     usedBy(owner, criterion, definitions).forEach(use);
-    if (asksWithin(criterion)) use({ type: owner, code: CONTAINED });
+    if (asksForContainedChains(criterion)) use({ type: owner, code: CONTAINED });
     beyond.push(...storedBeyond(name, criterion, services.tables));
     understood.push(sent);
   };
@@ -122,7 +122,7 @@ export function readSearchRequest(input: SearchInput, services: SearchServices):
     const { name, value } = sent;
     countOne();
     readIncludeName(name);
-    if (value === '') return void addNote(notes, emptyNote(name));
+    if (value === '') return void addWarning(notes, emptyWarning(name));
     const whole = `${name}=${value}`;
     // What is asked for twice comes once.
     if (included.has(whole)) return;
@@ -135,7 +135,7 @@ export function readSearchRequest(input: SearchInput, services: SearchServices):
     const { name, value } = sent;
     if (seen.has(name)) throw new FhirError('parameter-invalid', `The parameter "${name}" may stand once`);
     seen.add(name);
-    if (value === '') return void addNote(notes, emptyNote(name));
+    if (value === '') return void addWarning(notes, emptyWarning(name));
     const result = read?.(value, resultContext);
     options = { ...options, ...result?.options };
     if (result?.value !== '') understood.push({ ...sent, value: result?.value ?? value });

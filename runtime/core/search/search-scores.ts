@@ -1,4 +1,4 @@
-import { keepPace } from '../../fhir/pace.js';
+import { yieldToEventLoop } from '../../fhir/yield-to-event-loop.js';
 import type { WordsEntry } from '../../search/entry.js';
 import type { Criterion, WordsTest } from '../../search/query/query.js';
 import { scoreWords } from '../../search/text/score-words.js';
@@ -27,7 +27,7 @@ export async function scoresOf(
   asked: readonly AskedWords[],
   services: Pick<Services, 'extract' | 'largeTexts'>,
 ): Promise<readonly number[]> {
-  const pace = keepPace();
+  const pace = yieldToEventLoop();
   const allButWordsOf = new Set(asked.map(({ param }) => param));
   const scores: number[] = [];
   for (const { json = '{}' } of versions) {

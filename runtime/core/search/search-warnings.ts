@@ -1,9 +1,9 @@
 import type { FhirError } from '../../fhir/errors.js';
-import type { Note } from '../../fhir/note.js';
+import type { OutcomeIssue } from '../../fhir/outcome-issue.js';
 import type { FindPage, IncludePlan } from '../../store/store.js';
 
 /** Notes that are being collected. */
-export type NoteList = Note[];
+export type WarningList = OutcomeIssue[];
 
 /** The answer must not grow without bounds with what is wrong in the question. */
 const MAX_NOTES = 50;
@@ -11,7 +11,7 @@ const MAX_NOTES = 50;
 const MORE = /^Ignored: ([0-9]+) more parameters$/;
 
 /** Adds a note; of those beyond a number it is only told how many they are. */
-export function addNote(notes: NoteList, note: Note): void {
+export function addWarning(notes: WarningList, note: OutcomeIssue): void {
   if (notes.length < MAX_NOTES) return void notes.push(note);
   const last = notes[MAX_NOTES - 1]!;
   const more = Number(MORE.exec(last.text)?.[1] ?? 1) + 1;
@@ -24,21 +24,21 @@ export function addNote(notes: NoteList, note: Note): void {
 }
 
 /** Something that a lenient client's search goes without. https://hl7.org/fhir/R5/search.html#errors */
-export function ignoredNote(error: FhirError): Note {
+export function ignoredWarning(error: FhirError): OutcomeIssue {
   const text = `Ignored: ${error.message}`;
   const [{ parameter }] = error.issues;
-  const note: Note = { severity: 'warning', issue: 'not-supported', code: 'parameter-ignored', text };
+  const note: OutcomeIssue = { severity: 'warning', issue: 'not-supported', code: 'parameter-ignored', text };
   return parameter === undefined ? note : { ...note, parameter };
 }
 
 /** https://hl7.org/fhir/R5/search.html#errors */
-export function emptyNote(name: string): Note {
+export function emptyWarning(name: string): OutcomeIssue {
   const text = `The parameter ${JSON.stringify(name.slice(0, 64))} has no value and was ignored`;
   return { severity: 'information', issue: 'informational', code: 'parameter-empty', text, parameter: name };
 }
 
 /** Contained resources have no entries of stored search parameters. @param code of one that a chain asks for */
-export function notInContained(name: string, code: string): Note {
+export function notInContained(name: string, code: string): OutcomeIssue {
   const text =
     `${JSON.stringify(name.slice(0, 64))} did not look into contained resources: ${JSON.stringify(code)} is a search parameter ` +
     'that is stored here, and those are not found by such';
@@ -46,7 +46,7 @@ export function notInContained(name: string, code: string): Note {
 }
 
 /** The same of a graph. */
-export function graphCutNote(most: number): Note {
+export function graphCutWarning(most: number): OutcomeIssue {
   const text =
     `Not all that the graph leads to is here: a page has ${most} resources beside the matches at most, fewer where they are ` +
     'large; ask for fewer matches with _count, or for less in the graph';
@@ -54,7 +54,7 @@ export function graphCutNote(most: number): Note {
 }
 
 /** What did not come with a page though it was asked for. https://hl7.org/fhir/R5/search.html#include */
-export function cutNote(cut: NonNullable<FindPage['cut']>, { most, rounds }: IncludePlan): Note {
+export function includesCutWarning(cut: NonNullable<FindPage['cut']>, { most, rounds }: IncludePlan): OutcomeIssue {
   const text =
     cut === 'most'
       ? `Not all that _include and _revinclude ask for is here: a page has ${most} such resources at most, fewer where they ` +

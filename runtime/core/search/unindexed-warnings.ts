@@ -1,12 +1,12 @@
 import type { Access } from '../../auth/scopes/access.js';
 import { withinReach, type Reach } from '../../auth/scopes/reach.js';
-import type { Note } from '../../fhir/note.js';
+import type { OutcomeIssue } from '../../fhir/outcome-issue.js';
 import { searchDefinitions } from '../../search/parse/definitions.js';
 import type { Condition, Target } from '../../search/query/query.js';
 import type { UsedParameter } from '../../search/parse/used-by.js';
 import { UNINDEXED } from '../../search/unindexed.js';
 import type { Services } from '../services.js';
-import { seenAny } from '../access/any-visible.js';
+import { anyVisible } from '../access/any-visible.js';
 
 /** A parameter whose expression may have failed on resources, and what finds these. */
 export interface UnindexedQuestion {
@@ -52,17 +52,17 @@ export function unindexedQuestions(
  *
  * @throws FhirError `index-not-current` as `seenAny`
  */
-export async function unindexedNotes(
+export async function unindexedWarnings(
   used: readonly UsedParameter[],
   types: readonly string[],
   access: Access,
-  services: Pick<Services, 'store' | 'tables' | 'currency'>,
+  services: Pick<Services, 'store' | 'tables' | 'indexStatus'>,
   signal?: AbortSignal,
-): Promise<Note[]> {
+): Promise<OutcomeIssue[]> {
   const ask = (seen: Access) => {
     return unindexedQuestions(used, { types, reach: (type) => seen.onAny(type, ['s', 'r']) }, services.tables);
   };
-  const names = (await seenAny(ask, access, services, signal)).map(({ name }) => name);
+  const names = (await anyVisible(ask, access, services, signal)).map(({ name }) => name);
   if (names.length === 0) return [];
   return [{ severity: 'warning', issue: 'incomplete', code: 'index-not-current', text: unindexedText(names) }];
 }

@@ -2,17 +2,17 @@ import { setMaxListeners } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { FhirError } from '../../fhir/errors.js';
-import { checkWanted } from '../../fhir/pace-until.js';
-import { growingTime, type GrowingTime } from '../../fhir/within.js';
-import { checkMembers } from './check-contained.js';
+import { checkAborted } from '../../fhir/yield-until.js';
+import { extendableTimeout, type ExtendableTimeout } from '../../fhir/with-timeout.js';
+import { checkContained } from './check-contained.js';
 import { openKeyQueue, type KeyQueue } from '../../store/key-queue.js';
-import { countMembers } from '../../store/write-contained.js';
+import { countContained } from '../../store/write-contained.js';
 import { moreTime, timeOf } from '../../store/write-time.js';
 import {
-  GuardConflict,
+  PreconditionConflict,
   VersionConflict,
   type Change,
-  type Guard,
+  type Precondition,
   type Store,
   type StoredVersion,
 } from '../../store/store.js';
@@ -53,9 +53,9 @@ const GREATEST_PAUSE = 80;
 
 /** What is to be written, and what of all that was read has to be so still. */
 export interface Decision<T> {
-  /** Empty: nothing is written, and guards do not matter. */
+  /** Empty: nothing is written, and preconditions do not matter. */
   readonly changes: readonly Change[];
-  readonly guards?: readonly Guard[];
+  readonly preconditions?: readonly Precondition[];
   /** What whoever decided wants to know afterwards. */
   readonly result: T;
 }
@@ -86,7 +86,7 @@ export function commit<T>(
 ): Promise<Committed<T>> {
   const queue = queues.get(store) ?? openKeyQueue();
   queues.set(store, queue);
-  const time = growingTime(ANSWER_TIME + moreTime(Math.max(keys.length, changes)));
+  const time = extendableTimeout(ANSWER_TIME + moreTime(Math.max(keys.length, changes)));
   const end = new AbortController();
   const turn: Turn = { time, signal: signal === undefined ? end.signal : AbortSignal.any([signal, end.signal]) };
   // As many searches as a transaction does side by side listen to it.
@@ -102,7 +102,7 @@ export function commit<T>(
 
 /** One commit, seen by whoever waits for it. */
 interface Turn {
-  readonly time: GrowingTime;
+  readonly time: ExtendableTimeout;
   readonly signal: AbortSignal;
   isWriting?: boolean;
 }
@@ -126,18 +126,18 @@ async function commitInTurn<T>(
 ): Promise<Committed<T>> {
   const { signal, time } = turn;
   for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
-    checkWanted(signal);
-    const { changes, guards = [], result } = await decide(signal);
+    checkAborted(signal);
+    const { changes, preconditions = [], result } = await decide(signal);
     if (changes.length === 0) return { result, written: [] };
     // Of one alone it is known already.
-    if (changes.length > 1) checkMembers(countMembers(changes));
+    if (changes.length > 1) checkContained(countContained(changes));
     time.atLeast(ANSWER_TIME + timeOf(changes));
-    checkWanted(signal);
+    checkAborted(signal);
     try {
       turn.isWriting = true;
-      return { result, written: await store.write(changes, guards) };
+      return { result, written: await store.write(changes, preconditions) };
     } catch (error) {
-      if (!(error instanceof VersionConflict || error instanceof GuardConflict)) throw error;
+      if (!(error instanceof VersionConflict || error instanceof PreconditionConflict)) throw error;
       turn.isWriting = false;
       if (attempt >= AT_ONCE) await sleep(Math.random() * GREATEST_PAUSE);
     }

@@ -1,20 +1,20 @@
 import { equalJson } from '../../fhir/equal.js';
 import { FhirError } from '../../fhir/errors.js';
-import { keepPace } from '../../fhir/pace.js';
+import { yieldToEventLoop } from '../../fhir/yield-to-event-loop.js';
 import { DEFAULT_LIMITS } from '../../fhir/limits.js';
 import { clientMeta, keepTags, withMeta } from '../../fhir/meta.js';
 import type { JsonObject, JsonValue, Resource } from '../../fhir/resource.js';
 import { readJson } from '../../format/read-json.js';
 import { writeJson } from '../../format/write-json.js';
 import { sizeOf } from '../../path/size-of.js';
-import { countContained, CUT_ENTRY, extractContainedAtPace, MOST_CONTAINED } from '../../search/contained.js';
+import { countContained, CUT_ENTRY, extractContainedYielding, MOST_CONTAINED } from '../../search/contained.js';
 import { jsonBytes } from '../../search/entry-bytes.js';
 import { fitWords } from '../../search/text/fit-words.js';
 import { stampBody, type BodyTemplate } from '../../store/body.js';
 import type { Put, StoredVersion } from '../../store/store.js';
 import { liveVersion } from './preconditions.js';
-import { preparedEntries } from './parsed-entries.js';
-import { preparedOf, type PreparedContent } from './parsed-bodies.js';
+import { parsedIndexEntries } from './parsed-entries.js';
+import { parsedBodyOf, type ParsedContent } from './parsed-bodies.js';
 import { STORED_DEPTH } from '../read-stored.js';
 import type { Services } from '../services.js';
 
@@ -49,7 +49,7 @@ export async function composePut(
 ): Promise<Put | undefined> {
   const sentMeta = clientMeta(sent);
   const live = liveVersion(current);
-  const known = preparedOf(sent)?.content;
+  const known = parsedBodyOf(sent)?.content;
   if (known?.entryBytes === Infinity) throw tooLarge(limits.resource);
   let before = stored;
   const readBefore = (json: string): Resource => (before ??= readJson(json, STORED_DEPTH) as Resource);
@@ -73,7 +73,7 @@ export async function composePut(
   // Extraction takes the longer the larger the text is, so what is too large anyway does not get there.
   const size = checkSize(body, limits.resource);
   const most = limits.resource * SURELY_SMALL;
-  const made = known === undefined ? extract(resource) : preparedEntries(resource, known, extract);
+  const made = known === undefined ? extract(resource) : parsedIndexEntries(resource, known, extract);
   const all = refit === undefined ? made : refit(resource, made);
   const entryBytes = all === made ? known?.entryBytes : undefined;
   // A small resource may have large entries: a stored parameter finds the same as often as it likes.
@@ -83,7 +83,8 @@ export async function composePut(
     if (bytes + (entryBytes ?? jsonBytes(all)) > limits.resource) throw tooLarge(limits.resource);
   }
   // These are written beside it, so that they have a room of their own.
-  const { contained, isCut } = known ?? (await extractContainedAtPace(resource, extract, limits.resource, keepPace()));
+  const { contained, isCut } =
+    known ?? (await extractContainedYielding(resource, extract, limits.resource, yieldToEventLoop()));
   return {
     type: resource.resourceType,
     id,
@@ -118,16 +119,16 @@ function tooLarge(limit: number): FhirError {
 }
 
 /** JSON text around the gap for version and time: `{"resourceType":…,"id":…,"meta":{` … `}}`. */
-function composeBody(resource: Resource, known: PreparedContent | undefined): BodyTemplate {
+function composeBody(resource: Resource, known: ParsedContent | undefined): BodyTemplate {
   const { resourceType, id, meta, ...rest } = resource;
   return {
     head: `${writeJson({ resourceType, id: id as JsonValue }).slice(0, -1)},"meta":{`,
-    tail: `${members(meta as JsonObject | undefined)}}${known?.members ?? members(rest)}}`,
+    tail: `${containedMembers(meta as JsonObject | undefined)}}${known?.members ?? containedMembers(rest)}}`,
   };
 }
 
 /** Members of an object with a comma before each: what can follow others. */
-export function members(object: JsonObject | undefined): string {
+export function containedMembers(object: JsonObject | undefined): string {
   const text = object === undefined ? '{}' : writeJson(object);
   return text === '{}' ? '' : `,${text.slice(1, -1)}`;
 }

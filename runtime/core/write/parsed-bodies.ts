@@ -1,18 +1,18 @@
 import type { Resource } from '../../fhir/resource.js';
-import type { FoundWithin } from '../../search/contained.js';
+import type { ContainedExtract } from '../../search/contained.js';
 import type { IndexEntry } from '../../search/entry.js';
 import type { LocatedFault } from '../../validate/locate-faults.js';
 
 /** What is known of a resource before an interaction has looked at it: a thread that took it in found that. */
-export interface Prepared {
+export interface ParsedBody {
   /** What is wrong with its structure. */
   readonly faults: readonly LocatedFault[];
   /** What is written of it; absent where something is wrong, or where it may still change. */
-  readonly content?: PreparedContent;
+  readonly content?: ParsedContent;
 }
 
 /** A resource but for its id and its `meta`, which the server has its own ideas of. */
-export interface PreparedContent extends FoundWithin {
+export interface ParsedContent extends ContainedExtract {
   /** The JSON text of all members but `resourceType`, `id` and `meta`, each with a comma before it. */
   readonly members: string;
   readonly entries: readonly IndexEntry[];
@@ -20,15 +20,15 @@ export interface PreparedContent extends FoundWithin {
   readonly entryBytes: number;
 }
 
-const known = new WeakMap<Resource, Prepared>();
+const known = new WeakMap<Resource, ParsedBody>();
 
 /** Keeps what is known beside a resource, which must not be changed from then on. */
-export function prepare(resource: Resource, prepared: Prepared): void {
+export function rememberParsed(resource: Resource, prepared: ParsedBody): void {
   known.set(resource, prepared);
 }
 
 /** What is known of this very object. */
-export function preparedOf(resource: Resource): Prepared | undefined {
+export function parsedBodyOf(resource: Resource): ParsedBody | undefined {
   return known.get(resource);
 }
 

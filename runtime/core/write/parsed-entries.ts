@@ -1,7 +1,7 @@
 import type { Resource } from '../../fhir/resource.js';
 import type { IndexEntry } from '../../search/entry.js';
 import { joinWords } from '../../search/text/join-words.js';
-import type { PreparedContent } from './parsed-bodies.js';
+import type { ParsedContent } from './parsed-bodies.js';
 import type { Services } from '../services.js';
 
 /**
@@ -9,9 +9,9 @@ import type { Services } from '../services.js';
  *
  * @param resource with the id and the `meta` that it is written with
  */
-export function preparedEntries(
+export function parsedIndexEntries(
   { resourceType, id, meta }: Resource,
-  { entries }: PreparedContent,
+  { entries }: ParsedContent,
   extract: Services['extract'],
 ): readonly IndexEntry[] {
   // Some parameters find something in every resource: "not deceased" is also who says nothing of it. Of these the known

@@ -3,7 +3,7 @@ import type { Resource } from '../../fhir/resource.js';
 import { SEARCH_PARAMETER } from '../../search/parameters/stored-parameter.js';
 import { locateFaults, type LocatedFault } from '../../validate/locate-faults.js';
 import type { Call } from '../call.js';
-import { preparedOf } from './parsed-bodies.js';
+import { parsedBodyOf } from './parsed-bodies.js';
 import type { Services } from '../services.js';
 
 /**
@@ -18,7 +18,7 @@ export function validateResource(
   { validate }: Pick<Services, 'validate'>,
 ): void {
   // A thread that took it in knows nothing of the search parameters that are in effect.
-  const known = resource.resourceType === SEARCH_PARAMETER ? undefined : preparedOf(resource);
+  const known = resource.resourceType === SEARCH_PARAMETER ? undefined : parsedBodyOf(resource);
   const [first, ...others] = (known?.faults ?? faultsOf(resource, text, validate)).map(toIssue);
   if (first !== undefined) throw FhirError.of([first, ...others]);
 }

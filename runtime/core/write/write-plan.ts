@@ -1,6 +1,6 @@
 import type { Resource } from '../../fhir/resource.js';
 import type { Condition } from '../../search/query/query.js';
-import type { Change, Guard, StoredVersion } from '../../store/store.js';
+import type { Change, Precondition, StoredVersion } from '../../store/store.js';
 import type { Call, Reply } from '../call.js';
 import type { Services } from '../services.js';
 
@@ -8,7 +8,7 @@ import type { Services } from '../services.js';
 export interface Matches {
   /** Current versions, none of them a deletion, in the order of ids; no more than were asked for. */
   readonly found: readonly StoredVersion[];
-  readonly guard: Guard;
+  readonly precondition: Precondition;
 }
 
 /**
@@ -23,7 +23,7 @@ export interface WriteView {
   /** @param most greatest number of resources; whoever needs to know whether there is another one asks for one more */
   match(type: string, where: Condition, most: number): Promise<Matches>;
   /** Whether a condition finds anything. What that is nobody is told, so it need not be anything that may be written. */
-  finds(type: string, where: Condition): Promise<{ readonly isAny: boolean; readonly guard: Guard }>;
+  finds(type: string, where: Condition): Promise<{ readonly isAny: boolean; readonly precondition: Precondition }>;
 }
 
 /** A resource that a write is about. */
@@ -34,14 +34,14 @@ export interface Target {
 }
 
 /** Which resources a write is about; its preconditions (`If-Match` and the like) are fulfilled. */
-export interface Aim {
+export interface WriteTarget {
   readonly type: string;
   /** One, but for a conditional delete: that may find none, or several. */
   readonly targets: readonly Target[];
   /** For the write, whatever comes of it. */
-  readonly guards: readonly Guard[];
+  readonly preconditions: readonly Precondition[];
   /** A conditional create found that the target is there already: nothing is written. */
-  readonly isThere?: true;
+  readonly exists?: true;
 }
 
 /** What is to be written, and what is then answered. */
@@ -61,14 +61,14 @@ export interface WritePlan {
   /** For `commit`. */
   readonly keys: readonly string[];
   /** @throws FhirError `precondition-failed`, `not-found` and what else is to be told of what is there, or is not */
-  aim(view: WriteView): Promise<Aim>;
+  resolveTarget(view: WriteView): Promise<WriteTarget>;
   /**
    * @param content takes the place of what was sent: the same, with other references in it; of no use to patch and delete
    * @throws FhirError where the result is none that can be stored
    */
-  decide(aim: Aim, content?: Resource): Promise<Decided>;
+  decide(writeTarget: WriteTarget, content?: Resource): Promise<Decided>;
   /** Characters of the large resource that `decide` works on; 0, or absent: it is small. */
-  weight?(aim: Aim): number;
+  weight?(writeTarget: WriteTarget): number;
   /** Takes back what was put beside the resources for it; to be called where nothing of it has been written, and will be. */
   drop?(): Promise<void>;
 }

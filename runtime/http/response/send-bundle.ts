@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 
-import { keepPace } from '../../fhir/pace.js';
+import { yieldToEventLoop } from '../../fhir/yield-to-event-loop.js';
 import type { JsonObject } from '../../fhir/resource.js';
 import { chooseEncoding, openCompressor } from '../../format/compress.js';
 import { readJson } from '../../format/read-json.js';
@@ -47,7 +47,7 @@ export async function sendBundle(
 
 /** Bytes of the JSON text. */
 async function sizeOf(bundle: ReplyBundle): Promise<number> {
-  const pace = keepPace();
+  const pace = yieldToEventLoop();
   let size = 0;
   for (const text of jsonTexts(bundle)) {
     size += Buffer.byteLength(text);
@@ -80,7 +80,7 @@ async function writtenTexts({ head, entries, tail }: ReplyBundle, write: BundleW
 
 /** Bytes in pieces that are worth being sent. */
 async function* inPieces(texts: Iterable<string>): AsyncGenerator<Buffer> {
-  const pace = keepPace();
+  const pace = yieldToEventLoop();
   let parts: string[] = [];
   let length = 0;
   for (const text of texts) {

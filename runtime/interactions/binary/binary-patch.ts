@@ -15,18 +15,18 @@ import { holdContent, type HeldContent } from './binary-hold.js';
 import { showBinary } from './binary-read.js';
 import { composeBinary } from '../../core/binary/binary-store.js';
 import { STORED_DEPTH } from '../../core/read-stored.js';
-import { matchingPatchAimer, patchAimer, patchPlan, type PatchHandling } from '../write/patch.js';
+import { conditionalPatchResolver, patchResolver, patchPlan, type PatchHandling } from '../write/patch.js';
 import { liveVersion } from '../../core/write/preconditions.js';
 import type { Services } from '../../core/services.js';
 import type { Target, WritePlanner } from '../../core/write/write-plan.js';
 
 /** `PATCH [base]/Binary/[id]`: of the resource, with its content in `data`. https://hl7.org/fhir/R5/binary.html */
 export const planPatchBinary: WritePlanner = async (call, services) =>
-  patchPlan(call, patchAimer(call), services, handleBinary(services));
+  patchPlan(call, patchResolver(call), services, handleBinary(services));
 
 /** `PATCH [base]/Binary?…`: the same for the one that criteria find. */
 export const planConditionalPatchBinary: WritePlanner = async (call, services) =>
-  patchPlan(call, await matchingPatchAimer(call, services), services, handleBinary(services));
+  patchPlan(call, await conditionalPatchResolver(call, services), services, handleBinary(services));
 
 function handleBinary(services: Services): PatchHandling {
   const { store, limits } = services;

@@ -1,7 +1,7 @@
 import { FhirError } from '../../fhir/errors.js';
 import type { Resource } from '../../fhir/resource.js';
-import { targetOfAim } from '../write/write-target.js';
-import { createAimer, matchAimer, updateAimer, type Aimer } from '../write/target-resolver.js';
+import { singleTarget } from '../write/write-target.js';
+import { createResolver, conditionalResolver, updateResolver, type TargetResolver } from '../write/target-resolver.js';
 import { BINARY, isMediaType, once, storeContent } from '../../core/binary/binary-content.js';
 import { holdContent } from './binary-hold.js';
 import { showBinary } from './binary-read.js';
@@ -9,9 +9,9 @@ import { checkBinary, composeBinary } from '../../core/binary/binary-store.js';
 import type { Call, Reply, SentContent } from '../../core/call.js';
 import { checkId, checkResource, sentId } from '../../core/write/check-resource.js';
 import { checkParameters } from '../../core/parameters.js';
-import { guardView } from '../../core/access/checked-view.js';
+import { checkedView } from '../../core/access/checked-view.js';
 import { handOn } from '../../core/write/parsed-bodies.js';
-import { replyPut, replyThere } from '../write/reply-put.js';
+import { replyPut, replyExisting } from '../write/reply-put.js';
 import type { Services } from '../../core/services.js';
 import { storeView } from '../../core/store-view.js';
 import { targetOf } from '../../core/target.js';
@@ -20,7 +20,7 @@ import type { WritePlan, WritePlanner } from '../../core/write/write-plan.js';
 /** `POST [base]/Binary`: any content, or the resource. https://hl7.org/fhir/R5/binary.html#rest */
 export const planCreateBinary: WritePlanner = async (call, services) => {
   checkParameters(call);
-  const aimer = await createAimer(call, services);
+  const aimer = await createResolver(call, services);
   if (call.content !== undefined) return planContent(call, call.content, aimer, services);
   const sent = checkResource(call.body, BINARY);
   const { id: _ignored, ...rest } = sent;
@@ -30,22 +30,22 @@ export const planCreateBinary: WritePlanner = async (call, services) => {
 /** `PUT [base]/Binary/[id]`: any content, or the resource. https://hl7.org/fhir/R5/binary.html#rest */
 export const planUpdateBinary: WritePlanner = async (call, services) => {
   checkParameters(call);
-  if (call.content !== undefined) return planContent(call, call.content, updateAimer(call), services);
+  if (call.content !== undefined) return planContent(call, call.content, updateResolver(call), services);
   const resource = checkResource(call.body, BINARY);
   checkId(resource, targetOf(call).id);
-  return planResource(call, resource, updateAimer(call), services);
+  return planResource(call, resource, updateResolver(call), services);
 };
 
 /** `PUT [base]/Binary?…`: any content, or the resource. */
 export const planConditionalUpdateBinary: WritePlanner = async (call, services) => {
   if (call.content !== undefined) {
-    return planContent(call, call.content, await matchAimer(call, undefined, services), services);
+    return planContent(call, call.content, await conditionalResolver(call, undefined, services), services);
   }
   const resource = checkResource(call.body, BINARY);
-  return planResource(call, resource, await matchAimer(call, sentId(resource), services), services);
+  return planResource(call, resource, await conditionalResolver(call, sentId(resource), services), services);
 };
 
-function planResource(call: Call, resource: Resource, aimer: Aimer, services: Services): Promise<WritePlan> {
+function planResource(call: Call, resource: Resource, aimer: TargetResolver, services: Services): Promise<WritePlan> {
   const data = checkBinary(resource, services, call.text);
   const { store, limits } = services;
   const take = data && ((id: string) => storeContent(store.blobs, id, once(data), limits.body));
@@ -55,7 +55,7 @@ function planResource(call: Call, resource: Resource, aimer: Aimer, services: Se
 function planContent(
   call: Call,
   { contentType, securityContext, bytes }: SentContent,
-  aimer: Aimer,
+  aimer: TargetResolver,
   services: Services,
 ): Promise<WritePlan> {
   if (!isMediaType(contentType)) throw new FhirError('header-invalid', 'Content-Type is no media type');
@@ -70,18 +70,18 @@ async function plan(
   call: Call,
   resource: Resource,
   take: Parameters<typeof holdContent>[1] | undefined,
-  aimer: Aimer,
+  aimer: TargetResolver,
   services: Services,
 ): Promise<WritePlan> {
   const held = take && holdContent(services.store.blobs, take, services.limits.body);
-  const expected = await aimer.aim(guardView(storeView(services.store), call, services));
-  if (expected.isThere !== true) await held?.at(targetOfAim(expected).id);
+  const expected = await aimer.resolveTarget(checkedView(storeView(services.store), call, services));
+  if (expected.exists !== true) await held?.at(singleTarget(expected).id);
   return {
     ...aimer,
-    async decide(aim, content = resource) {
-      const target = targetOfAim(aim);
-      if (aim.isThere === true)
-        return { changes: [], reply: () => show(call, replyThere(call, target), target.id, services) };
+    async decide(writeTarget, content = resource) {
+      const target = singleTarget(writeTarget);
+      if (writeTarget.exists === true)
+        return { changes: [], reply: () => show(call, replyExisting(call, target), target.id, services) };
       const change = await composeBinary(content, await held?.at(target.id), target.id, target.current, services);
       return {
         changes: change === undefined ? [] : [change],

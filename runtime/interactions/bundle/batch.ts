@@ -5,7 +5,7 @@ import { openAnswerRoom, type AnswerRoom } from './response-budget.js';
 import type { BundleServices } from './bundle-services.js';
 import { callOf } from './entry-call.js';
 import { Phase, readEntry, type Entry } from './entry.js';
-import { keepPace } from '../../fhir/pace.js';
+import { yieldToEventLoop } from '../../fhir/yield-to-event-loop.js';
 import { inParallel } from './in-parallel.js';
 import { answerOf, writeEntry, writeFailure } from './response.js';
 
@@ -26,7 +26,7 @@ export async function executeBatch(
 ): Promise<Reply> {
   const answers: string[] = new Array<string>(values.length);
   const entries: Entry[] = [];
-  const pace = keepPace();
+  const pace = yieldToEventLoop();
   for (const [index, value] of values.entries()) {
     await pace();
     const entry = broken.get(index) ?? attempt(() => readEntry(value, index, call.base, services));

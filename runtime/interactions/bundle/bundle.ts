@@ -1,7 +1,7 @@
 import type { FhirError } from '../../fhir/errors.js';
 import type { Call, Reply } from '../../core/call.js';
 import { checkParameters } from '../../core/parameters.js';
-import { preparedOf } from '../../core/write/parsed-bodies.js';
+import { parsedBodyOf } from '../../core/write/parsed-bodies.js';
 import type { Services } from '../../core/services.js';
 import { validateResource } from '../../core/write/validate-resource.js';
 import { executeBatch } from './batch.js';
@@ -20,7 +20,7 @@ export async function executeBundle(call: Call, services: Services): Promise<Rep
   if (opened.type === 'transaction') {
     // What is known of a Bundle that is executed, is known of its envelope.
     const { bundle } = opened;
-    validateResource(preparedOf(bundle) === undefined ? envelopeOf(opened) : bundle, call, services);
+    validateResource(parsedBodyOf(bundle) === undefined ? envelopeOf(opened) : bundle, call, services);
     return executeTransaction(opened.entries, call, withEntries(services));
   }
   return executeBatch(opened.entries, checkBatch(opened, call, services), call, withEntries(services));
@@ -31,7 +31,7 @@ const NO_FAILURES: ReadonlyMap<number, FhirError> = new Map();
 /** What is wrong with entries of a batch. @throws FhirError where it is no Bundle apart from these */
 function checkBatch(opened: OpenedBundle, call: Call, services: Services): ReadonlyMap<number, FhirError> {
   const { validate } = services;
-  const faults = preparedOf(opened.bundle)?.faults ?? validate?.(envelopeOf(opened)) ?? [];
+  const faults = parsedBodyOf(opened.bundle)?.faults ?? validate?.(envelopeOf(opened)) ?? [];
   if (faults.length === 0 || validate === undefined) return NO_FAILURES;
   validateResource(opened.bundle, call, { validate: () => faultsAround(opened, validate) });
   return faultsOfEntries(opened, validate);

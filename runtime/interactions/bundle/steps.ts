@@ -2,7 +2,7 @@ import { FhirError } from '../../fhir/errors.js';
 import type { JsonValue } from '../../fhir/resource.js';
 import { countFindable } from '../../search/contained.js';
 import type { Call } from '../../core/call.js';
-import { checkMembers } from '../../core/write/check-contained.js';
+import { checkContained } from '../../core/write/check-contained.js';
 import { splitQuery } from '../../core/search/criteria.js';
 import { planWrite } from '../write/plan-write.js';
 import type { WritePlan } from '../../core/write/write-plan.js';
@@ -13,7 +13,7 @@ import { judgeEntries } from './authorize-entries.js';
 import type { Link } from './links/links.js';
 import { entriesInQuery } from './links/match-url.js';
 import { inParallel } from './in-parallel.js';
-import { paceUntil } from '../../fhir/pace-until.js';
+import { yieldUntil } from '../../fhir/yield-until.js';
 import { readDraft, type Draft } from './drafts/step-draft.js';
 import { collectPlaceholders, type Placeholders } from './links/placeholders.js';
 
@@ -45,7 +45,7 @@ const WIDTH = 8;
  * @throws FhirError with what is wrong with each of them
  */
 export async function readSteps(values: readonly JsonValue[], bundle: Call, services: BundleServices): Promise<Steps> {
-  const pace = paceUntil(bundle.signal);
+  const pace = yieldUntil(bundle.signal);
   const faults = new Map<number, FhirError>();
   const attempt = async <T>(index: number, work: () => T | Promise<T>): Promise<T | undefined> => {
     try {
@@ -63,7 +63,9 @@ export async function readSteps(values: readonly JsonValue[], bundle: Call, serv
     if (entry !== undefined) entries.push(entry);
   }
   throwFaults(faults);
-  checkMembers(entries.reduce((sum, { resource }) => sum + (resource === undefined ? 0 : countFindable(resource)), 0));
+  checkContained(
+    entries.reduce((sum, { resource }) => sum + (resource === undefined ? 0 : countFindable(resource)), 0),
+  );
 
   const placeholders = collectPlaceholders(entries, bundle.base);
   const writing = entries.filter(({ phase }) => phase !== Phase.Read);

@@ -5,7 +5,7 @@ import type { Call, Reply } from '../../core/call.js';
 import { commit, type Decision } from '../../core/write/commit.js';
 import { versionPath } from '../write/reply-written.js';
 import type { Decided } from '../../core/write/write-plan.js';
-import { aimSteps, type Aimed, type Aims } from './write-targets.js';
+import { targetSteps, type TargetedStep, type WriteTargets } from './write-targets.js';
 import { openAnswerRoom } from './response-budget.js';
 import { applyLinks } from './links/apply-links.js';
 import { executeEntry } from './batch.js';
@@ -14,21 +14,21 @@ import { typeOfCriteria } from './links/conditional-reference.js';
 import { forEntry, inEntry } from './entry-error.js';
 import { Phase, type Entry } from './entry.js';
 import { replaceInQuery } from './links/match-url.js';
-import { memoView } from './drafts/caching-view.js';
-import { keepPace } from '../../fhir/pace.js';
+import { cachingView } from './drafts/caching-view.js';
+import { yieldToEventLoop } from '../../fhir/yield-to-event-loop.js';
 import { inParallel } from './in-parallel.js';
-import { paceUntil } from '../../fhir/pace-until.js';
+import { yieldUntil } from '../../fhir/yield-until.js';
 import { collectCriteria, resolveReferences } from './links/references.js';
-import { rehearseReads } from './drafts/dry-run-reads.js';
+import { dryRunReads } from './drafts/dry-run-reads.js';
 import { answerOf, writeEntry } from './response.js';
 import { isConditional, readSteps, type Step, type Steps } from './steps.js';
-import { wholeAim } from './whole-target.js';
+import { wholeTarget } from './whole-target.js';
 
 /** Reads that are under way at a time. */
 const WIDTH = 8;
 
 /** What was decided on one entry. */
-interface Outcome extends Aimed {
+interface Outcome extends TargetedStep {
   readonly decided: Decided;
 }
 
@@ -51,7 +51,7 @@ export async function executeTransaction(
   const answers: string[] = new Array<string>(values.length);
   const { outcomes, names, written } = await write(steps, call, services);
   await answerWrites(outcomes, written, answers, services);
-  const pace = paceUntil(call.signal);
+  const pace = yieldUntil(call.signal);
   const room = openAnswerRoom(services.limits.body);
   await inParallel(namedReads(steps, names, services), WIDTH, async (entry) => {
     await pace();
@@ -97,40 +97,43 @@ async function write(
   let leave: (() => void) | undefined;
 
   const decide = async (signal: AbortSignal): Promise<Decision<Outcomes>> => {
-    const pace = paceUntil(signal);
-    const view = await memoView(services.store, named, signal);
-    const aims = await aimSteps({ steps: writes, placeholders, searched, view, services, pace });
-    versions.see(aims);
+    const pace = yieldUntil(signal);
+    const view = await cachingView(services.store, named, signal);
+    const writeTargets = await targetSteps({ steps: writes, placeholders, searched, view, services, pace });
+    versions.see(writeTargets);
     const nameOf = (text: string, { entry }: Step): string | undefined => {
       const index = placeholders.find(text, entry);
-      return index === undefined ? undefined : aims.names.get(index);
+      return index === undefined ? undefined : writeTargets.names.get(index);
     };
     const found = await resolveReferences(
       criteria,
       nameOf,
-      aims.view,
+      writeTargets.view,
       { base: bundle.base, principal: bundle.principal },
       services,
     );
-    const names = { ofEntry: (index: number) => aims.names.get(index), ofCriteria: (text: string) => found.get(text) };
+    const names = {
+      ofEntry: (index: number) => writeTargets.names.get(index),
+      ofCriteria: (text: string) => found.get(text),
+    };
     const outcomes: Outcome[] = [];
     const changes: Change[] = [];
     let weight = 0;
-    for (const aimed of aims.aimed) {
+    for (const targeted of writeTargets.targeted) {
       await pace();
-      const { step, plan } = aimed;
+      const { step, plan } = targeted;
       applyLinks(step.links, names);
-      const aim = await wholeAim(aimed, view);
-      weight += plan.weight?.(aim) ?? 0;
+      const writeTarget = await wholeTarget(targeted, view);
+      weight += plan.weight?.(writeTarget) ?? 0;
       if (weight > limits.body) throw inEntry(step.entry.index, tooHeavy(limits.body));
       if (weight > 0) leave ??= await largeTexts?.enter(limits.body, signal);
-      const decided = await forEntry(step.entry.index, () => plan.decide(aim, step.entry.resource));
+      const decided = await forEntry(step.entry.index, () => plan.decide(writeTarget, step.entry.resource));
       // Only what stays as it is may have to be shown.
-      outcomes.push({ ...aimed, ...(decided.changes.length === 0 && { aim }), decided });
+      outcomes.push({ ...targeted, ...(decided.changes.length === 0 && { writeTarget }), decided });
       changes.push(...decided.changes);
     }
-    await rehearseReads(namedReads(steps, aims.names, services), changes, bundle, services, pace);
-    return { changes, guards: aims.guards, result: { outcomes, names: aims.names } };
+    await dryRunReads(namedReads(steps, writeTargets.names, services), changes, bundle, services, pace);
+    return { changes, preconditions: writeTargets.preconditions, result: { outcomes, names: writeTargets.names } };
   };
 
   try {
@@ -158,9 +161,9 @@ class Versions {
   private last: ReadonlyMap<number, string> | undefined;
   private changed: number | undefined;
 
-  see({ aimed }: Aims): void {
+  see({ targeted }: WriteTargets): void {
     const { last } = this;
-    const now = new Map(aimed.map((each) => [each.step.entry.index, describe(each)]));
+    const now = new Map(targeted.map((each) => [each.step.entry.index, describe(each)]));
     if (last !== undefined) {
       this.changed = [...now].find(([index, seen]) => last.get(index) !== seen)?.[0] ?? this.changed;
     }
@@ -172,8 +175,8 @@ class Versions {
   }
 }
 
-function describe({ aim }: Aimed): string {
-  return aim.targets.map(({ id, current }) => `${id}/${current?.version ?? 0}`).join();
+function describe({ writeTarget }: TargetedStep): string {
+  return writeTarget.targets.map(({ id, current }) => `${id}/${current?.version ?? 0}`).join();
 }
 
 const NOTHING: ReadonlyMap<string, StoredVersion> = new Map();
@@ -184,16 +187,16 @@ async function answerWrites(
   answers: string[],
   { limits, audit }: BundleServices,
 ): Promise<void> {
-  const pace = keepPace();
-  const byName = outcomes.some(({ aim }) => aim.isThere === true)
+  const pace = yieldToEventLoop();
+  const byName = outcomes.some(({ writeTarget }) => writeTarget.exists === true)
     ? new Map([...unchanged(outcomes), ...written].map((version) => [`${version.type}/${version.id}`, version]))
     : NOTHING;
   let at = 0;
-  for (const { step, plan, aim, decided } of outcomes) {
+  for (const { step, plan, writeTarget, decided } of outcomes) {
     await pace();
     const own = written.slice(at, (at += decided.changes.length));
     if (own.length === 0) await plan.drop?.();
-    const reply = settled(decided.reply(own), aim, byName);
+    const reply = settled(decided.reply(own), writeTarget, byName);
     audit?.answered(step.call, reply);
     answers[step.entry.index] = await writeEntry(step.entry, reply, limits.resource);
   }
@@ -201,18 +204,20 @@ async function answerWrites(
 
 /** What entries were about that had nothing to write. */
 function unchanged(outcomes: readonly Outcome[]): readonly StoredVersion[] {
-  return outcomes.flatMap(({ aim, decided }) =>
-    aim.isThere === true || decided.changes.length > 0 ? [] : aim.targets.flatMap(({ current }) => current ?? []),
+  return outcomes.flatMap(({ writeTarget, decided }) =>
+    writeTarget.exists === true || decided.changes.length > 0
+      ? []
+      : writeTarget.targets.flatMap(({ current }) => current ?? []),
   );
 }
 
 /** A conditional create may have found what an entry before it creates: what came of that is known only now. */
 function settled(
   reply: Reply,
-  { isThere, targets: [target], type }: Aimed['aim'],
+  { exists, targets: [target], type }: TargetedStep['writeTarget'],
   byName: ReadonlyMap<string, StoredVersion>,
 ): Reply {
-  const version = isThere === true && target !== undefined ? byName.get(`${type}/${target.id}`) : undefined;
+  const version = exists === true && target !== undefined ? byName.get(`${type}/${target.id}`) : undefined;
   if (version === undefined) return reply;
   return {
     ...reply,

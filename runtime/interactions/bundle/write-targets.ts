@@ -1,48 +1,48 @@
 import { FhirError } from '../../fhir/errors.js';
 import type { Resource } from '../../fhir/resource.js';
-import type { Change, Guard } from '../../store/store.js';
-import type { Aim, WritePlan } from '../../core/write/write-plan.js';
+import type { Change, Precondition } from '../../store/store.js';
+import type { WriteTarget, WritePlan } from '../../core/write/write-plan.js';
 import { applyLinks } from './links/apply-links.js';
 import type { BundleServices } from './bundle-services.js';
 import { entryPath, forEntry } from './entry-error.js';
 import { Phase } from './entry.js';
 import { openIdentities } from './identities.js';
 import { replaceInQuery } from './links/match-url.js';
-import type { MemoView } from './drafts/caching-view.js';
+import type { CachingView } from './drafts/caching-view.js';
 import { overlay, type Overlay } from './drafts/overlay.js';
-import type { Pace } from '../../fhir/pace.js';
+import type { Yield } from '../../fhir/yield-to-event-loop.js';
 import { inParallel } from './in-parallel.js';
 import type { Placeholders } from './links/placeholders.js';
 import { isConditional, paramsOf, planOf, type Step } from './steps.js';
-import { wholeAim } from './whole-target.js';
+import { wholeTarget } from './whole-target.js';
 
 /** A step, and the resources that it is about. */
-export interface Aimed {
+export interface TargetedStep {
   readonly step: Step;
   readonly plan: WritePlan;
-  readonly aim: Aim;
+  readonly writeTarget: WriteTarget;
 }
 
-/** All steps aimed. */
-export interface Aims {
+/** All steps targeted. */
+export interface WriteTargets {
   /** In the order of work. */
-  readonly aimed: readonly Aimed[];
+  readonly targeted: readonly TargetedStep[];
   /** The name of each entry's resource, by the place of the entry. */
   readonly names: ReadonlyMap<number, string>;
-  readonly guards: readonly Guard[];
+  readonly preconditions: readonly Precondition[];
   /** The store with all entries laid over it, for conditional references. */
   readonly view: Overlay;
 }
 
-/** What steps are aimed with. */
-export interface AimContext {
+/** What steps are targeted with. */
+export interface TargetContext {
   readonly steps: readonly Step[];
   readonly placeholders: Placeholders;
   /** Types that something in the Bundle searches. */
   readonly searched: ReadonlySet<string>;
-  readonly view: MemoView;
+  readonly view: CachingView;
   readonly services: BundleServices;
-  readonly pace: Pace;
+  readonly pace: Yield;
 }
 
 /** Searches that are under way at a time. */
@@ -53,7 +53,7 @@ const WIDTH = 16;
  *
  * @throws FhirError where one cannot be told, or its preconditions are not met; `bundle-identity`
  */
-export async function aimSteps(context: AimContext): Promise<Aims> {
+export async function targetSteps(context: TargetContext): Promise<WriteTargets> {
   const { steps, view } = context;
   await searchAhead(context);
   const names = new Map<number, string>();
@@ -65,13 +65,13 @@ export async function aimSteps(context: AimContext): Promise<Aims> {
     identities.claim(name, entry.index);
   }
   const laid = overlay(view, context.pace);
-  const aimed: Aimed[] = [];
-  const guards = new Set<Guard>();
+  const targeted: TargetedStep[] = [];
+  const preconditions = new Set<Precondition>();
   // Nobody waits for what depends on nothing, so that the others find its name.
   for (const step of steps) {
     await context.pace();
     if (step.plan === undefined || step.call.interaction !== 'create' || isConditional(step)) continue;
-    const [target] = (await step.plan.aim(view)).targets;
+    const [target] = (await step.plan.resolveTarget(view)).targets;
     if (target !== undefined) names.set(step.entry.index, `${step.call.type}/${target.id}`);
   }
   let left = steps;
@@ -86,29 +86,30 @@ export async function aimSteps(context: AimContext): Promise<Aims> {
       const { index } = step.entry;
       await forEntry(index, async () => {
         const plan = step.plan ?? (await completePlan(step, names, context));
-        const aim = await plan.aim(laid);
+        const writeTarget = await plan.resolveTarget(laid);
         // What another entry writes has no content yet that could be looked at.
-        if (aim.isThere !== true) for (const { id } of aim.targets) identities.claim(`${aim.type}/${id}`, index);
-        const one = { step, plan, aim };
-        const [target] = aim.targets;
-        if (target !== undefined) names.set(index, `${aim.type}/${target.id}`);
-        for (const guard of aim.guards) guards.add(guard);
+        if (writeTarget.exists !== true)
+          for (const { id } of writeTarget.targets) identities.claim(`${writeTarget.type}/${id}`, index);
+        const one = { step, plan, writeTarget };
+        const [target] = writeTarget.targets;
+        if (target !== undefined) names.set(index, `${writeTarget.type}/${target.id}`);
+        for (const precondition of writeTarget.preconditions) preconditions.add(precondition);
         await layOver(one, names, laid, context);
-        aimed.push(one);
+        targeted.push(one);
       });
     }
     if (waiting.length === left.length) throw circular(waiting);
     left = waiting;
   }
-  return { aimed, names, guards: [...guards], view: laid };
+  return { targeted, names, preconditions: [...preconditions], view: laid };
 }
 
 /** Asks the store all that will be asked anyway, side by side. What fails then fails again, where it can be told. */
-async function searchAhead({ steps, view, pace }: AimContext): Promise<void> {
+async function searchAhead({ steps, view, pace }: TargetContext): Promise<void> {
   const plans = steps.filter(isConditional).flatMap(({ plan }) => plan ?? []);
   await inParallel(plans, WIDTH, async (plan) => {
     await pace();
-    await plan.aim(view).catch(() => {});
+    await plan.resolveTarget(view).catch(() => {});
   });
 }
 
@@ -116,7 +117,7 @@ async function searchAhead({ steps, view, pace }: AimContext): Promise<void> {
 async function completePlan(
   { call, entry }: Step,
   names: ReadonlyMap<number, string>,
-  { placeholders, services }: AimContext,
+  { placeholders, services }: TargetContext,
 ): Promise<WritePlan> {
   const nameOf = (text: string): string | undefined => {
     const index = placeholders.find(text, entry);
@@ -133,13 +134,13 @@ async function completePlan(
 
 /** Shows the later steps what this one does, where they could look for it. */
 async function layOver(
-  aimed: Aimed,
+  targeted: TargetedStep,
   names: ReadonlyMap<number, string>,
   laid: Overlay,
-  { searched, view, services: { extract } }: AimContext,
+  { searched, view, services: { extract } }: TargetContext,
 ): Promise<void> {
-  const { step, aim } = aimed;
-  const { type, targets, isThere } = aim;
+  const { step, writeTarget } = targeted;
+  const { type, targets, exists: isThere } = writeTarget;
   if (isThere === true || !searched.has(type)) return;
   if (step.entry.phase === Phase.Delete) {
     for (const { id } of targets) laid.remove(type, id);
@@ -147,18 +148,21 @@ async function layOver(
   }
   const [target] = targets;
   if (target === undefined) return;
-  const content = await draftOf({ ...aimed, aim: await wholeAim(aimed, view) }, names);
+  const content = await draftOf({ ...targeted, writeTarget: await wholeTarget(targeted, view) }, names);
   if (content === undefined) return;
   laid.put({ type, id: target.id, version: (target.current?.version ?? 0) + 1, entries: extract(content) });
 }
 
 /** What will be written, as far as it is known; undefined: nothing will be. */
-async function draftOf({ step, plan, aim }: Aimed, names: ReadonlyMap<number, string>): Promise<Resource | undefined> {
+async function draftOf(
+  { step, plan, writeTarget }: TargetedStep,
+  names: ReadonlyMap<number, string>,
+): Promise<Resource | undefined> {
   const { entry, call, links } = step;
   applyLinks(links, { ofEntry: (index) => names.get(index), ofCriteria: () => undefined });
   if (call.interaction !== 'patch' && call.interaction !== 'conditional-patch') return entry.resource;
   try {
-    return (await plan.decide(aim)).changes.find(isPut)?.content;
+    return (await plan.decide(writeTarget)).changes.find(isPut)?.content;
   } catch (error) {
     // It may test for what has no name yet; if it fails for another reason, it will do so again.
     if (error instanceof FhirError && links.length > 0) return undefined;

@@ -9,8 +9,8 @@ import { MEDIA_TYPES } from '../../format/negotiate.js';
 import { writeJson } from '../../format/write-json.js';
 import { searchDefinitions } from '../../search/parse/definitions.js';
 import type { Call, Reply } from '../../core/call.js';
-import { describeAcross, describeCommon, describeResults, describeSearch } from './describe-search.js';
-import { describeCurrency } from '../../core/definitions/index-status.js';
+import { describeSystemSearch, describeCommon, describeResults, describeSearch } from './describe-search.js';
+import { describeStaleIndex } from '../../core/definitions/index-status.js';
 import { checkParameters, singleParameter } from '../../core/parameters.js';
 import { isKnown } from '../../core/write/preconditions.js';
 import { includableOf } from '../../core/search/read-include.js';
@@ -67,7 +67,7 @@ export async function capabilities(call: Call, services: Services): Promise<Repl
   if (mode === undefined) {
     throw new FhirError('parameter-invalid', `mode is ${MODES.join(', ')}, not ${JSON.stringify(asked.slice(0, 32))}`);
   }
-  const currency = describeCurrency((await services.currency?.notCurrent()) ?? []);
+  const currency = describeStaleIndex((await services.indexStatus?.notCurrent()) ?? []);
   let replies = cache.get(services);
   if (replies === undefined || replies.currency !== currency) {
     const now = new Date();
@@ -204,7 +204,7 @@ function describeConditions(
 
 function describeInteraction(code: string, services: Services): JsonObject {
   if (code === 'search-type') return { code, documentation: describeResults(services) };
-  return code === 'search-system' ? { code, documentation: describeAcross() } : { code };
+  return code === 'search-system' ? { code, documentation: describeSystemSearch() } : { code };
 }
 
 /** Interaction and the type at the start of the path: `read [type]`. */

@@ -91,7 +91,7 @@ export function describeResults({ search, subset }: Pick<Services, 'search' | 's
 }
 
 /** What searches over several types take. */
-export function describeAcross(): string {
+export function describeSystemSearch(): string {
   return (
     'By the parameters that all types have, those that _type names or all of them; _sort, _count, _total, _score, _include, ' +
     '_revinclude and _graph as in searches of one type. By GET and by POST to _search.'

@@ -1,11 +1,11 @@
 import { isAssignedId } from '../../fhir/id.js';
 import { formatInstant } from '../../fhir/instant.js';
 import type { StoredVersion } from '../../store/store.js';
-import type { SeenPage } from './history-visibility.js';
+import type { VisiblePage } from './history-visibility.js';
 
 /** What stands in the Bundle of a history page. */
 export interface HistoryBundle {
-  readonly page: SeenPage;
+  readonly page: VisiblePage;
   /** Absolute URL of the FHIR base. */
   readonly base: string;
   /** URL of this page. */

@@ -1,17 +1,17 @@
 import { neededOn } from '../../auth/access/needed-scopes.js';
 import { scopeMissing } from '../../auth/access/refuse.js';
-import { typesWithin } from '../../auth/access/visible.js';
+import { visibleTypes } from '../../auth/access/visible.js';
 import { OPEN_ACCESS } from '../../auth/scopes/principal.js';
 import type { Reach } from '../../auth/scopes/reach.js';
 import type { HistoryPage, HistoryQuery } from '../../store/store.js';
 import type { Call } from '../../core/call.js';
-import { countSeen, fillPage, type HistoryWalk } from './history-walk.js';
+import { countVisible, fillPage, type HistoryWalk } from './history-walk.js';
 import { withinBudget } from '../../core/search/search-budget.js';
 import type { Services } from '../../core/services.js';
-import { isJudged, isSeen, seenVersions } from '../../core/access/visibility.js';
+import { isJudged, isVisible, visibleVersions } from '../../core/access/visibility.js';
 
 /** A page of what a client may see of a history. */
-export type SeenPage = Omit<HistoryPage, 'total'> & {
+export type VisiblePage = Omit<HistoryPage, 'total'> & {
   /** The same on all pages; absent: contents decide what may be seen, and one page is not all. */
   readonly total?: number;
 };
@@ -24,12 +24,12 @@ export type SeenPage = Omit<HistoryPage, 'total'> & {
  * @param known the total that the first page told
  * @throws FhirError `too-costly` where only the total is asked for, and finding it takes too long
  */
-export async function seenHistory(
+export async function visibleHistory(
   query: HistoryQuery,
   call: Call,
   services: Services,
   known?: number,
-): Promise<SeenPage> {
+): Promise<VisiblePage> {
   const { store, limits, tables } = services;
   const { access } = call.principal;
   if (access === OPEN_ACCESS) return store.history(query, call.signal);
@@ -37,7 +37,7 @@ export async function seenHistory(
   const letter = query.id === undefined ? 's' : 'r';
   const reach = (each: string): Reach => access.on(each, letter);
   const all = type === undefined ? tables.resourceTypes : [type];
-  const types = typesWithin(all, reach);
+  const types = visibleTypes(all, reach);
   if (types.length === 0) throw scopeMissing(neededOn(type ?? '*', letter));
   const within = types.length === all.length ? query : { ...query, types };
   const judged = types.filter((each) => isJudged(each, reach(each)));
@@ -53,7 +53,7 @@ export async function seenHistory(
         signal?.throwIfAborted();
         return store.history(asked, signal);
       },
-      see: (versions) => seenVersions(versions, reach, call, services),
+      see: (versions) => visibleVersions(versions, reach, call, services),
     };
     if (query.count > 0) {
       const page = await fillPage(within, walk);
@@ -65,13 +65,13 @@ export async function seenHistory(
     // What is not judged the store counts.
     const whole = types.filter((each) => !judged.includes(each));
     const others = whole.length === 0 ? 0 : (await walk.ask({ ...from, types: whole, count: 0 })).total;
-    const own = await countSeen(type === undefined ? { ...from, types: judged } : from, walk);
+    const own = await countVisible(type === undefined ? { ...from, types: judged } : from, walk);
     return { versions: [], complete, total: others + own };
   });
 }
 
 /** Whether anything of an instance may be seen: else it is as if it were not there. */
-export async function hasSeenHistory(
+export async function hasVisibleHistory(
   { type, id }: Pick<HistoryQuery, 'type' | 'id'>,
   call: Call,
   services: Services,
@@ -79,7 +79,7 @@ export async function hasSeenHistory(
   if (type === undefined || id === undefined) return true;
   const current = await services.store.read(type, id);
   if (current === undefined) return false;
-  if (await isSeen(current, 'r', call, services)) return true;
-  const { versions } = await seenHistory({ type, id, count: 1 }, call, services);
+  if (await isVisible(current, 'r', call, services)) return true;
+  const { versions } = await visibleHistory({ type, id, count: 1 }, call, services);
   return versions.length > 0;
 }

@@ -48,7 +48,7 @@ export async function fillPage(query: HistoryQuery, { ask, see }: HistoryWalk): 
 }
 
 /** How many versions may be seen. */
-export async function countSeen(query: HistoryQuery, { ask, see }: HistoryWalk): Promise<number> {
+export async function countVisible(query: HistoryQuery, { ask, see }: HistoryWalk): Promise<number> {
   let number = 0;
   for (let after: string | undefined; ;) {
     const page: HistoryPage = await ask({ ...query, ...(after !== undefined && { after }), count: PIECE });

@@ -7,14 +7,14 @@ import type { HistoryQuery } from '../../store/store.js';
 import type { Call, Reply } from '../../core/call.js';
 import { writeHistoryBundle } from './history-bundle.js';
 import { HISTORY_PARAMETERS, readHistoryQuery } from './history-query.js';
-import { hasSeenHistory, seenHistory, type SeenPage } from './history-visibility.js';
+import { hasVisibleHistory, visibleHistory, type VisiblePage } from './history-visibility.js';
 import { isWhollyHiddenByIndex } from '../../core/access/index-visibility.js';
 import { checkForm, FORM, writeLink } from '../../core/search/page-form.js';
 import { PAGE_PARAMETER, type PageState } from '../../core/search/page-link.js';
 import { checkParameters, singleParameter } from '../../core/parameters.js';
 import type { Services } from '../../core/services.js';
-import { showPage } from '../../core/search/render-page.js';
-import { toldInstant } from '../../core/access/disclosed-timestamp.js';
+import { renderPage } from '../../core/search/render-page.js';
+import { disclosedTimestamp } from '../../core/access/disclosed-timestamp.js';
 import { readView } from '../../core/view.js';
 
 /** What a token carries: all that decides on the content of a walk. */
@@ -41,7 +41,7 @@ export async function history(call: Call, services: Services): Promise<Reply> {
     ...(id === undefined ? {} : { id }),
     ...(state === undefined ? {} : { after: state.after }),
   };
-  const page = await seenHistory(query, call, services, totalOf(state, call));
+  const page = await visibleHistory(query, call, services, totalOf(state, call));
   if (page.versions.length === 0 && !(page.total !== undefined && page.total > 0)) {
     await checkExists(query, call, services);
   }
@@ -50,7 +50,7 @@ export async function history(call: Call, services: Services): Promise<Reply> {
   const json = writeHistoryBundle({
     page: {
       ...page,
-      complete: toldInstant(page.complete, call.principal.access, services.tables.resourceTypes, known),
+      complete: disclosedTimestamp(page.complete, call.principal.access, services.tables.resourceTypes, known),
     },
     base: call.base,
     self: link(
@@ -59,7 +59,7 @@ export async function history(call: Call, services: Services): Promise<Reply> {
     ),
     ...(next === undefined ? {} : { next }),
     isTotalOnly,
-    texts: await showPage(page.versions, () => view, services),
+    texts: await renderPage(page.versions, () => view, services),
   });
   return { status: 200, json };
 }
@@ -83,7 +83,7 @@ async function lookedId(call: Call, services: Services): Promise<string | undefi
 
 /** A history of nothing is a failure where the instance never was, and no match where it has older versions. */
 async function checkExists(of: Pick<HistoryQuery, 'type' | 'id'>, call: Call, services: Services): Promise<void> {
-  if (!(await hasSeenHistory(of, call, services)))
+  if (!(await hasVisibleHistory(of, call, services)))
     throw new FhirError('not-found', `There is no ${call.type}/${call.id}`);
 }
 
@@ -102,7 +102,7 @@ function tellerOf({ principal: { scope } }: Call): string {
   return createHash('sha256').update(scope).digest('base64url').slice(0, 16);
 }
 
-async function nextLink(call: Call, asked: Call, page: SeenPage, { pages }: Services): Promise<string | undefined> {
+async function nextLink(call: Call, asked: Call, page: VisiblePage, { pages }: Services): Promise<string | undefined> {
   if (page.next === undefined) return undefined;
   const query = new URLSearchParams([...asked.params].filter(([name]) => CARRIED.includes(name)));
   if (page.total !== undefined && call.principal.access !== OPEN_ACCESS) {

@@ -5,7 +5,7 @@ import { isHiddenByIndex } from '../../core/access/index-visibility.js';
 import { checkParameters } from '../../core/parameters.js';
 import { replyVersion } from '../../core/reply-version.js';
 import type { Services } from '../../core/services.js';
-import { isSeen } from '../../core/access/visibility.js';
+import { isVisible } from '../../core/access/visibility.js';
 import { targetOf } from '../../core/target.js';
 import { viewParameters } from '../../core/view.js';
 
@@ -16,7 +16,7 @@ export async function read(call: Call, services: Services): Promise<Reply> {
   // What may not be seen is as if it were not there.
   const isHidden = await isHiddenByIndex({ type, id }, 'r', call, services);
   const current = await services.store.read(type, isHidden ? newId() : id);
-  if (current === undefined || !(await isSeen(current, 'r', call, services)))
+  if (current === undefined || !(await isVisible(current, 'r', call, services)))
     throw new FhirError('not-found', `There is no ${type}/${id}`);
   return replyVersion(call, current, services);
 }

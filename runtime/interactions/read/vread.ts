@@ -5,7 +5,7 @@ import { isWhollyHiddenByIndex } from '../../core/access/index-visibility.js';
 import { checkParameters } from '../../core/parameters.js';
 import { replyVersion } from '../../core/reply-version.js';
 import type { Services } from '../../core/services.js';
-import { isSeen } from '../../core/access/visibility.js';
+import { isVisible } from '../../core/access/visibility.js';
 import { targetOf } from '../../core/target.js';
 import { viewParameters } from '../../core/view.js';
 
@@ -17,7 +17,7 @@ export async function vread(call: Call, services: Services): Promise<Reply> {
   const isHidden = await isWhollyHiddenByIndex({ type, id }, 'r', call, services);
   const looked = isHidden ? newId() : id;
   const stored = version === undefined ? undefined : await services.store.readVersion(type, looked, version);
-  if (stored === undefined || !(await isSeen(stored, 'r', call, services)))
+  if (stored === undefined || !(await isVisible(stored, 'r', call, services)))
     throw new FhirError('not-found', `There is no version ${call.versionId} of ${type}/${id}`);
   return replyVersion(call, stored, services);
 }

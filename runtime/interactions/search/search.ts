@@ -1,17 +1,17 @@
-import type { Note } from '../../fhir/note.js';
+import type { OutcomeIssue } from '../../fhir/outcome-issue.js';
 import type { FindPage, FindQuery } from '../../store/store.js';
 import type { Call, Reply } from '../../core/call.js';
 import { findPage } from '../../core/search/find-page.js';
 import { openGraph } from '../../core/search/graph/include-graph.js';
-import { storedBeyondNotes } from '../../core/search/contained-chains.js';
-import { checkContainedScope, cutMembers, cutNotes } from '../../core/search/contained-search.js';
-import { describeCurrency } from '../../core/definitions/index-status.js';
-import { namesNotCurrent } from '../../core/definitions/stale-parameters.js';
+import { containedChainWarnings } from '../../core/search/contained-chains.js';
+import { checkContainedScope, cutContained, containedCutWarnings } from '../../core/search/contained-search.js';
+import { describeStaleIndex } from '../../core/definitions/index-status.js';
+import { staleParameters } from '../../core/definitions/stale-parameters.js';
 import { checkForm, writeLink } from '../../core/search/page-form.js';
 import { PAGE_PARAMETER } from '../../core/search/page-link.js';
-import { boundSearch, type SearchBounds } from '../../core/search/search-constraints.js';
+import { constrainSearch, type SearchConstraints } from '../../core/search/search-constraints.js';
 import { replySearchBundle } from '../../core/search/search-bundle.js';
-import { cutNote, graphCutNote } from '../../core/search/search-warnings.js';
+import { includesCutWarning, graphCutWarning } from '../../core/search/search-warnings.js';
 import { readMembership } from '../../core/search/search-parts.js';
 import { readSearchRequest, type SearchRequest } from '../../core/search/search-request.js';
 import { scoresOf } from '../../core/search/search-scores.js';
@@ -21,9 +21,9 @@ import { includeViews, matchViews } from '../../core/search/search-views.js';
 import { checkEffect, openWalk, sealWalk, type Walk } from '../../core/search/search-walk.js';
 import { TYPES } from '../../core/search/read-types.js';
 import type { Services } from '../../core/services.js';
-import { unindexedNotes } from '../../core/search/unindexed-warnings.js';
-import { showPage } from '../../core/search/render-page.js';
-import { toldInstant } from '../../core/access/disclosed-timestamp.js';
+import { unindexedWarnings } from '../../core/search/unindexed-warnings.js';
+import { renderPage } from '../../core/search/render-page.js';
+import { disclosedTimestamp } from '../../core/access/disclosed-timestamp.js';
 
 /**
  * `GET [base]/[type]?…`, `[base]/[type]/[id]/[type or *]?…` and `[base]?…`, and `POST` to the same with `_search`: a page of
@@ -47,7 +47,7 @@ export async function search(call: Call, services: Services): Promise<Reply> {
     services,
   );
   checkContainedScope(request, scope);
-  const bounds = await boundSearch(call, scope, request, services);
+  const bounds = await constrainSearch(call, scope, request, services);
   const effect = bounds?.effect ?? '';
   checkEffect(walk, effect);
   const { maxResults = Infinity, view } = request;
@@ -64,7 +64,7 @@ export async function search(call: Call, services: Services): Promise<Reply> {
   const graph =
     request.graph === undefined ? undefined : await openGraph(request.graph, types, walk.began, call, services);
   const page = await findPage(parts, request, query, call, services, bounds);
-  const versions = await cutMembers(page.versions, services);
+  const versions = await cutContained(page.versions, services);
   const shown = walk.shown + page.versions.length;
   const hasNext = count > 0 && page.next !== undefined && shown < maxResults;
   const next = hasNext
@@ -81,24 +81,26 @@ export async function search(call: Call, services: Services): Promise<Reply> {
     page: {
       ...page,
       versions,
-      complete: toldInstant(page.complete, call.principal.access, services.tables.resourceTypes),
+      complete: disclosedTimestamp(page.complete, call.principal.access, services.tables.resourceTypes),
     },
     ...(total !== undefined && { total }),
     base: call.base,
     self: isFirst ? selfLink(call, scope, request, bounds) : writeLink(call, scope.path, pageParameter(call)),
     ...(next !== undefined && { next }),
-    texts: await showPage(versions, matchViews(view, isAcross, subset), services),
+    texts: await renderPage(versions, matchViews(view, isAcross, subset), services),
     ...(request.scored !== undefined && { scores: await scoresOf(page.versions, request.scored, services) }),
     included,
-    includedTexts: await showPage(included, includeViews(view), services),
+    includedTexts: await renderPage(included, includeViews(view), services),
     notes: [
       ...request.notes,
-      ...(include === undefined || page.cut === undefined ? [] : [cutNote(page.cut, include)]),
-      ...(reached?.isCut === true ? [graphCutNote(includes)] : []),
+      ...(include === undefined || page.cut === undefined ? [] : [includesCutWarning(page.cut, include)]),
+      ...(reached?.isCut === true ? [graphCutWarning(includes)] : []),
       ...(await currencyNotes({ used: asked }, services)),
-      ...(request.contained === undefined ? [] : await cutNotes(call.principal.access, services, call.signal)),
-      ...(await storedBeyondNotes(request.beyond ?? [], call.principal.access, services, call.signal)),
-      ...(await unindexedNotes(asked, types, call.principal.access, services, call.signal)),
+      ...(request.contained === undefined
+        ? []
+        : await containedCutWarnings(call.principal.access, services, call.signal)),
+      ...(await containedChainWarnings(request.beyond ?? [], call.principal.access, services, call.signal)),
+      ...(await unindexedWarnings(asked, types, call.principal.access, services, call.signal)),
     ],
   });
 }
@@ -120,7 +122,7 @@ function selfLink(
   call: Call,
   { path }: SearchScope,
   { understood, types }: SearchRequest,
-  bounds: SearchBounds | undefined,
+  bounds: SearchConstraints | undefined,
 ): string {
   const pairs = understood.filter(({ isInUrl }) => isInUrl).map(({ name, value }) => [name, value] as const);
   if (bounds !== undefined && bounds.types.length < types.length) pairs.push([TYPES, bounds.types.join(',')]);
@@ -144,7 +146,7 @@ async function nextLink(
 }
 
 /** Of the parameters that were used: which of them may miss or add results. */
-async function currencyNotes(request: Pick<SearchRequest, 'used'>, services: Services): Promise<Note[]> {
-  const text = describeCurrency(await namesNotCurrent(request, services));
+async function currencyNotes(request: Pick<SearchRequest, 'used'>, services: Services): Promise<OutcomeIssue[]> {
+  const text = describeStaleIndex(await staleParameters(request, services));
   return text === undefined ? [] : [{ severity: 'warning', issue: 'incomplete', code: 'index-not-current', text }];
 }

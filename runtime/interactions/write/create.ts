@@ -1,5 +1,5 @@
 import type { Resource } from '../../fhir/resource.js';
-import { createAimer } from './target-resolver.js';
+import { createResolver } from './target-resolver.js';
 import { checkResource } from '../../core/write/check-resource.js';
 import { checkParameters } from '../../core/parameters.js';
 import { handOn } from '../../core/write/parsed-bodies.js';
@@ -14,7 +14,7 @@ import type { WritePlanner } from '../../core/write/write-plan.js';
  */
 export const planCreate: WritePlanner = async (call, services) => {
   checkParameters(call);
-  const aimer = await createAimer(call, services);
+  const aimer = await createResolver(call, services);
   const resource = checkResource(call.body, typeOf(call));
   // An id in the body is ignored, so it need not be a right one either.
   const { id: _id, ...rest } = resource;

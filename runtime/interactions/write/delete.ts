@@ -1,14 +1,14 @@
 import { successOutcome } from '../../fhir/operation-outcome.js';
 import type { Deletion, StoredVersion } from '../../store/store.js';
 import { MAX_DELETED, several } from './write-target.js';
-import { criteriaOf, updateAimer } from './target-resolver.js';
+import { criteriaOf, updateResolver } from './target-resolver.js';
 import type { Call, Reply } from '../../core/call.js';
 import { matchCriteria, type Criteria } from '../../core/search/criteria.js';
 import { checkParameters } from '../../core/parameters.js';
 import { checkWrite, liveVersion } from '../../core/write/preconditions.js';
 import type { Services } from '../../core/services.js';
 import { targetOf } from '../../core/target.js';
-import type { Aim, Decided, WritePlanner, WriteView } from '../../core/write/write-plan.js';
+import type { WriteTarget, Decided, WritePlanner, WriteView } from '../../core/write/write-plan.js';
 
 /**
  * `DELETE [base]/[type]/[id]`: a logical deletion, past versions stay. What is gone already, or never was, is no
@@ -18,9 +18,9 @@ export const planDelete: WritePlanner = async (call) => {
   checkParameters(call);
   const { type, id } = targetOf(call);
   return {
-    ...updateAimer(call),
-    decide: async (aim) =>
-      decide(call, aim, ([target]) =>
+    ...updateResolver(call),
+    decide: async (writeTarget) =>
+      decide(call, writeTarget, ([target]) =>
         target?.current === undefined ? `There never was a ${type}/${id}` : `${type}/${id} was deleted already`,
       ),
   };
@@ -34,8 +34,9 @@ export const planConditionalDelete: WritePlanner = async (call, services) => {
   const criteria = await criteriaOf(call, services);
   return {
     keys: [criteria.key],
-    aim: (view) => aimAtAll(call, criteria, view, services),
-    decide: async (aim) => decide(call, aim, () => `Nothing is deleted: no resource fulfils ${shown(criteria)}`),
+    resolveTarget: (view) => aimAtAll(call, criteria, view, services),
+    decide: async (writeTarget) =>
+      decide(call, writeTarget, () => `Nothing is deleted: no resource fulfils ${shown(criteria)}`),
   };
 };
 
@@ -44,10 +45,10 @@ async function aimAtAll(
   criteria: Criteria,
   view: WriteView,
   { deletesMultiple = false, store }: Services,
-): Promise<Aim> {
+): Promise<WriteTarget> {
   const { type, where } = criteria;
   const most = deletesMultiple ? MAX_DELETED : 1;
-  const { found, guards } = await matchCriteria(criteria, view, most + 1);
+  const { found, preconditions } = await matchCriteria(criteria, view, most + 1);
   const isConditional = conditions.ifMatch !== undefined;
   if (found.length > 1 && (!deletesMultiple || isConditional)) {
     throw isConditional && deletesMultiple
@@ -59,12 +60,12 @@ async function aimAtAll(
     throw several(criteria, `At once ${MAX_DELETED} may be deleted, and ${total} fulfil`);
   }
   if (found.length < 2) checkWrite(conditions, found[0]);
-  return { type, targets: found.map((current) => ({ id: current.id, current })), guards };
+  return { type, targets: found.map((current) => ({ id: current.id, current })), preconditions };
 }
 
 /** @param explain what to say where there is nothing to delete */
-function decide(call: Call, aim: Aim, explain: (targets: Aim['targets']) => string): Decided {
-  const { type, targets } = aim;
+function decide(call: Call, writeTarget: WriteTarget, explain: (targets: WriteTarget['targets']) => string): Decided {
+  const { type, targets } = writeTarget;
   const changes = targets.flatMap(({ id, current }): Deletion[] =>
     liveVersion(current) === undefined ? [] : [{ type, id, expected: current?.version ?? 0 }],
   );

@@ -1,8 +1,8 @@
 import { FhirError } from '../../fhir/errors.js';
 import type { Resource } from '../../fhir/resource.js';
 import type { Put } from '../../store/store.js';
-import { findTarget, targetOfAim } from './write-target.js';
-import { criteriaOf, updateAimer, type Aimer } from './target-resolver.js';
+import { findTarget, singleTarget } from './write-target.js';
+import { criteriaOf, updateResolver, type TargetResolver } from './target-resolver.js';
 import type { Call, Reply, SentPatch } from '../../core/call.js';
 import { composePut } from '../../core/write/compose-change.js';
 import { LARGE_BODY } from '../../core/write/large-bodies.js';
@@ -14,7 +14,7 @@ import { readStored } from '../../core/read-stored.js';
 import { atPlace, patchTypes } from '../../core/patch/sent-patch.js';
 import type { Services } from '../../core/services.js';
 import { validateParameters } from './validate-patch.js';
-import type { Aim, Target, WritePlan, WritePlanner } from '../../core/write/write-plan.js';
+import type { WriteTarget, Target, WritePlan, WritePlanner } from '../../core/write/write-plan.js';
 
 /** What is particular to patching resources of one kind. */
 export interface PatchHandling {
@@ -30,25 +30,25 @@ export interface PatchHandling {
 
 /** `PATCH [base]/[type]/[id]`. https://hl7.org/fhir/R5/http.html#patch */
 export const planPatch: WritePlanner = async (call, services) =>
-  patchPlan(call, patchAimer(call), services, plainly(services));
+  patchPlan(call, patchResolver(call), services, plainly(services));
 
 /** `PATCH [base]/[type]?…`: the same for the one resource that criteria find. */
 export const planConditionalPatch: WritePlanner = async (call, services) =>
-  patchPlan(call, await matchingPatchAimer(call, services), services, plainly(services));
+  patchPlan(call, await conditionalPatchResolver(call, services), services, plainly(services));
 
 /**
  * The resource of the URL, which has to be there.
  *
  * @throws FhirError `not-found`, `deleted`
  */
-export function patchAimer(call: Call): Aimer {
+export function patchResolver(call: Call): TargetResolver {
   checkParameters(call);
-  const { keys, aim } = updateAimer(call);
+  const { keys, resolveTarget: writeTarget } = updateResolver(call);
   return {
     keys,
-    async aim(view) {
-      const found = await aim(view);
-      const { id, current } = targetOfAim(found);
+    async resolveTarget(view) {
+      const found = await writeTarget(view);
+      const { id, current } = singleTarget(found);
       if (current === undefined) throw new FhirError('not-found', `There is no ${found.type}/${id}`);
       if (liveVersion(current) === undefined) {
         throw new FhirError('deleted', `${found.type}/${id} was deleted with version ${current.version}`);
@@ -59,34 +59,34 @@ export function patchAimer(call: Call): Aimer {
 }
 
 /** The resource that criteria find. @throws FhirError `not-found`, `precondition-failed` */
-export async function matchingPatchAimer(call: Call, services: Services): Promise<Aimer> {
+export async function conditionalPatchResolver(call: Call, services: Services): Promise<TargetResolver> {
   const criteria = await criteriaOf(call, services);
   return {
     keys: [criteria.key],
-    async aim(view): Promise<Aim> {
-      const { target, guards } = await findTarget(criteria, call.conditions, view);
+    async resolveTarget(view): Promise<WriteTarget> {
+      const { target, preconditions } = await findTarget(criteria, call.conditions, view);
       if (target === undefined) {
         throw new FhirError(
           'not-found',
           `There is nothing to patch: no resource fulfils ${criteria.text.slice(0, 200)}`,
         );
       }
-      return { type: criteria.type, targets: [target], guards };
+      return { type: criteria.type, targets: [target], preconditions };
     },
   };
 }
 
 /** @param handling how resources of this kind are patched */
-export function patchPlan(call: Call, aimer: Aimer, services: Services, handling: PatchHandling): WritePlan {
+export function patchPlan(call: Call, aimer: TargetResolver, services: Services, handling: PatchHandling): WritePlan {
   const patch = checkPatch(call, services);
   return {
     ...aimer,
-    weight(aim) {
-      const size = liveVersion(targetOfAim(aim).current)?.json.length ?? 0;
+    weight(writeTarget) {
+      const size = liveVersion(singleTarget(writeTarget).current)?.json.length ?? 0;
       return size > LARGE_BODY ? size : 0;
     },
-    async decide(aim) {
-      const target = targetOfAim(aim);
+    async decide(writeTarget) {
+      const target = singleTarget(writeTarget);
       const live = liveVersion(target.current);
       if (live === undefined) throw new Error('a patch of nothing');
       const shown = await handling.show(await readStored(live.json, services), target);

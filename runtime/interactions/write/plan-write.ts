@@ -5,7 +5,7 @@ import { planConditionalUpdateBinary, planCreateBinary, planUpdateBinary } from 
 import type { Call } from '../../core/call.js';
 import { planCreate } from './create.js';
 import { planConditionalDelete, planDelete } from './delete.js';
-import { guarded } from '../../core/access/check-write.js';
+import { withWriteAccess } from '../../core/access/check-write.js';
 import { planConditionalPatch, planPatch } from './patch.js';
 import type { Services } from '../../core/services.js';
 import { planConditionalUpdate, planUpdate } from './update.js';
@@ -33,9 +33,9 @@ export const BINARY_PLANNERS: Planners = guardAll([
   ['conditional-patch', planConditionalPatchBinary],
 ]);
 
-/** No plan is made past the guard. */
+/** No plan is made past the precondition. */
 function guardAll(planners: readonly (readonly [Interaction, WritePlanner])[]): Planners {
-  return new Map(planners.map(([interaction, planner]) => [interaction, guarded(planner)]));
+  return new Map(planners.map(([interaction, planner]) => [interaction, withWriteAccess(planner)]));
 }
 
 /**

@@ -24,7 +24,7 @@ export function replyPut(call: Call, { current }: Target, after: StoredVersion |
  * The answer to a conditional create of what is there: as if it had just been created, but for the status.
  * https://hl7.org/fhir/R5/http.html#ccreate
  */
-export function replyThere(call: Call, { current }: Target): Reply {
+export function replyExisting(call: Call, { current }: Target): Reply {
   if (current === undefined) throw new FhirError('internal');
   const reply = replyWritten(call, 200, current, 'is there already');
   return { ...reply, location: versionPath(current) };

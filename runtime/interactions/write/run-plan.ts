@@ -4,7 +4,7 @@ import type { InteractionHandler } from '../../core/services.js';
 import { storeView } from '../../core/store-view.js';
 import type { Decided, WritePlanner } from '../../core/write/write-plan.js';
 
-/** The interaction that a planner of writes makes: plan, aim, decide, write; the latter three until nobody interferes. */
+/** The interaction that a planner of writes makes: plan, writeTarget, decide, write; the latter three until nobody interferes. */
 export function runPlan(planner: WritePlanner): InteractionHandler {
   return async (call, services) => {
     const { store } = services;
@@ -12,11 +12,11 @@ export function runPlan(planner: WritePlanner): InteractionHandler {
     const view = storeView(store);
     let leave: (() => void) | undefined;
     const decide = async (signal: AbortSignal): Promise<Decision<Decided>> => {
-      const aim = await plan.aim(view);
-      const weight = plan.weight?.(aim) ?? 0;
+      const writeTarget = await plan.resolveTarget(view);
+      const weight = plan.weight?.(writeTarget) ?? 0;
       if (weight > 0) leave ??= await services.largeTexts?.enter(weight, signal);
-      const decided = await plan.decide(aim);
-      return { changes: decided.changes, guards: aim.guards, result: decided };
+      const decided = await plan.decide(writeTarget);
+      return { changes: decided.changes, preconditions: writeTarget.preconditions, result: decided };
     };
     try {
       const { result, written } = await commit(store, plan.keys, decide, { whenDone: () => leave?.() });

@@ -1,6 +1,6 @@
 import { FhirError } from '../../fhir/errors.js';
 import { newId } from '../../fhir/id.js';
-import { aimAtId, aimAtMatch, aimAtNew } from './write-target.js';
+import { targetById, targetByCriteria, targetForCreate } from './write-target.js';
 import type { Call } from '../../core/call.js';
 import { readCriteria, splitQuery, type Criteria } from '../../core/search/criteria.js';
 import { readEtags } from '../../core/write/preconditions.js';
@@ -9,22 +9,25 @@ import { targetOf, typeOf } from '../../core/target.js';
 import type { WritePlan } from '../../core/write/write-plan.js';
 
 /** The part of a plan that finds out which resource a write is about. */
-export type Aimer = Pick<WritePlan, 'keys' | 'aim'>;
+export type TargetResolver = Pick<WritePlan, 'keys' | 'resolveTarget'>;
 
 /** Of a create, be it conditional. @throws FhirError for criteria that cannot be used */
-export async function createAimer(call: Call, services: Services): Promise<Aimer> {
+export async function createResolver(call: Call, services: Services): Promise<TargetResolver> {
   const type = typeOf(call);
   const criteria = await readIfNoneExist(call, type, services);
   const id = newId();
-  return { keys: criteria === undefined ? [] : [criteria.key], aim: (view) => aimAtNew(type, id, criteria, view) };
+  return {
+    keys: criteria === undefined ? [] : [criteria.key],
+    resolveTarget: (view) => targetForCreate(type, id, criteria, view),
+  };
 }
 
 /** Of an update of what the URL names. @throws FhirError `header-invalid` */
-export function updateAimer(call: Call): Aimer {
+export function updateResolver(call: Call): TargetResolver {
   const { type, id } = targetOf(call);
   // Before anything is looked up: it would be told of what may be seen alone.
   readEtags(call.conditions);
-  return { keys: [`${type}/${id}`], aim: (view) => aimAtId(type, id, call.conditions, view) };
+  return { keys: [`${type}/${id}`], resolveTarget: (view) => targetById(type, id, call.conditions, view) };
 }
 
 /**
@@ -33,12 +36,16 @@ export function updateAimer(call: Call): Aimer {
  * @param sent the id in the body
  * @throws FhirError for criteria that cannot be used
  */
-export async function matchAimer(call: Call, sent: string | undefined, services: Services): Promise<Aimer> {
+export async function conditionalResolver(
+  call: Call,
+  sent: string | undefined,
+  services: Services,
+): Promise<TargetResolver> {
   const criteria = await criteriaOf(call, services);
   const ids = { sent, made: newId() };
   return {
     keys: [criteria.key, ...(sent === undefined ? [] : [`${criteria.type}/${sent}`])],
-    aim: (view) => aimAtMatch(criteria, ids, call.conditions, view),
+    resolveTarget: (view) => targetByCriteria(criteria, ids, call.conditions, view),
   };
 }
 

@@ -1,4 +1,4 @@
-import { matchAimer, updateAimer } from './target-resolver.js';
+import { conditionalResolver, updateResolver } from './target-resolver.js';
 import { checkId, checkResource, sentId } from '../../core/write/check-resource.js';
 import { checkParameters } from '../../core/parameters.js';
 import { putPlan } from './put-plan.js';
@@ -16,7 +16,7 @@ export const planUpdate: WritePlanner = async (call, services) => {
   const resource = checkResource(call.body, type);
   checkId(resource, id);
   validateResource(resource, call, services);
-  return putPlan(call, updateAimer(call), resource, services);
+  return putPlan(call, updateResolver(call), resource, services);
 };
 
 /**
@@ -25,7 +25,7 @@ export const planUpdate: WritePlanner = async (call, services) => {
  */
 export const planConditionalUpdate: WritePlanner = async (call, services) => {
   const resource = checkResource(call.body, typeOf(call));
-  const aimer = await matchAimer(call, sentId(resource), services);
+  const aimer = await conditionalResolver(call, sentId(resource), services);
   validateResource(resource, call, services);
   return putPlan(call, aimer, resource, services);
 };

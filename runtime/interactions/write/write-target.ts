@@ -1,9 +1,9 @@
 import { FhirError } from '../../fhir/errors.js';
-import type { Guard } from '../../store/store.js';
+import type { Precondition } from '../../store/store.js';
 import type { Conditions } from '../../core/call.js';
 import { matchCriteria, type Criteria } from '../../core/search/criteria.js';
 import { checkWrite, liveVersion } from '../../core/write/preconditions.js';
-import type { Aim, Target, WriteView } from '../../core/write/write-plan.js';
+import type { WriteTarget, Target, WriteView } from '../../core/write/write-plan.js';
 
 /** What conditional deletion removes at once, at most. */
 export const MAX_DELETED = 1000;
@@ -17,38 +17,43 @@ export async function findTarget(
   criteria: Criteria,
   conditions: Conditions,
   view: WriteView,
-): Promise<{ readonly target: Target | undefined; readonly guards: readonly Guard[] }> {
-  const { found, guards } = await matchCriteria(criteria, view, 2);
+): Promise<{ readonly target: Target | undefined; readonly preconditions: readonly Precondition[] }> {
+  const { found, preconditions } = await matchCriteria(criteria, view, 2);
   const [only, second] = found;
   if (second !== undefined) throw several(criteria);
   checkWrite(conditions, only);
-  return { target: only === undefined ? undefined : { id: only.id, current: only }, guards };
+  return { target: only === undefined ? undefined : { id: only.id, current: only }, preconditions };
 }
 
 /** The resource of a URL, its preconditions checked. */
-export async function aimAtId(type: string, id: string, conditions: Conditions, view: WriteView): Promise<Aim> {
+export async function targetById(
+  type: string,
+  id: string,
+  conditions: Conditions,
+  view: WriteView,
+): Promise<WriteTarget> {
   const current = await view.read(type, id);
   checkWrite(conditions, current);
-  return { type, targets: [{ id, current }], guards: [] };
+  return { type, targets: [{ id, current }], preconditions: [] };
 }
 
 /**
- * Where a conditional create goes: to a new id, or nowhere, where what is looked for is there already. That needs no guard,
+ * Where a conditional create goes: to a new id, or nowhere, where what is looked for is there already. That needs no precondition,
  * because nothing is written. https://hl7.org/fhir/R5/http.html#ccreate
  *
  * @throws FhirError `precondition-failed`
  */
-export async function aimAtNew(
+export async function targetForCreate(
   type: string,
   id: string,
   criteria: Criteria | undefined,
   view: WriteView,
-): Promise<Aim> {
+): Promise<WriteTarget> {
   // Nobody else makes this id, so that there is no need to look.
-  if (criteria === undefined) return { type, targets: [{ id, current: undefined }], guards: [] };
-  const { target, guards } = await findTarget(criteria, {}, view);
-  if (target !== undefined) return { type, targets: [target], guards: [], isThere: true };
-  return { type, targets: [{ id, current: undefined }], guards };
+  if (criteria === undefined) return { type, targets: [{ id, current: undefined }], preconditions: [] };
+  const { target, preconditions } = await findTarget(criteria, {}, view);
+  if (target !== undefined) return { type, targets: [target], preconditions: [], exists: true };
+  return { type, targets: [{ id, current: undefined }], preconditions };
 }
 
 /**
@@ -58,27 +63,27 @@ export async function aimAtNew(
  * @param sentId the id in the body; absent: there is none
  * @throws FhirError `precondition-failed`, `id-mismatch`, `id-taken`
  */
-export async function aimAtMatch(
+export async function targetByCriteria(
   criteria: Criteria,
   ids: { readonly sent: string | undefined; readonly made: string },
   conditions: Conditions,
   view: WriteView,
-): Promise<Aim> {
+): Promise<WriteTarget> {
   const { type } = criteria;
-  const { target, guards } = await findTarget(criteria, conditions, view);
+  const { target, preconditions } = await findTarget(criteria, conditions, view);
   const { sent } = ids;
   if (target !== undefined) {
-    if (sent === undefined || sent === target.id) return { type, targets: [target], guards };
+    if (sent === undefined || sent === target.id) return { type, targets: [target], preconditions };
     const text = `The body has the id "${sent}", the resource that fulfils the criteria "${target.id}"; leave it out`;
     throw new FhirError('id-mismatch', text, { expression: `${type}.id` });
   }
-  if (sent === undefined) return { type, targets: [{ id: ids.made, current: undefined }], guards };
+  if (sent === undefined) return { type, targets: [{ id: ids.made, current: undefined }], preconditions };
   const current = await view.read(type, sent);
   if (liveVersion(current) !== undefined) {
     const text = `${type}/${sent} is there, and does not fulfil the criteria; leave out the id, or update it by its URL`;
     throw new FhirError('id-taken', text, { expression: `${type}.id` });
   }
-  return { type, targets: [{ id: sent, current }], guards };
+  return { type, targets: [{ id: sent, current }], preconditions };
 }
 
 /** Says that criteria find too much. */
@@ -92,7 +97,7 @@ export function several({ text, part }: Pick<Criteria, 'text' | 'part'>, what = 
 }
 
 /** The one target of a write that always has one. */
-export function targetOfAim({ targets: [target] }: Aim): Target {
+export function singleTarget({ targets: [target] }: WriteTarget): Target {
   if (target === undefined) throw new Error('a write without a target');
   return target;
 }

@@ -1,5 +1,5 @@
 import { withRows, type IndexMaker } from '../../search/index-record.js';
-import { OWN_MAPS } from '../../store/system-maps.js';
+import { SYSTEM_MAPS } from '../../store/system-maps.js';
 import type { Store } from '../../store/store.js';
 import { readIndexRecord, swapIndexRecord } from '../../core/definitions/index-status.js';
 
@@ -35,7 +35,7 @@ export async function openReindexRecord(store: Pick<Store, 'maps'>, maker: Index
   const by = `${maker.whole} ${epoch}`;
 
   async function look(type: string): Promise<{ readonly text: string | undefined; readonly position: Position }> {
-    const text = await maps.get(OWN_MAPS.reindex, type);
+    const text = await maps.get(SYSTEM_MAPS.reindex, type);
     const position = text === undefined ? undefined : (JSON.parse(text) as Position);
     return { text, position: position?.by === by ? position : { by, isDone: false } };
   }
@@ -44,7 +44,7 @@ export async function openReindexRecord(store: Pick<Store, 'maps'>, maker: Index
     for (;;) {
       const { text, position } = await look(type);
       if (position.isDone && text !== undefined) return;
-      if (await maps.swap(OWN_MAPS.reindex, type, text, JSON.stringify(next))) return;
+      if (await maps.swap(SYSTEM_MAPS.reindex, type, text, JSON.stringify(next))) return;
     }
   }
 
@@ -71,7 +71,7 @@ export async function openReindexRecord(store: Pick<Store, 'maps'>, maker: Index
         }
       }
       // Whoever begins again when all is current wants it all anew.
-      for (const type of new Set([...types, ...all])) await maps.delete(OWN_MAPS.reindex, type);
+      for (const type of new Set([...types, ...all])) await maps.delete(SYSTEM_MAPS.reindex, type);
     },
   };
 }

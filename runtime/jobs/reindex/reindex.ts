@@ -1,10 +1,10 @@
 import { FhirError } from '../../fhir/errors.js';
 import { DEFAULT_LIMITS, type Limits } from '../../fhir/limits.js';
 import { clientMeta, withMeta } from '../../fhir/meta.js';
-import { keepPace, type Pace } from '../../fhir/pace.js';
+import { yieldToEventLoop, type Yield } from '../../fhir/yield-to-event-loop.js';
 import type { Resource } from '../../fhir/resource.js';
 import { readJson } from '../../format/read-json.js';
-import { CUT_ENTRY, CUT_REASON, extractContainedAtPace } from '../../search/contained.js';
+import { CUT_ENTRY, CUT_REASON, extractContainedYielding } from '../../search/contained.js';
 import { EVERYTHING } from '../../search/query/query.js';
 import { fitWords } from '../../search/text/fit-words.js';
 import type { FindPage, Reindexed, Store, StoredVersion } from '../../store/store.js';
@@ -52,7 +52,7 @@ export async function reindexType(type: string, job: ReindexJob): Promise<number
   let replaced = 0;
   let size = 20;
   let unsaved = 0;
-  const pace = keepPace();
+  const pace = yieldToEventLoop();
   for (;;) {
     signal.throwIfAborted();
     const query = { type, where: EVERYTHING, sort: [], count: size, total: 'none' as const };
@@ -93,14 +93,14 @@ function nextSize({ versions }: FindPage): number {
 async function toReindexed(
   stored: StoredVersion,
   { extract, limits = DEFAULT_LIMITS, onUnindexed }: ReindexJob,
-  pace: Pace,
+  pace: Yield,
 ): Promise<Reindexed[]> {
   const { type, id, version, json } = stored;
   if (json === undefined) return [];
   const content = readJson(json, DEPTH) as Resource;
   const resource = withMeta(content, id, clientMeta(content));
   const entries = extract(resource);
-  const { contained, isCut } = await extractContainedAtPace(resource, extract, limits.resource, pace);
+  const { contained, isCut } = await extractContainedYielding(resource, extract, limits.resource, pace);
   if (isCut) onUnindexed?.(stored, CUT_REASON);
   const all = isCut ? [...entries, CUT_ENTRY] : entries;
   await pace();

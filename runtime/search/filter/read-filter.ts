@@ -3,7 +3,7 @@ import { FhirError } from '../../fhir/errors.js';
 import type { CriterionContext } from '../parse/criterion-context.js';
 import type { Filter, FilterTest } from '../parse/link-step.js';
 import { MAX_LINKS } from '../parse/link-name.js';
-import { isMembers } from '../parse/members.js';
+import { isMembership } from '../parse/members.js';
 import { readFound } from '../parse/parse-links.js';
 import { findPlainRow } from '../parse/parse-plain.js';
 import type { Condition } from '../query/query.js';
@@ -88,7 +88,7 @@ function tooWide(): FhirError {
 
 /** Whether filters compare with a parameter: not with words and members. */
 function isComparable(row: SearchRow | undefined): row is SearchRow {
-  return row !== undefined && !isMembers(row.code) && !isWords(row);
+  return row !== undefined && !isMembership(row.code) && !isWords(row);
 }
 
 function compare({ text, operator, value }: FilterTest, row: SearchRow, context: CriterionContext): Condition {

@@ -38,7 +38,7 @@ const TAKEN: Readonly<Record<MembersCriterion['members'], readonly string[]>> = 
 export const MAX_LISTINGS = 100;
 
 /** Whether a parameter asks for membership. */
-export function isMembers(code: string): code is MembersCriterion['members'] {
+export function isMembership(code: string): code is MembersCriterion['members'] {
   return Object.hasOwn(TAKEN, code);
 }
 
@@ -47,7 +47,7 @@ export function isMembers(code: string): code is MembersCriterion['members'] {
  *
  * @throws FhirError `parameter-invalid`, `modifier-unknown`
  */
-export function parseMembers(
+export function parseMembership(
   members: MembersCriterion['members'],
   modifier: string,
   value: string,

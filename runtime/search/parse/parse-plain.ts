@@ -5,7 +5,7 @@ import { MAX_PLACES, PLACE_PARSERS } from '../places/parse-places.js';
 import { placesOf } from '../places/place-rows.js';
 import type { PlainContext } from './criterion-context.js';
 import { isSearchable } from './later-parameters.js';
-import { isMembers, parseMembers } from './members.js';
+import { isMembership, parseMembership } from './members.js';
 import { admitsModifier, HEAD_MODIFIERS, modifiersOf, prefixesOf } from './modifiers.js';
 import { isDirection, joinHierarchies, parseHierarchy } from './parse-hierarchy.js';
 import { splitPrefix } from '../query/intervals.js';
@@ -37,7 +37,7 @@ export function parsePlain(
   const { modifier } = splitName(name);
   const { code } = row;
   if (value === '') throw invalid(label, 'has no value');
-  if (isMembers(code)) return parseMembers(code, modifier, value, context, label);
+  if (isMembership(code)) return parseMembership(code, modifier, value, context, label);
   if (modifier !== '' && !admitsModifier(row, modifier)) throw wrongModifier(label, modifier, row, context);
   if (name.endsWith(':')) throw wrongModifier(label, modifier, row, context);
   if (modifier !== '' && isWords(row)) throw wrongModifier(label, modifier, row, context);
@@ -131,7 +131,7 @@ export function findPlainRow(
   const row = rows.get(code);
   if (row === undefined) throw unknownParameter(name, code, rows, isListed);
   if (modifier !== '' && WITHOUT_MODIFIERS.has(code)) throw noModifiers(name, code);
-  if (!isSearchable(row) && !isMembers(row.code)) throw notYet(code);
+  if (!isSearchable(row) && !isMembership(row.code)) throw notYet(code);
   return row;
 }
 

@@ -4,7 +4,7 @@ import type { LinkContext } from './criterion-context.js';
 import { isInline, isSearchable, refersTo } from './later-parameters.js';
 import type { ChainStep, Filter, HasStep, LinkName } from './link-step.js';
 import { splitName } from './parse-plain.js';
-import { isMembers } from './members.js';
+import { isMembership } from './members.js';
 import { quote } from './quote.js';
 import { whyNoChain, whyNoHas, whyNone, whyNoTarget } from './why-no-link.js';
 
@@ -81,7 +81,7 @@ function createResolver({ steps, last }: LinkName, definitions: Definitions): Re
     if (step?.by === 'has') return has(type, step, at);
     if (step?.by === 'chain') return chain(type, step, at);
     const row = definitions.rowsOf(type).get(lastCode);
-    if (row !== undefined && (isSearchable(row) || isMembers(row.code))) return { is: 'row', type, row };
+    if (row !== undefined && (isSearchable(row) || isMembership(row.code))) return { is: 'row', type, row };
     return { is: 'miss', at, why: () => whyNone(type, lastCode, definitions) };
   };
   const chain = (type: string, step: ChainStep, at: number): Found | Miss => {

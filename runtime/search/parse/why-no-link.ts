@@ -1,7 +1,7 @@
 import { FhirError } from '../../fhir/errors.js';
 import type { SearchDefinitions } from './definitions.js';
 import { isInline, isSearchable, refersTo } from './later-parameters.js';
-import { isMembers } from './members.js';
+import { isMembership } from './members.js';
 import type { ChainStep, HasStep, LinkStep } from './link-step.js';
 import { quote } from './quote.js';
 import { codesOf, notYet, some, suggest, wordsOf } from './unknown-parameter.js';
@@ -26,7 +26,7 @@ export function whyNoChain(type: string, step: ChainStep, definitions: Definitio
   if (row === undefined) {
     return wordsOf(code) ?? unknown(`Unknown parameter ${name}; ${suggest(code, referencesOf(type, definitions))}`);
   }
-  if (isMembers(code))
+  if (isMembership(code))
     return unknown(`${name} asks who belongs to a resource, and leads nowhere; it stands at the end of a chain`);
   if (!isSearchable(row)) return notYet(code);
   if (row.type === 'reference' && isInline(row)) {
@@ -97,7 +97,7 @@ export function whyNoHas(type: string, step: HasStep, { rowsOf, resourceTypes }:
 
 function referencesOf(type: string, { rowsOf }: Definitions): string[] {
   const rows = rowsOf(type);
-  return codesOf(rows).filter((code) => rows.get(code)?.type === 'reference' && !isMembers(code));
+  return codesOf(rows).filter((code) => rows.get(code)?.type === 'reference' && !isMembership(code));
 }
 
 function unknown(text: string): FhirError {

@@ -1,5 +1,5 @@
 import { nextAbove } from '../values/next-double.js';
-import type { Bounds, Ends } from './query.js';
+import type { Interval, Ends } from './query.js';
 
 /** Prefixes of dates, numbers and quantities. https://hl7.org/fhir/R5/search.html#prefix */
 export const PREFIXES = ['eq', 'ne', 'gt', 'lt', 'ge', 'le', 'sa', 'eb', 'ap'] as const;
@@ -121,7 +121,7 @@ export function numberEnds(prefix: Prefix, { value, low, high }: Precise): reado
 
 /** The same bounds of other numbers: `convert` keeps their order. */
 export function mapEnds({ low, high }: Ends, convert: (value: number) => number): Ends {
-  const map = (bounds: Bounds): Bounds =>
+  const map = (bounds: Interval): Interval =>
     Object.fromEntries(Object.entries(bounds).map(([name, value]) => [name, convert(value as number)]));
   return { ...(low !== undefined && { low: map(low) }), ...(high !== undefined && { high: map(high) }) };
 }

@@ -12,7 +12,7 @@ import { hasWords } from '../text/has-words.js';
 import { asciiLower } from './ascii-lower.js';
 import { compareText } from './compare-text.js';
 import type {
-  Bounds,
+  Interval,
   Condition,
   Ends,
   Has,
@@ -216,7 +216,7 @@ export function isWithin({ low = -Infinity, high = Infinity }: Ending, ends: End
   return isBetween(low, ends.low) && isBetween(high, ends.high);
 }
 
-function isBetween(value: number, { gt, gte, lt, lte }: Bounds = {}): boolean {
+function isBetween(value: number, { gt, gte, lt, lte }: Interval = {}): boolean {
   if (gt !== undefined && !(value > gt)) return false;
   if (gte !== undefined && !(value >= gte)) return false;
   if (lt !== undefined && !(value < lt)) return false;

@@ -1,4 +1,14 @@
-import type { Bounds, Condition, Ends, PlaceTest, SortKey, SystemTest, Target, ValueTest, WordsTest } from './query.js';
+import type {
+  Interval,
+  Condition,
+  Ends,
+  PlaceTest,
+  SortKey,
+  SystemTest,
+  Target,
+  ValueTest,
+  WordsTest,
+} from './query.js';
 
 /**
  * A condition as one line of text, for `kiln explain-search` and for tests: operators in words, values as JSON, so that
@@ -77,7 +87,7 @@ function printTest(test: ValueTest): string {
     case 'string-range': {
       const { is: _is, ...bounds } = test;
       const texts = Object.entries(bounds).map(
-        ([sign, text]) => `${SIGNS[sign as keyof Bounds]} ${JSON.stringify(text)}`,
+        ([sign, text]) => `${SIGNS[sign as keyof Interval]} ${JSON.stringify(text)}`,
       );
       return texts.join(' & ');
     }
@@ -111,16 +121,16 @@ function printSystem(system: SystemTest | undefined): string {
   return system === null ? 'no system|' : `${JSON.stringify(system)}|`;
 }
 
-const SIGNS: Readonly<Record<keyof Bounds, string>> = { gt: '>', gte: '>=', lt: '<', lte: '<=' };
+const SIGNS: Readonly<Record<keyof Interval, string>> = { gt: '>', gte: '>=', lt: '<', lte: '<=' };
 
 function printEnds({ low, high }: Ends, print: (value: number) => string): string {
   const ends = [...printBounds('low', low, print), ...printBounds('high', high, print)];
   return ends.length === 0 ? 'any' : ends.join(' & ');
 }
 
-function printBounds(name: string, bounds: Bounds | undefined, print: (value: number) => string): string[] {
+function printBounds(name: string, bounds: Interval | undefined, print: (value: number) => string): string[] {
   return Object.entries(bounds ?? {}).map(
-    ([sign, value]) => `${name} ${SIGNS[sign as keyof Bounds]} ${print(value as number)}`,
+    ([sign, value]) => `${name} ${SIGNS[sign as keyof Interval]} ${print(value as number)}`,
   );
 }
 

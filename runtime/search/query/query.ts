@@ -7,7 +7,7 @@ import type { Point } from '../places/sphere.js';
  */
 
 /** Bounds of one end of an interval. Absent: none. */
-export interface Bounds {
+export interface Interval {
   readonly gt?: number;
   readonly gte?: number;
   readonly lt?: number;
@@ -19,8 +19,8 @@ export interface Bounds {
  * open lies beyond all numbers. Dates are milliseconds since the epoch.
  */
 export interface Ends {
-  readonly low?: Bounds;
-  readonly high?: Bounds;
+  readonly low?: Interval;
+  readonly high?: Interval;
 }
 
 /** A system that a token, an identifier or a unit has to have; null: it must have none; absent: any. */

@@ -5,7 +5,7 @@ import { plainType } from '../contained-resources.js';
 import type { Store } from '../store.js';
 import { openBlobs } from './write/blobs.js';
 import { openCausal } from './read/causal.js';
-import { openGuardCheck } from './write/check-preconditions.js';
+import { openPreconditionCheck } from './write/check-preconditions.js';
 import { openServerClock, type ServerClock } from './clock.js';
 import { connect, type Connected } from './connect.js';
 import { openRestore, openScan } from './read/copy.js';
@@ -13,11 +13,11 @@ import { openCounts } from './read/counts.js';
 import { openFault } from './fault.js';
 import { openExplain } from './query/explain.js';
 import { openFind } from './query/find.js';
-import { openMemberTypes } from './query/links/contained-types.js';
+import { openContainedTypes } from './query/links/contained-types.js';
 import { openProbes } from './query/plan/probe.js';
 import { openSearchTurns } from './query/run-search.js';
 import { openHistory } from './read/history.js';
-import { openFindAcross } from './query/links/across-links.js';
+import { openMultiTypeSearch } from './query/links/across-links.js';
 import { openMaps } from './read/maps.js';
 import { prepare } from './write/prepare.js';
 import { openReader } from './read/read.js';
@@ -76,9 +76,9 @@ async function openStore({ client, db }: Connected, clock: ServerClock, settings
   // What is within resources is sorted as resources of its type are.
   const slotOf: SlotOf = (type, param) => settings.slotOf(plainType(type), param);
   const { linkLimits } = settings;
-  const findParts = { snapshots, turns, probes, slotOf, linkLimits, memberTypes: openMemberTypes(), now };
+  const findParts = { snapshots, turns, probes, slotOf, linkLimits, memberTypes: openContainedTypes(), now };
   const [find, explain] = [openFind(findParts), openExplain(findParts)];
-  const findAcross = openFindAcross(findParts);
+  const findMultiType = openMultiTypeSearch(findParts);
   const reindex = openReindex({ collections, causal, transactions, slotOf, time });
   const scan = openScan(snapshots);
   const counts = openCounts(snapshots);
@@ -91,7 +91,7 @@ async function openStore({ client, db }: Connected, clock: ServerClock, settings
     transactions,
     stale,
     slotOf,
-    findBroken: openGuardCheck({ db, collections, probes, budget: settings.guardBudget }),
+    findBroken: openPreconditionCheck({ db, collections, probes, budget: settings.guardBudget }),
     stamps: openStamps(now),
     settle: settings.now === undefined ? () => clock.settle() : async () => {},
     time,
@@ -108,7 +108,7 @@ async function openStore({ client, db }: Connected, clock: ServerClock, settings
     readMany: (keys) => reader.many(keys),
     readVersion: (type, id, version) => reader.version(type, id, version),
     find: (query, signal) => find(query, { budget: queryBudget, signal }),
-    findAcross: (query, signal) => findAcross(query, { budget: queryBudget, signal }),
+    findMultiType: (query, signal) => findMultiType(query, { budget: queryBudget, signal }),
     explain: (query, signal) => explain(query, { budget: queryBudget, signal }),
     reindex: (items) => stale.watch(reindex(items)),
     history: (query, signal) => history(query, { budget: queryBudget, signal }),

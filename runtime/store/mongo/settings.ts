@@ -1,13 +1,13 @@
 import type { Document } from 'mongodb';
 
-import { GUARD_BUDGET } from '../precondition-budget.js';
+import { PRECONDITION_BUDGET } from '../precondition-budget.js';
 import type { SlotOf } from './bson/sort-slots.js';
 import { LINK_LIMITS, type LinkLimits } from './query/links/limits.js';
 
 /** Where a test ends the process by SIGKILL, in the order of a write. */
 export const FAULT_STEPS = [
   'begin',
-  'guards',
+  'preconditions',
   'history',
   'resource',
   'commit',
@@ -25,7 +25,7 @@ export interface MongoOptions {
   readonly now?: () => number;
   /** How long a query may take: history, counts, scans. */
   readonly queryBudget?: number;
-  /** How long the search of a write's guard may take. */
+  /** How long the search of a write's precondition may take. */
   readonly guardBudget?: number;
   /** Connections of this process, at most. */
   readonly poolSize?: number;
@@ -59,7 +59,7 @@ export type MongoSettings = Required<Omit<MongoOptions, 'now' | 'onCommand' | 'f
 export function toSettings(options: MongoOptions): MongoSettings {
   return {
     queryBudget: 10_000,
-    guardBudget: GUARD_BUDGET,
+    guardBudget: PRECONDITION_BUDGET,
     poolSize: 50,
     operationTime: 10_000,
     selectionTime: 8000,

@@ -1,11 +1,11 @@
-import { GUARD_BUDGET } from '../precondition-budget.js';
+import { PRECONDITION_BUDGET } from '../precondition-budget.js';
 import type { FileIdentity } from './file/file-identity.js';
 
 /** Where a test ends the process by SIGKILL, in the order of a write. */
 export const FAULT_STEPS = [
   'stage',
   'begin',
-  'guards',
+  'preconditions',
   'version',
   'entries',
   'commit',
@@ -25,7 +25,7 @@ export interface SqliteOptions {
   readonly readers?: number;
   /** How long a query may take. */
   readonly queryBudget?: number;
-  /** How long the searches of a write's guards may take, all together. */
+  /** How long the searches of a write's preconditions may take, all together. */
   readonly guardBudget?: number;
   /** How long a write waits for another process before its client is told to try again. */
   readonly lockWait?: number;
@@ -61,7 +61,7 @@ export function toThreadSettings(
     ...place,
     readers: options.readers ?? 2,
     queryBudget: options.queryBudget ?? 10_000,
-    guardBudget: options.guardBudget ?? GUARD_BUDGET,
+    guardBudget: options.guardBudget ?? PRECONDITION_BUDGET,
     lockWait: options.lockWait ?? 10_000,
     blobGrace: options.blobGrace ?? 3_600_000,
     cleanInterval: options.cleanInterval ?? 60_000,

@@ -3,11 +3,11 @@ import { SqliteError } from 'better-sqlite3';
 import { FhirError } from '../../fhir/errors.js';
 import { stampBody } from '../body.js';
 import { sizeOf } from '../change-pieces.js';
-import { GuardConflict, type Change, type Guard, type Store, type StoredVersion } from '../store.js';
+import { PreconditionConflict, type Change, type Precondition, type Store, type StoredVersion } from '../store.js';
 import { openBlobs } from './read/blobs.js';
 import { connect } from './file/connect.js';
 import { openDictionary } from './write/dictionary.js';
-import { openFindHere } from './query/inline-search.js';
+import { openInlineSearch } from './query/inline-search.js';
 import { identify, markInUse, whyAnother } from './file/file-identity.js';
 import { locate } from './file/location.js';
 import { openMapReader } from './read/maps.js';
@@ -56,7 +56,7 @@ export function openSqliteStore(url: string, options: SqliteOptions = {}): Store
   const now = (): number => options.now?.() ?? Date.now();
 
   const queries = openReaderPool(settings.readers, settings);
-  const short = openFindHere(settings);
+  const short = openInlineSearch(settings);
   // Downloads and the upkeep of the log wait for no slow query.
   const files = openReaderPool(1, settings);
   let isCheckpointing = false;
@@ -93,12 +93,15 @@ export function openSqliteStore(url: string, options: SqliteOptions = {}): Store
     }
   }
 
-  async function write(changes: readonly Change[], guards: readonly Guard[] = []): Promise<StoredVersion[]> {
-    if (changes.length === 0 && guards.length === 0) return [];
+  async function write(
+    changes: readonly Change[],
+    preconditions: readonly Precondition[] = [],
+  ): Promise<StoredVersion[]> {
+    if (changes.length === 0 && preconditions.length === 0) return [];
     try {
-      const written = await sender.send(changes, guards, options.now?.());
+      const written = await sender.send(changes, preconditions, options.now?.());
       failed = undefined;
-      if ('broken' in written) throw new GuardConflict(guards[written.broken]!);
+      if ('broken' in written) throw new PreconditionConflict(preconditions[written.broken]!);
       return changes.map((change, i) => toVersion(change, written.stamps[i]!));
     } catch (error) {
       if (error instanceof FhirError && !isTooCostly(error))
@@ -143,10 +146,10 @@ export function openSqliteStore(url: string, options: SqliteOptions = {}): Store
       const here = queries.isLikeLong(query) ? undefined : short.find(query);
       return here ?? unpackPage(await queries.run('find', [query], { signal, query }));
     },
-    async findAcross(query, signal) {
+    async findMultiType(query, signal) {
       signal?.throwIfAborted();
-      const here = queries.isLikeLong(query) ? undefined : short.findAcross(query);
-      return here ?? unpackPage(await queries.run('findAcross', [query], { signal, query }));
+      const here = queries.isLikeLong(query) ? undefined : short.findMultiType(query);
+      return here ?? unpackPage(await queries.run('findMultiType', [query], { signal, query }));
     },
     explain: (query, signal) => queries.run('explain', [query], { signal }),
     reindex: (items) => (items.length === 0 ? Promise.resolve(0) : writer.request('reindex', [items])),

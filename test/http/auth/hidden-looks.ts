@@ -78,7 +78,7 @@ export function hiddenLooks(store: Store): void {
       told('extract', resource);
       return extract(resource);
     },
-    currency: { notCurrent: () => Promise.resolve(notCurrent) },
+    indexStatus: { notCurrent: () => Promise.resolve(notCurrent) },
   });
   const client = server.as(`system/Observation.cruds?${LAB} system/Binary.cruds`);
 

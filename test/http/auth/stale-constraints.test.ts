@@ -9,7 +9,7 @@ const store = await openStore('sqlite::memory:');
 afterAll(() => store.close());
 
 describe('a constraint by what other definitions indexed', () => {
-  const server = serveWith(store, { currency: { notCurrent: () => Promise.resolve(notCurrent) } });
+  const server = serveWith(store, { indexStatus: { notCurrent: () => Promise.resolve(notCurrent) } });
   const bound = server.as(`system/Observation.cruds?${LAB} system/Patient.rs`);
   const status = async (path: string, client = bound) => (await client.send('GET', path)).status;
 

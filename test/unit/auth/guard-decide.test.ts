@@ -5,7 +5,7 @@ import { readContent, type Content, type ContentReaders } from '../../../runtime
 import { decide, filterOf, type Decision } from '../../../runtime/auth/access/decide.js';
 import { neededOn, printNeeded, uniteNeeded } from '../../../runtime/auth/access/needed-scopes.js';
 import { isOwner } from '../../../runtime/auth/access/owner.js';
-import { indexScopeRows, type Aim } from '../../../runtime/auth/access/scope-rows.js';
+import { indexScopeRows, type ScopeTarget } from '../../../runtime/auth/access/scope-rows.js';
 import type { Interaction, Level, ScopeRow } from '../../../runtime/contract/rest.js';
 import { printCondition } from '../../../runtime/search/query/print.js';
 import { accessOf } from './scopes-setup.js';
@@ -35,7 +35,7 @@ const NOTHING_BROUGHT: Content = {
 };
 
 /** An aim by its name: `read`, `$diff system`. */
-function aim(name: string): Aim {
+function aim(name: string): ScopeTarget {
   const [, operation, level] = /^\$(\S+) (\w+)$/.exec(name) ?? [];
   if (operation === undefined) return { interaction: name as Interaction };
   return { interaction: 'operation', operation, level: level as Level };

@@ -3,10 +3,10 @@ import { describe, expect, it } from 'vitest';
 
 import { tables } from '../../../generated/tables.js';
 import { narrowIncludes } from '../../../runtime/auth/access/narrow-includes.js';
-import { narrowAcross, narrowSearch } from '../../../runtime/auth/access/narrow-search.js';
+import { narrowMultiType, narrowSearch } from '../../../runtime/auth/access/narrow-search.js';
 import { printNeeded } from '../../../runtime/auth/access/needed-scopes.js';
 import { isOwnChain, linksOf } from '../../../runtime/auth/access/search-links.js';
-import { isVisible } from '../../../runtime/auth/access/visible.js';
+import { isWithinReach } from '../../../runtime/auth/access/visible.js';
 import type { Access } from '../../../runtime/auth/scopes/access.js';
 import { commonReach, eitherReach, type Reach } from '../../../runtime/auth/scopes/reach.js';
 import { matches, type Candidate, type Neighbours } from '../../../runtime/search/query/match.js';
@@ -135,15 +135,15 @@ describe('a search within scopes', () => {
 
   it('over several types leaves out those without s', () => {
     const parts = ['Device', 'Observation', 'Patient'].map((type) => ({ type, where: CODE }));
-    const found = narrowAcross(parts, accessOf('system/Observation.s?category=a system/Patient.s system/Device.r'));
+    const found = narrowMultiType(parts, accessOf('system/Observation.s?category=a system/Patient.s system/Device.r'));
     if (found.is === 'refused') throw new Error('refused');
     expect(found.parts.map(({ type, where }) => `${type} ${printCondition(where)}`)).toEqual([
       'Observation (code = "x") and (category = "a")',
       'Patient code = "x"',
     ]);
-    const none = narrowAcross(parts, accessOf('system/*.r'));
+    const none = narrowMultiType(parts, accessOf('system/*.r'));
     expect(none.is === 'refused' && printNeeded(none.needed)).toBe('system/*.s');
-    const chained = narrowAcross(
+    const chained = narrowMultiType(
       [{ type: 'Patient', where: has('Observation', 'patient', CODE) }],
       accessOf('system/Patient.s'),
     );
@@ -306,7 +306,7 @@ describe('a search within scopes, in small worlds', () => {
         const visible = new Map(
           [...world.all].map(([name, some]) => [
             name,
-            some.filter((each) => isVisible(access.on(name, 's'), () => each)),
+            some.filter((each) => isWithinReach(access.on(name, 's'), () => each)),
           ]),
         );
         expect(found(world, type, narrowed.where)).toEqual(found({ all: visible }, type, condition));

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { tables } from '../../../generated/tables.js';
 import { BRINGS, type Content } from '../../../runtime/auth/access/content.js';
 import { decide, type Demand } from '../../../runtime/auth/access/decide.js';
-import { aimOf, indexScopeRows } from '../../../runtime/auth/access/scope-rows.js';
+import { scopeTargetOf, indexScopeRows } from '../../../runtime/auth/access/scope-rows.js';
 import type { RouteRow } from '../../../runtime/contract/rest.js';
 import { accessOf } from './scopes-setup.js';
 
@@ -26,7 +26,7 @@ const EVERYTHING_BROUGHT = {
 } as Content;
 
 function demand(route: RouteRow, type: string | undefined): Demand {
-  const row = rowOf(aimOf(route));
+  const row = rowOf(scopeTargetOf(route));
   if (route.interaction !== 'search-compartment') return { row, content: EVERYTHING_BROUGHT, ...(type && { type }) };
   const searched = route.path.split('/')[2];
   return {
@@ -49,7 +49,7 @@ const FREE = new Set([
 describe('every route of the tables', () => {
   it('has a scope row, and every operation has one for each level', () => {
     expect(routes.length).toBeGreaterThan(3000);
-    for (const [name, route] of routes) expect(() => rowOf(aimOf(route)), name).not.toThrow();
+    for (const [name, route] of routes) expect(() => rowOf(scopeTargetOf(route)), name).not.toThrow();
     for (const { id, levels } of tables.operations) {
       for (const level of levels) expect(rowOf({ interaction: 'operation', operation: id, level }).operation).toBe(id);
     }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 
-import { isVisible, typesWithin, visibleVersions } from '../../../runtime/auth/access/visible.js';
+import { isWithinReach, visibleTypes, versionsWithinReach } from '../../../runtime/auth/access/visible.js';
 import type { Reach } from '../../../runtime/auth/scopes/reach.js';
 import type { StoredVersion } from '../../../runtime/store/store.js';
 import { accessOf, candidateOf, LABORATORY, observation } from './scopes-setup.js';
@@ -16,37 +16,41 @@ const constrained = (letters: string): Reach =>
 
 describe('a resource', () => {
   it('is visible within the constraint', () => {
-    expect(isVisible(constrained('r'), inside)).toBe(true);
-    expect(isVisible(constrained('r'), outside)).toBe(false);
-    expect(isVisible('everything', never)).toBe(true);
-    expect(isVisible('nothing', never)).toBe(false);
+    expect(isWithinReach(constrained('r'), inside)).toBe(true);
+    expect(isWithinReach(constrained('r'), outside)).toBe(false);
+    expect(isWithinReach('everything', never)).toBe(true);
+    expect(isWithinReach('nothing', never)).toBe(false);
   });
 
   it('is visible by any of several constraints', () => {
     const access = accessOf(`system/Observation.r?category=${LABORATORY} system/Observation.r?status=final`);
     const reach = access.on('Observation', 'r');
-    expect(isVisible(reach, inside)).toBe(true);
-    expect(isVisible(reach, () => candidateOf(observation('vital-signs', { status: 'final' })))).toBe(true);
-    expect(isVisible(reach, outside)).toBe(false);
+    expect(isWithinReach(reach, inside)).toBe(true);
+    expect(isWithinReach(reach, () => candidateOf(observation('vital-signs', { status: 'final' })))).toBe(true);
+    expect(isWithinReach(reach, outside)).toBe(false);
     const both = accessOf(`system/Observation.r?category=${LABORATORY}&status=final`).on('Observation', 'r');
-    expect(isVisible(both, inside)).toBe(false);
-    expect(isVisible(both, () => candidateOf(observation('laboratory', { status: 'final' })))).toBe(true);
+    expect(isWithinReach(both, inside)).toBe(false);
+    expect(isWithinReach(both, () => candidateOf(observation('laboratory', { status: 'final' })))).toBe(true);
   });
 
   it('is visible by any value of an OR list, by tag on all types, and by reference', () => {
     const or = accessOf('system/Observation.r?category=laboratory,imaging').on('Observation', 'r');
-    expect(isVisible(or, () => candidateOf(observation('imaging')))).toBe(true);
-    expect(isVisible(or, outside)).toBe(false);
+    expect(isWithinReach(or, () => candidateOf(observation('imaging')))).toBe(true);
+    expect(isWithinReach(or, outside)).toBe(false);
     const tag = accessOf('system/*.r?_tag=http://x|y').on('Observation', 'r');
     expect(
-      isVisible(tag, () => candidateOf(observation('a', { meta: { tag: [{ system: 'http://x', code: 'y' }] } }))),
+      isWithinReach(tag, () => candidateOf(observation('a', { meta: { tag: [{ system: 'http://x', code: 'y' }] } }))),
     ).toBe(true);
-    expect(isVisible(tag, () => candidateOf(observation('a', { meta: { tag: [{ code: 'y' }] } })))).toBe(false);
+    expect(isWithinReach(tag, () => candidateOf(observation('a', { meta: { tag: [{ code: 'y' }] } })))).toBe(false);
     const mine = accessOf('system/Observation.r?patient=Patient/1').on('Observation', 'r');
-    expect(isVisible(mine, () => candidateOf(observation('a', { subject: { reference: 'Patient/1' } })))).toBe(true);
-    expect(isVisible(mine, () => candidateOf(observation('a', { subject: { reference: 'Patient/2' } })))).toBe(false);
+    expect(isWithinReach(mine, () => candidateOf(observation('a', { subject: { reference: 'Patient/1' } })))).toBe(
+      true,
+    );
+    expect(isWithinReach(mine, () => candidateOf(observation('a', { subject: { reference: 'Patient/2' } })))).toBe(
+      false,
+    );
     const id = accessOf('system/Observation.r?_id=o').on('Observation', 'r');
-    expect(isVisible(id, outside)).toBe(true);
+    expect(isWithinReach(id, outside)).toBe(true);
   });
 });
 
@@ -71,7 +75,8 @@ describe('a history', () => {
     candidate: ({ json }: StoredVersion) => candidateOf(JSON.parse(json!) as Record<string, unknown>),
     before: (deletion: StoredVersion) => all.find(({ version }) => version === deletion.version - 1),
   });
-  const seen = (scopes: string, versions = all) => visibleVersions(versions, sight(scopes)).map((each) => each.version);
+  const seen = (scopes: string, versions = all) =>
+    versionsWithinReach(versions, sight(scopes)).map((each) => each.version);
 
   it('shows each version by its own content, a deletion by the version before', () => {
     expect(seen(`system/Observation.r?category=${LABORATORY}`)).toEqual([5, 4, 1]);
@@ -82,15 +87,15 @@ describe('a history', () => {
 
   it('shows no deletion whose version before is gone, where a condition decides', () => {
     const bounds = { ...sight(`system/Observation.r?category=${LABORATORY}`), before: () => undefined };
-    expect(visibleVersions(all, bounds).map((each) => each.version)).toEqual([4, 1]);
+    expect(versionsWithinReach(all, bounds).map((each) => each.version)).toEqual([4, 1]);
   });
 
   it('hides deletions of types without scope', () => {
     const mixed = [version(2, undefined, 'Patient'), version(3, undefined), version(2, undefined, 'Device')];
     const reach = (type: string): Reach =>
       accessOf(`system/Observation.s?category=${LABORATORY} system/Patient.s`).on(type, 's');
-    const seen = visibleVersions(mixed, { ...sight(''), reach });
+    const seen = versionsWithinReach(mixed, { ...sight(''), reach });
     expect(seen.map(({ type }) => type)).toEqual(['Patient']);
-    expect(typesWithin(['Device', 'Observation', 'Patient'], reach)).toEqual(['Observation', 'Patient']);
+    expect(visibleTypes(['Device', 'Observation', 'Patient'], reach)).toEqual(['Observation', 'Patient']);
   });
 });

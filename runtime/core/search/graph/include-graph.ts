@@ -1,7 +1,7 @@
 import type { CompartmentRow } from '../../../contract/search.js';
 import { ERRORS, FhirError } from '../../../fhir/errors.js';
-import { checkWanted } from '../../../fhir/pace-until.js';
-import { keepPace, type Pace } from '../../../fhir/pace.js';
+import { checkAborted } from '../../../fhir/yield-until.js';
+import { yieldToEventLoop, type Yield } from '../../../fhir/yield-to-event-loop.js';
 import type { Resource } from '../../../fhir/resource.js';
 import type { StoredVersion } from '../../../store/store.js';
 import type { Call } from '../../call.js';
@@ -49,7 +49,7 @@ export async function openGraph(
   services: Services,
 ): Promise<OpenGraph> {
   const contents = new WeakMap<StoredVersion, Resource>();
-  const pace = keepPace();
+  const pace = yieldToEventLoop();
   const readContent = async (version: StoredVersion): Promise<Resource> => {
     await pace();
     const known = contents.get(version);
@@ -95,7 +95,7 @@ interface Walking {
   readonly there: readonly StoredVersion[];
   readonly most: number;
   readonly signal: AbortSignal | undefined;
-  readonly pace: Pace;
+  readonly pace: Yield;
   mayLink(link: PlannedLink, source: StoredVersion, target: StoredVersion): Promise<boolean>;
 }
 
@@ -119,7 +119,7 @@ async function walk(
       const next: StoredVersion[] = [];
       for (let at = 0; at < versions.length; at += link.most) {
         await pace();
-        checkWanted(signal);
+        checkAborted(signal);
         const sources = versions.slice(at, at + link.most);
         for await (const target of link.follow(sources, signal)) {
           const name = nameOf(target);

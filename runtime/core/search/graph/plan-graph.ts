@@ -4,21 +4,21 @@ import type { Access } from '../../../auth/scopes/access.js';
 import { OPEN_ACCESS } from '../../../auth/scopes/principal.js';
 import { withinReach } from '../../../auth/scopes/reach.js';
 import { FhirError } from '../../../fhir/errors.js';
-import { checkWanted } from '../../../fhir/pace-until.js';
-import type { Pace } from '../../../fhir/pace.js';
+import { checkAborted } from '../../../fhir/yield-until.js';
+import type { Yield } from '../../../fhir/yield-to-event-loop.js';
 import type { Resource } from '../../../fhir/resource.js';
 import { readReference } from '../../../path/reference-text.js';
-import { isMembers } from '../../../search/parse/members.js';
+import { isMembership } from '../../../search/parse/members.js';
 import { splitAt } from '../../../search/parse/split.js';
 import type { UsedParameter } from '../../../search/parse/used-by.js';
 import type { FindQuery, Store, StoredVersion } from '../../../store/store.js';
 import type { Call } from '../../call.js';
-import { checkConstraintsCurrent, noteConstraints } from '../../access/constraint-index-status.js';
+import { checkConstraintIndexes, recordConstraints } from '../../access/constraint-index-status.js';
 import { findAll } from '../find-all.js';
 import { findPage } from '../find-page.js';
 import { isInclude } from '../read-include.js';
 import { RESULT_PARAMETERS } from '../result-parameters.js';
-import { boundSearch } from '../search-constraints.js';
+import { constrainSearch } from '../search-constraints.js';
 import { readSearchRequest, type SearchRequest } from '../search-request.js';
 import { DEFAULT_SEARCH } from '../search-settings.js';
 import type { Services } from '../../services.js';
@@ -51,7 +51,7 @@ export interface GraphSource {
   /** Milliseconds since the epoch, for `ap` of dates. */
   readonly now: number;
   readonly readContent: (version: StoredVersion) => Promise<Resource>;
-  readonly pace: Pace;
+  readonly pace: Yield;
 }
 
 /** Resources that one query asks for, and references that one criterion has. */
@@ -73,10 +73,10 @@ export async function planGraph(
   const { call, services, pace } = source;
   const { tables } = services;
   const given = call.principal.access;
-  const access = noteConstraints(given === OPEN_ACCESS ? given : searchAccess(given, tables.resourceTypes));
+  const access = recordConstraints(given === OPEN_ACCESS ? given : searchAccess(given, tables.resourceTypes));
   const reach = access.on(GRAPH, 'r');
   // Before anything of the graph is told.
-  await checkConstraintsCurrent(access.constraints, services);
+  await checkConstraintIndexes(access.constraints, services);
   const graph = readGraph(
     await findGraph(named, reach, { base: call.base, ...(signal !== undefined && { signal }) }, services),
     tables,
@@ -90,11 +90,11 @@ export async function planGraph(
   const used: UsedParameter[] = [];
   for (const link of graph.links) {
     await pace();
-    checkWanted(signal);
+    checkAborted(signal);
     const planned = 'follow' in link.way ? planPath(link, link.way.follow, access, source) : await planSearch(link);
     if (planned !== undefined) links.push(planned);
   }
-  await checkConstraintsCurrent(access.constraints, services);
+  await checkConstraintIndexes(access.constraints, services);
   return { starts: graph.starts, links, used };
 
   async function planSearch(link: GraphLink): Promise<PlannedLink | undefined> {
@@ -136,7 +136,7 @@ export async function planGraph(
     let refusal: unknown;
     for (const each of [GRAPH, ...tables.resourceTypes]) {
       await pace();
-      checkWanted(signal);
+      checkAborted(signal);
       const asked = await open(sampleOf(each)).catch((error: unknown) => {
         isRefusal(error);
         refusal ??= error;
@@ -164,7 +164,7 @@ function takesMany({ way, rules }: GraphLink): boolean {
   const [name, value] = only;
   return (
     /^[\w-]+$/.test(name) &&
-    !isMembers(name) &&
+    !isMembership(name) &&
     splitAt(value, ',')
       .filter((part) => part.includes(REF))
       .join() === REF
@@ -199,7 +199,7 @@ async function openSearch(
   const request = readParams(name, type, () => readSearchRequest(input, services));
   const { id: _id, member: _member, ...rest } = call;
   const asked: Call = { ...rest, interaction: 'search-type', type };
-  const bounds = await boundSearch(asked, { path: type, type, types: [type] }, request, services);
+  const bounds = await constrainSearch(asked, { path: type, type, types: [type] }, request, services);
   const parts = [{ type, where: { all: [] } }];
   return {
     used: request.used,
@@ -235,7 +235,7 @@ function planPath(
       const byType = new Map<string, Set<string>>();
       for (const version of sources) {
         const content = await readContent(version);
-        checkWanted(signal);
+        checkAborted(signal);
         for (const text of followPath(content)) {
           const read = readReference(text);
           if (read === undefined || !reaches.has(read.type)) continue;

@@ -1,4 +1,4 @@
-import { checkWanted } from '../../../fhir/pace-until.js';
+import { checkAborted } from '../../../fhir/yield-until.js';
 import { printCondition } from '../../../search/query/print.js';
 import type { Condition } from '../../../search/query/query.js';
 import type { ResourceKey, Store, StoredVersion } from '../../../store/store.js';
@@ -17,7 +17,7 @@ export interface WantedKey extends ResourceKey {
 }
 
 /** The store as one attempt of a transaction sees it. What was asked once is not asked again. */
-export interface MemoView extends WriteView {
+export interface CachingView extends WriteView {
   /** As `match`, past some of what the store finds. @param isSkipped whose id is passed over; who was once is always */
   matchOthers(type: string, where: Condition, most: number, isSkipped: (id: string) => boolean): Promise<Matches>;
   /** A version that was found or read here, with its body. */
@@ -30,16 +30,16 @@ export interface MemoView extends WriteView {
  * @param keys what is read at once
  * @param signal aborts: nothing more is asked for
  */
-export async function memoView(
+export async function cachingView(
   store: Pick<Store, 'read' | 'readMany' | 'readVersion' | 'find'>,
   keys: readonly WantedKey[],
   signal?: AbortSignal,
-): Promise<MemoView> {
+): Promise<CachingView> {
   const bodies = openBodyRoom(store);
   const context: WalkContext = { store, bodies, count: { beyond: 0 }, signal };
   const versions = new Map<string, StoredVersion | undefined>();
   for (let from = 0; from < keys.length; from += PIECE) {
-    checkWanted(signal);
+    checkAborted(signal);
     const piece = keys.slice(from, from + PIECE);
     const read = await store.readMany(piece);
     for (const [i, { type, id, isWhole }] of piece.entries()) {
@@ -48,7 +48,7 @@ export async function memoView(
     }
   }
   const walks = new Map<string, CriterionWalk>();
-  const matchOthers: MemoView['matchOthers'] = (type, where, most, isSkipped) => {
+  const matchOthers: CachingView['matchOthers'] = (type, where, most, isSkipped) => {
     const key = `${type}?${printCondition(where)}`;
     let walk = walks.get(key);
     if (walk === undefined) walks.set(key, (walk = new CriterionWalk(type, where, context)));

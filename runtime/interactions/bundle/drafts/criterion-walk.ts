@@ -1,6 +1,6 @@
 import { FhirError } from '../../../fhir/errors.js';
 import type { Condition } from '../../../search/query/query.js';
-import type { Guard, Store, StoredVersion } from '../../../store/store.js';
+import type { Precondition, Store, StoredVersion } from '../../../store/store.js';
 import type { BodyRoom } from '../body-budget.js';
 
 /** Resources that one query asks for. */
@@ -27,7 +27,7 @@ export interface WalkContext {
 
 /**
  * What one criterion finds in the store, as far as it has been looked at: each resource is asked for once, however often and
- * however far somebody looks. Ids of all are kept, for the guard; more only of those that nobody in the Bundle writes.
+ * however far somebody looks. Ids of all are kept, for the precondition; more only of those that nobody in the Bundle writes.
  */
 export class CriterionWalk {
   private readonly ids: string[] = [];
@@ -36,14 +36,14 @@ export class CriterionWalk {
   private next: string | undefined;
   private isDone = false;
   private turn: Promise<unknown> = Promise.resolve();
-  private readonly guard: Guard;
+  private readonly precondition: Precondition;
 
   constructor(
     private readonly type: string,
     private readonly where: Condition,
     private readonly context: WalkContext,
   ) {
-    this.guard = { type, where, found: this.ids };
+    this.precondition = { type, where, found: this.ids };
   }
 
   /**
@@ -55,11 +55,11 @@ export class CriterionWalk {
   first(
     most: number,
     isSkipped: (id: string) => boolean,
-  ): Promise<{ readonly found: readonly StoredVersion[]; readonly guard: Guard }> {
+  ): Promise<{ readonly found: readonly StoredVersion[]; readonly precondition: Precondition }> {
     const found = this.turn.then(async () => {
       this.left = this.left.filter(({ id }) => !isSkipped(id));
       while (this.left.length < most && !this.isDone) await this.step(most - this.left.length, isSkipped);
-      return { found: this.left.slice(0, most), guard: this.guard };
+      return { found: this.left.slice(0, most), precondition: this.precondition };
     });
     found.catch(() => {});
     this.turn = found;

@@ -4,13 +4,13 @@ import { FhirError } from '../../../fhir/errors.js';
 import { stampBody } from '../../../store/body.js';
 import type { Change, Store, StoredVersion } from '../../../store/store.js';
 import type { Call } from '../../../core/call.js';
-import type { IndexCurrency } from '../../../core/definitions/index-status.js';
+import type { IndexStatus } from '../../../core/definitions/index-status.js';
 import { isJudged } from '../../../core/access/visibility.js';
 import type { BundleServices } from '../bundle-services.js';
 import { callOf } from '../entry-call.js';
 import { inEntry, throwFaults } from '../entry-error.js';
 import type { Entry } from '../entry.js';
-import type { Pace } from '../../../fhir/pace.js';
+import type { Yield } from '../../../fhir/yield-to-event-loop.js';
 import { inParallel } from '../in-parallel.js';
 
 /** Reads that are under way at a time. */
@@ -24,12 +24,12 @@ const WIDTH = 8;
  * @param changes what the transaction is about to write
  * @throws FhirError with what is wrong with each of them
  */
-export async function rehearseReads(
+export async function dryRunReads(
   reads: readonly Entry[],
   changes: readonly Change[],
   bundle: Call,
   services: BundleServices,
-  pace: Pace,
+  pace: Yield,
 ): Promise<void> {
   if (reads.length === 0) return;
   const store = storeAhead(services.store, changes, bundle.principal.access);
@@ -51,20 +51,20 @@ export async function rehearseReads(
 }
 
 /** What is ahead stands in no index yet, so that contents have to tell who sees it. */
-const NOTHING_INDEXED: IndexCurrency = { notCurrent: () => Promise.resolve(['']) };
+const NOTHING_INDEXED: IndexStatus = { notCurrent: () => Promise.resolve(['']) };
 
 /** The store as it will be, with as much of each resource as reads need to succeed; searches and histories are not done. */
 function storeAhead(store: Store, changes: readonly Change[], access: Access): Store {
   const now = Date.now();
   const written = new Map(changes.map((change) => [`${change.type}/${change.id}`, versionOf(change, now, access)]));
-  const ahead: Pick<Store, 'read' | 'readVersion' | 'find' | 'findAcross' | 'history'> = {
+  const ahead: Pick<Store, 'read' | 'readVersion' | 'find' | 'findMultiType' | 'history'> = {
     read: async (type, id) => written.get(`${type}/${id}`) ?? store.read(type, id),
     async readVersion(type, id, version) {
       const own = written.get(`${type}/${id}`);
       return own?.version === version ? own : store.readVersion(type, id, version);
     },
     find: () => Promise.resolve({ versions: [], complete: now }),
-    findAcross: () => Promise.resolve({ versions: [], complete: now }),
+    findMultiType: () => Promise.resolve({ versions: [], complete: now }),
     history: () => Promise.resolve({ versions: [], total: 0, complete: now }),
   };
   return new Proxy(store, {

@@ -1,4 +1,4 @@
-import type { Pace } from '../../../fhir/pace.js';
+import type { Yield } from '../../../fhir/yield-to-event-loop.js';
 import type { IndexEntry } from '../../../search/entry.js';
 import { matches } from '../../../search/query/match.js';
 import type { Condition } from '../../../search/query/query.js';
@@ -6,7 +6,7 @@ import type { StoredVersion } from '../../../store/store.js';
 import { findsAny } from '../../../core/store-view.js';
 import type { WriteView } from '../../../core/write/write-plan.js';
 import { DraftIndex } from './draft-index.js';
-import type { MemoView } from './caching-view.js';
+import type { CachingView } from './caching-view.js';
 
 /** What an entry makes of a resource, before it is written. */
 export interface Draft {
@@ -32,8 +32,8 @@ export interface Overlay extends WriteView {
  * @param now the time of what is not written yet, in milliseconds since the epoch
  */
 export function overlay(
-  store: Pick<MemoView, 'read' | 'match' | 'matchOthers'>,
-  pace: Pace,
+  store: Pick<CachingView, 'read' | 'match' | 'matchOthers'>,
+  pace: Yield,
   now: number = Date.now(),
 ): Overlay {
   const types = new Map<string, OfType>();
@@ -46,11 +46,11 @@ export function overlay(
     const own = types.get(type);
     if (own === undefined) return store.match(type, where, most);
     // Some of what the store finds may be gone, or changed so that it is not found any more.
-    const { found, guard } = await store.matchOthers(type, where, most, (id) => own.touched.has(id));
+    const { found, precondition } = await store.matchOthers(type, where, most, (id) => own.touched.has(id));
     const drafts = await own.find(where, most);
-    if (drafts.length === 0) return { found, guard };
+    if (drafts.length === 0) return { found, precondition };
     const all = [...found, ...drafts].sort((a, b) => (a.id < b.id ? -1 : 1));
-    return { found: all.slice(0, most), guard };
+    return { found: all.slice(0, most), precondition };
   };
   return {
     read: (type, id) => store.read(type, id),
@@ -76,7 +76,7 @@ class OfType {
 
   constructor(
     private readonly now: number,
-    private readonly pace: Pace,
+    private readonly pace: Yield,
   ) {}
 
   put(draft: Draft): void {

@@ -1,6 +1,6 @@
 import { isSimple, type IndexEntry, type SimpleEntry } from '../../../search/entry.js';
 import { asciiLower } from '../../../search/query/ascii-lower.js';
-import type { Bounds, Ends, ValueTest } from '../../../search/query/query.js';
+import type { Interval, Ends, ValueTest } from '../../../search/query/query.js';
 import { sortedRuns, type Range, type SortedRuns } from './sorted-runs.js';
 
 /** A place in a list of drafts. */
@@ -166,12 +166,12 @@ function span(low: number | undefined, high: number | undefined): Span {
   return { ...(low !== undefined && { low }), ...(high !== undefined && { high }) };
 }
 
-function below(...bounds: readonly Bounds[]): (value: number) => boolean {
+function below(...bounds: readonly Interval[]): (value: number) => boolean {
   return (value) =>
     bounds.some(({ gt, gte }) => (gt !== undefined && value <= gt) || (gte !== undefined && value < gte));
 }
 
-function above(...bounds: readonly Bounds[]): (value: number) => boolean {
+function above(...bounds: readonly Interval[]): (value: number) => boolean {
   return (value) =>
     bounds.some(({ lt, lte }) => (lt !== undefined && value >= lt) || (lte !== undefined && value > lte));
 }

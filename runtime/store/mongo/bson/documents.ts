@@ -4,7 +4,7 @@ import type { TokenEntry } from '../../../search/entry.js';
 import type { Vector } from '../../../search/places/sphere.js';
 
 /** The place of a number in the order in which they are printed, and the text that BSON cannot give back. */
-export type NumberNote = readonly [place: number, text: string];
+export type NumberText = readonly [place: number, text: string];
 
 /** One version of a resource. */
 export interface VersionFields {
@@ -17,7 +17,7 @@ export interface VersionFields {
   readonly deleted?: true;
   /** The resource as people know it, `meta.versionId` and `meta.lastUpdated` included. Absent: a deletion. */
   readonly resource?: unknown;
-  readonly numbers?: readonly NumberNote[];
+  readonly numbers?: readonly NumberText[];
 }
 
 /** A token: what searches find it by is the code, then the system. */
@@ -141,7 +141,7 @@ export interface MapDocument {
 }
 
 /**
- * What writes with guards of the same type and condition touch first, so that they meet; `_id` is a digest of these. Nothing needs
+ * What writes with preconditions of the same type and condition touch first, so that they meet; `_id` is a digest of these. Nothing needs
  * it when the write is over.
  */
 export interface LockDocument {

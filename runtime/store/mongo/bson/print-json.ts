@@ -1,6 +1,6 @@
 import { Decimal128 } from 'mongodb';
 
-import type { NumberNote } from './documents.js';
+import type { NumberText } from './documents.js';
 import { skipName, TYPE } from './bson.js';
 
 /** A buffer that grew beyond this for a large document is not kept. */
@@ -25,7 +25,7 @@ let at = 0;
 let seen = 0;
 let place = 0;
 let nextNote = 0;
-let noted: readonly NumberNote[] = [];
+let noted: readonly NumberText[] = [];
 
 /**
  * The JSON text of a BSON document (https://bsonspec.org), as `JSON.stringify` writes it. Strings are UTF-8 in both, so
@@ -35,7 +35,7 @@ let noted: readonly NumberNote[] = [];
  * @param notes texts of the numbers that BSON could not keep
  * @throws Error where it holds what JSON cannot
  */
-export function printJson(bytes: Buffer, start: number, notes: readonly NumberNote[] = []): string {
+export function printJson(bytes: Buffer, start: number, notes: readonly NumberText[] = []): string {
   at = 0;
   seen = 0;
   place = 0;

@@ -1,7 +1,7 @@
-import { keepPace } from '../../../fhir/pace.js';
+import { yieldToEventLoop } from '../../../fhir/yield-to-event-loop.js';
 import type { StoredVersion } from '../../store.js';
 import { fieldsOf, readValue, type Field, type Raw } from './bson.js';
-import type { NumberNote } from './documents.js';
+import type { NumberText } from './documents.js';
 import { printJson } from './print-json.js';
 
 /** Asks for a version without its index entries. */
@@ -36,7 +36,7 @@ export function readHead(bytes: Raw): Head & { readonly fields: ReadonlyMap<stri
 
 /** The versions that many documents hold; others have their turn meanwhile. */
 export async function toStoredVersions(documents: readonly Raw[]): Promise<StoredVersion[]> {
-  const pace = keepPace();
+  const pace = yieldToEventLoop();
   const versions: StoredVersion[] = [];
   for (const bytes of documents) {
     versions.push(toStoredVersion(bytes));
@@ -52,6 +52,6 @@ export function toStoredVersion(bytes: Raw): StoredVersion {
   const resource = fields.get('resource');
   if (resource === undefined) return stored;
   const numbers = fields.get('numbers');
-  const notes = numbers === undefined ? [] : (readValue(bytes, numbers) as NumberNote[]);
+  const notes = numbers === undefined ? [] : (readValue(bytes, numbers) as NumberText[]);
   return { ...stored, json: printJson(bytes, resource.at, notes) };
 }

@@ -4,7 +4,7 @@ import { Decimal } from '../../../fhir/decimal.js';
 import { FhirError } from '../../../fhir/errors.js';
 import type { JsonObject, JsonValue, Resource } from '../../../fhir/resource.js';
 import { isObject } from '../../../fhir/resource.js';
-import type { NumberNote } from './documents.js';
+import type { NumberText } from './documents.js';
 
 /** Objects and arrays within each other: MongoDB refuses somewhat more, and puts some of its own around them. */
 const MAX_DEPTH = 160;
@@ -19,7 +19,7 @@ export interface MetaStamp {
 export interface Storable {
   readonly resource: Map<string, unknown>;
   /** Numbers whose text BSON does not give back; absent: it does so with all of them. */
-  readonly numbers?: readonly NumberNote[];
+  readonly numbers?: readonly NumberText[];
 }
 
 /**
@@ -31,7 +31,7 @@ export interface Storable {
  * @throws FhirError `json-depth`, `json-forbidden-key`: what BSON cannot hold
  */
 export function toStorable(content: Resource, stamp: MetaStamp | undefined): Storable {
-  const numbers: NumberNote[] = [];
+  const numbers: NumberText[] = [];
   let count = 0;
 
   function convert(value: JsonValue, depth: number): unknown {

@@ -1,5 +1,5 @@
 import type { LinkLimits } from './links/limits.js';
-import type { MemberTypes } from './links/contained-types.js';
+import type { ContainedTypes } from './links/contained-types.js';
 import type { Snapshots } from '../read/snapshot.js';
 import type { SlotOf } from '../bson/sort-slots.js';
 import type { Probes } from './plan/probe.js';
@@ -12,7 +12,7 @@ export interface FindParts {
   readonly probes: Probes;
   readonly slotOf: SlotOf;
   readonly linkLimits: LinkLimits;
-  readonly memberTypes: MemberTypes;
+  readonly memberTypes: ContainedTypes;
   /** The server's time. */
   readonly now: () => number;
 }

@@ -1,7 +1,7 @@
 import { FhirError } from '../../../fhir/errors.js';
 import { storeBusy, tooCostly } from '../mongo-errors.js';
 import type { QueryLimits, Snapshot, Snapshots } from '../read/snapshot.js';
-import { openLongShapes, type LongShapes } from '../../slow-query-cache.js';
+import { openSlowQueryCache, type SlowQueryCache } from '../../slow-query-cache.js';
 import { openTurns, type Turns } from './turns.js';
 
 /** Commands that one search has under way at a time: a page and its total; one by one where it takes long. */
@@ -29,7 +29,7 @@ export interface SearchTurns {
   readonly levels: readonly Level[];
   /** Where those begin that are like others which took long: few together, so that they leave turns to the others. */
   readonly likeLong: Level;
-  readonly longShapes: LongShapes;
+  readonly longShapes: SlowQueryCache;
 }
 
 /** @param poolSize connections of this process */
@@ -41,7 +41,7 @@ export function openSearchTurns(poolSize: number): SearchTurns {
   return {
     levels: [first, ...(isSmall ? [Infinity] : [MIDDLE_TIME, LONG_TIME, Infinity]).map((time) => toLong(long, time))],
     likeLong: isSmall ? first : toLong(1, MIDDLE_TIME),
-    longShapes: openLongShapes(LONG_TIME),
+    longShapes: openSlowQueryCache(LONG_TIME),
   };
 }
 

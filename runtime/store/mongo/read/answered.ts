@@ -1,4 +1,4 @@
-import { within } from '../../../fhir/within.js';
+import { withTimeout } from '../../../fhir/with-timeout.js';
 import { storeBusy, translateMongoError } from '../mongo-errors.js';
 
 /**
@@ -9,7 +9,7 @@ import { storeBusy, translateMongoError } from '../mongo-errors.js';
  */
 export async function answered<T>(time: number, work: Promise<T>): Promise<T> {
   try {
-    return await within(time, work, storeBusy);
+    return await withTimeout(time, work, storeBusy);
   } catch (error) {
     throw translateMongoError(error);
   }

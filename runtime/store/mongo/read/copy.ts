@@ -10,9 +10,9 @@ import {
   type VersionFields,
 } from '../bson/documents.js';
 import { readPlace, writePlace } from './history-cursor.js';
-import type { InTime } from '../write/with-timeout.js';
+import type { CommandOptions } from '../write/command-options.js';
 import { toIndexRows } from '../bson/index-rows.js';
-import { replaceMembers, toMembers, toWithin, withinOf } from '../write/contained-resources.js';
+import { replaceContained, toContained, toWithin, withinOf } from '../write/contained-resources.js';
 import { translateMongoError, translateWriteError } from '../mongo-errors.js';
 import { checkSize, copyVersion, toFields, toPast } from '../write/plan-write.js';
 import type { QueryLimits, Snapshots } from './snapshot.js';
@@ -58,7 +58,7 @@ export function openRestore(
   time: number,
   slotOf: SlotOf,
 ): (versions: readonly RestoredVersion[]) => Promise<number> {
-  async function restore(versions: readonly RestoredVersion[], given: InTime): Promise<number> {
+  async function restore(versions: readonly RestoredVersion[], given: CommandOptions): Promise<number> {
     const states = await readStates(versions, given);
     const present = await readPresent(versions, given);
     const places = await readPlaces(versions, given);
@@ -85,7 +85,7 @@ export function openRestore(
       const entries = placeEntries(version, contained)(version.entries ?? []);
       const rows = { ...toIndexRows(entries), ...toSortSlots(version.type, entries, slotOf), ...toWithin(contained) };
       const document = { _id: key, ...fields, ...rows };
-      const members = toMembers(fields, contained, slotOf);
+      const members = toContained(fields, contained, slotOf);
       checkSize(document, version.json?.length ?? 0, entries.length);
       states.set(key, { fields, document, members, within: state?.within ?? [] });
       count++;
@@ -100,11 +100,11 @@ export function openRestore(
     }
     const changed = [...states].filter(([, { document }]) => document !== undefined);
     const left = changed.flatMap(([key, { within }]) => (within.length === 0 ? [] : [{ key, within }]));
-    await replaceMembers(resource, left, changed.flatMap(([, { members = [] }]) => members), given); // prettier-ignore
+    await replaceContained(resource, left, changed.flatMap(([, { members = [] }]) => members), given); // prettier-ignore
     return count;
   }
 
-  async function readStates(versions: readonly RestoredVersion[], given: InTime): Promise<Map<string, State>> {
+  async function readStates(versions: readonly RestoredVersion[], given: CommandOptions): Promise<Map<string, State>> {
     const filter = { _id: { $in: [...new Set(versions.map(keyOf))] } };
     const found = await resource.find<Raw>(filter, { ...given(), raw: true, projection: VERSION_ONLY }).toArray();
     return new Map(
@@ -116,7 +116,7 @@ export function openRestore(
   }
 
   /** Those of the versions that are here, by the key of a past version. */
-  async function readPresent(versions: readonly RestoredVersion[], given: InTime): Promise<Map<string, Raw>> {
+  async function readPresent(versions: readonly RestoredVersion[], given: CommandOptions): Promise<Map<string, Raw>> {
     const keys = versions.map((version) => pastKeyOf(keyOf(version), version.version));
     const wanted = versions.map((version) => ({ _id: keyOf(version), version: version.version }));
     const found = [
@@ -132,7 +132,7 @@ export function openRestore(
   }
 
   /** The last place that is taken at each of the times. */
-  async function readPlaces(versions: readonly RestoredVersion[], given: InTime): Promise<Map<number, number>> {
+  async function readPlaces(versions: readonly RestoredVersion[], given: CommandOptions): Promise<Map<number, number>> {
     const times = [...new Set(versions.map(({ lastUpdated }) => lastUpdated))].map((updated) => new Date(updated));
     const pipeline = [{ $match: { updated: { $in: times } } }, { $group: { _id: '$updated', n: { $max: '$n' } } }];
     const places = new Map<number, number>();

@@ -3,7 +3,7 @@ import type { Document } from 'mongodb';
 import type { StoredVersion } from '../../store.js';
 import type { Raw } from '../bson/bson.js';
 import { BY_TIME, BY_TYPE_AND_TIME, BY_VERSION } from '../indexes.js';
-import { MEMBERS, PLAIN } from '../write/contained-resources.js';
+import { CONTAINED_FIELDS, PLAIN } from '../write/contained-resources.js';
 import { beyond, comparePlaces, type Place } from '../place.js';
 import type { Snapshot } from './snapshot.js';
 import { readHead, toStoredVersion, VERSION_ONLY } from '../bson/stored-version.js';
@@ -82,7 +82,7 @@ export async function countWalk(snapshot: Snapshot, query: Walk): Promise<number
   };
   // To count everything and those few apart is faster than to look at the type of each.
   const isSystem = query.type === undefined && query.types === undefined;
-  const members = isSystem ? [count('resource', { type: MEMBERS, ...query.current }, BY_TYPE_AND_TIME)] : [];
+  const members = isSystem ? [count('resource', { type: CONTAINED_FIELDS, ...query.current }, BY_TYPE_AND_TIME)] : [];
   const [current, past, within = 0] = await Promise.all([countOf('resource'), countOf('history'), ...members]);
   return current + past - within;
 }

@@ -4,8 +4,8 @@ import { cutChanges } from '../../change-pieces.js';
 import type { StoredVersion } from '../../store.js';
 import type { Raw } from '../bson/bson.js';
 import type { Collections, ResourceDocument } from '../bson/documents.js';
-import type { InTime } from './with-timeout.js';
-import { replaceMembers } from './contained-resources.js';
+import type { CommandOptions } from './command-options.js';
+import { replaceContained } from './contained-resources.js';
 import { toFound, toStep, type FoundVersion, type PlannedChange, type WriteStep } from './plan-write.js';
 import { VERSION_ONLY } from '../bson/stored-version.js';
 import type { WriterParts } from './writer-parts.js';
@@ -17,7 +17,7 @@ const AT_ONCE = 200;
 export async function findVersions(
   { resource }: Pick<Collections, 'resource'>,
   keys: readonly string[],
-  given: InTime,
+  given: CommandOptions,
 ): Promise<ReadonlyMap<string, FoundVersion>> {
   const options = { ...given(), raw: true, projection: VERSION_ONLY, batchSize: AT_ONCE } as const;
   const found = new Map<string, FoundVersion>();
@@ -29,7 +29,7 @@ export async function findVersions(
 }
 
 /** Writes what was planned, in a transaction. @returns the new versions, in the order of the changes */
-export type Apply = (plan: readonly PlannedChange[], given: InTime) => Promise<StoredVersion[]>;
+export type Apply = (plan: readonly PlannedChange[], given: CommandOptions) => Promise<StoredVersion[]>;
 
 /** Documents are made and sent a few at a time: meanwhile the process serves others, and they are never all in memory. */
 export function openApply({
@@ -37,12 +37,12 @@ export function openApply({
   slotOf,
   fault,
 }: Pick<WriterParts, 'collections' | 'slotOf' | 'fault'>): Apply {
-  async function send({ past, current, left, members }: WriteStep, given: InTime): Promise<void> {
+  async function send({ past, current, left, members }: WriteStep, given: CommandOptions): Promise<void> {
     if (past.length > 0) await history.insertMany([...past], given());
     fault('history');
     if (current.length === 0) return;
     await replaceAll(resource, current, given);
-    await replaceMembers(resource, left, members, given);
+    await replaceContained(resource, left, members, given);
     fault('resource');
   }
 
@@ -78,7 +78,7 @@ const MANY_KEYS = 300;
 export async function replaceAll(
   resource: Collections['resource'],
   current: readonly Current[],
-  given: InTime,
+  given: CommandOptions,
 ): Promise<void> {
   const replaced = current.filter((each) => each.replaced > 0);
   const inPlace = new Set(replaced.filter(({ document }) => hasManyKeys(document)));

@@ -1,6 +1,6 @@
 import type { ClientSession, Db, Document } from 'mongodb';
 
-import type { Guard } from '../../store.js';
+import type { Precondition } from '../../store.js';
 import { fieldsOf, readValue, type Raw } from '../bson/bson.js';
 import { toOrder } from '../query/compile/order.js';
 import { openSearch } from '../query/open-search.js';
@@ -8,20 +8,23 @@ import { findPage } from '../query/page.js';
 import type { Probes } from '../query/plan/probe.js';
 import type { Collections } from '../bson/documents.js';
 import { openFinder, readTokens } from './precondition-tokens.js';
-import { mergeGuards, type MergedGuard } from './merge-preconditions.js';
+import { mergePreconditions, type MergedPrecondition } from './merge-preconditions.js';
 import { isTimeUp, isTransient, tooCostly } from '../mongo-errors.js';
 import { toSnapshot, type Send, type Snapshot } from '../read/snapshot.js';
 import { VERSION_ONLY } from '../bson/stored-version.js';
 
 /**
- * A guard whose search finds something else in the snapshot of a transaction; undefined: there is none. Before the changes.
+ * A precondition whose search finds something else in the snapshot of a transaction; undefined: there is none. Before the changes.
  *
  * @throws FhirError `too-costly` where a search takes longer than the budget
  */
-export type GuardCheck = (guards: readonly Guard[], session: ClientSession) => Promise<Guard | undefined>;
+export type PreconditionCheck = (
+  preconditions: readonly Precondition[],
+  session: ClientSession,
+) => Promise<Precondition | undefined>;
 
-/** What searches of guards need. */
-export interface GuardParts {
+/** What searches of preconditions need. */
+export interface PreconditionParts {
   readonly db: Db;
   readonly collections: Pick<Collections, 'resource'>;
   readonly probes: Probes;
@@ -30,8 +33,8 @@ export interface GuardParts {
 }
 
 /** Searches in transactions. */
-export function openGuardCheck({ db, collections, probes, budget }: GuardParts): GuardCheck {
-  async function holds({ type, where, found }: Guard, session: ClientSession): Promise<boolean> {
+export function openPreconditionCheck({ db, collections, probes, budget }: PreconditionParts): PreconditionCheck {
+  async function holds({ type, where, found }: Precondition, session: ClientSession): Promise<boolean> {
     // One more than there may be is enough to know.
     const count = found.length + 1;
     const snapshot = idsOnly(inTransaction(db, session, performance.now() + budget));
@@ -42,15 +45,18 @@ export function openGuardCheck({ db, collections, probes, budget }: GuardParts):
     return isSame(ids, found);
   }
 
-  async function findBroken(guards: readonly Guard[], session: ClientSession): Promise<Guard | undefined> {
-    for (const merged of mergeGuards(guards)) {
+  async function findBroken(
+    preconditions: readonly Precondition[],
+    session: ClientSession,
+  ): Promise<Precondition | undefined> {
+    for (const merged of mergePreconditions(preconditions)) {
       const broken = await findAmong(merged, session);
       if (broken !== undefined) return broken;
     }
     return undefined;
   }
 
-  async function findAmong(merged: MergedGuard, session: ClientSession): Promise<Guard | undefined> {
+  async function findAmong(merged: MergedPrecondition, session: ClientSession): Promise<Precondition | undefined> {
     const { of, found } = merged;
     const isHeld = await holds(merged, session);
     if (of.length === 1) return isHeld ? undefined : of[0];
@@ -60,14 +66,17 @@ export function openGuardCheck({ db, collections, probes, budget }: GuardParts):
   }
 
   /** Together they find what they should: one of them that does not find its own. */
-  async function findOdd({ type, found, of }: MergedGuard, session: ClientSession): Promise<Guard | undefined> {
+  async function findOdd(
+    { type, found, of }: MergedPrecondition,
+    session: ClientSession,
+  ): Promise<Precondition | undefined> {
     const find = openFinder(await readTokens(collections.resource, type, found, session, budget));
-    return of.find((guard) => !isSame(find(guard.where), guard.found));
+    return of.find((precondition) => !isSame(find(precondition.where), precondition.found));
   }
 
-  return async (guards, session) => {
+  return async (preconditions, session) => {
     try {
-      return await findBroken(guards, session);
+      return await findBroken(preconditions, session);
     } catch (error) {
       throw isTimeUp(error) && !isTransient(error) ? tooCostly() : error;
     }

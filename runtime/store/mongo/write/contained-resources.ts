@@ -1,11 +1,11 @@
 import type { Document } from 'mongodb';
 
 import type { Contained } from '../../../search/contained.js';
-import { idsWithin, membersIn, memberType, placeOfMember, plainType } from '../../contained-resources.js';
+import { containedIds, containedIn, containedType, placeOfContained, plainType } from '../../contained-resources.js';
 import { compareText } from '../../../search/query/compare-text.js';
 import { fieldsOf, readValue, type Field, type Raw } from '../bson/bson.js';
 import { keyOf, type Collections, type ResourceDocument, type VersionFields } from '../bson/documents.js';
-import type { InTime } from './with-timeout.js';
+import type { CommandOptions } from './command-options.js';
 import { toIndexRows } from '../bson/index-rows.js';
 import { toSortSlots, type SlotOf } from '../bson/sort-slots.js';
 
@@ -13,7 +13,7 @@ import { toSortSlots, type SlotOf } from '../bson/sort-slots.js';
 export const PLAIN: Document = { $gte: 'A' };
 
 /** All others. */
-export const MEMBERS: Document = { $lt: 'A' };
+export const CONTAINED_FIELDS: Document = { $lt: 'A' };
 
 /** What one command writes. */
 const MOST = { documents: 100, ranges: 500 };
@@ -34,12 +34,12 @@ export function withinOf(
 }
 
 /** The documents of what is within a version. */
-export function toMembers(
+export function toContained(
   { type, id, version, updated, n }: VersionFields,
   contained: readonly Contained[] = [],
   slotOf: SlotOf,
 ): readonly ResourceDocument[] {
-  return membersIn({ type, id }, contained).map(({ entries, ...member }) => ({
+  return containedIn({ type, id }, contained).map(({ entries, ...member }) => ({
     _id: keyOf(member),
     ...member,
     ...{ version, updated, n },
@@ -54,11 +54,11 @@ export function toMembers(
  *
  * @param left by the `_id` of the resources
  */
-export async function replaceMembers(
+export async function replaceContained(
   resource: Collections['resource'],
   left: readonly { readonly key: string; readonly within: readonly string[] }[],
   members: readonly ResourceDocument[],
-  given: InTime,
+  given: CommandOptions,
 ): Promise<void> {
   for (const { ranges, documents } of cutRanges(rangesOf(left, members))) {
     await resource.deleteMany({ $or: ranges.map(({ from, to }) => ({ _id: { $gte: from, $lt: to } })) }, given());
@@ -86,7 +86,7 @@ function rangesOf(
     return known;
   };
   for (const { key, within } of left) for (const type of within) at(key, type);
-  for (const member of members) at(keyOf(placeOfMember(member.id)), plainType(member.type)).documents.push(member);
+  for (const member of members) at(keyOf(placeOfContained(member.id)), plainType(member.type)).documents.push(member);
   for (const { documents } of ranges.values()) documents.sort((a, b) => compareText(a._id, b._id));
   return [...ranges.values()].sort((a, b) => compareText(a.from, b.from));
 }
@@ -114,10 +114,10 @@ function* cutRanges(
 }
 
 /** Gives what is within resources the times of these. */
-export async function restampMembers(
+export async function restampContained(
   resource: Collections['resource'],
   containers: readonly ResourceDocument[],
-  given: InTime,
+  given: CommandOptions,
 ): Promise<void> {
   for (const { _id, updated, n, within = [] } of containers) {
     for (const type of within) {
@@ -129,7 +129,7 @@ export async function restampMembers(
 
 function rangeOf(key: string, type: string): { readonly from: string; readonly to: string } {
   const at = key.indexOf('/');
-  const { from, to } = idsWithin({ type: key.slice(0, at), id: key.slice(at + 1) });
-  const idOf = (id: string): string => keyOf({ type: memberType(type), id });
+  const { from, to } = containedIds({ type: key.slice(0, at), id: key.slice(at + 1) });
+  const idOf = (id: string): string => keyOf({ type: containedType(type), id });
   return { from: idOf(from), to: idOf(to) };
 }

@@ -7,7 +7,7 @@ import { VersionConflict, type Change, type StoredVersion } from '../../store.js
 import { readValue, type Raw } from '../bson/bson.js';
 import { keyOf, pastKeyOf, type PastDocument, type ResourceDocument, type VersionFields } from '../bson/documents.js';
 import { toIndexRows } from '../bson/index-rows.js';
-import { toMembers, toWithin, withinOf } from './contained-resources.js';
+import { toContained, toWithin, withinOf } from './contained-resources.js';
 import { tooLarge } from '../mongo-errors.js';
 import { toSortSlots, type SlotOf } from '../bson/sort-slots.js';
 import type { Stamp, StampsOfWrite } from './stamps.js';
@@ -113,7 +113,7 @@ export function toStep(planned: readonly PlannedChange[], slotOf: SlotOf): Write
     else {
       current.push({ document, replaced });
       if (within.length > 0) left.push({ key: document._id, within });
-      for (const member of toMembers(fields, change.body && change.contained, slotOf)) members.push(member);
+      for (const member of toContained(fields, change.body && change.contained, slotOf)) members.push(member);
     }
     return stored;
   });

@@ -8,10 +8,10 @@ import { cutByMembers } from '../../write-contained.js';
 import { moreTime } from '../../write-time.js';
 import { answered } from '../read/answered.js';
 import { keyOf, type ResourceDocument } from '../bson/documents.js';
-import { inTime, SLACK, type InTime } from './with-timeout.js';
+import { commandOptions, SLACK, type CommandOptions } from './command-options.js';
 import { toIndexRows } from '../bson/index-rows.js';
 import { chunksOf } from '../query/links/read-all.js';
-import { replaceMembers, toMembers, toWithin } from './contained-resources.js';
+import { replaceContained, toContained, toWithin } from './contained-resources.js';
 import { slotFields, toSortSlots, type SlotOf } from '../bson/sort-slots.js';
 import { VERSION_ONLY } from '../bson/stored-version.js';
 import type { WriterParts } from './writer-parts.js';
@@ -52,12 +52,12 @@ export function openReindex({
     const deadline = performance.now() + time - SLACK;
     const { matchedCount } = await answered(
       time,
-      causal.write((session) => resource.bulkWrite(steps, { ...inTime(session, deadline)(), ordered: false })),
+      causal.write((session) => resource.bulkWrite(steps, { ...commandOptions(session, deadline)(), ordered: false })),
     );
     return matchedCount;
   }
 
-  async function replaceWhole(items: readonly Reindexed[], given: InTime): Promise<number> {
+  async function replaceWhole(items: readonly Reindexed[], given: CommandOptions): Promise<number> {
     const found = await resource.find({ _id: { $in: items.map(keyOf) } }, { ...given(), projection: HEAD }).toArray();
     const documents = new Map(found.map((document) => [document._id, document]));
     const current = items.flatMap((item) => {
@@ -68,8 +68,8 @@ export function openReindex({
     const steps = current.map(({ item }) => ({ updateOne: toUpdate(item, slotOf) }));
     await resource.bulkWrite(steps, given());
     const left = current.map(({ before: { _id: key, within = [] } }) => ({ key, within }));
-    const members = current.flatMap(({ item, before }) => toMembers(before, item.contained, slotOf));
-    await replaceMembers(resource, left, members, given);
+    const members = current.flatMap(({ item, before }) => toContained(before, item.contained, slotOf));
+    await replaceContained(resource, left, members, given);
     return current.length;
   }
 

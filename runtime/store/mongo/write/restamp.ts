@@ -3,13 +3,13 @@ import type { AnyBulkWriteOperation } from 'mongodb';
 import { formatInstant } from '../../../fhir/instant.js';
 import { stampBody } from '../../body.js';
 import type { Change, StoredVersion } from '../../store.js';
-import { countMembers, cutByMembers } from '../../write-contained.js';
+import { countContained, cutByMembers } from '../../write-contained.js';
 import { replaceAll } from './apply-changes.js';
 import { fieldsOf, readValue, type Raw } from '../bson/bson.js';
 import { chunksOf } from '../query/links/read-all.js';
-import { restampMembers } from './contained-resources.js';
+import { restampContained } from './contained-resources.js';
 import { keyOf, pastKeyOf, type PastDocument, type ResourceDocument } from '../bson/documents.js';
-import type { InTime } from './with-timeout.js';
+import type { CommandOptions } from './command-options.js';
 import type { StampsOfWrite } from './stamps.js';
 import { readHead } from '../bson/stored-version.js';
 import type { Work } from './transaction.js';
@@ -47,7 +47,7 @@ export function openRestamper({
     changes: readonly Change[],
     written: readonly StoredVersion[],
     times: StampsOfWrite,
-    given: InTime,
+    given: CommandOptions,
   ): Promise<StoredVersion[]> {
     const keys = written.map(keyOf);
     const found = await resource.find<Raw>({ _id: { $in: keys } }, { ...given(), raw: true }).toArray();
@@ -70,14 +70,14 @@ export function openRestamper({
       return body === undefined ? head : { ...head, json: stampBody(body, stored.version, updated) };
     });
     if (current.length > 0) await replaceAll(resource, current, given);
-    await restampMembers(resource, current.map(({ document }) => document), given); // prettier-ignore
+    await restampContained(resource, current.map(({ document }) => document), given); // prettier-ignore
     if (pasts.length > 0) await history.bulkWrite(pasts, given());
     return again;
   }
 }
 
 function cut(changes: readonly Change[]): readonly (readonly Change[])[] {
-  const pieces = [...cutByMembers(changes, (change) => countMembers([change]), AT_ONCE.members)];
+  const pieces = [...cutByMembers(changes, (change) => countContained([change]), AT_ONCE.members)];
   return pieces.flatMap((piece) => [...chunksOf(piece, AT_ONCE.versions)]);
 }
 

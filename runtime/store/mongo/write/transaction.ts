@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import type { Causal } from '../read/causal.js';
 import type { Fault } from '../fault.js';
-import { inTime, SLACK, type InTime } from './with-timeout.js';
+import { commandOptions, SLACK, type CommandOptions } from './command-options.js';
 import {
   isConnectionLost,
   isDuplicate,
@@ -27,7 +27,7 @@ const GREATEST_PAUSE = 400;
 export class TooLate extends Error {}
 
 /** What is done in a transaction. */
-export type Work<T> = (session: ClientSession, given: InTime) => Promise<T>;
+export type Work<T> = (session: ClientSession, given: CommandOptions) => Promise<T>;
 
 /** Runs work in transactions. */
 export interface Transactions {
@@ -51,7 +51,7 @@ export function openTransactions(causal: Causal, fault: Fault): Transactions {
   async function attempt<T>(session: ClientSession, work: Work<T>, deadline: number) {
     session.startTransaction({ readConcern: { level: 'snapshot' }, writeConcern: { w: 'majority', journal: true } });
     try {
-      const result = await work(session, inTime(session, deadline - SLACK));
+      const result = await work(session, commandOptions(session, deadline - SLACK));
       fault('commit');
       await commit(session, deadline + AFTERMATH);
       fault('committed');

@@ -1,20 +1,20 @@
-import { keepPace } from '../../../fhir/pace.js';
-import { within } from '../../../fhir/within.js';
-import { guardKey } from '../../precondition-key.js';
+import { yieldToEventLoop } from '../../../fhir/yield-to-event-loop.js';
+import { withTimeout } from '../../../fhir/with-timeout.js';
+import { preconditionKey } from '../../precondition-key.js';
 import {
-  GuardConflict,
+  PreconditionConflict,
   VersionConflict,
   type Change,
-  type Guard,
+  type Precondition,
   type Put,
   type Store,
   type StoredVersion,
 } from '../../store.js';
 import { findVersions, openApply } from './apply-changes.js';
 import { keyOf } from '../bson/documents.js';
-import { inTime, SLACK, type InTime } from './with-timeout.js';
+import { commandOptions, SLACK, type CommandOptions } from './command-options.js';
 import { openKeyQueue } from '../../key-queue.js';
-import { countMembers } from '../../write-contained.js';
+import { countContained } from '../../write-contained.js';
 import { timeOf } from '../../write-time.js';
 import {
   isConnectionLost,
@@ -24,7 +24,7 @@ import {
   storeBusy,
   translateWriteError,
 } from '../mongo-errors.js';
-import { lockGuards } from './lock-preconditions.js';
+import { lockPreconditions } from './lock-preconditions.js';
 import { planWrite, toDocument, type FoundVersion } from './plan-write.js';
 import { openRestamper } from './restamp.js';
 import { TooLate, type Work } from './transaction.js';
@@ -41,7 +41,7 @@ const NOTHING: ReadonlyMap<string, FoundVersion> = new Map();
 /** More changes than this, and resources within these, take their time by themselves: another try would be as late. */
 const LATE_BY_NATURE = 200;
 
-/** The writer: all changes or none. A creation without guards, and with nothing within it, is one insert; everything else is one transaction. */
+/** The writer: all changes or none. A creation without preconditions, and with nothing within it, is one insert; everything else is one transaction. */
 export function openWriter(parts: WriterParts): Store['write'] {
   const { collections, causal, transactions, stale, stamps, slotOf, findBroken, settle, time, fault } = parts;
   const { resource } = collections;
@@ -55,7 +55,7 @@ export function openWriter(parts: WriterParts): Store['write'] {
     const { document, stored } = toDocument(change, 1, stamps.begin().next(undefined), slotOf);
     try {
       // The driver repeats it after a lost connection, and the server knows it then: so a duplicate is somebody else's.
-      await causal.write((session) => resource.insertOne(document, inTime(session, deadline - SLACK)()));
+      await causal.write((session) => resource.insertOne(document, commandOptions(session, deadline - SLACK)()));
     } catch (error) {
       if (isDuplicate(error)) throw await conflictOf(change);
       // It may have been sent before the connection broke, and the repetition have found no server.
@@ -72,13 +72,13 @@ export function openWriter(parts: WriterParts): Store['write'] {
     return found === null ? storeBusy() : new VersionConflict(type, id, expected, found.version);
   }
 
-  async function change({ changes, guards, keys, locks }: Asked, deadline: number): Promise<Written> {
+  async function change({ changes, preconditions, keys, locks }: Asked, deadline: number): Promise<Written> {
     let tries = 0;
 
     const attempt: Work<Written> = async (_session, given) => {
       tries++;
       fault('begin');
-      await hold(guards, locks, given);
+      await hold(preconditions, locks, given);
       // Where nothing may be there yet a duplicate tells that something is, and `look` what.
       const isNew = changes.every(({ expected }) => expected === 0);
       const found = isNew ? NOTHING : await findVersions(collections, keys, given);
@@ -86,7 +86,7 @@ export function openWriter(parts: WriterParts): Store['write'] {
       const versions = await apply(planWrite(changes, found, stamps.begin()), given);
       // What takes as long again goes in late, and is stamped anew afterwards: better than never.
       const isLate = performance.now() - begun > MAX_AGE;
-      if (isLate && tries === 1 && changes.length + countMembers(changes) <= LATE_BY_NATURE) throw new TooLate();
+      if (isLate && tries === 1 && changes.length + countContained(changes) <= LATE_BY_NATURE) throw new TooLate();
       return { versions, begun };
     };
 
@@ -108,26 +108,30 @@ export function openWriter(parts: WriterParts): Store['write'] {
   }
 
   /** @throws GuardConflict */
-  async function hold(guards: readonly Guard[], locks: readonly string[], given: InTime): Promise<void> {
-    if (guards.length === 0) return;
-    await lockGuards(collections, locks, given);
-    const broken = await findBroken(guards, given().session);
-    if (broken !== undefined) throw new GuardConflict(broken);
-    fault('guards');
+  async function hold(
+    preconditions: readonly Precondition[],
+    locks: readonly string[],
+    given: CommandOptions,
+  ): Promise<void> {
+    if (preconditions.length === 0) return;
+    await lockPreconditions(collections, locks, given);
+    const broken = await findBroken(preconditions, given().session);
+    if (broken !== undefined) throw new PreconditionConflict(broken);
+    fault('preconditions');
   }
 
-  return async (changes, guards = []) => {
-    if (changes.length === 0 && guards.length === 0) return [];
+  return async (changes, preconditions = []) => {
+    if (changes.length === 0 && preconditions.length === 0) return [];
     const longest = time + timeOf(changes);
     const deadline = performance.now() + longest;
     const keys = [...new Set(changes.map(keyOf))];
-    const locks = await lockKeys(guards);
-    const asked = { changes, guards, keys, locks };
+    const locks = await lockKeys(preconditions);
+    const asked = { changes, preconditions, keys, locks };
     const [first] = changes;
     async function work(): Promise<StoredVersion[]> {
       await settle();
       const { versions, begun } =
-        guards.length === 0 && isCreation(changes.length, first)
+        preconditions.length === 0 && isCreation(changes.length, first)
           ? await create(first, deadline)
           : await queue.run([...keys, ...locks], deadline - performance.now() - SLACK, () => change(asked, deadline));
       const isLate = performance.now() - begun > MAX_AGE;
@@ -137,19 +141,19 @@ export function openWriter(parts: WriterParts): Store['write'] {
     }
     // What comes to its end when the client does not wait any more is a commit, which may go through.
     try {
-      return await within(longest, stale.watch(work()), outcomeUnknown);
+      return await withTimeout(longest, stale.watch(work()), outcomeUnknown);
     } catch (error) {
       throw translateWriteError(error, changes.length);
     }
   };
 }
 
-/** Keys of guards, each once, sorted. */
-async function lockKeys(guards: readonly Guard[]): Promise<readonly string[]> {
-  const pace = keepPace();
+/** Keys of preconditions, each once, sorted. */
+async function lockKeys(preconditions: readonly Precondition[]): Promise<readonly string[]> {
+  const pace = yieldToEventLoop();
   const keys = new Set<string>();
-  for (const guard of guards) {
-    keys.add(guardKey(guard));
+  for (const precondition of preconditions) {
+    keys.add(preconditionKey(precondition));
     await pace();
   }
   return [...keys].sort();
@@ -158,10 +162,10 @@ async function lockKeys(guards: readonly Guard[]): Promise<readonly string[]> {
 /** What is to be written. */
 interface Asked {
   readonly changes: readonly Change[];
-  readonly guards: readonly Guard[];
+  readonly preconditions: readonly Precondition[];
   /** Of the resources, each once. */
   readonly keys: string[];
-  /** Keys of the guards, each once, sorted. */
+  /** Keys of the preconditions, each once, sorted. */
   readonly locks: readonly string[];
 }
 

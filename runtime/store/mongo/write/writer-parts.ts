@@ -1,5 +1,5 @@
 import type { Causal } from '../read/causal.js';
-import type { GuardCheck } from './check-preconditions.js';
+import type { PreconditionCheck } from './check-preconditions.js';
 import type { Collections } from '../bson/documents.js';
 import type { Fault } from '../fault.js';
 import type { SlotOf } from '../bson/sort-slots.js';
@@ -15,7 +15,7 @@ export interface WriterParts {
   readonly stale: StaleTransactions;
   readonly stamps: Stamps;
   readonly slotOf: SlotOf;
-  readonly findBroken: GuardCheck;
+  readonly findBroken: PreconditionCheck;
   /** Before a time is taken. */
   readonly settle: () => Promise<void>;
   /** How long a write may take, waiting included, in milliseconds. */

@@ -25,7 +25,7 @@ const PATIENCE = 4;
  * Stops a query from inside: SQLite cannot be interrupted while it works, but a function that it calls for each row may
  * throw.
  */
-export interface Guard {
+export interface QueryInterrupt {
   /** A condition that is always true, for the leaf that drives a query; `column` is one of its, with whole numbers. */
   sql(column: string): string;
   /** The same for rows that checks look at: it counts them, for whoever explains a query. */
@@ -51,7 +51,7 @@ export interface Guard {
 }
 
 /** @param stop its only number is the id of the request that nobody wants any more; shared with the main thread */
-export function openGuard(db: Database, stop: Int32Array): Guard {
+export function openQueryInterrupt(db: Database, stop: Int32Array): QueryInterrupt {
   let steps = 0;
   let driven = 0;
   let looked = 0;

@@ -1,5 +1,5 @@
 import type { Condition } from '../../../search/query/query.js';
-import type { Arm, Driver } from './compile/index-range.js';
+import type { IndexRange, Driver } from './compile/index-range.js';
 import { compareHits, type Hit } from './hit.js';
 import type { Run } from './run.js';
 import { sortColumns, sortReaders } from './sort-values.js';
@@ -29,12 +29,12 @@ export function* walk(run: Run, where: Condition, { isDescending, after }: Direc
 /** What is in ranges of keys in order, and fulfils a condition. */
 export function* walkArms(
   run: Run,
-  arms: readonly Arm[],
+  arms: readonly IndexRange[],
   where: Condition,
   { isDescending, after }: Direction,
 ): Generator<Hit> {
   if (arms.length === 0) return;
-  const later = ({ key }: Arm): Sql =>
+  const later = ({ key }: IndexRange): Sql =>
     after === undefined ? sql`` : sql`AND ${key} ${raw(isDescending ? '<' : '>')} ${after.key}`;
   const pieces = arms.map((arm) => sql`${selectKey(run, arm, where)} ${later(arm)}`);
   const statement = sql`${join(pieces, ' UNION ALL ')} ORDER BY 1 ${raw(isDescending ? 'DESC' : 'ASC')}`;
@@ -53,12 +53,12 @@ export function* walkArms(
  */
 export function firstKeys(
   run: Run,
-  arms: readonly Arm[],
+  arms: readonly IndexRange[],
   { isDescending, after }: Direction,
   most: number,
 ): { readonly hits: readonly Hit[]; readonly isAll: boolean } {
   if (arms.length === 0) return { hits: [], isAll: true };
-  const later = ({ key }: Arm): Sql =>
+  const later = ({ key }: IndexRange): Sql =>
     after === undefined ? sql`` : sql` AND ${key} ${raw(isDescending ? '<' : '>')} ${after.key}`;
   const pieces = arms.map((arm) => sql`SELECT ${arm.key} AS key ${arm.rows}${later(arm)}`);
   const direction = raw(isDescending ? 'DESC' : 'ASC');
@@ -70,7 +70,7 @@ export function firstKeys(
 }
 
 /** The keys in a range of resources that fulfil a condition. */
-function selectKey(run: Run, { key, rows }: Arm, where: Condition): Sql {
+function selectKey(run: Run, { key, rows }: IndexRange, where: Condition): Sql {
   return sql`SELECT ${key} AS key ${rows} AND ${run.check(where, key)}`;
 }
 
@@ -149,7 +149,7 @@ export function sorted(run: Run, keys: readonly number[]): readonly Hit[] {
   const selectId = run.statements.prepare<{ readonly id: string }>('SELECT id FROM resource WHERE key = ?');
   const hits: Hit[] = [];
   for (const key of keys) {
-    run.guard.step();
+    run.interrupt.step();
     if (needsIds) run.trace?.read(1);
     const id = needsIds ? selectId.get(key)!.id : undefined;
     hits.push({ key, ...(id !== undefined && { id }), values: readers.map((read) => read(key, id) ?? null) });

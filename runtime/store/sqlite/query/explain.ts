@@ -2,13 +2,13 @@ import type { Database } from 'better-sqlite3';
 
 import { printCondition } from '../../../search/query/print.js';
 import type { Explanation, FindQuery } from '../../store.js';
-import type { Guard } from '../file/query-interrupt.js';
+import type { QueryInterrupt } from '../file/query-interrupt.js';
 import type { Finder } from './find.js';
 import type { Trace } from './run.js';
 import type { Sql } from './compile/sql.js';
 
 /** Does a search and tells how, with every row counted that is looked at. Inside a transaction. */
-export function openExplain(db: Database, guard: Guard, find: Finder): (query: FindQuery) => Explanation {
+export function openExplain(db: Database, interrupt: QueryInterrupt, find: Finder): (query: FindQuery) => Explanation {
   return (query) => {
     const statements = new Map<string, Sql>();
     const probes = new Map<string, Explanation['probes'][number]>();
@@ -23,9 +23,9 @@ export function openExplain(db: Database, guard: Guard, find: Finder): (query: F
       ran: (statement) => void statements.set(statement.text, statement),
       read: (rows) => void (read += rows),
     };
-    const before = guard.counts.looked;
+    const before = interrupt.counts.looked;
     const { versions } = find(query, trace);
-    const examined = guard.counts.looked - before + read;
+    const examined = interrupt.counts.looked - before + read;
     return {
       compiled: [...statements.keys()].map(readable),
       driving,

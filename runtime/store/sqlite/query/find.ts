@@ -1,16 +1,16 @@
 import type { Database } from 'better-sqlite3';
 
-import type { FindAcrossQuery, FindPage, FindQuery } from '../../store.js';
+import type { FindMultiTypeQuery, FindPage, FindQuery } from '../../store.js';
 import type { Dictionary } from '../write/dictionary.js';
-import type { Guard } from '../file/query-interrupt.js';
+import type { QueryInterrupt } from '../file/query-interrupt.js';
 import { openKeyOrder } from '../write/resource-keys.js';
-import { openAcross } from './multi-type-search.js';
+import { openMultiTypeSearch } from './multi-type-search.js';
 import { openContents } from './contents.js';
 import { readCursor, writeCursor } from './cursor.js';
 import { openIncluded } from './links/included.js';
 import { openLists } from './links/lists.js';
 import { defineAmong } from './compile/places.js';
-import { openMet } from './seen-set.js';
+import { openSeenSet } from './seen-set.js';
 import { openPageReader } from './page.js';
 import { findPlace } from './walk-position.js';
 import { openProbeCache } from './probe-cache.js';
@@ -27,18 +27,23 @@ export type Finder = (query: FindQuery, trace?: Trace) => FindPage;
 export interface Finders {
   readonly find: Finder;
   /** The same over several types. */
-  readonly findAcross: (query: FindAcrossQuery) => FindPage;
+  readonly findMultiType: (query: FindMultiTypeQuery) => FindPage;
 }
 
 /** What searches of a connection share. */
-export function openFindParts(db: Database, dictionary: Dictionary, guard: Guard, limits = FIND_LIMITS): FindParts {
+export function openFindParts(
+  db: Database,
+  dictionary: Dictionary,
+  interrupt: QueryInterrupt,
+  limits = FIND_LIMITS,
+): FindParts {
   defineAmong(db);
   return {
     statements: openStatements(db),
     dictionary,
-    guard,
-    lists: openLists(db, guard),
-    met: openMet(db, guard),
+    interrupt,
+    lists: openLists(db, interrupt),
+    met: openSeenSet(db, interrupt),
     probes: openProbeCache(),
     limits,
     isUnordered: openKeyOrder(db),
@@ -46,18 +51,28 @@ export function openFindParts(db: Database, dictionary: Dictionary, guard: Guard
 }
 
 /** Searches of one type. */
-export function openFind(db: Database, dictionary: Dictionary, guard: Guard, limits = FIND_LIMITS): Finder {
-  return openFinders(db, dictionary, guard, limits).find;
+export function openFind(
+  db: Database,
+  dictionary: Dictionary,
+  interrupt: QueryInterrupt,
+  limits = FIND_LIMITS,
+): Finder {
+  return openFinders(db, dictionary, interrupt, limits).find;
 }
 
 /** Prepares all that searches of a connection need. */
-export function openFinders(db: Database, dictionary: Dictionary, guard: Guard, limits = FIND_LIMITS): Finders {
-  const parts = openFindParts(db, dictionary, guard, limits);
+export function openFinders(
+  db: Database,
+  dictionary: Dictionary,
+  interrupt: QueryInterrupt,
+  limits = FIND_LIMITS,
+): Finders {
+  const parts = openFindParts(db, dictionary, interrupt, limits);
   const clock = db.prepare<[], number>('SELECT updated FROM clock').pluck();
   const contents = openContents(db, dictionary);
-  const read = openPageReader(contents, guard);
+  const read = openPageReader(contents, interrupt);
   const include = openIncluded(db, parts, contents);
-  const across = openAcross(db, parts, read);
+  const across = openMultiTypeSearch(db, parts, read);
 
   function find(query: FindQuery, trace: Trace | undefined): Omit<FindPage, 'complete'> {
     const cursor = query.after === undefined ? undefined : readCursor(query.after, orderOf(query.sort).sort);
@@ -104,7 +119,7 @@ export function openFinders(db: Database, dictionary: Dictionary, guard: Guard, 
 
   return {
     find: (query, trace) => whole(() => find(query, trace)),
-    findAcross: (query) =>
+    findMultiType: (query) =>
       whole(() => {
         const { page, ...found } = across(query);
         return { ...found, versions: page.versions, ...include(query, page) };

@@ -2,12 +2,12 @@ import { SqliteError } from 'better-sqlite3';
 
 import { weightOf } from '../../../search/query/criterion.js';
 import type { Condition, Target, WordsTest } from '../../../search/query/query.js';
-import type { FindAcrossQuery, FindPage, FindQuery } from '../../store.js';
+import type { FindMultiTypeQuery, FindPage, FindQuery } from '../../store.js';
 import { connect } from '../file/connect.js';
 import { openDictionary } from '../write/dictionary.js';
 import { openFinders } from './find.js';
 import { FIND_LIMITS } from './run.js';
-import { openGuard } from '../file/query-interrupt.js';
+import { openQueryInterrupt } from '../file/query-interrupt.js';
 import { openProcessorWaits, type ProcessorWaits } from '../threads/processor-waits.js';
 import type { ThreadSettings } from '../settings.js';
 import { translateSqliteError } from '../file/sqlite-errors.js';
@@ -34,11 +34,11 @@ const WIDEST = 300;
 const LIMITS = { ...FIND_LIMITS, deep: FIND_LIMITS.small };
 
 /** Searches on the caller's thread, if they are short. */
-export interface FindHere {
+export interface InlineSearch {
   /** @returns undefined where it has to be done elsewhere: it would take too long, or wait for a lock */
   find(query: FindQuery): FindPage | undefined;
   /** The same over several types. */
-  findAcross(query: FindAcrossQuery): FindPage | undefined;
+  findMultiType(query: FindMultiTypeQuery): FindPage | undefined;
   /** Has the next search open the connection anew, for new statistics. */
   reopen(): void;
   close(): void;
@@ -50,11 +50,11 @@ export interface FindHere {
  * @param limits tests have others
  * @param waits closed with it; the same
  */
-export function openFindHere(
+export function openInlineSearch(
   { file, identity, isTemporary }: ThreadSettings,
   limits: { readonly time: number; readonly rows: number } = SHORT,
   waits: ProcessorWaits = openProcessorWaits(),
-): FindHere {
+): InlineSearch {
   let connection: ReturnType<typeof open> | undefined;
   let isStale = false;
   let restUntil = 0;
@@ -62,10 +62,10 @@ export function openFindHere(
   function open() {
     const db = connect(file, { cache: 8192, timeout: 0, queryOnly: true, isTemporary, identity });
     // Nobody stops a search from outside here: nothing else runs meanwhile.
-    const guard = openGuard(db, new Int32Array(1));
-    const { find, findAcross } = openFinders(db, openDictionary(db), guard, LIMITS);
+    const interrupt = openQueryInterrupt(db, new Int32Array(1));
+    const { find, findMultiType } = openFinders(db, openDictionary(db), interrupt, LIMITS);
     const one = db.transaction((query: FindQuery) => find(query));
-    return { db, guard, one: one.deferred, across: db.transaction(findAcross).deferred };
+    return { db, interrupt, one: one.deferred, across: db.transaction(findMultiType).deferred };
   }
 
   /** The old connection stays where there is no new one to be had. */
@@ -90,7 +90,7 @@ export function openFindHere(
     const waited = waits.total();
     const away = (): number => waits.total() - waited;
     try {
-      here.guard.begin(1, limits.time, limits.rows, away);
+      here.interrupt.begin(1, limits.time, limits.rows, away);
       return search(here);
     } catch (error) {
       const isBusy = error instanceof SqliteError && error.code.startsWith('SQLITE_BUSY');
@@ -103,7 +103,7 @@ export function openFindHere(
 
   return {
     find: (query) => (isWide([query]) ? undefined : attempt(query.count, ({ one }) => one(query))),
-    findAcross: (query) => (isWide(query.parts) ? undefined : attempt(query.count, ({ across }) => across(query))),
+    findMultiType: (query) => (isWide(query.parts) ? undefined : attempt(query.count, ({ across }) => across(query))),
     reopen: () => void (isStale = true),
     close() {
       waits.close();

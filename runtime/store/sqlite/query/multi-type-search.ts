@@ -1,8 +1,14 @@
 import type { Database } from 'better-sqlite3';
 
 import { partsWithMembers, seek, type Seek } from '../../next-contained-type.js';
-import { mergeAcross, partsLeft, readAcrossPlace, writeAcrossPlace, type PartLeft } from '../../multi-type-search.js';
-import { CHEAP_TOTAL, type FindAcrossQuery, type FindPage } from '../../store.js';
+import {
+  mergeMultiType,
+  remainingParts,
+  readMultiTypeCursor,
+  writeMultiTypeCursor,
+  type RemainingPart,
+} from '../../multi-type-search.js';
+import { CHEAP_TOTAL, type FindMultiTypeQuery, type FindPage } from '../../store.js';
 import type { Condition } from '../../../search/query/query.js';
 import { readCursor, writeCursor, type FindCursor } from './cursor.js';
 import { compareHits, type Hit } from './hit.js';
@@ -15,7 +21,7 @@ import { findHits, type Found } from './strategy.js';
 import { countMatches } from './total.js';
 
 /** A page of a search over several types. */
-export interface AcrossPage extends Pick<FindPage, 'total' | 'next'> {
+export interface MultiTypePage extends Pick<FindPage, 'total' | 'next'> {
   readonly page: ReadPage;
 }
 
@@ -23,12 +29,16 @@ export interface AcrossPage extends Pick<FindPage, 'total' | 'next'> {
 interface Part {
   readonly run: Run;
   readonly where: Condition;
-  readonly left: PartLeft['left'];
+  readonly left: RemainingPart['left'];
   found: Found | undefined;
 }
 
 /** Does searches over several types. Inside a transaction. */
-export function openAcross(db: Database, parts: FindParts, read: PageReader): (query: FindAcrossQuery) => AcrossPage {
+export function openMultiTypeSearch(
+  db: Database,
+  parts: FindParts,
+  read: PageReader,
+): (query: FindMultiTypeQuery) => MultiTypePage {
   const selectId = db.prepare<[number], string>('SELECT id FROM resource WHERE key = ?').pluck();
 
   const selectFirst = db
@@ -41,7 +51,7 @@ export function openAcross(db: Database, parts: FindParts, read: PageReader): (q
   }
 
   /** Types that never had a resource are left out. */
-  function begin(query: FindAcrossQuery, left: readonly PartLeft[]): readonly Part[] {
+  function begin(query: FindMultiTypeQuery, left: readonly RemainingPart[]): readonly Part[] {
     const { parts: _parts, after: _after, include: _include, ...wanted } = query;
     return left.flatMap(({ part, left }) => {
       const run = beginRun(parts, { ...part, ...wanted });
@@ -83,22 +93,22 @@ export function openAcross(db: Database, parts: FindParts, read: PageReader): (q
     all: readonly Part[],
     cursor: FindCursor | undefined,
     wanted: number,
-    sort: FindAcrossQuery['sort'],
+    sort: FindMultiTypeQuery['sort'],
   ): readonly TypedHit[] {
     const lists = all.map((part) =>
       typed(part, search(part, cursor, wanted)).map(({ type, hit }) => {
         return { type, hit, id: hit.id ?? selectId.get(hit.key)!, values: hit.values };
       }),
     );
-    return mergeAcross(lists, sort, wanted);
+    return mergeMultiType(lists, sort, wanted);
   }
 
   return (query) => {
     const { sort, count } = query;
-    const place = query.after === undefined ? undefined : readAcrossPlace(query.after, query.parts);
+    const place = query.after === undefined ? undefined : readMultiTypeCursor(query.after, query.parts);
     const cursor = place === undefined ? undefined : readCursor(place.own, orderOf(sort).sort);
     const asked = seek(partsWithMembers(query.parts), firstFrom);
-    const all = begin(query, partsLeft(asked, sort, place));
+    const all = begin(query, remainingParts(asked, sort, place));
     const wanted = count === 0 ? 0 : count + 1;
     const hits = sort.length === 0 ? inTurn(all, cursor, wanted) : merged(all, cursor, wanted, sort);
     let total = cursor?.total;
@@ -110,7 +120,7 @@ export function openAcross(db: Database, parts: FindParts, read: PageReader): (q
     const { versions, last } = page;
     if (last === undefined) return { page, ...known };
     const own = writeCursor({ id: versions.at(-1)!.id, values: last.hit.values, ...known });
-    return { page, ...known, next: writeAcrossPlace({ type: last.type, own }) };
+    return { page, ...known, next: writeMultiTypeCursor({ type: last.type, own }) };
   };
 }
 

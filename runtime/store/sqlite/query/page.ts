@@ -1,6 +1,6 @@
-import { isMemberType } from '../../contained-resources.js';
+import { isContainedType } from '../../contained-resources.js';
 import type { StoredVersion } from '../../store.js';
-import type { Guard } from '../file/query-interrupt.js';
+import type { QueryInterrupt } from '../file/query-interrupt.js';
 import { MAX_PAGE } from '../read/history.js';
 import type { ContentReader } from './contents.js';
 import type { Hit } from './hit.js';
@@ -25,20 +25,20 @@ export interface ReadPage {
 export type PageReader = (found: readonly TypedHit[], count: number, trace: Trace | undefined) => ReadPage;
 
 /** @param contents of the connection */
-export function openPageReader(contents: ContentReader, guard: Guard): PageReader {
+export function openPageReader(contents: ContentReader, interrupt: QueryInterrupt): PageReader {
   return (found, count, trace) => {
     const versions: StoredVersion[] = [];
     let size = 0;
     const shown = found.slice(0, count);
     const keys = shown.map(({ hit }) => hit.key);
-    const hasMembers = shown.some(({ type }) => isMemberType(type));
+    const hasMembers = shown.some(({ type }) => isContainedType(type));
     const shared = new Set<string>();
     for (const [id, version, updated, json] of hasMembers ? contents.byKeysOfMembers(keys) : contents.byKeys(keys)) {
       trace?.read(2);
       versions.push({ type: shown[versions.length]!.type, id, version, lastUpdated: updated, json });
       if (!shared.has(json)) size += json.length;
       if (hasMembers) shared.add(json);
-      guard.step();
+      interrupt.step();
       if (size >= MAX_PAGE) break;
     }
     const isCut = count > 0 && versions.length < found.length;

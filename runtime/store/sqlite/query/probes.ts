@@ -9,7 +9,7 @@ export function probe(run: Run, ranges: readonly Sql[], limit: number): number {
   let count = 0;
   for (const range of ranges) {
     if (count > limit) return count;
-    run.guard.step(0);
+    run.interrupt.step(0);
     const { text, values } = sql`SELECT count(*) AS n FROM (SELECT 1 ${range} LIMIT ${limit + 1 - count})`;
     const key = keyOf([text, ...values]);
     // The numbers of lists are given anew to each search.

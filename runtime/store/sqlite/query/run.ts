@@ -1,14 +1,14 @@
 import { EVERYTHING, type Condition, type Leaf, type Link, type SortKey } from '../../../search/query/query.js';
-import { asksForMembers, withoutAbsentMembers } from '../../contained-resources.js';
+import { asksForContained, withoutAbsentContained } from '../../contained-resources.js';
 import type { FindQuery } from '../../store.js';
 import type { Dictionary } from '../write/dictionary.js';
-import type { Guard } from '../file/query-interrupt.js';
+import type { QueryInterrupt } from '../file/query-interrupt.js';
 import { tooCostly } from '../file/too-costly.js';
 import { check } from './compile/check.js';
 import type { CompileContext } from './compile/compile-context.js';
 import { toGroups, type LeafGroup, type TypeNames } from './compile/leaf.js';
 import type { Lists } from './links/lists.js';
-import type { Met } from './seen-set.js';
+import type { SeenSet } from './seen-set.js';
 import type { ProbeCache } from './probe-cache.js';
 import { raw, type Sql } from './compile/sql.js';
 import type { Statements } from './compile/statements.js';
@@ -34,9 +34,9 @@ export const FIND_LIMITS: FindLimits = { few: 1000, brief: 400, patience: 3000, 
 export interface FindParts {
   readonly statements: Statements;
   readonly dictionary: Dictionary;
-  readonly guard: Guard;
+  readonly interrupt: QueryInterrupt;
   readonly lists: Lists;
-  readonly met: Met;
+  readonly met: SeenSet;
   readonly probes: ProbeCache;
   readonly limits: FindLimits;
   /** Whether the keys of a type are not in the order of ids. */
@@ -101,7 +101,7 @@ export function beginRun(parts: FindParts, query: FindQuery, trace?: Trace): Run
 
 /** A condition without what asks for members of types that there are none of. */
 export function withoutAbsent(run: Run, where: Condition): Condition {
-  return asksForMembers(where) ? withoutAbsentMembers(where, (type) => run.of(type) !== undefined) : where;
+  return asksForContained(where) ? withoutAbsentContained(where, (type) => run.of(type) !== undefined) : where;
 }
 
 /** Looked up once: mostly no reference has it, and what is not there the dictionary does not keep. */
@@ -117,7 +117,7 @@ function makeRun(
   { of, own }: Pick<Run, 'of' | 'own'>,
   trace: Trace | undefined,
 ): Run | undefined {
-  const { statements, dictionary, guard, lists } = parts;
+  const { statements, dictionary, interrupt, lists } = parts;
   const type = dictionary.findTerm(query.type);
   if (type === undefined) return undefined;
   const names: TypeNames = {
@@ -130,7 +130,7 @@ function makeRun(
   const run: Run = {
     statements,
     dictionary,
-    guard,
+    interrupt,
     lists,
     met: parts.met,
     probes: parts.probes,
@@ -153,8 +153,9 @@ function makeRun(
       return found;
     },
     list: lists.add,
-    look: (row, column) => raw(trace === undefined ? '1' : guard.look(`${row.text}.${column}`)),
-    go: ({ text }) => raw(trace === undefined ? guard.sql(text) : `${guard.look(text)} AND ${guard.sql(text)}`),
+    look: (row, column) => raw(trace === undefined ? '1' : interrupt.look(`${row.text}.${column}`)),
+    go: ({ text }) =>
+      raw(trace === undefined ? interrupt.sql(text) : `${interrupt.look(text)} AND ${interrupt.sql(text)}`),
     rows<Row>(statement: Sql) {
       checkSize(statement);
       trace?.ran(statement);

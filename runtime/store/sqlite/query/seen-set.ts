@@ -1,20 +1,20 @@
 import type { Database } from 'better-sqlite3';
 
-import type { Guard } from '../file/query-interrupt.js';
+import type { QueryInterrupt } from '../file/query-interrupt.js';
 import { sql, type Sql } from './compile/sql.js';
 
 /** The resources that walks have met, as long as the query runs that walks. */
-export interface Met {
+export interface SeenSet {
   /** @returns a condition of one walk: true of each resource once; `key` is the column that has its key */
   isFirst(key: Sql): Sql;
   clear(): void;
 }
 
 /** Opens the function `kiln_first(number of a walk, key)`. */
-export function openMet(db: Database, guard: Guard): Met {
+export function openSeenSet(db: Database, interrupt: QueryInterrupt): SeenSet {
   let walks: Set<unknown>[] = [];
   db.function('kiln_first', { deterministic: false }, (walk: unknown, key: unknown) => {
-    guard.step();
+    interrupt.step();
     const met = walks[Number(walk)]!;
     if (met.has(key)) return 0;
     met.add(key);

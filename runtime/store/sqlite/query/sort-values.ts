@@ -81,11 +81,11 @@ export function sortReaders(run: Run): readonly SortReader[] {
 
 function openSortReader(run: Run, sortKey: SortKey): SortReader {
   const { param: code, by } = sortKey;
-  const { dictionary, statements, guard, trace, type } = run;
+  const { dictionary, statements, interrupt, trace, type } = run;
   const param = by === 'updated' || by === 'id' ? 0 : dictionary.findParam(type, code, 0);
   if (param === undefined) return () => undefined;
   const canonical = by === 'quantity' ? dictionary.paramsBetween(type, `${code}{`, `${code}|`) : [];
-  const look = trace === undefined ? '1' : guard.look('t.param');
+  const look = trace === undefined ? '1' : interrupt.look('t.param');
   const statement = statements.prepare<ValueRow>(bestOf(sortKey, look, canonical.length));
   const values = param === 0 ? [] : [...canonical, param, ...canonical];
   return (key, id) => {

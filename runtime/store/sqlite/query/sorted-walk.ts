@@ -58,7 +58,7 @@ function* inBlocks(
   for (const { key, value = null } of source) {
     const begun = block[0]?.values[0] ?? null;
     if (begun !== null && value !== null && compareValues(begun, value) !== 0) yield* flush();
-    run.guard.step();
+    run.interrupt.step();
     run.trace?.read(1);
     const { id } = selectId.get(key)!;
     const others = readers.slice(1).map((read) => read(key, id) ?? null);

@@ -5,7 +5,7 @@ import type { Driver } from './compile/index-range.js';
 import { orderedArms } from './compile/driver.js';
 import { firstOfSingle } from './first-of-single.js';
 import { compareHits, type Hit } from './hit.js';
-import { conjunctsOf, isLink, leftOf, without } from './compile/residual.js';
+import { conjunctsOf, isLink, residualOf, without } from './compile/residual.js';
 import { findBestLed } from './links/resolve.js';
 import type { Run } from './run.js';
 import { isSortable, sortedWalk } from './sorted-walk.js';
@@ -60,7 +60,7 @@ export function findHits(run: Run, where: Condition, after: Hit | undefined, wan
 
   const source = isById ? byId(run, conjuncts, where, direction) : bySort(run, where, after);
   const walked = (rows: number): readonly Hit[] | undefined =>
-    source === undefined ? undefined : run.guard.within({ rows }, () => take(source(), wanted));
+    source === undefined ? undefined : run.interrupt.within({ rows }, () => take(source(), wanted));
 
   // What a link leads to much of is mostly a good part of a type: to meet a few costs less than to put all in order.
   const isAlone = isById && best?.isExact === true && conjuncts.length === 1;
@@ -147,7 +147,7 @@ function collected(
   wanted: number,
 ): Found {
   run.trace?.drivenBy(printCondition(best.condition));
-  const left = leftOf(conjuncts, best);
+  const left = residualOf(conjuncts, best);
   if (run.isOrdered && run.sort.length === 0) {
     const isAll = 'all' in left && left.all.length === 0;
     const found = isAll ? firstOfSingle(run, best, { isDescending: run.isDescending, after }, wanted) : undefined;

@@ -2,7 +2,7 @@ import type { Condition } from '../../../search/query/query.js';
 import { CHEAP_TOTAL } from '../../store.js';
 import { inBatches } from './by-key.js';
 import type { Driver } from './compile/index-range.js';
-import { conjunctsOf, leftOf } from './compile/residual.js';
+import { conjunctsOf, residualOf } from './compile/residual.js';
 import { probe } from './probes.js';
 import { findBestLed } from './links/resolve.js';
 import type { Run } from './run.js';
@@ -30,7 +30,7 @@ export function countMatches(
   const isKept = !keys.text.includes('kiln_list');
   if (isKept && run.probes.get(cacheKey) !== undefined) return undefined;
   const time = isShort(run, best) ? Infinity : cheap.time;
-  const some = run.guard.within({ time }, () => count(run, sql`${keys} LIMIT ${cheap.matches + 1}`));
+  const some = run.interrupt.within({ time }, () => count(run, sql`${keys} LIMIT ${cheap.matches + 1}`));
   if (some !== undefined && some <= cheap.matches) return some;
   // Who asks the same again need not wait for that; what took less than the whole time may not take it the next time.
   if (isKept && (some !== undefined || cheap === CHEAP_TOTAL)) run.probes.set(cacheKey, 1);
@@ -52,7 +52,7 @@ function count(run: Run, keys: Sql): number {
 /** The keys of all that match, each once. */
 function matches(run: Run, where: Condition, best: Driver | undefined): Sql {
   if (best?.arms.length === 0) return sql`SELECT 0 WHERE 0`;
-  const rest = best === undefined ? where : leftOf(conjunctsOf(where), best);
+  const rest = best === undefined ? where : residualOf(conjunctsOf(where), best);
   const pieces = (best?.arms ?? []).map(
     ({ key, rows }) => sql`SELECT DISTINCT ${key} ${rows} AND ${run.check(rest, key)}`,
   );

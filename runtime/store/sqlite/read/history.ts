@@ -2,7 +2,7 @@ import type { Database } from 'better-sqlite3';
 
 import type { HistoryPage, HistoryQuery, StoredVersion } from '../../store.js';
 import type { Dictionary } from '../write/dictionary.js';
-import type { Guard } from '../file/query-interrupt.js';
+import type { QueryInterrupt } from '../file/query-interrupt.js';
 import { readHistoryCursor, writeHistoryCursor, type HistoryCursor } from './history-cursor.js';
 
 /** Bytes of bodies after which a page ends early, for it is held in memory and crosses between threads. */
@@ -36,7 +36,11 @@ type Scope = OneScope | { readonly name: 'types'; readonly keys: readonly number
  * and newest first is simply `seq` downwards. `next` is the version that followed: none of those may be from before the
  * interval. Inside a transaction.
  */
-export function openHistory(db: Database, dictionary: Dictionary, guard: Guard): (query: HistoryQuery) => HistoryPage {
+export function openHistory(
+  db: Database,
+  dictionary: Dictionary,
+  interrupt: QueryInterrupt,
+): (query: HistoryQuery) => HistoryPage {
   const clock = db.prepare<[], Place>('SELECT seq, updated FROM clock');
   const placeAt = db.prepare<[number], Place>(
     'SELECT seq, updated FROM version WHERE seq <= ? ORDER BY seq DESC LIMIT 1',
@@ -59,7 +63,7 @@ export function openHistory(db: Database, dictionary: Dictionary, guard: Guard):
   const columns = 'v.seq, t.text AS type, r.id, v.version, v.updated, v.body';
   const names = 'CROSS JOIN resource r ON r.key = v.resource CROSS JOIN term t ON t.id = v.type';
   const where = (scope: OneScope['name'], isInterval: boolean): string =>
-    `v.seq < $last AND v.seq > $floor ${inScope[scope]} AND ${guard.sql('v.seq')}
+    `v.seq < $last AND v.seq > $floor ${inScope[scope]} AND ${interrupt.sql('v.seq')}
      ${isInterval ? `AND (v.seq > $from OR ${isNotFollowed})` : ''}`;
 
   function select(scope: OneScope['name'], isInterval: boolean) {
@@ -82,10 +86,10 @@ export function openHistory(db: Database, dictionary: Dictionary, guard: Guard):
     // For all types the versions are counted type by type, because no smaller index has them in their order.
     const perType = scope === 'system' ? 'term t CROSS JOIN version v INDEXED BY version_of_type ON v.type = t.id' : '';
     const plain = `SELECT count(*) FROM ${perType || `version v ${index[scope]}`}
-      WHERE v.seq < $last AND v.seq > $floor ${inScope[scope]} AND ${guard.sql('v.seq')}`;
+      WHERE v.seq < $last AND v.seq > $floor ${inScope[scope]} AND ${interrupt.sql('v.seq')}`;
     const perResource = `SELECT count(*) FROM resource r CROSS JOIN version v INDEXED BY version_of_resource ON v.resource = r.key
       WHERE ${scope === 'type' ? 'r.type = $key AND' : scope === 'instance' ? 'r.key = $key AND' : ''}
-      v.seq < $last AND v.seq > $floor AND ${guard.sql('v.seq')} AND (v.seq > $from OR ${isNotFollowed})`;
+      v.seq < $last AND v.seq > $floor AND ${interrupt.sql('v.seq')} AND (v.seq > $from OR ${isNotFollowed})`;
     return db.prepare<[object], number>(isInterval ? perResource : plain).pluck();
   }
 

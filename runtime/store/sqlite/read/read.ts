@@ -2,7 +2,7 @@ import type { Database } from 'better-sqlite3';
 
 import type { StoredVersion } from '../../store.js';
 import type { Dictionary } from '../write/dictionary.js';
-import type { Guard } from '../file/query-interrupt.js';
+import type { QueryInterrupt } from '../file/query-interrupt.js';
 import { isPlain } from '../write/contained-resources.js';
 
 /** Point reads, and counts. */
@@ -20,8 +20,8 @@ interface VersionRow {
   readonly body: string | null;
 }
 
-/** Prepares the statements. @param guard stops counts; absent where none are asked for */
-export function openReader(db: Database, dictionary: Dictionary, guard?: Guard): Reader {
+/** Prepares the statements. @param interrupt stops counts; absent where none are asked for */
+export function openReader(db: Database, dictionary: Dictionary, interrupt?: QueryInterrupt): Reader {
   const selectCurrent = db.prepare<[number, string], VersionRow>(
     `SELECT v.version, v.updated, v.body FROM resource r JOIN version v ON v.seq = r.seq WHERE r.type = ? AND r.id = ?`,
   );
@@ -30,7 +30,7 @@ export function openReader(db: Database, dictionary: Dictionary, guard?: Guard):
      WHERE r.type = ? AND r.id = ? AND v.version = ?`,
   );
   const selectCounts = db.prepare<[], { text: string; n: number }>(
-    `SELECT t.text, c.n FROM (SELECT type, count(*) AS n FROM resource WHERE deleted = 0 AND ${guard?.sql('key') ?? 1} GROUP BY type) c
+    `SELECT t.text, c.n FROM (SELECT type, count(*) AS n FROM resource WHERE deleted = 0 AND ${interrupt?.sql('key') ?? 1} GROUP BY type) c
      JOIN term t ON t.id = c.type WHERE ${isPlain('t.text')}`,
   );
 

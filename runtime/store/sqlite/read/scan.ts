@@ -2,7 +2,7 @@ import type { Database } from 'better-sqlite3';
 
 import { FhirError } from '../../../fhir/errors.js';
 import type { ScannedVersion, VersionScan } from '../../store.js';
-import type { Guard } from '../file/query-interrupt.js';
+import type { QueryInterrupt } from '../file/query-interrupt.js';
 import { MAX_PAGE } from './history.js';
 
 interface ScanRow {
@@ -16,11 +16,14 @@ interface ScanRow {
 }
 
 /** Walks through all versions in the order they were written: by `seq`, which is the cursor. Inside a transaction. */
-export function openScan(db: Database, guard: Guard): (after: string | undefined, limit: number) => VersionScan {
+export function openScan(
+  db: Database,
+  interrupt: QueryInterrupt,
+): (after: string | undefined, limit: number) => VersionScan {
   const select = db.prepare<[number], ScanRow>(
     `SELECT v.seq, t.text AS type, r.id, v.version, v.updated, v.body, v.seq = r.seq AS isCurrent
      FROM version v NOT INDEXED CROSS JOIN resource r ON r.key = v.resource CROSS JOIN term t ON t.id = v.type
-     WHERE v.seq > ? AND ${guard.sql('v.seq')} ORDER BY v.seq`,
+     WHERE v.seq > ? AND ${interrupt.sql('v.seq')} ORDER BY v.seq`,
   );
   return (after, limit) => {
     const versions: ScannedVersion[] = [];

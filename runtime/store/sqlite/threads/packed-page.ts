@@ -1,4 +1,4 @@
-import { isMemberType } from '../../contained-resources.js';
+import { isContainedType } from '../../contained-resources.js';
 import type { FindPage, StoredVersion } from '../../store.js';
 
 /**
@@ -34,8 +34,8 @@ function pack(versions: readonly StoredVersion[], type: string | undefined): Pac
   const fields: (string | number)[] = [];
   const shared = new Map<string, number>();
   for (const [i, { id, version, lastUpdated, json = '', type: own }] of versions.entries()) {
-    const first = isMemberType(own) ? shared.get(json) : undefined;
-    if (isMemberType(own) && first === undefined) shared.set(json, i);
+    const first = isContainedType(own) ? shared.get(json) : undefined;
+    if (isContainedType(own) && first === undefined) shared.set(json, i);
     fields.push(id, version, lastUpdated, first ?? json);
     if (type === undefined) fields.push(own);
   }

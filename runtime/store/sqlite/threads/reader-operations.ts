@@ -1,6 +1,6 @@
 import type {
   Explanation,
-  FindAcrossQuery,
+  FindMultiTypeQuery,
   FindQuery,
   HistoryPage,
   HistoryQuery,
@@ -16,7 +16,7 @@ import type { PackedPage } from './packed-page.js';
 export interface ReaderOperations {
   history(query: HistoryQuery): HistoryPage;
   find(query: FindQuery): PackedPage;
-  findAcross(query: FindAcrossQuery): PackedPage;
+  findMultiType(query: FindMultiTypeQuery): PackedPage;
   explain(query: FindQuery): Explanation;
   scan(after: string | undefined, limit: number): VersionScan;
   counts(): Map<string, number>;

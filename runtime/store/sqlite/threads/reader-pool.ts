@@ -1,4 +1,4 @@
-import { openLongShapes } from '../../slow-query-cache.js';
+import { openSlowQueryCache } from '../../slow-query-cache.js';
 import type { ReaderOperations } from './reader-operations.js';
 import { openReaderQueues, type Job, type Reader } from './reader-queues.js';
 import type { ThreadSettings } from '../settings.js';
@@ -16,7 +16,7 @@ const SLICE = 100;
 const PIECE = 10;
 
 /** What may take long. */
-const LONG: ReadonlySet<keyof ReaderOperations> = new Set(['find', 'findAcross', 'explain', 'history', 'counts']);
+const LONG: ReadonlySet<keyof ReaderOperations> = new Set(['find', 'findMultiType', 'explain', 'history', 'counts']);
 
 /** How long a query that has to stop may go on before its thread is ended, in milliseconds. */
 const GRACE = 3000;
@@ -59,7 +59,7 @@ export function openReaderPool(size: number, settings: ThreadSettings): ReaderPo
   /** Has what is on the reader for short ones give way, where that is like others which took long. */
   let giveWay: (() => void) | undefined;
   const queues = openReaderQueues(readers, shortOnly, () => giveWay?.());
-  const longShapes = openLongShapes(SLICE);
+  const longShapes = openSlowQueryCache(SLICE);
 
   return {
     run(kind, args, { signal, budget = settings.queryBudget, query } = {}) {

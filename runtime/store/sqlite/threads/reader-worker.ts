@@ -6,7 +6,7 @@ import { connect } from '../file/connect.js';
 import { openDictionary } from '../write/dictionary.js';
 import { openExplain } from '../query/explain.js';
 import { openFinders } from '../query/find.js';
-import { openGuard } from '../file/query-interrupt.js';
+import { openQueryInterrupt } from '../file/query-interrupt.js';
 import { openHistory } from '../read/history.js';
 import { openMapReader } from '../read/maps.js';
 import { packError, type Answer, type Request } from './messages.js';
@@ -31,18 +31,18 @@ function open() {
   const { file, identity, isTemporary } = settings;
   const db = connect(file, { cache: 8192, isTemporary, identity });
   const dictionary = openDictionary(db);
-  const guard = openGuard(db, stop);
-  const reader = openReader(db, dictionary, guard);
-  const history = openHistory(db, dictionary, guard);
-  const { find, findAcross } = openFinders(db, dictionary, guard);
+  const interrupt = openQueryInterrupt(db, stop);
+  const reader = openReader(db, dictionary, interrupt);
+  const history = openHistory(db, dictionary, interrupt);
+  const { find, findMultiType } = openFinders(db, dictionary, interrupt);
   const maps = openMapReader(db);
   const blobs = openBlobReader(db);
   const operations: Omit<ReaderOperations, 'checkpoint' | 'reopen'> = {
     history,
     find: (query) => packPage(find(query), query.type),
-    findAcross: (query) => packPage(findAcross(query)),
-    explain: openExplain(db, guard, find),
-    scan: openScan(db, guard),
+    findMultiType: (query) => packPage(findMultiType(query)),
+    explain: openExplain(db, interrupt, find),
+    scan: openScan(db, interrupt),
     counts: () => reader.counts(),
     readMany: (keys) => keys.map(({ type, id }) => reader.current(type, id)),
     readVersion: (type, id, version) => reader.version(type, id, version),
@@ -57,7 +57,7 @@ function open() {
   const snapshot = db.transaction((kind: keyof typeof operations, args: readonly unknown[]) =>
     (operations[kind] as (...args: readonly unknown[]) => unknown)(...args),
   );
-  return { db, guard, snapshot };
+  return { db, interrupt, snapshot };
 }
 
 let connection = open();
@@ -83,7 +83,7 @@ function perform({ id, kind, args, budget }: Request): unknown {
       reopen();
       return undefined;
     default:
-      connection.guard.begin(id, budget ?? Infinity);
+      connection.interrupt.begin(id, budget ?? Infinity);
       return connection.snapshot.deferred(kind as 'look', args);
   }
 }

@@ -1,25 +1,25 @@
 import { setImmediate } from 'node:timers/promises';
 
 import { cutChanges } from '../../change-pieces.js';
-import type { Change, Guard } from '../../store.js';
+import type { Change, Precondition } from '../../store.js';
 import type { Thread } from './thread.js';
 import type { PlainChange } from '../write/write.js';
 import type { WriterOperations, Written } from './writer-operations.js';
 
 /** Has writes done by the writer thread. */
 export interface WriteSender {
-  send(changes: readonly Change[], guards: readonly Guard[], now: number | undefined): Promise<Written>;
+  send(changes: readonly Change[], preconditions: readonly Precondition[], now: number | undefined): Promise<Written>;
   /** Resolves when nothing is left to be sent. */
   sent(): Promise<void>;
 }
 
-/** Guards in a piece. */
-const GUARDS = 200;
+/** Preconditions in a piece. */
+const PRECONDITIONS = 200;
 
 /** Part of what a write consists of. */
 interface Piece {
   readonly changes: readonly Change[];
-  readonly guards: readonly Guard[];
+  readonly preconditions: readonly Precondition[];
 }
 
 /**
@@ -32,8 +32,8 @@ export function openWriteSender(writer: Thread<WriterOperations>): WriteSender {
 
   async function sendPieces(write: number, pieces: readonly Piece[]): Promise<void> {
     try {
-      for (const { changes, guards } of pieces) {
-        writer.tell('stage', [write, changes.map(toPlain), guards]);
+      for (const { changes, preconditions } of pieces) {
+        writer.tell('stage', [write, changes.map(toPlain), preconditions]);
         await setImmediate();
       }
     } catch (error) {
@@ -43,16 +43,17 @@ export function openWriteSender(writer: Thread<WriterOperations>): WriteSender {
   }
 
   return {
-    async send(changes, guards, now) {
-      const pieces = changes.length <= 1 && guards.length <= GUARDS ? [] : [...cut(changes, guards)];
-      if (pieces.length <= 1) return writer.request('write', [changes.map(toPlain), now, guards]);
+    async send(changes, preconditions, now) {
+      const pieces =
+        changes.length <= 1 && preconditions.length <= PRECONDITIONS ? [] : [...cut(changes, preconditions)];
+      if (pieces.length <= 1) return writer.request('write', [changes.map(toPlain), now, preconditions]);
       const write = ++last;
       const all = sendPieces(write, pieces);
       sending.add(all);
       try {
         await all;
         // In the same turn, so that nobody closes the thread in between.
-        return await writer.request('writeStaged', [write, changes.length, now, guards.length]);
+        return await writer.request('writeStaged', [write, changes.length, now, preconditions.length]);
       } finally {
         sending.delete(all);
       }
@@ -63,13 +64,14 @@ export function openWriteSender(writer: Thread<WriterOperations>): WriteSender {
   };
 }
 
-function* cut(changes: readonly Change[], guards: readonly Guard[]): Generator<Piece> {
+function* cut(changes: readonly Change[], preconditions: readonly Precondition[]): Generator<Piece> {
   let asked = 0;
   for (const some of cutChanges(changes, (change) => change)) {
-    yield { changes: some, guards: guards.slice(asked, asked + GUARDS) };
-    asked += GUARDS;
+    yield { changes: some, preconditions: preconditions.slice(asked, asked + PRECONDITIONS) };
+    asked += PRECONDITIONS;
   }
-  for (; asked < guards.length; asked += GUARDS) yield { changes: [], guards: guards.slice(asked, asked + GUARDS) };
+  for (; asked < preconditions.length; asked += PRECONDITIONS)
+    yield { changes: [], preconditions: preconditions.slice(asked, asked + PRECONDITIONS) };
 }
 
 /** A change without what only other stores have a use for. */

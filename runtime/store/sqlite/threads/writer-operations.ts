@@ -1,19 +1,19 @@
-import type { Guard, Reindexed } from '../../store.js';
+import type { Precondition, Reindexed } from '../../store.js';
 import type { PlainRestoredVersion } from '../write/restore.js';
 import type { PlainChange, Stamp } from '../write/write.js';
 
-/** What became of a write; `broken`: the place of a guard that does not hold, and nothing was written. */
+/** What became of a write; `broken`: the place of a precondition that does not hold, and nothing was written. */
 export type Written = { readonly stamps: readonly Stamp[] } | { readonly broken: number };
 
 /** What the writer thread does. `now` is given where a test has a clock of its own. */
 export interface WriterOperations {
-  write(changes: readonly PlainChange[], now?: number, guards?: readonly Guard[]): Written;
+  write(changes: readonly PlainChange[], now?: number, preconditions?: readonly Precondition[]): Written;
   /** Takes a piece of a write, which others follow; nobody is answered. */
-  stage(write: number, changes: readonly PlainChange[], guards: readonly Guard[]): void;
+  stage(write: number, changes: readonly PlainChange[], preconditions: readonly Precondition[]): void;
   /** Forgets the pieces of a write of which no more will come. */
   unstage(write: number): void;
-  /** Does a write of which all pieces have come: so many changes and guards. */
-  writeStaged(write: number, changes: number, now: number | undefined, guards: number): Written;
+  /** Does a write of which all pieces have come: so many changes and preconditions. */
+  writeStaged(write: number, changes: number, now: number | undefined, preconditions: number): Written;
   restore(versions: readonly PlainRestoredVersion[]): number;
   reindex(items: readonly Reindexed[]): number;
   swap(

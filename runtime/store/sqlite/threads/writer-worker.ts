@@ -4,7 +4,7 @@ import { FhirError } from '../../../fhir/errors.js';
 import { collectWhenIdle } from '../../../observe/collect-when-idle.js';
 import { openVersionAppender } from '../write/append-version.js';
 import { openBlobWriter } from '../write/blob-tables.js';
-import { openGuardCheck } from '../write/check-preconditions.js';
+import { openPreconditionCheck } from '../write/check-preconditions.js';
 import { connect } from '../file/connect.js';
 import { openDictionary } from '../write/dictionary.js';
 import { whyAnother } from '../file/file-identity.js';
@@ -40,7 +40,7 @@ const dictionary = openDictionary(db);
 const clock = openWriteClock(db);
 const versions = openVersionAppender(db, dictionary, fault);
 const write = openWriter(versions, dictionary, clock);
-const findBroken = openGuardCheck(db, dictionary, settings.guardBudget);
+const findBroken = openPreconditionCheck(db, dictionary, settings.guardBudget);
 const restore = openRestorer(db, versions, dictionary, clock);
 const lock = openWriteLock(db, lockWait);
 const maps = openMapWriter(db);
@@ -51,20 +51,20 @@ const statistics = openStatistics(db);
 const staging = openStaging();
 
 const operations: WriterOperations & { clean(): boolean } = {
-  write(changes, _now, guards = []) {
-    const broken = findBroken(guards);
+  write(changes, _now, preconditions = []) {
+    const broken = findBroken(preconditions);
     if (broken !== undefined) return { broken };
-    fault('guards');
+    fault('preconditions');
     return { stamps: write(changes) };
   },
-  stage(id, changes, guards) {
-    staging.add(id, { changes, guards });
+  stage(id, changes, preconditions) {
+    staging.add(id, { changes, preconditions });
     fault('stage');
   },
   unstage: (id) => staging.drop(id),
-  writeStaged(id, changes, now, guards) {
-    const whole = staging.get(id, changes, guards);
-    return operations.write(whole.changes, now, whole.guards);
+  writeStaged(id, changes, now, preconditions) {
+    const whole = staging.get(id, changes, preconditions);
+    return operations.write(whole.changes, now, whole.preconditions);
   },
   restore,
   reindex: openReindexer(db, dictionary),

@@ -6,7 +6,7 @@ import type { IndexEntry } from '../../../search/entry.js';
 import type { Dictionary } from './dictionary.js';
 import type { Fault } from '../file/fault.js';
 import { openIndexWriter } from './index-entries.js';
-import { openMembers } from './contained-resources.js';
+import { openContainedWriter } from './contained-resources.js';
 import { openKeyGiver } from './resource-keys.js';
 
 /** What the table `resource` has of a resource. */
@@ -47,7 +47,7 @@ export interface VersionAppender {
 export function openVersionAppender(db: Database, dictionary: Dictionary, fault: Fault): VersionAppender {
   const index = openIndexWriter(db, dictionary);
   const keys = openKeyGiver(db);
-  const members = openMembers(db, dictionary, index, keys);
+  const members = openContainedWriter(db, dictionary, index, keys);
   const selectResource = db.prepare<[number, string], ResourceRow>(
     'SELECT key, version, updated, deleted FROM resource WHERE type = ? AND id = ?',
   );

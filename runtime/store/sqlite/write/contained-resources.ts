@@ -2,7 +2,7 @@ import type { Database } from 'better-sqlite3';
 
 import type { Contained } from '../../../search/contained.js';
 import { compareText } from '../../../search/query/compare-text.js';
-import { membersIn, memberType, type Member } from '../../contained-resources.js';
+import { containedIn, containedType, type ContainedResource } from '../../contained-resources.js';
 import type { Dictionary } from './dictionary.js';
 import type { IndexWriter } from './index-entries.js';
 import type { KeyGiver } from './resource-keys.js';
@@ -18,7 +18,7 @@ export interface Container {
 }
 
 /** Writes what is within resources. Inside a write transaction only. */
-export interface MemberWriter {
+export interface ContainedWriter {
   /** Deletes all members of a resource, by its key. */
   clear(container: number): void;
   /** Adds members to a resource that has none. */
@@ -26,7 +26,12 @@ export interface MemberWriter {
 }
 
 /** Prepares the statements that write members. */
-export function openMembers(db: Database, dictionary: Dictionary, index: IndexWriter, keys: KeyGiver): MemberWriter {
+export function openContainedWriter(
+  db: Database,
+  dictionary: Dictionary,
+  index: IndexWriter,
+  keys: KeyGiver,
+): ContainedWriter {
   const select = db.prepare<[number], number>('SELECT resource FROM member WHERE container = ?').pluck();
   const clear = db.prepare<[number]>('DELETE FROM member WHERE container = ?');
   const remove = db.prepare<[number]>('DELETE FROM resource WHERE key = ?');
@@ -46,7 +51,7 @@ export function openMembers(db: Database, dictionary: Dictionary, index: IndexWr
     },
     add(container, contained) {
       const { seq, version, updated } = container;
-      for (const [name, members] of byType(membersIn(container, contained))) {
+      for (const [name, members] of byType(containedIn(container, contained))) {
         const type = dictionary.term(name);
         const ids = members.map(({ id }) => id);
         for (const [i, key] of keys.giveAll(type, ids).entries()) {
@@ -61,8 +66,8 @@ export function openMembers(db: Database, dictionary: Dictionary, index: IndexWr
 }
 
 /** Those of each type, by id. */
-function byType(members: readonly Member[]): ReadonlyMap<string, readonly Member[]> {
-  const types = new Map<string, Member[]>();
+function byType(members: readonly ContainedResource[]): ReadonlyMap<string, readonly ContainedResource[]> {
+  const types = new Map<string, ContainedResource[]>();
   for (const member of members) {
     const others = types.get(member.type);
     if (others === undefined) types.set(member.type, [member]);
@@ -74,5 +79,5 @@ function byType(members: readonly Member[]): ReadonlyMap<string, readonly Member
 
 /** That a type, as text, is none of members. @param column an SQL expression */
 export function isPlain(column: string): string {
-  return `${column} NOT GLOB '${memberType('*')}'`;
+  return `${column} NOT GLOB '${containedType('*')}'`;
 }

@@ -4,7 +4,7 @@ import { placeEntries } from '../../contained-resources.js';
 import type { Reindexed } from '../../store.js';
 import type { Dictionary } from './dictionary.js';
 import { openIndexWriter } from './index-entries.js';
-import { openMembers } from './contained-resources.js';
+import { openContainedWriter } from './contained-resources.js';
 import { openKeyGiver } from './resource-keys.js';
 
 interface CurrentRow {
@@ -22,7 +22,7 @@ interface CurrentRow {
  */
 export function openReindexer(db: Database, dictionary: Dictionary): (items: readonly Reindexed[]) => number {
   const index = openIndexWriter(db, dictionary);
-  const members = openMembers(db, dictionary, index, openKeyGiver(db));
+  const members = openContainedWriter(db, dictionary, index, openKeyGiver(db));
   const select = db.prepare<[number, string], CurrentRow>(
     'SELECT key, seq, updated, version, deleted FROM resource WHERE type = ? AND id = ?',
   );

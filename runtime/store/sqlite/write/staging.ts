@@ -1,11 +1,11 @@
 import { FhirError } from '../../../fhir/errors.js';
-import type { Guard } from '../../store.js';
+import type { Precondition } from '../../store.js';
 import type { PlainChange } from './write.js';
 
 /** What a write consists of. */
 export interface StagedWrite {
   readonly changes: readonly PlainChange[];
-  readonly guards: readonly Guard[];
+  readonly preconditions: readonly Precondition[];
 }
 
 /** Writes of which pieces have come, but not all. Nothing of them is in the file. */
@@ -13,7 +13,7 @@ export interface Staging {
   add(write: number, piece: StagedWrite): void;
   drop(write: number): void;
   /** A whole write. @throws FhirError where pieces are missing */
-  get(write: number, changes: number, guards: number): StagedWrite;
+  get(write: number, changes: number, preconditions: number): StagedWrite;
 }
 
 /** Nothing has come. */
@@ -26,13 +26,13 @@ export function openStaging(): Staging {
       else before.push(piece);
     },
     drop: (write) => void staged.delete(write),
-    get(write, changes, guards) {
+    get(write, changes, preconditions) {
       const pieces = staged.get(write) ?? [];
       const whole = {
         changes: pieces.flatMap((piece) => piece.changes),
-        guards: pieces.flatMap((piece) => piece.guards),
+        preconditions: pieces.flatMap((piece) => piece.preconditions),
       };
-      if (whole.changes.length === changes && whole.guards.length === guards) return whole;
+      if (whole.changes.length === changes && whole.preconditions.length === preconditions) return whole;
       // The thread died after it had taken some, and another was started.
       throw new FhirError('store-unavailable', undefined, { diagnostics: 'a thread of the store ended' });
     },

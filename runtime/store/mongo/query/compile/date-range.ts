@@ -1,4 +1,4 @@
-import type { Bounds } from '../../../../search/query/query.js';
+import type { Interval } from '../../../../search/query/query.js';
 import { EARLIEST, LATEST } from '../../bson/index-rows.js';
 import type { Range } from './row-test.js';
 
@@ -6,7 +6,7 @@ import type { Range } from './row-test.js';
  * Bounds of an end of an interval as those of a Date. An end that is open lies beyond all numbers, and is stored as the
  * first or the last instant; so that one is within no bound on its own side, and within every one on the other.
  */
-export function dateRange(bounds: Bounds, end: 'low' | 'high'): Range {
+export function dateRange(bounds: Interval, end: 'low' | 'high'): Range {
   const [first, last] = [EARLIEST.getTime(), LATEST.getTime()];
   // The least that is no open low end, and the greatest that is no open high end.
   const [least, greatest] = end === 'low' ? [first + 1, last] : [first, last - 1];
@@ -25,6 +25,6 @@ function clamp(value: number, least: number, greatest: number): number {
 }
 
 /** Bounds of the time of a version, of which both ends are alike. */
-export function timeRanges({ low, high }: { readonly low?: Bounds; readonly high?: Bounds }): Range[] {
+export function timeRanges({ low, high }: { readonly low?: Interval; readonly high?: Interval }): Range[] {
   return [low, high].flatMap((bounds) => (bounds === undefined ? [] : [dateRange(bounds, 'high')]));
 }

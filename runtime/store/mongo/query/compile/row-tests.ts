@@ -1,6 +1,6 @@
 import { separatorsOf, urisAbove } from '../../../../search/query/uri.js';
 import type {
-  Bounds,
+  Interval,
   Ends,
   QuantityTest,
   ReferenceTest,
@@ -85,7 +85,7 @@ function systemTest(system: SystemTest | undefined): FieldTests {
   return system === null ? { system: { isAbsent: true } } : equal('system', system);
 }
 
-function endTests({ low, high }: Ends, toRange: (bounds: Bounds, end: 'low' | 'high') => Range): FieldTests {
+function endTests({ low, high }: Ends, toRange: (bounds: Interval, end: 'low' | 'high') => Range): FieldTests {
   return {
     ...(low !== undefined && { low: { range: toRange(low, 'low') } }),
     ...(high !== undefined && { high: { range: toRange(high, 'high') } }),

@@ -1,14 +1,14 @@
 import { partsWithMembers, seekLater, type Seek } from '../../../next-contained-type.js';
 import {
-  mergeAcross,
-  partsLeft,
-  readAcrossPlace,
-  writeAcrossPlace,
-  type AcrossPlace,
-  type FoundAcross,
-  type PartLeft,
+  mergeMultiType,
+  remainingParts,
+  readMultiTypeCursor,
+  writeMultiTypeCursor,
+  type MultiTypeCursor,
+  type FoundMultiType,
+  type RemainingPart,
 } from '../../../multi-type-search.js';
-import { CHEAP_TOTAL, type FindAcrossQuery, type FindPage } from '../../../store.js';
+import { CHEAP_TOTAL, type FindMultiTypeQuery, type FindPage } from '../../../store.js';
 import type { SortKey } from '../../../../search/query/query.js';
 import { completeOf } from '../../write/complete.js';
 import { keyOf } from '../../bson/documents.js';
@@ -31,17 +31,19 @@ import { chunksOf, idOf, readByKeys } from './read-all.js';
 const AT_A_TIME = 8;
 
 /** One that was found, and what a cursor behind it has. */
-interface Found extends FoundAcross {
+interface Found extends FoundMultiType {
   readonly match: Match;
 }
 
 /** Finds pages of current resources of several types. */
-export function openFindAcross(parts: FindParts): (query: FindAcrossQuery, limits: QueryLimits) => Promise<FindPage> {
+export function openMultiTypeSearch(
+  parts: FindParts,
+): (query: FindMultiTypeQuery, limits: QueryLimits) => Promise<FindPage> {
   const { snapshots, turns, now } = parts;
   return async (asked, limits) => {
     // What is equal in a key is so when it is asked for again.
     const query = { ...asked, sort: eachOnce(asked.sort) };
-    const place = query.after === undefined ? undefined : readAcrossPlace(query.after, query.parts);
+    const place = query.after === undefined ? undefined : readMultiTypeCursor(query.after, query.parts);
     const after = place === undefined ? undefined : readFindCursor(place.own, orderOf(parts, query, place.type));
     try {
       return await runSearch(snapshots, turns, query, limits, async (snapshot) => {
@@ -78,7 +80,7 @@ async function firstFrom(snapshot: Snapshot, { type, from: id }: Seek): Promise<
 }
 
 function nextOf({ type, id, match: { values } }: Found, counted: { readonly total?: number }): string {
-  return writeAcrossPlace({ type, own: writeFindCursor({ id, values, ...counted }) });
+  return writeMultiTypeCursor({ type, own: writeFindCursor({ id, values, ...counted }) });
 }
 
 function eachOnce(sort: readonly SortKey[]): readonly SortKey[] {
@@ -86,7 +88,7 @@ function eachOnce(sort: readonly SortKey[]): readonly SortKey[] {
   return sort.filter((key, i) => sort.findIndex((other) => nameOf(other) === nameOf(key)) === i);
 }
 
-function orderOf({ slotOf }: FindParts, { sort }: FindAcrossQuery, type: string): ReturnType<typeof toOrder> {
+function orderOf({ slotOf }: FindParts, { sort }: FindMultiTypeQuery, type: string): ReturnType<typeof toOrder> {
   return toOrder(type, sort, slotOf);
 }
 
@@ -100,11 +102,11 @@ async function readPage(
   parts: FindParts,
   snapshot: Snapshot,
   ask: Ask,
-  query: FindAcrossQuery,
-  place: AcrossPlace | undefined,
+  query: FindMultiTypeQuery,
+  place: MultiTypeCursor | undefined,
   after: FindCursor | undefined,
 ): Promise<Page> {
-  const left = partsLeft(query.parts, query.sort, place);
+  const left = remainingParts(query.parts, query.sort, place);
   const { matches, isCut } = await findMatches(parts, snapshot, ask, query, left, after);
   const keys = matches.map(({ match }) => match.key);
   const { versions, passed } = await readVersionsOf(ask, keys.slice(0, query.count));
@@ -121,7 +123,7 @@ interface FoundPage {
   readonly isCut: boolean;
 }
 
-function baseOf({ base }: FindAcrossQuery): Pick<FindAcrossQuery, 'base'> {
+function baseOf({ base }: FindMultiTypeQuery): Pick<FindMultiTypeQuery, 'base'> {
   return base === undefined ? {} : { base };
 }
 
@@ -130,8 +132,8 @@ async function findMatches(
   parts: FindParts,
   snapshot: Snapshot,
   ask: Ask,
-  query: FindAcrossQuery,
-  left: readonly PartLeft[],
+  query: FindMultiTypeQuery,
+  left: readonly RemainingPart[],
   after: FindCursor | undefined,
 ): Promise<FoundPage> {
   const wanted = query.count + 1;
@@ -157,7 +159,7 @@ async function findMatches(
         return partPage(parts, snapshot, ask, more, order, where === 'all' ? undefined : after, there, wanted);
       }),
     );
-    found = mergeAcross([found, ...pages.map(({ matches }) => matches)], query.sort, wanted);
+    found = mergeMultiType([found, ...pages.map(({ matches }) => matches)], query.sort, wanted);
     isCut ||= pages.some((page) => page.isCut);
     // Without keys what comes later comes after all of this.
     if (isInTurn && found.length >= wanted) break;
@@ -168,7 +170,7 @@ async function findMatches(
 /** Keys of what has the very id of the last resource shown, in the types where it was not shown yet. */
 async function withSameId(
   ask: Ask,
-  left: readonly PartLeft[],
+  left: readonly RemainingPart[],
   after: FindCursor | undefined,
 ): Promise<ReadonlySet<string>> {
   const found = new Set<string>();
@@ -210,13 +212,13 @@ async function partPage(
 async function totalOf(
   parts: FindParts,
   snapshot: Snapshot,
-  query: FindAcrossQuery,
+  query: FindMultiTypeQuery,
   after: FindCursor | undefined,
 ): Promise<number | undefined> {
   const { parts: targets, total } = query;
   if (after !== undefined) return after.total;
   if (total === 'none') return undefined;
-  const count = async ({ type, where }: FindAcrossQuery['parts'][number]): Promise<number | undefined> => {
+  const count = async ({ type, where }: FindMultiTypeQuery['parts'][number]): Promise<number | undefined> => {
     const sought = { ...baseOf(query), type, where, count: 0, total } as const;
     const finder: Finder = await openFinder(snapshot, parts, sought, toOrder(type, [], parts.slotOf), undefined);
     return total === 'accurate' ? finder.countAll() : finder.countCheaply();

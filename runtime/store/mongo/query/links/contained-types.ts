@@ -1,11 +1,11 @@
 import type { Condition } from '../../../../search/query/query.js';
-import { asksForMembers, withoutAbsentMembers } from '../../../contained-resources.js';
+import { asksForContained, withoutAbsentContained } from '../../../contained-resources.js';
 import { BY_TYPE_AND_TIME } from '../../indexes.js';
-import { MEMBERS } from '../../write/contained-resources.js';
+import { CONTAINED_FIELDS } from '../../write/contained-resources.js';
 import type { Snapshot } from '../../read/snapshot.js';
 
 /** Which types of members there are: what a process saw last, which is most likely so again. */
-export interface MemberTypes {
+export interface ContainedTypes {
   /**
    * Makes something of a condition without what asks for members that there are none of in a snapshot. What there are is asked for
    * beside the work, which is done again only if it was something else than before, even where it failed.
@@ -14,13 +14,13 @@ export interface MemberTypes {
 }
 
 /** Nothing was seen yet. */
-export function openMemberTypes(): MemberTypes {
+export function openContainedTypes(): ContainedTypes {
   let last: ReadonlySet<string> = new Set();
   return {
     async settle(snapshot, where, work) {
-      if (!asksForMembers(where)) return work(where);
+      if (!asksForContained(where)) return work(where);
       const guess = last;
-      const of = (types: ReadonlySet<string>): Condition => withoutAbsentMembers(where, (type) => types.has(type));
+      const of = (types: ReadonlySet<string>): Condition => withoutAbsentContained(where, (type) => types.has(type));
       // The first of a snapshot decides on its moment, which all others wait for: that is the work.
       const [early, types] = await Promise.allSettled([work(of(guess)), memberTypesIn(snapshot, guess)]);
       if (types.status === 'rejected') throw types.reason;
@@ -40,14 +40,14 @@ async function memberTypesIn(snapshot: Snapshot, guess: ReadonlySet<string>): Pr
   if (guess.size === 0) {
     const any = {
       collection: 'resource',
-      filter: { type: MEMBERS },
+      filter: { type: CONTAINED_FIELDS },
       hint: BY_TYPE_AND_TIME,
       limit: 1,
       projection: { _id: 1 },
     } as const;
     if ((await snapshot.find(any)).documents.length === 0) return guess;
   }
-  const pipeline = [{ $match: { type: MEMBERS } }, { $sort: { type: 1 } }, { $group: { _id: '$type' } }];
+  const pipeline = [{ $match: { type: CONTAINED_FIELDS } }, { $sort: { type: 1 } }, { $group: { _id: '$type' } }];
   const rows = await snapshot.aggregate('resource', pipeline, BY_TYPE_AND_TIME);
   return new Set(rows.map(({ _id }) => String(_id)));
 }

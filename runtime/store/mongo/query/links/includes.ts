@@ -1,4 +1,4 @@
-import { isMemberType } from '../../../contained-resources.js';
+import { isContainedType } from '../../../contained-resources.js';
 import { runStepsLater, type CanonicalTarget, type IncludeStep, type VersionKey } from '../../../include-steps.js';
 import { collectIncludes, type Included } from '../../../includes.js';
 import type { IncludePlan, ResourceKey, StoredVersion } from '../../../store.js';
@@ -98,7 +98,7 @@ async function canonicalTargets(
 ): Promise<readonly ResourceKey[]> {
   const isOfAny = of.some(({ types = [] }) => types.length === 0 || types.length > FEW_TYPES);
   const named = [...new Set(of.flatMap(({ types = [] }) => types))];
-  const types = isOfAny ? [...(await typesIn(snapshot))].filter((type) => !isMemberType(type)) : named;
+  const types = isOfAny ? [...(await typesIn(snapshot))].filter((type) => !isContainedType(type)) : named;
   const byUrl = new Map<string, CanonicalTarget[]>();
   for (const target of of) byUrl.set(target.url, [...(byUrl.get(target.url) ?? []), target]);
   const found: ResourceKey[] = [];

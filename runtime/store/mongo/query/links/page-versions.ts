@@ -1,4 +1,4 @@
-import { isMemberType, placeOfMember, plainType } from '../../../contained-resources.js';
+import { isContainedType, placeOfContained, plainType } from '../../../contained-resources.js';
 import type { StoredVersion } from '../../../store.js';
 import type { Raw } from '../../bson/bson.js';
 import { keyOf } from '../../bson/documents.js';
@@ -21,7 +21,7 @@ export interface PageVersions {
 
 /** The versions that the documents of a page hold, or of what is within others, the versions of these. */
 export async function readPageVersions(ask: Ask, type: string, documents: readonly Raw[]): Promise<PageVersions> {
-  if (isMemberType(type)) return readVersionsOf(ask, documents.map(idOf));
+  if (isContainedType(type)) return readVersionsOf(ask, documents.map(idOf));
   return { versions: await toStoredVersions(documents), passed: documents.length };
 }
 
@@ -55,11 +55,11 @@ export async function readVersionsOf(ask: Ask, keys: readonly string[]): Promise
 
 /** Whether a document is what is looked for, or of what is within it, has something of its type. A deletion has nothing. */
 function holds(bytes: Raw, { type }: { readonly type: string }): boolean {
-  return !isMemberType(type) || withinOf(bytes).includes(plainType(type));
+  return !isContainedType(type) || withinOf(bytes).includes(plainType(type));
 }
 
 /** The key of the document that has the content. */
 function contentKeyOf(key: string): string {
   const { type, id } = toKey(key);
-  return isMemberType(type) ? keyOf(placeOfMember(id)) : key;
+  return isContainedType(type) ? keyOf(placeOfContained(id)) : key;
 }

@@ -1,6 +1,6 @@
 import type { Condition, Leaf } from '../../../../search/query/query.js';
 import { REGULAR_WIDTH } from '../../write/index-entries.js';
-import type { Arm, Driver } from './index-range.js';
+import type { IndexRange, Driver } from './index-range.js';
 import { boundValues } from '../links/lists.js';
 import { probe } from '../probes.js';
 import type { Run } from '../run.js';
@@ -79,7 +79,7 @@ function toDriver(run: Run, bounded: Bounded, limit: number): Driver | undefined
   const spans = alternatives.map(({ limits }) => lowEnds(limits, table === 'resource' ? 0 : REGULAR_WIDTH[table]));
   if (spans.some(({ from, to }) => from === -Infinity || to === Infinity)) return undefined;
   const key = raw(table === 'resource' ? 'd.key' : 'd.resource');
-  const arm = (range: Sql, asked: Sql): Arm => {
+  const arm = (range: Sql, asked: Sql): IndexRange => {
     return { key, range, rows: sql`${range} AND ${run.go(key)} AND ${asked}`, isOrdered: false };
   };
   const arms = alternatives.map(({ tests }, i) => arm(rangeOf(bounded, spans[i]!), askRow(tests)));

@@ -1,5 +1,5 @@
 import type { Condition, Leaf, Link } from '../../../../search/query/query.js';
-import type { Arm, Driver, Single } from './index-range.js';
+import type { IndexRange, Driver, Single } from './index-range.js';
 import { findBetween } from './between.js';
 import { checkParts, MAX_INLINE } from './check.js';
 import type { Resolved } from './compile-context.js';
@@ -49,7 +49,7 @@ export function findDriver(run: Run, condition: Condition, limit: number): Drive
 }
 
 /** Resources whose keys are known: a list as JSON is read the fastest. */
-function listed(run: Run, keys: readonly number[]): Arm {
+function listed(run: Run, keys: readonly number[]): IndexRange {
   const key = raw('k.value');
   const range = sql`FROM json_each(${JSON.stringify(keys)}) k WHERE ${run.go(key)}`;
   return { key, rows: range, range, isOrdered: false };
@@ -85,7 +85,7 @@ export function findBest(run: Run, conditions: readonly Condition[], limit: numb
 }
 
 interface Option {
-  readonly arms: readonly Arm[];
+  readonly arms: readonly IndexRange[];
   readonly count: number;
   readonly single?: Single;
 }
@@ -117,7 +117,7 @@ function singleOf({ shapes, alternatives }: LeafGroup, access: Access): Single |
   return { key: column(ROW, shape.table.key), param: values(0), rows };
 }
 
-function armsOf(run: Run, group: LeafGroup, part: number, access: Access, most = MAX_INLINE): readonly Arm[] {
+function armsOf(run: Run, group: LeafGroup, part: number, access: Access, most = MAX_INLINE): readonly IndexRange[] {
   const { alternatives } = group;
   if (alternatives.length <= most) {
     return alternatives.map((values) => armOf(run, group, part, access, boundValues(values)));
@@ -125,7 +125,7 @@ function armsOf(run: Run, group: LeafGroup, part: number, access: Access, most =
   return [armOf(run, group, part, access, listValues('v'), run.list(alternatives))];
 }
 
-function armOf(run: Run, group: LeafGroup, part: number, access: Access, values: Values, list?: Sql): Arm {
+function armOf(run: Run, group: LeafGroup, part: number, access: Access, values: Values, list?: Sql): IndexRange {
   const { table } = group.shapes[part]!;
   const own = from(values, group.places[part]!);
   const key = column(ROW, table.key);
@@ -152,11 +152,11 @@ const MAX_LED = 64;
  * A leaf, or a link that is resolved, as few ranges in which rows come in the order of keys; undefined: it is found by none
  * such.
  */
-export function orderedArms(run: Run, condition: Leaf | Link): readonly Arm[] | undefined {
+export function orderedArms(run: Run, condition: Leaf | Link): readonly IndexRange[] | undefined {
   const ways = waysTo(run, condition);
   if (ways === undefined || 'keys' in ways) return undefined;
   const most = isLink(condition) ? MAX_LED : MAX_INLINE;
-  const arms: Arm[] = [];
+  const arms: IndexRange[] = [];
   for (const group of ways.groups) {
     const split = bySystem(run, group);
     if (split === undefined) return undefined;

@@ -2,7 +2,7 @@ import type { Condition } from '../../../../search/query/query.js';
 import type { Sql } from './sql.js';
 
 /** One range of an index, or a range for each row of a list, and what is asked of its rows. */
-export interface Arm {
+export interface IndexRange {
   /** Column of the resource's key. */
   readonly key: Sql;
   /** `FROM … WHERE …`, all that the rows have to fulfil. */
@@ -26,7 +26,7 @@ export interface Single {
 /** A condition as ranges of indexes: what fulfils it is in some of them. */
 export interface Driver {
   readonly condition: Condition;
-  readonly arms: readonly Arm[];
+  readonly arms: readonly IndexRange[];
   /** Rows of the ranges; one above the limit of probes: more. */
   readonly count: number;
   /** Whether all that is in them fulfils it. */

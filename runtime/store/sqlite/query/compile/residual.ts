@@ -7,7 +7,7 @@ export function conjunctsOf(where: Condition): readonly Condition[] {
 }
 
 /** What is left to be asked of that which a driver has found. */
-export function leftOf(conjuncts: readonly Condition[], { condition, isExact }: Driver): Condition {
+export function residualOf(conjuncts: readonly Condition[], { condition, isExact }: Driver): Condition {
   return isExact ? without(conjuncts, condition) : { all: conjuncts };
 }
 

@@ -1,5 +1,5 @@
 import type {
-  Bounds,
+  Interval,
   Ends,
   QuantityTest,
   ReferenceTest,
@@ -169,8 +169,8 @@ function boundsOf({ low, high }: Ends): {
   return { bounds: listed.map(({ bound }) => bound), values: listed.map(({ value }) => value) };
 }
 
-function listBounds(name: Bound['column'], bounds: Bounds = {}) {
-  return (Object.keys(BOUND_SIGNS) as (keyof Bounds)[]).flatMap((key) => {
+function listBounds(name: Bound['column'], bounds: Interval = {}) {
+  return (Object.keys(BOUND_SIGNS) as (keyof Interval)[]).flatMap((key) => {
     const value = bounds[key];
     return value === undefined ? [] : [{ bound: { column: name, sign: BOUND_SIGNS[key] }, value }];
   });

@@ -37,7 +37,7 @@ interface ReferenceRow {
 
 /** Prepares the statements. */
 export function openIncluded(db: Database, parts: FindParts, contents: ContentReader): Includer {
-  const { dictionary, guard } = parts;
+  const { dictionary, interrupt } = parts;
   const reader = openReader(db, dictionary);
   const named = openNamed(db, parts);
   const referring = openReferring(db, parts);
@@ -60,7 +60,7 @@ export function openIncluded(db: Database, parts: FindParts, contents: ContentRe
   function references(of: ResourceKey): readonly ReferenceEntry[] {
     const key = keyOf(of);
     const rows = key === undefined ? [] : selectReferences.all(key);
-    guard.step();
+    interrupt.step();
     return rows.map(({ param, type, id, base, version, url, fragment }) => ({
       kind: 'reference',
       param,
@@ -112,7 +112,7 @@ export function openIncluded(db: Database, parts: FindParts, contents: ContentRe
     const found: (StoredVersion | undefined)[] = [];
     let left = room;
     for (const stored of read(of)) {
-      guard.step();
+      interrupt.step();
       found.push(stored);
       left -= stored?.json?.length ?? 0;
       if (left < 0) break;

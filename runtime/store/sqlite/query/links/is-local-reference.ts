@@ -5,7 +5,7 @@ import { raw, sql, type Sql } from '../compile/sql.js';
  *
  * @param own number of that; undefined: no reference has it
  */
-export function isHere(row: Sql, own: number | undefined): Sql {
+export function isLocalReference(row: Sql, own: number | undefined): Sql {
   const base = raw(`${row.text}.base`);
   return own === undefined ? sql`${base} = 0` : sql`${base} IN (0, ${own})`;
 }

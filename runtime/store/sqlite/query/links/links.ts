@@ -1,7 +1,7 @@
 import type { Chain, Has, Link } from '../../../../search/query/query.js';
 import { tooCostly } from '../../file/too-costly.js';
 import type { CompileContext } from '../compile/compile-context.js';
-import { isHere } from './is-local-reference.js';
+import { isLocalReference } from './is-local-reference.js';
 import { and, or, raw, sql, type Sql } from '../compile/sql.js';
 
 /** Longest condition on other resources, in characters: what is around it has to find room, too. */
@@ -42,7 +42,7 @@ function checkChain({ param: code, chain }: Chain, key: Sql, context: CompileCon
 
 /** A row of a reference leads to a resource of a type of which something holds; its key is that of `x`. */
 function leadsTo(row: Sql, { type, param, look, own }: CompileContext, asked: Sql, depth: number): Sql {
-  const byId = sql`${row}.target_type = ${type} AND ${isHere(row, own())}`;
+  const byId = sql`${row}.target_type = ${type} AND ${isLocalReference(row, own())}`;
   const x = raw(`x${depth}`);
   const named = sql`FROM resource ${x} INDEXED BY resource_by_id
     WHERE ${x}.type = ${type} AND ${x}.id = ${row}.target_id AND ${x}.deleted = 0`;
@@ -78,7 +78,7 @@ function checkHas({ has }: Has, key: Sql, context: CompileContext, depth: number
   const asked = (found: Sql): Sql => and([source.go(found), source.check(has.where, found, depth + 1)]);
   const byId = sql`FROM resource ${x} NOT INDEXED CROSS JOIN reference ${row} INDEXED BY reference_by_target
     WHERE ${x}.key = ${key} AND ${row}.target_id = ${x}.id AND ${row}.target_id <> '' AND ${row}.param = ${param}
-    AND ${row}.target_type = ${context.type} AND ${isHere(row, context.own())}`;
+    AND ${row}.target_type = ${context.type} AND ${isLocalReference(row, context.own())}`;
   const url = context.param('url');
   if (url === undefined) return sql`EXISTS (SELECT 1 ${byId} AND ${asked(sql`${row}.resource`)})`;
   const byUrl = sql`FROM uri ${u} INDEXED BY sqlite_autoindex_uri_1 CROSS JOIN reference ${row} INDEXED BY reference_by_url

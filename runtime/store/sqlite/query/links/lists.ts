@@ -1,6 +1,6 @@
 import type { Database } from 'better-sqlite3';
 
-import type { Guard } from '../../file/query-interrupt.js';
+import type { QueryInterrupt } from '../../file/query-interrupt.js';
 import { tooCostly } from '../../file/too-costly.js';
 import { raw, sql, type Sql, type Value } from '../compile/sql.js';
 import type { Values } from '../compile/shape.js';
@@ -16,7 +16,7 @@ export interface Lists {
 }
 
 /** Opens functions such as `kiln_list_8(number)`, whose rows have the columns `c0`, `c1`… */
-export function openLists(db: Database, guard: Guard): Lists {
+export function openLists(db: Database, interrupt: QueryInterrupt): Lists {
   let lists: (readonly (readonly Value[])[])[] = [];
   for (const width of WIDTHS) {
     const padding = Array.from({ length: width }, () => null);
@@ -25,7 +25,7 @@ export function openLists(db: Database, guard: Guard): Lists {
       parameters: ['list'],
       *rows(list: unknown) {
         for (const row of lists[Number(list)] ?? []) {
-          guard.step();
+          interrupt.step();
           yield [...row, ...padding.slice(row.length)];
         }
       },

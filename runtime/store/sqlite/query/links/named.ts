@@ -15,7 +15,7 @@ interface UrlParam {
 }
 
 /** Prepares the statements. */
-export function openNamed(db: Database, { dictionary, guard, isUnordered }: FindParts): Named {
+export function openNamed(db: Database, { dictionary, interrupt, isUnordered }: FindParts): Named {
   const selectParams = db.prepare<[], UrlParam>(
     `SELECT p.type, t.text AS name, p.id AS param FROM param p CROSS JOIN term t ON t.id = p.type
      WHERE p.code = 'url' AND p.part = 0 AND ${isPlain('t.text')}`,
@@ -44,7 +44,7 @@ export function openNamed(db: Database, { dictionary, guard, isUnordered }: Find
       const most = isUnordered(type) ? Infinity : limit;
       const found: ResourceKey[] = [];
       for (const { key, id } of selectNamed.iterate(param, url)) {
-        guard.step();
+        interrupt.step();
         if (version !== undefined && selectVersion.get(key, versionParam, version) === undefined) continue;
         found.push({ type: name, id });
         if (found.length >= most) break;

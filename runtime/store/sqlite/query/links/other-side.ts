@@ -3,8 +3,8 @@ import type { Driver } from '../compile/index-range.js';
 import { driven, selectDriven } from '../by-key.js';
 import type { Resolved } from '../compile/compile-context.js';
 import type { LeafGroup } from '../compile/leaf.js';
-import { isHere } from './is-local-reference.js';
-import { referenceHere, referenceShape } from './reference-shape.js';
+import { isLocalReference } from './is-local-reference.js';
+import { localReferenceShape, referenceShape } from './reference-shape.js';
 import type { Run } from '../run.js';
 import type { Shape } from '../compile/shape.js';
 import { raw, sql, type Sql, type Value } from '../compile/sql.js';
@@ -47,7 +47,7 @@ function openTargets(run: Run, code: string, most: number): OtherSide {
       }
       return true;
     },
-    resolved: () => ({ groups: [...grouped(referenceHere(run.own()), byId), ...grouped(BY_URL, byUrl)] }),
+    resolved: () => ({ groups: [...grouped(localReferenceShape(run.own()), byId), ...grouped(BY_URL, byUrl)] }),
   };
 }
 
@@ -96,10 +96,10 @@ function* chunksOf(keys: readonly number[]): Generator<readonly number[]> {
 
 /** Reads rows of resources of a type, each counted. Those of many come by one statement: a list as JSON is read the fastest. */
 function openRows(run: Run) {
-  const { statements, guard, trace, param, own } = run;
+  const { statements, interrupt, trace, param, own } = run;
   const [url, version] = [param('url'), param('version')];
   function counted<T>(rows: readonly T[]): readonly T[] {
-    guard.step();
+    interrupt.step();
     trace?.read(rows.length);
     return rows;
   }
@@ -126,7 +126,7 @@ function openRows(run: Run) {
       counted(
         run.column(sql`SELECT x.key FROM (${keys}) k CROSS JOIN reference r INDEXED BY sqlite_autoindex_reference_1
           CROSS JOIN resource x INDEXED BY resource_by_id
-          WHERE r.resource = k.key AND r.param = ${of} AND ${isHere(raw('r'), own())} AND r.target_type = ${type}
+          WHERE r.resource = k.key AND r.param = ${of} AND ${isLocalReference(raw('r'), own())} AND r.target_type = ${type}
           AND x.type = r.target_type AND x.id = r.target_id AND x.deleted = 0`),
       ),
     canonicals: (keys: readonly number[], of: number) =>

@@ -1,4 +1,4 @@
-import { isHere } from './is-local-reference.js';
+import { isLocalReference } from './is-local-reference.js';
 import { and, sql, type Sql } from '../compile/sql.js';
 import { column, equals, ofParam, TABLES, type Access, type Shape, type Values } from '../compile/shape.js';
 
@@ -43,8 +43,8 @@ export function referenceShape(columns: readonly string[], types: number): Shape
  *
  * @param own as for `isHere`
  */
-export function referenceHere(own: number | undefined): Shape {
-  const also = (row: Sql): Sql => isHere(row, own);
+export function localReferenceShape(own: number | undefined): Shape {
+  const also = (row: Sql): Sql => isLocalReference(row, own);
   const { name, predicate, accesses, ...shape } = referenceShape(['target_id'], 1);
   const here =
     (test: (row: Sql, values: Values) => Sql) =>

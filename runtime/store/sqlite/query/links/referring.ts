@@ -12,15 +12,15 @@ export type Referring = (
 ) => readonly ResourceKey[];
 
 /** Prepares the statements. */
-export function openReferring(db: Database, { dictionary, guard, isUnordered }: FindParts): Referring {
+export function openReferring(db: Database, { dictionary, interrupt, isUnordered }: FindParts): Referring {
   const byIds = db
     .prepare<[string, number, number, number, number], number>(
       `SELECT f.resource FROM json_each(?) k CROSS JOIN reference f INDEXED BY reference_by_target
        WHERE f.target_id = k.value AND f.target_id <> '' AND f.param = ? AND f.target_type = ? AND f.base IN (0, ?)
-       AND ${guard.sql('f.resource')} LIMIT ?`,
+       AND ${interrupt.sql('f.resource')} LIMIT ?`,
     )
     .pluck();
-  const go = guard.sql('resource');
+  const go = interrupt.sql('resource');
   const byId = db
     .prepare<[string, number, number, number, number, number], number>(
       `SELECT DISTINCT resource FROM reference INDEXED BY reference_by_target
@@ -62,7 +62,7 @@ export function openReferring(db: Database, { dictionary, guard, isUnordered }: 
     const most = isOrdered ? limit : -1;
     /** Mostly few refer to all of them together; else each is asked for those that come first. */
     function addByIds(ids: readonly string[], target: number, param: number): void {
-      guard.step();
+      interrupt.step();
       const all = byIds.all(JSON.stringify(ids), param, target, own, isOrdered ? limit + 1 : -1);
       if (!isOrdered || all.length <= limit) return first.add(all);
       for (const id of ids) first.add(byId.all(id, param, first.below, target, own, most));
@@ -75,7 +75,7 @@ export function openReferring(db: Database, { dictionary, guard, isUnordered }: 
       const url = dictionary.findParam(target, 'url', 0);
       const version = dictionary.findParam(target, 'version', 0) ?? 0;
       for (const id of url === undefined ? [] : ids) {
-        guard.step();
+        interrupt.step();
         const key = selectKey.get(target, id);
         for (const each of key === undefined ? [] : selectUrls.all(key, url!)) {
           for (const param of numbers) first.add(byUrl.all(each, param, first.below, target, key!, version, most));

@@ -1,7 +1,7 @@
 import type { Condition, Link } from '../../../../search/query/query.js';
 import type { Driver } from '../compile/index-range.js';
 import { FEW, findBest, findDriver } from '../compile/driver.js';
-import { conjunctsOf, isLink, leftOf } from '../compile/residual.js';
+import { conjunctsOf, isLink, residualOf } from '../compile/residual.js';
 import { openOtherSide, type OtherSide } from './other-side.js';
 import type { Run } from '../run.js';
 
@@ -106,7 +106,7 @@ function otherSide(run: Run, link: Link, most: number): OtherSide | undefined {
     const conjuncts = conjunctsOf(where);
     const best = findBestLed(beyond, conjuncts, most);
     if (best === undefined || best.count > most) return undefined;
-    if (!side.add(beyond, best, leftOf(conjuncts, best))) return undefined;
+    if (!side.add(beyond, best, residualOf(conjuncts, best))) return undefined;
   }
   return side;
 }

@@ -3,7 +3,7 @@ import type { TokenVerifier } from '../auth/server/token-verifier.js';
 import type { Log } from '../observe/log.js';
 
 /** A verifier that has the log say why a token is not taken, which its bearer is not told. That one has run out is no news. */
-export function tellingVerifier({ verify }: TokenVerifier, log: Pick<Log, 'info'>): TokenVerifier {
+export function loggingVerifier({ verify }: TokenVerifier, log: Pick<Log, 'info'>): TokenVerifier {
   const tell = (verified: Verification): Verification => {
     if ('token' in verified || verified.failure === 'expired') return verified;
     const { failure, detail = 'no reason given' } = verified;

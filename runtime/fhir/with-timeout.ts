@@ -4,7 +4,7 @@
  *
  * @param late makes the error
  */
-export async function within<T>(time: number, work: Promise<T>, late: () => Error): Promise<T> {
+export async function withTimeout<T>(time: number, work: Promise<T>, late: () => Error): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const limit = new Promise<never>((_, reject) => {
     timer = setTimeout(() => reject(late()), time);
@@ -17,7 +17,7 @@ export async function within<T>(time: number, work: Promise<T>, late: () => Erro
 }
 
 /** A time that may turn out to have to be longer. */
-export interface GrowingTime {
+export interface ExtendableTimeout {
   /** As `within`. */
   race<T>(work: Promise<T>, late: () => Error): Promise<T>;
   /** From the beginning on it is this at least, in milliseconds. */
@@ -25,7 +25,7 @@ export interface GrowingTime {
 }
 
 /** Begins now. @param time in milliseconds */
-export function growingTime(time: number): GrowingTime {
+export function extendableTimeout(time: number): ExtendableTimeout {
   const begun = performance.now();
   let longest = time;
   return {

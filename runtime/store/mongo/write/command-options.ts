@@ -1,7 +1,7 @@
 import type { ClientSession } from 'mongodb';
 
 /** What each command of a write is given: whose it is, and how many milliseconds the server may work on it. */
-export type InTime = () => { readonly session: ClientSession; readonly maxTimeMS: number };
+export type CommandOptions = () => { readonly session: ClientSession; readonly maxTimeMS: number };
 
 /**
  * Commands that the server ends when the time of their write is over. Without that it goes on with what it cannot finish, and may
@@ -9,7 +9,7 @@ export type InTime = () => { readonly session: ClientSession; readonly maxTimeMS
  *
  * @param deadline in the time of `performance.now()`
  */
-export function inTime(session: ClientSession, deadline: number): InTime {
+export function commandOptions(session: ClientSession, deadline: number): CommandOptions {
   return () => ({ session, maxTimeMS: Math.max(1, Math.ceil(deadline - performance.now())) });
 }
 

@@ -2,7 +2,7 @@ import { ERROR_SYSTEM, locationOf } from './operation-outcome.js';
 import type { Resource } from './resource.js';
 
 /** Something that a client should know of an answer that is none the less good. */
-export interface Note {
+export interface OutcomeIssue {
   readonly severity: 'warning' | 'information';
   /** https://hl7.org/fhir/R5/valueset-issue-type.html */
   readonly issue: string;
@@ -15,7 +15,7 @@ export interface Note {
 }
 
 /** Notes as an OperationOutcome. https://hl7.org/fhir/R5/operationoutcome.html */
-export function noteOutcome(notes: readonly Note[]): Resource {
+export function issuesOutcome(notes: readonly OutcomeIssue[]): Resource {
   return {
     resourceType: 'OperationOutcome',
     issue: notes.map(({ severity, issue, code, text, parameter }) => ({

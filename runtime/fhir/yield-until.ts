@@ -1,17 +1,17 @@
 import { FhirError } from './errors.js';
-import { keepPace, type Pace } from './pace.js';
+import { yieldToEventLoop, type Yield } from './yield-to-event-loop.js';
 
 /** Keeps pace (`keepPace`), and ends the work when nobody waits for it any more. @param signal aborts then */
-export function paceUntil(signal: AbortSignal | undefined): Pace {
-  const pace = keepPace();
+export function yieldUntil(signal: AbortSignal | undefined): Yield {
+  const pace = yieldToEventLoop();
   return () => {
-    checkWanted(signal);
+    checkAborted(signal);
     return pace();
   };
 }
 
 /** @throws FhirError where nobody waits any more: why it aborted, if that is one, or `store-busy` */
-export function checkWanted(signal: AbortSignal | undefined): void {
+export function checkAborted(signal: AbortSignal | undefined): void {
   if (signal?.aborted !== true) return;
   const reason: unknown = signal.reason;
   throw reason instanceof FhirError ? reason : new FhirError('store-busy', 'Nobody waits for the answer any more');

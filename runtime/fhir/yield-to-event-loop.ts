@@ -4,10 +4,10 @@ import { setImmediate } from 'node:timers/promises';
 const TURN = 8;
 
 /** To be awaited between pieces of long work: lets others have a turn when this one has taken long enough. */
-export type Pace = () => Promise<void> | undefined;
+export type Yield = () => Promise<void> | undefined;
 
 /** Begins to count now. Of several that go by one pace and wait, each has a turn of its own, and others one in between. */
-export function keepPace(): Pace {
+export function yieldToEventLoop(): Yield {
   let began = performance.now();
   let last: Promise<void> = Promise.resolve();
   return () => {
