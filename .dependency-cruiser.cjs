@@ -125,7 +125,10 @@ const runtimeRules = [
   forbid(
     'no-transport-or-driver-in-the-middle',
     'The middle of the server knows neither Express nor a database driver.',
-    { path: '^runtime/(?:core|interactions|operations|jobs|terminology|graphql|hfql|search|validate)/', pathNot: worker },
+    {
+      path: '^runtime/(?:core|interactions|operations|jobs|terminology|graphql|hfql|search|validate)/',
+      pathNot: worker,
+    },
     { path: packages('express', 'mongodb', 'better-sqlite3') },
   ),
   forbid(

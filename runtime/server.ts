@@ -81,7 +81,7 @@ export async function openCore(config: Config, options: OpenOptions = {}): Promi
       validate: (resource) => current().validate(resource),
       limits: limitsOf(config),
       search: searchSettingsOf(config),
-      indexStatus: { notCurrent: (at) => current().currency.notCurrent(at) },
+      indexStatus: { notCurrent: (at) => current().indexStatus.notCurrent(at) },
       patchers: createPatchers(tables),
       deletesMultiple: config['delete.multiple'],
     };

@@ -147,8 +147,8 @@ describe('definitions that others change', () => {
     await write(one, prefix);
     await reindexed(one);
     await other.look();
-    const { currency, maker } = other.current();
-    expect(await currency.notCurrent('now')).toEqual([]);
+    const { indexStatus, maker } = other.current();
+    expect(await indexStatus.notCurrent('now')).toEqual([]);
     await write(one, { ...prefix, expression: 'Patient.name.suffix' }, 1);
     // It has not followed yet.
     expect(other.current().maker).toBe(maker);

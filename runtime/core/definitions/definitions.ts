@@ -21,7 +21,7 @@ import { createWriter, writersAgree } from './writers.js';
 
 /** A set, and whether the index entries in the store are of it. */
 export interface LiveSet extends DefinitionSet {
-  readonly currency: IndexStatus;
+  readonly indexStatus: IndexStatus;
   /** URLs of active SearchParameters that are not in effect; everybody may know them, as those of the others. */
   readonly notInEffect: readonly string[];
   /** What is wrong with a resource, as a search parameter beside the others too. */
@@ -110,7 +110,7 @@ export async function openDefinitions(base: Store, options: DefinitionsOptions):
     return {
       ...made,
       notInEffect: refused.map(({ url = 'without a url' }) => url),
-      currency: watchIndexStatus(base, maker, found),
+      indexStatus: watchIndexStatus(base, maker, found),
       takesEffect: (resource) => isEffective(resource, context),
       validate(resource) {
         const faults = options.validate(resource);

@@ -28,7 +28,7 @@ export const quantityConverters: Converters = {
     return (value, { out }) => {
       const money = objectOf(value);
       const amount = numberOf(money?.['value']);
-      const code = textOf(money?.['indexStatus']);
+      const code = textOf(money?.['currency']);
       if (amount === undefined) return;
       out.push({ kind: 'quantity', param, value: amount, ...(code !== undefined && { system: CURRENCIES, code }) });
     };

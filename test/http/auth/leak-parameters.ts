@@ -58,6 +58,6 @@ export async function settleIndex(store: Store, { current }: Definitions, stale:
   const next = stale === undefined ? record : { whole: 'some', rows: { ...record.rows, [stale]: 'old' } };
   if (stale !== undefined && !(stale in record.rows)) throw new Error(`there is no ${stale}`);
   if (!(await swapIndexRecord(store, text, next))) throw new Error('somebody else has settled it');
-  if ((await current().currency.notCurrent('now')).length !== (stale === undefined ? 0 : 1))
+  if ((await current().indexStatus.notCurrent('now')).length !== (stale === undefined ? 0 : 1))
     throw new Error('not settled');
 }

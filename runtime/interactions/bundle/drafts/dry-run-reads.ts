@@ -33,7 +33,7 @@ export async function dryRunReads(
 ): Promise<void> {
   if (reads.length === 0) return;
   const store = storeAhead(services.store, changes, bundle.principal.access);
-  const ahead = { ...services, store, currency: NOTHING_INDEXED };
+  const ahead = { ...services, store, indexStatus: NOTHING_INDEXED };
   const faults = new Map<number, FhirError>();
   await inParallel(reads, WIDTH, async (entry) => {
     await pace();
