@@ -1,5 +1,5 @@
 import { isObject, type JsonValue, type Resource } from '../fhir/resource.js';
-import { containedMembers } from '../core/write/compose-change.js';
+import { jsonMembers } from '../core/write/compose-change.js';
 import { BINARY } from '../core/binary/binary-content.js';
 import { faultsAround } from '../interactions/bundle/entry-faults.js';
 import { envelopeOf, openBundle } from '../interactions/bundle/envelope.js';
@@ -88,7 +88,7 @@ const TOO_LARGE: ParsedContent = { members: '', entries: [], contained: [], isCu
 function contentOf(resource: Resource, { extract, limits }: Pick<BodyServices, 'extract' | 'limits'>): ParsedContent {
   const { id: _id, meta: _meta, ...rest } = resource;
   const { resourceType: _type, ...others } = rest;
-  const text = containedMembers(others);
+  const text = jsonMembers(others);
   const bytes = Buffer.byteLength(text);
   const entries = bytes > limits.resource ? [] : extract(rest as Resource);
   const entryBytes = bytes > limits.resource ? Infinity : jsonBytes(entries);

@@ -33,6 +33,11 @@ export const ERRORS = {
   'id-mismatch': { status: 400, issue: 'invalid', text: 'The body has another id than the URL' },
   'id-invalid': { status: 400, issue: 'value', text: 'An id is 1 to 64 letters, digits, "-" and "."' },
   structure: { status: 400, issue: 'structure', text: 'An element has a form that its type does not allow' },
+  'resource-subsetted': {
+    status: 400,
+    issue: 'business-rule',
+    text: 'The resource is tagged SUBSETTED: it is incomplete; send the whole resource, without the tag',
+  },
   'request-invalid': { status: 400, issue: 'invalid', text: 'This is not an HTTP request' },
   'url-invalid': { status: 400, issue: 'invalid', text: 'The URL cannot be read' },
   'method-unknown': { status: 400, issue: 'not-supported', text: 'The server does not know this method of HTTP' },

@@ -1,6 +1,13 @@
 import { FhirError } from './errors.js';
 import { isObject, type JsonObject, type JsonValue, type Resource } from './resource.js';
 
+/** Marks a resource that lacks elements, so that it is not written back. https://hl7.org/fhir/R5/search.html#summary */
+export const SUBSETTED = {
+  system: 'http://terminology.hl7.org/CodeSystem/v3-ObservationValue',
+  code: 'SUBSETTED',
+  display: 'subsetted',
+} as const;
+
 /** The lists of `meta` that stay over an update. https://hl7.org/fhir/R5/resource.html#tag-updates */
 const KEPT = ['tag', 'security'] as const;
 
@@ -26,7 +33,7 @@ export function clientMeta(resource: Resource): JsonObject | undefined {
 
 /**
  * The meta of an update: as sent, and after each list the tags and the security labels of the version before that were
- * not sent again. Two codings are the same when system and code are.
+ * not sent again. Two codings are the same when system and code are. The tag SUBSETTED does not stay: what is sent is complete.
  */
 export function keepTags(sent: JsonObject | undefined, before: JsonObject | undefined): JsonObject | undefined {
   if (before === undefined) return sent;
@@ -34,10 +41,26 @@ export function keepTags(sent: JsonObject | undefined, before: JsonObject | unde
   for (const list of KEPT) {
     const own = codings(sent, list);
     const known = new Set(own.map(codingKey));
-    const kept = codings(before, list).filter((coding) => !known.has(codingKey(coding)));
+    const kept = codings(before, list).filter((coding) => !known.has(codingKey(coding)) && !isSubsetted(coding));
     if (kept.length > 0) meta = { ...meta, [list]: [...own, ...kept] };
   }
   return meta;
+}
+
+/**
+ * Refuses a resource that is tagged SUBSETTED: it is what `_summary` or `_elements` returned, and storing it would lose the
+ * elements that were left out.
+ *
+ * @throws FhirError `resource-subsetted`
+ */
+export function checkComplete({ resourceType }: Resource, meta: JsonObject | undefined): void {
+  if (!codings(meta, 'tag').some(isSubsetted)) return;
+  throw new FhirError('resource-subsetted', undefined, { expression: `${resourceType}.meta.tag` });
+}
+
+/** Whether a tag is SUBSETTED. */
+export function isSubsetted({ system, code }: JsonObject): boolean {
+  return system === SUBSETTED.system && code === SUBSETTED.code;
 }
 
 /** The resource with this meta, which stands where FHIR has it: after type and id. */

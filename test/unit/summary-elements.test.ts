@@ -4,7 +4,7 @@ import { tables } from '../../generated/tables.js';
 import { FhirError } from '../../runtime/fhir/errors.js';
 import type { Resource } from '../../runtime/fhir/resource.js';
 import { parseElements, selectElements } from '../../runtime/format/summary-elements.js';
-import { SUBSETTED } from '../../runtime/format/summary-tag.js';
+import { SUBSETTED } from '../../runtime/fhir/meta.js';
 
 const observation: Resource = {
   resourceType: 'Observation',

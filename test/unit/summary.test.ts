@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { tables } from '../../generated/tables.js';
 import { isObject, type JsonObject, type JsonValue, type Resource } from '../../runtime/fhir/resource.js';
 import { readJson } from '../../runtime/format/read-json.js';
-import { SUBSETTED } from '../../runtime/format/summary-tag.js';
+import { SUBSETTED } from '../../runtime/fhir/meta.js';
 import { summarize, type SummaryMode } from '../../runtime/format/summary.js';
 import { elementIndex } from '../../runtime/format/xml/element-index.js';
 import { exampleFiles, readExample } from '../conformance/examples.js';

@@ -1,3 +1,5 @@
+import { createPublicKey, type JsonWebKey } from 'node:crypto';
+
 import { ALGORITHMS, isAlgorithm, type SignatureAlgorithm } from './algorithms.js';
 
 /** A JSON Web Key, as somebody wrote it. https://www.rfc-editor.org/rfc/rfc7517#section-4 */
@@ -17,6 +19,8 @@ export const MAX_SET = 64 * 1024;
 const MIN_RSA_BITS = 2048;
 /** A larger modulus makes a check expensive, and protects no more. */
 const MAX_RSA_BITS = 8192;
+/** OpenSSL reads larger exponents only where the modulus is small. */
+const MAX_EXPONENT_BITS = 64;
 const BASE64URL = /^[A-Za-z0-9_-]+$/;
 /** Bytes of a coordinate, by curve. */
 const COORDINATES: Readonly<Record<string, number>> = { 'P-256': 32, 'P-384': 48, 'P-521': 66, Ed25519: 32 };
@@ -69,14 +73,45 @@ function materialFault(key: Jwk): string | undefined {
     if (!isText(key['n']) || !isText(key['e'])) return 'is an RSA key without n and e';
     const bits = bitsOf(key['n']);
     if (bits < MIN_RSA_BITS) return `is an RSA key of ${bits} bits; at least ${MIN_RSA_BITS} are needed`;
-    return bits > MAX_RSA_BITS ? `is an RSA key of more than ${MAX_RSA_BITS} bits` : undefined;
+    if (bits > MAX_RSA_BITS) return `is an RSA key of more than ${MAX_RSA_BITS} bits`;
+    return rsaFault(key['n'], key['e']);
   }
   const crv = key['crv'];
   const size = typeof crv === 'string' && Object.hasOwn(COORDINATES, crv) ? COORDINATES[crv] : undefined;
   if (size === undefined) return 'is of a kind or curve that is not supported';
   const needed = key['kty'] === 'EC' ? ['x', 'y'] : ['x'];
   const isWhole = needed.every((name) => isText(key[name]) && Buffer.from(key[name], 'base64url').length === size);
-  return isWhole ? undefined : `has no ${needed.join(' and ')} of its curve's size`;
+  if (!isWhole) return `has no ${needed.join(' and ')} of its curve's size`;
+  return isOnCurve(key) ? undefined : 'is not a point of its curve';
+}
+
+/**
+ * Why an RSA public key is worthless: with the exponent 1 a signature is the padded digest itself, so that anyone can sign; even
+ * exponents and moduli belong to no RSA key. RFC 8017 §3.1
+ */
+function rsaFault(modulus: string, exponent: string): string | undefined {
+  const e = Buffer.from(exponent, 'base64url');
+  const bits = bitsOf(exponent);
+  if (bits < 2) return 'is an RSA key with an exponent (e) below 3; 65537 is usual';
+  if (bits > MAX_EXPONENT_BITS)
+    return `is an RSA key with an exponent (e) of more than ${MAX_EXPONENT_BITS} bits; 65537 is usual`;
+  if (!isOdd(e)) return 'is an RSA key with an even exponent (e); 65537 is usual';
+  return isOdd(Buffer.from(modulus, 'base64url')) ? undefined : 'is an RSA key with an even modulus (n)';
+}
+
+function isOdd(bytes: Buffer): boolean {
+  return (bytes.at(-1)! & 1) === 1;
+}
+
+/** Whether the coordinates are a point of the curve: OpenSSL reads no other EC key. */
+function isOnCurve({ kty, crv, x, y }: Jwk): boolean {
+  if (kty !== 'EC') return true;
+  try {
+    createPublicKey({ format: 'jwk', key: { kty, crv, x, y } as JsonWebKey });
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 function purposeFault(key: Jwk, algorithms: readonly SignatureAlgorithm[]): string | undefined {

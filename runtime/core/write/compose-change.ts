@@ -2,7 +2,7 @@ import { equalJson } from '../../fhir/equal.js';
 import { FhirError } from '../../fhir/errors.js';
 import { yieldToEventLoop } from '../../fhir/yield-to-event-loop.js';
 import { DEFAULT_LIMITS } from '../../fhir/limits.js';
-import { clientMeta, keepTags, withMeta } from '../../fhir/meta.js';
+import { checkComplete, clientMeta, keepTags, withMeta } from '../../fhir/meta.js';
 import type { JsonObject, JsonValue, Resource } from '../../fhir/resource.js';
 import { readJson } from '../../format/read-json.js';
 import { writeJson } from '../../format/write-json.js';
@@ -38,7 +38,7 @@ export interface PutOptions {
  * others have their turn. https://hl7.org/fhir/R5/resource.html#tag-updates
  *
  * @param current what the store has under this type and id
- * @throws FhirError where `meta` is malformed or the resource too large
+ * @throws FhirError where `meta` is malformed, the resource is tagged SUBSETTED, or it is too large
  */
 export async function composePut(
   sent: Resource,
@@ -48,6 +48,7 @@ export async function composePut(
   { tags = 'kept', before: stored }: PutOptions = {},
 ): Promise<Put | undefined> {
   const sentMeta = clientMeta(sent);
+  checkComplete(sent, sentMeta);
   const live = liveVersion(current);
   const known = parsedBodyOf(sent)?.content;
   if (known?.entryBytes === Infinity) throw tooLarge(limits.resource);
@@ -123,12 +124,12 @@ function composeBody(resource: Resource, known: ParsedContent | undefined): Body
   const { resourceType, id, meta, ...rest } = resource;
   return {
     head: `${writeJson({ resourceType, id: id as JsonValue }).slice(0, -1)},"meta":{`,
-    tail: `${containedMembers(meta as JsonObject | undefined)}}${known?.members ?? containedMembers(rest)}}`,
+    tail: `${jsonMembers(meta as JsonObject | undefined)}}${known?.members ?? jsonMembers(rest)}}`,
   };
 }
 
 /** Members of an object with a comma before each: what can follow others. */
-export function containedMembers(object: JsonObject | undefined): string {
+export function jsonMembers(object: JsonObject | undefined): string {
   const text = object === undefined ? '{}' : writeJson(object);
   return text === '{}' ? '' : `,${text.slice(1, -1)}`;
 }

@@ -26,6 +26,13 @@ beforeEach(async () => {
   isReady = true;
 });
 
+/** The modulus of the RSA key, its lowest bit cleared. */
+function evenModulus(): string {
+  const n = Buffer.from(String(rsa['n']), 'base64url');
+  n[n.length - 1]! &= 0xfe;
+  return n.toString('base64url');
+}
+
 const good = () => ({ id: 'app', scope: 'system/Patient.rs', jwks: { keys: [publicHalf(ec), publicHalf(rsa)] } });
 
 describe('a registration', () => {
@@ -73,6 +80,18 @@ describe('a registration', () => {
     ['a short coordinate', () => ({ jwks: { keys: [{ ...publicHalf(ec), x: 'AA' }] } }), /x and y/],
     ['another curve', () => ({ jwks: { keys: [{ ...publicHalf(ec), crv: 'secp256k1' }] } }), /not supported/],
     ['RSA without e', () => ({ jwks: { keys: [{ ...publicHalf(rsa), e: undefined }] } }), /without n and e/],
+    [
+      'RSA with exponent 1: anyone can sign for it',
+      () => ({ jwks: { keys: [{ ...publicHalf(rsa), e: 'AQ' }] } }),
+      /exponent/,
+    ],
+    ['RSA with exponent 2', () => ({ jwks: { keys: [{ ...publicHalf(rsa), e: 'Ag' }] } }), /even exponent/],
+    [
+      'RSA with an even modulus',
+      () => ({ jwks: { keys: [{ ...publicHalf(rsa), n: evenModulus() }] } }),
+      /even modulus/,
+    ],
+    ['EC off its curve', () => ({ jwks: { keys: [{ ...publicHalf(ec), y: publicHalf(ec)['x'] }] } }), /curve/],
     ['another alg', () => ({ jwks: { keys: [{ ...publicHalf(rsa), alg: 'RS256' }] } }), /"alg"/],
     ['a key to encrypt', () => ({ jwks: { keys: [{ ...publicHalf(rsa), use: 'enc' }] } }), /"use"/],
     ['a key to sign', () => ({ jwks: { keys: [{ ...publicHalf(rsa), key_ops: ['sign'] }] } }), /key_ops/],

@@ -25,12 +25,11 @@ export interface LinkPlan {
 
 /**
  * Types whose values are replaced where they name a resource of the Bundle. Canonicals are not: they name a resource by its
- * `url`. https://hl7.org/fhir/R5/http.html#trules
+ * `url`. Elements of type `uuid` and `oid` keep what was sent: `Patient/1` is no valid value there, and the stored resource
+ * could never be updated again. https://hl7.org/fhir/R5/http.html#trules
  */
 const PRIMITIVES: Readonly<Record<string, LinkPlace>> = {
   uri: 'name',
-  oid: 'name',
-  uuid: 'name',
   url: 'address',
   xhtml: 'xhtml',
 };
