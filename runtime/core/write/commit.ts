@@ -72,7 +72,7 @@ export interface Committed<T> {
  * @param keys what the decision depends on: `Type/id` of resources, `Type?…` of searches
  * @param decide reads and decides. May run several times; its errors are those of `commit`. Once its signal has aborted,
  * nothing is written any more
- * @throws FhirError `version-conflict` after too many conflicts, `store-busy` if the queue of a key is too long,
+ * @throws FhirError `version-conflict` after too many conflicts, `store-busy` if earlier writes take too long,
  * `transaction-too-large` for too many contained resources
  */
 export function commit<T>(

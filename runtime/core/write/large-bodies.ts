@@ -13,7 +13,7 @@ export type BodyPurpose = 'create' | 'put' | 'execute' | 'parse';
 
 /** A parsed body. */
 export interface TakenIn {
-  /** `parsedBodyOf` returns what the worker found. A resource with faults has only its first elements. */
+  /** `parsedBodyOf` returns what the worker found. A resource with faults has only `resourceType`, `id` and `meta`. */
   readonly body: JsonValue;
   /** To be called when the request no longer needs the body: admits the next one. */
   release(): void;
