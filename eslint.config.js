@@ -23,6 +23,141 @@ const docCommentOnExports = {
   },
 };
 
+/** Riddles of this project's own prose, and the plain English for each. White space may be a line break of a comment. */
+const riddles = [
+  { words: /\b(?:nobody|whoever|somebody)\b/gi, instead: 'name the actor: client, caller, process, request' },
+  { words: /\btold\b/gi, instead: 'say "returned", "reported", "notified" or "distinguished"' },
+  { words: /\bwhat[\s*/]+is[\s*/]+not[\s*/]+there\b/gi, instead: 'say "a missing …"' },
+  { words: /\bas[\s*/]+if[\s*/]+it[\s*/]+were\b/gi, instead: 'say "like …" or "as …"' },
+  { words: /\bis[\s*/]+for[\s*/]+that\b/gi, instead: 'say what does it' },
+  {
+    words: /\bstands?\b(?![\s*/]+for\b|-in\b|-ins\b|-alone\b)/gi,
+    instead: 'say "is", "is at", "is in" or "appears"',
+  },
+];
+
+/** Comments, where line comments that follow each other are one. */
+function paragraphs(source) {
+  const found = [];
+  for (const { type, range } of source.getAllComments()) {
+    const last = found.at(-1);
+    if (type === 'Line' && last?.type === 'Line' && /^\s*$/.test(source.text.slice(last.range[1], range[0])))
+      last.range[1] = range[1];
+    else found.push({ type, range: [...range] });
+  }
+  return found;
+}
+
+/** No riddles in comments and texts. */
+export const plainWords = {
+  meta: {
+    type: 'suggestion',
+    schema: [],
+    messages: { riddle: '"{{word}}" makes a riddle of this sentence: {{instead}}.' },
+  },
+  create(context) {
+    const source = context.sourceCode;
+    const check = ({ range }) => {
+      const text = source.text.slice(...range);
+      for (const { words, instead } of riddles)
+        for (const match of text.matchAll(words)) {
+          const start = range[0] + match.index;
+          const loc = { start: source.getLocFromIndex(start), end: source.getLocFromIndex(start + match[0].length) };
+          context.report({ loc, messageId: 'riddle', data: { word: match[0].replace(/[\s*/]+/g, ' '), instead } });
+        }
+    };
+    return {
+      Program: () => paragraphs(source).forEach(check),
+      Literal: (node) => typeof node.value === 'string' && check(node),
+      TemplateElement: check,
+    };
+  },
+};
+
+/** Folders (without their subfolders) whose prose still has such words. Remove a folder from this list once it is clean. */
+const notYetPlain = [
+  'generator',
+  'generator/emit',
+  'generator/load',
+  'generator/model',
+  'generator/print',
+  'runtime',
+  'runtime/assembly',
+  'runtime/auth/access',
+  'runtime/auth/audit',
+  'runtime/auth/audit/sinks',
+  'runtime/auth/clients',
+  'runtime/auth/discovery',
+  'runtime/auth/jwks',
+  'runtime/auth/keys',
+  'runtime/auth/scopes',
+  'runtime/auth/server',
+  'runtime/auth/server/external',
+  'runtime/body-workers',
+  'runtime/cli',
+  'runtime/cli/copy',
+  'runtime/cli/load',
+  'runtime/config',
+  'runtime/contract',
+  'runtime/core',
+  'runtime/core/access',
+  'runtime/core/binary',
+  'runtime/core/definitions',
+  'runtime/core/patch',
+  'runtime/core/search',
+  'runtime/core/search/graph',
+  'runtime/core/write',
+  'runtime/fhir',
+  'runtime/format',
+  'runtime/format/xml',
+  'runtime/http',
+  'runtime/http/request',
+  'runtime/http/response',
+  'runtime/http/transport',
+  'runtime/interactions/binary',
+  'runtime/interactions/bundle',
+  'runtime/interactions/bundle/drafts',
+  'runtime/interactions/bundle/links',
+  'runtime/interactions/capabilities',
+  'runtime/interactions/history',
+  'runtime/interactions/read',
+  'runtime/interactions/search',
+  'runtime/interactions/write',
+  'runtime/jobs/reindex',
+  'runtime/observe',
+  'runtime/path',
+  'runtime/path/diff',
+  'runtime/path/expression',
+  'runtime/path/library',
+  'runtime/path/patch/fhirpath',
+  'runtime/path/patch/xml',
+  'runtime/search',
+  'runtime/search/filter',
+  'runtime/search/parameters',
+  'runtime/search/parse',
+  'runtime/search/places',
+  'runtime/search/query',
+  'runtime/search/text',
+  'runtime/search/values',
+  'runtime/search/values/ucum',
+  'runtime/store',
+  'runtime/store/mongo',
+  'runtime/store/mongo/bson',
+  'runtime/store/mongo/query',
+  'runtime/store/mongo/query/compile',
+  'runtime/store/mongo/query/links',
+  'runtime/store/mongo/query/plan',
+  'runtime/store/mongo/read',
+  'runtime/store/mongo/write',
+  'runtime/store/sqlite',
+  'runtime/store/sqlite/file',
+  'runtime/store/sqlite/query',
+  'runtime/store/sqlite/query/compile',
+  'runtime/store/sqlite/threads',
+  'runtime/store/sqlite/write',
+  'runtime/validate',
+];
+
 const noDefaultExport = {
   selector: 'ExportDefaultDeclaration',
   message: 'Named exports only: a thing has one name everywhere.',
@@ -35,6 +170,7 @@ const noBarrel = {
 export default tseslint.config(
   { ignores: ['generated/', 'test/golden/expected/', 'dist/', 'coverage/', 'data/', '.cache/', 'test/packages/'] },
   { linterOptions: { reportUnusedDisableDirectives: 'error' } },
+  { plugins: { kiln: { rules: { 'doc-comment-on-exports': docCommentOnExports, 'plain-words': plainWords } } } },
   js.configs.recommended,
   {
     rules: {
@@ -48,7 +184,6 @@ export default tseslint.config(
   {
     files: ['**/*.ts'],
     extends: [tseslint.configs.recommended],
-    plugins: { kiln: { rules: { 'doc-comment-on-exports': docCommentOnExports } } },
     languageOptions: { parserOptions: { project: './tsconfig.json', tsconfigRootDir: import.meta.dirname } },
     rules: {
       '@typescript-eslint/no-explicit-any': 'error',
@@ -74,6 +209,11 @@ export default tseslint.config(
     ignores: ['runtime/cli/**'],
     // runtime/observe logs, and only commands speak to a terminal.
     rules: { 'no-console': 'error' },
+  },
+  {
+    files: ['{runtime,generator,scripts}/**/*.{ts,js,mjs,cjs}'],
+    ignores: notYetPlain.map((folder) => `${folder}/*`),
+    rules: { 'kiln/plain-words': 'error' },
   },
   {
     files: ['runtime/contract/index.ts', '*.config.{js,ts}', '.*.cjs'],

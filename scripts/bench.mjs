@@ -1,5 +1,5 @@
 // Runs the benches of test/bench, all or those named: npm run bench -- extraction
-// Those of MongoDB need to be told of one: npm run bench -- --store=mongodb://127.0.0.1:27017
+// Those of MongoDB need the address of one: npm run bench -- --store=mongodb://127.0.0.1:27017
 // They are compiled first: under vitest each call between modules takes a detour, and the floor would look too near.
 import { fork, spawnSync } from 'node:child_process';
 import { once } from 'node:events';

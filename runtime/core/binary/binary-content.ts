@@ -8,21 +8,21 @@ import type { ReplyContent } from '../call.js';
 /** The resource type whose content is bytes. https://hl7.org/fhir/R5/binary.html */
 export const BINARY = 'Binary';
 
-/** Extension on `Binary.data` that says where the content is: in a blob, not in the resource. */
+/** Extension on `Binary.data` that points to the blob with the content. */
 const BLOB_EXTENSION = 'urn:kiln:blob';
 
-/** Where the content of one version is. */
+/** Points to the blob with the content of one version. */
 export interface Pointer {
-  /** Last part of the blob's key; the id of the resource stands before it, so that no other resource can mean it. */
+  /** Last part of the blob's key. The id of the Binary precedes it, so that no other resource can refer to the blob. */
   readonly name: string;
   readonly size: number;
   readonly sha256: string;
 }
 
-/** All contents of Binaries begin with it. */
+/** Prefix of the blob keys of all Binary contents. */
 export const BLOB_PREFIX = 'binary/';
 
-/** Key of a blob. The mark before the id keeps one like ".." from meaning anything to a file system. */
+/** Key of a blob. The "=" before the id keeps an id such as ".." from having a meaning in a file system. */
 export function blobKey(id: string, name: string): string {
   return `${BLOB_PREFIX}=${id}/${name}`;
 }
@@ -32,7 +32,7 @@ export function idOfBlob(key: string): string | undefined {
   return /^binary\/=([^/]+)\/[^/]+$/.exec(key)?.[1];
 }
 
-/** Puts content into a new blob, of which nothing is left when that fails. */
+/** Puts content into a new blob. When that fails, no blob remains. */
 export async function storeContent(
   blobs: BlobStore,
   id: string,
@@ -44,7 +44,7 @@ export async function storeContent(
   return { name, size, sha256 };
 }
 
-/** The resource with its content elsewhere: the pointer stands beside what a client has put into `_data`. */
+/** The resource without `data`, its pointer added to the extensions that the client put into `_data`. */
 export function withPointer(resource: Resource, pointer: Pointer | undefined): Resource {
   const { data: _data, ...rest } = resource;
   if (pointer === undefined) return rest as Resource;
@@ -58,18 +58,18 @@ export function withPointer(resource: Resource, pointer: Pointer | undefined): R
   return { ...rest, _data: { ...own, extension } } as Resource;
 }
 
-/** A stored resource as its client knows it, but for the content. */
+/** A stored resource as the client sent it, without the content. */
 export function withoutPointer(resource: Resource): Resource {
   if (pointerOf(resource) === undefined) return resource;
   const { _data, ...rest } = resource;
   const { extension: _all, ...own } = _data as JsonObject;
   const others = list(_data, 'extension').filter(({ url }) => url !== BLOB_EXTENSION);
-  const left = { ...own, ...(others.length === 0 ? {} : { extension: others }) };
-  return { ...rest, ...(Object.keys(left).length === 0 ? {} : { _data: left }) } as Resource;
+  const remaining = { ...own, ...(others.length === 0 ? {} : { extension: others }) };
+  return { ...rest, ...(Object.keys(remaining).length === 0 ? {} : { _data: remaining }) } as Resource;
 }
 
 /**
- * Refuses a resource that says itself where its content is: only the server knows, and content of others could be meant.
+ * Rejects a resource from a client that has a pointer: it could point to the content of another Binary.
  *
  * @throws FhirError `structure`
  */
@@ -81,7 +81,7 @@ export function refusePointer(resource: Resource): void {
   throw new FhirError('structure', `${expression}: ${text}`, { expression });
 }
 
-/** Where the content of a stored resource is; undefined: in the resource itself, or it has none. */
+/** The pointer of a stored resource; undefined if the content is in the resource itself, or there is none. */
 export function pointerOf(resource: Resource): Pointer | undefined {
   const [blob] = list(resource['_data'], 'extension').filter(({ url }) => url === BLOB_EXTENSION);
   if (blob === undefined) return undefined;
@@ -93,12 +93,12 @@ export function pointerOf(resource: Resource): Pointer | undefined {
   return { name, size, sha256 };
 }
 
-/** JSON text of a stored resource with a pointer, for the content as base64 to go between. */
+/** JSON text of a stored resource with a pointer, split where the content goes as base64. */
 export function splitAtContent(resource: Resource): { readonly head: string; readonly tail: string } {
   return { head: `${writeJson(withoutPointer(resource)).slice(0, -1)},"data":"`, tail: '"}' };
 }
 
-/** The content of a stored resource, wherever it is. */
+/** The content of a stored resource, from its blob or its `data`. */
 export function contentOf(resource: Resource, id: string, blobs: BlobStore): ReplyContent {
   const head = { contentType: contentType(resource), ...securityContext(resource) };
   const pointer = pointerOf(resource);
@@ -125,7 +125,7 @@ export function contentOf(resource: Resource, id: string, blobs: BlobStore): Rep
 const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
 
 /**
- * The bytes of `data` as a client sends it; undefined: none. White space is allowed in it.
+ * The bytes of `data` from a client, which may have white space in it; undefined if there is none.
  *
  * @throws FhirError `structure`
  */
@@ -138,7 +138,7 @@ export function decodeData(data: JsonValue | undefined): Buffer | undefined {
   return Buffer.from(text, 'base64');
 }
 
-/** Piece by piece: a regular expression over 50 MB at once would need as much stack. */
+/** Matches piece by piece, because a regular expression over 50 MB at once would need as much stack. */
 function isBase64(text: string): boolean {
   const piece = 65_536;
   for (let at = 0; at < text.length; at += piece) {
@@ -160,7 +160,7 @@ function cut(bytes: Buffer, { from, to }: { readonly from: number; readonly to: 
 const MEDIA_TYPE =
   /^[\w!#$&^.+-]{1,127}\/[\w!#$&^.+-]{1,127}(?:\s*;\s*[\w!#$&^.+-]+=(?:[\w!#$&^.+:/-]+|"[\w !#$&^.+:/;,=-]*"))*$/;
 
-/** Whether a text can stand in a `Content-Type` header. */
+/** Whether a text is valid in a `Content-Type` header. */
 export function isMediaType(text: string): boolean {
   return text.length <= 512 && MEDIA_TYPE.test(text);
 }

@@ -20,21 +20,21 @@ import type { Services } from '../services.js';
 import { validateResource } from '../write/validate-resource.js';
 import { writeCurrent, type Written } from '../write/write-current.js';
 
-/** A Binary in two parts: its content is in a blob already. */
+/** A Binary whose content is already stored in a blob. */
 export interface TakenBinary {
   readonly resource: Resource;
   /** Absent: it has no content. */
   readonly pointer?: Pointer;
 }
 
-/** What storing a Binary takes. */
+/** The services needed to store a Binary. */
 export type BinaryServices = Pick<Services, 'store' | 'extract' | 'refit' | 'validate'> & { readonly limits: Limits };
 
 /**
- * Takes in a Binary that came as a resource: its content goes into a blob, what is left is small.
+ * Stores the content of a Binary that came as a resource in a blob.
  *
- * @param text the JSON that it was read from, for places of faults
- * @throws FhirError where it is faulty, or says itself where its content is
+ * @param text the JSON text of the resource, for the positions of faults
+ * @throws FhirError if the resource is invalid, or has a pointer of its own
  */
 export async function takeBinary(
   resource: Resource,
@@ -50,8 +50,8 @@ export async function takeBinary(
 /**
  * Checks a Binary that came as a resource.
  *
- * @returns its content; undefined: it has none
- * @throws FhirError where it is faulty, or says itself where its content is
+ * @returns its content; undefined if it has none
+ * @throws FhirError if the resource is invalid, or has a pointer of its own
  */
 export function checkBinary(
   resource: Resource,
@@ -64,8 +64,8 @@ export function checkBinary(
 }
 
 /**
- * Writes a Binary whose content has been taken in, unless the current version says the same; then, and where it is
- * refused, nothing is left of that content.
+ * Writes a Binary whose content is already stored, unless the current version is equal. Deletes that content when
+ * nothing is written or the write is rejected.
  */
 export async function writeBinary(
   { resource, pointer }: TakenBinary,
@@ -73,7 +73,7 @@ export async function writeBinary(
   services: BinaryServices,
 ): Promise<Written> {
   const { store } = services;
-  // A failure to delete it is not the client's.
+  // The client's request does not fail because the blob cannot be deleted: the sweep deletes it later.
   const drop = async (): Promise<void> => {
     if (pointer !== undefined) await store.blobs.delete(blobKey(id, pointer.name)).catch(() => {});
   };
@@ -84,13 +84,13 @@ export async function writeBinary(
     if (written.after === undefined) await drop();
     return written;
   } catch (error) {
-    // A store that failed may have written all the same, or be about to: then the blob is wanted. The sweep finds out.
+    // A failed store may have written the resource, or may still write it, and then needs the blob. The sweep decides later.
     if (error instanceof FhirError && error.status < 500) await drop();
     throw error;
   }
 }
 
-/** The change; none where the current version has the same content and all else is equal too. */
+/** The change; undefined if the current version has the same content and elements. */
 export async function composeBinary(
   resource: Resource,
   pointer: Pointer | undefined,

@@ -3,10 +3,10 @@ import { writeTree } from '../../format/xml/write-tree.js';
 import { patchTree, type XmlPatchLimits } from '../../path/patch/xml/xml-patch.js';
 
 /**
- * Applies an XML Patch to the text of a resource as XML; what the patch does not touch stays as it is, to the
- * character. https://hl7.org/fhir/R5/http.html#patch
+ * Applies an XML Patch to the XML text of a resource. Text that the patch does not touch keeps every character.
+ * https://hl7.org/fhir/R5/http.html#patch
  *
- * @throws FhirError as `patchTree`, or for a patch that is no XML as `readTree`
+ * @throws FhirError as `patchTree`; as `readTree` for a patch that is not XML
  */
 export function applyXmlPatch(resource: string, patch: string, limits?: XmlPatchLimits): string {
   const changes = readTree(patch);

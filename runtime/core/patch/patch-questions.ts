@@ -2,17 +2,19 @@ import { FhirError } from '../../fhir/errors.js';
 import { isObject, type JsonValue, type Resource } from '../../fhir/resource.js';
 import type { SentPatch } from '../call.js';
 
-/** Operations of JSON Patch whose success depends on a value that is there, not only on a place. */
-const LOOKING: ReadonlySet<JsonValue | undefined> = new Set(['test', 'copy', 'move']);
+/** Operations of JSON Patch whose result depends on an existing value, not only on a path. */
+const READING_OPERATIONS: ReadonlySet<JsonValue | undefined> = new Set(['test', 'copy', 'move']);
 
 /**
- * Whether a patch asks what the resource holds, instead of only naming places in it: whether it can be applied then answers a
- * question of the client's. A patch that cannot be read asks nothing; what is wrong with it is told where it is applied.
+ * Whether the success of a patch depends on content of the resource, not only on paths in it. Such a patch lets a client
+ * query the content. False for a patch that cannot be parsed: its faults are reported when it is applied.
  */
 export async function asksContent(patch: SentPatch): Promise<boolean> {
   switch (patch.format) {
     case 'json':
-      return Array.isArray(patch.patch) && patch.patch.some((each) => isObject(each) && LOOKING.has(each['op']));
+      return (
+        Array.isArray(patch.patch) && patch.patch.some((each) => isObject(each) && READING_OPERATIONS.has(each['op']))
+      );
     case 'fhirpath':
       return asksByPath(patch.parameters);
     case 'xml':
@@ -20,7 +22,7 @@ export async function asksContent(patch: SentPatch): Promise<boolean> {
   }
 }
 
-/** An expression that has more in it than names and positions. */
+/** Whether a path has more than names and positions. */
 async function asksByPath({ parameter }: Resource): Promise<boolean> {
   const { parsePlainPath } = await import('../../path/patch/fhirpath/fhirpath-plain.js');
   const operations = Array.isArray(parameter) ? parameter.filter(isObject) : [];
@@ -29,7 +31,7 @@ async function asksByPath({ parameter }: Resource): Promise<boolean> {
   return paths.some((path) => typeof path === 'string' && path !== 'path' && parsePlainPath(path) === undefined);
 }
 
-/** A selector with a condition that is no position. */
+/** Whether a selector has a condition other than a position. */
 async function asksBySelector(text: string): Promise<boolean> {
   const [{ checkXmlPatchSize }, { readTree }, { readXmlOperations }] = await Promise.all([
     import('./xml-patch-size.js'),

@@ -8,10 +8,10 @@ import type { SentPatch } from '../call.js';
 type PatchOf<F extends SentPatch['format']> = Extract<SentPatch, { readonly format: F }>;
 
 /**
- * Applies patches of one format to a resource, which stays as it is.
+ * Applies patches of one format to a copy of a resource.
  *
- * @returns what the patch makes of it, which need not be a resource any more
- * @throws FhirError for a patch that cannot be read, or does not go with the resource
+ * @returns the patched value, which may no longer be a resource
+ * @throws FhirError for a patch that cannot be parsed, or cannot be applied to the resource
  */
 export type Patcher<F extends SentPatch['format']> = (
   resource: Resource,
@@ -19,10 +19,10 @@ export type Patcher<F extends SentPatch['format']> = (
   limits: Pick<Limits, 'nesting' | 'resource'>,
 ) => Promise<JsonValue>;
 
-/** The formats of patches that a server takes. */
+/** The patch formats that a server accepts. */
 export type Patchers = { readonly [F in SentPatch['format']]?: Patcher<F> };
 
-/** JSON Patch, which needs no tables. Its module is loaded when it is first used, as those of the others are. */
+/** JSON Patch, which needs no tables. Like those of the other formats, its module is loaded on first use. */
 export const JSON_PATCHER: Patchers = {
   async json(resource, { patch }, { nesting, resource: size }) {
     const { applyJsonPatch } = await import('../../path/patch/json/json-patch.js');
@@ -47,22 +47,22 @@ export function createPatchers(tables: Pick<Tables, 'types' | 'primitives' | 're
       ]);
       checkXmlPatchSize(resource, text);
       const patched = applyXmlPatch(writeXml(resource, tables), text);
-      return withoutPlaces(() => readXml(patched, tables, { maxDepth: nesting }));
+      return withoutPositions(() => readXml(patched, tables, { maxDepth: nesting }));
     },
   };
 }
 
-/** Lines and columns are those of a text that the client has never seen. */
-function withoutPlaces<T>(read: () => T): T {
+/** Removes line and column from messages: they refer to XML text that the server made and the client never saw. */
+function withoutPositions<T>(read: () => T): T {
   try {
     return read();
   } catch (error) {
     if (!(error instanceof FhirError)) throw error;
-    throw error.map((issue) => ({ ...issue, text: `What the patch makes: ${issue.text.replace(PLACE, '')}` }));
+    throw error.map((issue) => ({ ...issue, text: `What the patch makes: ${issue.text.replace(POSITION, '')}` }));
   }
 }
 
-const PLACE = /^Line [0-9]+, column [0-9]+: /;
+const POSITION = /^Line [0-9]+, column [0-9]+: /;
 
 async function loadFhirPath(tables: Pick<Tables, 'types' | 'primitives'>) {
   const [{ applyFhirPathPatch }, { createPatchModel }] = await Promise.all([
@@ -73,7 +73,7 @@ async function loadFhirPath(tables: Pick<Tables, 'types' | 'primitives'>) {
   return (resource: Resource, patch: Resource) => applyFhirPathPatch(resource, patch, model);
 }
 
-/** Applies a patch. @throws FhirError, and Error for a format that the server does not take: no request comes so far */
+/** Applies a patch. @throws FhirError as the patcher; Error for a format without a patcher, which requests never reach */
 export function applyPatch(
   resource: Resource,
   patch: SentPatch,

@@ -60,16 +60,16 @@ export function patchOfResource(resource: Resource | undefined): SentPatch {
   }
 }
 
-/** Where such a patch stands in the resource. */
+/** FHIRPath of the patch in a resource that carries it. */
 export function placeOfPatch(resource: Resource | undefined): string {
   return resource?.resourceType === BINARY ? `${BINARY}.data` : PARAMETERS;
 }
 
 /**
- * Does something with a patch that stands in a resource; what fails is told there. What is said of places in other resources,
- * or of lines, is about what the client does not have before him.
+ * Runs work on a patch that a resource carries, and reports failures at the path of the patch. Expressions in the patched
+ * resource, and lines of the decoded patch, would not help a client that sent neither.
  *
- * @param place absent: the patch came by itself
+ * @param place FHIRPath of the patch; absent: the patch is the request body
  */
 export async function atPlace<T>(place: string | undefined, work: () => T | Promise<T>): Promise<T> {
   try {
@@ -91,7 +91,7 @@ function placeIssue(issue: Issue, place: string): Issue {
 
 const LINE = /^Line [0-9]+, column [0-9]+: /;
 
-/** Media types of the patches that a server takes. */
+/** Media types of the patches that a server accepts. */
 export function patchTypes({ patchers, formats }: Pick<Services, 'patchers' | 'formats'>): readonly string[] {
   const has = (format: keyof Patchers): boolean => patchers?.[format] !== undefined;
   return [

@@ -4,7 +4,8 @@ import { PATCH_TYPES } from '../../format/patch-types.js';
 import { MAX_XML_ELEMENTS } from '../../path/patch/patch-limits.js';
 
 /**
- * Sees, before anything is made XML or read as such, that it will not keep others waiting.
+ * Checks the sizes of a resource and an XML Patch before either is converted, so that the patch cannot block the event
+ * loop for long.
  *
  * @throws FhirError `patch-too-large`
  */
@@ -18,20 +19,20 @@ export function checkXmlPatchSize(resource: JsonValue, patch: string): void {
   }
 }
 
-/** Whether a value has more values and tags of XML in it. Looks no further than it has to. */
+/** Whether a value has more than `most` nested values and XML tags. Stops at the first one too many. */
 function hasMore(value: JsonValue, most: number): boolean {
-  let left = most;
+  let remaining = most;
   const count = (each: JsonValue): void => {
-    left--;
+    remaining--;
     if (typeof each === 'string') {
-      for (let at = each.indexOf('<'); at >= 0 && left >= 0; at = each.indexOf('<', at + 1)) left--;
+      for (let at = each.indexOf('<'); at >= 0 && remaining >= 0; at = each.indexOf('<', at + 1)) remaining--;
     } else if (Array.isArray(each) || isObject(each)) {
       for (const inner of Object.values(each)) {
-        if (left < 0) return;
+        if (remaining < 0) return;
         count(inner);
       }
     }
   };
   count(value);
-  return left < 0;
+  return remaining < 0;
 }

@@ -3,7 +3,7 @@ import type { Candidate } from '../../search/query/match.js';
 import type { StoredVersion } from '../../store/store.js';
 import type { Services } from '../services.js';
 
-/** A version as conditions of scopes see it, which ask for no words. @param resource what it holds */
+/** A version as a candidate for scope constraints, which never search text. @param resource content of the version */
 export function candidateOf(
   { id, lastUpdated }: Pick<StoredVersion, 'id' | 'lastUpdated'>,
   resource: Resource,

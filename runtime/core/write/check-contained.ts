@@ -2,9 +2,9 @@ import { FhirError } from '../../fhir/errors.js';
 import { MAX_CONTAINED } from '../../store/write-contained.js';
 
 /**
- * Refuses to write several resources at once that contain too many others.
+ * Rejects a write of several resources with too many contained resources.
  *
- * @param count how many they contain that can be found
+ * @param count number of contained resources that searches can find
  * @throws FhirError `transaction-too-large`
  */
 export function checkContained(count: number): void {

@@ -3,10 +3,10 @@ import { isId, whyNoId } from '../../fhir/id.js';
 import { isObject, type JsonValue, type Resource } from '../../fhir/resource.js';
 
 /**
- * The body as a resource of this type. Only its outermost form is looked at: an object that names the type of the URL;
- * elements are not validated.
+ * The body as a resource of this type. Checks only that it is an object with the right `resourceType`; elements are not
+ * validated.
  *
- * @param otherwise what to say where it names another type
+ * @param otherwise error message for another `resourceType`
  * @throws FhirError
  */
 export function checkResource(
@@ -44,7 +44,7 @@ export function checkId(resource: Resource, id: string): void {
 }
 
 /**
- * The id that the body of a conditional update has; undefined: none. https://hl7.org/fhir/R5/http.html#cond-update
+ * The id in the body of a conditional update; undefined if it has none. https://hl7.org/fhir/R5/http.html#cond-update
  *
  * @throws FhirError `id-invalid`
  */

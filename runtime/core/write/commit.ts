@@ -17,50 +17,47 @@ import {
   type StoredVersion,
 } from '../../store/store.js';
 
-/** How long a write waits for those before it on the same keys, in milliseconds. */
-const PATIENCE = 4000;
+/** How long a write waits in the queue for earlier writes on the same keys, in milliseconds. */
+const QUEUE_TIME = 4000;
 
-/**
- * After which a client is answered, whatever became of its turn, the reads and the write; with many changes it is longer. In
- * milliseconds.
- */
+/** Time limit for the answer to a client, in milliseconds: queueing, reads and write. Extended for many changes. */
 const ANSWER_TIME = 13_000;
 
-/** What else is known of a write before it is decided. */
+/** Options of `commit`. */
 export interface CommitOptions {
-  /** How many changes there may be, where that is more than keys. */
+  /** Greatest number of changes, if that exceeds the number of keys. */
   readonly changes?: number;
-  /** Aborts when nobody waits for it any more. */
+  /** Aborts when the client no longer waits for the answer. */
   readonly signal?: AbortSignal | undefined;
-  /** Called when nothing of it goes on any more, which may be after the client was answered. */
+  /** Called when all work has ended, which may be after the client was answered. */
   readonly whenDone?: () => void;
 }
 
-/** Writes of one store that wait for each other. */
+/** The queue of the writes of each store. */
 const queues = new WeakMap<Store, KeyQueue>();
 
-/** Attempts before a client is told to try again. */
+/** Attempts before the client gets `version-conflict`. */
 const MAX_ATTEMPTS = 100;
 
-/** Conflicts that are answered by another attempt at once: each means that somebody else's write went through. */
-const AT_ONCE = 5;
+/** Conflicts that are retried without a pause: each means that another client's write succeeded. */
+const RETRIES_WITHOUT_PAUSE = 5;
 
 /**
- * Greatest pause after further ones, in milliseconds. A new primary shows reads older versions than transactions, until
- * the others have confirmed what it took over.
+ * Greatest pause before later retries, in milliseconds. On a new MongoDB primary, reads return older versions than
+ * transactions do, until the secondaries have confirmed the writes that it took over.
  */
 const GREATEST_PAUSE = 80;
 
-/** What is to be written, and what of all that was read has to be so still. */
+/** The changes to write, and the preconditions that must still hold when they are written. */
 export interface Decision<T> {
   /** Empty: nothing is written, and preconditions do not matter. */
   readonly changes: readonly Change[];
   readonly preconditions?: readonly Precondition[];
-  /** What whoever decided wants to know afterwards. */
+  /** Returned to the caller of `commit`. */
   readonly result: T;
 }
 
-/** A decision that was carried out. */
+/** A committed decision. */
 export interface Committed<T> {
   readonly result: T;
   /** The new versions, in the order of the changes. */
@@ -68,15 +65,15 @@ export interface Committed<T> {
 }
 
 /**
- * Has changes decided on what is in the store, and writes them; when somebody else wrote in between, everything is done
- * again. So no version gets lost, and preconditions hold at the moment of the write. Within this process whoever names a
- * common key takes turns, so that only other processes can come in between.
+ * Decides on changes from the content of the store and writes them. Repeats both when another write came in between, so
+ * that no version gets lost and preconditions hold at the moment of the write. Within this process, commits that share a
+ * key run one after the other, so that only other processes can cause a conflict.
  *
  * @param keys what the decision depends on: `Type/id` of resources, `Type?…` of searches
- * @param decide reads and decides; may run several times, and throw what a client has to be told. When its signal aborts
- * nothing will be written any more
- * @throws FhirError `version-conflict` where others keep winning, `store-busy` where too many are before it,
- * `transaction-too-large` where too much is within what is to be written
+ * @param decide reads and decides. May run several times; its errors are those of `commit`. Once its signal has aborted,
+ * nothing is written any more
+ * @throws FhirError `version-conflict` after too many conflicts, `store-busy` if earlier writes take too long,
+ * `transaction-too-large` for too many contained resources
  */
 export function commit<T>(
   store: Store,
@@ -89,9 +86,9 @@ export function commit<T>(
   const time = extendableTimeout(ANSWER_TIME + moreTime(Math.max(keys.length, changes)));
   const end = new AbortController();
   const turn: Turn = { time, signal: signal === undefined ? end.signal : AbortSignal.any([signal, end.signal]) };
-  // As many searches as a transaction does side by side listen to it.
+  // Each of the concurrent searches of a transaction adds a listener.
   setMaxListeners(0, turn.signal);
-  const work = queue.run(keys, PATIENCE, () => commitInTurn(store, decide, turn));
+  const work = queue.run(keys, QUEUE_TIME, () => commitInTurn(store, decide, turn));
   if (whenDone !== undefined) work.then(whenDone, whenDone);
   return time.race(work, () => {
     const error = turn.isWriting === true ? unanswered() : undecided();
@@ -100,20 +97,20 @@ export function commit<T>(
   });
 }
 
-/** One commit, seen by whoever waits for it. */
+/** State of one commit, which its time limit needs. */
 interface Turn {
   readonly time: ExtendableTimeout;
   readonly signal: AbortSignal;
   isWriting?: boolean;
 }
 
-/** What was not decided in time is not written any more. */
+/** The error when the time limit passes before the write begins, which is then cancelled. */
 function undecided(): FhirError {
   const text = 'The store did not answer in time, so nothing is written; try again, or ask for less at once';
   return new FhirError('store-unavailable', text, { headers: { 'Retry-After': '2' } });
 }
 
-/** A write that takes longer than the client waits goes on all the same, and those behind it wait for it. */
+/** The error when the time limit passes during the write. The write continues, and later writes on its keys wait for it. */
 function unanswered(): FhirError {
   const text = 'The store did not say in time whether the write was done; look before trying again';
   return new FhirError('store-unavailable', text, { headers: { 'Retry-After': '2' } });
@@ -129,7 +126,7 @@ async function commitInTurn<T>(
     checkAborted(signal);
     const { changes, preconditions = [], result } = await decide(signal);
     if (changes.length === 0) return { result, written: [] };
-    // Of one alone it is known already.
+    // A single resource was checked when its change was composed.
     if (changes.length > 1) checkContained(countContained(changes));
     time.atLeast(ANSWER_TIME + timeOf(changes));
     checkAborted(signal);
@@ -139,7 +136,7 @@ async function commitInTurn<T>(
     } catch (error) {
       if (!(error instanceof VersionConflict || error instanceof PreconditionConflict)) throw error;
       turn.isWriting = false;
-      if (attempt >= AT_ONCE) await sleep(Math.random() * GREATEST_PAUSE);
+      if (attempt >= RETRIES_WITHOUT_PAUSE) await sleep(Math.random() * GREATEST_PAUSE);
     }
   }
   throw new FhirError('version-conflict');

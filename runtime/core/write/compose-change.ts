@@ -19,26 +19,26 @@ import { STORED_DEPTH } from '../read-stored.js';
 import type { Services } from '../services.js';
 
 /**
- * A text with so large a part of the limit in UTF-16 code units takes at most three times as much of it in bytes, and entries of such
- * a size at most six times: together they do not reach it.
+ * Part of the size limit below which no bytes need to be counted. A text of so many UTF-16 code units has at most three
+ * times as many bytes, and index entries of that size at most six times: together they do not reach the limit.
  */
 const SURELY_SMALL = 1 / 15;
 
-/** How a change is made. */
+/** Options of `composePut`. */
 export interface PutOptions {
-  /** Tags and security labels of the version before stay (where nothing is said), or are as they are sent. */
+  /** `kept` (default): tags and security labels of the current version are kept; `as-sent`: they are replaced. */
   readonly tags?: 'kept' | 'as-sent';
-  /** What the current version holds, where that has been read. */
+  /** Parsed content of the current version, if the caller has it already. */
   readonly before?: Resource | undefined;
 }
 
 /**
- * The change that gives a resource this content, or undefined where the current version has it already. Tags and
- * security labels of that version stay, unless the options say otherwise. Of many contained resources it makes entries while
- * others have their turn. https://hl7.org/fhir/R5/resource.html#tag-updates
+ * The change that gives a resource this content, or undefined if the current version has it already. Tags and security
+ * labels of that version are kept, unless the options say otherwise. Yields to the event loop while it extracts the entries
+ * of many contained resources. https://hl7.org/fhir/R5/resource.html#tag-updates
  *
- * @param current what the store has under this type and id
- * @throws FhirError where `meta` is malformed, the resource is tagged SUBSETTED, or it is too large
+ * @param current the stored version of this type and id
+ * @throws FhirError if `meta` is malformed, the resource is tagged SUBSETTED, or it is too large
  */
 export async function composePut(
   sent: Resource,
@@ -60,30 +60,30 @@ export async function composePut(
   let resource = withMeta(sent, id, sentMeta);
   let body = composeBody(resource, known);
   if (live !== undefined) {
-    // Mostly nothing at all has changed when nothing has, and the stored text need not be parsed.
+    // Unchanged content mostly has the same text too; then the stored text need not be parsed.
     if (stampBody(body, live.version, live.lastUpdated) === live.json) return undefined;
-    const there = readBefore(live.json);
-    const metaBefore = clientMeta(there);
+    const existing = readBefore(live.json);
+    const metaBefore = clientMeta(existing);
     const meta = tags === 'kept' ? keepTags(sentMeta, metaBefore) : sentMeta;
     if (meta !== sentMeta) {
       resource = withMeta(sent, id, meta);
       body = composeBody(resource, known);
     }
-    if (equalJson(resource, withMeta(there, id, metaBefore))) return undefined;
+    if (equalJson(resource, withMeta(existing, id, metaBefore))) return undefined;
   }
-  // Extraction takes the longer the larger the text is, so what is too large anyway does not get there.
+  // Checked first, because extraction from a text that is too large would take long.
   const size = checkSize(body, limits.resource);
   const most = limits.resource * SURELY_SMALL;
   const made = known === undefined ? extract(resource) : parsedIndexEntries(resource, known, extract);
   const all = refit === undefined ? made : refit(resource, made);
   const entryBytes = all === made ? known?.entryBytes : undefined;
-  // A small resource may have large entries: a stored parameter finds the same as often as it likes.
+  // A small resource may have large entries: the expression of a stored parameter can repeat a value many times.
   const areSmall = (entryBytes ?? sizeOf(all, most)) <= most;
   if (!(size === undefined && areSmall)) {
     const bytes = size ?? bytesOf(body);
     if (bytes + (entryBytes ?? jsonBytes(all)) > limits.resource) throw tooLarge(limits.resource);
   }
-  // These are written beside it, so that they have a room of their own.
+  // Contained resources are stored separately, so they have a size limit of their own.
   const { contained, isCut } =
     known ?? (await extractContainedYielding(resource, extract, limits.resource, yieldToEventLoop()));
   return {
@@ -97,13 +97,13 @@ export async function composePut(
   };
 }
 
-/** What is there already may stay, so that it can still be changed. */
+/** The error for too many contained resources. A stored resource that has more than the limit can still be updated. */
 function tooMany(count: number): FhirError {
   const text = `A resource may contain ${MOST_CONTAINED} others, not ${count}; give them places of their own`;
   return new FhirError('resource-too-large', text);
 }
 
-/** The bytes of the text; undefined where it is surely small. @throws FhirError where they alone are too many */
+/** The bytes of the text; undefined if it is certainly small. @throws FhirError if the text alone exceeds the limit */
 function checkSize({ head, tail }: BodyTemplate, limit: number): number | undefined {
   if (head.length + tail.length <= limit * SURELY_SMALL) return undefined;
   const size = bytesOf({ head, tail });
@@ -128,7 +128,7 @@ function composeBody(resource: Resource, known: ParsedContent | undefined): Body
   };
 }
 
-/** Members of an object with a comma before each: what can follow others. */
+/** JSON text of the members of an object, each preceded by a comma. */
 export function jsonMembers(object: JsonObject | undefined): string {
   const text = object === undefined ? '{}' : writeJson(object);
   return text === '{}' ? '' : `,${text.slice(1, -1)}`;

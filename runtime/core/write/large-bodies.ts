@@ -2,51 +2,50 @@ import type { JsonValue, Resource } from '../../fhir/resource.js';
 import type { FormatName } from '../../format/negotiate.js';
 import type { SentPatch } from '../call.js';
 
-/** Bodies of more bytes than this are read by other threads, so that nobody waits for them. */
+/** Bodies of more bytes than this are parsed by worker threads, so that they do not block the event loop. */
 export const LARGE_BODY = 256 * 1024;
 
 /**
- * What is done with a body beside reading it. `create` and `put`: it is a resource to be stored, and is validated (without
- * its id, or with it) and its index entries extracted; `execute`: it is a Bundle whose entries are validated; `parse`:
- * nothing.
+ * What a worker does with a body after parsing it. `create` and `put`: validates a resource to be stored (without its id,
+ * or with it) and extracts its index entries; `execute`: validates the entries of a Bundle; `parse`: nothing.
  */
 export type BodyPurpose = 'create' | 'put' | 'execute' | 'parse';
 
-/** A body that was read. */
+/** A parsed body. */
 export interface TakenIn {
-  /** What is known of it stands beside it (`preparedOf`). Of a resource with faults there is no more than its head. */
+  /** `parsedBodyOf` returns what the worker found. A resource with faults has only `resourceType`, `id` and `meta`. */
   readonly body: JsonValue;
-  /** To be called when the request is done with it: then others are let in. */
+  /** To be called when the request no longer needs the body: admits the next one. */
   release(): void;
 }
 
-/** Works on large JSON texts of ours in other threads. */
+/** Works on large stored JSON texts in worker threads. */
 export interface LargeTexts {
   /**
-   * Resolves when there is room to work on texts of so many characters, before they are patched.
+   * Resolves when there is capacity for a text of `size` characters. To be called before patching it.
    *
-   * @returns gives the room back
-   * @throws FhirError `server-busy` where too much waits already
+   * @returns a function that releases the capacity
+   * @throws FhirError `server-busy` if too much is queued already
    */
   enter(size: number, signal: AbortSignal): Promise<() => void>;
-  /** Reads one. @throws FhirError as `LargeBodies.read` */
+  /** Parses a text. @throws FhirError as `LargeBodies.read` */
   parse(json: string, depth: number): Promise<JsonValue>;
   /**
-   * What a patch makes of a resource, validated; what is known of it stands beside it (`preparedOf`).
+   * Patches a resource and validates the result. `parsedBodyOf` returns what the worker found.
    *
    * @throws FhirError as `patchResource`
    */
   patch(json: string, patch: SentPatch): Promise<Resource>;
 }
 
-/** Reads bodies in other threads. */
+/** Parses bodies in worker threads. */
 export interface LargeBodies extends LargeTexts {
   /**
-   * Reads a body, as one that is small is read.
+   * Parses a body with the same result as for a small one.
    *
-   * @param bytes are given away
-   * @param signal aborts when nobody waits for it any more
-   * @throws FhirError for what is wrong with it, `server-busy`, `body-unread`
+   * @param bytes are transferred to the worker: the caller must not use them any more
+   * @param signal aborts when the client no longer waits for the answer
+   * @throws FhirError for faults of the body, `server-busy`, `body-unread`
    */
   read(
     bytes: Buffer,

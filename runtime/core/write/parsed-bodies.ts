@@ -3,15 +3,15 @@ import type { ContainedExtract } from '../../search/contained.js';
 import type { IndexEntry } from '../../search/entry.js';
 import type { LocatedFault } from '../../validate/locate-faults.js';
 
-/** What is known of a resource before an interaction has looked at it: a thread that took it in found that. */
+/** What a worker thread found when it parsed a resource. */
 export interface ParsedBody {
-  /** What is wrong with its structure. */
+  /** Faults that validation found. */
   readonly faults: readonly LocatedFault[];
-  /** What is written of it; absent where something is wrong, or where it may still change. */
+  /** Content ready to be written; absent if the resource has faults, or may still change. */
   readonly content?: ParsedContent;
 }
 
-/** A resource but for its id and its `meta`, which the server has its own ideas of. */
+/** A resource without its id and `meta`, which the server sets. */
 export interface ParsedContent extends ContainedExtract {
   /** The JSON text of all members but `resourceType`, `id` and `meta`, each with a comma before it. */
   readonly members: string;
@@ -22,17 +22,17 @@ export interface ParsedContent extends ContainedExtract {
 
 const known = new WeakMap<Resource, ParsedBody>();
 
-/** Keeps what is known beside a resource, which must not be changed from then on. */
+/** Remembers what a worker found about a resource, which must not be changed from then on. */
 export function rememberParsed(resource: Resource, prepared: ParsedBody): void {
   known.set(resource, prepared);
 }
 
-/** What is known of this very object. */
+/** What a worker found about this object; undefined if no worker parsed it. */
 export function parsedBodyOf(resource: Resource): ParsedBody | undefined {
   return known.get(resource);
 }
 
-/** Gives what is known of one resource to another that is as good as it. */
+/** Copies what a worker found about one resource to an equivalent one. */
 export function handOn<T extends Resource>(from: Resource, to: T): T {
   const prepared = known.get(from);
   if (prepared !== undefined) known.set(to, prepared);

@@ -5,17 +5,17 @@ import type { ParsedContent } from './parsed-bodies.js';
 import type { Services } from '../services.js';
 
 /**
- * The index entries of a resource whose entries but for id and `meta` are known.
+ * The index entries of a resource, when all but those of id and `meta` are known.
  *
- * @param resource with the id and the `meta` that it is written with
+ * @param resource with the id and `meta` to be written
  */
 export function parsedIndexEntries(
   { resourceType, id, meta }: Resource,
   { entries }: ParsedContent,
   extract: Services['extract'],
 ): readonly IndexEntry[] {
-  // Some parameters find something in every resource: "not deceased" is also who says nothing of it. Of these the known
-  // entries tell.
+  // Some parameters have an entry for every resource: `deceased` is false for a Patient without that element. Their values
+  // come from the known entries.
   const always = new Set(extract({ resourceType }).map(({ param }) => param));
   const head = { resourceType, ...(id === undefined ? {} : { id }), ...(meta === undefined ? {} : { meta }) };
   const ofHead = extract(head).filter(({ param }) => !always.has(param));

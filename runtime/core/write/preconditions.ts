@@ -28,7 +28,7 @@ function parseEtags(part: keyof typeof HEADERS, header: string): '*' | readonly 
   return versionIds as string[];
 }
 
-/** A version that has content; a deletion is none. */
+/** A version with content, which a deletion does not have. */
 export type LiveVersion = StoredVersion & { readonly json: string };
 
 /** The version, if there is one and it has content. */
@@ -36,7 +36,7 @@ export function liveVersion(stored: StoredVersion | undefined): LiveVersion | un
   return stored?.json === undefined ? undefined : { ...stored, json: stored.json };
 }
 
-/** The versions that a client demands of a write, or wants not to be there. @throws FhirError `header-invalid` */
+/** The version ids in `If-Match` (`wanted`) and `If-None-Match` (`unwanted`). @throws FhirError `header-invalid` */
 export function readEtags({ ifMatch, ifNoneMatch }: Conditions) {
   return {
     wanted: ifMatch === undefined ? undefined : parseEtags('ifMatch', ifMatch),
@@ -45,7 +45,7 @@ export function readEtags({ ifMatch, ifNoneMatch }: Conditions) {
 }
 
 /**
- * Checks what a client demands before a write, against the version that is there.
+ * Checks the preconditions of a write against the current version.
  * https://hl7.org/fhir/R5/http.html#concurrency
  *
  * @throws FhirError `precondition-failed` or `header-invalid`
@@ -53,7 +53,7 @@ export function readEtags({ ifMatch, ifNoneMatch }: Conditions) {
 export function checkWrite(conditions: Conditions, current: StoredVersion | undefined): void {
   const { ifMatch, ifUnmodifiedSince } = conditions;
   const live = liveVersion(current);
-  // Both are read first: whether they can be is no matter of what is there.
+  // Both headers are parsed first, so that a malformed one fails whatever the current version is.
   const { wanted, unwanted } = readEtags(conditions);
   if (wanted !== undefined) {
     if (live === undefined) throw failed('ifMatch', 'there is no such resource');
@@ -78,14 +78,14 @@ function failed(part: keyof typeof HEADERS, why: string): FhirError {
   return new FhirError('precondition-failed', `${HEADERS[part]}: ${why}`, { part });
 }
 
-/** A header as it is repeated to who sent it. */
+/** A header, shortened for an error message. */
 function cut(header = ''): string {
   return header.length > 64 ? `${header.slice(0, 64)}…` : header;
 }
 
 /**
- * Whether a reader has this version already (answer 304). `If-None-Match` counts before `If-Modified-Since`, which as a
- * header has whole seconds. https://hl7.org/fhir/R5/http.html#cread
+ * Whether the client has this version already (answer 304). `If-None-Match` takes precedence over `If-Modified-Since`,
+ * which as a header has whole seconds. https://hl7.org/fhir/R5/http.html#cread
  */
 export function isUnmodified(call: Call, stored: StoredVersion): boolean {
   const { ifNoneMatch, ifModifiedSince, isSinceExact } = call.conditions;
@@ -96,7 +96,7 @@ export function isUnmodified(call: Call, stored: StoredVersion): boolean {
   return isSinceExact === true ? stored.lastUpdated <= ifModifiedSince : isOld(stored, ifModifiedSince);
 }
 
-/** Whether a version came by then, as far as a header of whole seconds can tell. */
+/** Whether a version was written at or before a time, at the resolution of a header: whole seconds. */
 function isOld({ lastUpdated }: StoredVersion, time: number): boolean {
   return Math.floor(lastUpdated / 1000) * 1000 <= time;
 }

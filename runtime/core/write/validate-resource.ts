@@ -7,9 +7,9 @@ import { parsedBodyOf } from './parsed-bodies.js';
 import type { Services } from '../services.js';
 
 /**
- * Has a resource validated, where the server can and it has not been.
+ * Validates a resource, unless a worker did so already or the server has no validator.
  *
- * @param text the JSON that it was read from: its places go into `diagnostics`
+ * @param text the JSON text of the resource: positions in it go into `diagnostics`
  * @throws FhirError with an issue for each fault
  */
 export function validateResource(
@@ -17,7 +17,7 @@ export function validateResource(
   { text }: Pick<Call, 'text'>,
   { validate }: Pick<Services, 'validate'>,
 ): void {
-  // A thread that took it in knows nothing of the search parameters that are in effect.
+  // Worker threads do not know the search parameters in effect, so a SearchParameter is always validated here.
   const known = resource.resourceType === SEARCH_PARAMETER ? undefined : parsedBodyOf(resource);
   const [first, ...others] = (known?.faults ?? faultsOf(resource, text, validate)).map(toIssue);
   if (first !== undefined) throw FhirError.of([first, ...others]);
@@ -28,7 +28,7 @@ function faultsOf(resource: Resource, text: Call['text'], validate: Services['va
   return faults.length === 0 ? faults : locateFaults(faults, text?.());
 }
 
-/** A fault as one issue of a failure. */
+/** A fault as an issue of an error. */
 export function toIssue({ code, issue, text, expression, position }: LocatedFault): Issue {
   const place = position && { diagnostics: `line ${position.line}, column ${position.column}` };
   return { code, issue, text, expression, ...place };

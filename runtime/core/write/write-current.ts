@@ -1,17 +1,17 @@
 import type { Change, Store, StoredVersion } from '../../store/store.js';
 import { commit } from './commit.js';
 
-/** What came of a change: the version before it, and the new one, if the decision was to write. */
+/** Result of `writeCurrent`: the version before the change, and the new one if anything was written. */
 export interface Written {
   readonly before: StoredVersion | undefined;
   readonly after: StoredVersion | undefined;
 }
 
 /**
- * Reads the current version, has a change decided on it, and commits that (`commit`).
+ * Reads the current version, decides on a change, and commits it (`commit`).
  *
- * @param decide the change, or undefined: nothing to write. May throw what a client has to be told
- * @throws FhirError `version-conflict` where others keep winning, `store-busy` where too many are before it
+ * @param decide returns the change, or undefined to write nothing; its errors are those of `writeCurrent`
+ * @throws FhirError `version-conflict` and `store-busy` as `commit`
  */
 export async function writeCurrent(
   store: Store,

@@ -4,47 +4,47 @@ import type { Change, Precondition, StoredVersion } from '../../store/store.js';
 import type { Call, Reply } from '../call.js';
 import type { Services } from '../services.js';
 
-/** What a condition finds, and what of it has to be so still when the write is done. */
+/** The matches of a condition, and the precondition that they are still the same when the write is committed. */
 export interface Matches {
-  /** Current versions, none of them a deletion, in the order of ids; no more than were asked for. */
+  /** Current versions without deletions, ordered by id; at most as many as requested. */
   readonly found: readonly StoredVersion[];
   readonly precondition: Precondition;
 }
 
 /**
- * What a write looks at before it is decided: the store, or, for an entry of a transaction, the store together with what the
- * entries before it make of it.
+ * The data that a write is decided on: the store or, for an entry of a transaction, the store with the changes of the
+ * entries before it.
  */
 export interface WriteView {
-  /** It is the store and nothing else, so that its index tells of what is there. */
+  /** Set if the view is the store without pending changes, so that the store's index can be used. */
   readonly isStore?: true;
   /** As `Store.read`. */
   read(type: string, id: string): Promise<StoredVersion | undefined>;
-  /** @param most greatest number of resources; whoever needs to know whether there is another one asks for one more */
+  /** @param most greatest number of resources; a caller that has to detect further matches asks for one more */
   match(type: string, where: Condition, most: number): Promise<Matches>;
-  /** Whether a condition finds anything. What that is nobody is told, so it need not be anything that may be written. */
+  /** Whether a condition has any match. Matches are not returned, so the client needs no write access to them. */
   finds(type: string, where: Condition): Promise<{ readonly isAny: boolean; readonly precondition: Precondition }>;
 }
 
-/** A resource that a write is about. */
+/** A resource that a write changes. */
 export interface Target {
   readonly id: string;
-  /** The version that is there, which may be a deletion; undefined: there never was one. */
+  /** The current version, which may be a deletion; undefined if there never was one. */
   readonly current: StoredVersion | undefined;
 }
 
-/** Which resources a write is about; its preconditions (`If-Match` and the like) are fulfilled. */
+/** The resources that a write changes; its preconditions (`If-Match` and the like) are fulfilled. */
 export interface WriteTarget {
   readonly type: string;
-  /** One, but for a conditional delete: that may find none, or several. */
+  /** Exactly one, except for a conditional delete, which may have none or several. */
   readonly targets: readonly Target[];
-  /** For the write, whatever comes of it. */
+  /** Preconditions of the write, in addition to the expected versions of its changes. */
   readonly preconditions: readonly Precondition[];
-  /** A conditional create found that the target is there already: nothing is written. */
+  /** Set if a conditional create found an existing target: nothing is written. */
   readonly exists?: true;
 }
 
-/** What is to be written, and what is then answered. */
+/** The changes of a write, and its answer. */
 export interface Decided {
   /** Empty: nothing is written. */
   readonly changes: readonly Change[];
@@ -53,25 +53,25 @@ export interface Decided {
 }
 
 /**
- * A write that a client asks for, checked as far as that can be done without the store: a request of its own, or an entry
- * of a transaction. First it is found out which resource it is about, then what becomes of it, so that a transaction can
- * put the ids of all its resources into their contents in between. Both may be done again, when somebody else has written.
+ * A write that a client requested by itself or as an entry of a transaction, checked as far as possible without the store.
+ * The target is resolved first and the change decided afterwards; in between, a transaction resolves the references among
+ * its resources. Both steps are repeated after a write conflict.
  */
 export interface WritePlan {
   /** For `commit`. */
   readonly keys: readonly string[];
-  /** @throws FhirError `precondition-failed`, `not-found` and what else is to be told of what is there, or is not */
+  /** @throws FhirError `precondition-failed`, `not-found` and others that depend on the current version */
   resolveTarget(view: WriteView): Promise<WriteTarget>;
   /**
-   * @param content takes the place of what was sent: the same, with other references in it; of no use to patch and delete
-   * @throws FhirError where the result is none that can be stored
+   * @param content the content that was sent, with its references resolved; patch and delete ignore it
+   * @throws FhirError if the result cannot be stored
    */
   decide(writeTarget: WriteTarget, content?: Resource): Promise<Decided>;
-  /** Characters of the large resource that `decide` works on; 0, or absent: it is small. */
+  /** Characters of the resource that `decide` works on, if it is large; otherwise 0. Absent: always small. */
   weight?(writeTarget: WriteTarget): number;
-  /** Takes back what was put beside the resources for it; to be called where nothing of it has been written, and will be. */
+  /** Deletes the blobs that the plan has stored. To be called only when the write can no longer happen. */
   drop?(): Promise<void>;
 }
 
-/** Makes a plan of a call. @throws FhirError for what is wrong with it by itself */
+/** Plans the write of a call. @throws FhirError for faults of the call that do not depend on the store */
 export type WritePlanner = (call: Call, services: Services) => Promise<WritePlan>;

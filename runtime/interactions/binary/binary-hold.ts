@@ -1,15 +1,17 @@
 import type { BlobStore } from '../../store/store.js';
 import { blobKey, storeContent, type Pointer } from '../../core/binary/binary-content.js';
 
-/** Content that a write brings, in a blob, while it is not decided yet which Binary it becomes part of. */
+/** Content of a write in a blob, while it is not yet known which Binary it will belong to. */
 export interface HeldContent {
-  /** Puts it where the content of this Binary is. */
+  /** Stores the content in a blob of this Binary. */
   at(id: string): Promise<Pointer>;
-  /** Deletes it. A failure to do so is nobody's concern but the sweep's. */
+  /** Deletes the blob. A failure is ignored: the sweep deletes the blob later. */
   drop(): Promise<void>;
 }
 
 /**
+ * Holds the content of a write.
+ *
  * @param take puts the content into a blob of this Binary; called once at most
  * @param limit size of the content, in bytes
  */

@@ -24,13 +24,13 @@ import type { Target, WritePlanner } from '../../core/write/write-plan.js';
 export const planPatchBinary: WritePlanner = async (call, services) =>
   patchPlan(call, patchResolver(call), services, handleBinary(services));
 
-/** `PATCH [base]/Binary?…`: the same for the one that criteria find. */
+/** `PATCH [base]/Binary?…`: the same for the one that matches the criteria. */
 export const planConditionalPatchBinary: WritePlanner = async (call, services) =>
   patchPlan(call, await conditionalPatchResolver(call, services), services, handleBinary(services));
 
 function handleBinary(services: Services): PatchHandling {
   const { store, limits } = services;
-  /** Contents that attempts have brought; all but the last are of no use. */
+  /** Content of the latest attempt; the content of an earlier attempt is deleted. */
   let held: HeldContent | undefined;
   const hold = async (data: Buffer | undefined): Promise<void> => {
     await held?.drop();
@@ -60,7 +60,7 @@ function handleBinary(services: Services): PatchHandling {
   };
 }
 
-/** @throws FhirError `resource-too-large` where the content is larger than a resource may be */
+/** The content as base64. @throws FhirError `resource-too-large` if it exceeds the size limit of resources */
 async function readContent(stored: Resource, id: string, { store, limits }: Services): Promise<string> {
   const { size, open } = contentOf(stored, id, store.blobs);
   if (size > limits.resource) {

@@ -9,7 +9,7 @@ import { targetOf } from '../../core/target.js';
 import { readView } from '../../core/view.js';
 import { vread } from '../read/vread.js';
 
-/** Read of a Binary: its content, or the resource where a FHIR type is asked for. https://hl7.org/fhir/R5/binary.html */
+/** Read of a Binary: its content, or the resource if the client accepts a FHIR media type. https://hl7.org/fhir/R5/binary.html */
 export const readBinary: InteractionHandler = async (call, services) =>
   complete(call, await read(call, services), services);
 
@@ -17,7 +17,7 @@ export const readBinary: InteractionHandler = async (call, services) =>
 export const vreadBinary: InteractionHandler = async (call, services) =>
   complete(call, await vread(call, services), services);
 
-/** A view is one of the resource, so who asks for it wants no content. */
+/** Adds the content to the answer. `_summary` and `_elements` select parts of the resource, so with them it is returned. */
 function complete(call: Call, reply: Reply, services: Services): Reply {
   if (reply.json === undefined) return reply;
   const { json, ...head } = reply;
@@ -26,7 +26,7 @@ function complete(call: Call, reply: Reply, services: Services): Reply {
   return { ...head, content: contentOf(readJson(json) as Resource, id, services.store.blobs) };
 }
 
-/** The answer with this Binary as a resource, its content in `data` where that is part of it. */
+/** The answer with this Binary as a resource, its content in `data`. */
 export function showBinary(
   head: Reply,
   id: string,

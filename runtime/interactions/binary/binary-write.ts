@@ -20,11 +20,11 @@ import type { WritePlan, WritePlanner } from '../../core/write/write-plan.js';
 /** `POST [base]/Binary`: any content, or the resource. https://hl7.org/fhir/R5/binary.html#rest */
 export const planCreateBinary: WritePlanner = async (call, services) => {
   checkParameters(call);
-  const aimer = await createResolver(call, services);
-  if (call.content !== undefined) return planContent(call, call.content, aimer, services);
+  const resolver = await createResolver(call, services);
+  if (call.content !== undefined) return planContent(call, call.content, resolver, services);
   const sent = checkResource(call.body, BINARY);
   const { id: _ignored, ...rest } = sent;
-  return planResource(call, handOn(sent, rest as Resource), aimer, services);
+  return planResource(call, handOn(sent, rest as Resource), resolver, services);
 };
 
 /** `PUT [base]/Binary/[id]`: any content, or the resource. https://hl7.org/fhir/R5/binary.html#rest */
@@ -45,39 +45,44 @@ export const planConditionalUpdateBinary: WritePlanner = async (call, services) 
   return planResource(call, resource, await conditionalResolver(call, sentId(resource), services), services);
 };
 
-function planResource(call: Call, resource: Resource, aimer: TargetResolver, services: Services): Promise<WritePlan> {
+function planResource(
+  call: Call,
+  resource: Resource,
+  resolver: TargetResolver,
+  services: Services,
+): Promise<WritePlan> {
   const data = checkBinary(resource, services, call.text);
   const { store, limits } = services;
   const take = data && ((id: string) => storeContent(store.blobs, id, once(data), limits.body));
-  return plan(call, resource, take, aimer, services);
+  return plan(call, resource, take, resolver, services);
 }
 
 function planContent(
   call: Call,
   { contentType, securityContext, bytes }: SentContent,
-  aimer: TargetResolver,
+  resolver: TargetResolver,
   services: Services,
 ): Promise<WritePlan> {
   if (!isMediaType(contentType)) throw new FhirError('header-invalid', 'Content-Type is no media type');
   const context = securityContext === undefined ? {} : { securityContext: { reference: securityContext } };
   const { store, limits } = services;
   const take = (id: string) => storeContent(store.blobs, id, bytes, limits.body);
-  return plan(call, { resourceType: BINARY, contentType, ...context }, take, aimer, services);
+  return plan(call, { resourceType: BINARY, contentType, ...context }, take, resolver, services);
 }
 
-/** Content is taken in before anybody has to wait for the write; under which id, the store says as it is now. */
+/** Stores the content before the commit, so that an upload blocks no other write, under the id that the target has now. */
 async function plan(
   call: Call,
   resource: Resource,
   take: Parameters<typeof holdContent>[1] | undefined,
-  aimer: TargetResolver,
+  resolver: TargetResolver,
   services: Services,
 ): Promise<WritePlan> {
   const held = take && holdContent(services.store.blobs, take, services.limits.body);
-  const expected = await aimer.resolveTarget(checkedView(storeView(services.store), call, services));
+  const expected = await resolver.resolveTarget(checkedView(storeView(services.store), call, services));
   if (expected.exists !== true) await held?.at(singleTarget(expected).id);
   return {
-    ...aimer,
+    ...resolver,
     async decide(writeTarget, content = resource) {
       const target = singleTarget(writeTarget);
       if (writeTarget.exists === true)
@@ -92,7 +97,7 @@ async function plan(
   };
 }
 
-/** Content is not sent back to whoever sent it as such, unless asked for. */
+/** The answer to a write. A client that sent plain content gets it back only if it prefers so. */
 function show(call: Call, reply: Reply, id: string, services: Services): Reply {
   const { json, ...head } = reply;
   const isMinimal = call.content !== undefined && call.prefer.return === undefined;

@@ -4,15 +4,15 @@ import { BINARY, BLOB_PREFIX, idOfBlob } from '../../core/binary/binary-content.
 /** Younger blobs may belong to a write that is still in progress. In milliseconds. */
 const GRACE = 3600_000;
 
-/** Versions of one Binary that are looked at in one go. */
+/** Versions of one Binary read per request to the store. */
 const PAGE = 1000;
 
 /**
- * Deletes contents that no version refers to: what a process leaves behind that dies between storing a content and
- * writing its resource. To be called from time to time by one process.
+ * Deletes blobs that no version refers to, left by a process that died between storing the content and writing the
+ * resource. To be called periodically by one process.
  *
- * @param since put before this, blobs were looked at already; milliseconds since the epoch
- * @returns how many were deleted
+ * @param since blobs put before this time were checked by an earlier sweep; milliseconds since the epoch
+ * @returns the number of deleted blobs
  */
 export async function sweepBlobs(
   { blobs, history }: Pick<Store, 'blobs' | 'history'>,

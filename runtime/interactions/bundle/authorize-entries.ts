@@ -10,17 +10,17 @@ import { inEntry, throwFaults } from './entry-error.js';
 import type { Entry } from './entry.js';
 import type { Link } from './links/links.js';
 
-/** What refers in the content of an entry. */
+/** The links in the content of an entry. */
 interface Referring {
   readonly entry: Entry;
   readonly links: readonly Link[] | FhirError;
 }
 
 /**
- * Judges all entries of a transaction before anything is looked up or written for one of them: if one may not be done, none
- * is.
+ * Checks the scopes of all entries of a transaction before anything is looked up or written. If one entry is not allowed,
+ * the whole transaction fails.
  *
- * @throws FhirError `scope-missing` with an issue for each entry that is refused, and all that these need in the header
+ * @throws FhirError `scope-missing` with an issue for each rejected entry, and the scopes that they need in the header
  */
 export function judgeEntries(
   entries: readonly Entry[],
@@ -49,7 +49,7 @@ export function judgeEntries(
   );
 }
 
-/** The types that conditional references search. */
+/** The types that the conditional references of an entry search. */
 function searchedBy(links: Referring['links']): readonly string[] {
   if (links instanceof FhirError) return [];
   return [...new Set(links.flatMap(({ to }) => ('criteria' in to ? [typeOfCriteria(to.criteria)] : [])))];

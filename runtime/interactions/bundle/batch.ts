@@ -9,14 +9,14 @@ import { yieldToEventLoop } from '../../fhir/yield-to-event-loop.js';
 import { inParallel } from './in-parallel.js';
 import { answerOf, writeEntry, writeFailure } from './response.js';
 
-/** Entries that are executed at a time. */
+/** Number of entries executed concurrently. */
 const WIDTH = 8;
 
 /**
- * Executes the entries of a batch, each by itself as if it had come alone; what fails is told in its entry.
+ * Executes the entries of a batch, each like a request of its own. A failure is reported in the entry that it concerns.
  * https://hl7.org/fhir/R5/http.html#brules
  *
- * @param broken entries that cannot be read, by their place
+ * @param broken the faults of invalid entries, by index
  */
 export async function executeBatch(
   values: readonly JsonValue[],
@@ -26,16 +26,16 @@ export async function executeBatch(
 ): Promise<Reply> {
   const answers: string[] = new Array<string>(values.length);
   const entries: Entry[] = [];
-  const pace = yieldToEventLoop();
+  const yieldIfDue = yieldToEventLoop();
   for (const [index, value] of values.entries()) {
-    await pace();
+    await yieldIfDue();
     const entry = broken.get(index) ?? attempt(() => readEntry(value, index, call.base, services));
     if (entry instanceof FhirError) answers[index] = writeFailure(index, entry);
     else entries.push(entry);
   }
   const room = openAnswerRoom(services.limits.body);
   const execute = async (entry: Entry): Promise<void> => {
-    await pace();
+    await yieldIfDue();
     answers[entry.index] = await executeEntry(entry, call, services, room);
   };
   for (const phase of [Phase.Delete, Phase.Create, Phase.Update, Phase.Read]) {
@@ -57,7 +57,7 @@ function attempt<T>(work: () => T): T | FhirError {
   }
 }
 
-/** The answer to one entry by itself. */
+/** Executes one entry like a request of its own. @returns JSON text of the response entry */
 export async function executeEntry(
   entry: Entry,
   bundle: Call,
@@ -73,7 +73,7 @@ export async function executeEntry(
     const reply = await services.entries.handle(call, services);
     audit?.answered(call, reply);
     const answer = await writeEntry(entry, reply, services.limits.resource);
-    // What writes is done, however little of it can be told.
+    // A write has already happened, so its answer is returned even when the budget is used up.
     return isRead ? room.take(answer) : answer;
   } catch (error) {
     if (!(error instanceof FhirError)) throw error;

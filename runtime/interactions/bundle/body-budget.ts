@@ -1,14 +1,14 @@
 import type { Store, StoredVersion } from '../../store/store.js';
 
-/** Characters of stored resources that a transaction keeps in memory until it needs them. */
+/** Characters of stored resources that a transaction keeps in memory. */
 const ROOM = 32 * 1024 * 1024;
 
-/** In the place of a body that is there, and not in memory. */
+/** Replaces a body that exists but is not kept in memory. */
 const LEFT_OUT = '';
 
-/** Which stored resources are kept whole while a transaction is decided; the others are read again when they are needed. */
+/** Memory budget for stored bodies while a transaction is decided. Bodies beyond it are read again when they are needed. */
 export interface BodyRoom {
-  /** As it is, or, where there is no room any more, its head. */
+  /** The version with its body; without the body if the budget is used up. */
   keep(version: StoredVersion): StoredVersion;
   /** Without the body. */
   head(version: StoredVersion): StoredVersion;
@@ -16,23 +16,23 @@ export interface BodyRoom {
   whole(version: StoredVersion): Promise<StoredVersion>;
 }
 
-/** @param room in characters */
+/** Opens a budget. @param room in characters */
 export function openBodyRoom(store: Pick<Store, 'readVersion'>, room = ROOM): BodyRoom {
-  let left = room;
+  let remaining = room;
   const head = (version: StoredVersion): StoredVersion =>
     version.json === undefined ? version : { ...version, json: LEFT_OUT };
   return {
     head,
     keep(version) {
       const size = version.json?.length ?? 0;
-      if (size > left) return head(version);
-      left -= size;
+      if (size > remaining) return head(version);
+      remaining -= size;
       return version;
     },
     async whole(version) {
       if (version.json !== LEFT_OUT) return version;
       const { type, id, version: number } = version;
-      // What an entry of the Bundle makes of a resource is in no store yet, and its body is not needed.
+      // A version that an entry of this Bundle makes is not stored yet; its body is not needed.
       return (await store.readVersion(type, id, number)) ?? version;
     },
   };

@@ -18,7 +18,7 @@ export async function executeBundle(call: Call, services: Services): Promise<Rep
   checkParameters(call);
   const opened = openBundle(call.body, services.limits.entries);
   if (opened.type === 'transaction') {
-    // What is known of a Bundle that is executed, is known of its envelope.
+    // A worker that parsed the Bundle has validated its envelope.
     const { bundle } = opened;
     validateResource(parsedBodyOf(bundle) === undefined ? envelopeOf(opened) : bundle, call, services);
     return executeTransaction(opened.entries, call, withEntries(services));
@@ -28,7 +28,7 @@ export async function executeBundle(call: Call, services: Services): Promise<Rep
 
 const NO_FAILURES: ReadonlyMap<number, FhirError> = new Map();
 
-/** What is wrong with entries of a batch. @throws FhirError where it is no Bundle apart from these */
+/** The faults of each entry of a batch. @throws FhirError for faults of the Bundle outside its entries */
 function checkBatch(opened: OpenedBundle, call: Call, services: Services): ReadonlyMap<number, FhirError> {
   const { validate } = services;
   const faults = parsedBodyOf(opened.bundle)?.faults ?? validate?.(envelopeOf(opened)) ?? [];

@@ -1,20 +1,20 @@
 import { FhirError, type ErrorCode, type Issue, type RequestPart } from '../../fhir/errors.js';
 import { STRUCTURE_ERRORS } from '../../fhir/structure-errors.js';
 
-/** Where an entry stands, as FHIRPath has it. */
+/** FHIRPath of an entry. */
 export function entryPath(index: number): string {
   return `Bundle.entry[${index}]`;
 }
 
 /**
- * A failure as one of an entry: what it says of a resource (`Patient.name[0]`) is said of the one in the entry
+ * An error as that of an entry: expressions in its resource (`Patient.name[0]`) become expressions in the Bundle
  * (`Bundle.entry[3].resource.name[0]`).
  */
 export function inEntry(index: number, error: FhirError): FhirError {
   return error.map((issue) => placed(index, issue));
 }
 
-/** What headers are called, where an issue says so. */
+/** Names of headers at the start of an issue's text. */
 const HEADERS: Readonly<Record<Exclude<RequestPart, 'url'>, string>> = {
   ifMatch: 'If-Match',
   ifNoneMatch: 'If-None-Match',
@@ -22,7 +22,7 @@ const HEADERS: Readonly<Record<Exclude<RequestPart, 'url'>, string>> = {
   ifModifiedSince: 'If-Modified-Since',
 };
 
-/** What an issue that says neither element nor part can only be about. */
+/** Element of the entry that an issue without expression and part refers to, by error code. */
 const PARTS: Readonly<Partial<Record<ErrorCode, string>>> = {
   'criteria-missing': 'request.url',
   'parameter-unknown': 'request.url',
@@ -37,10 +37,10 @@ const PARTS: Readonly<Partial<Record<ErrorCode, string>>> = {
   'type-mismatch': 'resource',
 };
 
-/** Issues that say where in the Bundle they are, where that could be a place in a Bundle within it. */
+/** Issues whose expression is known to refer to the outer Bundle, not to a Bundle in one of its entries. */
 const known = new WeakSet<Issue>();
 
-/** An issue of the Bundle's own elements. */
+/** Marks an issue as one of the outer Bundle's elements. */
 export function ofBundle(issue: Issue): Issue {
   known.add(issue);
   return issue;
@@ -59,18 +59,18 @@ function placed(index: number, issue: Issue): Issue {
   return ofBundle({ ...rest, expression: `${entry}.resource${expression.slice(dot)}` });
 }
 
-/** What is wrong with the structure of a Bundle that is stored is said of that one. */
+/** Whether an expression refers to the outer Bundle. Structure errors may be those of a Bundle that an entry stores. */
 function isPlaced(issue: Issue, expression: string): boolean {
   return known.has(issue) || (expression.startsWith('Bundle.entry[') && !Object.hasOwn(STRUCTURE_ERRORS, issue.code));
 }
 
-/** Entries have other names for what headers say. */
+/** Replaces a header's name at the start of a text by that of the element in `Bundle.entry.request`. */
 function inBundle(text: string, part: RequestPart): string {
   const header = part === 'url' ? undefined : HEADERS[part];
   return header !== undefined && text.startsWith(header) ? part + text.slice(header.length) : text;
 }
 
-/** Does something for an entry; what fails is told as a failure of this entry. */
+/** Runs work for an entry, and reports its errors as those of the entry. */
 export async function forEntry<T>(index: number, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
@@ -79,10 +79,10 @@ export async function forEntry<T>(index: number, work: () => Promise<T>): Promis
   }
 }
 
-/** What is wrong in several entries is told at once, up to so many faults. */
+/** Greatest number of issues in one error. */
 const MAX_ISSUES = 100;
 
-/** @throws FhirError with all that is wrong, in the order of the entries; nothing, where there are no faults */
+/** Reports the faults of several entries together. @throws FhirError with all issues in the order of the entries, if any */
 export function throwFaults(faults: ReadonlyMap<number, FhirError>): void {
   const ordered = [...faults].sort(([a], [b]) => a - b).map(([, fault]) => fault);
   const [first, ...others] = ordered.flatMap((fault): readonly Issue[] => fault.issues).slice(0, MAX_ISSUES);

@@ -8,12 +8,11 @@ import { bareEntry, type OpenedBundle } from './envelope.js';
 
 type Validate = NonNullable<Services['validate']>;
 
-/** An entry that nothing is wrong with. */
+/** An entry without faults. */
 const SOUND = { fullUrl: 'urn:none' };
 
 /**
- * What is wrong with a batch itself, whatever its entries are: with anything else its entries can be executed, each by
- * itself.
+ * Faults of a batch outside its entries. They fail the batch; a fault in an entry fails only that entry.
  */
 export function faultsAround({ bundle, entries }: OpenedBundle, validate: Validate): readonly Fault[] {
   const entry = bundle['entry'];
@@ -22,8 +21,8 @@ export function faultsAround({ bundle, entries }: OpenedBundle, validate: Valida
 }
 
 /**
- * What is wrong with each of the entries of a batch, but for the resources in them: validated one by one, because a list of
- * faults that is cut says nothing of the entries after them.
+ * Faults of the entries of a batch, without those of their resources. Entries are validated one by one, because the list of
+ * faults is limited and could end before the last entry.
  */
 export function faultsOfEntries(
   { bundle: { resourceType, type }, entries }: OpenedBundle,
@@ -38,12 +37,12 @@ export function faultsOfEntries(
   return failures;
 }
 
-/** A fault of the only entry of a Bundle, told of its place among the others. */
+/** A fault of a Bundle with one entry, as a fault of the entry `index` of the whole Bundle. */
 function atEntry(fault: Fault, index: number): Fault {
   return { ...fault, expression: among(fault.expression, index), text: among(fault.text, index) };
 }
 
-/** What begins with the place of the only entry begins with that of another; of the Bundle itself it says nothing. */
+/** Replaces `Bundle`, or `Bundle.entry[0]` at the start of a text, by the path of the entry `index`. */
 function among(text: string, index: number): string {
   const only = entryPath(0);
   if (text === 'Bundle') return entryPath(index);

@@ -2,7 +2,7 @@ import { FhirError } from '../../fhir/errors.js';
 import { isObject, type JsonValue, type Resource } from '../../fhir/resource.js';
 import { checkResource } from '../../core/write/check-resource.js';
 
-/** A batch or a transaction, its entries not yet looked at. */
+/** A batch or a transaction whose entries are not checked yet. */
 export interface OpenedBundle {
   readonly bundle: Resource;
   readonly type: 'batch' | 'transaction';
@@ -10,9 +10,9 @@ export interface OpenedBundle {
 }
 
 /**
- * The body of a request to the base, as far as it can be executed.
+ * Opens the body of a request to the base as a Bundle to execute.
  *
- * @param most entries that it may have
+ * @param most greatest number of entries
  * @throws FhirError `bundle-type`, `too-many-entries`, and as `checkResource`
  */
 export function openBundle(body: JsonValue | undefined, most: number): OpenedBundle {
@@ -38,16 +38,16 @@ function notExecuted(type: JsonValue | undefined): FhirError {
   return new FhirError('bundle-type', text, { expression: 'Bundle.type' });
 }
 
-/** The Bundle but for the resources in it: each is validated as what its entry does with it. */
+/** The Bundle without its resources. Each resource is validated by the interaction of its entry. */
 export function envelopeOf({ bundle, entries }: OpenedBundle): Resource {
   if (!Array.isArray(bundle['entry'])) return bundle;
   return { ...bundle, entry: entries.map(bareEntry) };
 }
 
-/** An entry but for its resource. */
+/** An entry without its resource. */
 export function bareEntry(entry: JsonValue): JsonValue {
   if (!isObject(entry)) return entry;
   const { resource: _resource, ...rest } = entry;
-  // An entry of nothing but a resource is told apart from one that is empty when it is read.
+  // An entry with only a resource must not become empty, which is another fault. `readEntry` reports the missing request.
   return Object.keys(rest).length === 0 ? { fullUrl: 'urn:none' } : rest;
 }

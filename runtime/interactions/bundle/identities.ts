@@ -1,18 +1,18 @@
 import { FhirError } from '../../fhir/errors.js';
 import { entryPath } from './entry-error.js';
 
-/** Which entry writes to which resource. */
+/** Tracks which entry writes to which resource. */
 export interface Identities {
   /**
-   * An entry writes to a resource.
+   * Registers that an entry writes to a resource.
    *
    * @param name `Type/id`
-   * @throws FhirError `bundle-identity` naming both entries, where another one does so too
+   * @throws FhirError `bundle-identity` naming both entries if another one writes to it too
    */
   claim(name: string, index: number): void;
 }
 
-/** Makes sure that no two entries write to one resource. https://hl7.org/fhir/R5/http.html#trules */
+/** Detects entries that write to the same resource. https://hl7.org/fhir/R5/http.html#trules */
 export function openIdentities(): Identities {
   const owners = new Map<string, number>();
   return {

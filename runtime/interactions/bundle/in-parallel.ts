@@ -1,4 +1,4 @@
-/** Does some work for each, so many at a time, and gives what came of it in their order. The first failure ends it. */
+/** Runs work for each item, `width` at a time. Resolves to the results in order. After a failure no further work is started. */
 export async function inParallel<T, R>(
   items: readonly T[],
   width: number,

@@ -1,28 +1,28 @@
 import { FhirError } from '../../fhir/errors.js';
 
-/** How much larger than a request the answers of its entries may be together. */
+/** Greatest total size of the answers to entries, as a multiple of the limit for bodies. */
 const TIMES = 2;
 
-/** What the answers of entries may take together: they are in memory until all are there. */
+/** Size budget for the answers to all entries, which are in memory until the last one is complete. */
 export interface AnswerRoom {
-  /** @throws FhirError where an answer does not fit any more */
+  /** Counts an answer and returns it. @throws FhirError `too-costly` if it exceeds the budget */
   take(answer: string): string;
-  /** @throws FhirError where nothing fits any more */
+  /** @throws FhirError `too-costly` if the budget is used up */
   check(): void;
 }
 
-/** @param limit greatest size of a body, in bytes */
+/** Opens a budget. @param limit greatest size of a body, in bytes */
 export function openAnswerRoom(limit: number): AnswerRoom {
-  let left = TIMES * limit;
+  let remaining = TIMES * limit;
   const check = (): void => {
-    if (left < 0) {
+    if (remaining < 0) {
       throw new FhirError('too-costly', 'The answers of the entries before are too large together; ask by themselves');
     }
   };
   return {
     check,
     take(answer) {
-      left -= answer.length;
+      remaining -= answer.length;
       check();
       return answer;
     },

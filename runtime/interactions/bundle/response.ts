@@ -10,8 +10,8 @@ import { Phase, type Entry } from './entry.js';
 import { inEntry } from './entry-error.js';
 
 /**
- * The answer to a batch or transaction, its entries in the order of the request. Resources are put in as the text that the
- * store has. https://hl7.org/fhir/R5/http.html#transaction-response
+ * The answer to a batch or transaction, its entries in the order of the request. Resources are inserted as stored text.
+ * https://hl7.org/fhir/R5/http.html#transaction-response
  */
 export function answerOf(type: 'batch' | 'transaction', entries: readonly string[], { base }: Call): Reply {
   const link = JSON.stringify([{ relation: 'self', url: base }]);
@@ -23,13 +23,13 @@ export function answerOf(type: 'batch' | 'transaction', entries: readonly string
 /**
  * JSON text of the answer to one entry.
  *
- * @param most bytes of a Binary's content that are put into it
+ * @param most greatest size of a Binary's content in an entry, in bytes
  */
 export async function writeEntry(entry: Entry, reply: Reply, most: number): Promise<string> {
   const { versionId, lastUpdated, location = reply.contentLocation } = reply;
   const isDelete = entry.phase === Phase.Delete;
   const resource = entry.method === 'HEAD' ? undefined : await textOf(reply, most);
-  // What is told of a write beside its resource is an outcome.
+  // A write answers with stored text (`json`) or, in `resource`, with an OperationOutcome.
   const isOutcome = entry.phase !== Phase.Read && reply.resource !== undefined;
   const response =
     `{"status":${JSON.stringify(statusLine(isDelete && reply.status === 200 ? 204 : reply.status))}` +
@@ -48,7 +48,7 @@ export function writeFailure(index: number, error: FhirError): string {
   return `{"response":{"status":${JSON.stringify(statusLine(error.status))},"outcome":${outcome}}}`;
 }
 
-/** `201 Created` */
+/** Status and reason phrase, such as `201 Created`. */
 function statusLine(status: number): string {
   return `${status} ${STATUS_CODES[status] ?? ''}`.trim();
 }

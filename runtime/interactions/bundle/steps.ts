@@ -22,34 +22,34 @@ export interface Step {
   readonly entry: Entry;
   readonly call: Call;
   readonly links: readonly Link[];
-  /** Entries whose names stand in the search that decides which resource this one is about. */
+  /** Entries whose placeholders are in the criteria of this one. */
   readonly needs: ReadonlySet<number>;
-  /** Absent: the search has to be completed first. */
+  /** Absent if placeholders in the criteria have to be replaced first. */
   readonly plan?: WritePlan;
 }
 
-/** A transaction, as far as it is known without the store. */
+/** A transaction, analyzed as far as possible without the store. */
 export interface Steps {
   readonly placeholders: Placeholders;
-  /** In the order of work. */
+  /** In the order of execution. */
   readonly writes: readonly Step[];
   readonly reads: readonly Entry[];
 }
 
-/** Plans that are made at a time: few of them wait for anything. */
+/** Number of plans made concurrently; few of them wait for I/O. */
 const WIDTH = 8;
 
 /**
- * Reads all entries of a transaction, and checks what can be checked of them.
+ * Reads all entries of a transaction and checks them as far as possible without the store.
  *
- * @throws FhirError with what is wrong with each of them
+ * @throws FhirError with the faults of all entries
  */
 export async function readSteps(values: readonly JsonValue[], bundle: Call, services: BundleServices): Promise<Steps> {
-  const pace = yieldUntil(bundle.signal);
+  const yieldIfDue = yieldUntil(bundle.signal);
   const faults = new Map<number, FhirError>();
   const attempt = async <T>(index: number, work: () => T | Promise<T>): Promise<T | undefined> => {
     try {
-      await pace();
+      await yieldIfDue();
       return await work();
     } catch (error) {
       if (!(error instanceof FhirError) || error.status >= 500) throw error;
@@ -71,7 +71,7 @@ export async function readSteps(values: readonly JsonValue[], bundle: Call, serv
   const writing = entries.filter(({ phase }) => phase !== Phase.Read);
   const drafts: Draft[] = [];
   for (const entry of writing) {
-    await pace();
+    await yieldIfDue();
     drafts.push(await readDraft(entry, bundle, placeholders, services));
   }
   judgeEntries(entries, drafts, bundle, services);
@@ -91,8 +91,8 @@ export async function readSteps(values: readonly JsonValue[], bundle: Call, serv
 }
 
 /**
- * Within a phase searches come after all that they could find, wherever that stands, and of these last those that name
- * other entries.
+ * Order of execution. Within a phase, conditional entries come after those that they could match, whatever their index;
+ * those whose criteria refer to other entries come last.
  */
 function compareSteps(a: Step, b: Step): number {
   return (
@@ -116,17 +116,17 @@ async function readStep(
   throw links;
 }
 
-/** Whether a search decides which resource a step is about. */
+/** Whether criteria determine the target of a step. */
 export function isConditional({ call }: Pick<Step, 'call'>): boolean {
   return call.interaction.startsWith('conditional-') || call.conditions.ifNoneExist !== undefined;
 }
 
-/** The parameters of the search that decides which resource a call is about. */
+/** The search parameters of the criteria that determine the target of a call. */
 export function paramsOf({ params, conditions: { ifNoneExist }, base }: Call): URLSearchParams {
   return ifNoneExist === undefined ? params : splitQuery(ifNoneExist, base).params;
 }
 
-/** @throws FhirError for what is wrong with the call by itself */
+/** Plans the write of an entry. @throws FhirError for faults of the call that do not depend on the store */
 export function planOf(call: Call, services: BundleServices): Promise<WritePlan> {
   const plan = planWrite(call, services);
   if (plan === undefined) throw new Error(`no plan for ${call.interaction}`);

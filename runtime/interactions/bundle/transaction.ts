@@ -24,23 +24,23 @@ import { answerOf, writeEntry } from './response.js';
 import { isConditional, readSteps, type Step, type Steps } from './steps.js';
 import { wholeTarget } from './whole-target.js';
 
-/** Reads that are under way at a time. */
+/** Number of reads executed concurrently. */
 const WIDTH = 8;
 
-/** What was decided on one entry. */
+/** The decision on one entry. */
 interface Outcome extends TargetedStep {
   readonly decided: Decided;
 }
 
-/** What was decided on all of them. */
+/** The decisions on all entries that write. */
 interface Outcomes {
   readonly outcomes: readonly Outcome[];
   readonly names: ReadonlyMap<number, string>;
 }
 
 /**
- * Executes the entries of a transaction, all or none: deletions, creations, updates and patches, and when these are done
- * what only reads. https://hl7.org/fhir/R5/http.html#transaction
+ * Executes the entries of a transaction, all or none: deletions, creations, updates and patches; reads follow after the
+ * commit. https://hl7.org/fhir/R5/http.html#transaction
  */
 export async function executeTransaction(
   values: readonly JsonValue[],
@@ -51,16 +51,16 @@ export async function executeTransaction(
   const answers: string[] = new Array<string>(values.length);
   const { outcomes, names, written } = await write(steps, call, services);
   await answerWrites(outcomes, written, answers, services);
-  const pace = yieldUntil(call.signal);
+  const yieldIfDue = yieldUntil(call.signal);
   const room = openAnswerRoom(services.limits.body);
   await inParallel(namedReads(steps, names, services), WIDTH, async (entry) => {
-    await pace();
+    await yieldIfDue();
     answers[entry.index] = await executeEntry(entry, call, services, room);
   });
   return answerOf('transaction', answers, call);
 }
 
-/** The entries that read, with names in their searches. */
+/** The entries that read, with the placeholders in their searches replaced. */
 function namedReads(
   { reads, placeholders }: Steps,
   names: ReadonlyMap<number, string>,
@@ -77,7 +77,7 @@ function namedReads(
   });
 }
 
-/** Decides and writes, again and again until nobody comes in between. What was put beside the resources goes if that fails. */
+/** Decides on all writes and commits them; repeats both after a conflict. If that fails, the blobs of the entries are deleted. */
 async function write(
   steps: Steps,
   bundle: Call,
@@ -97,9 +97,9 @@ async function write(
   let leave: (() => void) | undefined;
 
   const decide = async (signal: AbortSignal): Promise<Decision<Outcomes>> => {
-    const pace = yieldUntil(signal);
+    const yieldIfDue = yieldUntil(signal);
     const view = await cachingView(services.store, named, signal);
-    const writeTargets = await targetSteps({ steps: writes, placeholders, searched, view, services, pace });
+    const writeTargets = await targetSteps({ steps: writes, placeholders, searched, view, services, yieldIfDue });
     versions.see(writeTargets);
     const nameOf = (text: string, { entry }: Step): string | undefined => {
       const index = placeholders.find(text, entry);
@@ -120,7 +120,7 @@ async function write(
     const changes: Change[] = [];
     let weight = 0;
     for (const targeted of writeTargets.targeted) {
-      await pace();
+      await yieldIfDue();
       const { step, plan } = targeted;
       applyLinks(step.links, names);
       const writeTarget = await wholeTarget(targeted, view);
@@ -128,11 +128,11 @@ async function write(
       if (weight > limits.body) throw inEntry(step.entry.index, tooHeavy(limits.body));
       if (weight > 0) leave ??= await largeTexts?.enter(limits.body, signal);
       const decided = await forEntry(step.entry.index, () => plan.decide(writeTarget, step.entry.resource));
-      // Only what stays as it is may have to be shown.
+      // The old version is needed for the answer only if nothing is written.
       outcomes.push({ ...targeted, ...(decided.changes.length === 0 && { writeTarget }), decided });
       changes.push(...decided.changes);
     }
-    await dryRunReads(namedReads(steps, writeTargets.names, services), changes, bundle, services, pace);
+    await dryRunReads(namedReads(steps, writeTargets.names, services), changes, bundle, services, yieldIfDue);
     return { changes, preconditions: writeTargets.preconditions, result: { outcomes, names: writeTargets.names } };
   };
 
@@ -144,19 +144,19 @@ async function write(
     });
     return { ...result, written };
   } catch (error) {
-    // A store that failed may have written all the same, or be about to. The sweep finds out.
+    // A failed store may have written the changes, or may still write them. The sweep decides later.
     if (error instanceof FhirError && error.status < 500) for (const { plan } of writes) await plan?.drop?.();
     throw error instanceof FhirError && error.code === 'version-conflict' ? versions.blame(error) : error;
   }
 }
 
-/** Patches are short, and what they work on need not be. */
+/** The error for patches of too many large resources. */
 function tooHeavy(limit: number): FhirError {
   const text = `The large resources that a transaction patches may have ${limit} characters together; patch some of them in another`;
   return new FhirError('body-too-large', text);
 }
 
-/** Which entries others keep interfering with. */
+/** Finds the entry whose target other clients kept changing between attempts. */
 class Versions {
   private last: ReadonlyMap<number, string> | undefined;
   private changed: number | undefined;
@@ -187,13 +187,13 @@ async function answerWrites(
   answers: string[],
   { limits, audit }: BundleServices,
 ): Promise<void> {
-  const pace = yieldToEventLoop();
+  const yieldIfDue = yieldToEventLoop();
   const byName = outcomes.some(({ writeTarget }) => writeTarget.exists === true)
     ? new Map([...unchanged(outcomes), ...written].map((version) => [`${version.type}/${version.id}`, version]))
     : NOTHING;
   let at = 0;
   for (const { step, plan, writeTarget, decided } of outcomes) {
-    await pace();
+    await yieldIfDue();
     const own = written.slice(at, (at += decided.changes.length));
     if (own.length === 0) await plan.drop?.();
     const reply = settled(decided.reply(own), writeTarget, byName);
@@ -202,7 +202,7 @@ async function answerWrites(
   }
 }
 
-/** What entries were about that had nothing to write. */
+/** The current versions of targets that needed no write. */
 function unchanged(outcomes: readonly Outcome[]): readonly StoredVersion[] {
   return outcomes.flatMap(({ writeTarget, decided }) =>
     writeTarget.exists === true || decided.changes.length > 0
@@ -211,7 +211,7 @@ function unchanged(outcomes: readonly Outcome[]): readonly StoredVersion[] {
   );
 }
 
-/** A conditional create may have found what an entry before it creates: what came of that is known only now. */
+/** Completes the answer to a conditional create that matched a resource of an earlier entry: its version is known only now. */
 function settled(
   reply: Reply,
   { exists, targets: [target], type }: TargetedStep['writeTarget'],

@@ -16,25 +16,25 @@ import type { Placeholders } from './links/placeholders.js';
 import { isConditional, paramsOf, planOf, type Step } from './steps.js';
 import { wholeTarget } from './whole-target.js';
 
-/** A step, and the resources that it is about. */
+/** A step and the resources that it changes. */
 export interface TargetedStep {
   readonly step: Step;
   readonly plan: WritePlan;
   readonly writeTarget: WriteTarget;
 }
 
-/** All steps targeted. */
+/** The targets of all steps. */
 export interface WriteTargets {
-  /** In the order of work. */
+  /** In the order of execution. */
   readonly targeted: readonly TargetedStep[];
-  /** The name of each entry's resource, by the place of the entry. */
+  /** `Type/id` of each entry's resource, by the index of the entry. */
   readonly names: ReadonlyMap<number, string>;
   readonly preconditions: readonly Precondition[];
-  /** The store with all entries laid over it, for conditional references. */
+  /** The store with the changes of all entries, for conditional references. */
   readonly view: Overlay;
 }
 
-/** What steps are targeted with. */
+/** Input of `targetSteps`. */
 export interface TargetContext {
   readonly steps: readonly Step[];
   readonly placeholders: Placeholders;
@@ -42,16 +42,16 @@ export interface TargetContext {
   readonly searched: ReadonlySet<string>;
   readonly view: CachingView;
   readonly services: BundleServices;
-  readonly pace: Yield;
+  readonly yieldIfDue: Yield;
 }
 
-/** Searches that are under way at a time. */
+/** Number of searches executed concurrently. */
 const WIDTH = 16;
 
 /**
- * Finds out which resource each entry is about, in the order of work: each sees what those before it do.
+ * Resolves the target of each entry, in the order of execution: each entry sees the changes of those before it.
  *
- * @throws FhirError where one cannot be told, or its preconditions are not met; `bundle-identity`
+ * @throws FhirError if a target cannot be resolved or a precondition fails; `bundle-identity`
  */
 export async function targetSteps(context: TargetContext): Promise<WriteTargets> {
   const { steps, view } = context;
@@ -64,21 +64,21 @@ export async function targetSteps(context: TargetContext): Promise<WriteTargets>
     names.set(entry.index, name);
     identities.claim(name, entry.index);
   }
-  const laid = overlay(view, context.pace);
+  const laid = overlay(view, context.yieldIfDue);
   const targeted: TargetedStep[] = [];
   const preconditions = new Set<Precondition>();
-  // Nobody waits for what depends on nothing, so that the others find its name.
+  // Plain creates first: they depend on no other entry, and the criteria of others may refer to them.
   for (const step of steps) {
-    await context.pace();
+    await context.yieldIfDue();
     if (step.plan === undefined || step.call.interaction !== 'create' || isConditional(step)) continue;
     const [target] = (await step.plan.resolveTarget(view)).targets;
     if (target !== undefined) names.set(step.entry.index, `${step.call.type}/${target.id}`);
   }
-  let left = steps;
-  while (left.length > 0) {
+  let remaining = steps;
+  while (remaining.length > 0) {
     const waiting: Step[] = [];
-    for (const step of left) {
-      await context.pace();
+    for (const step of remaining) {
+      await context.yieldIfDue();
       if ([...step.needs].some((index) => !names.has(index))) {
         waiting.push(step);
         continue;
@@ -87,7 +87,7 @@ export async function targetSteps(context: TargetContext): Promise<WriteTargets>
       await forEntry(index, async () => {
         const plan = step.plan ?? (await completePlan(step, names, context));
         const writeTarget = await plan.resolveTarget(laid);
-        // What another entry writes has no content yet that could be looked at.
+        // A conditional create that matches the resource of another entry does not write to it.
         if (writeTarget.exists !== true)
           for (const { id } of writeTarget.targets) identities.claim(`${writeTarget.type}/${id}`, index);
         const one = { step, plan, writeTarget };
@@ -98,22 +98,22 @@ export async function targetSteps(context: TargetContext): Promise<WriteTargets>
         targeted.push(one);
       });
     }
-    if (waiting.length === left.length) throw circular(waiting);
-    left = waiting;
+    if (waiting.length === remaining.length) throw circular(waiting);
+    remaining = waiting;
   }
   return { targeted, names, preconditions: [...preconditions], view: laid };
 }
 
-/** Asks the store all that will be asked anyway, side by side. What fails then fails again, where it can be told. */
-async function searchAhead({ steps, view, pace }: TargetContext): Promise<void> {
+/** Runs the searches of all criteria concurrently, to fill the cache of the view. A failure recurs where it is reported. */
+async function searchAhead({ steps, view, yieldIfDue }: TargetContext): Promise<void> {
   const plans = steps.filter(isConditional).flatMap(({ plan }) => plan ?? []);
   await inParallel(plans, WIDTH, async (plan) => {
-    await pace();
+    await yieldIfDue();
     await plan.resolveTarget(view).catch(() => {});
   });
 }
 
-/** The plan of a step whose search names other entries. */
+/** The plan of a step whose criteria refer to other entries. */
 async function completePlan(
   { call, entry }: Step,
   names: ReadonlyMap<number, string>,
@@ -132,7 +132,7 @@ async function completePlan(
   return planOf({ ...call, conditions: { ...conditions, ifNoneExist: query } }, services);
 }
 
-/** Shows the later steps what this one does, where they could look for it. */
+/** Adds the change of a step to the overlay, if a later step could search for it. */
 async function layOver(
   targeted: TargetedStep,
   names: ReadonlyMap<number, string>,
@@ -153,7 +153,7 @@ async function layOver(
   laid.put({ type, id: target.id, version: (target.current?.version ?? 0) + 1, entries: extract(content) });
 }
 
-/** What will be written, as far as it is known; undefined: nothing will be. */
+/** The content that a step will write, as far as it is known; undefined if there is none. */
 async function draftOf(
   { step, plan, writeTarget }: TargetedStep,
   names: ReadonlyMap<number, string>,
@@ -164,7 +164,7 @@ async function draftOf(
   try {
     return (await plan.decide(writeTarget)).changes.find(isPut)?.content;
   } catch (error) {
-    // It may test for what has no name yet; if it fails for another reason, it will do so again.
+    // The patch may test for a reference that is not resolved yet. If it fails for another reason, it will fail again.
     if (error instanceof FhirError && links.length > 0) return undefined;
     throw error;
   }

@@ -3,7 +3,7 @@ import { formatInstant } from '../../fhir/instant.js';
 import type { StoredVersion } from '../../store/store.js';
 import type { VisiblePage } from './history-visibility.js';
 
-/** What stands in the Bundle of a history page. */
+/** Content of the Bundle of a history page. */
 export interface HistoryBundle {
   readonly page: VisiblePage;
   /** Absolute URL of the FHIR base. */
@@ -14,13 +14,13 @@ export interface HistoryBundle {
   readonly next?: string;
   /** Leaves the entries out. */
   readonly isTotalOnly: boolean;
-  /** The JSON text of each version as it is to be shown; undefined for deletions. */
+  /** The JSON text of each version as returned to the client; undefined for deletions. */
   readonly texts: readonly (string | undefined)[];
 }
 
 /**
- * JSON text of a Bundle of type `history`. Resources are put in as the text that the store has, so that every number
- * keeps its form. https://hl7.org/fhir/R5/http.html#history
+ * JSON text of a Bundle of type `history`. Resources are inserted as stored text, so that every number keeps its form.
+ * https://hl7.org/fhir/R5/http.html#history
  */
 export function writeHistoryBundle({ page, base, self, next, isTotalOnly, texts }: HistoryBundle): string {
   const links = [{ relation: 'self', url: self }, ...(next === undefined ? [] : [{ relation: 'next', url: next }])];
@@ -42,7 +42,7 @@ function writeEntry(stored: StoredVersion, base: string, text: string | undefine
   return `{"fullUrl":${fullUrl},${resource}"request":${request},"response":${response}}`;
 }
 
-/** The request that made a version. Ids of the form that the server assigns came with a POST. */
+/** The request that wrote a version. A first version with an id as the server assigns it was written by a POST. */
 function requestOf({ type, id, version, json }: StoredVersion): { readonly method: string; readonly url: string } {
   if (json === undefined) return { method: 'DELETE', url: `${type}/${id}` };
   return version === 1 && isAssignedId(id) ? { method: 'POST', url: type } : { method: 'PUT', url: `${type}/${id}` };

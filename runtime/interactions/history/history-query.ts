@@ -8,15 +8,15 @@ import type { Services } from '../../core/services.js';
 /** Parameters of a history. https://hl7.org/fhir/R5/http.html#history */
 export const HISTORY_PARAMETERS: readonly string[] = ['_since', '_at', '_count', '_sort', '_summary', '_page'];
 
-/** Versions on a page where the client does not say. */
+/** Versions on a page if the client sends no `_count`. */
 const DEFAULT_COUNT = 20;
 
-/** What of a history is asked for. */
+/** The requested part of a history. */
 export type HistorySelection = Pick<HistoryQuery, 'since' | 'at' | 'count'>;
 
 /**
  * Reads `_since`, `_at`, `_count`, `_sort` and `_summary=count`. Dates may have any precision; one without an offset is
- * read in the configured zone. `_since` is the first instant of what it names, `_at` all of it.
+ * read in the configured zone. `_since` means the first instant of its period, `_at` the whole period.
  *
  * @throws FhirError `parameter-invalid`
  */
@@ -50,7 +50,7 @@ function readCount(call: Call, most: number): number {
 function readDate(call: Call, name: string, { zone }: Pick<Services, 'zone'>): Interval | undefined {
   const text = singleParameter(call, name);
   if (text === undefined) return undefined;
-  // The "+" of an offset arrives as a space where nobody escaped it.
+  // The "+" of an offset arrives as a space if the client did not escape it.
   const interval = dateInterval(text.replace(/ (?=[0-9]{2}:[0-9]{2}$)/, '+'), zone);
   if (interval === undefined) {
     throw new FhirError('parameter-invalid', `${name} has to be a date or an instant, such as 2025-03-01T12:00:00Z`);

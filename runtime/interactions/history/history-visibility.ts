@@ -12,17 +12,18 @@ import { isJudged, isVisible, visibleVersions } from '../../core/access/visibili
 
 /** A page of what a client may see of a history. */
 export type VisiblePage = Omit<HistoryPage, 'total'> & {
-  /** The same on all pages; absent: contents decide what may be seen, and one page is not all. */
+  /** The same on all pages; absent if visibility depends on contents and there are several pages. */
   readonly total?: number;
 };
 
 /**
- * A page of a history as the client may see it: an instance within `r`, types within `s`. What is hidden fills no page and
- * counts nowhere. Where contents decide, only a history of one page has a total, or who asks for nothing else: one that were told
- * where it takes little would tell how much is hidden.
+ * A page of a history with the versions that the client may see: an instance needs the scope `r`, types need `s`. Hidden
+ * versions take no space on a page and are not counted. If visibility depends on contents, there is a total only when all
+ * versions fit on one page or the client asks for nothing else: a total given only when it is cheap to find would disclose
+ * how much is hidden.
  *
- * @param known the total that the first page told
- * @throws FhirError `too-costly` where only the total is asked for, and finding it takes too long
+ * @param known the total on the first page
+ * @throws FhirError `too-costly` if the client asks for the total alone, and counting takes too long
  */
 export async function visibleHistory(
   query: HistoryQuery,
@@ -43,9 +44,9 @@ export async function visibleHistory(
   const judged = types.filter((each) => isJudged(each, reach(each)));
   if (judged.length === 0) {
     const { total, ...page } = await store.history(within, call.signal);
-    // A place of the store holds the total of whom it was made for.
-    const told = query.after === undefined ? total : known;
-    return { ...page, ...(told !== undefined && { total: told }) };
+    // A cursor of the store holds the total for the scopes that it was made for.
+    const sameTotal = query.after === undefined ? total : known;
+    return { ...page, ...(sameTotal !== undefined && { total: sameTotal }) };
   }
   return withinBudget(limits.queryTime, call.signal, async (signal) => {
     const walk: HistoryWalk = {
@@ -62,7 +63,7 @@ export async function visibleHistory(
     }
     const { complete } = await walk.ask(within);
     const { after: _after, ...from } = query;
-    // What is not judged the store counts.
+    // The store counts the types whose visibility does not depend on contents.
     const whole = types.filter((each) => !judged.includes(each));
     const others = whole.length === 0 ? 0 : (await walk.ask({ ...from, types: whole, count: 0 })).total;
     const own = await countVisible(type === undefined ? { ...from, types: judged } : from, walk);
@@ -70,7 +71,7 @@ export async function visibleHistory(
   });
 }
 
-/** Whether anything of an instance may be seen: else it is as if it were not there. */
+/** Whether the client may see any version of an instance. If not, the answer is that of an instance that does not exist. */
 export async function hasVisibleHistory(
   { type, id }: Pick<HistoryQuery, 'type' | 'id'>,
   call: Call,

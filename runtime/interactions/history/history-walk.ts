@@ -1,29 +1,29 @@
 import type { HistoryPage, HistoryQuery, StoredVersion } from '../../store/store.js';
 
-/** How a history is walked through where only some of it may be seen. */
+/** Access to a history of which the client may see only a part. */
 export interface HistoryWalk {
-  /** A page of the store, everything on it. */
+  /** Reads a page from the store, with hidden versions. */
   readonly ask: (query: HistoryQuery) => Promise<HistoryPage>;
-  /** Those of them that may be seen. */
+  /** Selects the versions that the client may see. */
   readonly see: (versions: readonly StoredVersion[]) => Promise<readonly StoredVersion[]>;
 }
 
-/** Versions that the store is asked for at a time, at most. */
+/** Greatest number of versions per request to the store. */
 const PIECE = 1000;
 
-/** Versions that are looked at for one page. A page that ends here for want of more to see is not full, but comes. */
+/** Greatest number of versions read for one page. A page that reaches this limit is returned even if it is not full. */
 const LOOKED = 20_000;
 
 /**
- * Fills a page with what may be seen. There is a next one only where there is more to see, so that what is hidden does not
- * even show by its number.
+ * Fills a page with visible versions. There is a next page only if more versions are visible, so that not even the number
+ * of hidden ones shows.
  */
 export async function fillPage(query: HistoryQuery, { ask, see }: HistoryWalk): Promise<Omit<HistoryPage, 'total'>> {
   const seen: StoredVersion[] = [];
   let { after, count } = query;
   let looked = 0;
   let complete = Infinity;
-  /** Where the next page begins. */
+  /** Cursor of the next page. */
   let next: string | undefined;
   for (;;) {
     const page = await ask({ ...query, ...(after !== undefined && { after }), count });
@@ -33,7 +33,7 @@ export async function fillPage(query: HistoryQuery, { ask, see }: HistoryWalk): 
     if (next === undefined) {
       const room = query.count - seen.length;
       if (visible.length > room) {
-        // Asked again up to the last that has room: only the end of a page of the store is a place to go on from.
+        // Read again up to the last version that fits: cursors exist only for the end of a page of the store.
         count = page.versions.indexOf(visible[room - 1]!) + 1;
         continue;
       }
@@ -47,7 +47,7 @@ export async function fillPage(query: HistoryQuery, { ask, see }: HistoryWalk): 
   }
 }
 
-/** How many versions may be seen. */
+/** Number of visible versions. */
 export async function countVisible(query: HistoryQuery, { ask, see }: HistoryWalk): Promise<number> {
   let number = 0;
   for (let after: string | undefined; ;) {

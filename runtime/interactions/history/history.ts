@@ -17,12 +17,12 @@ import { renderPage } from '../../core/search/render-page.js';
 import { disclosedTimestamp } from '../../core/access/disclosed-timestamp.js';
 import { readView } from '../../core/view.js';
 
-/** What a token carries: all that decides on the content of a walk. */
+/** Parameters in a page token: all that affect the content of the pages. */
 const CARRIED = ['_since', '_at', '_count', '_summary', '_elements'];
 
 /**
  * `GET [base]/_history`, `[base]/[type]/_history` and `[base]/[type]/[id]/_history`: versions newest first, deletions
- * included, in pages of one snapshot. `meta.lastUpdated` is the instant to ask on from with `_since`.
+ * included, in pages of one snapshot. `meta.lastUpdated` is the value for `_since` of the client's next request.
  * https://hl7.org/fhir/R5/http.html#history
  */
 export async function history(call: Call, services: Services): Promise<Reply> {
@@ -74,31 +74,31 @@ async function openPage(call: Call, { pages }: Services): Promise<PageState | un
   return pages.open(call, token);
 }
 
-/** The id whose history is looked at: one that never was where all of it is hidden. */
+/** The id to look up: a new, unused one if the client may see nothing of the instance. */
 async function lookedId(call: Call, services: Services): Promise<string | undefined> {
   const { type, id } = call;
   if (type === undefined || id === undefined) return id;
   return (await isWhollyHiddenByIndex({ type, id }, 'r', call, services)) ? newId() : id;
 }
 
-/** A history of nothing is a failure where the instance never was, and no match where it has older versions. */
+/** Checks, for an empty page, that the instance exists: older versions may be outside the selection. @throws FhirError `not-found` */
 async function checkExists(of: Pick<HistoryQuery, 'type' | 'id'>, call: Call, services: Services): Promise<void> {
   if (!(await hasVisibleHistory(of, call, services)))
     throw new FhirError('not-found', `There is no ${call.type}/${call.id}`);
 }
 
-/** In a token, where the store does not keep it: the total that the first page told, and to which scopes. */
+/** Token parameter with the total on the first page and a hash of the client's scopes; used if access is restricted. */
 const TOTAL = '_total';
 
-/** None where whoever follows the link has other scopes than whom it was made for: they see something else. */
+/** The total in a page token; undefined if the client's scopes have changed, because the visible versions may differ. */
 function totalOf(state: PageState | undefined, call: Call): number | undefined {
   const text = state === undefined ? null : new URLSearchParams(state.query).get(TOTAL);
-  const [total, teller] = text?.split(' ') ?? [];
-  return total === undefined || teller !== tellerOf(call) ? undefined : Number(total);
+  const [total, hash] = text?.split(' ') ?? [];
+  return total === undefined || hash !== scopeHash(call) ? undefined : Number(total);
 }
 
-/** The scopes as a short text. */
-function tellerOf({ principal: { scope } }: Call): string {
+/** Short hash of the client's scopes. */
+function scopeHash({ principal: { scope } }: Call): string {
   return createHash('sha256').update(scope).digest('base64url').slice(0, 16);
 }
 
@@ -106,7 +106,7 @@ async function nextLink(call: Call, asked: Call, page: VisiblePage, { pages }: S
   if (page.next === undefined) return undefined;
   const query = new URLSearchParams([...asked.params].filter(([name]) => CARRIED.includes(name)));
   if (page.total !== undefined && call.principal.access !== OPEN_ACCESS) {
-    query.set(TOTAL, `${page.total} ${tellerOf(call)}`);
+    query.set(TOTAL, `${page.total} ${scopeHash(call)}`);
   }
   return link(call, [[PAGE_PARAMETER, await pages.seal(call, { query: query.toString(), after: page.next })]]);
 }

@@ -9,15 +9,15 @@ import { validateResource } from '../../core/write/validate-resource.js';
 import type { WritePlanner } from '../../core/write/write-plan.js';
 
 /**
- * `POST [base]/[type]`: a new resource, whose id the server gives; with `If-None-Exist` only where criteria find none.
+ * `POST [base]/[type]`: a new resource with an id of the server's; with `If-None-Exist` only if no resource matches.
  * https://hl7.org/fhir/R5/http.html#create
  */
 export const planCreate: WritePlanner = async (call, services) => {
   checkParameters(call);
-  const aimer = await createResolver(call, services);
+  const resolver = await createResolver(call, services);
   const resource = checkResource(call.body, typeOf(call));
-  // An id in the body is ignored, so it need not be a right one either.
+  // An id in the body is ignored, so an invalid one is no fault.
   const { id: _id, ...rest } = resource;
   validateResource(handOn(resource, rest as Resource), call, services);
-  return putPlan(call, aimer, resource, services);
+  return putPlan(call, resolver, resource, services);
 };

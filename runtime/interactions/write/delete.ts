@@ -11,8 +11,9 @@ import { targetOf } from '../../core/target.js';
 import type { WriteTarget, Decided, WritePlanner, WriteView } from '../../core/write/write-plan.js';
 
 /**
- * `DELETE [base]/[type]/[id]`: a logical deletion, past versions stay. What is gone already, or never was, is no
- * failure; the outcome says which, unless `Prefer: return=minimal` wants none. https://hl7.org/fhir/R5/http.html#delete
+ * `DELETE [base]/[type]/[id]`: a logical deletion, which keeps past versions. Succeeds for a resource that is deleted
+ * already or never existed; the outcome says so, unless the client prefers `return=minimal`.
+ * https://hl7.org/fhir/R5/http.html#delete
  */
 export const planDelete: WritePlanner = async (call) => {
   checkParameters(call);
@@ -27,20 +28,20 @@ export const planDelete: WritePlanner = async (call) => {
 };
 
 /**
- * `DELETE [base]/[type]?…`: deletes the resource that criteria find; several only where the configuration says so
- * (`delete.multiple`), and then all at once. https://hl7.org/fhir/R5/http.html#cdelete
+ * `DELETE [base]/[type]?…`: deletes the resource that matches the criteria. Deletes several only if the configuration
+ * allows it (`delete.multiple`), in one commit. https://hl7.org/fhir/R5/http.html#cdelete
  */
 export const planConditionalDelete: WritePlanner = async (call, services) => {
   const criteria = await criteriaOf(call, services);
   return {
     keys: [criteria.key],
-    resolveTarget: (view) => aimAtAll(call, criteria, view, services),
+    resolveTarget: (view) => resolveAll(call, criteria, view, services),
     decide: async (writeTarget) =>
       decide(call, writeTarget, () => `Nothing is deleted: no resource fulfils ${shown(criteria)}`),
   };
 };
 
-async function aimAtAll(
+async function resolveAll(
   { conditions }: Call,
   criteria: Criteria,
   view: WriteView,
@@ -63,7 +64,7 @@ async function aimAtAll(
   return { type, targets: found.map((current) => ({ id: current.id, current })), preconditions };
 }
 
-/** @param explain what to say where there is nothing to delete */
+/** @param explain the message when there is nothing to delete */
 function decide(call: Call, writeTarget: WriteTarget, explain: (targets: WriteTarget['targets']) => string): Decided {
   const { type, targets } = writeTarget;
   const changes = targets.flatMap(({ id, current }): Deletion[] =>

@@ -6,15 +6,15 @@ import { applyPatch, JSON_PATCHER } from '../../core/patch/patchers.js';
 import type { Services } from '../../core/services.js';
 import { validatePatched } from './validate-patch.js';
 
-/** What patches are applied with. */
+/** The services needed to apply a patch. */
 export interface PatchServices extends Pick<Services, 'validate' | 'patchers'> {
   readonly limits: Pick<Limits, 'nesting' | 'resource'>;
 }
 
 /**
- * What a patch makes of a resource, which stays as it is; validated.
+ * Applies a patch to a copy of a resource and validates the result.
  *
- * @throws FhirError where the patch cannot be applied, or makes something else or something wrong of it
+ * @throws FhirError if the patch cannot be applied, changes the identity of the resource, or makes it invalid
  */
 export async function patchResource(before: Resource, patch: SentPatch, services: PatchServices): Promise<Resource> {
   const { patchers = JSON_PATCHER, limits } = services;
@@ -24,7 +24,8 @@ export async function patchResource(before: Resource, patch: SentPatch, services
 }
 
 /**
- * What a patch makes, as a resource that is still the same. Version and time may be left out, but not become others.
+ * Checks that the patched value is still the same resource. A patch may remove `versionId` and `lastUpdated`, but not change
+ * them.
  *
  * @throws FhirError `not-a-resource`, `patch-identity`
  */

@@ -16,13 +16,13 @@ import type { Services } from '../../core/services.js';
 import { validateParameters } from './validate-patch.js';
 import type { WriteTarget, Target, WritePlan, WritePlanner } from '../../core/write/write-plan.js';
 
-/** What is particular to patching resources of one kind. */
+/** What differs between patching a Binary and patching any other resource. */
 export interface PatchHandling {
-  /** The resource as a client sees it. */
+  /** The resource as returned to clients. */
   show(stored: Resource, target: Target): Promise<Resource>;
-  /** The change, if any. */
+  /** The change; undefined if the patch changes nothing. */
   compose(patched: Resource, shown: Resource, target: Target): Promise<Put | undefined>;
-  /** Patches a large resource elsewhere, as it is stored; absent: that is not possible. */
+  /** Patches the stored JSON text of a large resource in a worker thread; absent if that is not possible. */
   patchLarge?(json: string, patch: SentPatch): Promise<Resource>;
   reply(reply: Reply, target: Target): Reply;
   drop?(): Promise<void>;
@@ -32,12 +32,12 @@ export interface PatchHandling {
 export const planPatch: WritePlanner = async (call, services) =>
   patchPlan(call, patchResolver(call), services, plainly(services));
 
-/** `PATCH [base]/[type]?…`: the same for the one resource that criteria find. */
+/** `PATCH [base]/[type]?…`: the same for the one resource that matches the criteria. */
 export const planConditionalPatch: WritePlanner = async (call, services) =>
   patchPlan(call, await conditionalPatchResolver(call, services), services, plainly(services));
 
 /**
- * The resource of the URL, which has to be there.
+ * Resolves the resource of the URL, which has to exist.
  *
  * @throws FhirError `not-found`, `deleted`
  */
@@ -58,7 +58,7 @@ export function patchResolver(call: Call): TargetResolver {
   };
 }
 
-/** The resource that criteria find. @throws FhirError `not-found`, `precondition-failed` */
+/** Resolves the resource that matches the criteria. @throws FhirError `not-found`, `precondition-failed` */
 export async function conditionalPatchResolver(call: Call, services: Services): Promise<TargetResolver> {
   const criteria = await criteriaOf(call, services);
   return {
@@ -76,11 +76,16 @@ export async function conditionalPatchResolver(call: Call, services: Services): 
   };
 }
 
-/** @param handling how resources of this kind are patched */
-export function patchPlan(call: Call, aimer: TargetResolver, services: Services, handling: PatchHandling): WritePlan {
+/** Plans a patch. @param handling how to patch this kind of resource */
+export function patchPlan(
+  call: Call,
+  resolver: TargetResolver,
+  services: Services,
+  handling: PatchHandling,
+): WritePlan {
   const patch = checkPatch(call, services);
   return {
-    ...aimer,
+    ...resolver,
     weight(writeTarget) {
       const size = liveVersion(singleTarget(writeTarget).current)?.json.length ?? 0;
       return size > LARGE_BODY ? size : 0;
@@ -110,14 +115,14 @@ function plainly(services: Services): PatchHandling {
   return {
     ...(largeTexts && { patchLarge: (json: string, patch: SentPatch) => largeTexts.patch(json, patch) }),
     show: (stored) => Promise.resolve(stored),
-    // What a patch takes away it names, tags too; only an update says nothing of the tags that it leaves out.
+    // A patch removes tags explicitly, so tags missing from the result were removed. An update that omits tags keeps them.
     compose: async (patched, before, { id, current }) =>
       composePut(patched, id, current, services, { tags: 'as-sent', before }),
     reply: (reply) => reply,
   };
 }
 
-/** The patch that was sent: one that is a resource is validated as all resources are. @throws FhirError */
+/** The patch of a call; a FHIRPath Patch is validated like any resource. @throws FhirError */
 function checkPatch(call: Call, services: Services): SentPatch {
   const { patch } = call;
   if (patch === undefined) {
@@ -127,10 +132,10 @@ function checkPatch(call: Call, services: Services): SentPatch {
   return patch;
 }
 
-/** @throws FhirError `patch-invalid` where it has no operation, and for each fault as a resource */
+/** @throws FhirError `patch-invalid` if the patch has no operation, and each fault that validation finds */
 function checkFhirPathPatch(patch: Resource, services: Services): void {
   const { parameter } = patch;
-  // What is wrong with an empty list is that a patch needs an operation; a list that is missing may be misspelt.
+  // An empty list gets the more helpful error below. A missing list is validated, because its name may be misspelt.
   if (!Array.isArray(parameter) || parameter.length > 0) validateParameters(patch, services);
   if (Array.isArray(parameter) && parameter.length > 0) return;
   const text = 'A FHIRPath Patch has at least one operation: a parameter with the name "operation"';

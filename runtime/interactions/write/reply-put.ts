@@ -6,10 +6,10 @@ import { replyWritten, versionPath } from './reply-written.js';
 import type { Target } from '../../core/write/write-plan.js';
 
 /**
- * The answer to a write of content: created, updated, or unchanged. Who named criteria, and no id, is told what they found,
- * also where the answer has no body. RFC 9110, 8.7
+ * The answer to a create or update: created, updated, or unchanged. After a conditional write `Content-Location` names the
+ * resource that matched the criteria, even if the answer has no body. RFC 9110, 8.7
  *
- * @param after absent: the version that was there is the right one already
+ * @param after the new version; absent if the current version has this content already
  */
 export function replyPut(call: Call, { current }: Target, after: StoredVersion | undefined): Reply {
   const live = liveVersion(current);
@@ -21,7 +21,7 @@ export function replyPut(call: Call, { current }: Target, after: StoredVersion |
 }
 
 /**
- * The answer to a conditional create of what is there: as if it had just been created, but for the status.
+ * The answer to a conditional create that found an existing resource: that of a create, but with status 200.
  * https://hl7.org/fhir/R5/http.html#ccreate
  */
 export function replyExisting(call: Call, { current }: Target): Reply {

@@ -4,7 +4,7 @@ import type { InteractionHandler } from '../../core/services.js';
 import { storeView } from '../../core/store-view.js';
 import type { Decided, WritePlanner } from '../../core/write/write-plan.js';
 
-/** The interaction that a planner of writes makes: plan, writeTarget, decide, write; the latter three until nobody interferes. */
+/** Makes an interaction of a write planner: plan, resolve the target, decide, write. Repeats the last three after a conflict. */
 export function runPlan(planner: WritePlanner): InteractionHandler {
   return async (call, services) => {
     const { store } = services;
@@ -23,7 +23,7 @@ export function runPlan(planner: WritePlanner): InteractionHandler {
       if (written.length === 0) await plan.drop?.();
       return result.reply(written);
     } catch (error) {
-      // A store that failed may have written all the same, or be about to. The sweep finds out.
+      // A failed store may have written the changes, or may still write them. The sweep decides later.
       if (error instanceof FhirError && error.status < 500) await plan.drop?.();
       throw error;
     }

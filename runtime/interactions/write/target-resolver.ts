@@ -8,10 +8,10 @@ import type { Services } from '../../core/services.js';
 import { targetOf, typeOf } from '../../core/target.js';
 import type { WritePlan } from '../../core/write/write-plan.js';
 
-/** The part of a plan that finds out which resource a write is about. */
+/** The part of a plan that determines which resource a write changes. */
 export type TargetResolver = Pick<WritePlan, 'keys' | 'resolveTarget'>;
 
-/** Of a create, be it conditional. @throws FhirError for criteria that cannot be used */
+/** Resolver of a create or conditional create. @throws FhirError for unusable criteria */
 export async function createResolver(call: Call, services: Services): Promise<TargetResolver> {
   const type = typeOf(call);
   const criteria = await readIfNoneExist(call, type, services);
@@ -22,19 +22,19 @@ export async function createResolver(call: Call, services: Services): Promise<Ta
   };
 }
 
-/** Of an update of what the URL names. @throws FhirError `header-invalid` */
+/** Resolver of an update by id. @throws FhirError `header-invalid` */
 export function updateResolver(call: Call): TargetResolver {
   const { type, id } = targetOf(call);
-  // Before anything is looked up: it would be told of what may be seen alone.
+  // Parsed before the lookup: otherwise a malformed header would be reported only for resources that the client may see.
   readEtags(call.conditions);
   return { keys: [`${type}/${id}`], resolveTarget: (view) => targetById(type, id, call.conditions, view) };
 }
 
 /**
- * Of a conditional update.
+ * Resolver of a conditional update.
  *
  * @param sent the id in the body
- * @throws FhirError for criteria that cannot be used
+ * @throws FhirError for unusable criteria
  */
 export async function conditionalResolver(
   call: Call,

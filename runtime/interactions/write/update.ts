@@ -7,8 +7,8 @@ import { validateResource } from '../../core/write/validate-resource.js';
 import type { WritePlanner } from '../../core/write/write-plan.js';
 
 /**
- * `PUT [base]/[type]/[id]`: new content; creates what is not there or was deleted. Content equal to the current
- * version keeps it. https://hl7.org/fhir/R5/http.html#update
+ * `PUT [base]/[type]/[id]`: new content. Creates a resource that is missing or deleted. Writes no new version if the content
+ * equals the current one. https://hl7.org/fhir/R5/http.html#update
  */
 export const planUpdate: WritePlanner = async (call, services) => {
   checkParameters(call);
@@ -20,12 +20,12 @@ export const planUpdate: WritePlanner = async (call, services) => {
 };
 
 /**
- * `PUT [base]/[type]?…`: the same for the one resource that criteria find, or a new one. What was written need not fulfil
- * the criteria: the specification does not ask for that. https://hl7.org/fhir/R5/http.html#cond-update
+ * `PUT [base]/[type]?…`: the same for the one resource that matches the criteria, or a new one. The new content need not
+ * match the criteria: the specification does not ask for that. https://hl7.org/fhir/R5/http.html#cond-update
  */
 export const planConditionalUpdate: WritePlanner = async (call, services) => {
   const resource = checkResource(call.body, typeOf(call));
-  const aimer = await conditionalResolver(call, sentId(resource), services);
+  const resolver = await conditionalResolver(call, sentId(resource), services);
   validateResource(resource, call, services);
-  return putPlan(call, aimer, resource, services);
+  return putPlan(call, resolver, resource, services);
 };

@@ -5,7 +5,7 @@ import type { Services } from '../../core/services.js';
 import { validateResource } from '../../core/write/validate-resource.js';
 
 /**
- * Validates a FHIRPath Patch as any resource, so that what is misspelt in it is not left undone.
+ * Validates a FHIRPath Patch like any resource, so that a misspelt part is reported instead of ignored.
  *
  * @throws FhirError with an issue for each fault
  */
@@ -14,9 +14,9 @@ export function validateParameters(patch: Resource, services: Pick<Services, 'va
 }
 
 /**
- * Validates what a patch makes.
+ * Validates the result of a patch.
  *
- * @throws FhirError with an issue for each fault, which says that it is one of a resource that the client did not send
+ * @throws FhirError with an issue for each fault, which says that it is in the patched resource
  */
 export function validatePatched(
   patched: Resource,
@@ -38,7 +38,7 @@ function validateAnd(change: (issue: Issue) => Issue, resource: Resource, servic
   }
 }
 
-/** A parameter cannot hold an Extension, which is what people try first. https://hl7.org/fhir/R5/fhirpatch.html#anonymous */
+/** Adds a hint for clients that send an Extension as the value of a parameter. https://hl7.org/fhir/R5/fhirpatch.html#anonymous */
 function withForm(issue: Issue): Issue {
   if (issue.code !== 'unknown-property' || issue.expression?.endsWith('.valueExtension') !== true) return issue;
   const place = `${issue.expression}: `;
@@ -48,7 +48,7 @@ function withForm(issue: Issue): Issue {
   };
 }
 
-/** Who removes the last item with JSON Patch leaves a list without items, which FHIR does not have. */
+/** Hint for a JSON Patch that removes the last item of a list: FHIR has no empty lists. */
 function remedyOf({ code, expression = '' }: Issue): string {
   if (code !== 'empty-array') return '';
   const pointer = expression

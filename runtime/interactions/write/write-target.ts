@@ -5,13 +5,13 @@ import { matchCriteria, type Criteria } from '../../core/search/criteria.js';
 import { checkWrite, liveVersion } from '../../core/write/preconditions.js';
 import type { WriteTarget, Target, WriteView } from '../../core/write/write-plan.js';
 
-/** What conditional deletion removes at once, at most. */
+/** Greatest number of resources that one conditional delete removes. */
 export const MAX_DELETED = 1000;
 
 /**
- * The resource that a conditional write is about, its preconditions checked; undefined: there is none.
+ * The resource that matches the criteria of a conditional write, its preconditions checked; undefined if none matches.
  *
- * @throws FhirError `precondition-failed` where there are several
+ * @throws FhirError `precondition-failed` if several match
  */
 export async function findTarget(
   criteria: Criteria,
@@ -25,7 +25,7 @@ export async function findTarget(
   return { target: only === undefined ? undefined : { id: only.id, current: only }, preconditions };
 }
 
-/** The resource of a URL, its preconditions checked. */
+/** The target of a write by id, its preconditions checked. */
 export async function targetById(
   type: string,
   id: string,
@@ -38,8 +38,8 @@ export async function targetById(
 }
 
 /**
- * Where a conditional create goes: to a new id, or nowhere, where what is looked for is there already. That needs no precondition,
- * because nothing is written. https://hl7.org/fhir/R5/http.html#ccreate
+ * The target of a create: a new id, or the existing resource that matches the criteria. The latter needs no store
+ * precondition, because nothing is written. https://hl7.org/fhir/R5/http.html#ccreate
  *
  * @throws FhirError `precondition-failed`
  */
@@ -49,7 +49,7 @@ export async function targetForCreate(
   criteria: Criteria | undefined,
   view: WriteView,
 ): Promise<WriteTarget> {
-  // Nobody else makes this id, so that there is no need to look.
+  // The id is new and random, so no lookup is needed.
   if (criteria === undefined) return { type, targets: [{ id, current: undefined }], preconditions: [] };
   const { target, preconditions } = await findTarget(criteria, {}, view);
   if (target !== undefined) return { type, targets: [target], preconditions: [], exists: true };
@@ -57,10 +57,10 @@ export async function targetForCreate(
 }
 
 /**
- * Where a conditional update goes: to the resource that is found, or to a new one under the id of the body, or under one of
- * the server's. https://hl7.org/fhir/R5/http.html#cond-update
+ * The target of a conditional update: the resource that matches, or a new one with the id of the body or an id of the
+ * server's. https://hl7.org/fhir/R5/http.html#cond-update
  *
- * @param sentId the id in the body; absent: there is none
+ * @param ids the id in the body (`sent`), if there is one, and the id for a new resource otherwise (`made`)
  * @throws FhirError `precondition-failed`, `id-mismatch`, `id-taken`
  */
 export async function targetByCriteria(
@@ -86,7 +86,7 @@ export async function targetByCriteria(
   return { type, targets: [{ id: sent, current }], preconditions };
 }
 
-/** Says that criteria find too much. */
+/** The error for criteria that match too many resources. */
 export function several({ text, part }: Pick<Criteria, 'text' | 'part'>, what = 'Several resources fulfil'): FhirError {
   const shown = text.length > 200 ? `${text.slice(0, 200)}…` : text;
   const why = `${what} ${shown}; the criteria have to be more precise`;
@@ -96,7 +96,7 @@ export function several({ text, part }: Pick<Criteria, 'text' | 'part'>, what = 
   });
 }
 
-/** The one target of a write that always has one. */
+/** The target of a write that always has exactly one. */
 export function singleTarget({ targets: [target] }: WriteTarget): Target {
   if (target === undefined) throw new Error('a write without a target');
   return target;

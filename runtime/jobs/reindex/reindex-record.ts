@@ -3,32 +3,32 @@ import { SYSTEM_MAPS } from '../../store/system-maps.js';
 import type { Store } from '../../store/store.js';
 import { readIndexRecord, swapIndexRecord } from '../../core/definitions/index-status.js';
 
-/** How far the entries of one type are made anew, by whom. */
+/** Progress of reindexing one type. Stored as JSON in the system map of reindexing. */
 interface Position {
-  /** Definitions, and the time since which nobody writes by others. */
+  /** Hash of the definitions and the epoch of the index record: progress counts only while both are the same. */
   readonly by: string;
-  /** `FindPage.next` of the last page that was done; absent: none was. */
+  /** `FindPage.next` of the last reindexed page; absent before the first one. */
   readonly after?: string;
   readonly isDone: boolean;
 }
 
-/** What a store remembers of a reindexing, so that it can go on. */
+/** Progress of a reindexing, kept in the store so that an interrupted run can resume. */
 export interface ReindexRecord {
-  /** Whether a type is done, or where to go on with it. */
+  /** Whether a type is done, or the cursor to resume at. */
   read(type: string): Promise<Pick<Position, 'after' | 'isDone'>>;
-  /** Remembers a place in a type; not where another process is through with it already. */
+  /** Saves a cursor in a type, unless another process has already finished the type. */
   advance(type: string, after: string): Promise<void>;
   finish(type: string): Promise<void>;
   /**
-   * Searches by the parameters of these types are right from now on, and by what they inherit if no other type is left.
+   * Marks the index of these types as current. Parameters that types share are marked when all types are done.
    *
    * @param all types that have resources
-   * @throws Error where somebody has begun to write by other definitions
+   * @throws Error if a process with other definitions has begun to write
    */
   settle(types: readonly string[], all: readonly string[]): Promise<void>;
 }
 
-/** What was done by other definitions, or before others wrote, counts no more. */
+/** Opens the record of the maker's definitions. Progress made with other definitions, or in an earlier epoch, is ignored. */
 export async function openReindexRecord(store: Pick<Store, 'maps'>, maker: IndexMaker): Promise<ReindexRecord> {
   const { maps } = store;
   const epoch = (await readIndexRecord(store)).record?.epoch ?? 0;
@@ -70,7 +70,7 @@ export async function openReindexRecord(store: Pick<Store, 'maps'>, maker: Index
           return;
         }
       }
-      // Whoever begins again when all is current wants it all anew.
+      // A reindexing that is started while the index is current has to process everything again.
       for (const type of new Set([...types, ...all])) await maps.delete(SYSTEM_MAPS.reindex, type);
     },
   };

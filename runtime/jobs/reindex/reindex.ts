@@ -12,35 +12,35 @@ import { cutByMembers } from '../../store/write-contained.js';
 import type { ReindexRecord } from './reindex-record.js';
 import type { Services } from '../../core/services.js';
 
-/** What reindexing works with. */
+/** What reindexing needs. */
 export interface ReindexJob extends Pick<Services, 'extract'> {
   readonly store: Pick<Store, 'find' | 'reindex'>;
   readonly record: ReindexRecord;
-  /** Aborts: it stops after the page in hand. */
+  /** When it aborts, reindexing stops after the current page. */
   readonly signal: AbortSignal;
-  /** Told how many resources were looked at. */
+  /** Called after each page with its number of resources. */
   readonly onStep: (count: number) => void;
-  /** Absent: those where the configuration says nothing. */
+  /** Absent: the default limits. */
   readonly limits?: Pick<Limits, 'resource'>;
-  /** Told of a resource that contains some that searches do not find, and why. */
+  /** Called for a resource with contained resources that searches cannot find, with the reason. */
   readonly onUnindexed?: (version: StoredVersion, reason: string) => void;
-  /** Does something again while the store says that it cannot serve at the moment. */
+  /** Retries an action while the store is temporarily unavailable. */
   readonly persist?: <T>(action: () => Promise<T>) => Promise<T>;
 }
 
-/** Text of one page, in characters, and most resources on it. */
+/** Greatest size of one page: JSON text in characters, and resources. */
 const PAGE_TEXT = 4 * 1024 * 1024;
 const MAX_PAGE = 500;
 
-/** Pages between two places that are remembered, counted in resources. */
+/** Resources between two saved cursors. */
 const REMEMBERED = 2000;
 
-/** Resources that are deeper than clients may write them now. */
+/** Greatest nesting of stored resources. Higher than the limit for clients, which may have been higher in the past. */
 const DEPTH = 10_000;
 
 /**
- * Makes the index entries of all resources of a type anew, page by page, while others read and write. What somebody
- * writes meanwhile is left alone: its entries are new. Goes on where it was stopped.
+ * Extracts the index entries of all resources of a type again, page by page, while clients read and write. Resources
+ * that a client writes meanwhile are skipped: their entries are new. Resumes at the saved cursor.
  *
  * @returns how many resources have new entries
  */
@@ -52,19 +52,19 @@ export async function reindexType(type: string, job: ReindexJob): Promise<number
   let replaced = 0;
   let size = 20;
   let unsaved = 0;
-  const pace = yieldToEventLoop();
+  const yieldIfDue = yieldToEventLoop();
   for (;;) {
     signal.throwIfAborted();
     const query = { type, where: EVERYTHING, sort: [], count: size, total: 'none' as const };
     const find = (from: string | undefined) =>
       persist(() => store.find({ ...query, ...(from !== undefined && { after: from }) }));
     const page: FindPage = await find(after).catch((error: unknown) => {
-      // A place that another version of the program remembered: the type is begun again.
+      // Another version of the program saved this cursor: start the type again.
       if (after === undefined || !(error instanceof FhirError) || error.code !== 'page-invalid') throw error;
       return find(undefined);
     });
     const items: Reindexed[] = [];
-    for (const version of page.versions) items.push(...(await toReindexed(version, job, pace)));
+    for (const version of page.versions) items.push(...(await toReindexed(version, job, yieldIfDue)));
     for (const piece of cutByMembers(items, ({ contained = [] }) => contained.length)) {
       replaced += await persist(() => store.reindex(piece));
     }
@@ -75,34 +75,34 @@ export async function reindexType(type: string, job: ReindexJob): Promise<number
     unsaved += page.versions.length;
     if (unsaved < REMEMBERED && !signal.aborted) continue;
     unsaved = 0;
-    const place = after;
-    await persist(() => record.advance(type, place));
+    const cursor = after;
+    await persist(() => record.advance(type, cursor));
   }
   await persist(() => record.finish(type));
   return replaced;
 }
 
-/** The next page has about so much text as one may have, if its resources are as large. */
+/** Page size at which the next page has about `PAGE_TEXT` characters, if its resources are as large as these. */
 function nextSize({ versions }: FindPage): number {
   const text = versions.reduce((sum, { json = '' }) => sum + json.length, 0);
   const each = Math.max(1, text / Math.max(1, versions.length));
   return Math.max(1, Math.min(MAX_PAGE, Math.floor(PAGE_TEXT / each)));
 }
 
-/** As on a write: without what the server sets itself. */
+/** The index entries, extracted as on a write: from the content without the `meta` elements that the server sets. */
 async function toReindexed(
   stored: StoredVersion,
   { extract, limits = DEFAULT_LIMITS, onUnindexed }: ReindexJob,
-  pace: Yield,
+  yieldIfDue: Yield,
 ): Promise<Reindexed[]> {
   const { type, id, version, json } = stored;
   if (json === undefined) return [];
   const content = readJson(json, DEPTH) as Resource;
   const resource = withMeta(content, id, clientMeta(content));
   const entries = extract(resource);
-  const { contained, isCut } = await extractContainedYielding(resource, extract, limits.resource, pace);
+  const { contained, isCut } = await extractContainedYielding(resource, extract, limits.resource, yieldIfDue);
   if (isCut) onUnindexed?.(stored, CUT_REASON);
   const all = isCut ? [...entries, CUT_ENTRY] : entries;
-  await pace();
+  await yieldIfDue();
   return [{ type, id, version, entries: fitWords(all, resource, json.length), contained }];
 }

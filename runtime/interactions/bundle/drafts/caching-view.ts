@@ -7,28 +7,28 @@ import type { Matches, WriteView } from '../../../core/write/write-plan.js';
 import { openBodyRoom, type BodyRoom } from '../body-budget.js';
 import { CriterionWalk, type WalkContext } from './criterion-walk.js';
 
-/** Resources that are read at once: their bodies are in memory together. */
+/** Resources per read: their bodies are in memory together. */
 const PIECE = 100;
 
-/** A resource that is read beforehand. */
+/** A resource to read in advance. */
 export interface WantedKey extends ResourceKey {
-  /** Whether more than its version matters. */
+  /** Whether its body is needed, not only its version. */
   readonly isWhole: boolean;
 }
 
-/** The store as one attempt of a transaction sees it. What was asked once is not asked again. */
+/** The store as seen by one attempt of a transaction. Each lookup is made once. */
 export interface CachingView extends WriteView {
-  /** As `match`, past some of what the store finds. @param isSkipped whose id is passed over; who was once is always */
+  /** As `match`, without the skipped resources. @param isSkipped tests an id; an id skipped once must always be skipped */
   matchOthers(type: string, where: Condition, most: number, isSkipped: (id: string) => boolean): Promise<Matches>;
-  /** A version that was found or read here, with its body. */
+  /** A version that this view returned, with its body. */
   whole: BodyRoom['whole'];
 }
 
 /**
- * Reads what is asked for beforehand in few goes. Bodies have an empty text where there are too many of them (`whole`).
+ * Makes a view, and reads the given resources in a few requests. Bodies beyond the budget are empty (see `whole`).
  *
- * @param keys what is read at once
- * @param signal aborts: nothing more is asked for
+ * @param keys the resources to read in advance
+ * @param signal when it aborts, no further request is made
  */
 export async function cachingView(
   store: Pick<Store, 'read' | 'readMany' | 'readVersion' | 'find'>,

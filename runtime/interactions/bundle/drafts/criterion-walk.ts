@@ -3,21 +3,21 @@ import type { Condition } from '../../../search/query/query.js';
 import type { Precondition, Store, StoredVersion } from '../../../store/store.js';
 import type { BodyRoom } from '../body-budget.js';
 
-/** Resources that one query asks for. */
+/** Greatest number of resources per query. */
 const PAGE = 500;
 
-/** Of those that a search found, the first ones that may be needed whole. */
+/** Number of the first matches whose bodies may be needed. */
 const WHOLE = 2;
 
-/** What all searches of a transaction may find together beyond the first few of each. */
+/** Greatest total number of matches of all searches of a transaction, not counting the first few of each. */
 export const MAX_FOUND = 100_000;
 
-/** What the searches of a transaction have found together. */
+/** Total number of matches of the searches of a transaction, not counting the first few of each. */
 export interface FoundCount {
   beyond: number;
 }
 
-/** What searches of one transaction have in common. */
+/** State shared by the searches of one transaction. */
 export interface WalkContext {
   readonly store: Pick<Store, 'find'>;
   readonly bodies: BodyRoom;
@@ -26,13 +26,13 @@ export interface WalkContext {
 }
 
 /**
- * What one criterion finds in the store, as far as it has been looked at: each resource is asked for once, however often and
- * however far somebody looks. Ids of all are kept, for the precondition; more only of those that nobody in the Bundle writes.
+ * The matches of one criterion in the store, read on demand. Each resource is read once, however often entries use the
+ * criterion. The ids of all matches are kept for the precondition; versions only of those that no entry writes.
  */
 export class CriterionWalk {
   private readonly ids: string[] = [];
-  /** Those that were not to be skipped when they were looked at last, in the order of ids. */
-  private left: readonly StoredVersion[] = [];
+  /** Matches that were not skipped at the latest call, in the order of ids. */
+  private remaining: readonly StoredVersion[] = [];
   private next: string | undefined;
   private isDone = false;
   private turn: Promise<unknown> = Promise.resolve();
@@ -47,19 +47,19 @@ export class CriterionWalk {
   }
 
   /**
-   * The first ones, no more than `most`, and what has to be found still: all of them, if these are fewer.
+   * The first `most` matches, and the precondition that the matches read so far stay the same.
    *
-   * @param isSkipped whose id is passed over; who was once is always
-   * @throws FhirError `too-costly` where that takes more than a transaction may have; then whoever asks again gets the same
+   * @param isSkipped tests an id; an id skipped once must always be skipped
+   * @throws FhirError `too-costly` beyond the limit of a transaction; later calls fail in the same way
    */
   first(
     most: number,
     isSkipped: (id: string) => boolean,
   ): Promise<{ readonly found: readonly StoredVersion[]; readonly precondition: Precondition }> {
     const found = this.turn.then(async () => {
-      this.left = this.left.filter(({ id }) => !isSkipped(id));
-      while (this.left.length < most && !this.isDone) await this.step(most - this.left.length, isSkipped);
-      return { found: this.left.slice(0, most), precondition: this.precondition };
+      this.remaining = this.remaining.filter(({ id }) => !isSkipped(id));
+      while (this.remaining.length < most && !this.isDone) await this.step(most - this.remaining.length, isSkipped);
+      return { found: this.remaining.slice(0, most), precondition: this.precondition };
     });
     found.catch(() => {});
     this.turn = found;
@@ -68,7 +68,7 @@ export class CriterionWalk {
 
   private async step(wanted: number, isSkipped: (id: string) => boolean): Promise<void> {
     const { store, bodies, count, signal } = this.context;
-    // Where what was found is passed over much more of that is likely to come.
+    // If the matches so far were skipped, many of the next ones are likely to be skipped too.
     const size = Math.min(PAGE, Math.max(wanted, 2 * this.ids.length));
     const query = { type: this.type, where: this.where, sort: [], count: size, total: 'none' as const };
     const { versions, next } = await store.find(
@@ -76,8 +76,11 @@ export class CriterionWalk {
       signal,
     );
     const more = versions.filter(({ id }) => !isSkipped(id));
-    const whole = Math.max(0, WHOLE - this.left.length);
-    this.left = [...this.left, ...more.map((version, i) => (i < whole ? bodies.keep(version) : bodies.head(version)))];
+    const whole = Math.max(0, WHOLE - this.remaining.length);
+    this.remaining = [
+      ...this.remaining,
+      ...more.map((version, i) => (i < whole ? bodies.keep(version) : bodies.head(version))),
+    ];
     count.beyond += Math.max(0, this.ids.length + versions.length - WHOLE) - Math.max(0, this.ids.length - WHOLE);
     for (const { id } of versions) this.ids.push(id);
     this.next = next;

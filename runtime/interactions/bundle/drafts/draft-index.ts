@@ -12,8 +12,8 @@ interface Kept<T> {
 }
 
 /**
- * Candidates of one type, so that thousands of conditions can be looked for in thousands of them: parameters that somebody asks for
- * are indexed from then on.
+ * Candidates of one type, indexed so that thousands of conditions can be tested against thousands of candidates. A parameter
+ * is indexed when a condition first uses it.
  */
 export class DraftIndex<T extends Candidate> {
   private readonly drafts: Kept<T>[] = [];
@@ -27,11 +27,11 @@ export class DraftIndex<T extends Candidate> {
     for (const [param, index] of this.params) addTo(index, place, byParam.get(param));
   }
 
-  /** Those that could fulfil a condition, each once, with the entries that the condition is about. */
+  /** Candidates that may fulfil a condition, each once, with their index entries of the condition's parameters. */
   *candidates(where: Condition): Iterable<{ readonly draft: T; readonly shown: Candidate }> {
     const params = paramsOf(where);
     const range = this.range(where);
-    // Whoever goes through them may pause, and others begin meanwhile.
+    // Local to this call, because iterations may be interleaved.
     const seen = new Set<number>();
     for (const place of range === undefined ? this.drafts.keys() : range.values()) {
       const found = this.drafts[place];
@@ -42,7 +42,7 @@ export class DraftIndex<T extends Candidate> {
     }
   }
 
-  /** Undefined: it may be any of them. */
+  /** The drafts that may fulfil a condition; undefined if the indexes exclude none. */
   private range(where: Condition): Range<number> | undefined {
     if ('all' in where) return fewest(where.all.map((each) => this.range(each)));
     if ('some' in where) {
@@ -92,7 +92,7 @@ function groupByParam(entries: readonly IndexEntry[]): ByParam {
   return groups;
 }
 
-/** All parameters that a condition is about, each once. */
+/** All parameters of a condition, each once. */
 function paramsOf(where: Condition): readonly string[] {
   const found = new Set<string>();
   const visit = (each: Condition): void => {

@@ -13,30 +13,30 @@ import type { Entry } from '../entry.js';
 import type { Yield } from '../../../fhir/yield-to-event-loop.js';
 import { inParallel } from '../in-parallel.js';
 
-/** Reads that are under way at a time. */
+/** Number of reads executed concurrently. */
 const WIDTH = 8;
 
 /**
- * Has the entries that read answered before anything is written, as far as can be known then: what is there and what will
- * be, and whether searches and histories can be understood. A transaction with one that fails is not accepted.
+ * Executes the entries that read before anything is written: reads on the store with the pending changes; of searches and
+ * histories, only the parameters are checked. If one fails, the transaction is rejected.
  * https://hl7.org/fhir/R5/http.html#transaction-response
  *
  * @param changes what the transaction is about to write
- * @throws FhirError with what is wrong with each of them
+ * @throws FhirError with the faults of all entries that read
  */
 export async function dryRunReads(
   reads: readonly Entry[],
   changes: readonly Change[],
   bundle: Call,
   services: BundleServices,
-  pace: Yield,
+  yieldIfDue: Yield,
 ): Promise<void> {
   if (reads.length === 0) return;
   const store = storeAhead(services.store, changes, bundle.principal.access);
   const ahead = { ...services, store, indexStatus: NOTHING_INDEXED };
   const faults = new Map<number, FhirError>();
   await inParallel(reads, WIDTH, async (entry) => {
-    await pace();
+    await yieldIfDue();
     try {
       await services.entries.handle(
         callOf(entry, bundle),
@@ -50,10 +50,10 @@ export async function dryRunReads(
   throwFaults(faults);
 }
 
-/** What is ahead stands in no index yet, so that contents have to tell who sees it. */
+/** Pending changes are not in any index yet, so their visibility has to be decided by content. */
 const NOTHING_INDEXED: IndexStatus = { notCurrent: () => Promise.resolve(['']) };
 
-/** The store as it will be, with as much of each resource as reads need to succeed; searches and histories are not done. */
+/** The store with the pending changes, with as much content as reads need to succeed. Searches and histories are empty. */
 function storeAhead(store: Store, changes: readonly Change[], access: Access): Store {
   const now = Date.now();
   const written = new Map(changes.map((change) => [`${change.type}/${change.id}`, versionOf(change, now, access)]));
@@ -79,7 +79,7 @@ function storeAhead(store: Store, changes: readonly Change[], access: Access): S
 function versionOf({ type, id, expected, body }: Change, now: number, access: Access): StoredVersion {
   const head = { type, id, version: expected + 1, lastUpdated: now };
   if (body === undefined) return head;
-  // Its content may decide on who sees it.
+  // Visibility may depend on its content.
   const isWhole = access !== OPEN_ACCESS && isJudged(type, access.on(type, 'r'));
   return { ...head, json: isWhole ? stampBody(body, head.version, now) : JSON.stringify({ resourceType: type, id }) };
 }

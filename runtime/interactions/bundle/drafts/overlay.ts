@@ -8,7 +8,7 @@ import type { WriteView } from '../../../core/write/write-plan.js';
 import { DraftIndex } from './draft-index.js';
 import type { CachingView } from './caching-view.js';
 
-/** What an entry makes of a resource, before it is written. */
+/** A pending version of a resource that an entry will write. */
 export interface Draft {
   readonly type: string;
   readonly id: string;
@@ -17,35 +17,35 @@ export interface Draft {
   readonly entries: readonly IndexEntry[];
 }
 
-/** The store together with what earlier entries make of it. */
+/** The store with the pending changes of earlier entries. */
 export interface Overlay extends WriteView {
-  /** An entry deletes a resource. */
+  /** Adds a deletion. */
   remove(type: string, id: string): void;
-  /** An entry writes a resource; without entries nobody searches its type in this Bundle. */
+  /** Adds a write. Its index entries may be empty if no entry of the Bundle searches the type. */
   put(draft: Draft): void;
 }
 
 /**
- * Lays the entries of a transaction over the store: conditions see what those before them did.
+ * Lays the changes of a transaction over the store: conditions see the changes of earlier entries.
  * https://hl7.org/fhir/R5/http.html#trules
  *
- * @param now the time of what is not written yet, in milliseconds since the epoch
+ * @param now `lastUpdated` of pending versions, in milliseconds since the epoch
  */
 export function overlay(
   store: Pick<CachingView, 'read' | 'match' | 'matchOthers'>,
-  pace: Yield,
+  yieldIfDue: Yield,
   now: number = Date.now(),
 ): Overlay {
   const types = new Map<string, OfType>();
   const ofType = (type: string): OfType => {
     let found = types.get(type);
-    if (found === undefined) types.set(type, (found = new OfType(now, pace)));
+    if (found === undefined) types.set(type, (found = new OfType(now, yieldIfDue)));
     return found;
   };
   const match: Overlay['match'] = async (type, where, most) => {
     const own = types.get(type);
     if (own === undefined) return store.match(type, where, most);
-    // Some of what the store finds may be gone, or changed so that it is not found any more.
+    // A match in the store may have been deleted, or changed so that it no longer matches.
     const { found, precondition } = await store.matchOthers(type, where, most, (id) => own.touched.has(id));
     const drafts = await own.find(where, most);
     if (drafts.length === 0) return { found, precondition };
@@ -65,18 +65,18 @@ export function overlay(
   };
 }
 
-/** Candidates between two looks at the clock. */
+/** Candidates between two checks whether to yield. */
 const STRIDE = 64;
 
-/** Entries of one type. */
+/** Pending changes of one type. */
 class OfType {
-  /** Ids of resources that are not as the store has them. */
+  /** Ids of resources with pending changes. */
   readonly touched = new Set<string>();
   private readonly drafts = new DraftIndex<Draft & { readonly lastUpdated: number }>();
 
   constructor(
     private readonly now: number,
-    private readonly pace: Yield,
+    private readonly yieldIfDue: Yield,
   ) {}
 
   put(draft: Draft): void {
@@ -84,13 +84,13 @@ class OfType {
     this.drafts.add({ ...draft, lastUpdated: this.now });
   }
 
-  /** Some that fulfil a condition, no more than `most`. */
+  /** At most `most` drafts that fulfil a condition. */
   async find(where: Condition, most: number): Promise<readonly StoredVersion[]> {
     const found: StoredVersion[] = [];
     let looked = 0;
     for (const { draft, shown } of this.drafts.candidates(where)) {
       if (found.length >= most) break;
-      if (++looked % STRIDE === 0) await this.pace();
+      if (++looked % STRIDE === 0) await this.yieldIfDue();
       if (!matches(where, shown)) continue;
       const { type, id, version, lastUpdated } = draft;
       found.push({ type, id, version, lastUpdated, json: '' });

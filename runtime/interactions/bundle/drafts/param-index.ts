@@ -3,24 +3,24 @@ import { asciiLower } from '../../../search/query/ascii-lower.js';
 import type { Interval, Ends, ValueTest } from '../../../search/query/query.js';
 import { sortedRuns, type Range, type SortedRuns } from './sorted-runs.js';
 
-/** A place in a list of drafts. */
+/** Index in a list of drafts. */
 type Place = number;
 
-/** What is under the same name. */
+/** Drafts by exact value. */
 type Buckets = Map<string, Place[]>;
 
 /**
- * Drafts by their entries of one search parameter: for a test the few that can fulfil it, where its kind allows that, and
- * others all that have the parameter. Whoever asks checks them.
+ * Drafts by their entries of one search parameter. For a test it finds the few drafts that can fulfil it if the kind of test
+ * can be indexed, otherwise all that have the parameter. The caller has to check each draft.
  */
 export class ParamIndex {
-  /** All that have an entry. */
+  /** All drafts with an entry. */
   private readonly all: Place[] = [];
   private readonly exact: Buckets = new Map();
   private readonly texts = new Map<string, SortedRuns<string, Place>>();
   private readonly lows = new Map<string, SortedRuns<number, Place>>();
   private readonly highs = new Map<string, SortedRuns<number, Place>>();
-  /** Of composites, by the place of the component. */
+  /** Of composites, by the index of the component. */
   private readonly parts: ParamIndex[] = [];
 
   /** @param entries of this parameter, at least one */
@@ -41,12 +41,12 @@ export class ParamIndex {
     return bucket(this.all);
   }
 
-  /** Those that can fulfil some of the tests. */
+  /** Drafts that can fulfil at least one of the tests. */
   any(tests: readonly ValueTest[]): Range<Place> {
     return together(tests.map((test) => this.one(test)));
   }
 
-  /** Those that can fulfil, for some of the alternatives, every component. */
+  /** Drafts that can fulfil every component of at least one alternative. */
   composite(alternatives: readonly (readonly (readonly ValueTest[])[])[]): Range<Place> {
     return together(
       alternatives.map((tests) => fewest(tests.map((any, i) => this.parts[i]?.any(any) ?? NONE)) ?? this.everyone),
@@ -84,7 +84,7 @@ export class ParamIndex {
   }
 
   private addSpan(place: Place, name: string, { low = -Infinity, high = Infinity }: Span): void {
-    // Nobody keeps a Period from ending before it begins.
+    // A stored Period may end before it begins.
     if (low > high) return put(this.exact, `crossed\n${name}`, place);
     runsOf(this.lows, name).add(low, place);
     runsOf(this.highs, name).add(high, place);
@@ -138,7 +138,7 @@ export class ParamIndex {
     return this.texts.get(name)?.between((text) => text < start, isAfter) ?? NONE;
   }
 
-  /** Where no low end lies above its high end, what bounds one of them from one side bounds the other one too. */
+  /** As `low` is not above `high` in any span, an upper limit for `high` also limits `low`, and a lower one for `low` limits `high`. */
   private within(name: string, { low = {}, high = {} }: Ends): Range<Place> {
     const byLow = this.lows.get(name)?.between(below(low), above(low, high)) ?? NONE;
     const byHigh = this.highs.get(name)?.between(below(low, high), above(high)) ?? NONE;
@@ -157,7 +157,7 @@ interface Span {
   readonly high?: number;
 }
 
-/** Of a point both ends are the value. */
+/** The span of a value: a single point if it has no `low` and `high`. */
 function spanOf({ value, low, high }: Span & { readonly value: number }): Span {
   return low === undefined && high === undefined ? { low: value, high: value } : { ...span(low, high) };
 }
@@ -182,7 +182,7 @@ function bucket(places: readonly Place[]): Range<Place> {
   return { count: places.length, values: () => places };
 }
 
-/** All that are in some of them; what is in several may come several times. */
+/** The union of ranges. An item of several ranges may occur several times. */
 export function together(ranges: readonly Range<Place>[]): Range<Place> {
   const [only, second] = ranges;
   if (only !== undefined && second === undefined) return only;
@@ -194,7 +194,7 @@ export function together(ranges: readonly Range<Place>[]): Range<Place> {
   };
 }
 
-/** The smallest of them; undefined: there are none. */
+/** The smallest of the ranges; undefined if there is none. */
 export function fewest(ranges: readonly (Range<Place> | undefined)[]): Range<Place> | undefined {
   let least: Range<Place> | undefined;
   for (const range of ranges)

@@ -1,11 +1,11 @@
-/** Values in an order, with something at each; a value may come often. Adding one takes logarithmic time, in the mean. */
+/** A sorted multimap. Adding an item takes logarithmic time, amortized. */
 export interface SortedRuns<K, V> {
   add(key: K, value: V): void;
   /**
-   * What lies between two bounds.
+   * The values of a range of keys.
    *
-   * @param isBefore whether a key lies before the range: of keys in order, all that do come first
-   * @param isAfter whether it lies after the range: all that do come last
+   * @param isBefore whether a key is before the range; must hold for a prefix of the sorted keys
+   * @param isAfter whether a key is after the range; must hold for a suffix of the sorted keys
    */
   between(isBefore: (key: K) => boolean, isAfter: (key: K) => boolean): Range<V>;
 }
@@ -21,7 +21,7 @@ interface Item<K, V> {
   readonly value: V;
 }
 
-/** Sorted lists, each longer than the next one: those of equal length become one. */
+/** Keeps sorted lists, each longer than the next one; lists of equal length are merged. */
 export function sortedRuns<K extends string | number, V>(): SortedRuns<K, V> {
   const runs: Item<K, V>[][] = [];
   return {
@@ -67,7 +67,7 @@ function merge<K extends string | number, V>(one: readonly Item<K, V>[], other: 
   return merged;
 }
 
-/** The first place where it holds, which then holds to the end; the length: nowhere. */
+/** The first index where `holds` is true, which is then true to the end; the length if there is none. */
 function firstPlace<T>(items: readonly T[], holds: (item: T) => boolean): number {
   let low = 0;
   let high = items.length;

@@ -11,14 +11,14 @@ import { locateLink } from '../links/locate.js';
 import { findPatchLinks } from '../links/patch-links.js';
 import type { Placeholders } from '../links/placeholders.js';
 
-/** An entry that writes, before anything is looked up for it. Faults are told with those that are found later. */
+/** An entry that writes, before any lookup. Its faults are reported together with those found later. */
 export interface Draft {
   readonly entry: Entry;
   readonly call: Call | FhirError;
   readonly links: readonly Link[] | FhirError;
 }
 
-/** Reads what an entry refers to. */
+/** Reads the call of an entry and its links to other entries. */
 export async function readDraft(
   entry: Entry,
   bundle: Call,

@@ -2,17 +2,17 @@ import type { JsonValue } from '../../../fhir/resource.js';
 import type { Link } from './links.js';
 import { replaceLinks } from './narrative-links.js';
 
-/** What links lead to, as far as it is known. */
+/** The targets of links, as far as they are known. */
 export interface Names {
   /** `Type/id` of an entry's resource. */
   readonly ofEntry: (index: number) => string | undefined;
-  /** `Type/id` of what criteria find. */
+  /** `Type/id` of the resource that matches the criteria. */
   readonly ofCriteria: (criteria: string) => string | undefined;
 }
 
 /**
- * Puts names in the place of links, in the resource that they were found in; it can be done again with others. What has no
- * name yet stays as it was sent.
+ * Replaces links by the names of their targets, in the resource that has the links. Can be repeated with other names. A link
+ * whose target has no name yet keeps the text that was sent.
  */
 export function applyLinks(links: readonly Link[], names: Names): void {
   for (const link of links) {

@@ -1,14 +1,14 @@
 import { FhirError } from '../../../fhir/errors.js';
 import { nearest } from '../../../fhir/nearest.js';
 
-/** What can be meant as a conditional reference only. */
+/** A relative URL with a query, which can only be a conditional reference. */
 const RELATIVE_SEARCH = /^[A-Za-z]*\?/;
 
 /**
- * `Type?…` of a conditional reference; undefined: it is another URL. https://hl7.org/fhir/R5/http.html#trules
+ * `Type?…` of a conditional reference; undefined for other URLs. https://hl7.org/fhir/R5/http.html#trules
  *
- * @param place where it stands
- * @throws FhirError where it names no type that there is: stored as it is it would lead nowhere
+ * @param place the FHIRPath of the reference
+ * @throws FhirError for an unknown type: the stored reference could not be resolved
  */
 export function criteriaOfReference(
   text: string,
@@ -26,7 +26,7 @@ export function criteriaOfReference(
   throw new FhirError('bundle-entry', `The conditional reference names ${what}${hint}`, { expression: place() });
 }
 
-/** The type that criteria look for. */
+/** The type that criteria search. */
 export function typeOfCriteria(criteria: string): string {
   return criteria.slice(0, criteria.indexOf('?'));
 }

@@ -6,9 +6,9 @@ import { visit, walkResource, type Link, type LinkFinder } from './links.js';
 const VALUE = 'value';
 
 /**
- * Links in the values of a FHIRPath Patch. A primitive is of the type of the element that gets it, whatever type the patch
- * says it has: `valueString` may be a reference. Paths are left alone, and so is what is malformed: applying the patch tells
- * of it. https://hl7.org/fhir/R5/fhirpatch.html
+ * Links in the values of a FHIRPath Patch. A primitive has the type of the element that it is assigned to, whatever type the
+ * patch states: `valueString` may be a reference. Paths and malformed parts have no links; applying the patch reports the
+ * latter. https://hl7.org/fhir/R5/fhirpatch.html
  *
  * @param type of the resource that is patched
  */
@@ -55,7 +55,7 @@ function walkPart(part: JsonObject, spot: Spot, name: string, finder: LinkFinder
   }
 }
 
-/** The type that a part says its value has, as it stands in the name of the value. */
+/** The type of a part's value, taken from the name `value[x]`. */
 function suffixOf(part: JsonObject): string | undefined {
   const key = Object.keys(part).find((each) => each.startsWith(VALUE));
   return key?.slice(VALUE.length);

@@ -3,21 +3,21 @@ import { childSpot, NOTHING, UNKNOWN, type Spot } from './link-spot.js';
 import { placeOfType } from './link-plan.js';
 import type { LinkFinder } from './links.js';
 
-/** Functions whose results are of the type of what they are called on. */
+/** Functions whose results have the type of their input. */
 const SAME: ReadonlySet<string> = new Set(
   'where first last tail skip take single intersect exclude distinct trace'.split(' '),
 );
 const CAST: ReadonlySet<string> = new Set(['ofType', 'as']);
 const NAME = /^(?:[A-Za-z_][A-Za-z0-9_]*|`[A-Za-z][A-Za-z0-9]*`)$/;
 
-/** A place, and the name that it has at the end of a path. */
+/** A spot, and the last name of the path to it. */
 export interface NamedSpot {
   readonly spot: Spot;
   readonly name: string;
 }
 
 /**
- * Where a path leads that begins at a resource, as far as its names tell; nowhere, where it cannot be read.
+ * The spot that a path from a resource leads to, as far as its names determine it; `NOTHING` if it cannot be parsed.
  *
  * @param suffix as in `childSpot`, for the name at the end
  */
@@ -52,12 +52,12 @@ function tokensOf(path: string): readonly string[] {
   try {
     return scanPath(path);
   } catch {
-    // Applying the patch says what is wrong with it.
+    // Applying the patch reports the fault.
     return [];
   }
 }
 
-/** Elements begin with a small letter. */
+/** Whether a token names the resource type: elements begin with a small letter. */
 function isRoot(token: string, type: string): boolean {
   return token === type || /^[A-Z]/.test(token);
 }

@@ -7,8 +7,8 @@ const VALUED: ReadonlySet<unknown> = new Set(['add', 'replace', 'test']);
 const INDEX = /^(?:[0-9]+|-)$/;
 
 /**
- * Links in the values of a JSON Patch, by the types of what the paths lead to. What is malformed has none: applying the
- * patch tells of it.
+ * Links in the values of a JSON Patch, by the types of the elements that its paths lead to. Malformed operations have none:
+ * applying the patch reports them.
  *
  * @param type of the resource that is patched
  */
@@ -18,7 +18,7 @@ export function findJsonPatchLinks(patch: JsonValue, type: string, finder: LinkF
   for (const operation of Array.isArray(patch) ? patch.filter(isObject) : []) {
     const { op, path, value } = operation;
     if (!VALUED.has(op) || typeof path !== 'string' || value === undefined) continue;
-    // No name of an element has a "~" or "/" in it.
+    // Names of elements have no "~" or "/", so the pointer needs no unescaping.
     const names = path
       .split('/')
       .slice(1)

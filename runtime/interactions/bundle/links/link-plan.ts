@@ -1,32 +1,32 @@
 import type { ElementRow, Tables, TypeRow } from '../../../contract/index.js';
 
-/** The tables that say where references and URIs stand. */
+/** The tables that define which elements are references and URIs. */
 export type LinkTables = Pick<Tables, 'types'>;
 
-/** What may stand under a name in JSON, as far as it can refer to a resource. */
+/** Kind of a JSON member that can refer to a resource. */
 export type LinkPlace =
   /** `Reference.reference`. */
   | 'reference'
-  /** A URI that names something, by `urn:` at most a resource of the Bundle. */
+  /** A URI as an identifier. Only as a `urn:` can it name a resource of the Bundle. */
   | 'name'
-  /** A URL that leads somewhere. */
+  /** A URL to be dereferenced. */
   | 'address'
   /** Narrative. */
   | 'xhtml'
-  /** A resource within the resource. */
+  /** A nested resource. */
   | 'resource'
   /** An object of a type. */
   | LinkPlan;
 
-/** Where in a type references and URIs can be, by name in JSON; names of what holds none are left out. */
+/** Members of a type that are or contain references and URIs, by JSON name; other members are left out. */
 export interface LinkPlan {
   readonly places: ReadonlyMap<string, LinkPlace>;
 }
 
 /**
- * Types whose values are replaced where they name a resource of the Bundle. Canonicals are not: they name a resource by its
- * `url`. Elements of type `uuid` and `oid` keep what was sent: `Patient/1` is no valid value there, and the stored resource
- * could never be updated again. https://hl7.org/fhir/R5/http.html#trules
+ * Types whose values are replaced if they name a resource of the Bundle. Not canonicals, which name a resource by its `url`.
+ * Elements of type `uuid` and `oid` keep what was sent: `Patient/1` is no valid value there, and the stored resource could
+ * never be updated again. https://hl7.org/fhir/R5/http.html#trules
  */
 const PRIMITIVES: Readonly<Record<string, LinkPlace>> = {
   uri: 'name',
@@ -36,14 +36,14 @@ const PRIMITIVES: Readonly<Record<string, LinkPlace>> = {
 
 const REFERENCE = 'Reference';
 
-/** What may stand where a value of a type is, other than in `Reference.reference`. */
+/** Kind of a value of a type, other than `Reference.reference`. */
 export function placeOfType(type: string, plans: (type: string) => LinkPlan | undefined): LinkPlace | undefined {
   return Object.hasOwn(PRIMITIVES, type) ? PRIMITIVES[type] : plans(type);
 }
 
 const known = new WeakMap<LinkTables['types'], (type: string) => LinkPlan | undefined>();
 
-/** Finds the plan of a type; each is made when it is first needed. */
+/** Returns a function that finds the plan of a type. Plans are made on first use. */
 export function linkPlans({ types }: LinkTables): (type: string) => LinkPlan | undefined {
   let find = known.get(types);
   if (find === undefined) known.set(types, (find = compile(types)));
@@ -61,7 +61,7 @@ function compile(types: readonly TypeRow[]): (type: string) => LinkPlan | undefi
   const make = (row: TypeRow): LinkPlan => {
     let places: ReadonlyMap<string, LinkPlace> | undefined;
     const plan: LinkPlan = {
-      // Types hold each other, so that each is looked into when it is needed.
+      // Types can be recursive, so the plan of each member is made when it is needed.
       get places() {
         return (places ??= new Map(elementsOf(row, rows).flatMap((element) => placesOf(row.name, element, find))));
       },
@@ -86,10 +86,10 @@ function placesOf(
     const key = choice === true ? name + type.charAt(0).toUpperCase() + type.slice(1) : name;
     if (type === 'Resource') return [[key, 'resource']];
     if (owner === REFERENCE && name === 'reference') return [[key, 'reference']];
-    // What an extension means is told by its URL, whatever else has that.
+    // The URL of an extension identifies its definition, and is never a link.
     if (owner === 'Extension' && name === 'url') return [];
     const place = PRIMITIVES[type] ?? find(type);
-    // Primitives have extensions too, beside their value.
+    // The extensions of a primitive are in a member of its own, `_name`.
     if (typeof place === 'object') return [[key, place]];
     const element = find('Element');
     const beside: [string, LinkPlace][] = element === undefined ? [] : [[`_${key}`, element]];

@@ -3,30 +3,30 @@ import { referenceTarget, targetOf, type LinkFinder, type LinkTarget } from './l
 import { isUrn } from './placeholders.js';
 
 /**
- * A place that a patch names: what can stand there as far as it can refer, and in which object the extensions of a
- * primitive are. Empty: nothing refers there.
+ * An element that a patch names: its kind, if it can refer to a resource (`place`), and the plan of the extensions of a
+ * primitive (`beside`). Empty if nothing in it can refer to a resource.
  */
 export interface Spot {
-  /** `unknown`: the patch does not say of what type it is, such as within a contained resource. */
+  /** `unknown`: the patch does not determine the type, such as in a contained resource. */
   readonly place?: LinkPlace | 'unknown';
   readonly beside?: LinkPlan;
 }
 
-/** Nothing refers there. */
+/** An element that cannot refer to a resource. */
 export const NOTHING: Spot = {};
-/** The patch does not tell what is there. */
+/** An element whose type the patch does not determine. */
 export const UNKNOWN: Spot = { place: 'unknown' };
 
-/** A resource of a type; what is in a Bundle refers to the entries of that one. */
+/** A resource of a type. References in a stored Bundle are to entries of that Bundle, so it has no links. */
 export function rootSpot(type: string, { plans }: Pick<LinkFinder, 'plans'>): Spot {
   const plan = type === 'Bundle' ? undefined : plans(type);
   return plan === undefined ? NOTHING : { place: plan };
 }
 
 /**
- * Where an element is, by its name in FHIRPath or XML, or a member, by its name in JSON.
+ * The spot of a child element, by its name in FHIRPath or XML, or of a member, by its name in JSON.
  *
- * @param suffix what the type of its value adds to the name of a choice, such as `Uri`, where that is known
+ * @param suffix type suffix of the name of a choice, such as `Uri`, if it is known
  */
 export function childSpot({ place, beside }: Spot, name: string, suffix?: string): Spot {
   if (place === 'unknown' || place === 'resource') return UNKNOWN;
@@ -49,10 +49,10 @@ function isChoice({ places }: LinkPlan, name: string): boolean {
 }
 
 /**
- * What a text leads to, if it refers. Where types are not known, what is called `reference` is a reference, `div` a
- * narrative, and any other text refers if the whole of it is a placeholder.
+ * The target of a text, if it is a link. If the type is unknown, an element named `reference` counts as a reference, `div` as
+ * a narrative, and any other text is a link if all of it is a placeholder.
  *
- * @param holder what has the text under `key`
+ * @param holder has the text under `key`
  * @param name the name of the element
  */
 export function spotTarget(

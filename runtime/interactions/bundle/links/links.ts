@@ -4,41 +4,41 @@ import type { LinkPlace, LinkPlan } from './link-plan.js';
 import { narrativeTargets } from './narrative-links.js';
 import { isUrn } from './placeholders.js';
 
-/** A value that names another entry's resource, or a search that finds it. */
+/** A value that refers to another entry's resource, or to a resource by criteria. */
 export interface Link {
-  /** Where it stands: `holder[key]`, in JSON or in the tree of an XML Patch, to be written again and again. */
+  /** The value is `holder[key]`, in JSON or in the tree of an XML Patch, and may be replaced several times. */
   readonly holder: object;
   readonly key: string | number;
-  /** As it was sent. */
+  /** The value that the client sent. */
   readonly text: string;
   readonly to: LinkTarget;
 }
 
-/** What a link leads to. */
+/** The target of a link. */
 export type LinkTarget =
   /** The resource of an entry; `rest` follows its name. */
   | { readonly entry: number; readonly rest: string }
-  /** What the criteria `Type?…` find. */
+  /** The resource that matches the criteria `Type?…`. */
   | { readonly criteria: string }
-  /** Narrative, in which the links are that stand here. */
+  /** Narrative: its links, and the entry that each refers to. */
   | { readonly narrative: ReadonlyMap<string, number> }
-  /** What is printed of a tree that the links before this one stand in. */
+  /** Text printed from a tree that has the links before this one. */
   | { readonly print: () => string };
 
-/** How references are recognised. */
+/** Functions that recognise references. */
 export interface LinkFinder {
   readonly plans: (type: string) => LinkPlan | undefined;
-  /** The entry that a text is about. */
+  /** The index of the entry that a text refers to. */
   readonly find: (text: string) => number | undefined;
-  /** Criteria `Type?…`, where the text of a reference is a conditional one. @throws FhirError where its type is none */
+  /** Criteria `Type?…` of a conditional reference; undefined for other texts. @throws FhirError for an unknown type */
   readonly criteriaOf: (text: string, holder: object, key: string | number) => string | undefined;
-  /** Told of `urn:` references that no entry has for its own. */
+  /** Called for a `urn:` reference that is not the `fullUrl` of any entry. */
   readonly onUnknown: (text: string, holder: object, key: string | number) => void;
 }
 
 /**
- * All links of a resource, found in one walk. What stands in plain text is none: an identifier may have the value of a
- * placeholder, and keeps it. https://hl7.org/fhir/R5/http.html#trules
+ * All links of a resource, found in one walk. Strings are not links: an identifier keeps its value even if that equals a
+ * placeholder. https://hl7.org/fhir/R5/http.html#trules
  */
 export function findLinks(resource: Resource, finder: LinkFinder): Link[] {
   const links: Link[] = [];
@@ -46,11 +46,11 @@ export function findLinks(resource: Resource, finder: LinkFinder): Link[] {
   return links;
 }
 
-/** Finds the links of a resource that stands in another; other values have none. */
+/** Finds the links of a nested resource. Values that are not resources have none. */
 export function walkResource(value: JsonValue, finder: LinkFinder, out: Link[]): void {
   if (!isObject(value)) return;
   const type = value['resourceType'];
-  // What refers within a document, say, refers to its own entries, and is stored with it.
+  // References in a nested Bundle, such as a document, are to its own entries and are stored unchanged.
   if (type === 'Bundle') return;
   const plan = typeof type === 'string' ? finder.plans(type) : undefined;
   if (plan !== undefined) walkObject(value, plan, finder, out);
@@ -69,7 +69,7 @@ function walkObject(object: JsonObject, { places }: LinkPlan, finder: LinkFinder
   }
 }
 
-/** Finds the links of what stands at a place. */
+/** Finds the links in a member of the given kind. */
 export function visit(
   holder: JsonObject | JsonValue[],
   key: string | number,
@@ -87,7 +87,7 @@ export function visit(
   }
 }
 
-/** What a text at a place leads to. */
+/** The target of a text of the given kind. */
 export function targetOf(
   holder: object,
   key: string | number,
@@ -103,14 +103,14 @@ export function targetOf(
   return place === 'address' || isUrn(text) ? findWithRest(text, finder) : undefined;
 }
 
-/** What the text of a reference leads to. */
+/** The target of the text of a reference. */
 export function referenceTarget(
   holder: object,
   key: string | number,
   text: string,
   finder: LinkFinder,
 ): LinkTarget | undefined {
-  // What is contained is told apart from all that lies outside.
+  // A reference to a contained resource never refers to an entry.
   if (text.startsWith('#')) return undefined;
   const criteria = text.includes('?') ? finder.criteriaOf(text, holder, key) : undefined;
   if (criteria !== undefined) return { criteria };
@@ -119,7 +119,7 @@ export function referenceTarget(
   return target;
 }
 
-/** What follows `#` is a place within the resource, and stays. */
+/** The entry that a URL refers to. Its fragment (`#…`), a position in the resource, is kept as `rest`. */
 export function findWithRest(
   text: string,
   { find }: Pick<LinkFinder, 'find'>,

@@ -1,10 +1,10 @@
 import { isObject, type JsonValue } from '../../../fhir/resource.js';
 
 /**
- * Where a link stands in the resource of an entry, as FHIRPath goes on from there: `.name[0].text`. What is found nowhere
- * in it is in the patch that is the content of a Binary.
+ * FHIRPath of a link relative to the resource of its entry: `.name[0].text`. A link that is not in the resource is in the
+ * patch that a Binary has as its content.
  *
- * @param holder what has it under `key`
+ * @param holder has the link under `key`
  */
 export function locateLink(root: JsonValue, holder: object, key: string | number): string {
   const path = search(root, holder, '');

@@ -2,15 +2,15 @@ import { FhirError } from '../../../fhir/errors.js';
 import { searchDefinitions, type SearchTables } from '../../../search/parse/definitions.js';
 import { isLinkName, splitLinkName } from '../../../search/parse/link-name.js';
 
-/** What stands for a name: the entry, or the text that takes its place. */
+/** Looks up a placeholder: its entry, or the text that replaces it. */
 export type Lookup<T> = (text: string) => T | undefined;
 
 /**
- * The parameters of a search in an entry, with the names of resources in the place of placeholders. Only references and
- * URIs have them: an identifier may have the value of a placeholder, and keeps it. `_id` takes the id alone.
+ * The search parameters of an entry, with placeholders replaced by the names of resources. Only in references and URIs: an
+ * identifier keeps its value even if that equals a placeholder. In `_id` a placeholder is replaced by the id alone.
  *
- * @param type the type that is searched; undefined: several
- * @param nameOf `Type/id` for a placeholder; undefined: it is none
+ * @param type the searched type; undefined if there are several
+ * @param nameOf `Type/id` for a placeholder; undefined for other texts
  */
 export function replaceInQuery(
   type: string | undefined,
@@ -30,7 +30,7 @@ export function replaceInQuery(
   return new URLSearchParams(pairs);
 }
 
-/** Entries whose placeholders stand in the parameters of a search. */
+/** Entries whose placeholders are in the parameters of a search. */
 export function entriesInQuery(
   type: string | undefined,
   params: URLSearchParams,
@@ -41,7 +41,7 @@ export function entriesInQuery(
   return new Set(values.flatMap((value) => value.split(',')).flatMap((part) => find(part) ?? []));
 }
 
-/** What stands at the end of a parameter's name: the id of a resource, or what refers to one; undefined: something else. */
+/** Whether the last parameter of a chain is an id or a reference; undefined for other kinds. */
 function endOf(type: string | undefined, name: string, tables: SearchTables): 'id' | 'reference' | undefined {
   const { types, last } = isLinkName(name)
     ? endOfLinks(type, name, tables)
@@ -57,7 +57,7 @@ function endOf(type: string | undefined, name: string, tables: SearchTables): 'i
   return refers ? 'reference' : undefined;
 }
 
-/** The types that a chain or reverse chain may lead to, and the parameter of theirs at its end. */
+/** The types that a chain or reverse chain may lead to, and its last parameter. */
 function endOfLinks(
   type: string | undefined,
   name: string,
@@ -77,7 +77,7 @@ function endOfLinks(
   return { types, last: link.last };
 }
 
-/** What is wrong with a name is told when the search is read. */
+/** Ignores faults of a parameter name, which are reported when the search is parsed. */
 function attempt<T>(work: () => T): T | undefined {
   try {
     return work();

@@ -1,11 +1,11 @@
 import { escapeAttribute } from '../../../format/xml/escape.js';
 
-/** Elements of a narrative that lead to something, and the attribute that says where. */
+/** Elements of a narrative with a URL, and the attribute that has it. */
 const ELEMENT = /<(?:a|img)\b(?:"[^"]*"|'[^']*'|[^>"'])*>/gi;
 const ATTRIBUTE = /(\s(?:href|src)\s*=\s*)("[^"]*"|'[^']*')/gi;
 
 /**
- * The entries that links and images of a narrative are about, by the text that stands there.
+ * The entries that links and images of a narrative refer to, by the text of the link.
  * https://hl7.org/fhir/R5/http.html#trules
  */
 export function narrativeTargets(div: string, find: (text: string) => number | undefined): ReadonlyMap<string, number> {
@@ -21,7 +21,7 @@ export function narrativeTargets(div: string, find: (text: string) => number | u
   return targets;
 }
 
-/** The narrative with other links in it. @param nameOf what takes the place of a text; undefined: it stays */
+/** The narrative with its links replaced. @param nameOf the replacement of a link; undefined to keep it */
 export function replaceLinks(div: string, nameOf: (text: string) => string | undefined): string {
   return div.replace(ELEMENT, (element) =>
     element.replace(ATTRIBUTE, (whole, start: string, quoted: string) => {
@@ -32,7 +32,7 @@ export function replaceLinks(div: string, nameOf: (text: string) => string | und
   );
 }
 
-/** XML has no other entities, and any character may be written as its number. https://www.w3.org/TR/xml/#sec-references */
+/** The predefined entities of XML, and character references by number. https://www.w3.org/TR/xml/#sec-references */
 const ENTITY = /&(?:(amp|lt|gt|quot|apos)|#(?:x([0-9a-fA-F]+)|([0-9]+)));/g;
 const ENTITIES: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'" };
 
@@ -44,7 +44,7 @@ function decode(text: string): string {
   });
 }
 
-/** What follows `#` is a place within the resource, and stays. */
+/** Splits a URL before its fragment (`#…`), which is kept as a position in the resource. */
 function split(quoted: string): { readonly place: string; readonly rest: string } {
   const text = decode(quoted.slice(1, -1)).trim();
   const hash = text.indexOf('#');

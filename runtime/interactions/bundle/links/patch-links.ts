@@ -5,8 +5,8 @@ import { findJsonPatchLinks } from './json-patch-links.js';
 import type { Link, LinkFinder } from './links.js';
 
 /**
- * Links in what a patch brings: values, not paths. They are those that a resource of the type would have there; where the
- * patch does not tell the type, `link-spot.ts` says what is taken for one.
+ * Links in the values of a patch, not in its paths. A value has the links that it would have in a resource of the type; if
+ * the patch does not determine the type of an element, the rules of `link-spot.ts` apply.
  *
  * @param type of the resource that is patched
  */
@@ -21,7 +21,7 @@ export async function findPatchLinks(patch: SentPatch, type: string, finder: Lin
   }
 }
 
-/** XML is text: a last link prints it again, with what the others put into its tree. */
+/** Links in the tree of an XML Patch. The last one prints the tree, with the replaced links, as the text of the patch. */
 async function findXmlPatchLinks(
   patch: SentPatch & { readonly format: 'xml' },
   type: string,
@@ -48,7 +48,7 @@ async function findXmlPatchLinks(
   return [...links, { holder: patch, key: 'text', text: patch.text, to: { print } }];
 }
 
-/** What is wrong with a patch is told when it is applied, as of any patch. */
+/** Ignores faults of a patch, which are reported when it is applied. */
 function orNothing<T>(read: () => T): T | undefined {
   try {
     return read();

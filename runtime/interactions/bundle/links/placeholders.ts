@@ -3,15 +3,15 @@ import { readReference } from '../../../path/reference-text.js';
 import { Phase, type Entry } from '../entry.js';
 import { entryPath } from '../entry-error.js';
 
-/** What entries call each other's resources before the server has given them their ids. */
+/** Names by which entries refer to each other's resources before the server assigns ids. */
 export interface Placeholders {
   /** Whether there are any. */
   readonly size: number;
   /**
-   * The entry that a reference is about; undefined: none of this Bundle.
+   * The entry that a reference refers to; undefined if it is no entry of this Bundle.
    *
-   * @param from the entry that it stands in
-   * @throws FhirError `bundle-placeholder` where two entries could be meant
+   * @param from the entry with the reference
+   * @throws FhirError `bundle-placeholder` if two entries match
    */
   find(text: string, from: Entry): number | undefined;
 }
@@ -19,20 +19,20 @@ export interface Placeholders {
 const AMBIGUOUS = -1;
 const URN = /^urn:(?:uuid|oid):/i;
 
-/** Whether a text is of the form that placeholders have. */
+/** Whether a text has the form of a placeholder. */
 export function isUrn(text: string): boolean {
   return URN.test(text);
 }
 
 /**
- * Collects what the entries that write are called: their `fullUrl`, which may be `urn:uuid:…`, `urn:oid:…` or the URL of a
- * resource anywhere; and, where there is none, `Type/id` of a resource that is created.
+ * Collects the names of the entries that write: their `fullUrl`, which may be `urn:uuid:…`, `urn:oid:…` or the URL of a
+ * resource on any server; for a create without a `fullUrl`, the `Type/id` in its resource.
  *
- * What is absolute is about the entry with this very URL, and what is relative about one with the same base: resources of
+ * An absolute reference refers to the entry with the same URL, a relative one to an entry with the same base: resources of
  * several servers may have the same `Type/id`. https://hl7.org/fhir/R5/bundle.html#references
  *
- * @param base URL of the FHIR base: what is relative in entries that have no base of their own may be relative to it
- * @throws FhirError `bundle-identity` where two entries have the same `fullUrl`
+ * @param base URL of the FHIR base, also used for relative references in entries that have no base of their own
+ * @throws FhirError `bundle-identity` if two entries have the same `fullUrl`
  */
 export function collectPlaceholders(entries: readonly Entry[], base: string): Placeholders {
   const byUrl = new Map<string, number>();
@@ -73,31 +73,31 @@ export function collectPlaceholders(entries: readonly Entry[], base: string): Pl
       if (history < 0) return undefined;
       const name = text.slice(0, history);
       const versioned = exact(name, from);
-      // A version of what is here is one that exists. Of what gets its id here nobody knows which one it will be, so that
-      // it refers to the resource.
-      const isHere = name.startsWith(`${base}/`) || (versioned !== undefined && ownNames.get(versioned) === name);
-      return isHere ? undefined : versioned;
+      // A version on this server exists already and is no link. The version that a new resource will get is unknown to the
+      // client, so a reference with a version of it refers to the resource.
+      const isLocal = name.startsWith(`${base}/`) || (versioned !== undefined && ownNames.get(versioned) === name);
+      return isLocal ? undefined : versioned;
     },
   };
 }
 
-/** UUIDs are written in either case. RFC 9562, 4 */
+/** Lower case for URNs: UUIDs are case-insensitive. RFC 9562, 4 */
 function keyOf(url: string): string {
   return isUrn(url) ? url.toLowerCase() : url;
 }
 
-/** The name of a resource that is created, as it was where it comes from. */
+/** The name that a created resource had at its source. */
 function sentName({ fullUrl, resource, phase }: Entry): string | undefined {
   const id = fullUrl === undefined && phase === Phase.Create ? resource?.['id'] : undefined;
   return resource === undefined || typeof id !== 'string' ? undefined : `${resource.resourceType}/${id}`;
 }
 
-/** The name that an entry writes to, whatever else is in the Bundle. */
+/** `Type/id` in the URL of an update or patch, which does not depend on other entries. */
 function ownName({ route: { interaction, type, id } }: Entry): string | undefined {
   return interaction === 'update' || interaction === 'patch' ? `${type}/${id}` : undefined;
 }
 
-/** The base that relative references of an entry are relative to. https://hl7.org/fhir/R5/bundle.html#references */
+/** The base of the relative references in an entry. https://hl7.org/fhir/R5/bundle.html#references */
 function rootOf(fullUrl: string | undefined): string | undefined {
   return fullUrl === undefined || isUrn(fullUrl) ? undefined : readReference(fullUrl)?.base;
 }

@@ -9,10 +9,10 @@ import { replaceInQuery } from './match-url.js';
 import { inParallel } from '../in-parallel.js';
 import type { Step } from '../steps.js';
 
-/** Searches that are under way at a time. */
+/** Number of searches executed concurrently. */
 const WIDTH = 16;
 
-/** A conditional reference, where it stands first. */
+/** The first occurrence of a conditional reference. */
 interface Place {
   readonly step: Step;
   readonly holder: object;
@@ -31,10 +31,11 @@ export function collectCriteria(steps: readonly Step[]): ReadonlyMap<string, Pla
 }
 
 /**
- * The one resource that each of the criteria finds, in the store together with what the Bundle makes of it.
+ * The one resource that matches each of the criteria, in the store with the changes of the Bundle.
  *
  * @param nameOf the name of the resource that a placeholder stands for
- * @throws FhirError `not-found` where there is none, `precondition-failed` where there are several, with all of these, each at its first reference
+ * @throws FhirError with an issue at the first reference of each of the criteria that fail: `not-found` if no resource
+ * matches, `precondition-failed` if several do
  */
 export async function resolveReferences(
   criteria: ReadonlyMap<string, Place>,

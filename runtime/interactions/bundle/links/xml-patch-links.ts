@@ -6,12 +6,12 @@ import { childSpot, NOTHING, rootSpot, spotTarget, UNKNOWN, type Spot } from './
 import { findWithRest, type Link, type LinkFinder } from './links.js';
 
 const XHTML: Spot = { place: 'xhtml' };
-/** Elements of a narrative that lead to something, and the attributes that say where. */
+/** Elements of a narrative with a URL, and the attributes that have it. */
 const LINKING: ReadonlySet<string> = new Set(['a', 'img']);
 const LEADING: ReadonlySet<string> = new Set(['href', 'src']);
 
 /**
- * Links in what an operation of an XML Patch brings. What holds one is marked as changed.
+ * Links in the content of an operation of an XML Patch. Nodes with a link are marked as changed.
  *
  * @param type of the resource that is patched
  */
@@ -40,7 +40,7 @@ interface Placed {
 }
 
 function place(steps: readonly XmlStep[], type: string, finder: LinkFinder): Placed {
-  // The root stands where any resource could.
+  // The document node may have a resource of any type as its root.
   let at: Placed = { spot: { place: 'resource' }, name: '' };
   steps.forEach((step, i) => {
     const name = step.kind === 'element' ? step.name?.local : undefined;
@@ -79,7 +79,7 @@ function walk(nodes: readonly XmlNode[], spot: Spot, finder: LinkFinder, out: Li
   }
 }
 
-/** The text of an operation, as the value of an attribute of the element at a place. */
+/** Links in the text of an operation that becomes the value of an attribute. */
 function text(operation: XmlElement, attribute: string, { spot, name }: Placed, finder: LinkFinder, out: Link[]): void {
   for (const node of operation.children) {
     if (node.kind !== 'text') continue;
@@ -90,7 +90,7 @@ function text(operation: XmlElement, attribute: string, { spot, name }: Placed, 
   }
 }
 
-/** @param holder what has the value of the attribute under `key` */
+/** Adds the link in the value of an attribute, if it is one. @param holder has the value under `key` */
 function target(
   holder: object,
   key: 'value' | 'text',
