@@ -1,5 +1,5 @@
 import type { Principal } from '../auth/scopes/principal.js';
-import type { Interaction } from '../contract/index.js';
+import type { Interaction, Level } from '../contract/index.js';
 import type { JsonObject, JsonValue, Resource } from '../fhir/resource.js';
 
 /** Conditions that a client sets with headers. https://hl7.org/fhir/R5/http.html#concurrency */
@@ -49,6 +49,10 @@ export interface Trace {
 /** One request, whether it came over HTTP, as an entry of a Bundle, or from a test. */
 export interface Call {
   readonly interaction: Interaction;
+  /** `OperationRow.id`; present exactly where the interaction is `operation`. */
+  readonly operation?: string;
+  /** The level at which the operation is called. */
+  readonly level?: Level;
   /** Where it comes from, for the audit; absent: from within the server. */
   readonly trace?: Trace;
   /** Whoever asks. What the interaction does is bounded by what that may see and do; there is no call without. */

@@ -19,7 +19,16 @@ import type { SearchSettings } from './search/search-settings.js';
 /** The tables that interactions read. */
 export type ServiceTables = Pick<
   Tables,
-  'origin' | 'resourceTypes' | 'routes' | 'capabilities' | 'search' | 'compartments' | 'types' | 'scopes'
+  | 'origin'
+  | 'resourceTypes'
+  | 'routes'
+  | 'capabilities'
+  | 'search'
+  | 'compartments'
+  | 'types'
+  | 'scopes'
+  | 'operations'
+  | 'primitives'
 >;
 
 /** The part of a resource that a client wants. https://hl7.org/fhir/R5/search.html#summary */
@@ -30,7 +39,10 @@ export interface View {
 }
 
 /** Where an entry of a Bundle leads. */
-export interface EntryRoute extends Pick<Call, 'type' | 'id' | 'versionId' | 'member' | 'params'> {
+export interface EntryRoute extends Pick<
+  Call,
+  'operation' | 'level' | 'type' | 'id' | 'versionId' | 'member' | 'params'
+> {
   readonly interaction: Interaction;
 }
 
@@ -72,6 +84,8 @@ export interface Services {
   readonly zone?: Zone;
   /** Interactions that are wired: the CapabilityStatement and `Allow` name no others. */
   readonly wired: ReadonlySet<Interaction>;
+  /** The operations that are wired, by `OperationRow.id`: routes, `Allow` and the CapabilityStatement list no others. */
+  readonly operations: ReadonlyMap<string, InteractionHandler>;
   /** Formats that are read and written. */
   readonly formats: readonly FormatName[];
   /** URL of the FHIR base, for the CapabilityStatement, where it is configured. */

@@ -5,6 +5,7 @@ import { createPageLinks } from '../core/search/page-link.js';
 import { JSON_PATCHER } from '../core/patch/patchers.js';
 import { INTERACTIONS, isWired } from '../interactions/registry.js';
 import type { Services } from '../core/services.js';
+import { OPERATIONS } from '../operations/registry.js';
 import { createCodecs, type Codec, type Codecs } from './response/codecs.js';
 import { createEntryHandling } from './entry-handling.js';
 import { createRouter, type Router } from './router.js';
@@ -94,7 +95,7 @@ export function createServices(options: ServiceOptions): Serving {
   const { patchers = JSON_PATCHER, authorization, audit } = options;
   const limits = { ...DEFAULT_LIMITS, ...options.limits };
   const codecs = createCodecs(limits.nesting, options.codecs);
-  const router = createRouter(tables.routes, tables.resourceTypes, isWired);
+  const router = createRouter(tables.routes, tables.resourceTypes, (row) => isWired(row, OPERATIONS));
   const services: Services = {
     tables,
     scopeRows: indexScopeRows(tables.scopes),
@@ -112,6 +113,7 @@ export function createServices(options: ServiceOptions): Serving {
     entries: createEntryHandling(router),
     limits,
     wired: new Set(INTERACTIONS.keys()),
+    operations: OPERATIONS,
     formats: [...codecs.keys()],
     ...(baseUrl === undefined ? {} : { baseUrl }),
     ...(authorization === undefined ? {} : { authorization }),

@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
+import { scopeTargetOf } from '../auth/access/scope-rows.js';
 import { OPEN_ACCESS, type Principal } from '../auth/scopes/principal.js';
 import { FhirError } from '../fhir/errors.js';
 import { parseQuery } from '../fhir/parse-query.js';
@@ -253,13 +254,13 @@ function admit(exchange: Exchange, { gate, isOpen, services: { tables } }: Conte
 /** What the URL and the headers ask for is refused before the body is read. */
 function authorizeHead(
   { req: { headers }, params }: Exchange,
-  { row: { interaction }, type, id, member }: Destination,
+  { row, type, id, member }: Destination,
   { access }: Principal,
   services: ScopeServices,
 ): void {
   const ifNoneExist = headers['if-none-exist'];
   const conditions = ifNoneExist === undefined ? NO_CONDITIONS : { ifNoneExist: String(ifNoneExist) };
-  authorize({ interaction, type, id, member, params, conditions }, access, services);
+  authorize({ ...scopeTargetOf(row), type, id, member, params, conditions }, access, services);
 }
 
 /** Whether this answer is content: a Binary is read, or written, and its resource is not asked for. */

@@ -10,5 +10,8 @@ import type { InteractionHandler } from '../core/services.js';
  */
 export const execute: InteractionHandler = async (call, services): Promise<Reply> => {
   authorize(call, call.principal.access, services);
-  return findInteraction(call.interaction, call.type)(call, services);
+  if (call.operation === undefined) return findInteraction(call.interaction, call.type)(call, services);
+  const operation = services.operations.get(call.operation);
+  if (operation === undefined) throw new Error(`no handler for the operation ${call.operation}`);
+  return operation(call, services);
 };

@@ -40,8 +40,16 @@ function handlers(planners: ReadonlyMap<Interaction, WritePlanner>): [Interactio
   return [...planners].map(([interaction, planner]) => [interaction, runPlan(planner)]);
 }
 
-/** Whether a route leads anywhere. Deletion over all types does not exist yet: criteria of writes are those of one type. */
-export function isWired({ interaction, path }: RouteRow): boolean {
+/**
+ * Whether a route leads anywhere. Deletion over all types is not wired: criteria of writes are those of one type.
+ *
+ * @param operations the operations that are wired, by `OperationRow.id`
+ */
+export function isWired(
+  { interaction, operation, path }: RouteRow,
+  operations: Pick<ReadonlyMap<string, unknown>, 'has'>,
+): boolean {
+  if (operation !== undefined) return operations.has(operation);
   return INTERACTIONS.has(interaction) && !(interaction === 'conditional-delete' && path === '');
 }
 

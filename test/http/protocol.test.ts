@@ -23,7 +23,7 @@ describe('what has no route, or no interaction behind it yet (http.html)', () =>
     ['GET', '/Patient/1/Observation/1', 404, 'unknown-path', undefined],
     ['GET', '/', 405, 'method-not-allowed', 'POST'],
     ['GET', '/$diff', 404, 'not-wired', undefined],
-    ['GET', '/Patient/1/$meta', 404, 'not-wired', undefined],
+    ['GET', '/Patient/1/$graph', 404, 'not-wired', undefined],
     ['GET', '/$frobnicate', 404, 'unknown-operation', undefined],
     ['POST', '/Patient/$frobnicate', 404, 'unknown-operation', undefined],
     ['GET', '/Patient/1/$frobnicate', 404, 'unknown-operation', undefined],

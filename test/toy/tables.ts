@@ -32,6 +32,8 @@ const search: readonly SearchTable[] = [
 export const toyTables: ServiceTables = {
   origin: { contract: 1, package: 'toy@1.0.0', fhirVersion: '5.0.0' },
   resourceTypes: types,
+  operations: [],
+  primitives: [],
   routes: [
     { method: 'GET', path: 'metadata', interaction: 'capabilities' },
     { method: 'POST', path: '', interaction: 'bundle' },
@@ -51,7 +53,7 @@ export const toyTables: ServiceTables = {
     { method: 'DELETE', path: '[type]/[id]', interaction: 'delete' },
     { method: 'GET', path: '[type]/[id]/_history', interaction: 'history-instance' },
     { method: 'GET', path: '[type]/[id]/_history/[vid]', interaction: 'vread' },
-    { method: 'GET', path: '[type]/[id]/$meta', interaction: 'operation', operation: 'Resource-meta' },
+    { method: 'GET', path: '[type]/[id]/$graph', interaction: 'operation', operation: 'Resource-graph' },
     { method: 'GET', path: 'Patient/[id]/Observation', interaction: 'search-compartment' },
   ],
   search,

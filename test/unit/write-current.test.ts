@@ -42,6 +42,7 @@ describe('a rival who writes between reading and writing', () => {
       store: contested,
       extract: toyExtract,
       wired: new Set(),
+      operations: new Map(),
       formats: ['json'],
       limits: DEFAULT_LIMITS,
       pages: createPageLinks(store.maps),

@@ -11,7 +11,7 @@ import { needsOfUrl } from '../search/search-needs.js';
 import type { Services } from '../services.js';
 
 /** A request as far as scopes are concerned: a call, or what its URL and its headers tell of it. */
-export interface Asked extends Pick<Call, 'interaction'> {
+export interface Asked extends Pick<Call, 'interaction' | 'operation' | 'level'> {
   readonly type?: string | undefined;
   readonly id?: string | undefined;
   readonly member?: string | undefined;
@@ -36,7 +36,8 @@ const READERS: ContentReaders<Request> = {
   'conditional-reference': ({ references = [] }) => references.length > 0 && references,
   'types-named': ({ member }) => (isNamed(member) ? [member] : 'later'),
   'types-unnamed': ({ member }) => (isNamed(member) ? false : 'later'),
-  touched: ({ interaction, resourceTypes }) => (interaction === 'history-system' ? resourceTypes : 'later'),
+  touched: ({ interaction, level, resourceTypes }) =>
+    interaction === 'history-system' || level === 'system' ? resourceTypes : 'later',
   chain: later,
   'untyped-chain': later,
   list: later,
@@ -87,12 +88,13 @@ export function missingScopes(asked: Asked, access: Access, services: ScopeServi
 
 /** The same for what was found in the request's content. */
 export function neededFor(
-  { interaction, type, member }: Pick<Asked, 'interaction' | 'type' | 'member'>,
+  asked: Pick<Asked, 'interaction' | 'operation' | 'level' | 'type' | 'member'>,
   content: Content,
   access: Access,
   scopeRows: Services['scopeRows'],
 ): NeededScopes | undefined {
-  const row = scopeRows({ interaction });
+  const { interaction, type, member } = asked;
+  const row = scopeRows(asked);
   const isCompartment = interaction === 'search-compartment';
   const searched = isCompartment ? (isNamed(member) ? member : undefined) : type;
   const decision = decide(

@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
 import { hasTokenParameter } from '../../auth/access/credentials.js';
+import { scopeTargetOf } from '../../auth/access/scope-rows.js';
 import { refusal } from '../../auth/access/refuse.js';
 import { OPEN_ACCESS } from '../../auth/scopes/principal.js';
 import { FhirError } from '../../fhir/errors.js';
@@ -55,7 +56,7 @@ export async function readCall(
     if (format === 'json' && parsed.isGone !== true) text = () => bytes.toString('utf8');
   } else checkUrlId(row.interaction, id);
   return {
-    interaction: row.interaction,
+    ...scopeTargetOf(row),
     principal,
     trace,
     ...(type === undefined ? {} : { type }),
@@ -77,7 +78,7 @@ export async function readCall(
 }
 
 /** Interactions that may take long enough for a client to leave before the answer comes. */
-const LONG = /^(?:search-|history-|bundle$)/;
+const LONG = /^(?:search-|history-|bundle$|operation$)/;
 
 /** Of a Binary any type is taken, but it has to be told. */
 function untyped(): FhirError {

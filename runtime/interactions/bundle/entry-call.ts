@@ -6,9 +6,11 @@ import { Phase, type Entry } from './entry.js';
 /** The call that an entry makes, as if it had come by itself. @throws FhirError where its patch is none */
 export function callOf(entry: Entry, bundle: Call): Call {
   const { route, conditions, phase } = entry;
-  const { interaction, type, id, versionId, member, params } = route;
+  const { interaction, operation, level, type, id, versionId, member, params } = route;
   return {
     interaction,
+    ...(operation !== undefined && { operation }),
+    ...(level !== undefined && { level }),
     principal: bundle.principal,
     ...(bundle.trace === undefined ? {} : { trace: bundle.trace }),
     params,

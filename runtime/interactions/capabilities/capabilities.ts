@@ -1,7 +1,7 @@
 import { PRODUCT } from '../../fhir/product.js';
 import { createHash } from 'node:crypto';
 
-import type { Interaction, RouteRow } from '../../contract/index.js';
+import type { Interaction, OperationRow, RouteRow } from '../../contract/index.js';
 import { FhirError } from '../../fhir/errors.js';
 import { formatInstant } from '../../fhir/instant.js';
 import type { JsonObject, Resource } from '../../fhir/resource.js';
@@ -115,6 +115,7 @@ function composeTerminology({ baseUrl }: Services, now: Date): Resource {
 function composeStatement(services: Services, currency: string | undefined, now: Date): Resource {
   const { tables, wired, formats, baseUrl } = services;
   const routed = new Set(tables.routes.filter(({ interaction }) => wired.has(interaction)).map(routeKey));
+  const operations = tables.operations.filter(({ id }) => services.operations.has(id));
   const includable = includableOf(searchDefinitions(tables));
   const profiles = new Map(tables.capabilities.map((row) => [row.type, row.profile]));
   const resources = tables.resourceTypes.map((type): JsonObject => {
@@ -130,6 +131,7 @@ function composeStatement(services: Services, currency: string | undefined, now:
       ...(codes.includes('update') ? { updateCreate: true } : {}),
       ...describeConditions(codes, routed, services),
       ...(codes.includes('search-type') ? describeSearch(type, services, includable) : {}),
+      ...describeOperations(operations.filter((row) => isOfType(row, type))),
     };
   });
   const isServed = (code: Interaction): boolean =>
@@ -155,6 +157,7 @@ function composeStatement(services: Services, currency: string | undefined, now:
         resource: resources,
         ...(system.length > 0 ? { interaction: system.map((code) => describeInteraction(code, services)) } : {}),
         ...(isServed('search-system') ? describeCommon(services) : {}),
+        ...describeOperations(operations.filter(({ levels }) => levels.includes('system'))),
         ...(isServed('search-compartment') ? { compartment: tables.compartments.map(({ url }) => url) } : {}),
       },
     ],
@@ -205,6 +208,17 @@ function describeConditions(
 function describeInteraction(code: string, services: Services): JsonObject {
   if (code === 'search-type') return { code, documentation: describeResults(services) };
   return code === 'search-system' ? { code, documentation: describeSystemSearch() } : { code };
+}
+
+/** https://hl7.org/fhir/R5/capabilitystatement-definitions.html#CapabilityStatement.rest.resource.operation */
+function describeOperations(rows: readonly OperationRow[]): JsonObject {
+  if (rows.length === 0) return {};
+  return { operation: rows.map(({ name, url }) => ({ name, definition: url })) };
+}
+
+/** Whether an operation is called on a type, its resources or their versions. */
+function isOfType({ levels, types }: OperationRow, type: string): boolean {
+  return levels.some((level) => level !== 'system') && (types === undefined || types.includes(type));
 }
 
 /** Interaction and the type at the start of the path: `read [type]`. */

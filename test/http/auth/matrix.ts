@@ -1,6 +1,7 @@
 import { tables } from '../../../generated/tables.js';
 import type { Interaction } from '../../../runtime/contract/rest.js';
 import { isWired } from '../../../runtime/interactions/registry.js';
+import { OPERATIONS } from '../../../runtime/operations/registry.js';
 import { FORM_TYPE } from '../search-server.js';
 import { CATEGORY, observed } from './support.js';
 
@@ -69,6 +70,12 @@ export function matrixFor({ id, value, category }: Target): readonly MatrixRow[]
     row('search-system', 'search of all', 'GET', `/?_id=${id}`, { needs: { '*': 's' }, ...list }),
     row('search-system', 'posted search of all', 'POST', '/_search', { body: `_id=${id}`, headers: FORM_TYPE, needs: { '*': 's' }, ...list, isAlone: true }), // prettier-ignore
     row('search-compartment', 'compartment', 'GET', `/Patient/p/Observation?identifier=${value}`, { needs: { ...O('s'), Patient: 'r' }, ...list }), // prettier-ignore
+    row('operation', '$meta', 'GET', `${at}/$meta`, { needs: O('r'), done: 200, outside: 404 }),
+    row('operation', 'posted $meta', 'POST', `${at}/$meta`, { needs: O('r'), done: 200, outside: 404 }),
+    row('operation', '$meta of a version', 'GET', `${at}/_history/1/$meta`, { needs: O('r'), done: 200, outside: 404 }),
+    row('operation', '$meta of a type', 'GET', '/Observation/$meta', { needs: O('s'), done: 200, outside: 200 }),
+    row('operation', '$meta of all', 'GET', '/$meta', { needs: { '*': 's' }, done: 200, outside: 200 }),
+    row('operation', '$get-resource-counts', 'GET', '/$get-resource-counts', { needs: { '*': 's' }, done: 200, outside: 200 }), // prettier-ignore
     row('create', 'create', 'POST', '/Observation', { body: anew, needs: O('c'), done: 201, outside: 403 }),
     row('create', 'conditional create', 'POST', '/Observation', { body: anew, headers: { 'if-none-exist': by2 }, needs: O('cs'), done: 201, outside: 403 }), // prettier-ignore
     row('update', 'update', 'PUT', at, { body: inside, needs: O('u'), done: 200, outside: 404 }),
@@ -98,6 +105,6 @@ function referring(value: string): object {
 
 /** Interactions of the tables that are wired; `capabilities` is open. */
 export function interactionsToCover(): readonly Interaction[] {
-  const wired = tables.routes.filter((route) => isWired(route) && route.interaction !== 'capabilities');
+  const wired = tables.routes.filter((route) => isWired(route, OPERATIONS) && route.interaction !== 'capabilities');
   return [...new Set(wired.map(({ interaction }) => interaction))].sort();
 }
