@@ -14,9 +14,9 @@ export interface GenerateCommand {
 }
 
 /**
- * `kiln generate`: makes the output folder current, or with `check` says how it is not.
+ * `kiln generate`: brings the output folder up to date, or with `check` reports how it differs.
  *
- * @returns exit code: 0 done or current, 1 not current or refused
+ * @returns exit code: 0 if the folder is up to date, 1 if it differs or must not be written
  */
 export async function runGenerate(command: GenerateCommand): Promise<number> {
   return reporting(async () => {
@@ -37,7 +37,7 @@ export async function runGenerate(command: GenerateCommand): Promise<number> {
 }
 
 /**
- * `kiln explain PATH`: what the model knows of a type or an element.
+ * `kiln explain PATH`: prints what the model says about a type or an element.
  *
  * @returns exit code: 0 explained, 1 no such path
  */
@@ -49,8 +49,8 @@ export async function runExplain(path: string, options: { readonly package?: str
 }
 
 /**
- * Strays are deleted: a folder that is neither empty nor ours would lose what is in it. Ours is one with a manifest
- * that names kiln; others (of web applications, say) have a file of that name too.
+ * Checks that files may be deleted from the output folder: it must be empty, or have a manifest that names kiln. A file of
+ * that name is not enough, because web applications have one too.
  */
 function refuseUnusable(dir: string, command: GenerateCommand): void {
   const stat = statSync(dir, { throwIfNoEntry: false });
@@ -98,7 +98,7 @@ async function reporting(run: () => Promise<number>): Promise<number> {
   }
 }
 
-/** Two lines, cut to where they differ; what could not be told apart on a screen is escaped. */
+/** Two lines, cut to where they differ. Characters that look alike or are invisible are escaped. */
 function excerpts(found: string, expected: string): [string, string] {
   let first = 0;
   while (first < found.length && found[first] === expected[first]) first++;

@@ -1,7 +1,7 @@
-/** Lists are cut here. */
+/** Greatest number of names in a list. */
 const MANY = 40;
 
-/** Up to three names that a slip of the hand could have made this one of, the nearest first. */
+/** Up to three names of which this one may be a misspelling, the nearest first. */
 export function nearest(name: string, known: readonly string[]): string[] {
   const limit = Math.max(2, Math.floor(name.length / 3));
   return [...new Set(known)]
@@ -35,12 +35,12 @@ export function text(...parts: readonly (string | readonly string[])[]): string 
     .replaceAll(/\n{3,}/g, '\n\n');
 }
 
-/** A title over lines, or nothing where there are none. */
+/** A title over lines; nothing if there are no lines. */
 export function titled(title: string, below: readonly string[]): string[] {
   return below.length === 0 ? [] : [title, ...below];
 }
 
-/** Names after one another, in lines of about 100 columns. */
+/** Names in a row, wrapped at about 100 columns. */
 export function wrapped(names: readonly string[]): string[] {
   const shown = names.length > MANY ? [...names.slice(0, MANY), `and ${String(names.length - MANY)} more`] : names;
   return (
@@ -51,7 +51,7 @@ export function wrapped(names: readonly string[]): string[] {
   );
 }
 
-/** Cells below one another, each column but the last as wide as its widest cell. */
+/** Aligned columns: each but the last is as wide as its widest cell. */
 export function columns(rows: readonly (readonly string[])[]): string[] {
   const widths: number[] = [];
   for (const row of rows) row.forEach((cell, index) => (widths[index] = Math.max(widths[index] ?? 0, cell.length)));

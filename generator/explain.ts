@@ -9,13 +9,13 @@ import { choiceName } from './model/names.js';
 import { printInline, type InlineFormat } from './print/pages-inline.js';
 
 /**
- * What the model knows, for people, of
+ * Describes for people, from the model,
  * - a type (`Patient`, `Patient.contact`, `HumanName`, `code`),
  * - an element (`Patient.contact.name`, `Patient.name.family`, `Observation.value[x]`, `Observation.valueQuantity`),
  * - a search parameter (`Patient?name`),
  * - an operation (`$everything`, `Patient/$everything`).
  *
- * @throws GeneratorError where there is no such thing, with the names nearest to it
+ * @throws GeneratorError for an unknown name, with the nearest known ones
  */
 export function explain(model: Model, path: string): string {
   if (path.includes('$')) return explainOperations(model, path);
@@ -113,7 +113,7 @@ function bindingLines(model: Model, { bound }: Element): string[] {
   return [`bound (${bound.strength}) to ${bound.valueSet}`, ...titled('codes:', wrapped(codes))];
 }
 
-/** The element that a path names, and the type that has it: through elements of one type, or one form of a choice. */
+/** The element that a path names, and its type. Each step leads through an element of one type, or one type of a choice. */
 function elementAt(model: Model, path: string): readonly [Structure, Element] {
   const [head = '', ...names] = path.split('.');
   let owner = model.structures.find(({ name }) => name === head);
@@ -147,7 +147,7 @@ function elementOf(structure: Structure, name: string): Element | undefined {
   return structure.elements.find((element) => element.name === stem || formsOf(element).includes(name));
 }
 
-/** The type to go on in, where an element (by the name it was given) has parts. */
+/** The type of an element's children, if it has any, by the name that the path gives it. */
 function typeOf(model: Model, element: Element, name: string, path: string): Structure {
   const type =
     element.types.length === 1
@@ -164,7 +164,7 @@ function formsOf(element: Element): string[] {
   return element.choice === true ? element.types.map((type) => choiceName(element.name, type)) : [];
 }
 
-/** Search parameters that look at an element or below it, under each type that it is inherited from. */
+/** Search parameters whose expressions select an element or a descendant, for each type that inherits it. */
 function searchedBy(model: Model, owner: Structure, element: Element): string[][] {
   const chain: Structure[] = [owner];
   for (let last = owner; last.elements.findIndex(({ name }) => name === element.name) < last.inherited;) {
@@ -270,7 +270,7 @@ function explainOperation(model: Model, operation: OperationModel): string {
   );
 }
 
-/** What every such request needs, and what makes one need more. */
+/** The scopes that every such request needs, and the conditions that need further ones. */
 function scopesOf(row: Model['scopes']['rows'][number], types: readonly string[] | undefined): string {
   const always = row.needs.filter(({ when }) => when === undefined);
   const some = conditionWords(row);
@@ -310,7 +310,7 @@ function typesOf(element: Element): string {
   return element.types.length > 20 ? `any of ${String(element.types.length)} types` : element.types.join(' | ');
 }
 
-/** The refusal: what is wrong, the names nearest to the one given, and what there is. */
+/** The error for an unknown name: the fault, the nearest names, and the known names. */
 function missing(
   path: string,
   fault: string,

@@ -19,16 +19,16 @@ import { takeCensus } from './verify/census.js';
 import { verifyDefinitions } from './verify/definitions.js';
 import { verifyCensus, verifyModel, verifyScopes } from './verify/verify.js';
 
-/** Which package to read instead of the pinned one. */
+/** Options: a package to read instead of the pinned one. */
 export interface GenerateOptions {
   /** `NAME@VERSION`, or the path of a package tarball. */
   readonly package?: string;
 }
 
 /**
- * Loads, models and verifies.
+ * Loads the definitions and the package, makes the model, and verifies it.
  *
- * @throws GeneratorError for whatever is wrong with the definitions or the package
+ * @throws GeneratorError for faults of the definitions or the package
  */
 export async function makeModel(options: GenerateOptions = {}): Promise<Model> {
   const root = projectRoot();
@@ -81,7 +81,7 @@ export function makeFiles(model: Model): Map<string, string> {
   );
 }
 
-/** The output folder: `generated/` of the checkout, whatever the working directory, or the one asked for. */
+/** The output folder: the requested one, or `generated/` of the checkout, whatever the working directory. */
 export function outputFolder(out: string | undefined): string {
   return out === undefined ? join(projectRoot(), 'generated') : resolve(out);
 }
@@ -92,7 +92,7 @@ function pinOf(pins: readonly PackagePin[], role: PackagePin['role']): PackagePi
   return pin;
 }
 
-/** Expansions belong to a release: the pinned ones serve only packages of theirs. */
+/** The pinned expansions, if they are of the FHIR release of the package. */
 async function loadExpansions(
   published: LoadedPackage,
   definitions: Definitions,

@@ -1,8 +1,8 @@
-/** A fault that the person who runs the generator can mend: shown without a stack, exit code 1. */
+/** A fault that the user of the generator can fix: printed without a stack, exit code 1. */
 export class GeneratorError extends Error {
   constructor(
     message: string,
-    /** One line each, where there are several. */
+    /** One line per fault, if there are several. */
     readonly details: readonly string[] = [],
   ) {
     super(message);

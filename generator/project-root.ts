@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { GeneratorError } from './generator-error.js';
 
-/** The checkout's top folder, found from this file's place, so that the working directory does not matter. */
+/** The root folder of the checkout, found from the path of this file, so that the working directory does not matter. */
 export function projectRoot(): string {
   let dir = dirname(fileURLToPath(import.meta.url));
   while (!existsSync(join(dir, 'definitions', 'packages.json'))) {

@@ -3,11 +3,11 @@ import { dirname, join, resolve, sep } from 'node:path';
 import { MANIFEST } from './emit/manifest.js';
 import { GeneratorError } from './generator-error.js';
 
-/** How the output folder differs from what was generated. Paths are below it, in code-point order. */
+/** Differences between the output folder and the generated files. Paths are relative to it, in code-point order. */
 export interface Difference {
   readonly path: string;
   readonly kind: 'changed' | 'missing' | 'stray';
-  /** For `changed`: the first line that differs, counted from 1, and what stands there and should. */
+  /** For `changed`: the number of the first line that differs, from 1, with its actual and its generated text. */
   readonly line?: number;
   readonly found?: string;
   readonly expected?: string;
@@ -30,14 +30,14 @@ export function compare(dir: string, files: ReadonlyMap<string, string>): Differ
 }
 
 /**
- * Makes the folder equal to the files: deletes strays and folders that they leave empty, writes what changed.
+ * Makes the folder equal to the files: deletes other files and emptied folders, and writes changed files.
  *
- * The file that marks the folder as ours comes first, so that a run cut short can be run again.
+ * The manifest, which marks the folder as the generator's, is written first, so that an interrupted run can be repeated.
  */
 export function write(dir: string, files: ReadonlyMap<string, string>, differences: readonly Difference[]): void {
   const root = resolve(dir) + sep;
   for (const { path } of differences) {
-    // The names of types are checked long before; this is the last door.
+    // Type names were checked when the package was read; this is the last check before writing.
     if (!resolve(dir, path).startsWith(root)) throw new GeneratorError(`${path}: would be outside ${dir}`);
   }
   const strays = differences.filter(({ kind }) => kind === 'stray');
@@ -49,14 +49,14 @@ export function write(dir: string, files: ReadonlyMap<string, string>, differenc
   for (const { path } of [...others].sort((a, b) => Number(b.path === MANIFEST) - Number(a.path === MANIFEST))) {
     const target = join(dir, path);
     mkdirSync(dirname(target), { recursive: true });
-    // Renamed into place, so that a run cut short leaves whole files only.
+    // Written to a temporary file and renamed, so that an interrupted run leaves only complete files.
     const temporary = `${target}.kiln-tmp`;
     writeFileSync(temporary, files.get(path) ?? '');
     renameSync(temporary, target);
   }
 }
 
-/** Files below a folder, with `/` between names; none where it does not exist. */
+/** Paths of the files below a folder, with `/` between names; none if the folder does not exist. */
 export function listFiles(dir: string): string[] {
   if (!existsSync(dir)) return [];
   return readdirSync(dir, { recursive: true, withFileTypes: true })

@@ -1,4 +1,4 @@
-/** What the emitters hand to the printers: a path below the output folder, and what shall stand there. */
+/** What the emitters pass to the printers: a path relative to the output folder, and the content of the file. */
 export type Artefact = TypeScriptFile | JsonFile | Page;
 
 /** A TypeScript file: imports, then declarations. */
@@ -18,7 +18,7 @@ export interface ImportLine {
   readonly values?: true;
 }
 
-/** What a TypeScript file may declare. */
+/** A declaration in a TypeScript file. */
 export type Declaration = InterfaceDeclaration | AliasDeclaration | ConstantDeclaration;
 
 /** An exported interface. */
@@ -69,7 +69,7 @@ export interface Page {
   readonly data: unknown;
 }
 
-/** Code that stands in a constant as it is, where data alone cannot say it: a list of imported names. */
+/** Code that is printed verbatim in a constant, for what data cannot express: a list of imported names. */
 export class Code {
   constructor(readonly text: string) {}
 }

@@ -5,10 +5,10 @@ import { GENERATOR_VERSION } from '../print/header.js';
 import type { Artefact } from './artefact.js';
 import { routesOf } from './routes.js';
 
-/** Marks a folder as one that the generator may write to and delete from. */
+/** The file that marks a folder as the generator's, in which it may write and delete files. */
 export const MANIFEST = 'manifest.json';
 
-/** What the output was made from, what there is in it, and a sha256 for every other file. */
+/** The sources of the output, the counts of its content, and a sha256 for every other file. */
 export function emitManifest(model: Model, files: ReadonlyMap<string, string>): Artefact {
   const parameters = model.search.flatMap((table) => table.parameters);
   return {

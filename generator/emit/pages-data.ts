@@ -1,6 +1,6 @@
 /**
- * What a reference page says, as plain data: the emitters fill it, and each format has one template that lays it out.
- * Nothing is optional, because templates are strict.
+ * The content of a reference page as plain data: the emitters fill it, and each format has one template that renders it. No
+ * property is optional, because templates are strict.
  */
 export interface PageData {
   readonly title: string;
@@ -11,7 +11,7 @@ export interface PageData {
   readonly sections: readonly Section[];
 }
 
-/** A name and what there is to say of it. */
+/** A name and its description. */
 export interface Fact {
   readonly name: string;
   readonly value: Inline;
@@ -36,7 +36,7 @@ export interface Block {
 
 /** A table; the first column names its rows. */
 export interface Table {
-  /** What the table holds, for those who do not see the heading. */
+  /** Caption for readers who do not see the heading. */
   readonly label: string;
   readonly columns: readonly string[];
   readonly rows: readonly Row[];
@@ -44,9 +44,9 @@ export interface Table {
 
 /** A row: its name, and a cell for each other column. */
 export interface Row {
-  /** Where links lead to; empty where none do. */
+  /** Anchor for links to the row; empty if there is none. */
   readonly id: string;
-  /** How deep the row stands in a tree, from 0. */
+  /** Depth of the row in a tree, from 0. */
   readonly depth: number;
   readonly head: Inline;
   readonly cells: readonly Inline[];
@@ -59,31 +59,31 @@ export type Inline = string | readonly Span[];
 export type Span =
   | string
   | { readonly code: string }
-  /** A remark that stands back behind the text. */
+  /** A remark, rendered less prominently than the text. */
   | { readonly mark: string }
-  /** A link to a page (name without ending, and place in it). */
+  /** A link to a page (name without extension, and anchor). */
   | { readonly page: string; readonly anchor?: string; readonly text: string }
-  /** A link out. */
+  /** An external link. */
   | { readonly href: string; readonly text: string }
   | { readonly newLine: true };
 
-/** A block of what is given, with the rest empty. */
+/** A block of the given parts; the others are empty. */
 export function block(parts: Partial<Block>): Block {
   return { id: '', heading: '', paragraphs: [], facts: [], list: [], tables: [], ...parts };
 }
 
-/** A section of one table, or none where the table would be empty. */
+/** A section of one table; none if the table would be empty. */
 export function tableSection(id: string, heading: string, columns: readonly string[], rows: readonly Row[]): Section[] {
   if (rows.length === 0) return [];
   return [{ id, heading, blocks: [block({ tables: [{ label: heading, columns, rows }] })] }];
 }
 
-/** A row at the top of its tree that no link leads to. */
+/** A top-level row without an anchor. */
 export function row(head: Inline, ...cells: readonly Inline[]): Row {
   return { id: '', depth: 0, head, cells };
 }
 
-/** The parts one after another, with a separator between them. */
+/** The parts joined by a separator. */
 export function joined(parts: readonly Inline[], separator: Span): Span[] {
   const all: Span[] = [];
   for (const [index, part] of parts.entries()) {
@@ -94,12 +94,12 @@ export function joined(parts: readonly Inline[], separator: Span): Span[] {
   return all;
 }
 
-/** The spans of a text, to stand among others. */
+/** The spans of a text, to be combined with others. */
 export function spans(text: Inline): readonly Span[] {
   return typeof text === 'string' ? [text] : text;
 }
 
-/** A new line between parts, those that are empty left out. */
+/** The non-empty parts, separated by line breaks. */
 export function lines(...parts: readonly Inline[]): Inline {
   const filled = parts.filter((part) => part.length > 0);
   return filled.length === 1 ? (filled[0] ?? '') : joined(filled, { newLine: true });

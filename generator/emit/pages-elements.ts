@@ -2,7 +2,7 @@ import type { Element, Model, Structure } from '../model/model.js';
 import { block, joined, lines, spans, type Inline, type Row, type Section } from './pages-data.js';
 import { canonicalLink, prose, type Linker } from './pages-inline.js';
 
-/** The elements of a type, those of its backbone types below the element that holds them. */
+/** The elements of a type, with those of its backbone types below the element of that type. */
 export function elementSection(root: Structure, structures: readonly Structure[], linker: Linker): Section[] {
   if (root.elements.length === 0) return [];
   const byName = new Map(structures.map((structure) => [structure.name, structure]));
@@ -23,7 +23,7 @@ interface Context {
   readonly root: Structure;
   readonly byName: ReadonlyMap<string, Structure>;
   readonly linker: Linker;
-  /** Backbone types that another element is of too. */
+  /** Backbone types that several elements have. */
   readonly referred: ReadonlySet<string>;
 }
 
@@ -83,13 +83,13 @@ function describe(element: Element, origin: string): Inline {
   );
 }
 
-/** Backbone types that elements besides their own are of. */
+/** Backbone types that several elements have. */
 function referredTo(structures: readonly Structure[]): Set<string> {
   const elements = structures.flatMap((structure) => structure.elements);
   return new Set(elements.flatMap(({ path, types }) => types.filter((type) => type !== path && type.includes('.'))));
 }
 
-/** What the parts of elements have without a row of their own: said once. */
+/** A note on the children that all elements have, which have no rows of their own. */
 function inheritance(backbones: readonly Structure[], linker: Linker): Inline[] {
   const bases = new Map(backbones.map((structure) => [structure.base, structure]));
   return [...bases].flatMap(([base, structure]): Inline[] => {

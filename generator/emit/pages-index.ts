@@ -7,7 +7,7 @@ import { correctionList } from './pages-type.js';
 
 type Page = Omit<PageData, 'navigation'>;
 
-/** The page that leads to all others: types, operations of the whole system, corrections. */
+/** The start page: types, operations of the whole system, corrections. */
 export function indexPage(model: Model, linker: Linker): Page {
   const { structures } = model;
   const of = (kind: Structure['kind'], abstract: boolean): Structure[] =>
@@ -53,7 +53,7 @@ function systemOperations(model: Model): Section {
   return { id: 'system-operations', heading, blocks };
 }
 
-/** All operations. */
+/** The page of all operations. */
 export function operationsPage(model: Model, linker: Linker): Page {
   return {
     title: 'Operations',
@@ -63,7 +63,7 @@ export function operationsPage(model: Model, linker: Linker): Page {
   };
 }
 
-/** The policy of scopes. */
+/** The page of the scope policy. */
 export function scopesPage(model: Model, linker: Linker): Page {
   return {
     title: 'Scopes',
@@ -91,7 +91,7 @@ export function scopesPage(model: Model, linker: Linker): Page {
   };
 }
 
-/** The primitive types. */
+/** The page of the primitive types. */
 export function primitivesPage(model: Model, linker: Linker): Page {
   const rows = model.primitives.map((primitive): Row => ({
     id: primitive.name,

@@ -2,12 +2,12 @@ import type { Model } from '../model/model.js';
 import { kebab, tail } from '../model/names.js';
 import { joined, type Inline, type Span } from './pages-data.js';
 
-/** From this many names on, lists say how many there are instead of which. */
+/** Lists with at least this many names show only their number. */
 const MANY = 20;
 
-/** Says what stands for a name: a link where there is a page. */
+/** Renders names: as a link if there is a page. */
 export class Linker {
-  /** Page and place of each type that has one. */
+  /** Page and anchor of each type that has one. */
   readonly #places = new Map<string, { readonly page: string; readonly anchor?: string }>();
   readonly #resources: number;
 
@@ -19,13 +19,13 @@ export class Linker {
     this.#resources = model.capabilities.length;
   }
 
-  /** A type by name, `label` being what the link says. */
+  /** A type by name; `label` is the text of the link. */
   type(name: string, label = name): Span {
     const place = this.#places.get(name);
     return place === undefined ? { code: label } : { ...place, text: label };
   }
 
-  /** Types by name; of very many only the number. */
+  /** Types by name; only their number if there are very many. */
   types(names: readonly string[]): Inline {
     if (names.length >= this.#resources) return 'any resource';
     if (names.length > MANY) return `any of ${String(names.length)} types`;
@@ -36,7 +36,7 @@ export class Linker {
   }
 }
 
-/** A link to a canonical, by its last segment; only code where the canonical is ours and nothing answers there. */
+/** A link to a canonical, labelled with its last segment. The server's own canonicals do not resolve, so they are only code. */
 export function canonicalLink(url: string, own = false, label = tail(url)): Span {
   return !own && /^https?:/.test(url) ? { href: url, text: label } : { code: url };
 }
@@ -44,8 +44,8 @@ export function canonicalLink(url: string, own = false, label = tail(url)): Span
 const MARKUP = /`([^`\n]+)`|\[([^\]\n]*)\]\(([^)\s]+)\s*\)/g;
 
 /**
- * Text of a definition, which may hold Markdown: code and links are kept (links that are relative to the place of
- * publication lead nowhere from here, so that their text alone remains), all else is taken as it stands.
+ * Text of a definition, which may be Markdown: code and links are kept, all else is plain text. Of links relative to the
+ * site of the specification only the text is kept, because they would not resolve here.
  */
 export function prose(text: string): Inline {
   const flat = /\s\s|[^\S ]|^\s|\s$/.test(text) ? text.replaceAll(/\s+/g, ' ').trim() : text;

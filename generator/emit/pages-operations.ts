@@ -18,7 +18,7 @@ import { conditionWords, rowWords } from './pages-scope-words.js';
 
 const COLUMNS = ['Parameter', 'Use', 'Card.', 'Type'];
 
-/** Operations that can be called on a type or on a resource of it: first its own, then those that every type has. */
+/** Operations on a type or its resources: first those of the type, then those of every type. */
 export function operationsOn(type: string, model: Model): OperationModel[] {
   const callable = model.operations.filter(
     ({ levels, types }) => (types === undefined || types.includes(type)) && levels.some((level) => level !== 'system'),
@@ -29,7 +29,7 @@ export function operationsOn(type: string, model: Model): OperationModel[] {
   ];
 }
 
-/** The operations of a type: its own with their parameters, those of every type by name. */
+/** The operations of a type: those of the type with their parameters, those of every type by name. */
 export function operationSection(operations: readonly OperationModel[], linker: Linker): Section[] {
   if (operations.length === 0) return [];
   const own = operations.filter(({ types }) => types !== undefined);
@@ -58,7 +58,7 @@ export function operationSection(operations: readonly OperationModel[], linker: 
   return [{ id: 'operations', heading: 'Operations', blocks: [...blocks, ...shared] }];
 }
 
-/** The sections of the page of operations: ours in full, then those of the specification. */
+/** The sections of the page of operations: custom ones in full, then those of the specification. */
 export function operationPageSections(model: Model, linker: Linker): Section[] {
   const section = (id: string, heading: string, own: boolean): Section[] => {
     const blocks = model.operations
@@ -91,7 +91,7 @@ function operationBlock(operation: OperationModel, model: Model, linker: Linker)
   return block({
     id: operation.id,
     heading: `$${operation.name}${types === undefined || types.length > 1 ? '' : ` (${types.join(', ')})`}`,
-    // What the specification says of its own operations is long, and a link away.
+    // The specification's texts on its operations are long, so the page links to them.
     paragraphs: operation.own ? [`${operation.title}.`, prose(operation.description)] : [operation.title],
     facts,
     tables: parameterTables(operation, linker, true),
@@ -109,7 +109,7 @@ function scopeWords(scope: ScopeRow, types: readonly string[] | undefined): Inli
   ];
 }
 
-/** A link to where an operation is described. */
+/** A link to the description of an operation. */
 export function operationLink({ id }: OperationModel, text: string): { page: string; anchor: string; text: string } {
   return { page: 'operations', anchor: id, text };
 }

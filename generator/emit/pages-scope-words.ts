@@ -1,7 +1,7 @@
 import type { ScopeCondition, ScopeNeed, ScopeRow } from '../../runtime/contract/index.js';
 import { joined, type Inline, type Span } from './pages-data.js';
 
-/** A short name for each condition, and what it says. https://hl7.org/fhir/smart-app-launch/scopes-and-launch-context.html */
+/** A short name for each condition, and its explanation. https://hl7.org/fhir/smart-app-launch/scopes-and-launch-context.html */
 export const CONDITIONS: Readonly<Record<ScopeCondition, readonly [label: string, meaning: string]>> = {
   'if-none-exist': [
     'If-None-Exist',
@@ -39,13 +39,13 @@ export const CONDITIONS: Readonly<Record<ScopeCondition, readonly [label: string
   'hfql-introspection': ['HFQL introspection', 'The types whose tables or columns are listed.'],
 };
 
-/** Conditions that only one type can bring: named on its page and on the page of scopes, not on all others. */
+/** Conditions of a single type: explained on its page and on the page of scopes only. */
 export const CONDITION_TYPES: Readonly<Partial<Record<ScopeCondition, string>>> = {
   'security-context': 'Binary',
   'subscription-criteria': 'Subscription',
 };
 
-/** Where letters are needed, but on the type of the URL or a type by name. */
+/** Text for the types that letters are needed on, if it is neither the type of the URL nor a named one. */
 const PLACES: Readonly<Record<string, string>> = {
   compartment: ' on the type that opens the compartment',
   each: ' on each type concerned',
@@ -55,9 +55,9 @@ const PLACES: Readonly<Record<string, string>> = {
 };
 
 /**
- * What a need asks for: `Patient.r`, "`s` on each type concerned".
+ * Text of a need: `Patient.r`, "`s` on each type concerned".
  *
- * @param type the type of the URL, where it is known
+ * @param type the type of the URL, if it is known
  */
 export function needWords(need: ScopeNeed, type = '[type]'): Span[] {
   const sets = need.anyOf ?? [need.letters ?? ''];
@@ -71,7 +71,7 @@ export function needWords(need: ScopeNeed, type = '[type]'): Span[] {
 
 const ALL_LETTERS = 5;
 
-/** `any` and `filter` of the same letters say one thing. */
+/** Merges `any` and `filter` needs of the same letters, which have the same text. */
 export function merged(needs: readonly ScopeNeed[]): ScopeNeed[] {
   const sameAs = (on: string, need: ScopeNeed): boolean =>
     needs.some(
@@ -83,9 +83,9 @@ export function merged(needs: readonly ScopeNeed[]): ScopeNeed[] {
 }
 
 /**
- * What every request of a kind needs.
+ * Text of the needs of every request of a kind.
  *
- * @param needs those that no condition brings
+ * @param needs the unconditional needs
  */
 export function rowWords(row: ScopeRow, needs: readonly ScopeNeed[], type?: string): Inline {
   if (row.open === true) return 'nothing: open to all, without a token';
@@ -98,7 +98,7 @@ export function rowWords(row: ScopeRow, needs: readonly ScopeNeed[], type?: stri
   return row.anyToken === true || row.needs.length === 0 ? 'any valid token' : 'what the request asks for decides';
 }
 
-/** What brings further needs: `chain, _list`. Empty where nothing does. */
+/** The conditions of further needs: `chain, _list`. Empty if there are none. */
 export function conditionWords({ needs }: ScopeRow): string {
   return [...new Set(needs.flatMap(({ when }) => (when === undefined ? [] : CONDITIONS[when][0])))].join(', ');
 }

@@ -15,14 +15,14 @@ import {
 import { prose, type Linker } from './pages-inline.js';
 import { CONDITION_TYPES, CONDITIONS, merged, needWords, rowWords } from './pages-scope-words.js';
 
-/** Rows carry their reasons up to here; the contract has no place for them. */
+/** Rows with their reasons, which are not in the generated tables: the contract has no such property. */
 interface Noted {
   readonly note?: string;
 }
 
 const ELSEWHERE = new Set(['capabilities', 'bundle', 'search-system', 'history-system', 'operation']);
 
-/** What a token must cover for requests on a type. */
+/** The scopes that requests on a type need. */
 export function scopeSection(type: string, operations: readonly OperationModel[], model: Model): Section[] {
   const inCompartments = model.compartments.some((row) => row.type === type || row.members[type] !== undefined);
   const interactions = model.scopes.rows
@@ -61,7 +61,7 @@ export function rowsFor(operation: OperationModel, model: Model): ScopeRow[] {
   return model.scopes.rows.filter((row) => row.operation === operation.id);
 }
 
-/** Requests that need the same stand in one row. */
+/** Groups requests with the same needs into one row. */
 function grouped(requests: readonly { readonly name: Inline; readonly cells: readonly Inline[] }[]): Row[] {
   const groups = new Map<string, { names: Inline[]; cells: readonly Inline[] }>();
   for (const { name, cells } of requests) {
@@ -73,7 +73,7 @@ function grouped(requests: readonly { readonly name: Inline; readonly cells: rea
   return [...groups.values()].map(({ names, cells }) => row(joined(names, ', '), ...cells));
 }
 
-/** What is needed of a token for one type, whose name stands in the URL. */
+/** The needs of requests whose URL names the type. */
 function typeCells(row: ScopeRow, type: string): readonly [Inline, Inline] {
   const named = row.interaction === 'search-compartment';
   const isFixed = ({ when }: ScopeNeed): boolean => when === undefined || (named && when === 'types-named');
@@ -162,7 +162,7 @@ function operationHead(operation: OperationModel, entry: ScopeRow, linker: Linke
 
 function policyCells(entry: ScopeRow & Noted): Inline[] {
   const always = entry.needs.filter(({ when }) => when === undefined);
-  // Conditions that bring the same need stand in one line.
+  // Conditions with the same need share a line.
   const same = new Map<string, { links: Inline[]; words: Inline }>();
   for (const need of merged(entry.needs.filter(({ when }) => when !== undefined))) {
     const words = needWords(need);

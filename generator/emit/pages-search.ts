@@ -12,7 +12,7 @@ export function searchSections(type: string, model: Model, linker: Linker): Sect
   const rows = own.parameters.map((parameter) => searchRow(parameter, type, linker));
   const seen = new Set(own.parameters.map(({ code }) => code));
   const inherited = bases.flatMap((table) =>
-    // A nearer parameter takes the place of one with the same code further away.
+    // A parameter of a type replaces one of its bases with the same code.
     table.parameters
       .filter(({ code }) => seen.size !== seen.add(code).size)
       .map((parameter) => inheritedRow(parameter, table === bases.at(-1) ? '' : table.type)),
@@ -73,7 +73,7 @@ export function descriptionFor(type: string, description: string): string {
   return line === undefined ? '' : line.slice(line.indexOf(': ') + 2);
 }
 
-/** Compartments that a type is in, and what is in the one that it opens. */
+/** Compartments that a type is in, and the members of the compartment that it defines. */
 export function compartmentSection(type: string, compartments: readonly CompartmentRow[], linker: Linker): Section[] {
   const member = compartments.flatMap(({ type: owner, members }): Inline[] => {
     const codes = members[type];

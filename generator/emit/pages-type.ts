@@ -50,7 +50,7 @@ function profileSection(profiles: readonly string[]): Section[] {
   return [{ id: 'profiles', heading: 'Profiles', blocks: [block({ paragraphs, list })] }];
 }
 
-/** Corrections of definitions that the page shows something of, or would. */
+/** Corrections of definitions that the page describes, or would describe if they were not omitted. */
 function correctionSection(structures: readonly Structure[], model: Model): Section[] {
   const type = structures[0]?.name ?? '';
   const [table] = searchTables(type, model);
@@ -65,7 +65,7 @@ function correctionSection(structures: readonly Structure[], model: Model): Sect
   const resources = new Set(model.capabilities.map((capability) => capability.type));
   const concerned = model.corrections.filter(({ target, reason }) => {
     if (!target.includes('/SearchParameter/')) return shown.has(target);
-    // A parameter may serve many types, or have been taken from this one: the types that the reason names are meant.
+    // A parameter may belong to many types, or have been removed from this one: the reason names the types concerned.
     const named = reason.split(/[^A-Za-z]+/).filter((word) => resources.has(word));
     return named.length > 0 ? named.includes(type) : shown.has(target) || tail(target).startsWith(`${type}-`);
   });

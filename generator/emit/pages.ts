@@ -7,7 +7,7 @@ import { Linker } from './pages-inline.js';
 import { typePage } from './pages-type.js';
 import { owners } from './type-tables.js';
 
-/** Pages of which there is one: what the navigation calls them, and how they are made. */
+/** The single pages: their titles in the navigation, and their emitters. */
 const SINGLE = [
   ['index', 'Index', indexPage],
   ['operations', 'Operations', operationsPage],
@@ -15,7 +15,7 @@ const SINGLE = [
   ['primitives', 'Primitive types', primitivesPage],
 ] as const;
 
-/** Reference pages for people, in Markdown and HTML: one for each type, and those that they share. */
+/** Reference pages in Markdown and HTML: one for each type, and the single pages. */
 export function emitPages(model: Model): Artefact[] {
   const linker = new Linker(model);
   const single = SINGLE.flatMap(([name, , make]) => bothFormats(name, model.package, make(model, linker)));

@@ -30,7 +30,7 @@ const OF_SYSTEM: readonly (readonly [Method, string, Interaction])[] = [
   ['GET', '_history', 'history-system'],
 ];
 
-/** Every method on every path, for the dispatcher to look up at once. */
+/** Every method on every path, so that the dispatcher needs one lookup. */
 export function emitRoutes(model: Model): Artefact {
   return {
     kind: 'typescript',
@@ -49,7 +49,7 @@ export function emitRoutes(model: Model): Artefact {
   };
 }
 
-/** The routes of a model: system level, what every type has, then what only some types have. */
+/** The routes of a model: those of the system, those of every type, then those of some types. */
 export function routesOf(model: Model): RouteRow[] {
   const types = model.structures
     .filter((structure) => structure.kind === 'resource' && structure.abstract !== true)

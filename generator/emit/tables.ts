@@ -5,7 +5,7 @@ import type { Artefact, ImportLine } from './artefact.js';
 import { Code } from './artefact.js';
 import { owners } from './type-tables.js';
 
-/** Tables that are not of one type, one file each: file, constant, row type, contents, doc. */
+/** Tables shared by all types, one file each: file, constant, row type, contents, doc. */
 function shared(model: Model): readonly (readonly [string, string, string, unknown, string])[] {
   return [
     [
@@ -30,7 +30,7 @@ function shared(model: Model): readonly (readonly [string, string, string, unkno
   ];
 }
 
-/** The shared tables, and `tables.ts`, which gathers everything for the composition root. */
+/** The shared tables, and `tables.ts`, which collects all tables for the composition root. */
 export function emitTables(model: Model): Artefact[] {
   const files = shared(model).map(([file, name, type, value, doc]): Artefact => ({
     kind: 'typescript',
@@ -46,7 +46,7 @@ function operationRows(model: Model): unknown[] {
   return model.operations.map(({ description: _description, own: _own, ...row }) => row);
 }
 
-/** Rows of operations that the package lacks are left out, and so are the notes. */
+/** The scope rows without their notes, and without rows of operations that are not in the package. */
 function scopeTable(model: Model): ScopeTable {
   const ids = new Set(model.operations.map(({ id }) => id));
   const { rows, custom, withheld, ownChains } = model.scopes;

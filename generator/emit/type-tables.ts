@@ -4,7 +4,7 @@ import { kebab } from '../model/names.js';
 import { rowOf } from '../model/structures.js';
 import type { Artefact, Declaration } from './artefact.js';
 
-/** Types that stand in one file: a resource or datatype with its backbone types. */
+/** The types of one file: a resource or datatype with its backbone types. */
 export function owners(model: Model): Map<string, Structure[]> {
   const files = new Map<string, Structure[]>();
   for (const structure of model.structures) {
@@ -50,7 +50,7 @@ export function emitTypeTables(model: Model): Artefact[] {
   });
 }
 
-/** The row of a type: what it adds to its base. */
+/** The row of a type: only what it adds to its base. */
 function typeRow(structure: Structure, model: Model): TypeRow {
   const base = model.structures.find((candidate) => candidate.name === structure.base);
   const rules = structure.rules.filter((id) => base?.rules.includes(id) !== true);

@@ -8,7 +8,7 @@ type Primitives = ReadonlyMap<string, string>;
 
 /**
  * Interfaces for the JSON form, one file for each resource type and datatype, and `resource.ts` with the union of all
- * resources, told apart by `resourceType`. https://hl7.org/fhir/R5/json.html
+ * resources, discriminated by `resourceType`. https://hl7.org/fhir/R5/json.html
  */
 export function emitTypes(model: Model): Artefact[] {
   const primitives: Primitives = new Map(model.primitives.map((primitive) => [primitive.name, primitive.json]));
@@ -77,7 +77,7 @@ function toInterface(structure: Structure, primitives: Primitives): InterfaceDec
   };
 }
 
-/** An element is one property for each type it may have; primitives have a second one for their id and extensions. */
+/** The properties of an element: one for each of its types, and for primitives a second one with id and extensions. */
 function propertiesOf(
   element: Element,
   structure: Structure,
@@ -88,7 +88,7 @@ function propertiesOf(
     const json = primitives.get(type);
     const one = json ?? (type === 'Resource' ? 'AnyResource' : interfaceName(type));
     const many = element.max === '*';
-    // A required primitive may stand as an extension alone (data absent), so only what is not primitive is required.
+    // A required primitive may have only an extension and no value (data absent), so its property is optional.
     const optional =
       (element.min ?? 0) === 0 || element.choice === true || (json !== undefined && element.xml === undefined);
     const doc = describe(element, type);
@@ -107,8 +107,8 @@ function propertiesOf(
 }
 
 /**
- * Whether a primitive may have an id and extensions: not where it is an attribute in XML or XHTML, nor as a resource's
- * id. https://hl7.org/fhir/R5/resource.html#id
+ * Whether a primitive may have an id and extensions: not if it is an attribute in XML, XHTML, or a resource's id.
+ * https://hl7.org/fhir/R5/resource.html#id
  */
 function hasExtensions(element: Element, structure: Structure): boolean {
   return element.xml === undefined && !(structure.name === 'Resource' && element.name === 'id');

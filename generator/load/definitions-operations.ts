@@ -1,18 +1,18 @@
 import type { OperationDefinition } from './fhir-json.js';
 import { operationLevels } from './operation-rules.js';
 
-/** An operation of our own and the file that it stands in; without a value where the file is unsound. */
+/** A custom operation and its file; without a value if the file is invalid. */
 export interface OperationFile {
   readonly file: string;
   readonly value: OperationDefinition | undefined;
 }
 
 /**
- * What no schema can see in our own operations: an id or canonical used twice, two operations for one call, a parameter
- * given twice for one level.
+ * Checks the custom operations for faults that a schema cannot detect: a duplicate id or canonical, two operations for one
+ * call, a duplicate parameter at one level.
  *
- * @param canonical base of our own canonicals
- * @returns faults, each with the file it is in, beginning with a JSON pointer
+ * @param canonical base of the server's own canonicals
+ * @returns faults, each with its file, beginning with a JSON pointer
  */
 export function operationFaults(
   operations: readonly OperationFile[],
@@ -38,7 +38,7 @@ export function operationFaults(
     (value.parameter ?? []).forEach(({ name, use, scope = ['system', 'type', 'instance'] }, index) => {
       for (const level of scope) {
         const key = `${use} ${name} on level ${level}`;
-        if (parameters.has(key)) faults.push({ file, fault: `/parameter/${index}/name: ${key} stands there twice` });
+        if (parameters.has(key)) faults.push({ file, fault: `/parameter/${index}/name: ${key} is a duplicate` });
         parameters.add(key);
       }
     });

@@ -2,17 +2,17 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Ajv2020, type ErrorObject } from 'ajv/dist/2020.js';
 
-/** Checks a value against one of the schemas in `definitions/schemas/`; an empty list: it is sound. */
+/** Checks a value against one of the schemas in `definitions/schemas/`; an empty list if it is valid. */
 export type SchemaCheck = (schema: string, value: unknown) => readonly string[];
 
 /**
- * Compiles schemas of a folder as they are asked for.
+ * Compiles the schemas of a folder on first use.
  *
- * A fault reads `POINTER: what is there; expected what would be right`. What would be right comes from the
- * `description` beside the keyword that failed, so every pattern and every choice in the schemas has one.
+ * A fault reads `POINTER: actual value; expected description`. The expectation is the `description` beside the keyword that
+ * failed, so every pattern and every choice in the schemas has one.
  */
 export function schemaCheck(dir: string): SchemaCheck {
-  // The two strict checks that are off refuse `required` and conditions inside a choice, which these schemas need.
+  // Two strict checks are off, because they reject `required` and conditions inside a choice, which these schemas need.
   const strict = { strictSchema: true, strictNumbers: true, strictTypes: false, strictRequired: false };
   const ajv = new Ajv2020({ allErrors: true, verbose: true, ...strict });
   return (schema, value) => {
@@ -22,12 +22,12 @@ export function schemaCheck(dir: string): SchemaCheck {
         .addSchema(JSON.parse(readFileSync(join(dir, `${schema}.schema.json`), 'utf8')) as object, schema)
         .getSchema(schema);
     if (validate === undefined || validate(value)) return [];
-    return [...new Set((validate.errors ?? []).filter(isTelling).map(describe))];
+    return [...new Set((validate.errors ?? []).filter(isRelevant).map(describe))];
   };
 }
 
-/** The branches of a choice fail for reasons that hide the one that matters: the choice itself. */
-function isTelling(error: ErrorObject): boolean {
+/** Whether a fault is relevant. Those of a choice's branches are not: they would hide the fault of the choice itself. */
+function isRelevant(error: ErrorObject): boolean {
   const aside = ['if', 'propertyNames'];
   return !aside.includes(error.keyword) && !/\/(oneOf|anyOf|not)\/\d+\//.test(`${error.schemaPath}/`);
 }

@@ -17,7 +17,7 @@ interface Noted {
 /** A row with its reason. */
 export interface ScopePolicyRow extends ScopeRow, Noted {}
 
-/** The policy of scopes with its reasons, as {@link expandScopes} makes it of `definitions/policy/scopes.json`. */
+/** The scope policy with its reasons, expanded from `definitions/policy/scopes.json` by {@link expandScopes}. */
 export interface ScopePolicy extends ScopeTable {
   readonly rows: readonly ScopePolicyRow[];
   readonly custom: readonly (CustomScopeRow & Noted)[];
@@ -38,10 +38,10 @@ export interface ScopePolicyFile extends Omit<ScopePolicy, 'rows'> {
 }
 
 /**
- * Writes the rows out, one for each interaction and operation, with the needs of the sets that they use.
+ * Expands the rows to one for each interaction and operation, with the needs of the sets that they use.
  *
- * @param faults gets a line for each set or custom scope that is used and not defined, each set that uses itself, and
- *   each second row for one interaction; each begins with a JSON pointer
+ * @param faults receives a line for each undefined set or custom scope, each set that uses itself, and each duplicate row
+ *   for an interaction; each line begins with a JSON pointer
  */
 export function expandScopes(file: ScopePolicyFile, faults: string[]): ScopePolicy {
   const custom = new Set(file.custom.map(({ scope }) => scope));
@@ -83,17 +83,17 @@ export function expandScopes(file: ScopePolicyFile, faults: string[]): ScopePoli
   return { custom: file.custom, withheld: file.withheld, ownChains: file.ownChains, rows };
 }
 
-/** Sets may bring one need twice. */
+/** Removes duplicate needs, which overlapping sets can bring. */
 function distinct(needs: readonly ScopeNeed[]): readonly ScopeNeed[] {
   return [...new Map(needs.map((need) => [JSON.stringify(need), need])).values()];
 }
 
 /**
- * Compares the policy with the operations that there are.
+ * Compares the policy with the defined operations.
  *
- * @param operations the package's and our own, by id, with their levels
- * @returns one line for each level of an operation that no row, or more than one, holds for, and for each row of an
- *   operation or a level that does not exist
+ * @param operations those of the package and the custom ones, by id, with their levels
+ * @returns one line for each level of an operation with no row or several rows, and for each row of an unknown operation
+ *   or level
  */
 export function scopeCoverageFaults(
   policy: ScopeTable,

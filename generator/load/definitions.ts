@@ -7,9 +7,9 @@ import { expandScopes, type ScopePolicy, type ScopePolicyFile } from './definiti
 import type { Erratum } from './errata.js';
 import type { OperationDefinition } from './fhir-json.js';
 
-/** `definitions/settings.json`. Each value stands wherever another definition writes its name in braces. */
+/** `definitions/settings.json`. Other definitions refer to its values by their names in braces. */
 export interface Settings {
-  /** Base of our own canonicals, without trailing slash. */
+  /** Base of the server's own canonicals, without trailing slash. */
   readonly canonical: string;
   /** Vendor part of operation names: `svc` of `$svc.fhir.reindex-status`. */
   readonly vendor: string;
@@ -22,18 +22,18 @@ export interface PackagePin {
   /** Exact version. */
   readonly version: string;
   readonly role: 'definitions' | 'expansions';
-  /** Counts that must come out, by name. */
+  /** Expected counts, by name. */
   readonly expect: Readonly<Record<string, number>>;
 }
 
 /** Another name of a search parameter. One object of `definitions/aliases.json`. */
 export interface AliasDefinition {
-  /** Name of the package whose parameter it is; others are left alone. */
+  /** Name of the package with the parameter; the alias applies to no other package. */
   readonly package: string;
   /** Resource type. */
   readonly type: string;
   readonly name: string;
-  /** Code of the parameter; absent: the name itself is one, and nothing is to be added. */
+  /** Code of the parameter; absent if the package itself has a parameter of this name, so that no alias is added. */
   readonly code?: string;
   /** Why, for people. */
   readonly reason: string;
@@ -45,7 +45,7 @@ export interface Definitions {
   readonly packages: readonly PackagePin[];
   readonly errata: readonly Erratum[];
   readonly aliases: readonly AliasDefinition[];
-  /** Our own operations, in code-point order of their files. */
+  /** Custom operations, in code-point order of their files. */
   readonly operations: readonly OperationDefinition[];
   readonly scopes: ScopePolicy;
   /** Canonicals of the profiles that the CapabilityStatement claims, by resource type. */
@@ -57,7 +57,7 @@ export interface Definitions {
  *
  * @param dir the folder `definitions`
  * @param schemas the folder of the schemas that they are checked against
- * @throws GeneratorError with all faults in `details`, each as `FILE POINTER: what is there; what would be right`
+ * @throws GeneratorError with all faults in `details`, each as `FILE POINTER: actual value; expected value`
  */
 export function loadDefinitions(dir: string, schemas = join(dir, 'schemas')): Definitions {
   const check = schemaCheck(schemas);
@@ -67,7 +67,7 @@ export function loadDefinitions(dir: string, schemas = join(dir, 'schemas')): De
     faults.push(...found.map((fault) => `${basename(resolve(dir))}/${file} ${fault}`));
   };
 
-  /** The file's content, once it is sound; placeholders are filled in first, so that the schema judges what will be. */
+  /** The file's content if it is valid. Placeholders are replaced first, so that the schema checks the final values. */
   const read = <T>(file: string, schema: string, settings?: Settings): T | undefined => {
     const found: string[] = [];
     const text = readText(join(dir, file), found);
@@ -80,7 +80,7 @@ export function loadDefinitions(dir: string, schemas = join(dir, 'schemas')): De
   const packages = read<{ packages: PackagePin[] }>('packages.json', 'packages');
   const profiles = read<Definitions['profiles']>('profiles.json', 'profiles');
   const settings = read<Settings>('settings.json', 'settings');
-  // The other files cannot be judged before their placeholders are filled in.
+  // The other files cannot be checked before their placeholders are replaced.
   if (settings === undefined) return refuse(faults);
 
   const errata = read<{ errata: Erratum[] }>('errata.json', 'errata', settings);

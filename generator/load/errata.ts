@@ -5,7 +5,7 @@ import type { LoadedPackage } from './package.js';
 
 /** A correction to a published definition. One object of `definitions/errata.json`. */
 export interface Erratum {
-  /** Name of the package that it corrects; others are left alone. */
+  /** Name of the package that it corrects; it applies to no other package. */
   readonly package: string;
   /** Canonical of the definition. */
   readonly target: string;
@@ -13,18 +13,18 @@ export interface Erratum {
   readonly reason: string;
   /** Leaves the whole definition out. */
   readonly omit?: true;
-  /** JSON pointer of what is wrong. */
+  /** JSON pointer of the faulty value. */
   readonly path?: string;
-  /** What must stand there now; absent: nothing may. */
+  /** The published value; absent if there must be none. */
   readonly was?: unknown;
-  /** What should; absent: nothing. */
+  /** The corrected value; absent to remove the published one. */
   readonly now?: unknown;
 }
 
 /**
- * The value sets of a package, but for those that the errata leave out.
+ * The value sets of a package, without those that the errata omit.
  *
- * @throws GeneratorError naming each erratum whose value set is not there, or that does not leave it out
+ * @throws GeneratorError naming each erratum for a value set that is missing, or that the erratum does not omit
  */
 export function omitValueSets(loaded: LoadedPackage, errata: readonly Erratum[]): LoadedPackage['valueSet'] {
   const mine = errata.filter((erratum) => erratum.package === loaded.name);
@@ -40,7 +40,7 @@ export function omitValueSets(loaded: LoadedPackage, errata: readonly Erratum[])
   return (url) => (omitted.has(url) ? undefined : loaded.valueSet(url));
 }
 
-/** The package as published, but for definitions that the errata leave out. */
+/** The package as published, without the definitions that the errata omit. */
 export function omitDefinitions(loaded: LoadedPackage, errata: readonly Erratum[]): LoadedPackage {
   const omitted = new Set(
     errata.filter((erratum) => erratum.package === loaded.name && erratum.omit === true).map(({ target }) => target),
@@ -58,8 +58,8 @@ export function omitDefinitions(loaded: LoadedPackage, errata: readonly Erratum[
 /**
  * Applies the errata of a package to copies of its definitions; the loaded package itself stays as published.
  *
- * @throws GeneratorError naming each erratum that no longer applies: its target is gone, or what it corrects is no
- *   longer as it was
+ * @throws GeneratorError naming each erratum that no longer applies: its target is missing, or the published value has
+ *   changed
  */
 export function applyErrata(loaded: LoadedPackage, errata: readonly Erratum[]): LoadedPackage {
   const mine = errata.filter((erratum) => erratum.package === loaded.name);

@@ -1,6 +1,6 @@
 /**
  * The parts of FHIR's conformance resources that the generator reads. Only `load/`, `model/` and the census in
- * `verify/` see these shapes; everything after works on the model.
+ * `verify/` use these shapes; all later stages work on the model.
  */
 
 export interface FhirExtension {
@@ -77,7 +77,7 @@ export interface StructureDefinition extends Definition {
 /** https://hl7.org/fhir/R5/searchparameter.html */
 export interface SearchParameter extends Definition {
   readonly code: string;
-  /** Some of R4B have none, and so belong to no type. */
+  /** Some parameters of R4B have none, and so belong to no type. */
   readonly base?: readonly string[];
   readonly type: string;
   readonly expression?: string;

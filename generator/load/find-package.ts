@@ -20,7 +20,7 @@ import { GeneratorError } from '../generator-error.js';
 const NAME = /^[a-z0-9][a-z0-9._-]*$/i;
 const VERSION = /^[0-9][0-9a-z.+-]*$/i;
 
-/** Where a package's files lie, and what it calls itself. */
+/** The folder of a package, and the name and version in its manifest. */
 export interface FoundPackage {
   readonly name: string;
   readonly version: string;
@@ -31,15 +31,15 @@ export interface FoundPackage {
  * Finds the folder of a FHIR package.
  *
  * @param request `NAME@VERSION`, or the path of a package tarball (`.tgz`)
- * @param root the checkout; `NAME@VERSION` is looked for in its node_modules, then in that of `test/packages`, then
+ * @param root the checkout. `NAME@VERSION` is searched in its node_modules, then in that of `test/packages`, and otherwise
  *   fetched by `npm pack` into a cache in node_modules
- * @throws GeneratorError naming the places looked at
+ * @throws GeneratorError naming the searched folders
  */
 export async function findPackage(request: string, root: string): Promise<FoundPackage> {
   if (request.endsWith('.tgz') || request.endsWith('.tar.gz')) {
     if (!existsSync(request) || !statSync(request).isFile())
       throw new GeneratorError(`--package ${request}: no such file`);
-    // Named after its bytes: a copy that calls itself like a published package must not pass for that one later.
+    // Named by its hash: a tarball with the name of a published package must not be used in place of that one later.
     const digest = createHash('sha256').update(readFileSync(request)).digest('hex');
     return unpack(request, join(cacheOf(root), `file-${digest.slice(0, 32)}`));
   }
@@ -70,7 +70,7 @@ function describe(dir: string): FoundPackage | undefined {
   if (!existsSync(file)) return undefined;
   const { name, version } = JSON.parse(readFileSync(file, 'utf8')) as { name?: unknown; version?: unknown };
   if (typeof name !== 'string' || typeof version !== 'string') return undefined;
-  // Both end up in the header of each file, and in the name of a folder.
+  // Checked, because both go into the header of each file and into the name of a folder.
   if (!NAME.test(name) || !VERSION.test(version)) throw new Error('its name or version is none of a package');
   return { name, version, dir };
 }
@@ -108,7 +108,7 @@ function unpack(file: string, dir: string): FoundPackage {
       return links.length === 0;
     };
     tar.extract({ file, cwd: work, strip: 1, sync: true, filter });
-    // One may point anywhere; the registry has none.
+    // Symbolic links could point outside the folder. Packages of the registry have none.
     if (links.length > 0) throw new Error(`${String(links[0])} is a link`);
     if (describe(work) === undefined) throw new Error('it holds no package/package.json');
     if (!existsSync(dir)) renameSync(work, dir);
@@ -126,7 +126,7 @@ function unpack(file: string, dir: string): FoundPackage {
   return whole;
 }
 
-/** `package/X.json`: folders of examples and of other forms are not read. */
+/** Whether a path is `package/X.json`: subfolders, such as those of examples, are not read. */
 function isDefinition(path: string): boolean {
   return /^[^/]+\/[^/]+\.json$/.test(path) && !path.startsWith('..');
 }

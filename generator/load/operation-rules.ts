@@ -4,11 +4,11 @@ import type { FhirOperationParameter, OperationDefinition } from './fhir-json.js
 /**
  * Levels of an operation, widest first.
  *
- * FHIR has no word for an operation on one version (`[base]/T/id/_history/v/$x`): our extension
- * `{canonical}/StructureDefinition/operation-version-level` says it. A parameter whose `scope` names `instance` exists
+ * FHIR has no level for an operation on one version (`[base]/T/id/_history/v/$x`). The extension
+ * `{canonical}/StructureDefinition/operation-version-level` defines it. A parameter whose `scope` names `instance` exists
  * on versions too.
  *
- * @param canonical base of our own canonicals: `settings.canonical`
+ * @param canonical base of the server's own canonicals: `settings.canonical`
  */
 export function operationLevels(operation: OperationDefinition, canonical: string): readonly Level[] {
   const version = extensions(operation, canonical, 'operation-version-level').some(
@@ -28,19 +28,19 @@ export function operationLevels(operation: OperationDefinition, canonical: strin
  *
  * POST always. GET too when the operation does not affect state and every parameter that it requires is primitive, so
  * that it can be written into a query (https://hl7.org/fhir/R5/operationdefinition-definitions.html#OperationDefinition.affectsState).
- * A complex parameter that is optional does not forbid GET; a GET that carries one is refused when it comes. Our
- * extension `{canonical}/StructureDefinition/operation-method` replaces the rule by a list where an operation differs.
+ * An optional complex parameter does not exclude GET; the server rejects a GET request that has one. The extension
+ * `{canonical}/StructureDefinition/operation-method` replaces the rule by a list for operations that differ.
  */
 export function operationMethods(operation: OperationDefinition, canonical: string): readonly Method[] {
   const listed = extensions(operation, canonical, 'operation-method').flatMap(({ valueCode }) => valueCode ?? []);
   if (listed.length > 0) return listed as Method[];
-  // The specification's default for an absent affectsState is not stated: take the careful one.
+  // The specification states no default for affectsState. Assume the safe one.
   const safe = operation.affectsState === false;
   const required = (operation.parameter ?? []).filter(({ use, min }) => use === 'in' && min > 0);
   return safe && required.every(isPrimitive) ? ['GET', 'POST'] : ['POST'];
 }
 
-/** FHIR writes the names of primitive types, and of these alone, with a small initial. */
+/** Whether a type is primitive: only the names of primitive types begin with a small letter. */
 function isPrimitive({ type }: FhirOperationParameter): boolean {
   return type !== undefined && /^[a-z]/.test(type);
 }

@@ -23,19 +23,18 @@ export interface LoadedPackage {
   readonly searchParameters: readonly SearchParameter[];
   readonly operations: readonly OperationDefinition[];
   readonly compartments: readonly CompartmentDefinition[];
-  /** sha256 over names and bytes of the files read above. */
+  /** sha256 over names and bytes of the files of these definitions. */
   readonly integrity: string;
-  /** The value set of this canonical (without version), if the package holds it. */
+  /** The value set of a canonical (without version), if it is in the package. */
   readonly valueSet: (url: string) => ValueSet | undefined;
-  /** Whether the package holds the code system of this url with all its codes. */
+  /** Whether the code system of a url is in the package with all its codes. */
   readonly isCompleteCodeSystem: (url: string) => boolean;
 }
 
 const KINDS = ['StructureDefinition', 'SearchParameter', 'OperationDefinition', 'CompartmentDefinition'];
 
 /**
- * Reads a package's definitions. Value sets are read one by one when asked for: they are most of the bytes, and few
- * are needed.
+ * Reads a package's definitions. Value sets are read on demand: they are most of the bytes, and few are needed.
  */
 export function loadPackage(found: FoundPackage): LoadedPackage {
   const files = readdirSync(found.dir)

@@ -10,8 +10,8 @@ export function aliasesOf(type: string, definitions: readonly AliasDefinition[])
 }
 
 /**
- * What is wrong with other names, a line each: types and parameters that do not exist, names that parameters have already,
- * and names that no parameter has although nothing is to be added for them.
+ * Faults of aliases, one line each: unknown types and parameters, names that a parameter has already, and aliases without
+ * `code` whose name no parameter has.
  */
 export function aliasFaults(definitions: readonly AliasDefinition[], tables: readonly SearchTableModel[]): string[] {
   const byType = new Map(tables.map((table) => [table.type, table]));

@@ -15,13 +15,13 @@ import { buildStructures } from './structures.js';
 
 const IMPLEMENTS = 'http://hl7.org/fhir/StructureDefinition/structuredefinition-implements';
 
-/** What a model is made of. */
+/** Input of the model. */
 export interface ModelSources {
   /** The definitions, errata applied. */
   readonly package: LoadedPackage;
   /** Expanded value sets by canonical. */
   readonly expansion: (url: string) => ValueSet | undefined;
-  /** Packages that were read. */
+  /** The packages with the definitions. */
   readonly inputs: Model['inputs'];
   readonly corrections: Model['corrections'];
   /** Our own definitions. */
@@ -37,7 +37,7 @@ export interface ModelSources {
 /**
  * Makes the model.
  *
- * @throws GeneratorError naming what in the definitions cannot be understood
+ * @throws GeneratorError naming the definitions that cannot be interpreted
  */
 export function buildModel(sources: ModelSources): Model {
   const { package: loaded } = sources;
@@ -73,7 +73,7 @@ export function buildModel(sources: ModelSources): Model {
   };
 }
 
-/** Interfaces such as CanonicalResource are no base of the types that implement them: an extension says who does. */
+/** Concrete types of a type. Implementers of an interface such as CanonicalResource name it in an extension, not as base. */
 function concreteTypes(
   type: string,
   concrete: readonly string[],

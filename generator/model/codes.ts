@@ -3,12 +3,12 @@ import type { ExpansionEntry, ValueSet } from '../load/fhir-json.js';
 import type { Structure } from './model.js';
 import { byCodePoint } from './names.js';
 
-/** Marks an expansion that holds an excerpt, or nothing: the whole is too large, or no list at all. */
+/** Marks an incomplete or empty expansion: the value set is too large, or cannot be enumerated. */
 const TOO_COSTLY = 'http://hl7.org/fhir/StructureDefinition/valueset-toocostly';
 
 /**
- * Code tables for the value sets that a required binding names, as far as an expansion tells: those without one (or
- * with one that calls itself an excerpt, or that the errata leave out) have no table, and are checked by syntax only.
+ * Code tables for the value sets of required bindings that have a complete expansion. Value sets without one, or omitted by
+ * the errata, get no table: their codes are checked by syntax only.
  *
  * @param expansion the expanded value set of a canonical
  */
@@ -32,7 +32,7 @@ export function buildCodes(
   });
 }
 
-/** Codes by system, in order of the expansion. Abstract ones only group others: nobody may use them. */
+/** Codes by system, in order of the expansion, without abstract codes: those only group others and must not be used. */
 function codesOf(entries: readonly ExpansionEntry[], found = new Map<string, string[]>()): Map<string, string[]> {
   for (const entry of entries) {
     if (entry.abstract !== true && entry.system !== undefined && entry.code !== undefined) {

@@ -4,7 +4,7 @@ import { byCodePoint } from './names.js';
 
 const BEST_PRACTICE = 'http://hl7.org/fhir/StructureDefinition/elementdefinition-bestpractice';
 
-/** They hold for every element and every extension: the validator knows them as structure. */
+/** Rules of every element and every extension, which the validator checks as structure. */
 const STRUCTURAL = new Set(['ele-1', 'ext-1']);
 
 /** All rules of a package, each once, with the ids that elements name them by. */
@@ -16,7 +16,7 @@ export interface Rules {
 
 /**
  * Collects the rules. One key may name several rules (`inv-1` is three in R5), so a rule is identified by key and
- * expression, and gets the type into its id where the key alone would not tell.
+ * expression, and its id includes the type if the key is ambiguous.
  */
 export function buildRules(definitions: readonly StructureDefinition[]): Rules {
   const owners = new Map<string, { owner: string; constraint: FhirConstraint }>();

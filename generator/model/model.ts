@@ -1,6 +1,6 @@
 /**
- * The model (IR): everything that the generator knows of a FHIR release, as plain data with resolved names. It is
- * made from the definitions once, verified, and then only read. It extends the contract's rows by what people read.
+ * The model (intermediate representation): a FHIR release as plain data with resolved names. It is made from the
+ * definitions once, verified, and then only read. It extends the contract's rows by texts for people.
  */
 import type {
   AliasRow,

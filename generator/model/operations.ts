@@ -4,9 +4,9 @@ import { operationLevels, operationMethods } from '../load/operation-rules.js';
 import type { OperationModel } from './model.js';
 import { byCodePoint, tail, unversioned } from './names.js';
 
-/** What operations are resolved against. */
+/** Context for resolving operations. */
 export interface OperationContext {
-  /** Base of our own canonicals. */
+  /** Base of the server's own canonicals. */
   readonly canonical: string;
   /** Concrete types of a type name: itself, or for an abstract one those that specialise or implement it. */
   readonly concrete: (type: string) => readonly string[];

@@ -40,7 +40,7 @@ export function buildPrimitives(definitions: readonly StructureDefinition[]): Pr
     .sort((a, b) => byCodePoint(a.name, b.name));
 }
 
-/** The pattern without the anchors that some definitions carry: it is used whole everywhere. */
+/** The pattern without the anchors that some definitions have: it is always matched against the whole value. */
 function patternOf(value: FhirElement | undefined): string | undefined {
   const extensions = value?.type?.flatMap((type) => type.extension ?? []) ?? [];
   const pattern = extensions.find((extension) => extension.url === REGEX)?.valueString;

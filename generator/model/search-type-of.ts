@@ -35,7 +35,7 @@ const SUITED: Readonly<Record<string, SearchType>> = {
 /**
  * The search type of a component whose parameter is not published, from the types of its element.
  *
- * @throws GeneratorError where the types do not agree on one
+ * @throws GeneratorError if the types have different search types
  */
 export function searchTypeOf(types: readonly string[]): SearchType {
   const suited = [...new Set(types.map((type) => SUITED[type]))];

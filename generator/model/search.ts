@@ -13,7 +13,7 @@ import { byCodePoint } from './names.js';
 import { searchTypeOf } from './search-type-of.js';
 import { assignSlots } from './slots.js';
 
-/** What the search parameters are compiled against. */
+/** Context for compiling search parameters. */
 export interface SearchContext {
   readonly structures: readonly Structure[];
   readonly types: TypeIndex;
@@ -26,12 +26,12 @@ export interface SearchContext {
  * The search parameters of each type that has or inherits any, in code-point order of codes.
  * https://hl7.org/fhir/R5/searchparameter.html
  *
- * @throws GeneratorError listing every expression that cannot be compiled, or every other name that leads nowhere
+ * @throws GeneratorError listing every expression that cannot be compiled, or every invalid alias
  */
 export function buildSearch(parameters: readonly SearchParameter[], context: SearchContext): SearchTableModel[] {
   const faults: string[] = [];
   const byUrl = new Map(parameters.map((parameter) => [parameter.url, parameter]));
-  // Some have thirty bases: their expressions are taken apart once, not once for each.
+  // Some parameters have thirty bases: their expressions are split once, not once for each base.
   const branches = new Map(parameters.map((parameter) => [parameter, takeApart(parameter.expression ?? '')]));
   const resources = context.structures.filter((structure) => structure.kind === 'resource');
   const searched = new Set(resources.map(({ name }) => name));
@@ -105,7 +105,7 @@ function buildParameter(
   };
 }
 
-/** Whether all that a parameter looks at is one element that is marked as a hierarchy, and the whole of it. */
+/** Whether a parameter's expression selects exactly one element, unfiltered, that is marked as a hierarchy. */
 function leadsUp(paths: readonly CompiledPath[]): boolean {
   const [path] = paths;
   return paths.length === 1 && path?.element?.hierarchy === true && path.steps.every((step) => 'get' in step);

@@ -5,8 +5,8 @@ import type { SearchTableModel } from './model.js';
 const SORTABLE: readonly SearchType[] = ['string', 'date', 'number', 'quantity'];
 
 /**
- * Gives each sortable parameter of a type a slot, in order of codes. What Resource and DomainResource define is
- * numbered from the top down, so that it is the same in all types and never meets what a type adds.
+ * Assigns a slot to each sortable parameter of a type, in order of codes. Parameters of Resource and DomainResource are
+ * numbered from the top down, so that they have the same slots in all types and do not collide with those of a type.
  */
 export function assignSlots(tables: readonly SearchTableModel[]): SearchTableModel[] {
   let top = SORT_SLOTS;

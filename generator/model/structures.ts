@@ -11,7 +11,7 @@ const FHIR_TYPE = 'http://hl7.org/fhir/StructureDefinition/structuredefinition-f
 /** https://hl7.org/fhir/extensions/StructureDefinition-structuredefinition-hierarchy.html */
 const HIERARCHY = 'http://hl7.org/fhir/StructureDefinition/structuredefinition-hierarchy';
 
-/** What an element may be without being a type of its own: these, with children, are backbone types. */
+/** Types of elements whose children form a backbone type. */
 const INLINE = new Set(['BackboneElement', 'Element']);
 
 /**
@@ -119,23 +119,23 @@ function typesOf(element: FhirElement): string[] {
 function targetsOf(types: readonly FhirElementType[]): Record<string, string[]> | undefined {
   const entries = types
     .map((type): [string, string[]] => [type.code, (type.targetProfile ?? []).map(tail)])
-    // Resource as target is any resource: no restriction.
+    // Resource as target allows any resource, which is no restriction.
     .filter(([, targets]) => targets.length > 0 && !targets.includes('Resource'));
   return entries.length === 0 ? undefined : Object.fromEntries(entries);
 }
 
-/** The representation is published on the type's value, not where the type is used. */
+/** The XML representation, which is published on the type's value, not on the elements of that type. */
 function isXhtml(element: FhirElement): boolean {
   return element.type?.[0]?.code === 'xhtml';
 }
 
-/** The extension may also say that it is none. */
+/** Whether an element is a hierarchy. The extension may be present with the value false. */
 function isHierarchy({ type = [] }: FhirElement): boolean {
   const extensions = type.flatMap(({ extension = [] }) => extension);
   return extensions.some(({ url, valueBoolean }) => url === HIERARCHY && valueBoolean === true);
 }
 
-/** Finds the nearest ancestor whose elements all stand, unaltered, at the front of this type's. */
+/** Finds the nearest ancestor whose elements are, unchanged, the first elements of this type. */
 function inherit(structure: Structure, byName: ReadonlyMap<string, Structure>): Structure {
   const { base: declared, ...rest } = structure;
   for (let base = byName.get(declared ?? ''); base !== undefined; base = byName.get(base.base ?? '')) {
@@ -147,7 +147,7 @@ function inherit(structure: Structure, byName: ReadonlyMap<string, Structure>): 
   return rest;
 }
 
-/** The row of an element: what the runtime sees of it. */
+/** The row of an element in the generated tables. */
 export function rowOf(element: Element): ElementRow {
   const { path: _path, short: _short, definition: _definition, bound: _bound, hierarchy: _hierarchy, ...row } = element;
   return row;

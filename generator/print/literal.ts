@@ -3,11 +3,11 @@ import { Code } from '../emit/artefact.js';
 const WIDTH = 120;
 
 /**
- * Plain data as a TypeScript literal: on one line where it fits, else an entry a line, so that a changed row is a
- * changed line. Keys are bare where they may be.
+ * Plain data as a TypeScript literal: on one line if it fits, otherwise one entry per line, so that a changed row is one
+ * changed line. Keys are quoted only if necessary.
  *
- * @param indent columns that the line begins with
- * @param before columns used on the line already
+ * @param indent indentation of the line, in columns
+ * @param before columns of the line that are already used
  */
 export function literal(value: unknown, indent = 0, before = indent): string {
   if (!isCollection(value)) return inline(value);
@@ -22,14 +22,14 @@ export function literal(value: unknown, indent = 0, before = indent): string {
   return [open, ...entries.map((entry) => `${pad}${entry},`), `${' '.repeat(indent)}${close}`].join('\n');
 }
 
-/** On one line, if that has at most so many characters. What is longer is left off early: most rows are. */
+/** The literal on one line, if it has at most `room` characters. Stops early otherwise, because most rows are longer. */
 function inlineWithin(value: object, room: number): string | undefined {
   if (atLeast(value, room) > room) return undefined;
   const line = inline(value);
   return line.length <= room ? line : undefined;
 }
 
-/** Characters that an inline literal takes at the least; not counted on once they are more than `room`. */
+/** Lower bound of the characters of an inline literal. Counting stops once it exceeds `room`. */
 function atLeast(value: unknown, room: number): number {
   if (typeof value === 'string') return value.length;
   if (!isCollection(value)) return 0;
@@ -54,7 +54,7 @@ function inline(value: unknown): string {
   return String(value);
 }
 
-/** Members that are undefined are absent. */
+/** The entries of an object without undefined values. */
 function entriesOf(value: object): [string, unknown][] {
   return Object.entries(value).filter(([, entry]) => entry !== undefined);
 }

@@ -8,17 +8,17 @@ const ENTITIES: Readonly<Record<string, string>> = {
   "'": '&#39;',
 };
 
-/** Text for HTML, within elements and within quoted attributes. */
+/** Text escaped for HTML elements and quoted attributes. */
 export function escapeHtml(text: string): string {
   return /[&<>"']/.test(text) ? text.replaceAll(/[&<>"']/g, (character) => ENTITIES[character] ?? '') : text;
 }
 
-/** Text for HTML that may be broken after each dot, as long paths must be. */
+/** Text escaped for HTML, with a possible line break after each dot, for long paths. */
 export function breakable(text: string): string {
   return escapeHtml(text).replaceAll('.', '.<wbr>');
 }
 
-/** HTML. */
+/** Writes inline text as HTML. */
 export const htmlFormat: InlineFormat = {
   text: escapeHtml,
   code: (text) => `<code>${escapeHtml(text)}</code>`,

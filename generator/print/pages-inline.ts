@@ -1,13 +1,13 @@
 import type { Inline, Span } from '../emit/pages-data.js';
 
-/** How a format writes text within a line. */
+/** Functions that write inline text in a format. */
 export interface InlineFormat {
   readonly text: (text: string) => string;
   readonly code: (text: string) => string;
   readonly mark: (text: string) => string;
   readonly link: (text: string, target: string) => string;
   readonly newLine: string;
-  /** File that a page of this name is. */
+  /** File name of the page of a name. */
   readonly file: (page: string) => string;
 }
 

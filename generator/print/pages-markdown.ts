@@ -1,7 +1,7 @@
 import type { InlineFormat } from './pages-inline.js';
 import { escapeHtml } from './pages-html.js';
 
-/** Markdown as GitHub reads it, for paragraphs and lists. https://github.github.com/gfm/ */
+/** Writes inline text as GitHub Flavored Markdown, in paragraphs and lists. https://github.github.com/gfm/ */
 export const markdownFormat: InlineFormat = {
   text: escapeMarkdown,
   code: (text) => codeSpan(text, false),
@@ -11,13 +11,13 @@ export const markdownFormat: InlineFormat = {
   file: (page) => (page === 'index' ? 'README.md' : `${page}.md`),
 };
 
-/** The same for cells of tables, which end at a bar wherever it stands. */
+/** The same for cells of tables, where bars have to be escaped, even in code. */
 export const markdownCellFormat: InlineFormat = {
   ...markdownFormat,
   code: (text) => codeSpan(text, true),
 };
 
-/** Text that shall mean nothing to Markdown; on one line. */
+/** Text on one line, with all Markdown syntax escaped. */
 export function escapeMarkdown(text: string): string {
   if (!/[\\`*_[<>&|~\r\n\t]/.test(text)) return text;
   return (
@@ -25,19 +25,19 @@ export function escapeMarkdown(text: string): string {
       .replaceAll(/\s+/g, ' ')
       .replaceAll(/[\\`*[|~]/g, '\\$&')
       .replaceAll(/[<>&]/g, escapeHtml)
-      // Within a word an underscore is one.
+      // An underscore within a word is no syntax.
       .replaceAll(/(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])/g, '\\_')
   );
 }
 
-/** A paragraph or list item must not begin with what would begin a heading, a list or a quotation. */
+/** Escapes syntax of a heading, list or quotation at the start of a paragraph or list item. */
 export function guardStart(text: string): string {
   return text.replace(/^[#+\-=]/, '\\$&').replace(/^(\d+)([.)])/, '$1\\$2');
 }
 
 /**
- * Code. What neither can be within backticks nor be read the same way by every program goes into an HTML element,
- * character by character.
+ * Code. Text that cannot be within backticks, or that Markdown programs parse differently, goes into an HTML element,
+ * escaped character by character.
  */
 function codeSpan(text: string, inCell: boolean): string {
   const flat = text.replaceAll(/\s+/g, ' ').trim();

@@ -19,7 +19,7 @@ export function printPages(pages: readonly Page[], origin: string): [string, str
   });
 }
 
-/** The lines of the one header, bare. They stand in comments, which two hyphens might end. */
+/** The lines of the header without comment syntax. They go into HTML comments, where two hyphens have to be avoided. */
 function headerLines(source: string, origin: string): string[] {
   return header(source, origin)
     .split('\n')
@@ -32,9 +32,8 @@ function headerLines(source: string, origin: string): string[] {
 }
 
 /**
- * A template may use `inline`, and within a table `head` for the first cell of a row and `cells` for the others, each
- * between two texts: an `#each` for every one of 100,000 cells would cost more than all else. All write in the format
- * of the page.
+ * Helpers of the templates: `inline`, and in tables `head` for the first cell of a row and `cells` for the others, each
+ * between two texts. An `#each` for each of 100,000 cells would cost more than all else. All write the format of the page.
  */
 function compile(name: string): HandlebarsTemplateDelegate {
   const text = readFileSync(join(projectRoot(), 'generator/print/templates', name), 'utf8');

@@ -2,7 +2,7 @@ import type { Artefact } from '../emit/artefact.js';
 import { printPages } from './pages.js';
 import { printTypeScript } from './typescript.js';
 
-/** Prints everything that the emitters made: text by path, in code-point order of paths. */
+/** Prints all files of the emitters: text by path, in code-point order of paths. */
 export function printAll(artefacts: readonly Artefact[], origin: string): Map<string, string> {
   const printed = [
     ...printTypeScript(

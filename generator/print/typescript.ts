@@ -21,8 +21,8 @@ import { header } from './header.js';
 import { literal } from './literal.js';
 
 /**
- * Prints TypeScript files. All go through ts-morph's `createSourceFile` with their whole structure, which is a
- * hundred times faster than adding to a file.
+ * Prints TypeScript files. Each is made by one call of ts-morph's `createSourceFile` with the whole structure, which is a
+ * hundred times faster than adding declarations to a file.
  *
  * @returns path and text of each
  */
@@ -98,7 +98,7 @@ function docsOf({ doc }: Declaration): string[] {
   return doc === '' ? [] : [comment(doc)];
 }
 
-/** Text for a doc comment: one paragraph, and nothing that would end the comment. */
+/** Text for a doc comment: one paragraph, without the sequence that ends a comment. */
 function comment(text: string): string {
   return text.replaceAll(/\s+/g, ' ').trim().replaceAll('*/', '*\\/').replaceAll('@', '(at)');
 }

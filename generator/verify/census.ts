@@ -3,15 +3,15 @@ import { tail, unversioned } from '../model/names.js';
 import type { FhirElement, SearchParameter, StructureDefinition } from '../load/fhir-json.js';
 import type { LoadedPackage } from '../load/package.js';
 
-/** What there is in a package, by name of the count. */
+/** Counts of a package's definitions, by name. */
 export type Census = Readonly<Record<string, number>>;
 
 /**
- * Counts a package before corrections. `definitions/packages.json` says what each count must be: when one drifts, the
- * package is not the one that the errata, the policy and the tests were written for.
+ * Counts a package before corrections. `definitions/packages.json` has the expected counts: if one differs, the package is
+ * not the one that the errata, the policy and the tests were written for.
  *
  * @param published the package with all its files
- * @param loaded the same without the definitions that the errata leave out: what is counted, but for the files
+ * @param loaded the same without the definitions that the errata omit: counted for everything except the files
  */
 export function takeCensus(published: LoadedPackage, loaded: LoadedPackage, expansions?: LoadedPackage): Census {
   const specializations = loaded.structures.filter((definition) => definition.derivation !== 'constraint');
@@ -98,7 +98,7 @@ function countSearch(parameters: readonly SearchParameter[], resources: readonly
   };
 }
 
-/** Pairs of concrete type and code, those of the bases counted for each type that inherits them. */
+/** Pairs of concrete type and code; inherited parameters count for each type that inherits them. */
 function expandPairs(parameters: readonly SearchParameter[], resources: readonly StructureDefinition[]): Set<string> {
   return new Set(
     resources.flatMap(({ type, baseDefinition }) => {
@@ -164,7 +164,7 @@ function countBindings(
   };
 }
 
-/** Whether the package itself holds all codes: each system is included whole, and is complete here. */
+/** Whether the package has all codes of a value set: it includes whole code systems, which are complete in the package. */
 function isEnumerable(url: string, loaded: LoadedPackage): boolean {
   const include = loaded.valueSet(url)?.compose?.include ?? [];
   return (

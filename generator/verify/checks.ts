@@ -1,10 +1,10 @@
 import { SORT_SLOTS, type PathStep } from '../../runtime/contract/index.js';
 import type { Model } from '../model/model.js';
 
-/** One check: what is wrong with a model, a line each. */
+/** A check of a model: returns its faults, one line each. */
 export type Check = (model: Model) => string[];
 
-/** Names of everything that an element or a path may be of. */
+/** Names of all types that an element or a path may have. */
 function typeNames(model: Model): Set<string> {
   return new Set([...model.structures, ...model.primitives].map(({ name }) => name));
 }
@@ -164,7 +164,7 @@ const patternsAreRegular: Check = (model) =>
     }
   });
 
-/** Everything that a model must hold to. */
+/** All checks of a model. */
 export const checks: readonly Check[] = [
   elementTypesExist,
   targetsExist,

@@ -3,18 +3,18 @@ import type { Definition, StructureDefinition } from '../load/fhir-json.js';
 import type { LoadedPackage } from '../load/package.js';
 import { tail } from '../model/names.js';
 
-/** Names become names of files, of TypeScript types and of properties: they are letters and digits, nothing else. */
+/** Names become names of files, TypeScript types and properties, so they may have only letters and digits. */
 const NAME = /^[A-Za-z][A-Za-z0-9]*$/;
 /** The last part of an element's path may be a choice. */
 const ELEMENT = /^[A-Za-z][A-Za-z0-9]*(\[x\])?$/;
 /** Names in URLs: operations, search parameters. */
 const CODE = /^[A-Za-z0-9_][A-Za-z0-9._-]*$/;
-/** What a comment may quote: one line without control characters. */
+/** Text that may be quoted in a comment: one line without control characters. */
 const CANONICAL = /^[^\s\p{Cc}\u2028\u2029]+$/u;
 
 /**
- * Refuses a package that cannot be read as definitions, or whose names are not such as FHIR has: a package may come from
- * anywhere, and what it names ends up in code and in paths.
+ * Rejects a package with malformed definitions or with names that FHIR does not allow. Packages are untrusted, and their
+ * names go into code and paths.
  *
  * @throws GeneratorError naming each fault
  */
@@ -49,7 +49,7 @@ function structureFaults({ url, type, snapshot }: StructureDefinition): string[]
   // Logical models are counted, not generated: their types are urls.
   const name = tail(type);
   if (!NAME.test(name)) return [`${url}: ${show(type)} is no name of a type`];
-  // Packages are JSON from anywhere: the type says that it is there, the file may not have it.
+  // Packages are untrusted JSON: the file may lack a member that the TypeScript type requires.
   const elements = (snapshot as StructureDefinition['snapshot'] | undefined)?.element;
   if (elements === undefined) return [`${url}: has no snapshot; the generator reads elements from there`];
   return elements
@@ -60,7 +60,7 @@ function structureFaults({ url, type, snapshot }: StructureDefinition): string[]
     .map(({ path }) => `${url}: ${show(path)} is no path of an element`);
 }
 
-/** A type that specialises itself, over others or at once. */
+/** A type that specialises itself, directly or through other types. */
 function cycleFaults(structures: readonly StructureDefinition[]): string[] {
   const bases = new Map(
     structures

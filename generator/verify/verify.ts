@@ -6,9 +6,9 @@ import type { Census } from './census.js';
 import { checks } from './checks.js';
 
 /**
- * Refuses a package whose counts are not those that its pin expects.
+ * Rejects a package whose counts differ from the expected ones.
  *
- * @throws GeneratorError naming each count that drifted
+ * @throws GeneratorError naming each count that differs
  */
 export function verifyCensus(census: Census, pin: PackagePin): void {
   const faults = [...new Set([...Object.keys(census), ...Object.keys(pin.expect)])]
@@ -20,10 +20,10 @@ export function verifyCensus(census: Census, pin: PackagePin): void {
 }
 
 /**
- * Refuses a policy that leaves an operation of the pinned package out, or names one that is not there. Other packages
- * may have operations that the policy does not know: they get no row, and so are refused to everyone.
+ * Rejects a policy that lacks an operation of the pinned package, or names an unknown one. Other packages may have
+ * operations that are not in the policy: they get no row, and so every client is denied access to them.
  *
- * @throws GeneratorError naming each
+ * @throws GeneratorError naming each such operation
  */
 export function verifyScopes(model: Model): void {
   const faults = scopeCoverageFaults(model.scopes, model.operations);
@@ -31,7 +31,7 @@ export function verifyScopes(model: Model): void {
 }
 
 /**
- * Refuses a model with a name in it that leads nowhere.
+ * Rejects a model with an unresolved name.
  *
  * @throws GeneratorError naming each fault
  */
