@@ -15,8 +15,8 @@ const OPTIONAL = new Set(['_summary', '_elements']);
  */
 export function checkParameters(call: Call, known: readonly string[] = []): void {
   if (call.params.size === 0 || call.prefer.handling === 'lenient') return;
-  for (const name of call.params.keys()) {
-    if (GENERAL.has(name) || known.includes(name)) continue;
+  for (const [name, value] of call.params) {
+    if (value === '' || GENERAL.has(name) || known.includes(name)) continue;
     const valid = [...GENERAL, ...known].join(', ');
     const quoted = JSON.stringify(name.length > 64 ? `${name.slice(0, 64)}…` : name);
     throw new FhirError(
@@ -29,12 +29,13 @@ export function checkParameters(call: Call, known: readonly string[] = []): void
 }
 
 /**
- * The value of a parameter that may stand once.
+ * The value of a parameter that may be given once. A parameter without a value counts as absent.
+ * https://hl7.org/fhir/R5/search.html#errors
  *
  * @throws FhirError `parameter-invalid`
  */
 export function singleParameter(call: Call, name: string): string | undefined {
-  const values = call.params.getAll(name);
+  const values = call.params.getAll(name).filter((value) => value !== '');
   if (values.length > 1) throw new FhirError('parameter-invalid', `The parameter "${name}" may stand once`);
   return values[0];
 }

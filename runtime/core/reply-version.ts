@@ -1,7 +1,7 @@
 import { FhirError } from '../fhir/errors.js';
 import type { StoredVersion } from '../store/store.js';
 import type { Call, Reply } from './call.js';
-import { isUnmodified, liveVersion } from './write/preconditions.js';
+import { checkRead, isUnmodified, liveVersion } from './write/preconditions.js';
 import type { Services } from './services.js';
 import { readView, viewJson } from './view.js';
 
@@ -15,6 +15,7 @@ export function replyVersion(call: Call, stored: StoredVersion, services: Servic
   if (live === undefined) {
     throw new FhirError('deleted', `${stored.type}/${stored.id} was deleted with version ${stored.version}`);
   }
+  checkRead(call.conditions, live);
   const view = readView(call, services);
   const versionId = String(live.version);
   const { lastUpdated } = live;

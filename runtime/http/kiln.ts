@@ -265,19 +265,24 @@ function authorizeHead(
 
 /** Whether this answer is content: a Binary is read, or written, and its resource is not asked for. */
 function chooseContent({ req, params }: Exchange): boolean {
-  return !asksForResource(req.headers.accept, params.get('_format') ?? undefined);
+  return !asksForResource(req.headers.accept, formatOf(params));
+}
+
+/** `_format`, if it has a value. */
+function formatOf(params: URLSearchParams): string | undefined {
+  return params.size === 0 ? undefined : params.getAll('_format').find((value) => value !== '');
 }
 
 function negotiated({ req, params }: Exchange, formats: readonly FormatName[]): Negotiated {
   const { accept } = req.headers;
-  const format = params.size === 0 ? undefined : (params.get('_format') ?? undefined);
+  const format = formatOf(params);
   return accept === undefined && format === undefined ? PLAIN : negotiate(accept, format, formats);
 }
 
 /** A search that is posted may say in its body how to write the answer. */
 function takeForm(exchange: Exchange, form: URLSearchParams, formats: readonly FormatName[]): void {
   exchange.params = new URLSearchParams([...exchange.params, ...form]);
-  if (form.has('_format')) exchange.form = negotiated(exchange, formats);
+  if (formatOf(form) !== undefined) exchange.form = negotiated(exchange, formats);
 }
 
 /** A failure is told in the form that the client wants, if it can be had. */

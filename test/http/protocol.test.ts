@@ -284,6 +284,10 @@ describe('request ids (http.html#custom)', () => {
     const send = (id?: string) =>
       server.send('GET', '/metadata', undefined, id === undefined ? {} : { 'x-request-id': id });
     expect((await send('abc-1')).headers['x-request-id']).toBe('abc-1');
+    for (const id of ['Root=1-67891233-abcdef', 'a:b.c_d', 'x'.repeat(255)]) {
+      expect((await send(id)).headers['x-request-id']).toBe(id);
+    }
+    for (const id of ['x'.repeat(256), 'a"b']) expect((await send(id)).headers['x-request-id']).not.toBe(id);
     const own = (await send()).headers['x-request-id'];
     expect(own).toMatch(/^[0-9a-f-]{36}$/);
     expect((await send('x y')).headers['x-request-id']).not.toBe('x y');

@@ -22,6 +22,32 @@ describe('read: GET [base]/[type]/[id] (http.html#read)', () => {
     expect(answer.headers['x-powered-by']).toBeUndefined();
   });
 
+  it.each([
+    [{ 'if-match': 'W/"2"' }, 200],
+    [{ 'if-match': 'W/"1", "2"' }, 200],
+    [{ 'if-match': '*' }, 200],
+    [{ 'if-match': 'W/"99"' }, 412],
+    [{ 'if-match': 'W/"99"', 'if-none-match': 'W/"2"' }, 412],
+    [{ 'if-match': 'W/"2"', 'if-none-match': 'W/"2"' }, 304],
+    [{ 'if-unmodified-since': 'Sat, 01 Jan 2000 00:00:00 GMT' }, 412],
+    [{ 'if-unmodified-since': 'Thu, 01 Jan 2099 00:00:00 GMT' }, 200],
+  ])('preconditions hold for reads as well: %j: %i (RFC 9110, 13.2.2)', async (headers, status) => {
+    expect((await server.send('GET', '/Patient/p', undefined, headers)).status).toBe(status);
+    expect((await server.send('HEAD', '/Patient/p', undefined, headers)).status).toBe(status);
+    expect((await server.send('GET', '/Patient/p/_history/2', undefined, headers)).status).toBe(status);
+  });
+
+  it('parameters without a value count as absent', async () => {
+    for (const query of ['_format=', '_summary=', '_elements=', '_format=&_format=json', 'nonsense=']) {
+      const answer = await server.send('GET', `/Patient/p?${query}`);
+      expect([answer.status, answer.headers['content-type']], query).toEqual([
+        200,
+        'application/fhir+json; charset=utf-8',
+      ]);
+    }
+    expect((await server.send('GET', '/Patient/p?nonsense=1')).status).toBe(400);
+  });
+
   it('HEAD has the headers of GET and no body', async () => {
     const get = await server.send('GET', '/Patient/p');
     const head = await server.send('HEAD', '/Patient/p');

@@ -74,6 +74,19 @@ export function checkWrite(conditions: Conditions, current: StoredVersion | unde
   }
 }
 
+/**
+ * Checks `If-Match` and `If-Unmodified-Since` of a read, before its other conditions. RFC 9110, 13.2.2
+ *
+ * @throws FhirError `precondition-failed` or `header-invalid`
+ */
+export function checkRead({ ifMatch, ifUnmodifiedSince }: Conditions, version: LiveVersion): void {
+  if (ifMatch === undefined && ifUnmodifiedSince === undefined) return;
+  checkWrite(
+    { ...(ifMatch !== undefined && { ifMatch }), ...(ifUnmodifiedSince !== undefined && { ifUnmodifiedSince }) },
+    version,
+  );
+}
+
 function failed(part: keyof typeof HEADERS, why: string): FhirError {
   return new FhirError('precondition-failed', `${HEADERS[part]}: ${why}`, { part });
 }

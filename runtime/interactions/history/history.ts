@@ -65,7 +65,8 @@ export async function history(call: Call, services: Services): Promise<Reply> {
 }
 
 async function openPage(call: Call, { pages }: Services): Promise<PageState | undefined> {
-  const token = singleParameter(call, PAGE_PARAMETER);
+  // A cut link is refused: as an absent parameter it would lead back to the first page.
+  const token = call.params.get(PAGE_PARAMETER) === '' ? '' : singleParameter(call, PAGE_PARAMETER);
   if (token === undefined) return undefined;
   const others = [...call.params.keys()].filter((name) => name !== PAGE_PARAMETER && !FORM.has(name));
   if (others.length > 0 && call.prefer.handling !== 'lenient') {
