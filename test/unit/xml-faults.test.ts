@@ -126,7 +126,7 @@ describe('faults in content, each with place and FHIRPath', () => {
       '"p" has to be in the namespace',
     ],
     ['a boolean that is none', '<active value="1"/>', 2, 1, 'Patient.active', 'is no boolean: "1"'],
-    ['a boolean with space', '<active value=" true"/>', 2, 1, 'Patient.active', 'is no boolean: " true"'],
+    ['a boolean with space in it', '<active value="tr ue"/>', 2, 1, 'Patient.active', 'is no boolean: "tr ue"'],
     [
       'an integer that is none',
       '<multipleBirthInteger value="two"/>',
@@ -277,8 +277,8 @@ describe('documents that are refused as a whole', () => {
       'Line 1, column 18: a DOCTYPE is not allowed',
     ],
     [
-      'a processing instruction',
-      '<?xml-stylesheet href="x"?><Patient xmlns="http://hl7.org/fhir"/>',
+      'a processing instruction after the root',
+      '<Patient xmlns="http://hl7.org/fhir"><active value="true"/></Patient><?xml-stylesheet href="x"?>',
       'forbidden',
       'processing instructions',
     ],

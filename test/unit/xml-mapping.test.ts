@@ -149,7 +149,12 @@ const pairs: readonly (readonly [title: string, type: string, xml: string, json:
     '<language value="&amp;&lt;&gt;&quot;\'"/>',
     '"language":"&<>\\"\'"',
   ],
-  ['white space in values', 'Patient', '<language value=" a&#9;b&#10;c&#13;d "/>', '"language":" a\\tb\\nc\\rd "'],
+  [
+    'white space in values',
+    'Patient',
+    '<name><family value=" a&#9;b&#10;c&#13;d "/></name>',
+    '"name":[{"family":" a\\tb\\nc\\rd "}]',
+  ],
   ['characters beyond the first plane', 'Patient', '<language value="😀ä\u2028"/>', '"language":"😀ä\u2028"'],
 ];
 
@@ -207,6 +212,26 @@ describe('reading XML that others write', () => {
   it('an integer with a plus sign', () => {
     const xml = '<Patient xmlns="http://hl7.org/fhir"><multipleBirthInteger value="+2"/></Patient>';
     expect(readXml(xml, tables)).toEqual({ resourceType: 'Patient', multipleBirthInteger: 2 });
+  });
+
+  it('white space around values counts in strings alone (xml.html)', () => {
+    const xml =
+      '<Patient xmlns="http://hl7.org/fhir"><active value=" true&#10;"/><gender value="male "/>' +
+      '<birthDate value=" 2020-01-01"/><name><family value=" A "/></name></Patient>';
+    expect(readXml(xml, tables)).toEqual({
+      resourceType: 'Patient',
+      active: true,
+      name: [{ family: ' A ' }],
+      gender: 'male',
+      birthDate: '2020-01-01',
+    });
+  });
+
+  it('processing instructions before the root are skipped', () => {
+    const xml =
+      '<?xml version="1.0"?><?xml-stylesheet type="text/xsl" href="a.xsl"?><?xml-model href="b"?>' +
+      '<Patient xmlns="http://hl7.org/fhir"><active value="true"/></Patient>';
+    expect(readXml(xml, tables)).toEqual({ resourceType: 'Patient', active: true });
   });
 
   it('line feeds in values are spaces, as XML says', () => {

@@ -24,15 +24,22 @@ export class XmlRefusal extends Error {
  * https://hl7.org/fhir/R5/security.html#xml
  *
  * @param namespaces What prefixes mean from outside, for a piece of a document
+ * @param isProlog whether the parser is before the root element, where `xml-stylesheet` and the like are skipped; absent: never
  */
-export function openParser(namespaces: Readonly<Record<string, string>> = {}): XmlParser {
+export function openParser(
+  namespaces: Readonly<Record<string, string>> = {},
+  isProlog: () => boolean = () => false,
+): XmlParser {
   const parser: XmlParser = new SaxesParser({ xmlns: true, additionalNamespaces: namespaces });
   const refuse = (fault: XmlRefusal['fault'], text: string): never => {
     throw new XmlRefusal(fault, text, Math.max(0, parser.position - 1));
   };
   parser.on('error', (error) => refuse('syntax', error.message.replace(/^\d+:\d+: /, '').replace(/\.$/, '')));
   parser.on('doctype', () => refuse('forbidden', 'a DOCTYPE is not allowed'));
-  parser.on('processinginstruction', () => refuse('forbidden', 'processing instructions are not allowed'));
+  parser.on('processinginstruction', () => {
+    if (!isProlog())
+      refuse('forbidden', 'processing instructions are not allowed here, but only before the root element');
+  });
   parser.on('xmldecl', ({ version, encoding }) => {
     if (version !== '1.0') refuse('syntax', `XML has to be of version 1.0, not ${version}`);
     if (encoding !== undefined && !/^utf-8$/i.test(encoding)) {

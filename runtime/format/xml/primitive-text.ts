@@ -4,11 +4,16 @@ import type { JsonValue } from '../../fhir/resource.js';
 
 const JSON_NUMBER = /^-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?$/;
 
+/** Primitives in which white space at the ends is part of the value. */
+const VERBATIM: ReadonlySet<string> = new Set(['string', 'markdown', 'xhtml']);
+
 /**
- * The JSON value for the text of a primitive: a number as the JSON reader would give it, a boolean, or the text as it
- * stands (patterns are the validator's). Undefined where JSON has no form for it. https://hl7.org/fhir/R5/json.html#primitive
+ * The JSON value for the text of a primitive: a number as the JSON reader would give it, a boolean, or the text without white
+ * space around it, which counts in strings alone (patterns are the validator's). Undefined where JSON has no form for it.
+ * https://hl7.org/fhir/R5/xml.html, https://hl7.org/fhir/R5/json.html#primitive
  */
-export function parsePrimitive(row: PrimitiveRow, text: string): string | number | boolean | Decimal | undefined {
+export function parsePrimitive(row: PrimitiveRow, sent: string): string | number | boolean | Decimal | undefined {
+  const text = VERBATIM.has(row.name) ? sent : sent.replace(/^[ \t\r\n]+|[ \t\r\n]+$/g, '');
   switch (row.json) {
     case 'string':
       return text;
