@@ -1,29 +1,32 @@
 import type { Db, MongoClient } from 'mongodb';
 
-/** Greatest difference between the clock of this machine and the server's, in milliseconds: more is a fault to be mended. */
+/** Greatest tolerated difference between the clock of this machine and that of the server, in milliseconds. */
 const MAX_OFFSET = 5000;
 
-/** Times between two measurements, in milliseconds. */
+/** Interval between two measurements, in milliseconds. */
 const PAUSE = 30_000;
 
-/** Measurements on a slower connection say too little. In milliseconds. */
+/** Measurements with a longer round trip are discarded as too inaccurate. In milliseconds. */
 const MAX_ROUND_TRIP = 2000;
 
-/** How far the two clocks of the process may part before the server is asked again: somebody set one, or it slept. */
+/**
+ * Greatest drift between the wall clock and the monotonic clock of this process, in milliseconds. More means that the wall clock
+ * was set or that the machine slept, so the server is measured again.
+ */
 const MAX_PARTED = 500;
 
 /** What time it is on the server: processes on several machines agree on it within the error of a round trip. */
 export interface ServerClock {
-  /** Milliseconds since the epoch. Never goes back but by correction. */
+  /** Milliseconds since the epoch. Goes back only when a measurement corrects it. */
   now(): number;
-  /** Asks anew where the clocks of this process disagree. To be called before a time is taken that counts. */
+  /** Measures again if the clocks of this process have drifted apart. Call it before reading a time that is stored. */
   settle(): Promise<void>;
   close(): void;
 }
 
 /**
  * Measures the server's clock now, every half minute, and at each new primary. Between measurements the process's
- * monotonic clock counts, which nobody sets.
+ * monotonic clock is used, which does not change when the wall clock is set.
  *
  * @throws Error where it differs from the machine's by more than 5 s
  */
@@ -41,7 +44,7 @@ export async function openServerClock(client: MongoClient, db: Db): Promise<Serv
   }
 
   async function measure(): Promise<void> {
-    // The quickest answer says most.
+    // The sample with the shortest round trip is the most accurate.
     const samples = [await sample(), await sample(), await sample()];
     const [best] = samples.sort((a, b) => a.received - a.sent - (b.received - b.sent));
     const { server, me, sent, received } = best!;
@@ -59,7 +62,7 @@ export async function openServerClock(client: MongoClient, db: Db): Promise<Serv
         `that of the MongoDB server, and at most ${MAX_OFFSET / 1000} s are tolerated; have both set by NTP`,
     );
   }
-  // What fails now succeeds later; the offset of before is good for a while.
+  // A failed measurement is repeated later; until then the previous offset is accurate enough.
   const again = (): void => void measure().catch(() => {});
   const timer = setInterval(again, PAUSE).unref();
   const onChange = ({ newDescription }: { newDescription: { type: string; address: string } }): void => {

@@ -12,7 +12,7 @@ const OLDEST = { name: '6.0', wireVersion: 17 };
 /** How much longer than the longest query the driver waits for an answer before it gives a connection up, in milliseconds. */
 const SOCKET_SLACK = 5000;
 
-/** A connection that is good. */
+/** An open connection to a server that has passed the checks. */
 export interface Connected {
   readonly client: MongoClient;
   readonly db: Db;
@@ -42,7 +42,7 @@ function createClient(url: string, settings: MongoSettings): MongoClient {
   try {
     const client = new MongoClient(url, {
       appName: APP_NAME,
-      // What the store relies on is not for the URL to decide.
+      // The store relies on these options, so the URL cannot override them.
       readPreference: 'primary',
       readConcern: { level: 'majority' },
       writeConcern: { w: 'majority', journal: true },
@@ -67,10 +67,10 @@ function createClient(url: string, settings: MongoSettings): MongoClient {
 function noPrimary(url: string): string {
   const set = /[?&]replicaSet=([^&]+)/.exec(url)?.[1];
   if (set === undefined) return 'there is no primary';
-  return `there is no primary of a replica set "${set}"; a server that stands alone has to be restarted with --replSet ${set}`;
+  return `there is no primary of a replica set "${set}"; a standalone server has to be restarted with --replSet ${set}`;
 }
 
-/** The words of an error; drivers like to repeat the whole string in theirs. */
+/** The message of an error with connection strings removed: the driver may quote the whole string, with the password. */
 function withoutUrl(error: unknown): string {
   const message = error instanceof Error ? error.message : String(error);
   return message.replace(/mongodb(?:\+srv)?:\/\/\S*/g, '…');
@@ -91,14 +91,14 @@ async function checkServer(db: Db): Promise<void> {
   if (hello['setName'] !== undefined || hello['msg'] === 'isdbgrid') return;
   if (hello['isreplicaset'] === true) throw new Error(NOT_INITIATED);
   throw new Error(
-    'the MongoDB server stands alone, and transactions need a replica set; one member is enough: ' +
+    'the MongoDB server is standalone, and transactions need a replica set; one member is enough: ' +
       "restart it with --replSet rs0, then run: mongosh --eval 'rs.initiate()'",
   );
 }
 
 const NOT_INITIATED = "the MongoDB server waits for its replica set; run: mongosh --eval 'rs.initiate()'";
 
-/** An error of the driver in words for whoever starts a server. */
+/** Turns an error of the driver into a message for the operator who starts Kiln. */
 function explain(error: unknown, url: string): Error {
   const where = hostsOf(url);
   if (!(error instanceof MongoError)) {
@@ -121,7 +121,7 @@ function explain(error: unknown, url: string): Error {
   return new Error(`MongoDB at ${where}: ${withoutUrl(error)}`);
 }
 
-/** The hosts of a connection string, without who logs in. */
+/** The hosts of a connection string, without the user name and password. */
 function hostsOf(url: string): string {
   return /^mongodb(?:\+srv)?:\/\/(?:.*@)?([^/?]*)/.exec(url)?.[1] ?? 'the given host';
 }

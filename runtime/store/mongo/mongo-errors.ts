@@ -15,17 +15,17 @@ const TOO_LARGE = new Set([10334, 17280, 17419, 17420, 17421]);
 /** `TransactionTooLargeForCache`, and what WiredTiger says itself where a server does not know that yet. */
 const TRANSACTION_TOO_LARGE: ReadonlySet<unknown> = new Set([388, -31800]);
 const WRITE_CONFLICTS = new Set([112, 251, 246, 239]);
-/** Credentials, space on the disk, memory: what only its keepers can mend. */
+/** Credentials, disk space, memory: faults that only an operator can fix. */
 const BROKEN = new Set([13, 18, 14031, 39, 146, 292, 8000]);
 
 const RETRY = { headers: { 'Retry-After': '2' } } as const;
 
-/** What a client is told to whom the database is busy with others. */
+/** The error for a request that the database is too busy to serve. */
 export function storeBusy(): FhirError {
   return new FhirError('store-busy', undefined, RETRY);
 }
 
-/** What a client is told whose write may have been done or not, as the database did not answer any more. */
+/** The error for a write whose outcome is unknown because the database stopped answering. */
 export function outcomeUnknown(): FhirError {
   return new FhirError(
     'store-unavailable',
@@ -34,12 +34,12 @@ export function outcomeUnknown(): FhirError {
   );
 }
 
-/** What the client of a query is told that took longer than it may. */
+/** The error for a query that exceeded its time limit. */
 export function tooCostly(): FhirError {
   return new FhirError('too-costly');
 }
 
-/** What a client is told whose resource does not fit into a document. */
+/** The error for a resource that does not fit into a document. */
 export function tooLarge(): FhirError {
   return new FhirError(
     'resource-too-large',
@@ -47,7 +47,7 @@ export function tooLarge(): FhirError {
   );
 }
 
-/** What a client is told whose resource alone is more than the server can write. */
+/** The error for a single resource that is too large for a transaction of the server. */
 function moreThanCache(): FhirError {
   return new FhirError(
     'resource-too-large',
@@ -55,7 +55,7 @@ function moreThanCache(): FhirError {
   );
 }
 
-/** What a client is told whose changes together are more than the server can do in one transaction. */
+/** The error for changes that together are too large for one transaction of the server. */
 export function transactionTooLarge(): FhirError {
   return new FhirError(
     'transaction-too-large',
@@ -63,7 +63,7 @@ export function transactionTooLarge(): FhirError {
   );
 }
 
-/** What a client is told whose write the server ended when its time was over: nothing of it was done. */
+/** The error for a write that the server ended at its time limit: none of it was applied. */
 export function writeNotDone(): FhirError {
   return new FhirError(
     'store-busy',
@@ -123,14 +123,14 @@ export function isSelectionFailed(error: unknown): boolean {
   return error instanceof MongoServerSelectionError;
 }
 
-/** Whether the snapshot that was asked for is there no more. */
+/** Whether the requested snapshot no longer exists. */
 export function isSnapshotGone(error: unknown): boolean {
   return error instanceof MongoServerError && (error.code === 239 || error.code === 246);
 }
 
 /**
- * Tells a client what it can know of a failed database: busy, unavailable, or that the resource is too large. Everything
- * else passes unchanged. Neither addresses nor credentials get into it.
+ * Translates an error of the database to one that a client may see: busy, unavailable, or resource too large. Any other error
+ * is returned unchanged. The result contains neither addresses nor credentials.
  */
 export function translateMongoError(error: unknown): unknown {
   // The serializer of the driver writes past the end of its buffer.
@@ -158,14 +158,14 @@ export function translateMongoError(error: unknown): unknown {
 }
 
 /**
- * The same for a write of so many changes, outside of a transaction or when that is undone. What is too much of one resource no
- * smaller Bundle mends.
+ * Translates the error of a write of `changes` changes, outside of a transaction or after its rollback. If a single resource is
+ * too large, the error does not suggest a smaller Bundle.
  */
 export function translateWriteError(error: unknown, changes: number): unknown {
   if (isTimeUp(error)) return writeNotDone();
-  const told = translateMongoError(error);
-  const isAlone = changes === 1 && told instanceof FhirError && told.code === 'transaction-too-large';
-  return isAlone ? moreThanCache() : told;
+  const translated = translateMongoError(error);
+  const isAlone = changes === 1 && translated instanceof FhirError && translated.code === 'transaction-too-large';
+  return isAlone ? moreThanCache() : translated;
 }
 
 function unavailable(diagnostics: string): FhirError {
@@ -178,7 +178,7 @@ function isTooLargeForCache(error: MongoError): boolean {
   return TRANSACTION_TOO_LARGE.has(error.code) || /will not fit in the storage engine cache/.test(error.message);
 }
 
-/** The driver looks itself before it sends several at once. */
+/** The driver checks the size itself before it sends a bulk write. */
 function isTooLargeForDriver({ name, message }: MongoError): boolean {
   return name === 'MongoInvalidArgumentError' && /larger than the maximum size/.test(message);
 }

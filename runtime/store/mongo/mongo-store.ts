@@ -33,12 +33,12 @@ import { openWriter } from './write/write.js';
 /** How long `check` waits for its answer, in milliseconds. */
 const CHECK_TIME = 3000;
 
-/** Restores are part of a copy, for which nobody waits: their large transactions may take this long, in milliseconds. */
+/** Time limit of a restore transaction, in milliseconds. Restores are part of a copy, so no client waits for their large transactions. */
 const RESTORE_TIME = 50_000;
 
 /**
  * The store for several servers: a replica set, or a sharded cluster. Nothing is kept in the process but connections, the
- * offset of the clock, and who waits for whom.
+ * offset of the clock, and the queues of waiting operations.
  *
  * @param url `mongodb://…` or `mongodb+srv://…`; its database, or `kiln`, is the store
  * @throws Error where it cannot be reached, cannot do what is needed, is newer, or belongs to another program
@@ -73,7 +73,7 @@ async function openStore({ client, db }: Connected, clock: ServerClock, settings
   const history = openHistory(snapshots, now);
   const turns = openSearchTurns(settings.poolSize);
   const probes = openProbes();
-  // What is within resources is sorted as resources of its type are.
+  // Contained resources are sorted like resources of their type.
   const slotOf: SlotOf = (type, param) => settings.slotOf(plainType(type), param);
   const { linkLimits } = settings;
   const findParts = { snapshots, turns, probes, slotOf, linkLimits, memberTypes: openContainedTypes(), now };
@@ -99,7 +99,7 @@ async function openStore({ client, db }: Connected, clock: ServerClock, settings
   });
   let cleaning = Promise.resolve();
   const cleaner = setInterval(() => {
-    // What fails now is cleaned the next time.
+    // A failed clean-up is repeated at the next interval.
     cleaning = cleaning.then(() => blobs.clean()).catch(() => {});
   }, settings.cleanInterval).unref();
 

@@ -16,8 +16,8 @@ function compareText(a: string, b: string): number {
 }
 
 /**
- * Conditions for versions strictly before a place in the order, or after it. The instant alone bounds the walk through the
- * index; what else is within it is told apart document by document, and there are few.
+ * Conditions for versions strictly before a place in the order, or after it. Only the instant limits the range of the
+ * index; the few versions of the same instant are compared document by document.
  */
 export function beyond({ updated: time, n, type, id }: Place, direction: 'before' | 'after'): Document {
   const updated = new Date(time);

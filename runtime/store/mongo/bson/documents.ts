@@ -67,7 +67,7 @@ export interface ReferenceRow extends Row {
   readonly id?: string | undefined;
   /** What `to` is; absent: the place of a resource. */
   readonly by?: 'url' | 'identifier' | undefined;
-  /** The type that is told beside a URL. */
+  /** The type that the reference names beside a URL. */
   readonly type?: string | undefined;
   readonly version?: string | undefined;
   readonly fragment?: string | undefined;
@@ -84,7 +84,7 @@ export interface UriRow extends Row {
 
 /**
  * The words of a parameter, each once, and the text that phrases are found in: see `WordsEntry`. The narrative has no words of its
- * own, they are among those of the content; and its text stands here, not once more in that of the content.
+ * own, they are among those of the content; and its text is stored here, not again in that of the content.
  */
 export interface WordsRow extends Row {
   readonly w?: readonly string[];

@@ -194,8 +194,8 @@ function addReference(rows: ReferenceRow[], p: string, g: number | undefined, en
   const push = (to: string | undefined, more: Partial<ReferenceRow>): void => {
     const also = rows.length === before ? undefined : true;
     const { by, type: named, system } = more;
-    const told = by === 'identifier' ? { version: undefined, fragment: undefined } : { version, fragment };
-    rows.push({ p: referenceParam(p, by), g, to, id: more.id, by, type: named, ...told, system, also });
+    const target = by === 'identifier' ? { version: undefined, fragment: undefined } : { version, fragment };
+    rows.push({ p: referenceParam(p, by), g, to, id: more.id, by, type: named, ...target, system, also });
   };
   if (type !== undefined && id !== undefined) push(placeOf(type, id, base), { id });
   if (url !== undefined) push(url, { by: 'url', type });

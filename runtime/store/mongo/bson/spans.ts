@@ -1,7 +1,7 @@
 /**
- * From the first low end to the last high end of all values of a parameter. Whoever asks for what begins before one instant and
- * ends after another asks for spans that overlap an interval, and an index is of use for that only where it is known how
- * wide they are. So those that are wide have a row of their own, by how wide they are.
+ * From the first low end to the last high end of all values of a parameter. A search for spans that
+ * begin before one instant and end after another is an interval overlap. An index helps with it only if the width of the spans is
+ * known. So wide spans have a row of their own, by width.
  */
 export interface Span<End> {
   /** `~1date`: of a width between the first and the second. */
@@ -24,7 +24,7 @@ export function spanParam(p: string, wider: number): string {
   return `~${wider}${p}`;
 }
 
-/** The spans of a resource that have a row: of what stands by itself, not in a composite. */
+/** The spans of a resource that have a row: those of plain parameters, not of composites. */
 export function spans<End extends number | Date>(
   rows: readonly { readonly p: string; readonly g?: number | undefined; readonly low: End; readonly high: End }[],
   widths: readonly number[],

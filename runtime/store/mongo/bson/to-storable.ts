@@ -27,7 +27,7 @@ export interface Storable {
  * Decimal128; where not even that has its text (`1e3`, forty digits), a note has it. So people find each number by its
  * value, and clients get each as it came.
  *
- * @param stamp absent: it stands in the content already
+ * @param stamp absent: the content already has it
  * @throws FhirError `json-depth`, `json-forbidden-key`: what BSON cannot hold
  */
 export function toStorable(content: Resource, stamp: MetaStamp | undefined): Storable {

@@ -2,7 +2,7 @@ import type { WordsEntry } from '../../../search/entry.js';
 import { CONTENT, NARRATIVE } from '../../../search/text/parameters.js';
 import type { WordsRow } from './documents.js';
 
-/** What stands between words. */
+/** Separators of words. */
 const BLANKS = /[ \n]+/;
 
 /**

@@ -26,7 +26,7 @@ export interface Ask {
     sort: Document,
     hint: Document | undefined,
     limit: number,
-    /** Of the index, where all that is looked for lies in it. */
+    /** The range of the index, if it contains all matches. */
     stretch?: Stretch,
   ): Promise<Batch>;
   /** Documents in a stretch of an index, of which no more is read than the index has: the `_id`. */

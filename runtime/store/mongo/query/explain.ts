@@ -21,7 +21,7 @@ export function openExplain(parts: FindParts): (query: FindQuery, limits: QueryL
         const finder = await openFinder(snapshot, parts, query, order, after);
         const { ask, probed } = finder;
         const { documents, driving } = await finder.page(query.count + 1);
-        const told = await Promise.all(ask.sent.map((sent) => explainOne(snapshot, sent)));
+        const explained = await Promise.all(ask.sent.map((sent) => explainOne(snapshot, sent)));
         return {
           compiled: ask.sent.map((sent) => BSON.EJSON.stringify(sent, { relaxed: true })),
           driving: driving(),
@@ -30,8 +30,8 @@ export function openExplain(parts: FindParts): (query: FindQuery, limits: QueryL
             matches,
             isMore,
           })),
-          indexes: [...new Set(told.flatMap(({ indexes }) => indexes))],
-          examined: told.reduce((sum, { examined }) => sum + examined, 0),
+          indexes: [...new Set(explained.flatMap(({ indexes }) => indexes))],
+          examined: explained.reduce((sum, { examined }) => sum + examined, 0),
           returned: Math.min(documents.length, query.count),
         };
       });
@@ -41,13 +41,13 @@ export function openExplain(parts: FindParts): (query: FindQuery, limits: QueryL
   };
 }
 
-interface Told {
+interface Explained {
   readonly indexes: readonly string[];
   /** Keys of indexes, and documents. */
   readonly examined: number;
 }
 
-async function explainOne(snapshot: Snapshot, sent: Sent): Promise<Told> {
+async function explainOne(snapshot: Snapshot, sent: Sent): Promise<Explained> {
   const plan = await snapshot.explain('aggregate' in sent ? { ...sent, cursor: {} } : sent);
   const [first] = (plan['stages'] as Document[] | undefined) ?? [];
   const stats = ((first?.['$cursor'] as Document | undefined) ?? plan)['executionStats'] as Document;

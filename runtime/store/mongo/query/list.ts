@@ -25,8 +25,8 @@ export function listWay(conjuncts: readonly Conjunct[], order: Order): Way | und
 export const LISTED_AT_ONCE = 200;
 
 /**
- * The way to what overlaps an interval, where nothing else is asked for: all that lies there is looked at in any case, and
- * counting it first, to choose, would be the same once more.
+ * The access path for an interval overlap that is the only condition. All its entries are read in any case, so counting them first
+ * to choose a path would double the work.
  */
 export function overlapWay(conjuncts: readonly Conjunct[], order: Order): Way | undefined {
   const [way, ...more] = waysInto(conjuncts);

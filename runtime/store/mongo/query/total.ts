@@ -10,7 +10,7 @@ import { drivingIn } from './plan/driving.js';
 import type { Search } from './open-search.js';
 import { lengthOf } from './plan/probe.js';
 
-/** How far ways are told apart for a cheap total: looking further is not. */
+/** Limit up to which access paths are compared for a cheap total; comparing further would cost too much. */
 const NEAR = 3000;
 
 /** How many resources match. */

@@ -15,8 +15,8 @@ export interface Turns {
 
 /**
  * @param most turns at a time
- * @param next who is next of those who wait. The newest: where there is more than can be done in time, somebody is answered, while
- * the oldest of many have waited too long in any case
+ * @param next which waiting search is next. With `newest`, some searches are answered in time under overload, while the
+ * oldest of many have waited too long in any case
  */
 export function openTurns(most: number, next: 'oldest' | 'newest' = 'oldest'): Turns {
   let free = most;
@@ -29,7 +29,7 @@ export function openTurns(most: number, next: 'oldest' | 'newest' = 'oldest'): T
     else begin();
   }
 
-  /** Each ends once, however often it is told to. */
+  /** A turn ends once; further calls do nothing. */
   function turn(): () => void {
     let isOver = false;
     return () => {

@@ -107,7 +107,7 @@ export async function collect(
   );
 }
 
-/** How many tests stand in a filter, however deep. A list of values to be equal to is looked up as one. */
+/** Number of tests in a filter, at any depth. A list of accepted values counts as one test. */
 function testsIn(filter: unknown): number {
   if (typeof filter !== 'object' || filter === null) return 0;
   let tests = 0;

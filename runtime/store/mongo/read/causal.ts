@@ -1,7 +1,7 @@
 import type { ClientSession, ClusterTime, MongoClient, Timestamp } from 'mongodb';
 
 /**
- * Sessions in which this process reads what it was told is written. A new primary serves reads a moment before it knows that a
+ * Sessions in which this process reads its own acknowledged writes. A new primary serves reads a moment before it knows that a
  * majority has what the one before acknowledged; with the time of the last such write they wait for it, as long as `maxTimeMS`
  * lets them. A majority has that write, so that no rollback takes the time away again.
  */
@@ -17,7 +17,7 @@ export interface Causal {
 /** One write, by the clock of the cluster. */
 interface Acknowledged {
   readonly operationTime: Timestamp;
-  /** What a member is told so that it knows of the time. */
+  /** Sent to a member of the replica set to advance its cluster time. */
   readonly clusterTime: ClusterTime;
 }
 

@@ -88,7 +88,7 @@ function readPlace(text: string): MapDocument['_id'] {
     const [map, key] = JSON.parse(text) as unknown[];
     if (typeof map === 'string' && typeof key === 'string') return { map, key };
   } catch {
-    // Told below.
+    // The error is thrown below.
   }
   throw new FhirError('parameter-invalid', 'This is no place in the maps');
 }

@@ -70,8 +70,8 @@ export interface QueryLimits {
   readonly stopAfter?: number;
   readonly signal: AbortSignal | undefined;
   /**
-   * What a client is told where the server is silent past the end of the budget; absent: that it is busy. It cannot stop
-   * while it reads and plans a query, and those of searches can be large.
+   * The error if the server does not answer within the budget; absent: `store-busy`. The server cannot stop while it
+   * parses and plans a query, and queries of searches can be large.
    */
   readonly late?: () => Error;
 }

@@ -98,7 +98,7 @@ export async function replaceAll(
   if (inserted.length > 0) await resource.insertMany(inserted, given());
 }
 
-/** Nobody else can have changed them: that would have been a write conflict. */
+/** Checks an invariant: a concurrent change would have been a write conflict. */
 function expectAll(found: number, expected: number): void {
   if (found !== expected) throw new Error('a version changed within a transaction');
 }

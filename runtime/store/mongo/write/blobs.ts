@@ -33,7 +33,7 @@ export interface BlobParts {
   readonly fault: Fault;
 }
 
-/** Blobs, and the clean-up of those that nobody wants. */
+/** Blobs, and the clean-up of those that are no longer needed. */
 export interface CleanedBlobs extends BlobStore {
   /** Removes what is unwanted for longer than the grace: pieces of dead uploads, replaced and deleted blobs. */
   clean(): Promise<void>;
@@ -62,7 +62,7 @@ export function openBlobs({
     return _id;
   }
 
-  /** Says that somebody still uploads. */
+  /** Marks an upload as still in progress. */
   async function touch(_id: ObjectId): Promise<void> {
     const { matchedCount } = await files.updateOne({ _id, ...isOpen }, { $set: { 'metadata.unwanted': instant() } });
     if (matchedCount === 0) throw cleanedAway();

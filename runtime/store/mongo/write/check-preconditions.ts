@@ -96,7 +96,7 @@ function inTransaction(db: Db, session: ClientSession, deadline: number): Snapsh
     last = next;
     return next;
   };
-  // Nobody asks for the time of a transaction, which its first command sets.
+  // The time is unused: the first command of a transaction sets it.
   const time = () => Promise.resolve({ seconds: 0, increment: 0 });
   return toSnapshot(db, send, time, (command) => send({ explain: command }, {}));
 }

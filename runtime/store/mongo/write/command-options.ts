@@ -4,8 +4,8 @@ import type { ClientSession } from 'mongodb';
 export type CommandOptions = () => { readonly session: ClientSession; readonly maxTimeMS: number };
 
 /**
- * Commands that the server ends when the time of their write is over. Without that it goes on with what it cannot finish, and may
- * do it long after the client was told that it was not done. https://www.mongodb.com/docs/manual/tutorial/terminate-running-operations/
+ * Commands that the server ends when the time of their write is over. Without a limit the server would continue, and might
+ * apply the write long after the client received an error. https://www.mongodb.com/docs/manual/tutorial/terminate-running-operations/
  *
  * @param deadline in the time of `performance.now()`
  */
@@ -13,5 +13,5 @@ export function commandOptions(session: ClientSession, deadline: number): Comman
   return () => ({ session, maxTimeMS: Math.max(1, Math.ceil(deadline - performance.now())) });
 }
 
-/** Who gives up does so so much before the client is told that nobody knows. In milliseconds. */
+/** Commands time out this long before the client receives an unknown outcome. In milliseconds. */
 export const SLACK = 100;

@@ -82,8 +82,8 @@ async function schemaVersion({ setting }: Collections): Promise<number | undefin
 }
 
 /**
- * Writes the layout, where it is not there or an older one. Before anything else is made, so that whoever finds anything without it
- * knows that it is not ours, and that older programs start no more on what they do not know.
+ * Writes the version of the layout if it is missing or older. This precedes all else: collections without a version belong to
+ * another program, and older programs refuse to start on a layout that they do not know.
  *
  * @returns the one that is there now: a newer program may have been faster
  */
@@ -97,7 +97,7 @@ async function refuseForeign(db: Db, collections: Collections): Promise<void> {
   const ours = new Set(Object.values(collections).map(({ collectionName }) => collectionName));
   const found = await db.listCollections({}, { nameOnly: true }).toArray();
   const taken = found.map(({ name }) => name).filter((name) => ours.has(name));
-  // Another process may have made them right now, which is told by what it made first.
+  // Another process may have just created them; the version, which it writes first, shows that.
   if (taken.length === 0 || (await schemaVersion(collections)) !== undefined) return;
   // It may even be about to: the collection is there a moment before what is put into it.
   const { setting } = collections;

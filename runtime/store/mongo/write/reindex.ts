@@ -22,7 +22,7 @@ export type ReindexParts = Pick<WriterParts, 'collections' | 'causal' | 'transac
 /** What members have of their container, and what those before were. */
 const HEAD = { type: 1, id: 1, version: 1, updated: 1, n: 1, within: 1, deleted: 1 } as const;
 
-/** What of that is replaced in one transaction: so much less for each, and whoever writes meanwhile is hardly in the way. */
+/** Most containers and contained resources replaced in one transaction. Small batches rarely conflict with concurrent writes. */
 const AT_ONCE = { containers: 50, members: 1000 };
 
 /** Fields that hold what searches find and sort a resource by. */
@@ -33,8 +33,8 @@ const FIELDS = [
 ];
 
 /**
- * Replaces index entries, each in one update of what is at that version still: so it can be done again, and whoever writes
- * meanwhile is not in the way. What has others within it is replaced with these, a few in one transaction. What does not fit into
+ * Replaces index entries, each in one update that requires the version to be unchanged. So it can be repeated, and a concurrent
+ * write does not conflict. What has others within it is replaced with these, a few in one transaction. What does not fit into
  * a document any more rejects, when the others are done.
  *
  * @param time how long each command and transaction may take, in milliseconds; one with much within it may take longer

@@ -20,7 +20,7 @@ const AT_ONCE = { versions: 100, members: 1000 };
 
 /**
  * Stamps anew what was answered late: it may have been committed so late that a history page was called complete up to a
- * time after its stamp. Whoever waited for the slow server waits a little longer.
+ * time after its stamp. The client that waited for the slow server waits a little longer.
  */
 export function openRestamper({
   collections: { resource, history },

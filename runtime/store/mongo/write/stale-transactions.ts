@@ -25,7 +25,7 @@ interface IdleSession {
  * is never idle for seconds, so such ones are ended; a process that only hung notices at its commit, and tries again.
  */
 export interface StaleTransactions {
-  /** Does the work; where that takes suspiciously long, transactions are looked for that nobody goes on with. */
+  /** Awaits the work; if it takes suspiciously long, ends transactions that their process has abandoned. */
   watch<T>(work: Promise<T>): Promise<T>;
 }
 

@@ -16,7 +16,7 @@ import {
   writeNotDone,
 } from '../mongo-errors.js';
 
-/** How many times a transaction is tried. Each failed try means that somebody else's went through, or is under way. */
+/** How many times a transaction is tried. Each failed attempt means that a concurrent transaction was committed or is in progress. */
 const MAX_ATTEMPTS = 100;
 
 /** First and greatest pause before the next try, in milliseconds; the real one is random below. */
@@ -91,8 +91,8 @@ function isWorthAnother(error: unknown): boolean {
 }
 
 /**
- * Commits; where the answer was lost, asks again, which the server answers without doing it twice. Its client may have
- * been told by then that nobody knows; but what was committed late has to be stamped anew.
+ * Commits; where the answer was lost, asks again, which the server answers without doing it twice. The client may already
+ * have received an unknown outcome, but a late commit still has to be stamped again.
  *
  * @throws FhirError `store-unavailable` where it stays unknown
  */

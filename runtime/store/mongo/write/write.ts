@@ -54,7 +54,7 @@ export function openWriter(parts: WriterParts): Store['write'] {
     const begun = performance.now();
     const { document, stored } = toDocument(change, 1, stamps.begin().next(undefined), slotOf);
     try {
-      // The driver repeats it after a lost connection, and the server knows it then: so a duplicate is somebody else's.
+      // The driver retries after a lost connection, and the server recognizes the retry. So a duplicate was written by another request.
       await causal.write((session) => resource.insertOne(document, commandOptions(session, deadline - SLACK)()));
     } catch (error) {
       if (isDuplicate(error)) throw await conflictOf(change);

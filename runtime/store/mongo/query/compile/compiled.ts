@@ -7,7 +7,7 @@ export interface Compiled {
   readonly filter: Document;
   /** Each finds all that fulfils the condition; none: only a walk through all resources does. */
   readonly accesses: readonly Access[];
-  /** One of these is fulfilled, each of which has ways of its own; absent: they are not told apart. */
+  /** Alternatives of which at least one is fulfilled, each with its own access paths; absent if they are not separated. */
   readonly alternatives?: readonly Compiled[];
 }
 

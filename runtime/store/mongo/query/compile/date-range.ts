@@ -3,8 +3,8 @@ import { EARLIEST, LATEST } from '../../bson/index-rows.js';
 import type { Range } from './row-test.js';
 
 /**
- * Bounds of an end of an interval as those of a Date. An end that is open lies beyond all numbers, and is stored as the
- * first or the last instant; so that one is within no bound on its own side, and within every one on the other.
+ * Converts limits on an end of an interval to limits on a Date. An open end is beyond all numbers and is stored as the first or the
+ * last instant. So it fulfils no limit on its own side, and every limit on the other.
  */
 export function dateRange(bounds: Interval, end: 'low' | 'high'): Range {
   const [first, last] = [EARLIEST.getTime(), LATEST.getTime()];

@@ -47,7 +47,7 @@ interface Alike {
 
 /** References to ids of any of many types, as one test for all that differ in the id alone. */
 export function byIds(p: string, tests: readonly ReferenceTest[]): RowTest[] {
-  // Types are told apart as lists: those of one parameter are one list, and long.
+  // Type lists are compared by identity: all tests of a parameter share one list, which is long.
   const groups = new Map<readonly string[] | undefined, Map<string, Alike>>();
   for (const test of tests) {
     const group = groups.get(test.types) ?? new Map<string, Alike>();

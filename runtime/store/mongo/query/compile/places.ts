@@ -56,11 +56,11 @@ function isAround({ latitude: y, longitude: x }: PlaceTest): Document {
     $and: [{ $eq: ['$$side', 0] }, { $or: [isBetween('$$line.x1', '$$line.x2'), isBetween('$$line.x2', '$$line.x1')] }],
   };
   const isCrossed = { $and: [{ $gt: ['$$side', 0] }, { $gt: ['$$line.y2', y] }] };
-  // 2: it lies on the line; 1: the line is crossed.
-  const told = { $let: { vars: { side }, in: { $cond: [isOn, 2, { $cond: [isCrossed, 1, 0] }] } } };
+  // 2: the point is on the line; 1: its ray crosses the line.
+  const lineResult = { $let: { vars: { side }, in: { $cond: [isOn, 2, { $cond: [isCrossed, 1, 0] }] } } };
   const reached = { $and: [{ $lte: ['$$line.y1', y] }, { $gte: ['$$line.y2', y] }] };
   const lines = { $filter: { input: '$$row.lines', as: 'line', cond: reached } };
-  const all = { $map: { input: lines, as: 'line', in: told } };
+  const all = { $map: { input: lines, as: 'line', in: lineResult } };
   const crossed = { $size: { $filter: { input: '$$all', as: 'each', cond: { $eq: ['$$each', 1] } } } };
   const isWithin = { $or: [{ $in: [2, '$$all'] }, { $eq: [{ $mod: [crossed, 2] }, 1] }] };
   return {

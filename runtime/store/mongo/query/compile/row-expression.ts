@@ -90,7 +90,7 @@ function fieldExpression(path: string, test: FieldTest, toExpression: ToExpressi
   return { $gt: [{ $size: found }, 0] };
 }
 
-/** A text ends with this where this stands as far from its beginning as it is longer. */
+/** Tests whether a text ends with `end`: `end` occurs at the difference of the two lengths. */
 function endsExpression(path: string, end: unknown): Document {
   const text = { $ifNull: [path, ''] };
   const before = { $subtract: [{ $strLenBytes: text }, { $strLenBytes: end }] };

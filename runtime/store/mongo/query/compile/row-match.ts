@@ -18,7 +18,7 @@ function isFieldMatchable(test: FieldTest): boolean {
   return !('beginsAnyCase' in test) || anyCasePatterns(test.beginsAnyCase).every(fitsRegex);
 }
 
-/** The very end: a dollar sign stands for the place before a line feed, too. */
+/** Matches the very end of a text: a dollar sign also matches before a final line feed. */
 const END = '\\z';
 
 function endPattern(text: string): string {
@@ -29,7 +29,7 @@ function equalPatterns(lower: string): string[] {
   return anyCasePatterns(lower).map((pattern) => pattern + END);
 }
 
-/** Tests as the filter of an element. Values stand behind operators only, so that none can be taken for one. */
+/** Tests as the filter of an element. Values occur only as operands, so none can be interpreted as an operator. */
 export function toMatch(tests: FieldTests): Document {
   return Object.fromEntries(Object.entries(tests).map(([name, test]) => [name, fieldMatch(test)]));
 }

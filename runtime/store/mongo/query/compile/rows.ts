@@ -122,7 +122,7 @@ function compileEnds(type: string, tests: RowTests, kind: 'date' | 'number'): Co
   return { filter: within(kind, p, hull, alternatives), accesses: choose(hull, byLow, byHigh) };
 }
 
-/** The better way where it can be told from the bounds alone; both for what overlaps an interval. */
+/** The better access path if the limits alone decide it; both paths for an interval overlap. */
 function choose({ low, high }: Hull, byLow: Access, byHigh: Access): Access[] {
   if (!hasBound(high) || hasBound(lower(low))) return [byLow];
   return !hasBound(low) || hasBound(upper(high)) ? [byHigh] : [byLow, byHigh];

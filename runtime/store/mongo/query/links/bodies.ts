@@ -5,7 +5,7 @@ import { idOf } from './read-all.js';
 
 /** Current versions with some keys. */
 export interface Bodies {
-  /** In the order of the keys; what is not there is left out. */
+  /** In the order of the keys; missing resources are omitted. */
   readonly documents: readonly Raw[];
   /** So many of the keys, from the first on, were looked for: as many as an answer holds. */
   readonly looked: number;

@@ -65,7 +65,7 @@ export async function collectHeld(
   return found;
 }
 
-/** The stretch of an index in which all that lies fulfils some conjuncts, and nothing else does; undefined: there is none. */
+/** The range of an index that contains exactly the matches of some conjuncts; undefined if there is none. */
 function exactStretch(
   conjuncts: readonly Conjunct[],
 ): { readonly stretch: Stretch; readonly hint: Document } | undefined {
@@ -79,7 +79,7 @@ function read(links: Links, type: string, { way, conjuncts }: Size, most: number
   const access = way?.access;
   const [stretch, ...more] = access?.stretches ?? [];
   if (access?.isExact === true && conjuncts.length === 1 && stretch !== undefined && more.length === 0) {
-    // All that lies there, and nothing else: what is deleted has no entries.
+    // The range contains exactly the matches: deleted resources have no index entries.
     const limit = boundOf(most);
     if (need.params.length === 0 && !need.names) return links.ask.list(stretch, access.hint, limit);
     return links.ask.read({ filter: {}, ...stretch, hint: access.hint, limit, projection: projectionOf(need) });

@@ -4,8 +4,8 @@ import type { Plan } from '../plan/plan.js';
 export type Memo<T> = (type: string, plan: Plan, limit: number, make: () => Promise<T>) => Promise<T>;
 
 /**
- * Makes each once, also where several ask for it at the same time or it fails. Plans are told apart as objects: what stands at many
- * places of a search is one (`intoContained`). What is made has to come of the type, the plan, the limit and the search alone.
+ * Computes each value once, also for concurrent callers and if it fails. Plans are compared by identity: a plan that occurs several
+ * times in a search is one object (`intoContained`). The value must depend on the type, plan, limit and search only.
  */
 export function openMemo<T>(): Memo<T> {
   const known = new WeakMap<Plan, Map<string, Promise<T>>>();

@@ -21,7 +21,7 @@ export async function settle(links: Links, type: string, where: Plan): Promise<P
   return fewest > some ? plan : reduce(links, type, plan, Math.min(some, TIMES * fewest));
 }
 
-/** Sides that are longer than few are told apart by these. */
+/** Limits tried in turn to compare sides that are too long to collect. */
 const FURTHER = [3000, 10_000, 50_000];
 
 /** The same where it turned out that many candidates do not fulfil them. */

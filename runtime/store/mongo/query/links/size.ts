@@ -7,7 +7,7 @@ import type { Links, Size } from './links.js';
 /** So far is counted at least: what is longer than a few is asked for further mostly, and that would be one command more. */
 const NEAR = 500;
 
-/** Counts what lies on the ways to what fulfils a plan, its links left out; no further than a limit. */
+/** Counts the entries of the access paths of a plan without its links, up to a limit. */
 export function sizeOf(links: Links, type: string, plan: Plan, limit: number): Promise<Size> {
   return links.known.sizes(type, plan, limit, () => measure(links, type, plan, limit));
 }

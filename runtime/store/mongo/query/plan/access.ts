@@ -10,12 +10,12 @@ export interface Stretch {
   readonly max: Document;
 }
 
-/** A way to what fulfils a condition: by the stretches of an index in which all of it lies. */
+/** An access path for a condition: the ranges of an index that contain all its matches. */
 export interface Access {
   /** Name of the index. */
   readonly index: string;
   readonly hint: Document;
-  /** The first of them: so many that they can be told from others, and counted. */
+  /** The first ranges: enough to compare and count them. */
   readonly stretches: readonly Stretch[];
   /** How many there are. */
   readonly size: number;
@@ -23,7 +23,7 @@ export interface Access {
   readonly isOrdered: boolean;
   /** The filter that goes by it, where that is a part of the whole condition only. */
   readonly part?: Document;
-  /** All that lies in its one stretch, and nothing else, fulfils the condition: no document is needed to know. */
+  /** Its single range contains exactly the matches of the condition, so no document has to be read to test it. */
   readonly isExact?: boolean;
   /** The whole of what each stretch is a piece of, where there may be nothing at all. */
   readonly around?: readonly (Stretch | undefined)[];
@@ -69,7 +69,7 @@ export function entryAccess(
 export function valueStretch({ isExact, isOrdered, stretches }: Access, last?: string): Stretch | undefined {
   const [only] = stretches;
   if (only === undefined || stretches.length > 1 || isExact !== true || !isOrdered) return undefined;
-  // No text lies between one and the same with a null character behind it.
+  // No text sorts between a text and the same text followed by a null character.
   return last === undefined ? only : { min: { ...only.min, _id: `${last}\0` }, max: only.max };
 }
 

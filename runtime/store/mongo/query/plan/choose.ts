@@ -8,10 +8,10 @@ const FEW = 100;
 /** Up to so many are simply collected. */
 export const COLLECTED = 1000;
 
-/** Where all ways are longer, they are told apart by these: the best is at most a few times as long as the shortest. */
+/** Limits tried in turn if all access paths are longer: the chosen path is at most a few times as long as the shortest. */
 const FURTHER = [3000, 10_000, 30_000, 100_000, 300_000, 1_000_000];
 
-/** Ways that are told apart in one search: each count is a command, and others need the connections too. */
+/** Most access paths compared in one search: each count is a command, and other requests need the connections too. */
 const MOST_WAYS = 400;
 
 /** What was found out about a way. */
@@ -28,7 +28,7 @@ export interface Choice {
   readonly probed: readonly ProbedWay[];
 }
 
-/** Chooses by counting what lies on each way; however the conditions are written. */
+/** Chooses by counting the entries of each access path, so the order in which the conditions are written does not matter. */
 export async function choose(snapshot: Snapshot, probes: Probes, conjuncts: readonly Conjunct[]): Promise<Choice> {
   const ways = waysToCount(conjuncts);
   if (ways.length === 0) return { isShort: false, probed: [] };
@@ -79,7 +79,7 @@ export async function chooseFurther(
   return last;
 }
 
-/** Counts what lies on each way. */
+/** Counts the entries of each access path. */
 export async function probeAll(
   snapshot: Snapshot,
   probes: Probes,

@@ -4,7 +4,7 @@ import { everyOf, type Way } from '../compile/compile.js';
 import { idRange } from './segments.js';
 
 /**
- * What lies on a way, of a type; without a way: all of the type.
+ * Selects the resources of a type on an access path; without a path, all of the type.
  *
  * Each alternative names the type itself: beside them it would be a way of its own, through all of the index that is hinted, and
  * the server would try both, in each search anew.

@@ -7,7 +7,7 @@ export interface Hull {
   readonly high: Range;
 }
 
-/** The ends that fulfil these tests; no low end lies above its high end, so that bounds of one are bounds of the other. */
+/** The ends that fulfil these tests. No low end is above its high end, so limits of one also limit the other. */
 export function endsOf(fields: FieldTests): Hull {
   const [low, high] = [rangeOf(fields, 'low'), rangeOf(fields, 'high')];
   return {
@@ -80,7 +80,7 @@ function wider(a: Range, b: Range, sign: 1 | -1): Range {
   return tighter(a, b, sign) === a ? b : a;
 }
 
-/** Whether nothing lies in a range. */
+/** Whether a range is empty. */
 export function isEmpty(range: Range): boolean {
   const [from, to] = [boundOf(lower(range)), boundOf(upper(range))];
   if (from === undefined || to === undefined) return false;

@@ -5,14 +5,14 @@ import type { RowTest } from '../compile/row-test.js';
 /** A chain whose targets are known: rows that lead to one of them. */
 export interface KnownTargets {
   readonly rows: readonly RowTest[];
-  /** What it stands for. */
+  /** The original condition that it replaces. */
   readonly of: Condition;
 }
 
 /** A link whose resources are known by their ids. */
 export interface KnownIds {
   readonly ids: readonly string[];
-  /** What it stands for. */
+  /** The original condition that it replaces. */
   readonly of: Condition;
 }
 

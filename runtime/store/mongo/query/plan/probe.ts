@@ -1,16 +1,16 @@
 import type { Snapshot } from '../../read/snapshot.js';
 import type { Access, Stretch } from './access.js';
 
-/** How much lies on a way, in entries of the index: exact up to the limit of the probe. */
+/** Number of index entries on an access path, exact up to the limit of the probe. */
 export interface Probed {
   readonly matches: number;
   readonly isMore: boolean;
 }
 
-/** Counts what lies on ways, no further than a limit. */
+/** Counts the entries of access paths, up to a limit. */
 export interface Probes {
   count(snapshot: Snapshot, access: Access, limit: number): Promise<Probed>;
-  /** Notes that more match a search than are counted cheaply. @param name tells it from all others */
+  /** Notes that more match a search than are counted cheaply. @param name identifies the search */
   noteLong(name: string): void;
   /** Whether that was noted a short time ago. */
   isLong(name: string): boolean;

@@ -6,7 +6,7 @@ import type { Order, OrderKey } from '../compile/order.js';
 
 /** A piece of an order; pieces follow each other. */
 export interface Segment {
-  /** What lies in it, of the type. */
+  /** Selects the resources of the type in this segment. */
   readonly filter: Document;
   readonly sort: Document;
   /** The index to walk through. */
