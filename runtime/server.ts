@@ -14,6 +14,7 @@ import { openDefinitions, type Definitions } from './core/definitions/definition
 import { createPatchers } from './core/patch/patchers.js';
 import { openBodyWorkers, type BodyWorkers } from './body-workers/body-workers.js';
 import { startBodyWorker } from './body-workers/start-thread.js';
+import type { SearchServices } from './core/search/search-input.js';
 import type { SearchSettings } from './core/search/search-settings.js';
 import type { Services, View } from './core/services.js';
 import { collectWhenIdle } from './observe/collect-when-idle.js';
@@ -31,7 +32,7 @@ import { tables } from './tables.js';
 /** What works with data, with or without HTTP around it. */
 export interface Core extends Pick<
   Services,
-  'tables' | 'store' | 'extract' | 'validate' | 'patchers' | 'deletesMultiple'
+  'tables' | 'store' | 'extract' | 'refit' | 'validate' | 'patchers' | 'deletesMultiple' | 'zone'
 > {
   readonly limits: ReturnType<typeof limitsOf>;
   readonly search: SearchSettings;
@@ -78,12 +79,14 @@ export async function openCore(config: Config, options: OpenOptions = {}): Promi
       store: definitions.store,
       definitions,
       extract: (resource, without) => current().extract(resource, without),
+      refit: (resource, entries) => current().refit(resource, entries),
       validate: (resource) => current().validate(resource),
       limits: limitsOf(config),
       search: searchSettingsOf(config),
       indexStatus: { notCurrent: (at) => current().indexStatus.notCurrent(at) },
       patchers: createPatchers(tables),
       deletesMultiple: config['delete.multiple'],
+      zone: createZone(ZONE),
     };
   } catch (error) {
     await store.close();
@@ -338,8 +341,8 @@ function sleep(milliseconds: number): Promise<void> {
 }
 
 /** Tables and settings that searches are read with, as the server has them. */
-export function searchServices(core: Core): Pick<Services, 'tables' | 'search' | 'subset'> {
-  return { tables: core.definitions.current().tables, search: core.search, subset };
+export function searchServices(core: Core): SearchServices {
+  return { tables: core.definitions.current().tables, search: core.search, zone: core.zone, subset };
 }
 
 /** The small maps of a store, and what scopes are read by: for the commands about clients and keys. */

@@ -25,7 +25,7 @@ import { VersionConflict } from '../store/store.js';
 type AuditKind = Exclude<Config['audit.sink'], 'off' | undefined>;
 
 /** What the audit is made of. */
-export type AuditServices = Pick<Services, 'store' | 'extract' | 'limits' | 'tables'>;
+export type AuditServices = Pick<Services, 'store' | 'extract' | 'refit' | 'limits' | 'tables'>;
 
 /** An audit that runs: of calls, and of the endpoints of the authorization server. */
 export interface RunningAudit extends CallAudit, Pick<Audit, 'token' | 'close'> {}

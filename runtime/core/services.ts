@@ -58,53 +58,66 @@ export interface EntryHandling {
   readonly handle: InteractionHandler;
 }
 
-/** What interactions work with. */
-export interface Services {
+/** The definitions in effect and the functions made from them. Stored SearchParameters replace the group as a whole. */
+export interface DefinitionServices {
   readonly tables: ServiceTables;
-  /** What interactions require of a token. */
-  readonly scopeRows: ScopeRows;
-  readonly store: Store;
   /** Index entries of a resource. */
   readonly extract: (resource: Resource, without?: Unwanted) => readonly IndexEntry[];
-  /** The entries of a resource as today's definitions have them, where others made them; absent: there is but one way. */
-  readonly refit?: (resource: Resource, entries: readonly IndexEntry[]) => readonly IndexEntry[];
-  /** What is wrong with a resource; absent: nothing is looked at but its outermost form. */
-  readonly validate?: (resource: Resource) => readonly Fault[];
-  /** Whether a SearchParameter is to be in effect as soon as it is written; absent: none ever is. */
-  readonly takesEffect?: (resource: Resource) => boolean;
-  /** Works on large JSON texts of ours elsewhere, so that nobody waits; absent: that is done here. */
-  readonly largeTexts?: LargeTexts;
-  /** Cuts a resource down to a view, tag included; absent: `_summary` and `_elements` are not supported. */
-  readonly subset?: (resource: Resource, view: View) => Resource;
+  /** Adapts index entries that a worker thread made to the definitions in effect now. */
+  readonly refit: (resource: Resource, entries: readonly IndexEntry[]) => readonly IndexEntry[];
+  /** The faults of a resource. */
+  readonly validate: (resource: Resource) => readonly Fault[];
+  /** Whether a SearchParameter comes into effect as soon as it is written. */
+  readonly takesEffect: (resource: Resource) => boolean;
+  /** Whether the stored index entries were made by the definitions in effect. */
+  readonly indexStatus: IndexStatus;
+  /** URLs of active SearchParameters that are not in effect. */
+  readonly notInEffect: readonly string[];
+}
+
+/** Where interactions read and write, and who records it. */
+export interface DataServices {
+  readonly store: Store;
+  /** Worker threads for large JSON texts; undefined: they are parsed on the event loop. */
+  readonly largeTexts: LargeTexts | undefined;
   readonly pages: PageLinks;
-  /** Absent: Bundles are not executed. */
-  readonly entries?: EntryHandling;
+  readonly audit: CallAudit;
+}
+
+/** What the configuration decides. */
+export interface SettingServices {
   readonly limits: Limits;
-  /** Zone of dates without an offset; absent: UTC. */
-  readonly zone?: Zone;
-  /** Interactions that are wired: the CapabilityStatement and `Allow` name no others. */
+  readonly search: SearchSettings;
+  /** Time zone of dates without an offset. */
+  readonly zone: Zone;
+  /** Whether a conditional delete may remove several resources. */
+  readonly deletesMultiple: boolean;
+  /** Configured URL of the FHIR base; undefined: it follows from each request's `Host`. */
+  readonly baseUrl: string | undefined;
+  /** What `/metadata` says of authorization; undefined: the server has none. `cors`: pages of other origins may call. */
+  readonly authorization: { readonly cors: boolean } | undefined;
+}
+
+/** What the server can do: router, `Allow`, `/metadata` and the scope check read these. */
+export interface CapabilityServices {
+  /** What interactions require of a token. */
+  readonly scopeRows: ScopeRows;
+  /** Interactions that are wired. */
   readonly wired: ReadonlySet<Interaction>;
-  /** The operations that are wired, by `OperationRow.id`: routes, `Allow` and the CapabilityStatement list no others. */
+  /** The operations that are wired, by `OperationRow.id`. */
   readonly operations: ReadonlyMap<string, InteractionHandler>;
+  /** Executes entries of Bundles. */
+  readonly entries: EntryHandling;
   /** Formats that are read and written. */
   readonly formats: readonly FormatName[];
-  /** URL of the FHIR base, for the CapabilityStatement, where it is configured. */
-  readonly baseUrl?: string;
-  /** What is told of authorization; absent: there is none. `cors`: some pages of other origins may call. */
-  readonly authorization?: { readonly cors: boolean };
-  /** Whether the index entries in the store are those of today's definitions; absent: they are. */
-  readonly indexStatus?: IndexStatus;
-  /** URLs of active SearchParameters that are not in effect; absent: there are none. */
-  readonly notInEffect?: readonly string[];
-  /** Formats of patches that are taken; absent: JSON Patch. */
-  readonly patchers?: Patchers;
-  /** Whether a conditional delete may remove several resources; absent: only one. */
-  readonly deletesMultiple?: boolean;
-  /** What searches do where the client does not say; absent: as `DEFAULT_SEARCH` has it. */
-  readonly search?: Partial<SearchSettings>;
-  /** Takes down what calls came to; absent: nobody does. */
-  readonly audit?: CallAudit;
+  /** Formats of patches that are accepted. */
+  readonly patchers: Patchers;
+  /** Cuts a resource down to a view, tag included; undefined: `_summary` and `_elements` are not supported. */
+  readonly subset: ((resource: Resource, view: View) => Resource) | undefined;
 }
+
+/** What interactions and operations work with. No member is optional: `createServices` supplies each default. */
+export interface Services extends DefinitionServices, DataServices, SettingServices, CapabilityServices {}
 
 /** One interaction. @throws FhirError for every failure that a client has to be told */
 export type InteractionHandler = (call: Call, services: Services) => Promise<Reply>;

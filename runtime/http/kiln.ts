@@ -8,12 +8,13 @@ import { asksForResource, negotiate, type FormatName, type Negotiated } from '..
 import type { Trace } from '../core/call.js';
 import type { FailedCall } from '../core/call-audit.js';
 import type { LargeBodies } from '../core/write/large-bodies.js';
+import type { DefinitionServices } from '../core/services.js';
 import { authorize, type ScopeServices } from '../core/access/authorize.js';
 import { execute } from '../interactions/execute.js';
 import { hasContent } from '../interactions/registry.js';
 import { patchTypes } from '../core/patch/sent-patch.js';
 import { SILENT, type Log } from '../observe/log.js';
-import { createServing, type LiveServices, type ServiceOptions, type Serving } from './create-services.js';
+import { createServing, type ServiceOptions, type Serving } from './create-services.js';
 import { OPEN_GATE, type Gate } from './gate.js';
 import { isLocal } from './open-mode.js';
 import { openRoutes } from './open-routes.js';
@@ -28,7 +29,7 @@ import type { Destination } from './router.js';
 export interface KilnOptions extends ServiceOptions {
   readonly log?: Log;
   /** The definitions that hold at the moment, where they come and go; absent: always those of the options. */
-  readonly live?: () => LiveServices;
+  readonly live?: () => Partial<DefinitionServices>;
   /** Where large bodies are read; absent: where all are. */
   readonly large?: LargeBodies;
   /** Who may ask; absent: there is no authorization. */
@@ -146,7 +147,7 @@ async function handle(exchange: Exchange, context: Context): Promise<void> {
     } else if (error.status >= 500) failed = describeFailure(error);
     const failure = error instanceof FhirError ? error : new FhirError('internal');
     exchange.destination ??= aimOfRefused(exchange, context);
-    context.services.audit?.failed(failedCall(exchange), failure);
+    context.services.audit.failed(failedCall(exchange), failure);
     exchange.form ??= formOfFailure(exchange, context);
     await sendError(res, failure, exchange.look, codecs).catch((defect: unknown) => log.defect(id, defect));
     // What has begun and cannot be ended well must not look whole.
@@ -215,7 +216,7 @@ async function answer(exchange: Exchange, context: Context): Promise<void> {
   );
   if (call.form !== undefined) takeForm(exchange, call.form, services.formats);
   const reply = await execute(call, services);
-  services.audit?.answered(call, reply);
+  services.audit.answered(call, reply);
   const writing = { codecs, resourceLimit: services.limits.resource };
   await sendReply(req, res, reply, exchange.look, base, writing);
 }

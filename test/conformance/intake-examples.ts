@@ -1,5 +1,6 @@
 import { expect } from 'vitest';
 
+import { DEFAULT_SERVICES } from '../../runtime/core/default-services.js';
 import { tables } from '../../generated/tables.js';
 import type { JsonObject, JsonValue, Resource } from '../../runtime/fhir/resource.js';
 import { readJson } from '../../runtime/format/read-json.js';
@@ -89,7 +90,7 @@ export async function takeInExamples(files: readonly string[]): Promise<Taken> {
     const taken = (await takeIn(text, purpose)) as Resource;
     const content = parsedBodyOf(taken)?.content;
     if (content?.entryBytes === Infinity) {
-      await expect(composePut(plain, 'x', undefined, { extract })).rejects.toThrow('may have');
+      await expect(composePut(plain, 'x', undefined, { ...DEFAULT_SERVICES, extract })).rejects.toThrow('may have');
       tooLarge++;
       continue;
     }
@@ -98,8 +99,8 @@ export async function takeInExamples(files: readonly string[]): Promise<Taken> {
       continue;
     }
     const current = purpose === 'put' ? before(plain) : undefined;
-    const ours = (await composePut(taken, 'x', current, { extract })) as Put;
-    const theirs = (await composePut(plain, 'x', current, { extract })) as Put;
+    const ours = (await composePut(taken, 'x', current, { ...DEFAULT_SERVICES, extract })) as Put;
+    const theirs = (await composePut(plain, 'x', current, { ...DEFAULT_SERVICES, extract })) as Put;
     // Texts, because comparing the trees takes minutes.
     expect(ours.body, name).toEqual(theirs.body);
     expect(writeJson(ours.content), name).toBe(writeJson(theirs.content));

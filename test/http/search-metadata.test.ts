@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 
+import { DEFAULT_SERVICES } from '../../runtime/core/default-services.js';
 import { tables } from '../../generated/tables.js';
 import { readSearchRequest } from '../../runtime/core/search/search-request.js';
 import { searchDefinitions } from '../../runtime/search/parse/definitions.js';
@@ -57,7 +58,10 @@ describe('the search parameters of /metadata, for all types (capabilitystatement
   };
   const take = (type: string, name: string, value: string): void => {
     const params = [{ name, value, isInUrl: true }];
-    readSearchRequest({ type, params, isLenient: false, isPosted: false, now: 0, base: '' }, { tables });
+    readSearchRequest(
+      { type, params, isLenient: false, isPosted: false, now: 0, base: '' },
+      { ...DEFAULT_SERVICES, tables },
+    );
   };
 
   it('is a valid statement, of each type with its own parameters and those of all', () => {

@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
 
+import { DEFAULT_SERVICES } from '../../runtime/core/default-services.js';
 import { tables } from '../../generated/tables.js';
 import { DEFAULT_LIMITS } from '../../runtime/fhir/limits.js';
 import type { Resource } from '../../runtime/fhir/resource.js';
@@ -51,7 +52,7 @@ async function composeAll(): Promise<{ readonly puts: Put[]; readonly refused: s
     const resource = readJson(readExample(file).text) as Resource;
     try {
       const id = typeof resource['id'] === 'string' ? resource['id'] : `example-${n}`;
-      const put = await composePut(resource, id, undefined, { extract, limits: DEFAULT_LIMITS });
+      const put = await composePut(resource, id, undefined, { ...DEFAULT_SERVICES, extract, limits: DEFAULT_LIMITS });
       if (put !== undefined) puts.set(`${put.type}/${put.id}`, put);
     } catch (error) {
       refused.push((error as { code: string }).code);

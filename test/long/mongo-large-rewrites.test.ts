@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
 
+import { DEFAULT_SERVICES } from '../../runtime/core/default-services.js';
 import { tables } from '../../generated/tables.js';
 import { DEFAULT_LIMITS } from '../../runtime/fhir/limits.js';
 import type { Resource } from '../../runtime/fhir/resource.js';
@@ -71,7 +72,11 @@ function withOtherWords(json: string): string {
 }
 
 async function compose(resource: Definition, expected: number): Promise<Put> {
-  const put = await composePut(resource, resource.id, undefined, { extract, limits: DEFAULT_LIMITS });
+  const put = await composePut(resource, resource.id, undefined, {
+    ...DEFAULT_SERVICES,
+    extract,
+    limits: DEFAULT_LIMITS,
+  });
   expect(put).toBeDefined();
   return { ...put!, expected };
 }

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 
+import { DEFAULT_SERVICES } from '../../runtime/core/default-services.js';
 import { tables } from '../../generated/tables.js';
 import { copyVersions } from '../../runtime/cli/copy/copy-versions.js';
 import { openCopyRecord } from '../../runtime/cli/copy/copy-record.js';
@@ -35,7 +36,11 @@ function behaviour(open: () => Promise<Store>): void {
   it('is stored, reindexed and copied with the words that there is room for', { timeout: 120_000 }, async () => {
     const [store, target] = [await open(), await open()];
     try {
-      const put = (await composePut(large, 'large', undefined, { extract, limits: DEFAULT_LIMITS }))!;
+      const put = (await composePut(large, 'large', undefined, {
+        ...DEFAULT_SERVICES,
+        extract,
+        limits: DEFAULT_LIMITS,
+      }))!;
       await store.write([put]);
       const expectFound = async (where: Store): Promise<void> => {
         expect(idsOf(await where.find(has('short', 'code')))).toEqual(['large']);

@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
 
+import { DEFAULT_SERVICES } from '../../runtime/core/default-services.js';
 import { DEFAULT_LIMITS } from '../../runtime/fhir/limits.js';
 import { composePut } from '../../runtime/core/write/compose-change.js';
 import type { IndexEntry, WordsEntry } from '../../runtime/search/entry.js';
@@ -69,9 +70,9 @@ it('numbers, names and rows are counted as a document has them', () => {
 
 it('a resource was refused for words that nobody sent', async () => {
   const resource = { resourceType: 'Basic', language: 'x'.repeat(14 * MB + 900_000) };
-  const put = await composePut(resource, 'a', undefined, { extract: () => [token, words('_content', numbered(60_000))], limits: DEFAULT_LIMITS }); // prettier-ignore
+  const put = await composePut(resource, 'a', undefined, { ...DEFAULT_SERVICES, extract: () => [token, words('_content', numbered(60_000))], limits: DEFAULT_LIMITS }); // prettier-ignore
   expect(put?.entries[0]).toEqual(token);
   expect(textOf(put!.entries, '_content')?.length).toBeLessThan(100_000);
   const many = Array.from({ length: 100_000 }, () => token);
-  await expect(composePut(resource, 'a', undefined, { extract: () => many, limits: DEFAULT_LIMITS })).rejects.toThrow('may have'); // prettier-ignore
+  await expect(composePut(resource, 'a', undefined, { ...DEFAULT_SERVICES, extract: () => many, limits: DEFAULT_LIMITS })).rejects.toThrow('may have'); // prettier-ignore
 });

@@ -1,3 +1,4 @@
+import { DEFAULT_SERVICES } from '../../runtime/core/default-services.js';
 import { OPEN_PRINCIPAL } from '../../runtime/auth/scopes/principal.js';
 import { spawnSync } from 'node:child_process';
 import { chmodSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
@@ -69,7 +70,7 @@ describe('kiln load', () => {
       };
       return (await executeBundle({ ...call, base: '', body }, services)).json ?? '';
     };
-    const sink = storeSink({ store: into, extract: toyExtract, limits, execute });
+    const sink = storeSink({ ...DEFAULT_SERVICES, store: into, extract: toyExtract, limits, execute });
     return loadItems(items, sink, (place, error) => failures.push(`${place}: ${(error as Error).message}`));
   };
   const load = (...paths: string[]) => loadInto(store, paths);

@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
 
+import { DEFAULT_SERVICES } from '../../runtime/core/default-services.js';
 import { cutContained } from '../../runtime/core/search/contained-search.js';
 import { LARGE_BODY } from '../../runtime/core/write/large-bodies.js';
 import type { LargeTexts } from '../../runtime/core/write/large-bodies.js';
@@ -46,7 +47,7 @@ it('of several with one type and id the first is shown, and none of another type
   const odd = [null, 'x', { resourceType: 'Drug', id: 5 }, { resourceType: 'Tool', id: 'm1' }] as object[];
   const json = orderOf('a', [...odd, drug('m1', { n: 1 }), drug('m1', { n: 2 }), drug('5', { n: 3 })]);
   const page = [member('a', 'm1', json), member('a', '5', json), member('a', 'm9', json)];
-  const shown = await cutContained(page, {});
+  const shown = await cutContained(page, DEFAULT_SERVICES);
   expect(shown.map((each) => each.json)).toEqual([
     '{"resourceType":"Drug","id":"m1","n":1}',
     '{"resourceType":"Drug","id":"5","n":3}',

@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
 
+import { DEFAULT_SERVICES } from '../../runtime/core/default-services.js';
 import { tables } from '../../generated/tables.js';
 import type { SearchInput } from '../../runtime/core/search/search-input.js';
 import { readSearchRequest } from '../../runtime/core/search/search-request.js';
@@ -14,7 +15,7 @@ const input = (names: readonly string[]): SearchInput => ({
   base: '',
 });
 
-const services = { tables };
+const services = { ...DEFAULT_SERVICES, tables };
 
 it('what is ignored counts among the criteria, before anything is made of it', () => {
   const names = Array.from({ length: 990 }, (_, i) => `focus.focus.focus.focus.focus.focus.focus.zzz${i}`);

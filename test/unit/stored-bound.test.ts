@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 
+import { DEFAULT_SERVICES } from '../../runtime/core/default-services.js';
 import { tables } from '../../generated/tables.js';
 import { DEFAULT_LIMITS } from '../../runtime/fhir/limits.js';
 import type { Resource } from '../../runtime/fhir/resource.js';
@@ -102,6 +103,10 @@ it('a small resource whose entries are large is too large', async () => {
   const small = patient(9, ['y'.repeat(100_000)]);
   const limits = { ...DEFAULT_LIMITS, resource: 1_700_000 };
   expect(JSON.stringify(small).length).toBeLessThan(limits.resource / 15);
-  expect(await composePut(small, 'a', undefined, { extract: createExtractor(tables), limits })).toBeDefined();
-  await expect(composePut(small, 'a', undefined, { extract, limits })).rejects.toThrow('may have 1700000 bytes');
+  expect(
+    await composePut(small, 'a', undefined, { ...DEFAULT_SERVICES, extract: createExtractor(tables), limits }),
+  ).toBeDefined();
+  await expect(composePut(small, 'a', undefined, { ...DEFAULT_SERVICES, extract, limits })).rejects.toThrow(
+    'may have 1700000 bytes',
+  );
 });

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 
+import { DEFAULT_SERVICES } from '../../runtime/core/default-services.js';
 import { tables } from '../../generated/tables.js';
 import { FhirError } from '../../runtime/fhir/errors.js';
 import { DEFAULT_LIMITS } from '../../runtime/fhir/limits.js';
@@ -55,7 +56,10 @@ afterEach(async () => {
 
 const put = async (by: Definitions, resource: Readonly<Record<string, unknown>>, expected = 0): Promise<Put> => {
   const current = expected === 0 ? undefined : { type: '', id: '', version: expected, lastUpdated: 0 };
-  return (await composePut(resource as Resource, String(resource['id']), current, by.current()))!;
+  return (await composePut(resource as Resource, String(resource['id']), current, {
+    ...DEFAULT_SERVICES,
+    ...by.current(),
+  }))!;
 };
 const write = async (by: Definitions, resource: Readonly<Record<string, unknown>>, expected = 0) =>
   by.store.write([await put(by, resource, expected)]);
@@ -321,7 +325,11 @@ describe('definitions that others change', () => {
     const { extract, refit } = one.current();
     // As a thread makes them, which knows nothing of what is stored.
     const builtIn = () => createExtractor(few)(thread as Resource);
-    const made = (await composePut(thread as Resource, 'thread', undefined, { extract: builtIn, refit }))!;
+    const made = (await composePut(thread as Resource, 'thread', undefined, {
+      ...DEFAULT_SERVICES,
+      extract: builtIn,
+      refit,
+    }))!;
     expect(made.entries.filter(({ param }) => param === 'x-prefix')).toEqual(
       extract(thread as Resource).filter(({ param }) => param === 'x-prefix'),
     );

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 
+import { DEFAULT_SERVICES } from '../../runtime/core/default-services.js';
 import { tables } from '../../generated/tables.js';
 import { readSearchRequest } from '../../runtime/core/search/search-request.js';
 import { SEARCH_BOUNDS } from '../../runtime/search/text/parse-words.js';
@@ -16,7 +17,7 @@ describe('what a search may take', () => {
         now: 0,
         base: '',
       },
-      { tables },
+      { ...DEFAULT_SERVICES, tables },
     );
   const tooLong = /"_content" has more characters than are left: all words of a search have 40,000 together/;
   const tooHard = /"(?:_content|code:text)" is more than a search may ask for .* 8,000 characters together/;

@@ -1,12 +1,9 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 
-import { DEFAULT_LIMITS } from '../../runtime/fhir/limits.js';
-import { indexScopeRows } from '../../runtime/auth/access/scope-rows.js';
 import { OPEN_PRINCIPAL } from '../../runtime/auth/scopes/principal.js';
 import type { Call } from '../../runtime/core/call.js';
-import { createPageLinks } from '../../runtime/core/search/page-link.js';
-import type { Services } from '../../runtime/core/services.js';
 import { writeCurrent } from '../../runtime/core/write/write-current.js';
+import { createServices } from '../../runtime/http/create-services.js';
 import { runPlan } from '../../runtime/interactions/write/run-plan.js';
 import { planUpdate } from '../../runtime/interactions/write/update.js';
 import type { Store } from '../../runtime/store/store.js';
@@ -36,17 +33,7 @@ describe('a rival who writes between reading and writing', () => {
         return store.write(changes, guards);
       },
     };
-    const services: Services = {
-      tables: toyTables,
-      scopeRows: indexScopeRows(toyTables.scopes),
-      store: contested,
-      extract: toyExtract,
-      wired: new Set(),
-      operations: new Map(),
-      formats: ['json'],
-      limits: DEFAULT_LIMITS,
-      pages: createPageLinks(store.maps),
-    };
+    const { services } = createServices({ tables: toyTables, store: contested, extract: toyExtract });
     const body = { resourceType: 'Patient', id: 'p', active: true };
     const call: Call = {
       interaction: 'update',

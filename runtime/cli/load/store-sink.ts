@@ -16,7 +16,7 @@ import { executed } from './executed.js';
 import { LoadStopped, type Outcome, type Sink } from './sink.js';
 
 /** What a store is loaded with. */
-export interface LoadCore extends Pick<Services, 'store' | 'extract' | 'validate'> {
+export interface LoadCore extends Pick<Services, 'store' | 'extract' | 'refit' | 'validate'> {
   readonly limits: Limits;
   /** Executes a batch or transaction; the JSON text of the answer. Absent: they are refused. */
   readonly execute?: (bundle: Resource) => Promise<string>;

@@ -28,7 +28,7 @@ export async function checkEffects(
 ): Promise<void> {
   const { takesEffect, store } = services;
   const mine = changes.filter(({ type }) => type === SEARCH_PARAMETER);
-  if (mine.length === 0 || takesEffect === undefined || access.isWhole(SEARCH_PARAMETER, letter)) return;
+  if (mine.length === 0 || access.isWhole(SEARCH_PARAMETER, letter)) return;
   const refused = () => refusal('scope-missing', { needed: neededOn(SEARCH_PARAMETER, letter), text: TEXT });
   for (const { id, content } of mine) {
     if (content !== undefined && takesEffect(content)) throw refused();

@@ -54,7 +54,7 @@ export async function isWhollyHiddenByIndex(
  * resources do not count: they say nothing of the resource itself.
  */
 export async function isIndexCurrent({ indexStatus: currency }: Pick<Services, 'indexStatus'>): Promise<boolean> {
-  return ((await currency?.notCurrent()) ?? []).every((name) => name === CONTAINED);
+  return (await currency.notCurrent()).every((name) => name === CONTAINED);
 }
 
 /** Whether the index tells that there is a current resource of this id, and that it lies within reach. */

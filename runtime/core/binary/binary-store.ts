@@ -1,5 +1,4 @@
 import { FhirError } from '../../fhir/errors.js';
-import type { Limits } from '../../fhir/limits.js';
 import type { Resource } from '../../fhir/resource.js';
 import { readJson } from '../../format/read-json.js';
 import type { Put, StoredVersion } from '../../store/store.js';
@@ -28,7 +27,7 @@ export interface TakenBinary {
 }
 
 /** The services needed to store a Binary. */
-export type BinaryServices = Pick<Services, 'store' | 'extract' | 'refit' | 'validate'> & { readonly limits: Limits };
+export type BinaryServices = Pick<Services, 'store' | 'extract' | 'refit' | 'validate' | 'limits'>;
 
 /**
  * Stores the content of a Binary that came as a resource in a blob.
@@ -96,7 +95,7 @@ export async function composeBinary(
   pointer: Pointer | undefined,
   id: string,
   current: StoredVersion | undefined,
-  services: Pick<Services, 'extract' | 'refit'> & { readonly limits: Limits },
+  services: Pick<Services, 'extract' | 'refit' | 'limits'>,
   how: PutOptions = {},
 ): Promise<Put | undefined> {
   const live = liveVersion(current);

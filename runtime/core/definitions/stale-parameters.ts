@@ -15,7 +15,7 @@ export async function staleParameters(
   { used }: { readonly used: readonly UsedParameter[] },
   { indexStatus: currency, tables }: Pick<Services, 'indexStatus' | 'tables'>,
 ): Promise<string[]> {
-  const rows = new Set(await currency?.notCurrent(usesStored(used, tables) ? 'now' : undefined));
+  const rows = new Set(await currency.notCurrent(usesStored(used, tables) ? 'now' : undefined));
   if (rows.size === 0) return [];
   const { recordName } = searchDefinitions(tables);
   const names = used.filter(({ code }) => !HEAD.has(code)).map(({ type, code }) => recordName(type, code) ?? code);

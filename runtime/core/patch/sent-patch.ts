@@ -93,7 +93,7 @@ const LINE = /^Line [0-9]+, column [0-9]+: /;
 
 /** Media types of the patches that a server accepts. */
 export function patchTypes({ patchers, formats }: Pick<Services, 'patchers' | 'formats'>): readonly string[] {
-  const has = (format: keyof Patchers): boolean => patchers?.[format] !== undefined;
+  const has = (format: keyof Patchers): boolean => patchers[format] !== undefined;
   return [
     ...(has('json') ? [PATCH_TYPES.json] : []),
     ...(has('xml') ? [PATCH_TYPES.xml] : []),

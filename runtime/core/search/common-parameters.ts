@@ -6,7 +6,6 @@ import type { CriterionContext } from '../../search/parse/parse-criterion.js';
 import { quote } from '../../search/parse/quote.js';
 import { codesOf } from '../../search/parse/unknown-parameter.js';
 import { textBudget } from '../../search/text/parse-words.js';
-import { utc } from '../../search/values/zone.js';
 import type { SearchInput, SearchServices } from './search-input.js';
 import type { SearchSettings } from './search-settings.js';
 
@@ -23,7 +22,7 @@ export interface SearchContext {
 export function searchContext(
   { type, isPosted, now, base }: Omit<SearchInput, 'params'>,
   settings: SearchSettings,
-  { tables, zone = utc }: SearchServices,
+  { tables, zone }: SearchServices,
 ): SearchContext {
   const definitions = searchDefinitions(tables);
   const owner = type ?? rootOf(tables.search);

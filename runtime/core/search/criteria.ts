@@ -14,7 +14,6 @@ import { splitName } from '../../search/parse/parse-plain.js';
 import { printCondition } from '../../search/query/print.js';
 import type { Condition, Criterion } from '../../search/query/query.js';
 import { sortCondition } from '../../search/query/sort-condition.js';
-import { utc } from '../../search/values/zone.js';
 import type { FindQuery, Precondition } from '../../store/store.js';
 import { checkConstraintIndexes, recordConstraints } from '../access/constraint-index-status.js';
 import { describeStaleIndex } from '../definitions/index-status.js';
@@ -109,7 +108,7 @@ export async function readCriteria(
   const access = recordConstraints(criteriaAccess(principal.access));
   checkScopes(type, request.criteria, access);
   await checkCurrent(request, services);
-  const { store, extract, limits, tables, zone = utc } = services;
+  const { store, extract, limits, tables, zone } = services;
   const where = await withinBudget(limits.queryTime, signal, (within) => {
     const find = withinConstraints(access, (query: FindQuery) => store.find(query, within));
     return resolveCriteria(request.criteria, { find, findReadable: find, extract, tables, signal: within, base, zone });

@@ -1,7 +1,6 @@
 import { FhirError } from '../../fhir/errors.js';
 import { isLink, isUnresolved } from '../../search/query/criterion.js';
 import type { Target } from '../../search/query/query.js';
-import { utc } from '../../search/values/zone.js';
 import type { FindPage, FindQuery, PageQuery, Store } from '../../store/store.js';
 import type { Call } from '../call.js';
 import { containerTypes, intoContainers } from './contained-search.js';
@@ -24,7 +23,7 @@ export async function findPage(
   { criteria, contained }: Pick<SearchRequest, 'criteria' | 'contained'>,
   query: PageQuery,
   { signal, base }: Pick<Call, 'signal' | 'base'>,
-  { store, extract, limits, tables, zone = utc }: Pick<Services, 'store' | 'extract' | 'limits' | 'tables' | 'zone'>,
+  { store, extract, limits, tables, zone }: Pick<Services, 'store' | 'extract' | 'limits' | 'tables' | 'zone'>,
   bounds?: SearchConstraints,
 ): Promise<FindPage> {
   const run = async (within: AbortSignal | undefined): Promise<FindPage> => {

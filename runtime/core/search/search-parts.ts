@@ -6,7 +6,6 @@ import { searchContext } from './common-parameters.js';
 import { membersOf } from './compartment.js';
 import type { SearchInput, SearchServices } from './search-input.js';
 import type { SearchScope } from './search-scope.js';
-import { DEFAULT_SEARCH } from './search-settings.js';
 
 /** What a search asks of each type because of where it looks, and the parameters that decide on it. */
 export interface Membership {
@@ -22,7 +21,7 @@ export function readMembership(
   services: SearchServices,
 ): Membership {
   if (compartment === undefined) return { parts: types.map((type) => ({ type, where: { all: [] } })), used: [] };
-  const settings = { ...DEFAULT_SEARCH, ...services.search };
+  const settings = services.search;
   const definitions = searchDefinitions(services.tables);
   const used: UsedParameter[] = [];
   const parts = types.map((type): Target => {

@@ -20,7 +20,7 @@ import { RESULT_PARAMETERS, type ResultOptions } from './result-parameters.js';
 import { wordsAskedFor, type AskedWords } from './search-scores.js';
 import type { SearchInput, SearchServices, SentParameter } from './search-input.js';
 import { addWarning, emptyWarning, ignoredWarning, type WarningList } from './search-warnings.js';
-import { DEFAULT_SEARCH, MAX_CRITERIA, type SearchSettings } from './search-settings.js';
+import { MAX_CRITERIA, type SearchSettings } from './search-settings.js';
 import { checkView } from './search-views.js';
 import type { View } from '../services.js';
 
@@ -67,7 +67,7 @@ const IGNORABLE: ReadonlySet<string> = new Set(['parameter-unknown', 'modifier-u
 export function readSearchRequest(input: SearchInput, services: SearchServices): SearchRequest {
   const { type, isLenient } = input;
   const { subset } = services;
-  const settings = { ...DEFAULT_SEARCH, ...services.search };
+  const settings = services.search;
   const definitions = searchDefinitions(services.tables);
   const types = chooseTypes(input, definitions);
   const { context, owner, check } = searchContext(input, settings, services);

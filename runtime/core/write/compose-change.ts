@@ -1,7 +1,6 @@
 import { equalJson } from '../../fhir/equal.js';
 import { FhirError } from '../../fhir/errors.js';
 import { yieldToEventLoop } from '../../fhir/yield-to-event-loop.js';
-import { DEFAULT_LIMITS } from '../../fhir/limits.js';
 import { checkComplete, clientMeta, keepTags, withMeta } from '../../fhir/meta.js';
 import type { JsonObject, JsonValue, Resource } from '../../fhir/resource.js';
 import { readJson } from '../../format/read-json.js';
@@ -44,7 +43,7 @@ export async function composePut(
   sent: Resource,
   id: string,
   current: StoredVersion | undefined,
-  { extract, refit, limits = DEFAULT_LIMITS }: Pick<Services, 'extract' | 'refit'> & Partial<Pick<Services, 'limits'>>,
+  { extract, refit, limits }: Pick<Services, 'extract' | 'refit' | 'limits'>,
   { tags = 'kept', before: stored }: PutOptions = {},
 ): Promise<Put | undefined> {
   const sentMeta = clientMeta(sent);
@@ -75,7 +74,7 @@ export async function composePut(
   const size = checkSize(body, limits.resource);
   const most = limits.resource * SURELY_SMALL;
   const made = known === undefined ? extract(resource) : parsedIndexEntries(resource, known, extract);
-  const all = refit === undefined ? made : refit(resource, made);
+  const all = refit(resource, made);
   const entryBytes = all === made ? known?.entryBytes : undefined;
   // A small resource may have large entries: the expression of a stored parameter can repeat a value many times.
   const areSmall = (entryBytes ?? sizeOf(all, most)) <= most;

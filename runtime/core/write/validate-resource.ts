@@ -24,7 +24,7 @@ export function validateResource(
 }
 
 function faultsOf(resource: Resource, text: Call['text'], validate: Services['validate']): readonly LocatedFault[] {
-  const faults = validate?.(resource) ?? [];
+  const faults = validate(resource);
   return faults.length === 0 ? faults : locateFaults(faults, text?.());
 }
 

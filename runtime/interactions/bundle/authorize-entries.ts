@@ -4,7 +4,7 @@ import { OPEN_ACCESS } from '../../auth/scopes/principal.js';
 import { FhirError } from '../../fhir/errors.js';
 import { missingScopes } from '../../core/access/authorize.js';
 import type { Call } from '../../core/call.js';
-import type { BundleServices } from './bundle-services.js';
+import type { Services } from '../../core/services.js';
 import { typeOfCriteria } from './links/conditional-reference.js';
 import { inEntry, throwFaults } from './entry-error.js';
 import type { Entry } from './entry.js';
@@ -26,7 +26,7 @@ export function judgeEntries(
   entries: readonly Entry[],
   referring: readonly Referring[],
   { principal: { access } }: Call,
-  services: BundleServices,
+  services: Services,
 ): void {
   if (access === OPEN_ACCESS) return;
   const references = new Map(referring.map(({ entry, links }) => [entry, searchedBy(links)]));

@@ -2,7 +2,7 @@ import { FhirError } from '../../fhir/errors.js';
 import type { JsonValue } from '../../fhir/resource.js';
 import type { Call, Reply } from '../../core/call.js';
 import { openAnswerRoom, type AnswerRoom } from './response-budget.js';
-import type { BundleServices } from './bundle-services.js';
+import type { Services } from '../../core/services.js';
 import { callOf } from './entry-call.js';
 import { Phase, readEntry, type Entry } from './entry.js';
 import { yieldToEventLoop } from '../../fhir/yield-to-event-loop.js';
@@ -22,7 +22,7 @@ export async function executeBatch(
   values: readonly JsonValue[],
   broken: ReadonlyMap<number, FhirError>,
   call: Call,
-  services: BundleServices,
+  services: Services,
 ): Promise<Reply> {
   const answers: string[] = new Array<string>(values.length);
   const entries: Entry[] = [];
@@ -58,12 +58,7 @@ function attempt<T>(work: () => T): T | FhirError {
 }
 
 /** Executes one entry like a request of its own. @returns JSON text of the response entry */
-export async function executeEntry(
-  entry: Entry,
-  bundle: Call,
-  services: BundleServices,
-  room: AnswerRoom,
-): Promise<string> {
+export async function executeEntry(entry: Entry, bundle: Call, services: Services, room: AnswerRoom): Promise<string> {
   const { audit } = services;
   let call: Call | undefined;
   try {
@@ -71,13 +66,13 @@ export async function executeEntry(
     const isRead = entry.phase === Phase.Read;
     if (isRead) room.check();
     const reply = await services.entries.handle(call, services);
-    audit?.answered(call, reply);
+    audit.answered(call, reply);
     const answer = await writeEntry(entry, reply, services.limits.resource);
     // A write has already happened, so its answer is returned even when the budget is used up.
     return isRead ? room.take(answer) : answer;
   } catch (error) {
     if (!(error instanceof FhirError)) throw error;
-    audit?.failed(
+    audit.failed(
       call ?? { ...entry.route, principal: bundle.principal, ...(bundle.trace && { trace: bundle.trace }) },
       error,
     );

@@ -5,7 +5,6 @@ import { parsedBodyOf } from '../../core/write/parsed-bodies.js';
 import type { Services } from '../../core/services.js';
 import { validateResource } from '../../core/write/validate-resource.js';
 import { executeBatch } from './batch.js';
-import { withEntries } from './bundle-services.js';
 import { faultsAround, faultsOfEntries } from './entry-faults.js';
 import { envelopeOf, openBundle, type OpenedBundle } from './envelope.js';
 import { executeTransaction } from './transaction.js';
@@ -21,9 +20,9 @@ export async function executeBundle(call: Call, services: Services): Promise<Rep
     // A worker that parsed the Bundle has validated its envelope.
     const { bundle } = opened;
     validateResource(parsedBodyOf(bundle) === undefined ? envelopeOf(opened) : bundle, call, services);
-    return executeTransaction(opened.entries, call, withEntries(services));
+    return executeTransaction(opened.entries, call, services);
   }
-  return executeBatch(opened.entries, checkBatch(opened, call, services), call, withEntries(services));
+  return executeBatch(opened.entries, checkBatch(opened, call, services), call, services);
 }
 
 const NO_FAILURES: ReadonlyMap<number, FhirError> = new Map();
@@ -31,8 +30,8 @@ const NO_FAILURES: ReadonlyMap<number, FhirError> = new Map();
 /** The faults of each entry of a batch. @throws FhirError for faults of the Bundle outside its entries */
 function checkBatch(opened: OpenedBundle, call: Call, services: Services): ReadonlyMap<number, FhirError> {
   const { validate } = services;
-  const faults = parsedBodyOf(opened.bundle)?.faults ?? validate?.(envelopeOf(opened)) ?? [];
-  if (faults.length === 0 || validate === undefined) return NO_FAILURES;
+  const faults = parsedBodyOf(opened.bundle)?.faults ?? validate(envelopeOf(opened));
+  if (faults.length === 0) return NO_FAILURES;
   validateResource(opened.bundle, call, { validate: () => faultsAround(opened, validate) });
   return faultsOfEntries(opened, validate);
 }

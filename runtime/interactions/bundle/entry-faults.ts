@@ -6,7 +6,7 @@ import { toIssue } from '../../core/write/validate-resource.js';
 import { entryPath, ofBundle } from './entry-error.js';
 import { bareEntry, type OpenedBundle } from './envelope.js';
 
-type Validate = NonNullable<Services['validate']>;
+type Validate = Services['validate'];
 
 /** An entry without faults. */
 const SOUND = { fullUrl: 'urn:none' };

@@ -3,7 +3,7 @@ import { FhirError } from '../../fhir/errors.js';
 import { isObject, type JsonObject, type JsonValue, type Resource } from '../../fhir/resource.js';
 import type { Conditions } from '../../core/call.js';
 import type { EntryRoute } from '../../core/services.js';
-import type { BundleServices } from './bundle-services.js';
+import type { Services } from '../../core/services.js';
 import { entryPath, inEntry } from './entry-error.js';
 
 /** When an entry is executed: those of a lower phase before those of a higher. https://hl7.org/fhir/R5/http.html#trules */
@@ -27,7 +27,7 @@ export interface Entry {
 }
 
 /** What entries are read with. */
-export type EntryServices = Pick<BundleServices, 'entries' | 'limits'>;
+export type EntryServices = Pick<Services, 'entries' | 'limits'>;
 
 const METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE']);
 

@@ -6,7 +6,7 @@ import { checkContained } from '../../core/write/check-contained.js';
 import { splitQuery } from '../../core/search/criteria.js';
 import { planWrite } from '../write/plan-write.js';
 import type { WritePlan } from '../../core/write/write-plan.js';
-import type { BundleServices } from './bundle-services.js';
+import type { Services } from '../../core/services.js';
 import { inEntry, throwFaults } from './entry-error.js';
 import { Phase, readEntry, type Entry } from './entry.js';
 import { judgeEntries } from './authorize-entries.js';
@@ -44,7 +44,7 @@ const WIDTH = 8;
  *
  * @throws FhirError with the faults of all entries
  */
-export async function readSteps(values: readonly JsonValue[], bundle: Call, services: BundleServices): Promise<Steps> {
+export async function readSteps(values: readonly JsonValue[], bundle: Call, services: Services): Promise<Steps> {
   const yieldIfDue = yieldUntil(bundle.signal);
   const faults = new Map<number, FhirError>();
   const attempt = async <T>(index: number, work: () => T | Promise<T>): Promise<T | undefined> => {
@@ -103,11 +103,7 @@ function compareSteps(a: Step, b: Step): number {
   );
 }
 
-async function readStep(
-  { entry, call, links }: Draft,
-  placeholders: Placeholders,
-  services: BundleServices,
-): Promise<Step> {
+async function readStep({ entry, call, links }: Draft, placeholders: Placeholders, services: Services): Promise<Step> {
   if (call instanceof FhirError) throw call;
   const needs = entriesInQuery(call.type, paramsOf(call), (text) => placeholders.find(text, entry), services.tables);
   const plan = needs.size > 0 ? undefined : await planOf(call, services);
@@ -127,7 +123,7 @@ export function paramsOf({ params, conditions: { ifNoneExist }, base }: Call): U
 }
 
 /** Plans the write of an entry. @throws FhirError for faults of the call that do not depend on the store */
-export function planOf(call: Call, services: BundleServices): Promise<WritePlan> {
+export function planOf(call: Call, services: Services): Promise<WritePlan> {
   const plan = planWrite(call, services);
   if (plan === undefined) throw new Error(`no plan for ${call.interaction}`);
   return plan;

@@ -9,7 +9,7 @@ import { targetSteps, type TargetedStep, type WriteTargets } from './write-targe
 import { openAnswerRoom } from './response-budget.js';
 import { applyLinks } from './links/apply-links.js';
 import { executeEntry } from './batch.js';
-import type { BundleServices } from './bundle-services.js';
+import type { Services } from '../../core/services.js';
 import { typeOfCriteria } from './links/conditional-reference.js';
 import { forEntry, inEntry } from './entry-error.js';
 import { Phase, type Entry } from './entry.js';
@@ -42,11 +42,7 @@ interface Outcomes {
  * Executes the entries of a transaction, all or none: deletions, creations, updates and patches; reads follow after the
  * commit. https://hl7.org/fhir/R5/http.html#transaction
  */
-export async function executeTransaction(
-  values: readonly JsonValue[],
-  call: Call,
-  services: BundleServices,
-): Promise<Reply> {
+export async function executeTransaction(values: readonly JsonValue[], call: Call, services: Services): Promise<Reply> {
   const steps = await readSteps(values, call, services);
   const answers: string[] = new Array<string>(values.length);
   const { outcomes, names, written } = await write(steps, call, services);
@@ -64,7 +60,7 @@ export async function executeTransaction(
 function namedReads(
   { reads, placeholders }: Steps,
   names: ReadonlyMap<number, string>,
-  { tables }: BundleServices,
+  { tables }: Services,
 ): readonly Entry[] {
   return reads.map((entry) => {
     const nameOf = (text: string): string | undefined => {
@@ -81,7 +77,7 @@ function namedReads(
 async function write(
   steps: Steps,
   bundle: Call,
-  services: BundleServices,
+  services: Services,
 ): Promise<Outcomes & { readonly written: readonly StoredVersion[] }> {
   const { writes, placeholders } = steps;
   const criteria = collectCriteria(writes);
@@ -185,7 +181,7 @@ async function answerWrites(
   outcomes: readonly Outcome[],
   written: readonly StoredVersion[],
   answers: string[],
-  { limits, audit }: BundleServices,
+  { limits, audit }: Services,
 ): Promise<void> {
   const yieldIfDue = yieldToEventLoop();
   const byName = outcomes.some(({ writeTarget }) => writeTarget.exists === true)
@@ -197,7 +193,7 @@ async function answerWrites(
     const own = written.slice(at, (at += decided.changes.length));
     if (own.length === 0) await plan.drop?.();
     const reply = settled(decided.reply(own), writeTarget, byName);
-    audit?.answered(step.call, reply);
+    audit.answered(step.call, reply);
     answers[step.entry.index] = await writeEntry(step.entry, reply, limits.resource);
   }
 }

@@ -3,7 +3,7 @@ import type { Resource } from '../../fhir/resource.js';
 import type { Change, Precondition } from '../../store/store.js';
 import type { WriteTarget, WritePlan } from '../../core/write/write-plan.js';
 import { applyLinks } from './links/apply-links.js';
-import type { BundleServices } from './bundle-services.js';
+import type { Services } from '../../core/services.js';
 import { entryPath, forEntry } from './entry-error.js';
 import { Phase } from './entry.js';
 import { openIdentities } from './identities.js';
@@ -41,7 +41,7 @@ export interface TargetContext {
   /** Types that something in the Bundle searches. */
   readonly searched: ReadonlySet<string>;
   readonly view: CachingView;
-  readonly services: BundleServices;
+  readonly services: Services;
   readonly yieldIfDue: Yield;
 }
 

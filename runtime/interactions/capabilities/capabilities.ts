@@ -67,7 +67,7 @@ export async function capabilities(call: Call, services: Services): Promise<Repl
   if (mode === undefined) {
     throw new FhirError('parameter-invalid', `mode is ${MODES.join(', ')}, not ${JSON.stringify(asked.slice(0, 32))}`);
   }
-  const currency = describeStaleIndex((await services.indexStatus?.notCurrent()) ?? []);
+  const currency = describeStaleIndex(await services.indexStatus.notCurrent());
   let replies = cache.get(services);
   if (replies === undefined || replies.currency !== currency) {
     const now = new Date();
@@ -168,7 +168,7 @@ function composeStatement(services: Services, currency: string | undefined, now:
 const TOLD = 20;
 
 /** What is not as the definitions have it at the moment. */
-function describeState({ notInEffect = [] }: Services, currency: string | undefined): JsonObject {
+function describeState({ notInEffect }: Services, currency: string | undefined): JsonObject {
   const more = notInEffect.length - TOLD;
   const names = `${notInEffect.slice(0, TOLD).join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
   // Why is for those who may read them: a PUT of one is answered with it, and the log has it.
@@ -195,7 +195,7 @@ function describeSecurity({ authorization }: Services): JsonObject {
 function describeConditions(
   codes: readonly Interaction[],
   routed: ReadonlySet<string>,
-  { deletesMultiple = false }: Services,
+  { deletesMultiple }: Services,
 ): JsonObject {
   return {
     ...(codes.includes('create') && codes.includes('search-type') ? { conditionalCreate: true } : {}),

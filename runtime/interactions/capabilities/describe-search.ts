@@ -10,7 +10,6 @@ import { isWords } from '../../search/parse/text-modifiers.js';
 import { codesOf } from '../../search/parse/unknown-parameter.js';
 import { rootOf } from '../../core/search/common-parameters.js';
 import type { Includable } from '../../core/search/read-include.js';
-import { DEFAULT_SEARCH } from '../../core/search/search-settings.js';
 import type { Services } from '../../core/services.js';
 
 /** Types whose values take prefixes. https://hl7.org/fhir/R5/search.html#prefix */
@@ -81,7 +80,7 @@ function describeParameter(name: string, row: SearchRow, hierarchy: HierarchyCon
 
 /** What of the matches can be asked for. */
 export function describeResults({ search, subset }: Pick<Services, 'search' | 'subset'>): string {
-  const { count, maxCount, links, includes, includeRounds } = { ...DEFAULT_SEARCH, ...search };
+  const { count, maxCount, links, includes, includeRounds } = search;
   const views = subset === undefined ? '_summary=count' : '_summary, _elements';
   return (
     `_sort by every parameter listed but composite ones, _count up to ${maxCount} (default ${count}), _maxresults, ` +

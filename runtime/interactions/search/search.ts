@@ -16,7 +16,6 @@ import { readMembership } from '../../core/search/search-parts.js';
 import { readSearchRequest, type SearchRequest } from '../../core/search/search-request.js';
 import { scoresOf } from '../../core/search/search-scores.js';
 import { scopeOf, type SearchScope } from '../../core/search/search-scope.js';
-import { DEFAULT_SEARCH } from '../../core/search/search-settings.js';
 import { includeViews, matchViews } from '../../core/search/search-views.js';
 import { checkEffect, openWalk, sealWalk, type Walk } from '../../core/search/search-walk.js';
 import { TYPES } from '../../core/search/read-types.js';
@@ -41,7 +40,7 @@ export async function search(call: Call, services: Services): Promise<Reply> {
       ...source,
       ...(scope.type === undefined ? { types: scope.types } : { type: scope.type }),
       params: walk.params,
-      isLenient: (call.prefer.handling ?? services.search?.handling) === 'lenient',
+      isLenient: (call.prefer.handling ?? services.search.handling) === 'lenient',
       isPosted: call.form !== undefined || !isFirst,
     },
     services,
@@ -72,7 +71,7 @@ export async function search(call: Call, services: Services): Promise<Reply> {
     : undefined;
   const total = totalOf(page, query);
   const isAcross = scope.type === undefined || request.contained !== undefined;
-  const { includes } = { ...DEFAULT_SEARCH, ...services.search };
+  const { includes } = services.search;
   const there = page.included ?? [];
   const reached = await graph?.follow(page.versions, there, includes - there.length);
   const included = [...there, ...(reached?.included ?? [])];

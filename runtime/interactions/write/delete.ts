@@ -45,7 +45,7 @@ async function resolveAll(
   { conditions }: Call,
   criteria: Criteria,
   view: WriteView,
-  { deletesMultiple = false, store }: Services,
+  { deletesMultiple, store }: Services,
 ): Promise<WriteTarget> {
   const { type, where } = criteria;
   const most = deletesMultiple ? MAX_DELETED : 1;

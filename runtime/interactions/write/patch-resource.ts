@@ -2,7 +2,7 @@ import { FhirError } from '../../fhir/errors.js';
 import type { Limits } from '../../fhir/limits.js';
 import { isObject, type JsonValue, type Resource } from '../../fhir/resource.js';
 import type { SentPatch } from '../../core/call.js';
-import { applyPatch, JSON_PATCHER } from '../../core/patch/patchers.js';
+import { applyPatch } from '../../core/patch/patchers.js';
 import type { Services } from '../../core/services.js';
 import { validatePatched } from './validate-patch.js';
 
@@ -17,7 +17,7 @@ export interface PatchServices extends Pick<Services, 'validate' | 'patchers'> {
  * @throws FhirError if the patch cannot be applied, changes the identity of the resource, or makes it invalid
  */
 export async function patchResource(before: Resource, patch: SentPatch, services: PatchServices): Promise<Resource> {
-  const { patchers = JSON_PATCHER, limits } = services;
+  const { patchers, limits } = services;
   const patched = checkPatched(await applyPatch(before, patch, patchers, limits), before);
   validatePatched(patched, patch, services);
   return patched;

@@ -20,7 +20,6 @@ import { isInclude } from '../read-include.js';
 import { RESULT_PARAMETERS } from '../result-parameters.js';
 import { constrainSearch } from '../search-constraints.js';
 import { readSearchRequest, type SearchRequest } from '../search-request.js';
-import { DEFAULT_SEARCH } from '../search-settings.js';
 import type { Services } from '../../services.js';
 import { findGraph } from './find-graph.js';
 import type { FollowPath } from './graph-path.js';
@@ -100,7 +99,7 @@ export async function planGraph(
   async function planSearch(link: GraphLink): Promise<PlannedLink | undefined> {
     const { type } = link.target;
     if (includeReach(access, type, true) === 'nothing') return undefined;
-    const most = takesMany(link) ? Math.min(CHUNK, { ...DEFAULT_SEARCH, ...services.search }.values) : 1;
+    const most = takesMany(link) ? Math.min(CHUNK, services.search.values) : 1;
     const open = (references: readonly string[]) => openSearch(link, references, graph.name, source);
     const reads = await sourcesOf(link, most, open);
     used.push(...reads.used);

@@ -6,7 +6,7 @@ import type { Change, Store, StoredVersion } from '../../../store/store.js';
 import type { Call } from '../../../core/call.js';
 import type { IndexStatus } from '../../../core/definitions/index-status.js';
 import { isJudged } from '../../../core/access/visibility.js';
-import type { BundleServices } from '../bundle-services.js';
+import type { Services } from '../../../core/services.js';
 import { callOf } from '../entry-call.js';
 import { inEntry, throwFaults } from '../entry-error.js';
 import type { Entry } from '../entry.js';
@@ -28,7 +28,7 @@ export async function dryRunReads(
   reads: readonly Entry[],
   changes: readonly Change[],
   bundle: Call,
-  services: BundleServices,
+  services: Services,
   yieldIfDue: Yield,
 ): Promise<void> {
   if (reads.length === 0) return;

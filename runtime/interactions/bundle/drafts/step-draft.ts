@@ -1,6 +1,6 @@
 import { FhirError } from '../../../fhir/errors.js';
 import type { Call } from '../../../core/call.js';
-import type { BundleServices } from '../bundle-services.js';
+import type { Services } from '../../../core/services.js';
 import { criteriaOfReference } from '../links/conditional-reference.js';
 import { callOf } from '../entry-call.js';
 import { entryPath } from '../entry-error.js';
@@ -23,7 +23,7 @@ export async function readDraft(
   entry: Entry,
   bundle: Call,
   placeholders: Placeholders,
-  services: BundleServices,
+  services: Services,
 ): Promise<Draft> {
   const call = await faultOr(() => callOf(entry, bundle));
   if (call instanceof FhirError) return { entry, call, links: [] };
@@ -43,7 +43,7 @@ async function linksOf(
   entry: Entry,
   { base, patch, type }: Call,
   placeholders: Placeholders,
-  { tables }: BundleServices,
+  { tables }: Services,
 ): Promise<readonly Link[]> {
   const { resource } = entry;
   if (resource === undefined || entry.phase === Phase.Delete) return [];

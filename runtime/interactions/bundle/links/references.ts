@@ -1,7 +1,7 @@
 import { FhirError } from '../../../fhir/errors.js';
 import { matchCriteria, readCriteria, splitQuery, type CriteriaSource } from '../../../core/search/criteria.js';
 import type { WriteView } from '../../../core/write/write-plan.js';
-import type { BundleServices } from '../bundle-services.js';
+import type { Services } from '../../../core/services.js';
 import { typeOfCriteria } from './conditional-reference.js';
 import { entryPath, inEntry, throwFaults } from '../entry-error.js';
 import { locateLink } from './locate.js';
@@ -42,7 +42,7 @@ export async function resolveReferences(
   nameOf: (text: string, step: Step) => string | undefined,
   view: WriteView,
   source: CriteriaSource,
-  services: BundleServices,
+  services: Services,
 ): Promise<ReadonlyMap<string, string>> {
   const names = new Map<string, string>();
   const faults = new Map<Place, FhirError>();
@@ -76,7 +76,7 @@ async function resolve(
   nameOf: (part: string) => string | undefined,
   view: WriteView,
   source: CriteriaSource,
-  services: BundleServices,
+  services: Services,
 ): Promise<string> {
   const type = typeOfCriteria(text);
   const { params } = splitQuery(text, source.base);

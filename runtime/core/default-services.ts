@@ -1,0 +1,30 @@
+import { DEFAULT_LIMITS } from '../fhir/limits.js';
+import { utc } from '../search/values/zone.js';
+import { JSON_PATCHER } from './patch/patchers.js';
+import { DEFAULT_SEARCH } from './search/search-settings.js';
+import type { Services } from './services.js';
+
+/** The services that a server may leave to their defaults. */
+export type DefaultServices = Omit<
+  Services,
+  'tables' | 'store' | 'extract' | 'scopeRows' | 'pages' | 'entries' | 'wired' | 'operations' | 'formats'
+>;
+
+/** What applies where nobody chose otherwise. */
+export const DEFAULT_SERVICES: DefaultServices = {
+  refit: (_resource, entries) => entries,
+  validate: () => [],
+  takesEffect: () => false,
+  indexStatus: { notCurrent: () => Promise.resolve([]) },
+  notInEffect: [],
+  largeTexts: undefined,
+  audit: { answered: () => undefined, failed: () => undefined },
+  limits: DEFAULT_LIMITS,
+  search: DEFAULT_SEARCH,
+  zone: utc,
+  deletesMultiple: false,
+  baseUrl: undefined,
+  authorization: undefined,
+  patchers: JSON_PATCHER,
+  subset: undefined,
+};
