@@ -97,6 +97,17 @@ export interface ReplyContent {
   open(range?: { readonly from: number; readonly to: number }): Promise<AsyncIterable<Uint8Array>>;
 }
 
+/**
+ * A body that is no resource: JSON of another form, plain text, CSV, NDJSON, HTML. The wanted format has no influence on it.
+ * As an entry of a Bundle it becomes a Binary.
+ */
+export interface ReplyBody {
+  /** With its charset. */
+  readonly contentType: string;
+  /** A text, or pieces that are sent as they come; those are never held in memory as a whole. */
+  readonly content: string | AsyncIterable<string | Uint8Array>;
+}
+
 /** A large Bundle in parts: its JSON text is all of them in a row, with commas between the entries. */
 export interface ReplyBundle {
   /** Ends with `"entry":[`. */
@@ -112,8 +123,8 @@ export function joinBundle({ head, entries, tail }: ReplyBundle): string {
 }
 
 /**
- * The answer to a call. At most one of `resource`, `json`, `bundle` and `content` is set; none of them: an answer without a
- * body.
+ * The answer to a call. At most one of `resource`, `json`, `bundle`, `content` and `body` is set; none of them: an answer
+ * without a body.
  */
 export interface Reply {
   readonly status: number;
@@ -122,6 +133,9 @@ export interface Reply {
   readonly json?: string;
   readonly bundle?: ReplyBundle;
   readonly content?: ReplyContent;
+  readonly body?: ReplyBody;
+  /** Headers beside those that follow from the other members. */
+  readonly headers?: Readonly<Record<string, string>>;
   /** The content is part of a resource: between these, as base64, it is its JSON text. */
   readonly around?: { readonly head: string; readonly tail: string };
   /** Version id, as the `ETag` names it. */

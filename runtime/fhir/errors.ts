@@ -74,6 +74,11 @@ export const ERRORS = {
   'unknown-path': { status: 404, issue: 'not-supported', text: 'There is nothing at this URL' },
   'unknown-type': { status: 404, issue: 'not-supported', text: 'Unknown resource type' },
   'unknown-operation': { status: 404, issue: 'not-supported', text: 'Unknown operation' },
+  'operation-unsupported': {
+    status: 501,
+    issue: 'not-supported',
+    text: 'This server does not support the operation',
+  },
   'not-wired': { status: 404, issue: 'not-supported', text: 'This server does not offer that interaction' },
   'not-found': { status: 404, issue: 'not-found', text: 'There is no such resource' },
   'method-not-allowed': { status: 405, issue: 'not-supported', text: 'The URL does not take this method' },

@@ -19,7 +19,8 @@ export interface Router {
   /**
    * The interaction for a method and a path (relative to the base, percent-encoded, without query).
    *
-   * @throws FhirError `unknown-type`, `unknown-operation`, `unknown-path`, `not-wired`, `method-not-allowed`
+   * @throws FhirError `unknown-type`, `unknown-operation`, `unknown-path`, `not-wired`, `operation-unsupported`,
+   *   `method-not-allowed`
    */
   find(method: string, path: string): Destination;
   /** Methods that a path takes, as `Allow` lists them; empty: none. */
@@ -87,8 +88,10 @@ export function createRouter(
     if (known !== undefined) {
       const { interaction } = known;
       const [name = `the interaction ${interaction}`, hint] = WORDS[interaction] ?? [];
-      const missing = operation === undefined ? name : `the operation ${operation}`;
-      const text = `This server does not support ${missing} yet${hint === undefined ? '' : `; ${hint}`}`;
+      if (operation !== undefined) {
+        return new FhirError('operation-unsupported', `This server does not support the operation ${operation}`);
+      }
+      const text = `This server does not support ${name} yet${hint === undefined ? '' : `; ${hint}`}`;
       return new FhirError('not-wired', text);
     }
     const [first = ''] = segments;

@@ -11,6 +11,7 @@ import { writeJson } from '../../format/write-json.js';
 import { joinBundle, type Reply } from '../../core/call.js';
 import type { Codecs } from './codecs.js';
 import { headOf, varyOf, type Presentation } from './presentation.js';
+import { sendBody } from './send-body.js';
 import { sendBundle } from './send-bundle.js';
 import { joinAround, sendAround, sendContent } from './send-content.js';
 
@@ -23,6 +24,8 @@ export interface Writing {
 
 /** JSON on one line. */
 export const PLAIN: Negotiated = { format: 'json', contentType: `${JSON_TYPE}; charset=utf-8` };
+
+const NO_HEADERS: Readonly<Record<string, string>> = {};
 
 /** What answers that come again and again were written as, by form. */
 const written = new WeakMap<Reply, Map<string, Buffer>>();
@@ -41,6 +44,8 @@ export async function sendReply(
   if (reply.lastUpdated !== undefined) headers.push('Last-Modified', formatHttpDate(reply.lastUpdated));
   if (reply.location !== undefined) headers.push('Location', `${base}/${reply.location}`);
   else if (reply.contentLocation !== undefined) headers.push('Content-Location', `${base}/${reply.contentLocation}`);
+  for (const [name, value] of Object.entries(reply.headers ?? NO_HEADERS)) headers.push(name, value);
+  if (reply.body !== undefined) return sendBody(req, res, reply.status, reply.body, look, headers);
   if (reply.content !== undefined && reply.around === undefined) {
     return sendContent(req, res, reply, reply.content, look, headers);
   }

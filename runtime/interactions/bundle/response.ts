@@ -4,7 +4,7 @@ import { FhirError } from '../../fhir/errors.js';
 import { formatInstant } from '../../fhir/instant.js';
 import { errorOutcome } from '../../fhir/operation-outcome.js';
 import { writeJson } from '../../format/write-json.js';
-import { joinBundle, type Call, type Reply, type ReplyContent } from '../../core/call.js';
+import { joinBundle, type Call, type Reply, type ReplyBody, type ReplyContent } from '../../core/call.js';
 import { replyBundle } from '../../core/reply-bundle.js';
 import { Phase, type Entry } from './entry.js';
 import { inEntry } from './entry-error.js';
@@ -53,19 +53,38 @@ function statusLine(status: number): string {
   return `${status} ${STATUS_CODES[status] ?? ''}`.trim();
 }
 
-async function textOf({ json, bundle, resource, content, around }: Reply, most: number): Promise<string | undefined> {
+async function textOf(reply: Reply, most: number): Promise<string | undefined> {
+  const { json, bundle, resource, content, around, body } = reply;
   if (json !== undefined) return json;
   if (bundle !== undefined) return joinBundle(bundle);
   if (resource !== undefined) return writeJson(resource);
+  if (body !== undefined) return binaryOf(body, most);
   if (content === undefined || around === undefined) return undefined;
   return around.head + (await base64Of(content, most)) + around.tail;
 }
 
-async function base64Of(content: ReplyContent, most: number): Promise<string> {
-  if (content.size > most) {
-    const text = `The content has ${content.size} bytes, too many for an entry: read it by a request of its own`;
-    throw new FhirError('not-acceptable', text);
+/** A body that is no resource, as a Binary: an entry holds nothing but resources. */
+async function binaryOf({ contentType, content }: ReplyBody, most: number): Promise<string> {
+  const pieces: Uint8Array[] = [];
+  let size = 0;
+  for await (const piece of typeof content === 'string' ? [content] : content) {
+    const bytes = typeof piece === 'string' ? Buffer.from(piece) : Uint8Array.from(piece);
+    size += bytes.length;
+    if (size > most) throw tooLarge(`more than ${most}`);
+    pieces.push(bytes);
   }
+  return writeJson({ resourceType: 'Binary', contentType, data: Buffer.concat(pieces).toString('base64') });
+}
+
+function tooLarge(size: string): FhirError {
+  return new FhirError(
+    'not-acceptable',
+    `The content has ${size} bytes, too many for an entry: use a request of its own`,
+  );
+}
+
+async function base64Of(content: ReplyContent, most: number): Promise<string> {
+  if (content.size > most) throw tooLarge(String(content.size));
   const pieces: Uint8Array[] = [];
   for await (const piece of await content.open()) pieces.push(Uint8Array.from(piece));
   return Buffer.concat(pieces).toString('base64');
