@@ -1,4 +1,5 @@
 import type { InteractionHandler } from '../core/services.js';
+import { diff } from './diff.js';
 import { getResourceCounts } from './get-resource-counts.js';
 import { meta } from './meta.js';
 
@@ -8,5 +9,6 @@ import { meta } from './meta.js';
  */
 export const OPERATIONS: ReadonlyMap<string, InteractionHandler> = new Map([
   ['Resource-meta', meta],
+  ['diff', diff],
   ['get-resource-counts', getResourceCounts],
 ]);

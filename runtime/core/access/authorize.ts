@@ -26,6 +26,8 @@ export type ScopeServices = Pick<Services, 'scopeRows'> & SearchServices;
 
 interface Request extends Asked {
   readonly resourceTypes: readonly string[];
+  /** Whether any one of the types touched is enough: only then all types count where the request names none. */
+  readonly needsAny: boolean;
 }
 
 /** What searches bring is judged by `search` and `readCriteria`, what contents bring where they are written. */
@@ -36,8 +38,9 @@ const READERS: ContentReaders<Request> = {
   'conditional-reference': ({ references = [] }) => references.length > 0 && references,
   'types-named': ({ member }) => (isNamed(member) ? [member] : 'later'),
   'types-unnamed': ({ member }) => (isNamed(member) ? false : 'later'),
-  touched: ({ interaction, level, resourceTypes }) =>
-    interaction === 'history-system' || level === 'system' ? resourceTypes : 'later',
+  // Operations that need something of each type they touch learn the types from their parameters.
+  touched: ({ interaction, level, resourceTypes, needsAny }) =>
+    interaction === 'history-system' || (level === 'system' && needsAny) ? resourceTypes : 'later',
   chain: later,
   'untyped-chain': later,
   list: later,
@@ -79,7 +82,8 @@ export function missingScopes(asked: Asked, access: Access, services: ScopeServi
   if (access === OPEN_ACCESS) return undefined;
   const row = scopeRows(asked);
   if (asked.interaction !== 'search-compartment' && isPlainlyGiven(row, asked.type, access)) return undefined;
-  const content = readContent(row, { ...asked, resourceTypes: tables.resourceTypes }, READERS);
+  const needsAny = row.needs.some(({ on, when }) => on === 'any' && when === undefined);
+  const content = readContent(row, { ...asked, resourceTypes: tables.resourceTypes, needsAny }, READERS);
   const needed = neededFor(asked, content, access, scopeRows);
   const isSearch = asked.interaction.startsWith('search-');
   const more = needed === undefined || !isSearch ? undefined : needsOfUrl(asked, access, services);

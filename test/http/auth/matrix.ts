@@ -74,6 +74,13 @@ export function matrixFor({ id, value, category }: Target): readonly MatrixRow[]
     row('operation', 'posted $meta', 'POST', `${at}/$meta`, { needs: O('r'), done: 200, outside: 404 }),
     row('operation', '$meta of a version', 'GET', `${at}/_history/1/$meta`, { needs: O('r'), done: 200, outside: 404 }),
     row('operation', '$meta of a type', 'GET', '/Observation/$meta', { needs: O('s'), done: 200, outside: 200 }),
+    row('operation', '$diff', 'GET', `${at}/$diff`, { needs: O('r'), done: 200, outside: 404 }),
+    row('operation', '$diff of a version', 'GET', `${at}/_history/1/$diff`, { needs: O('r'), done: 200, outside: 404 }),
+    row('operation', '$diff of two', 'GET', `/$diff?from=Observation/${id}&to=Observation/${id}`, {
+      needs: O('r'),
+      done: 200,
+      outside: 404,
+    }),
     row('operation', '$meta of all', 'GET', '/$meta', { needs: { '*': 's' }, done: 200, outside: 200 }),
     row('operation', '$get-resource-counts', 'GET', '/$get-resource-counts', { needs: { '*': 's' }, done: 200, outside: 200 }), // prettier-ignore
     row('create', 'create', 'POST', '/Observation', { body: anew, needs: O('c'), done: 201, outside: 403 }),

@@ -1,12 +1,12 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 
-import { tables } from '../../generated/tables.js';
-import { OPERATIONS } from '../../runtime/operations/registry.js';
-import type { Store } from '../../runtime/store/store.js';
-import { scopedServer } from './auth/scoped.js';
-import { batch, responsesOf, transaction } from './bundle-server.js';
-import { codeOf, type Answer } from './server.js';
-import { expectRefusal } from './write-server.js';
+import { tables } from '../../../generated/tables.js';
+import { OPERATIONS } from '../../../runtime/operations/registry.js';
+import type { Store } from '../../../runtime/store/store.js';
+import { scopedServer } from '../auth/scoped.js';
+import { batch, responsesOf, transaction } from '../bundle-server.js';
+import { codeOf, type Answer } from '../server.js';
+import { expectRefusal } from '../write-server.js';
 
 const SYSTEM = 'http://tags.example';
 const tag = (code: string) => ({ system: SYSTEM, code });
@@ -174,7 +174,10 @@ export function operations(store: Store): void {
     const listed = (rows: readonly { definition: string }[] = []) => rows.map(({ definition }) => definition).sort();
     const urls = (level: (levels: readonly string[]) => boolean) =>
       tables.operations
-        .filter(({ id, levels }) => OPERATIONS.has(id) && level(levels))
+        .filter(({ id, levels, types = ['Patient'] }) => {
+          const isBelow = level(['type']) && !types.includes('Patient');
+          return OPERATIONS.has(id) && level(levels) && !isBelow;
+        })
         .map(({ url }) => url)
         .sort();
     expect(listed(rest[0].operation)).toEqual(urls((levels) => levels.includes('system')));

@@ -1,0 +1,71 @@
+import type { Call } from '../core/call.js';
+import type { Services } from '../core/services.js';
+import { readStored } from '../core/read-stored.js';
+import { FhirError } from '../fhir/errors.js';
+import { isId, whyNoId } from '../fhir/id.js';
+import type { Resource } from '../fhir/resource.js';
+import { execute } from '../interactions/execute.js';
+
+/** A resource that an argument names, and perhaps one of its versions. */
+export interface NamedResource {
+  readonly type: string;
+  readonly id: string;
+  readonly versionId?: string;
+}
+
+/** The resource behind a reference, of the version that it names or of the current one. */
+export interface ReadResource {
+  readonly resource: Resource;
+  readonly version: number;
+}
+
+/**
+ * Reads `Type/id`, `Type/id/_history/n` or `Type/id/version/n`, below this server's base or relative.
+ *
+ * @param name of the parameter, for the message
+ * @throws FhirError `parameter-invalid`
+ */
+export function parseNamed(text: string, name: string, call: Call, services: Pick<Services, 'tables'>): NamedResource {
+  const own = `${call.base}/`;
+  const relative = text.startsWith(own) ? text.slice(own.length) : text;
+  const [type = '', id = '', word, versionId, ...rest] = relative.split('/');
+  const hasForm = word === undefined || ((word === '_history' || word === 'version') && versionId !== undefined);
+  if (!hasForm || rest.length > 0 || versionId === '' || !services.tables.resourceTypes.includes(type)) {
+    throw invalid(name, `is Type/id or Type/id/_history/version, not ${quote(text)}`);
+  }
+  if (!isId(id)) throw invalid(name, `names no id: ${whyNoId(id) ?? 'it is missing'}`);
+  return { type, id, ...(versionId !== undefined && { versionId }) };
+}
+
+/**
+ * Reads a resource as a request of its own would: the token needs `r` on its type and must see it.
+ *
+ * @throws FhirError `scope-missing`, `not-found`, `deleted`
+ */
+export async function readNamed(named: NamedResource, call: Call, services: Services): Promise<ReadResource> {
+  const { json, versionId } = await execute(readCall(named, call), services);
+  if (json === undefined) throw new Error('a read without content');
+  return { resource: await readStored(json, services), version: Number(versionId) };
+}
+
+/** The read, or the read of a version, behind a name. */
+function readCall({ type, id, versionId }: NamedResource, call: Call): Call {
+  const { principal, base, prefer, trace, signal } = call;
+  return {
+    interaction: versionId === undefined ? 'read' : 'vread',
+    ...{ principal, base, prefer, type, id },
+    ...(versionId !== undefined && { versionId }),
+    ...(trace !== undefined && { trace }),
+    ...(signal !== undefined && { signal }),
+    params: new URLSearchParams(),
+    conditions: {},
+  };
+}
+
+function invalid(name: string, text: string): FhirError {
+  return new FhirError('parameter-invalid', `The parameter ${quote(name)} ${text}`);
+}
+
+function quote(text: string): string {
+  return JSON.stringify(text.length > 128 ? `${text.slice(0, 128)}…` : text);
+}
