@@ -48,6 +48,11 @@ export function valueOf(found: Arguments, name: string): JsonValue | undefined {
   return first !== undefined && 'value' in first ? first.value : undefined;
 }
 
+/** The values of a parameter that may repeat, in the order of the request. */
+export function valuesOf(found: Arguments, name: string): readonly JsonValue[] {
+  return (found.get(name) ?? []).flatMap((each) => ('value' in each ? [each.value] : []));
+}
+
 /** The row of the operation that a call is of. @throws Error where there is none: a defect */
 export function rowOf({ operation }: Pick<Call, 'operation'>, { tables }: Pick<Services, 'tables'>): OperationRow {
   const row = tables.operations.find(({ id }) => id === operation);

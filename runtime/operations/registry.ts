@@ -1,13 +1,34 @@
 import type { InteractionHandler } from '../core/services.js';
+import { conforms, implementsStatement, subset } from './capability-statement.js';
+import { convert } from './convert.js';
 import { diff } from './diff.js';
+import { docref } from './docref.js';
 import { getResourceCounts } from './get-resource-counts.js';
+import { lastn } from './lastn.js';
+import { findList } from './list-find.js';
+import { match } from './match.js';
 import { meta } from './meta.js';
+import { preferredId, translateId } from './naming-system.js';
+import { stats } from './stats.js';
+import { versions } from './versions.js';
 
 /**
  * The operations that are wired, by `OperationRow.id`. Router, `Allow`, `/metadata` and the scope check read this map: an operation
  * that is missing here has no route and is claimed nowhere. See docs/adding-an-operation.md.
  */
 export const OPERATIONS: ReadonlyMap<string, InteractionHandler> = new Map([
+  ['CapabilityStatement-conforms', conforms],
+  ['CapabilityStatement-implements', implementsStatement],
+  ['CapabilityStatement-subset', subset],
+  ['CapabilityStatement-versions', versions],
+  ['DocumentReference-docref', docref],
+  ['List-find', findList],
+  ['NamingSystem-preferred-id', preferredId],
+  ['NamingSystem-translate-id', translateId],
+  ['Observation-lastn', lastn],
+  ['Observation-stats', stats],
+  ['Patient-match', match],
+  ['Resource-convert', convert],
   ['Resource-meta', meta],
   ['diff', diff],
   ['get-resource-counts', getResourceCounts],

@@ -1,9 +1,15 @@
 import type { Store } from '../../../runtime/store/store.js';
+import { conformance } from './conformance.js';
 import { diff } from './diff.js';
 import { operations } from './meta.js';
+import { observations } from './observations.js';
+import { patients } from './patients.js';
 
 /** What operations do, whatever the store. Each suite gets a store of its own, with nothing in it. */
 export const SUITES: Readonly<Record<string, (store: Store) => void>> = {
   operations,
   $diff: diff,
+  observations,
+  patients,
+  conformance,
 };

@@ -1,0 +1,154 @@
+import { beforeAll, describe, expect, it } from 'vitest';
+
+import type { Store } from '../../../runtime/store/store.js';
+import { scopedServer } from '../auth/scoped.js';
+import { batch } from '../bundle-server.js';
+import { expectRefusal } from '../write-server.js';
+
+const XML = 'application/fhir+xml';
+
+/** `$convert`, `$versions`, the operations of CapabilityStatement and of NamingSystem */
+export function conformance(store: Store): void {
+  const server = scopedServer(store);
+  const get = (path: string) => server.all.send('GET', path);
+  const put = async (body: { resourceType: string; id: string; [name: string]: unknown }): Promise<void> => {
+    const answer = await server.all.send('PUT', `/${body.resourceType}/${body.id}`, body);
+    expect(answer.status, answer.text).toBe(201);
+  };
+
+  describe('$convert (resource-operation-convert.html)', () => {
+    const json = '{"resourceType":"Observation","status":"final","code":{"text":"x"},"valueQuantity":{"value":1.50}}';
+
+    it('JSON to XML and back, digits kept; any token may', async () => {
+      const any = server.as('system/Basic.r');
+      const xml = await any.send('POST', '/$convert', json, { 'content-type': 'application/fhir+json', accept: XML });
+      expect([xml.status, xml.headers['content-type']]).toEqual([200, expect.stringContaining(XML)]);
+      expect(xml.text).toContain('<value value="1.50"/>');
+      const back = await any.send('POST', '/$convert', xml.text, { 'content-type': XML });
+      expect(back.text).toBe(json);
+    });
+
+    it('of a Parameters with a resource that one, otherwise the Parameters', async () => {
+      const basic = { resourceType: 'Basic', code: { text: 'x' } };
+      for (const name of ['input', 'resource']) {
+        const body = { resourceType: 'Parameters', parameter: [{ name, resource: basic }] };
+        expect((await server.all.send('POST', '/$convert', body)).json()).toEqual(basic);
+      }
+      const plain = { resourceType: 'Parameters', parameter: [{ name: 'x', valueString: 'y' }] };
+      expect((await server.all.send('POST', '/$convert', plain)).json()).toEqual(plain);
+      expectRefusal(await server.all.send('POST', '/$convert'), 400, 'body-missing');
+      expect((await server.all.send('POST', '/$convert', { resourceType: 'Patient', nonsense: 1 })).status).toBe(400);
+      expectRefusal(await get('/$convert'), 405, 'method-not-allowed');
+    });
+  });
+
+  it('$versions (capabilitystatement-operation-versions.html)', async () => {
+    const answer = await server.as('system/Basic.r').send('GET', '/$versions');
+    expect(answer.json().parameter).toEqual([
+      { name: 'version', valueCode: '5.0' },
+      { name: 'default', valueCode: '5.0' },
+    ]);
+    expectRefusal(await get('/$versions?x=1'), 400, 'parameter-unknown', '"x"');
+  });
+
+  describe('CapabilityStatement', () => {
+    const url = 'http://client.example/wants';
+    const statement = {
+      resourceType: 'CapabilityStatement',
+      id: 'wants',
+      url,
+      version: '1',
+      status: 'active',
+      date: '2024-01-01',
+      kind: 'requirements',
+      fhirVersion: '5.0.0',
+      format: ['json', 'turtle'],
+      rest: [
+        {
+          mode: 'client',
+          resource: [
+            { type: 'Patient', interaction: [{ code: 'read' }], searchParam: [{ name: 'birthdate', type: 'date' }] },
+            { type: 'Basic', searchParam: [{ name: 'nonsense', type: 'string' }] },
+          ],
+        },
+      ],
+    };
+    beforeAll(() => put(statement));
+
+    it('$subset: the types asked for, of this server and of a stored statement', async () => {
+      const own = (await get('/CapabilityStatement/$subset?resource=Patient&resource=Basic')).json();
+      expect(own.rest[0].resource.map(({ type }: { type: string }) => type)).toEqual(['Basic', 'Patient']);
+      const stored = (await get('/CapabilityStatement/wants/$subset?resource=Basic')).json();
+      expect(stored.rest[0].resource.map(({ type }: { type: string }) => type)).toEqual(['Basic']);
+      const named = (await get(`/CapabilityStatement/$subset?resource=Patient&server=${url}|1`)).json();
+      expect(named.url).toBe(url);
+      expectRefusal(await get('/CapabilityStatement/$subset'), 400, 'parameter-invalid', 'resource');
+      expectRefusal(await get('/CapabilityStatement/none/$subset?resource=Basic'), 404, 'not-found');
+      const unknown = await get('/CapabilityStatement/$subset?resource=Patient&server=http://nobody.example');
+      expectRefusal(unknown, 404, 'not-found', 'nobody.example');
+    });
+
+    it('$implements: what a client wants and the server lacks', async () => {
+      const { issue } = (await get(`/CapabilityStatement/$implements?client=${url}`)).json();
+      expect(issue.map(({ expression }: { expression: string[] }) => expression[0])).toEqual([
+        'CapabilityStatement.format[1]',
+        'CapabilityStatement.rest[0].resource[1].searchParam[0]',
+      ]);
+      const { id: _id, ...body } = { ...statement, format: ['json'], rest: [{ mode: 'client', resource: [{ type: 'Basic' }] }] }; // prettier-ignore
+      const fine = await server.all.send('POST', '/CapabilityStatement/$implements', body);
+      expect(fine.json().issue).toMatchObject([{ severity: 'information' }]);
+      expectRefusal(await get('/CapabilityStatement/$implements'), 400, 'parameter-invalid', 'client', 'resource');
+      expect((await server.as('system/Patient.r').send('GET', '/CapabilityStatement/$implements')).status).toBe(403);
+    });
+
+    it('$conforms: compares two, and gives what both and what any of them has', async () => {
+      const { parameter } = (await get(`/CapabilityStatement/$conforms?left=${url}&mode=client/server`)).json();
+      expect(parameter.map(({ name }: { name: string }) => name)).toEqual(['issues', 'union', 'intersection']);
+      const [issues, union, intersection] = parameter.map(({ resource }: { resource: object }) => resource);
+      expect(issues.issue).toHaveLength(2);
+      expect(union.rest[0].resource.length).toBeGreaterThan(100);
+      expect(intersection.format).toEqual(['json']);
+      expectRefusal(await get('/CapabilityStatement/$conforms?mode=x'), 400, 'parameter-invalid', 'server/server');
+    });
+  });
+
+  describe('NamingSystem', () => {
+    const oid = '2.16.840.1.113883.6.96';
+    const uri = 'http://snomed.example/sct';
+    beforeAll(() =>
+      put({
+        ...{ resourceType: 'NamingSystem', id: 'sct', name: 'SCT', status: 'active', kind: 'codesystem', date: '2024' },
+        uniqueId: [
+          { type: 'oid', value: oid },
+          { type: 'uri', value: `${uri}/old`, period: { end: '2010-01-01' } },
+          { type: 'uri', value: uri, preferred: true, period: { start: '2010-01-02' } },
+        ],
+      }),
+    );
+
+    it('$preferred-id: the identifier of another type', async () => {
+      const result = async (query: string) =>
+        (await get(`/NamingSystem/$preferred-id?id=${oid}&${query}`)).json().parameter?.[0];
+      expect(await result('type=uri')).toEqual({ name: 'result', valueString: uri });
+      expect(await result('type=uri&date=2005')).toEqual({ name: 'result', valueString: `${uri}/old` });
+      expectRefusal(await get(`/NamingSystem/$preferred-id?id=${oid}&type=uuid`), 404, 'not-found');
+      expectRefusal(await get('/NamingSystem/$preferred-id?id=9.9&type=uri'), 404, 'not-found');
+      expectRefusal(await get('/NamingSystem/$preferred-id?type=uri'), 400, 'parameter-invalid', '"id"');
+      expect((await server.as('system/Patient.s').send('GET', '/NamingSystem/$preferred-id')).status).toBe(403);
+    });
+
+    it('$translate-id: all identifiers of the type; unknown ones are false', async () => {
+      const path = `/NamingSystem/$translate-id?sourceType=oid&targetType=uri`;
+      const { parameter } = (await get(`${path}&id=${oid}`)).json();
+      expect(parameter[0]).toEqual({ name: 'result', valueBoolean: true });
+      expect(parameter[1]).toEqual({ name: 'targetIdentifier', valueString: uri });
+      const preferred = (await get(`${path}&id=${oid}&preferredOnly=true`)).json().parameter;
+      expect(preferred.filter(({ name }: { name: string }) => name === 'targetIdentifier')).toHaveLength(1);
+      expect((await get(`${path}&id=9.9`)).json().parameter).toEqual([{ name: 'result', valueBoolean: false }]);
+      const entry = { request: { method: 'GET', url: `${path.slice(1)}&id=${oid}` } };
+      expect((await server.all.send('POST', '/', batch(entry))).json().entry[0].resource.parameter).toEqual(parameter);
+    });
+  });
+
+  it('leaves no defects', () => expect(server.defects).toEqual([]));
+}
