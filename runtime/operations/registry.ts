@@ -5,6 +5,7 @@ import { diff } from './diff.js';
 import { docref } from './docref.js';
 import { getResourceCounts } from './get-resource-counts.js';
 import { lastn } from './lastn.js';
+import { everything } from './everything/everything.js';
 import { findList } from './list-find.js';
 import { match } from './match.js';
 import { meta } from './meta.js';
@@ -22,11 +23,16 @@ export const OPERATIONS: ReadonlyMap<string, InteractionHandler> = new Map([
   ['CapabilityStatement-subset', subset],
   ['CapabilityStatement-versions', versions],
   ['DocumentReference-docref', docref],
+  ['Encounter-everything', everything],
+  ['EpisodeOfCare-everything', everything],
+  ['Group-everything', everything],
   ['List-find', findList],
+  ['MedicinalProductDefinition-everything', everything],
   ['NamingSystem-preferred-id', preferredId],
   ['NamingSystem-translate-id', translateId],
   ['Observation-lastn', lastn],
   ['Observation-stats', stats],
+  ['Patient-everything', everything],
   ['Patient-match', match],
   ['Resource-convert', convert],
   ['Resource-meta', meta],

@@ -1,6 +1,7 @@
 import type { Store } from '../../../runtime/store/store.js';
 import { conformance } from './conformance.js';
 import { diff } from './diff.js';
+import { everything } from './everything.js';
 import { operations } from './meta.js';
 import { observations } from './observations.js';
 import { patients } from './patients.js';
@@ -12,4 +13,5 @@ export const SUITES: Readonly<Record<string, (store: Store) => void>> = {
   observations,
   patients,
   conformance,
+  everything,
 };

@@ -1,0 +1,283 @@
+import { searchAccess } from '../../auth/access/search-access.js';
+import { OPEN_ACCESS } from '../../auth/scopes/principal.js';
+import { withinReach, type Reach } from '../../auth/scopes/reach.js';
+import {
+  checkConstraintIndexes,
+  recordConstraints,
+  type RecordedAccess,
+} from '../../core/access/constraint-index-status.js';
+import { disclosedTimestamp } from '../../core/access/disclosed-timestamp.js';
+import type { Call, Reply } from '../../core/call.js';
+import { describeStaleIndex } from '../../core/definitions/index-status.js';
+import { staleParameters } from '../../core/definitions/stale-parameters.js';
+import { findAll } from '../../core/search/find-all.js';
+import { PAGE_PARAMETER } from '../../core/search/page-link.js';
+import { writeLink } from '../../core/search/page-form.js';
+import { renderPage } from '../../core/search/render-page.js';
+import { replySearchBundle } from '../../core/search/search-bundle.js';
+import { withinBudget } from '../../core/search/search-budget.js';
+import type { Services } from '../../core/services.js';
+import { FhirError } from '../../fhir/errors.js';
+import type { OutcomeIssue } from '../../fhir/outcome-issue.js';
+import { isObject, type JsonValue, type Resource } from '../../fhir/resource.js';
+import { read } from '../../interactions/read/read.js';
+import { readStored } from '../../core/read-stored.js';
+import type { UsedParameter } from '../../search/parse/used-by.js';
+import type { StoredVersion } from '../../store/store.js';
+import { readArguments, valueOf, valuesOf } from '../arguments.js';
+import { allFoci, FIRST_MEMBER, memberFoci, singleFocus, type Foci } from './foci.js';
+import { membersOfRecord, type Focus } from './members.js';
+import { readReferred, referredFrom } from './referred.js';
+import { digestOf, nextLink, openWalk, pathOf, type AskedRecord, type Position, type Walk } from './walk.js';
+
+/** Encounters of one episode of care whose compartments belong to its record. */
+const MOST_ENCOUNTERS = 500;
+
+/**
+ * `$everything`: the record of a resource, page by page: the resource itself, what belongs to it, and in one step what these refer
+ * to that is in no patient's compartment. All of it within the scopes of the token. No resource comes twice on a walk through the
+ * pages. https://hl7.org/fhir/R5/patient-operation-everything.html
+ *
+ * @throws FhirError `not-found`, `deleted`, `parameter-invalid`, `page-invalid`, `index-not-current`, `too-costly`
+ */
+export async function everything(call: Call, services: Services): Promise<Reply> {
+  const opened = await openWalk(call, services);
+  const walk = opened ?? { asked: readAsked(call, services), position: { shown: [] } };
+  const { tables, limits } = services;
+  const { access } = call.principal;
+  const recorded = recordConstraints(access === OPEN_ACCESS ? access : searchAccess(access, tables.resourceTypes));
+  const page = await withinBudget(limits.queryTime, call.signal, (signal) =>
+    new RecordReader(call, services, recorded, walk, signal).readPage(),
+  );
+  const next = page.position && (await nextLink(call, { asked: walk.asked, position: page.position }, services));
+  const self =
+    opened === undefined
+      ? writeLink(call, pathOf(call), call.body === undefined ? ownParameters(call) : [])
+      : writeLink(call, pathOf(call), [[PAGE_PARAMETER, call.params.get(PAGE_PARAMETER) ?? '']]);
+  const complete = disclosedTimestamp(page.complete, access, tables.resourceTypes);
+  return replySearchBundle({
+    page: { versions: page.versions, complete },
+    base: call.base,
+    self,
+    ...(next !== undefined && { next }),
+    texts: await renderPage(page.versions, () => undefined, services),
+    included: page.included,
+    includedTexts: await renderPage(page.included, () => undefined, services),
+    notes: await staleNotes(page.used, services),
+  });
+}
+
+interface RecordPage {
+  readonly versions: readonly StoredVersion[];
+  readonly included: readonly StoredVersion[];
+  readonly complete: number;
+  readonly used: readonly UsedParameter[];
+  /** Where the next page begins; undefined: this is the last one. */
+  readonly position: Position | undefined;
+}
+
+class RecordReader {
+  private readonly versions: StoredVersion[] = [];
+  private readonly used = new Map<string, UsedParameter>();
+  private readonly now = Date.now();
+  private readonly compartment: ReadonlySet<string>;
+  private complete = Infinity;
+
+  constructor(
+    private readonly call: Call,
+    private readonly services: Services,
+    private readonly access: RecordedAccess,
+    private readonly walk: Walk,
+    private readonly signal: AbortSignal | undefined,
+  ) {
+    const row = services.tables.compartments.find(({ type }) => type === 'Patient');
+    this.compartment = new Set(['Patient', ...Object.keys(row?.members ?? {})]);
+  }
+
+  async readPage(): Promise<RecordPage> {
+    const { count } = this.walk.asked;
+    const foci = await this.openFoci();
+    const { shown } = this.walk.position;
+    let { list, focus, members }: Position = this.walk.position;
+    // The group itself came before its members.
+    if (this.versions.length > 0) list = FIRST_MEMBER;
+    let isOpen = true;
+    while (this.versions.length < count) {
+      if (focus === undefined) {
+        const found = await foci.after(list);
+        if (found === undefined) {
+          isOpen = false;
+          break;
+        }
+        list = found.next;
+        focus = found.version.id;
+        this.versions.push(found.version);
+        if (this.versions.length >= count) break;
+      }
+      members = await this.readMembers({ type: foci.type, id: focus }, members, count - this.versions.length);
+      if (members === undefined) focus = undefined;
+    }
+    // A page that ends with a record is the last one where no other record follows.
+    if (isOpen && focus === undefined) isOpen = (await foci.after(list)) !== undefined;
+    const { included, digests } = await this.readIncluded(new Set(shown));
+    const { complete } = this;
+    const position = {
+      ...(list !== undefined && { list }),
+      ...(focus !== undefined && { focus }),
+      ...(members !== undefined && { members }),
+      shown: [...shown, ...digests],
+    };
+    return {
+      versions: this.versions,
+      included,
+      complete: complete === Infinity ? this.now : complete,
+      used: [...this.used.values()],
+      position: isOpen ? position : undefined,
+    };
+  }
+
+  private async openFoci(): Promise<Foci> {
+    const { call, services, signal, walk } = this;
+    const { type = '', id = '', level } = call;
+    if (level === 'type') {
+      const reach = this.access.on(type, 'rs');
+      await checkConstraintIndexes(this.access.constraints, services);
+      return allFoci(type, reach, services, signal);
+    }
+    const { versionId, lastUpdated = 0, json } = await read(plainRead(call), services);
+    if (json === undefined) throw new Error('a read without content');
+    const version: StoredVersion = { type, id, version: Number(versionId), lastUpdated, json };
+    if (type !== 'Group') return singleFocus(version);
+    const { list, focus } = walk.position;
+    if (list === undefined && focus === undefined) this.versions.push(version);
+    const reach = this.access.on('Patient', 'r');
+    await checkConstraintIndexes(this.access.constraints, services);
+    return memberFoci(await readStored(json, services), reach, call.base, services, signal);
+  }
+
+  /** Members of one record after a place; @returns the place after them, undefined: these were the last. */
+  private async readMembers(focus: Focus, after: string | undefined, count: number): Promise<string | undefined> {
+    const { services, signal, call, walk } = this;
+    const source = { now: this.now, base: call.base };
+    const encounters = focus.type === 'EpisodeOfCare' ? await this.encountersOf(focus) : [];
+    const { parts, used } = membersOfRecord(focus, walk.asked, encounters, source, services);
+    for (const each of used) this.used.set(`${each.type} ${each.code}`, each);
+    const seen = parts.flatMap(({ type, where }) => {
+      const reach = this.reach(type);
+      if (reach === 'nothing') return [];
+      // The group that was asked for is in the compartments of its members, and came already.
+      const rest = type === call.type ? { all: [where, { not: { ids: [call.id ?? ''] } }] } : where;
+      return [{ type, where: withinReach(rest, reach) }];
+    });
+    await checkConstraintIndexes(this.access.constraints, services);
+    if (seen.length === 0) return undefined;
+    const query = { parts: seen, sort: [], count, total: 'none', base: call.base } as const;
+    const page = await services.store.findMultiType(after === undefined ? query : { ...query, after }, signal);
+    this.versions.push(...page.versions);
+    this.complete = Math.min(this.complete, page.complete);
+    return page.next;
+  }
+
+  private async encountersOf({ id }: Focus): Promise<readonly string[]> {
+    const { services, signal, call } = this;
+    const focus = { type: 'EpisodeOfCare', id };
+    const [part] = membersOfRecord(
+      focus,
+      { types: ['Encounter'] },
+      [],
+      { now: this.now, base: call.base },
+      services,
+    ).parts;
+    const reach = this.reach('Encounter');
+    if (part === undefined || reach === 'nothing') return [];
+    const where = withinReach(part.where, reach);
+    const query = { type: 'Encounter', where, sort: [], count: MOST_ENCOUNTERS, total: 'none' } as const;
+    const ids: string[] = [];
+    for await (const version of findAll(query, (...asks) => services.store.find(...asks), signal)) {
+      if (ids.push(version.id) > MOST_ENCOUNTERS) {
+        throw new FhirError('too-costly', `The episode of care has more than ${MOST_ENCOUNTERS} encounters`);
+      }
+    }
+    return ids;
+  }
+
+  /** What the resources of the page refer to, each once in the whole walk. */
+  private async readIncluded(shown: ReadonlySet<string>): Promise<{ included: StoredVersion[]; digests: string[] }> {
+    const { call, services, walk, signal } = this;
+    const { types } = walk.asked;
+    const isWanted = (type: string): boolean =>
+      services.tables.resourceTypes.includes(type) && !this.compartment.has(type) && types?.includes(type) !== false;
+    const found = referredFrom(
+      this.versions.map(({ json = '' }) => json),
+      call.base,
+      isWanted,
+    );
+    const keys = new Map([...found, ...this.ownPatients()]);
+    const there = new Set(this.versions.map(({ type, id }) => `${type}/${id}`));
+    const fresh = [...keys].filter(([key, { type, id }]) => !shown.has(digestOf(key)) && !there.has(`${type}/${id}`));
+    const readable = fresh.map(([, key]) => key).filter(({ type }) => this.reach(type) !== 'nothing');
+    await checkConstraintIndexes(this.access.constraints, services);
+    const reach = (type: string): Reach => this.reach(type);
+    const included = await readReferred(readable, walk.asked, reach, call, services, signal);
+    return { included, digests: fresh.map(([key]) => digestOf(key)) };
+  }
+
+  /** The patient whom an encounter or an episode of care, the focus, is about. */
+  private ownPatients(): [string, { type: string; id: string }][] {
+    const { call, walk } = this;
+    const [first] = this.versions;
+    const isOwn = call.type === 'Encounter' || call.type === 'EpisodeOfCare';
+    if (!isOwn || first?.type !== call.type || walk.asked.types?.includes('Patient') === false) return [];
+    const content = JSON.parse(first.json ?? '{}') as Resource;
+    const about: JsonValue | undefined = content['subject'] ?? content['patient'];
+    const text = isObject(about) ? about['reference'] : undefined;
+    const isPatient = (type: string): boolean => type === 'Patient';
+    return typeof text === 'string'
+      ? [...referredFrom([JSON.stringify({ reference: text })], call.base, isPatient)]
+      : [];
+  }
+
+  private reach(type: string): Reach {
+    return this.access.onAny(type, ['r', 's']);
+  }
+}
+
+function readAsked(call: Call, services: Services): AskedRecord {
+  const found = readArguments(call, services);
+  const { search, tables } = services;
+  const text = (name: string): string | undefined => valueOf(found, name) as string | undefined;
+  const [start, end, since] = [text('start'), text('end'), text('_since')];
+  const types = valuesOf(found, '_type')
+    .flatMap((each) => String(each).split(','))
+    .filter((each) => each !== '');
+  const unknown = types.find((each) => !tables.resourceTypes.includes(each));
+  if (unknown !== undefined) {
+    throw new FhirError(
+      'parameter-invalid',
+      `The parameter "_type" names no resource type with ${JSON.stringify(unknown)}`,
+    );
+  }
+  const count = Number(valueOf(found, '_count') ?? search.count);
+  if (!(count >= 1)) throw new FhirError('parameter-invalid', 'The parameter "_count" is at least 1');
+  return {
+    ...(start !== undefined && { start }),
+    ...(end !== undefined && { end }),
+    ...(since !== undefined && { since }),
+    ...(types.length > 0 && { types }),
+    count: Math.min(count, search.maxCount),
+  };
+}
+
+function plainRead(call: Call): Call {
+  const { params: _params, conditions: _conditions, ...rest } = call;
+  return { ...rest, params: new URLSearchParams(), conditions: {} };
+}
+
+function ownParameters({ params }: Call): [string, string][] {
+  return [...params].filter(([name]) => name !== '_format' && name !== '_pretty');
+}
+
+async function staleNotes(used: readonly UsedParameter[], services: Services): Promise<OutcomeIssue[]> {
+  const text = describeStaleIndex(await staleParameters({ used }, services));
+  return text === undefined ? [] : [{ severity: 'warning', issue: 'incomplete', code: 'index-not-current', text }];
+}

@@ -1,0 +1,112 @@
+import { membersOf } from '../../core/search/compartment.js';
+import { searchContext } from '../../core/search/common-parameters.js';
+import type { Services } from '../../core/services.js';
+import type { SearchRow } from '../../contract/search.js';
+import { searchDefinitions } from '../../search/parse/definitions.js';
+import { parseCriterion } from '../../search/parse/parse-criterion.js';
+import { usedBy, type UsedParameter } from '../../search/parse/used-by.js';
+import type { Condition, Target } from '../../search/query/query.js';
+
+/** The resource whose record is asked for. */
+export interface Focus {
+  readonly type: string;
+  readonly id: string;
+}
+
+/** What a client asks of the resources beside the focus. */
+export interface RecordFilter {
+  /** Dates of care, as the client wrote them. */
+  readonly start?: string;
+  readonly end?: string;
+  /** Instant from which on a resource was changed. */
+  readonly since?: string;
+  /** Types that are wanted; absent: all. */
+  readonly types?: readonly string[];
+}
+
+/** The conditions that members fulfil, by type, and the parameters that decide. */
+export interface Members {
+  readonly parts: readonly Target[];
+  readonly used: readonly UsedParameter[];
+}
+
+/** The parameter that says when care was given, where a type has it. */
+const CARE_DATE = 'http://hl7.org/fhir/SearchParameter/clinical-date';
+
+/**
+ * What belongs to the record of a focus: its compartment, or for types without one what refers to it. Resources of the type of
+ * the focus itself are not in it, so that no other patient is. Resources without a date of care are in every period.
+ *
+ * @param encounters ids of the encounters of an episode of care, whose compartments belong to it
+ */
+export function membersOfRecord(
+  focus: Focus,
+  filter: RecordFilter,
+  encounters: readonly string[],
+  source: { readonly now: number; readonly base: string },
+  services: Services,
+): Members {
+  const { tables } = services;
+  const definitions = searchDefinitions(tables);
+  const own = tables.compartments.find(({ type }) => type === focus.type);
+  const ofEncounters = tables.compartments.find(({ type }) => type === 'Encounter');
+  const used: UsedParameter[] = [];
+  const parts: Target[] = [];
+  for (const type of tables.resourceTypes) {
+    if (type === focus.type || filter.types?.includes(type) === false) continue;
+    const { hierarchy: _none, ...context } = searchContext(
+      { ...source, type, isPosted: true, isLenient: false },
+      services.search,
+      services,
+    ).context;
+    const parse = (name: string, value: string): Condition => parseCriterion(name, value, context) as Condition;
+    const rows = definitions.rowsOf(type);
+    const some = [
+      ...(own === undefined
+        ? referring(rows, focus.type).map(({ code }) => parse(code, `${focus.type}/${focus.id}`))
+        : membersOf({ row: own, id: focus.id }, type, parse)),
+      ...(ofEncounters === undefined || type === 'Encounter'
+        ? []
+        : encounters.flatMap((id) => membersOf({ row: ofEncounters, id }, type, parse))),
+    ];
+    if (some.length === 0) continue;
+    const where: Condition = { all: [{ some }, ...filterConditions(filter, rows, parse)] };
+    used.push(...some.flatMap((each) => usedBy(type, each, definitions)));
+    parts.push({ type, where });
+  }
+  return { parts, used };
+}
+
+/** The condition of `since` alone, for resources that members refer to. */
+export function sinceCondition(
+  { since }: RecordFilter,
+  type: string,
+  source: { readonly now: number; readonly base: string },
+  services: Services,
+): readonly Condition[] {
+  if (since === undefined) return [];
+  const input = { ...source, type, isPosted: true, isLenient: false };
+  const { hierarchy: _none, ...context } = searchContext(input, services.search, services).context;
+  return [parseCriterion('_lastUpdated', `ge${since}`, context) as Condition];
+}
+
+function filterConditions(
+  { start, end, since }: RecordFilter,
+  rows: ReadonlyMap<string, SearchRow>,
+  parse: (name: string, value: string) => Condition,
+): Condition[] {
+  const conditions: Condition[] = since === undefined ? [] : [parse('_lastUpdated', `ge${since}`)];
+  const dated = [...rows.values()].find(({ url }) => url === CARE_DATE);
+  if (dated === undefined || (start === undefined && end === undefined)) return conditions;
+  const { code } = dated;
+  const within = [
+    ...(start === undefined ? [] : [parse(code, `ge${start}`)]),
+    ...(end === undefined ? [] : [parse(code, `le${end}`)]),
+  ];
+  return [...conditions, { some: [{ all: within }, parse(`${code}:missing`, 'true')] }];
+}
+
+/** Reference parameters of a type that may lead to another. */
+function referring(rows: ReadonlyMap<string, SearchRow>, target: string): SearchRow[] {
+  return [...rows.values()].filter(({ type, targets }) => type === 'reference' && targets?.includes(target) === true);
+}

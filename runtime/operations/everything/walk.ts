@@ -1,0 +1,64 @@
+import { createHash } from 'node:crypto';
+
+import type { Call } from '../../core/call.js';
+import { PAGE_PARAMETER, type PageBinding } from '../../core/search/page-link.js';
+import { writeLink } from '../../core/search/page-form.js';
+import type { Services } from '../../core/services.js';
+import { FhirError } from '../../fhir/errors.js';
+import type { RecordFilter } from './members.js';
+
+/** What a client asked at the beginning of a walk through the pages. */
+export interface AskedRecord extends RecordFilter {
+  readonly count: number;
+}
+
+/** How far a walk is. */
+export interface Position {
+  /** Where the list of foci goes on, as their source says; absent: at the beginning. */
+  readonly list?: string;
+  /** The focus whose members are being shown; absent: the next of the list comes. */
+  readonly focus?: string;
+  /** Place among the members of that focus in the store's order; absent: at their beginning. */
+  readonly members?: string;
+  /** Digests of what came along because members refer to it: it comes once. */
+  readonly shown: readonly string[];
+}
+
+/** Where a page begins. */
+export interface Walk {
+  readonly asked: AskedRecord;
+  readonly position: Position;
+}
+
+/** The walk that a page link goes on with; undefined: the call begins one. @throws FhirError `page-invalid` */
+export async function openWalk(call: Call, { pages }: Services): Promise<Walk | undefined> {
+  const token = call.params.get(PAGE_PARAMETER);
+  if (token === null) return undefined;
+  const extra = [...call.params.keys()].find((name) => ![PAGE_PARAMETER, '_format', '_pretty'].includes(name));
+  if (extra !== undefined || call.params.getAll(PAGE_PARAMETER).length > 1 || call.body !== undefined) {
+    throw new FhirError('parameter-invalid', 'A page link is complete; send it as it is, without other parameters');
+  }
+  const { query, after } = await pages.open(bindingOf(call), token);
+  return { asked: JSON.parse(query) as AskedRecord, position: JSON.parse(after) as Position };
+}
+
+/** The link that goes on from a position. */
+export async function nextLink(call: Call, { asked, position }: Walk, { pages }: Services): Promise<string> {
+  const state = { query: JSON.stringify(asked), after: JSON.stringify(position) };
+  const token = await pages.seal(bindingOf(call), state);
+  return writeLink(call, pathOf(call), [[PAGE_PARAMETER, token]]);
+}
+
+/** The operation's own path below the base. */
+export function pathOf({ type = '', id }: Call): string {
+  return id === undefined ? `${type}/$everything` : `${type}/${id}/$everything`;
+}
+
+/** A short name of a resource that collides with no other's. */
+export function digestOf(key: string): string {
+  return createHash('sha256').update(key).digest('base64url').slice(0, 12);
+}
+
+function bindingOf({ interaction, operation = '', type = '', id }: Call): PageBinding {
+  return { interaction, type, ...(id !== undefined && { id }), member: operation };
+}
