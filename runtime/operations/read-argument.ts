@@ -1,4 +1,4 @@
-import type { Call } from '../core/call.js';
+import type { Call, Reply } from '../core/call.js';
 import type { Services } from '../core/services.js';
 import { readStored } from '../core/read-stored.js';
 import { FhirError } from '../fhir/errors.js';
@@ -43,9 +43,23 @@ export function parseNamed(text: string, name: string, call: Call, services: Pic
  * @throws FhirError `scope-missing`, `not-found`, `deleted`
  */
 export async function readNamed(named: NamedResource, call: Call, services: Services): Promise<ReadResource> {
-  const { json, versionId } = await execute(readCall(named, call), services);
-  if (json === undefined) throw new Error('a read without content');
-  return { resource: await readStored(json, services), version: Number(versionId) };
+  const reply = await execute(readCall(named, call), services);
+  const json = reply.json ?? (await textOfContent(reply, services));
+  return { resource: await readStored(json, services), version: Number(reply.versionId) };
+}
+
+/** The JSON text of a Binary whose content is kept apart. */
+async function textOfContent({ content, around }: Reply, { limits }: Services): Promise<string> {
+  if (content === undefined || around === undefined) throw new Error('a read without content');
+  if (content.size > limits.resource) {
+    throw new FhirError(
+      'too-costly',
+      `The content of the Binary has ${content.size} bytes, too many for this operation`,
+    );
+  }
+  const pieces: Uint8Array[] = [];
+  for await (const piece of await content.open()) pieces.push(Uint8Array.from(piece));
+  return around.head + Buffer.concat(pieces).toString('base64') + around.tail;
 }
 
 /** The read, or the read of a version, behind a name. */

@@ -2,8 +2,10 @@ import type { InteractionHandler } from '../core/services.js';
 import { conforms, implementsStatement, subset } from './capability-statement.js';
 import { convert } from './convert.js';
 import { diff } from './diff.js';
+import { document } from './document.js';
 import { docref } from './docref.js';
 import { getResourceCounts } from './get-resource-counts.js';
+import { graph } from './graph.js';
 import { lastn } from './lastn.js';
 import { everything } from './everything/everything.js';
 import { findList } from './list-find.js';
@@ -22,6 +24,7 @@ export const OPERATIONS: ReadonlyMap<string, InteractionHandler> = new Map([
   ['CapabilityStatement-implements', implementsStatement],
   ['CapabilityStatement-subset', subset],
   ['CapabilityStatement-versions', versions],
+  ['Composition-document', document],
   ['DocumentReference-docref', docref],
   ['Encounter-everything', everything],
   ['EpisodeOfCare-everything', everything],
@@ -35,6 +38,7 @@ export const OPERATIONS: ReadonlyMap<string, InteractionHandler> = new Map([
   ['Patient-everything', everything],
   ['Patient-match', match],
   ['Resource-convert', convert],
+  ['Resource-graph', graph],
   ['Resource-meta', meta],
   ['diff', diff],
   ['get-resource-counts', getResourceCounts],

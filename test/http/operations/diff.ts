@@ -118,6 +118,13 @@ export function diff(store: Store): void {
     expect(answer.json().entry[0].resource.parameter).toHaveLength(2);
   });
 
+  it('of a Binary, whose content is kept apart', async () => {
+    const type = { 'content-type': 'text/plain' };
+    await server.all.send('PUT', '/Binary/bin', 'one', type);
+    await server.all.send('PUT', '/Binary/bin', 'two', type);
+    expect(changesOf(await get('/Binary/bin/$diff'))).toEqual(['replace Binary.data']);
+  });
+
   it('refuses what cannot be compared', async () => {
     expectRefusal(await get('/$diff?from=Patient/none&to=Basic/none'), 400, 'parameter-invalid', 'Patient', 'Basic');
     expectRefusal(await get('/$diff?from=Patient/a'), 400, 'parameter-invalid', '"to"', 'required');

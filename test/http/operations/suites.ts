@@ -2,6 +2,7 @@ import type { Store } from '../../../runtime/store/store.js';
 import { conformance } from './conformance.js';
 import { diff } from './diff.js';
 import { everything } from './everything.js';
+import { graphs } from './graphs.js';
 import { operations } from './meta.js';
 import { observations } from './observations.js';
 import { patients } from './patients.js';
@@ -14,4 +15,5 @@ export const SUITES: Readonly<Record<string, (store: Store) => void>> = {
   patients,
   conformance,
   everything,
+  graphs,
 };
