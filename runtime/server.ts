@@ -35,6 +35,8 @@ export interface Core extends Pick<
   'tables' | 'store' | 'extract' | 'refit' | 'validate' | 'patchers' | 'deletesMultiple' | 'zone'
 > {
   readonly limits: ReturnType<typeof limitsOf>;
+  /** Whether clients may remove versions for good. */
+  readonly allowsExpunge: boolean;
   readonly search: SearchSettings;
   /** The search parameters that hold at the moment; what is beside it here follows them, but for `tables`. */
   readonly definitions: Definitions;
@@ -86,6 +88,7 @@ export async function openCore(config: Config, options: OpenOptions = {}): Promi
       indexStatus: { notCurrent: (at) => current().indexStatus.notCurrent(at) },
       patchers: createPatchers(tables),
       deletesMultiple: config['delete.multiple'],
+      allowsExpunge: config['admin.expunge'],
       zone: createZone(ZONE),
     };
   } catch (error) {

@@ -132,6 +132,10 @@ export const SETTINGS = {
     help: 'whether a deletion by criteria may remove several resources at once',
     initial: false,
   }),
+  'admin.expunge': yesOrNo({
+    help: 'whether $expunge and the deletion of history may remove versions for good',
+    initial: false,
+  }),
   'limits.query.time': duration(10, HOUR, { help: 'time of a query', initial: 10_000 }),
   'limits.headersTime': duration(1000, HOUR, {
     help: 'time for headers to arrive',
@@ -168,7 +172,7 @@ export const ALL_SETTINGS: ReadonlyMap<string, Setting<unknown>> = new Map(
  * Keys whose names are fixed but that nothing stands behind yet: refused, so that nobody relies on them. A key that
  * ends with a dot stands for all below it.
  */
-export const LATER: readonly string[] = ['integrity', 'zone', 'admin.expunge'];
+export const LATER: readonly string[] = ['integrity', 'zone'];
 
 /** Name of the option, without dashes. */
 export function optionOf(key: string): string {

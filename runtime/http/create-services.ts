@@ -6,7 +6,7 @@ import { createPageLinks } from '../core/search/page-link.js';
 import type { SearchSettings } from '../core/search/search-settings.js';
 import type { DefinitionServices, Services } from '../core/services.js';
 import { INTERACTIONS, isWired } from '../interactions/registry.js';
-import { OPERATIONS } from '../operations/registry.js';
+import { EXPUNGING, OPERATIONS } from '../operations/registry.js';
 import { createCodecs, type Codec, type Codecs } from './response/codecs.js';
 import { createEntryHandling } from './entry-handling.js';
 import { createRouter, type Router } from './router.js';
@@ -16,6 +16,8 @@ export interface ServiceOptions
   extends Pick<Services, 'tables' | 'store' | 'extract'>, Partial<Omit<DefaultServices, 'limits' | 'search'>> {
   readonly limits?: Partial<Limits>;
   readonly search?: Partial<SearchSettings>;
+  /** Whether versions may be removed for good; absent: not. */
+  readonly allowsExpunge?: boolean;
   /** Formats beside JSON. */
   readonly codecs?: Readonly<Partial<Record<FormatName, Codec>>>;
 }
@@ -56,7 +58,15 @@ export function createServices(options: ServiceOptions): Serving {
   const { tables, store, extract } = options;
   const limits = { ...DEFAULT_SERVICES.limits, ...options.limits };
   const codecs = createCodecs(limits.nesting, options.codecs);
-  const router = createRouter(tables.routes, tables.resourceTypes, (row) => isWired(row, OPERATIONS));
+  const isOn = (name: string): boolean => options.allowsExpunge === true || !EXPUNGING.has(name);
+  const wired = new Set([...INTERACTIONS.keys()].filter(isOn));
+  const operations = new Map([...OPERATIONS].filter(([id]) => isOn(id)));
+  const router = createRouter(
+    tables.routes,
+    tables.resourceTypes,
+    (row) => isWired(row, operations, wired),
+    (row) => !isOn(row.operation ?? row.interaction),
+  );
   const services: Services = {
     ...DEFAULT_SERVICES,
     ...pick(options, Object.keys(DEFAULT_SERVICES) as (keyof DefaultServices)[]),
@@ -65,8 +75,8 @@ export function createServices(options: ServiceOptions): Serving {
     scopeRows: indexScopeRows(tables.scopes),
     pages: createPageLinks(store.maps),
     entries: createEntryHandling(router),
-    wired: new Set(INTERACTIONS.keys()),
-    operations: OPERATIONS,
+    wired,
+    operations,
     formats: [...codecs.keys()],
   };
   return { services, codecs, router };

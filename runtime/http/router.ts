@@ -51,11 +51,13 @@ interface Location {
  * A router over route rows: a Map lookup for each request.
  *
  * @param isWired whether there is anything behind a row; others are treated as absent, but a failure says what they are
+ * @param isOff whether the configuration has switched a row off
  */
 export function createRouter(
   rows: readonly RouteRow[],
   resourceTypes: readonly string[],
   isWired: (row: RouteRow) => boolean,
+  isOff: (row: RouteRow) => boolean = () => false,
 ): Router {
   const routes = new Map(rows.map((row) => [`${row.method} ${row.path}`, row]));
   const types = new Set(resourceTypes);
@@ -84,6 +86,11 @@ export function createRouter(
       });
     }
     const operation = segments.find((segment) => segment.startsWith('$'));
+    if (own !== undefined && isOff(own)) {
+      const name = operation ?? own.interaction;
+      const text = `${name} is switched off here; the setting admin.expunge allows it`;
+      return new FhirError('method-not-allowed', text, { headers: { Allow: allow } });
+    }
     const known = own ?? METHODS.map((each) => look(each, location)).find((row) => row !== undefined);
     if (known !== undefined) {
       const { interaction } = known;

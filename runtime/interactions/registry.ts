@@ -3,6 +3,7 @@ import { BINARY } from '../core/binary/binary-content.js';
 import { readBinary, vreadBinary } from './binary/binary-read.js';
 import { executeBundle } from './bundle/bundle.js';
 import { capabilities } from './capabilities/capabilities.js';
+import { deleteHistory, deleteHistoryVersion } from './history/delete-history.js';
 import { history } from './history/history.js';
 import { BINARY_PLANNERS, PLANNERS } from './write/plan-write.js';
 import { read } from './read/read.js';
@@ -22,6 +23,8 @@ export const INTERACTIONS: Handlers = new Map<Interaction, InteractionHandler>([
   ['history-instance', history],
   ['history-type', history],
   ['history-system', history],
+  ['delete-history', deleteHistory],
+  ['delete-history-version', deleteHistoryVersion],
   ['search-type', search],
   ['search-compartment', search],
   ['search-system', search],
@@ -44,13 +47,15 @@ function handlers(planners: ReadonlyMap<Interaction, WritePlanner>): [Interactio
  * Whether a route leads anywhere. Deletion over all types is not wired: criteria of writes are those of one type.
  *
  * @param operations the operations that are wired, by `OperationRow.id`
+ * @param interactions the interactions that are wired
  */
 export function isWired(
   { interaction, operation, path }: RouteRow,
   operations: Pick<ReadonlyMap<string, unknown>, 'has'>,
+  interactions: Pick<ReadonlySet<Interaction>, 'has'> = INTERACTIONS,
 ): boolean {
   if (operation !== undefined) return operations.has(operation);
-  return INTERACTIONS.has(interaction) && !(interaction === 'conditional-delete' && path === '');
+  return interactions.has(interaction) && !(interaction === 'conditional-delete' && path === '');
 }
 
 /** Whether requests and answers of an interaction may be plain content. */

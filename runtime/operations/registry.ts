@@ -1,4 +1,5 @@
 import type { InteractionHandler } from '../core/services.js';
+import { addMeta, deleteMeta } from './amend-meta.js';
 import { conforms, implementsStatement, subset } from './capability-statement.js';
 import { convert } from './convert.js';
 import { diff } from './diff.js';
@@ -8,6 +9,7 @@ import { getResourceCounts } from './get-resource-counts.js';
 import { graph } from './graph.js';
 import { lastn } from './lastn.js';
 import { everything } from './everything/everything.js';
+import { expunge } from './expunge.js';
 import { findList } from './list-find.js';
 import { match } from './match.js';
 import { meta } from './meta.js';
@@ -40,6 +42,12 @@ export const OPERATIONS: ReadonlyMap<string, InteractionHandler> = new Map([
   ['Resource-convert', convert],
   ['Resource-graph', graph],
   ['Resource-meta', meta],
+  ['Resource-meta-add', addMeta],
+  ['Resource-meta-delete', deleteMeta],
   ['diff', diff],
+  ['expunge', expunge],
   ['get-resource-counts', getResourceCounts],
 ]);
+
+/** What removes versions for good: interactions, and operations by their id. It is off unless the configuration says `admin.expunge`. */
+export const EXPUNGING: ReadonlySet<string> = new Set(['expunge', 'delete-history', 'delete-history-version']);

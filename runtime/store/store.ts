@@ -229,6 +229,40 @@ export interface Reindexed {
   readonly contained?: readonly Contained[];
 }
 
+/** Another content for a version, which stays the same version of the same time: its `meta` is corrected. */
+export interface Amendment extends Pick<Put, 'type' | 'id' | 'body' | 'content' | 'entries' | 'contained'> {
+  readonly version: number;
+  /** JSON text of the version as it was read. Where it is another by now, nothing is changed. */
+  readonly before: string;
+}
+
+/** Versions that are to be removed for good. What is not selected by any of the flags stays. */
+export interface Expunge {
+  /** Absent: of all types. */
+  readonly type?: string;
+  /** Only with `type`. */
+  readonly id?: string;
+  /** Only with `id`: this version alone. The current version of a resource that lives is never removed by its number. */
+  readonly version?: number;
+  /** All versions of resources whose current version is a deletion. */
+  readonly deleted?: boolean;
+  /** Versions that another followed, of resources that live, or of the one that `id` names. */
+  readonly previous?: boolean;
+  /** Resources that live, with all their versions. */
+  readonly current?: boolean;
+  /** Greatest number of versions to remove. */
+  readonly limit: number;
+  /** A type of which the removed versions are returned: something else may belong to them. */
+  readonly report?: string;
+}
+
+/** What was removed. */
+export interface Expunged {
+  /** Versions. */
+  readonly count: number;
+  readonly reported: readonly StoredVersion[];
+}
+
 /** A version as a walk through all of them shows it. */
 export interface ScannedVersion extends StoredVersion {
   /** Whether no other had followed it when it was read. */
@@ -356,6 +390,21 @@ export interface Store {
    * @returns how many were replaced
    */
   reindex(items: readonly Reindexed[]): Promise<number>;
+
+  /**
+   * Replaces the content of a version, with its index entries where it is current still; durably when it resolves. Version,
+   * time and place in history stay.
+   *
+   * @returns false: the version is not there, or its content is another than `before`
+   */
+  amend(amendment: Amendment): Promise<boolean>;
+
+  /**
+   * Removes versions for good, with their index entries and what is within them: first past versions of deleted resources,
+   * the oldest first, then their deletions, then past versions of others, then what lives. Durable when it resolves; what it
+   * did not remove is as it was. A resource whose versions are all gone is as if it had never been.
+   */
+  expunge(expunge: Expunge): Promise<Expunged>;
 
   /**
    * Does all changes or none, in their order, and durably when it resolves. History is appended, index entries are

@@ -1,9 +1,11 @@
 import { describe } from 'vitest';
 
+import { amendBehaviour } from './behaviour-amend.js';
 import { blobBehaviour } from './behaviour-blobs.js';
 import { concurrencyBehaviour } from './behaviour-concurrency.js';
 import { containedBehaviour } from './behaviour-contained.js';
 import { copyBehaviour } from './behaviour-copy.js';
+import { expungeBehaviour } from './behaviour-expunge.js';
 import { guardLimitBehaviour } from './behaviour-guard-limits.js';
 import { guardBehaviour } from './behaviour-guards.js';
 import { historyBehaviour } from './behaviour-history.js';
@@ -32,6 +34,8 @@ export function behaviour(on: Subject): void {
     describe('guards of a write', () => guardBehaviour(on));
     describe('writes of many changes', () => largeWriteBehaviour(on));
     describe('limits of guards', () => guardLimitBehaviour(on));
+    describe('amendments', () => amendBehaviour(on));
+    describe('expunging', () => expungeBehaviour(on));
     describe('history', () => historyBehaviour(on));
     describe('search', () => searchBehaviour(on));
     describe('pages of a search', () => searchPageBehaviour(on));

@@ -242,6 +242,44 @@ export function createToyStore(now: () => number = Date.now): ToyStore {
       }
       return present.length;
     },
+    async amend({ type, id, version, before, body, entries, contained }) {
+      const at = versions.findIndex((each) => each.type === type && each.id === id && each.version === version);
+      const old = versions[at];
+      if (old === undefined || old.json !== before) return false;
+      const amended = { ...old, json: stampBody(body, version, old.lastUpdated) };
+      versions[at] = amended;
+      if (current.get(`${type}/${id}`) !== old) return true;
+      current.set(`${type}/${id}`, amended);
+      entriesOf.set(`${type}/${id}`, placeEntries({ type, id }, contained)(entries));
+      putMembers(amended, contained);
+      return true;
+    },
+    async expunge({ type, id, version, deleted, previous, current: whole, limit, report }) {
+      const isDeleted = (each: StoredVersion) => current.get(`${each.type}/${each.id}`)?.json === undefined;
+      const isCurrent = (each: StoredVersion) => current.get(`${each.type}/${each.id}`) === each;
+      const asked = versions.filter((each) => (type ?? each.type) === each.type && (id ?? each.id) === each.id);
+      const dead = asked.filter(isDeleted);
+      const living = asked.filter((each) => !isDeleted(each));
+      const inOrder = (list: StoredVersion[]) => [...list].sort((a, b) => compareText(`${a.type}/${a.id}`, `${b.type}/${b.id}`) || a.version - b.version); // prettier-ignore
+      const chosen =
+        version !== undefined
+          ? asked.filter((each) => each.version === version && !isCurrent(each))
+          : [
+              ...(deleted ? inOrder(dead) : []),
+              ...(previous ? (id === undefined ? living : asked).filter((each) => !isCurrent(each)) : []),
+              ...(whole ? inOrder(living) : []),
+            ];
+      const removed = [...new Set(chosen)].slice(0, limit);
+      for (const each of removed) {
+        const key = `${each.type}/${each.id}`;
+        versions.splice(versions.indexOf(each), 1);
+        if (!isCurrent(each)) continue;
+        putMembers(each, []);
+        current.delete(key);
+        entriesOf.delete(key);
+      }
+      return { count: removed.length, reported: removed.filter((each) => each.type === report) };
+    },
     async write(changes, guards = []) {
       for (const guard of guards) {
         const sorted = { type: guard.type, where: guard.where, sort: [], count: Infinity, total: 'none' } as const;

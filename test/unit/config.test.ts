@@ -131,7 +131,7 @@ describe('configuration', () => {
     [{ limits: 5 }, 'limits in '],
     [{ search: { handling: 'loose' } }, 'search.handling "loose" in '],
     [{ delete: { multiple: 1 } }, 'delete.multiple 1 in '],
-    [{ admin: { expunge: true } }, 'this setting is not available yet'],
+    [{ integrity: 'enforced' }, 'this setting is not available yet'],
     [{ auth: { external: { mode: 'saml' } } }, /auth.external.mode "saml" in .* has to be jwks or introspection/],
     [{ clients: { id: 'lab' } }, /^clients "…" in .*: has to be a list/],
     [{ clients: ['s3cret'] }, /^clients "…" in .*: has to be a list of objects/],

@@ -11,7 +11,7 @@ import { isEffective } from '../../search/parameters/read-parameter.js';
 import { SEARCH_PARAMETER } from '../../search/parameters/stored-parameter.js';
 import { fitWords } from '../../search/text/fit-words.js';
 import { SYSTEM_MAPS } from '../../store/system-maps.js';
-import type { Change, Precondition, Store, StoredVersion } from '../../store/store.js';
+import type { Amendment, Change, Precondition, Put, Store, StoredVersion } from '../../store/store.js';
 import type { Fault } from '../../validate/fault.js';
 import { readIndexStatus, markWriter, readIndexRecord, watchIndexStatus, type IndexStatus } from './index-status.js';
 import { checkParameters, parameterFaults, pathOf } from './check-parameter.js';
@@ -177,9 +177,21 @@ export async function openDefinitions(base: Store, options: DefinitionsOptions):
       await catchUp();
     });
 
-  async function write(changes: readonly Change[], preconditions?: readonly Precondition[]): Promise<StoredVersion[]> {
+  /** To be waited for before anything is written. */
+  async function beginWrite(): Promise<void> {
     hasWritten = true;
     if (isLeftBehind || !writer.isValid()) await (renewing ??= inTurn(renewLate).finally(() => (renewing = undefined)));
+  }
+
+  /** Whether a SearchParameter is in effect does not depend on its `meta`. */
+  async function amend(amendment: Amendment): Promise<boolean> {
+    await beginWrite();
+    const [{ entries }] = refit([{ ...amendment, expected: 0 }]) as [Put];
+    return track(base.amend({ ...amendment, entries }));
+  }
+
+  async function write(changes: readonly Change[], preconditions?: readonly Precondition[]): Promise<StoredVersion[]> {
+    await beginWrite();
     if (!changes.some(({ type }) => type === SEARCH_PARAMETER)) return track(base.write(refit(changes), preconditions));
     return inTurn(async () => {
       await catchUp();
@@ -250,6 +262,7 @@ export async function openDefinitions(base: Store, options: DefinitionsOptions):
   const store = isReader
     ? base
     : override(base, {
+        amend,
         write: (changes, preconditions) => write(changes, preconditions),
         async close() {
           timers.forEach((stop) => stop());
@@ -273,7 +286,7 @@ export async function openDefinitions(base: Store, options: DefinitionsOptions):
 }
 
 /** The same store but for some methods. */
-function override(base: Store, methods: Pick<Store, 'write' | 'close'>): Store {
+function override(base: Store, methods: Pick<Store, 'amend' | 'write' | 'close'>): Store {
   return Object.assign(Object.create(base) as Store, methods);
 }
 

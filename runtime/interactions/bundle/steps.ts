@@ -59,7 +59,7 @@ export async function readSteps(values: readonly JsonValue[], bundle: Call, serv
   };
   const entries: Entry[] = [];
   for (const [index, value] of values.entries()) {
-    const entry = await attempt(index, () => readEntry(value, index, bundle.base, services));
+    const entry = await attempt(index, () => refuseLasting(readEntry(value, index, bundle.base, services), services));
     if (entry !== undefined) entries.push(entry);
   }
   throwFaults(faults);
@@ -88,6 +88,21 @@ export async function readSteps(values: readonly JsonValue[], bundle: Call, serv
     throw error;
   }
   return { placeholders, writes: steps.sort(compareSteps), reads: entries.filter(({ phase }) => phase === Phase.Read) };
+}
+
+/**
+ * Refuses what a transaction could not undo: operations that write, or may, and the removal of history.
+ *
+ * @throws FhirError `bundle-entry`
+ */
+function refuseLasting(entry: Entry, { tables }: Services): Entry {
+  const { operation, interaction } = entry.route;
+  const row = operation === undefined ? undefined : tables.operations.find(({ id }) => id === operation);
+  const writes = row?.affectsState === true || row?.parameters.some(({ name }) => name === 'persist') === true;
+  if (!writes && !interaction.startsWith('delete-history')) return entry;
+  const name = row === undefined ? 'The removal of history' : `$${row.name}`;
+  const text = `${name} is not undone when a transaction fails; send it by itself, or in a batch`;
+  throw new FhirError('bundle-entry', text);
 }
 
 /**

@@ -3,6 +3,7 @@ import { Timestamp } from 'mongodb';
 import { FhirError } from '../../fhir/errors.js';
 import { plainType } from '../contained-resources.js';
 import type { Store } from '../store.js';
+import { openAmend } from './write/amend.js';
 import { openBlobs } from './write/blobs.js';
 import { openCausal } from './read/causal.js';
 import { openPreconditionCheck } from './write/check-preconditions.js';
@@ -10,6 +11,7 @@ import { openServerClock, type ServerClock } from './clock.js';
 import { connect, type Connected } from './connect.js';
 import { openRestore, openScan } from './read/copy.js';
 import { openCounts } from './read/counts.js';
+import { openExpunge } from './write/expunge.js';
 import { openFault } from './fault.js';
 import { openExplain } from './query/explain.js';
 import { openFind } from './query/find.js';
@@ -80,6 +82,8 @@ async function openStore({ client, db }: Connected, clock: ServerClock, settings
   const [find, explain] = [openFind(findParts), openExplain(findParts)];
   const findMultiType = openMultiTypeSearch(findParts);
   const reindex = openReindex({ collections, causal, transactions, slotOf, time });
+  const amend = openAmend({ collections, transactions, slotOf, time });
+  const remove = openExpunge({ collections, causal, transactions, time });
   const scan = openScan(snapshots);
   const counts = openCounts(snapshots);
   const blobs = openBlobs({ collections, causal, transactions, now, time, grace: settings.blobGrace, fault });
@@ -111,6 +115,8 @@ async function openStore({ client, db }: Connected, clock: ServerClock, settings
     findMultiType: (query, signal) => findMultiType(query, { budget: queryBudget, signal }),
     explain: (query, signal) => explain(query, { budget: queryBudget, signal }),
     reindex: (items) => stale.watch(reindex(items)),
+    amend: (amendment) => stale.watch(amend(amendment)),
+    expunge: (expunge) => stale.watch(remove(expunge)),
     history: (query, signal) => history(query, { budget: queryBudget, signal }),
     scan: (after, limit) => scan(after, limit, { budget: queryBudget, signal: undefined }),
     write,

@@ -153,6 +153,8 @@ export function openSqliteStore(url: string, options: SqliteOptions = {}): Store
     },
     explain: (query, signal) => queries.run('explain', [query], { signal }),
     reindex: (items) => (items.length === 0 ? Promise.resolve(0) : writer.request('reindex', [items])),
+    amend: ({ content: _content, ...plain }) => writer.request('amend', [plain]),
+    expunge: (expunge) => writer.request('expunge', [expunge]),
     history: (query, signal) => queries.run('history', [query], { signal }),
     write,
     restore: (versions) => writer.request('restore', [versions.map(({ content: _content, ...plain }) => plain)]),

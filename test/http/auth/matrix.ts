@@ -1,7 +1,7 @@
 import { tables } from '../../../generated/tables.js';
 import type { Interaction } from '../../../runtime/contract/rest.js';
 import { isWired } from '../../../runtime/interactions/registry.js';
-import { OPERATIONS } from '../../../runtime/operations/registry.js';
+import { EXPUNGING, OPERATIONS } from '../../../runtime/operations/registry.js';
 import { FORM_TYPE } from '../search-server.js';
 import { CATEGORY, observed } from './support.js';
 
@@ -34,6 +34,7 @@ export interface MatrixRow {
 }
 
 const PATCH = { 'content-type': 'application/json-patch+json' };
+const LABEL = { resourceType: 'Parameters', parameter: [{ name: 'meta', valueMeta: { tag: [{ code: 'matrix' }] } }] };
 const NOTE = [{ op: 'add', path: '/note', value: [{ text: 'more' }] }];
 
 /** All interactions that there are, in all their forms. */
@@ -73,6 +74,20 @@ export function matrixFor({ id, value, category }: Target): readonly MatrixRow[]
     row('operation', '$meta', 'GET', `${at}/$meta`, { needs: O('r'), done: 200, outside: 404 }),
     row('operation', 'posted $meta', 'POST', `${at}/$meta`, { needs: O('r'), done: 200, outside: 404 }),
     row('operation', '$meta of a version', 'GET', `${at}/_history/1/$meta`, { needs: O('r'), done: 200, outside: 404 }),
+    row('operation', '$meta-add', 'POST', `${at}/$meta-add`, {
+      body: LABEL,
+      needs: O('u'),
+      done: 200,
+      outside: 404,
+      isAlone: true,
+    }),
+    row('operation', '$meta-delete', 'POST', `${at}/$meta-delete`, {
+      body: LABEL,
+      needs: O('u'),
+      done: 200,
+      outside: 404,
+      isAlone: true,
+    }),
     row('operation', '$meta of a type', 'GET', '/Observation/$meta', { needs: O('s'), done: 200, outside: 200 }),
     row('operation', '$diff', 'GET', `${at}/$diff`, { needs: O('r'), done: 200, outside: 404 }),
     row('operation', '$diff of a version', 'GET', `${at}/_history/1/$diff`, { needs: O('r'), done: 200, outside: 404 }),
@@ -110,8 +125,8 @@ function referring(value: string): object {
   };
 }
 
-/** Interactions of the tables that are wired; `capabilities` is open. */
+/** Interactions of the tables that are wired by default; `capabilities` is open. */
 export function interactionsToCover(): readonly Interaction[] {
-  const wired = tables.routes.filter((route) => isWired(route, OPERATIONS) && route.interaction !== 'capabilities');
-  return [...new Set(wired.map(({ interaction }) => interaction))].sort();
+  const wired = tables.routes.filter((route) => isWired(route, OPERATIONS) && !EXPUNGING.has(route.interaction));
+  return [...new Set(wired.map(({ interaction }) => interaction))].filter((each) => each !== 'capabilities').sort();
 }

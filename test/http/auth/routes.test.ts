@@ -13,7 +13,7 @@ import { BAD_TOKENS } from './support.js';
 const MARK = 'nobody-may-see-this';
 const sqlite = await openStore('sqlite::memory:');
 afterAll(() => sqlite.close());
-const server = scopedServer(sqlite);
+const server = scopedServer(sqlite, { allowsExpunge: true });
 
 /** Types that stand in the place of `[type]`, in turn. */
 const ANY = ['Patient', 'Observation', 'Binary', 'AuditEvent'];
@@ -125,6 +125,8 @@ describe('all routes', { timeout: 60_000 }, () => {
         } else if (row.operation !== undefined && isWired(row, OPERATIONS) && ANY_TOKEN.has(row.operation)) {
           // They say nothing of what is stored.
           expect(answer.status, what).toBeLessThan(401);
+        } else if (row.operation === 'expunge') {
+          expect(answer.status, what).toBe(403);
         } else if (isWired(row, OPERATIONS) && scopes.includes('Linkage') && path.startsWith('/$')) {
           // Operations on all types answer for those of the token, of which nothing is stored.
           expect(answer.status, what).toBe(200);

@@ -1,10 +1,14 @@
+import type { KilnOptions } from '../../../runtime/http/kiln.js';
 import type { Store } from '../../../runtime/store/store.js';
 import type { Answer, ToyServer } from '../server.js';
 import { EVERYTHING, serveWith, type GuardedServer } from './support.js';
 
 /** A server that asks for tokens, and the same for who may do everything, who arranges what there is. */
-export function scopedServer(store: Store): GuardedServer & { readonly all: ToyServer } {
-  const server = serveWith(store);
+export function scopedServer(
+  store: Store,
+  options: Partial<KilnOptions> = {},
+): GuardedServer & { readonly all: ToyServer } {
+  const server = serveWith(store, options);
   const all: ToyServer = Object.assign(Object.create(server) as ToyServer, server.as(EVERYTHING));
   return Object.assign(server, { all });
 }

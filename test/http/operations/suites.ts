@@ -1,7 +1,9 @@
 import type { Store } from '../../../runtime/store/store.js';
+import { amendMeta } from './amend-meta.js';
 import { conformance } from './conformance.js';
 import { diff } from './diff.js';
 import { everything } from './everything.js';
+import { expunge } from './expunge.js';
 import { graphs } from './graphs.js';
 import { operations } from './meta.js';
 import { observations } from './observations.js';
@@ -16,4 +18,6 @@ export const SUITES: Readonly<Record<string, (store: Store) => void>> = {
   conformance,
   everything,
   graphs,
+  expunge,
+  'changes of meta': amendMeta,
 };

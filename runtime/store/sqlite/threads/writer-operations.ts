@@ -1,4 +1,5 @@
-import type { Precondition, Reindexed } from '../../store.js';
+import type { Expunge, Expunged, Precondition, Reindexed } from '../../store.js';
+import type { PlainAmendment } from '../write/amend.js';
 import type { PlainRestoredVersion } from '../write/restore.js';
 import type { PlainChange, Stamp } from '../write/write.js';
 
@@ -16,6 +17,8 @@ export interface WriterOperations {
   writeStaged(write: number, changes: number, now: number | undefined, preconditions: number): Written;
   restore(versions: readonly PlainRestoredVersion[]): number;
   reindex(items: readonly Reindexed[]): number;
+  amend(amendment: PlainAmendment): boolean;
+  expunge(expunge: Expunge): Expunged;
   swap(
     map: string,
     key: string,

@@ -2,12 +2,14 @@ import { parentPort, receiveMessageOnPort, workerData } from 'node:worker_thread
 
 import { FhirError } from '../../../fhir/errors.js';
 import { collectWhenIdle } from '../../../observe/collect-when-idle.js';
+import { openAmender } from '../write/amend.js';
 import { openVersionAppender } from '../write/append-version.js';
 import { openBlobWriter } from '../write/blob-tables.js';
 import { openPreconditionCheck } from '../write/check-preconditions.js';
 import { connect } from '../file/connect.js';
 import { openDictionary } from '../write/dictionary.js';
 import { whyAnother } from '../file/file-identity.js';
+import { openExpunger } from '../write/expunge.js';
 import { openFault } from '../file/fault.js';
 import { openGroups } from '../write/group.js';
 import { openLogKeeper } from '../file/log-keeper.js';
@@ -42,6 +44,7 @@ const versions = openVersionAppender(db, dictionary, fault);
 const write = openWriter(versions, dictionary, clock);
 const findBroken = openPreconditionCheck(db, dictionary, settings.guardBudget);
 const restore = openRestorer(db, versions, dictionary, clock);
+const reindex = openReindexer(db, dictionary);
 const lock = openWriteLock(db, lockWait);
 const maps = openMapWriter(db);
 const blobs = openBlobWriter(db);
@@ -67,7 +70,9 @@ const operations: WriterOperations & { clean(): boolean } = {
     return operations.write(whole.changes, now, whole.preconditions);
   },
   restore,
-  reindex: openReindexer(db, dictionary),
+  reindex,
+  amend: openAmender(db, dictionary, reindex),
+  expunge: openExpunger(db, dictionary),
   swap: (map, key, expected, value, expires, now = Date.now()) => maps.swap(map, key, expected, value, expires, now),
   deleteEntry: (map, key) => maps.delete(map, key),
   beginBlob: () => blobs.begin(Date.now()),

@@ -1,0 +1,50 @@
+import type { Call, Reply } from '../../core/call.js';
+import { expungeVersions } from '../../core/expunge.js';
+import { checkParameters } from '../../core/parameters.js';
+import type { Services } from '../../core/services.js';
+import { targetOf } from '../../core/target.js';
+import { FhirError } from '../../fhir/errors.js';
+import { versionNumber } from '../../fhir/id.js';
+import { successOutcome } from '../../fhir/operation-outcome.js';
+
+/**
+ * `DELETE [base]/[type]/[id]/_history`: removes all versions but the current one for good.
+ * https://hl7.org/fhir/R5/http.html#delete-history
+ *
+ * @throws FhirError `not-found` for a resource that never was
+ */
+export async function deleteHistory(call: Call, { store }: Services): Promise<Reply> {
+  checkParameters(call);
+  const { type, id } = targetOf(call);
+  if ((await store.read(type, id)) === undefined) throw new FhirError('not-found', `There is no ${type}/${id}`);
+  const count = await expungeVersions({ type, id, previous: true, limit: Infinity }, store, call.signal);
+  return { status: 200, resource: successOutcome(`Removed ${count} past versions of ${type}/${id}`) };
+}
+
+/**
+ * `DELETE [base]/[type]/[id]/_history/[vid]`: removes one past version for good.
+ * https://hl7.org/fhir/R5/http.html#delete-history-version
+ *
+ * @throws FhirError `not-found` for a version that is not there, `precondition-failed` for the current one
+ */
+export async function deleteHistoryVersion(call: Call, services: Services): Promise<Reply> {
+  checkParameters(call);
+  await removeVersion(call, services);
+  const { type, id, versionId } = call;
+  return { status: 200, resource: successOutcome(`Removed version ${versionId} of ${type}/${id}`) };
+}
+
+/** Removes the version in the URL. @returns how many versions that are @throws FhirError `not-found`, `precondition-failed` */
+export async function removeVersion(call: Call, { store }: Services): Promise<number> {
+  const { type, id } = targetOf(call);
+  const version = versionNumber(call.versionId ?? '');
+  const stored = version === undefined ? undefined : await store.readVersion(type, id, version);
+  if (stored === undefined || version === undefined) {
+    throw new FhirError('not-found', `There is no version ${call.versionId} of ${type}/${id}`);
+  }
+  if ((await store.read(type, id))?.version === version) {
+    const text = `Version ${version} of ${type}/${id} is the current one; only past versions can be removed by their number`;
+    throw new FhirError('precondition-failed', text);
+  }
+  return expungeVersions({ type, id, version, limit: 1 }, store, call.signal);
+}

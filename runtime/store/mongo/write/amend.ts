@@ -1,0 +1,43 @@
+import type { Amendment } from '../../store.js';
+import type { Raw } from '../bson/bson.js';
+import { keyOf, pastKeyOf } from '../bson/documents.js';
+import { readHead, toStoredVersion, VERSION_ONLY } from '../bson/stored-version.js';
+import { replaceAll } from './apply-changes.js';
+import type { CommandOptions } from './command-options.js';
+import { toDocument } from './plan-write.js';
+import type { WriterParts } from './writer-parts.js';
+
+/**
+ * Replaces the content of one version in a transaction, so that it neither gets lost in a write of the same moment nor makes one
+ * lost.
+ *
+ * @param time how long it may take, in milliseconds
+ * @returns false where the version is not there with the content that the caller has read
+ */
+export function openAmend({
+  collections: { resource, history },
+  transactions,
+  slotOf,
+  time,
+}: Pick<WriterParts, 'collections' | 'transactions' | 'slotOf' | 'time'>): (amendment: Amendment) => Promise<boolean> {
+  async function amend(amendment: Amendment, given: CommandOptions): Promise<boolean> {
+    const { type, id, version, before } = amendment;
+    const _id = keyOf({ type, id });
+    const options = { ...given(), raw: true, projection: VERSION_ONLY } as const;
+    const current = await resource.findOne<Raw>({ _id, version }, options);
+    const found = current ?? (await history.findOne<Raw>({ _id: pastKeyOf(_id, version) }, { ...given(), raw: true }));
+    if (found === null || toStoredVersion(found).json !== before) return false;
+    const { updated, n } = readHead(found);
+    const change = { ...amendment, expected: version - 1 };
+    const { document, fields } = toDocument(change, version, { updated, n }, slotOf);
+    if (current !== null) await replaceAll(resource, [{ document, replaced: version }], given);
+    else {
+      const { resource: content, numbers } = fields;
+      const update = numbers === undefined ? { $set: { resource: content }, $unset: { numbers: true } } : { $set: { resource: content, numbers } }; // prettier-ignore
+      await history.updateOne({ _id: pastKeyOf(_id, version) }, update as never, given());
+    }
+    return true;
+  }
+
+  return (amendment) => transactions.run((_session, given) => amend(amendment, given), performance.now() + time);
+}

@@ -1,0 +1,41 @@
+import type { Database } from 'better-sqlite3';
+
+import { stampBody } from '../../body.js';
+import type { Amendment, Reindexed } from '../../store.js';
+import type { Dictionary } from './dictionary.js';
+
+/** An amendment without what only other stores have a use for. */
+export type PlainAmendment = Omit<Amendment, 'content'>;
+
+interface VersionRow {
+  readonly seq: number;
+  readonly updated: number;
+  readonly body: string | null;
+  /** The number of the current version. */
+  readonly current: number;
+}
+
+/**
+ * Replaces the content of one version. Inside a write transaction.
+ *
+ * @returns false where the version is not there with the content that the caller has read
+ */
+export function openAmender(
+  db: Database,
+  dictionary: Dictionary,
+  reindex: (items: readonly Reindexed[]) => number,
+): (amendment: PlainAmendment) => boolean {
+  const select = db.prepare<[number, number, string], VersionRow>(
+    'SELECT v.seq, v.updated, v.body, r.version AS current FROM resource r ' +
+      'JOIN version v ON v.resource = r.key AND v.version = ? WHERE r.type = ? AND r.id = ?',
+  );
+  const update = db.prepare<[string, number]>('UPDATE version SET body = ? WHERE seq = ?');
+  return ({ type: name, id, version, before, body, entries, contained }) => {
+    const type = dictionary.findTerm(name);
+    const row = type === undefined ? undefined : select.get(version, type, id);
+    if (row === undefined || row.body !== before) return false;
+    update.run(stampBody(body, version, row.updated), row.seq);
+    if (row.current === version) reindex([{ type: name, id, version, entries, ...(contained && { contained }) }]);
+    return true;
+  };
+}

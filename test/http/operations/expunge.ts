@@ -1,0 +1,152 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+
+import type { Store } from '../../../runtime/store/store.js';
+import { scopedServer } from '../auth/scoped.js';
+import { batch, responsesOf, transaction } from '../bundle-server.js';
+import { codeOf, type Answer } from '../server.js';
+import { expectRefusal } from '../write-server.js';
+
+const TEXT = { 'content-type': 'text/plain' };
+
+/** `$expunge`, and the removal of history */
+export function expunge(store: Store): void {
+  const server = scopedServer(store, { allowsExpunge: true });
+  const send = (method: string, path: string, body?: unknown, headers = {}) =>
+    server.all.send(method, path, body as object, headers);
+  const put = (id: string, n: number, type = 'Basic') =>
+    send('PUT', `/${type}/${id}`, { resourceType: type, id, code: { text: String(n) } });
+  const call = (path: string, values: Record<string, number | boolean> = {}, who = server.all) => {
+    const parameter = Object.entries(values).map(([name, value]) =>
+      typeof value === 'number' ? { name, valueInteger: value } : { name, valueBoolean: value },
+    );
+    const body = { resourceType: 'Parameters', ...(parameter.length > 0 && { parameter }) };
+    return who.send('POST', `${path}/$expunge`.replace(/^\/\$/, '/$'), body);
+  };
+  const countOf = (answer: Answer): number => {
+    expect(answer.status, answer.text).toBe(200);
+    const [{ name, valueInteger }] = answer.json().parameter;
+    expect(name).toBe('count');
+    return valueInteger;
+  };
+  const ALL = { expungeDeletedResources: true, expungePreviousVersions: true };
+
+  beforeEach(async () => {
+    expect(countOf(await call('', { expungeEverything: true }))).toBeGreaterThanOrEqual(0);
+    for (const n of [1, 2, 3]) await put('a', n);
+    for (const n of [1, 2]) await put('gone', n);
+    await send('DELETE', '/Basic/gone');
+  });
+
+  describe('$expunge', () => {
+    it('of an instance: what it was, or all of it where it is deleted', async () => {
+      expect(countOf(await call('/Basic/a'))).toBe(0);
+      expect(countOf(await call('/Basic/a', { expungeDeletedResources: true }))).toBe(0);
+      expect(countOf(await call('/Basic/a', { expungePreviousVersions: true }))).toBe(2);
+      expectRefusal(await send('GET', '/Basic/a/_history/1'), 404, 'not-found');
+      expect((await send('GET', '/Basic/a')).json().meta.versionId).toBe('3');
+      expect((await send('GET', '/Basic/a/$diff')).json().parameter[0].part[0].valueCode).toBe('insert');
+      expect(countOf(await call('/Basic/gone', ALL))).toBe(3);
+      expectRefusal(await send('GET', '/Basic/gone'), 404, 'not-found');
+      expectRefusal(await call('/Basic/gone', ALL), 404, 'not-found');
+    });
+
+    it('of a version, but not of the current one', async () => {
+      expect(countOf(await call('/Basic/a/_history/2', ALL))).toBe(1);
+      expectRefusal(await call('/Basic/a/_history/2', ALL), 404, 'not-found');
+      expectRefusal(await call('/Basic/a/_history/3', ALL), 412, 'precondition-failed');
+      expect((await send('GET', '/Basic/a/_history')).json().total).toBe(2);
+    });
+
+    it('of a type and of all types, up to the limit', async () => {
+      await put('p', 1, 'Basic');
+      expect(countOf(await call('/Basic', { ...ALL, limit: 2 }))).toBe(2);
+      expect(countOf(await call('', { ...ALL, limit: 2 }))).toBe(2);
+      expect(countOf(await call('/Patient', ALL))).toBe(0);
+      expect(countOf(await call('', ALL))).toBe(1);
+      expect(countOf(await call('', ALL))).toBe(0);
+      expect((await send('GET', '/_history')).json().total).toBe(2);
+    });
+
+    it('of everything: search parameters lose their effect, contents go', async () => {
+      await send('PUT', '/Binary/b', 'one', TEXT);
+      await send('PUT', '/Binary/b', 'two', TEXT);
+      expect(await store.blobs.list('binary/')).toHaveLength(2);
+      expect(countOf(await call('/Binary/b', { expungePreviousVersions: true }))).toBe(1);
+      expect(await store.blobs.list('binary/')).toHaveLength(1);
+      expect((await send('GET', '/Binary/b', undefined, { accept: 'text/plain' })).text).toBe('two');
+      expect(countOf(await call('', { expungeEverything: true }))).toBe(7);
+      expect(await store.blobs.list('binary/')).toEqual([]);
+      expect((await send('GET', '/_history')).json().total).toBe(0);
+      expect((await send('GET', '/Basic')).json().total).toBe(0);
+      expect((await put('a', 1)).status).toBe(201);
+    });
+
+    it('refuses what is wrong, and GET', async () => {
+      expectRefusal(await call('', { ...ALL, limit: 0 }), 400, 'parameter-invalid', 'limit');
+      expectRefusal(await call('/Basic', { expungeEverything: true }), 400, 'parameter-unknown', 'expungeEverything');
+      expectRefusal(await call('/Basic/none', ALL), 404, 'not-found');
+      const get = await send('GET', '/$expunge');
+      expectRefusal(get, 405, 'method-not-allowed');
+      expect(get.headers.allow).toBe('POST');
+      const entry = { request: { method: 'POST', url: 'Basic/a/$expunge' }, resource: { resourceType: 'Parameters' } };
+      expectRefusal(await send('POST', '/', transaction(entry)), 400, 'bundle-entry', '$expunge');
+      expect(responsesOf(await send('POST', '/', batch(entry)))[0].status).toBe('200 OK');
+    });
+
+    it('needs its own scope, and to delete', async () => {
+      for (const [scopes, path, status] of [
+        ['system/*.cruds', '', 403],
+        ['__admin.expunge', '', 200],
+        ['__admin', '', 200],
+        ['__admin.expunge', '/Basic/a', 403],
+        ['system/Basic.d', '/Basic/a', 403],
+        ['__admin.expunge system/Basic.d', '/Basic/a', 200],
+        ['__admin.expunge system/Basic.d', '/Basic', 200],
+        ['__admin.expunge system/Basic.d?_id=other', '/Basic', 403],
+        ['__admin.expunge system/Basic.d?_id=other', '/Basic/a', 404],
+        ['__admin.expunge system/Basic.d?_id=a', '/Basic/a', 200],
+      ] as const) {
+        const answer = await call(path, {}, Object.assign(Object.create(server.all), server.as(scopes)));
+        expect(answer.status, `${scopes} ${path} ${answer.text}`).toBe(status);
+      }
+    });
+  });
+
+  describe('DELETE of history (http.html#delete-history)', () => {
+    it('removes all but the current version, or one', async () => {
+      expect((await send('DELETE', '/Basic/a/_history/1')).status).toBe(200);
+      expectRefusal(await send('DELETE', '/Basic/a/_history/1'), 404, 'not-found');
+      expectRefusal(await send('DELETE', '/Basic/a/_history/3'), 412, 'precondition-failed');
+      const answer = await send('DELETE', '/Basic/a/_history');
+      expect([answer.status, answer.json().resourceType]).toEqual([200, 'OperationOutcome']);
+      expect((await send('GET', '/Basic/a/_history')).json().total).toBe(1);
+      expect((await send('DELETE', '/Basic/gone/_history')).status).toBe(200);
+      expect((await send('GET', '/Basic/gone/_history')).json().total).toBe(1);
+      expectRefusal(await send('DELETE', '/Basic/none/_history'), 404, 'not-found');
+      expect((await server.as('system/*.cruds').send('DELETE', '/Basic/a/_history')).status).toBe(403);
+      expectRefusal(await send('POST', '/', transaction({ request: { method: 'DELETE', url: 'Basic/a/_history' } })), 400, 'bundle-entry'); // prettier-ignore
+      const { rest } = (await send('GET', '/metadata')).json();
+      expect(rest[0].operation.map(({ name }: { name: string }) => name)).toContain('expunge');
+    });
+  });
+
+  describe('switched off, as it is by default', () => {
+    const off = scopedServer(store);
+    it('is 405 at every level, and nowhere claimed', async () => {
+      const paths = ['/$expunge', '/Basic/$expunge', '/Basic/a/$expunge', '/Basic/a/_history/1/$expunge'];
+      for (const path of paths) {
+        const answer = await off.all.send('POST', path, { resourceType: 'Parameters' });
+        expect([answer.status, codeOf(answer)], path).toEqual([405, 'method-not-allowed']);
+        expect(answer.text).toContain('admin.expunge');
+      }
+      for (const path of ['/Basic/a/_history', '/Basic/a/_history/1']) {
+        expect((await off.all.send('DELETE', path)).status, path).toBe(405);
+      }
+      expect((await off.all.send('GET', '/metadata')).text).not.toContain('expunge');
+      expect((await off.all.send('GET', '/Basic/a/_history')).json().total).toBe(3);
+      expect(off.defects).toEqual([]);
+    });
+  });
+
+  it('leaves no defects', () => expect(server.defects).toEqual([]));
+}
