@@ -12,6 +12,7 @@ import { printCondition, printSort } from '../search/query/print.js';
 import { utc } from '../search/values/zone.js';
 import type { Explanation, FindQuery, IncludeDirective } from '../store/store.js';
 import { EXIT, messageOf, printable, type Terminal } from './terminal.js';
+import { baseKey } from '../path/own-base.js';
 
 /**
  * `kiln explain-search URL`: what a search is understood as, what the store makes of it, and what it looks at for the
@@ -116,7 +117,13 @@ async function readQueries(
     isContainedType(type) || type === scope.type || counts?.has(type) !== false;
   const types = request.types.filter(isThere);
   const { sort, count, total, include, notes, graph } = request;
-  const page = { sort, count, total, ...(include !== undefined && { include }), ...(base !== '' && { base }) };
+  const page = {
+    sort,
+    count,
+    total,
+    ...(include !== undefined && { include }),
+    ...(base !== '' && { base: baseKey(base) }),
+  };
   checkContainedScope(request, scope);
   const { parts } = readMembership(scope, types, source, services);
   const targets = lookInto(request.contained, narrow(parts, where), tables);

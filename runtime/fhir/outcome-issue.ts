@@ -8,7 +8,12 @@ export interface OutcomeIssue {
   readonly issue: string;
   /** Our stable code. */
   readonly code:
-    'parameter-ignored' | 'parameter-empty' | 'index-not-current' | 'includes-cut' | 'contained-not-searched';
+    | 'parameter-ignored'
+    | 'parameter-empty'
+    | 'index-not-current'
+    | 'includes-cut'
+    | 'contained-not-searched'
+    | 'version-ignored';
   readonly text: string;
   /** Name of the parameter that it is about. */
   readonly parameter?: string;

@@ -12,6 +12,7 @@ import { readReference } from '../path/reference-text.js';
 import { readArguments, valueOf } from './arguments.js';
 import { followGraph, readVersion } from './graph.js';
 import { readNamed, type NamedResource } from './read-argument.js';
+import { baseKey } from '../path/own-base.js';
 
 /** Resources that one document holds. */
 const MOST = 1000;
@@ -53,7 +54,7 @@ function referredBy(composition: Resource, { base }: Call): ReadonlyMap<string, 
     if (!isObject(value)) return;
     const { reference } = value;
     const named = typeof reference === 'string' ? readReference(reference) : undefined;
-    if (named !== undefined && (named.base === undefined || named.base === base)) {
+    if (named !== undefined && (named.base === undefined || named.base === baseKey(base))) {
       const { type, id, version } = named;
       const versionId = version === undefined ? undefined : String(version);
       found.set(`${type}/${id}`, { type, id, ...(versionId !== undefined && { versionId }) });

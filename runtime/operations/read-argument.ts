@@ -5,6 +5,7 @@ import { FhirError } from '../fhir/errors.js';
 import { isId, whyNoId } from '../fhir/id.js';
 import type { Resource } from '../fhir/resource.js';
 import { execute } from '../interactions/execute.js';
+import { belowBase } from '../path/own-base.js';
 
 /** A resource that an argument names, and perhaps one of its versions. */
 export interface NamedResource {
@@ -26,8 +27,7 @@ export interface ReadResource {
  * @throws FhirError `parameter-invalid`
  */
 export function parseNamed(text: string, name: string, call: Call, services: Pick<Services, 'tables'>): NamedResource {
-  const own = `${call.base}/`;
-  const relative = text.startsWith(own) ? text.slice(own.length) : text;
+  const relative = belowBase(text, call.base) ?? text;
   const [type = '', id = '', word, versionId, ...rest] = relative.split('/');
   const hasForm = word === undefined || ((word === '_history' || word === 'version') && versionId !== undefined);
   if (!hasForm || rest.length > 0 || versionId === '' || !services.tables.resourceTypes.includes(type)) {

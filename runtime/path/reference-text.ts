@@ -1,9 +1,11 @@
+import { baseKey } from './own-base.js';
+
 /** The parts of a reference that names a resource by type and id. https://hl7.org/fhir/R5/references.html#literal */
 export interface ReferenceText {
   readonly type: string;
   readonly id: string;
   readonly version?: string;
-  /** Base URL before `Type/id`, without the slash; absent in a relative reference. */
+  /** Base URL before `Type/id`, without the slash, as `baseKey` has it; absent in a relative reference. */
   readonly base?: string;
 }
 
@@ -33,7 +35,7 @@ export function readReference(text: string): ReferenceText | undefined {
   const id = text.slice(idAt + 1, idEnd);
   if (typeAt < 0) return version === undefined ? { type, id } : { type, id, version };
   if (!isBase(text, typeAt)) return undefined;
-  const base = text.slice(0, typeAt);
+  const base = baseKey(text.slice(0, typeAt));
   return version === undefined ? { type, id, base } : { type, id, version, base };
 }
 

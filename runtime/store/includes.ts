@@ -62,14 +62,14 @@ export function* collectIncludes(
   return { included };
 }
 
-/** Those of which a version is named, but which are deleted, or have another where only the current one counts. */
+/** Those of which a version is named that is not the current one, where only that counts. */
 function* findGone(asked: readonly FoundKey[]): Steps<ReadonlySet<string>> {
   const named = asked.filter(({ version }) => version !== undefined);
   if (named.length === 0) return new Set();
   const of = named.map(({ type, id }) => ({ type, id }));
   const current = yield* ask<readonly (StoredVersion | undefined)[]>({ ask: 'read', of, room: Infinity });
   const isGone = ({ version, isCurrentOnly }: FoundKey, stored: StoredVersion | undefined): boolean =>
-    stored?.json === undefined || (isCurrentOnly === true && stored.version !== version);
+    isCurrentOnly === true && (stored?.json === undefined || stored.version !== version);
   return new Set(named.filter((key, i) => isGone(key, current[i])).map(nameOf));
 }
 

@@ -98,8 +98,15 @@ function compileNumber(row: PrimitiveRow): PrimitiveTest {
     return matches(String(value)) && +value >= min && +value <= max;
   };
   if (row.pattern !== DECIMAL || row.min !== undefined || row.max !== undefined) return text;
+  const decimal: PrimitiveTest = (value) => text(value) && isComparable(value as number | Decimal);
   // The text of a double between these never has more digits than the pattern allows.
-  return (value) => (typeof value === 'number' && Math.abs(value) >= 0.1 && Math.abs(value) < 1e18) || text(value);
+  return (value) => (typeof value === 'number' && Math.abs(value) >= 0.1 && Math.abs(value) < 1e18) || decimal(value);
+}
+
+/** Searches compare doubles: a number that none comes near could be stored, but not be found. */
+function isComparable(value: number | Decimal): boolean {
+  const double = Number(value);
+  return Number.isFinite(double) && (double !== 0 || !/^-?[0.]*[1-9]/.test(String(value)));
 }
 
 function matcher(pattern: string): (text: string) => boolean {

@@ -50,9 +50,10 @@ export function isCode(text: string): boolean {
 
 const NOT_BASE64 = /[^A-Za-z0-9+/]/;
 
-/** Base64 without white space. https://hl7.org/fhir/R5/datatypes.html#base64Binary */
-export function isBase64(text: string): boolean {
-  if (text.length % 4 !== 0) return false;
+/** Base64; readers ignore white space in it. https://hl7.org/fhir/R5/datatypes.html#base64Binary */
+export function isBase64(sent: string): boolean {
+  const text = /[ \t\r\n]/.test(sent) ? sent.replace(/[ \t\r\n]+/g, '') : sent;
+  if (text.length === 0 || text.length % 4 !== 0) return false;
   const first = text.search(NOT_BASE64);
   return first < 0 || (first >= text.length - 2 && text.slice(first) === '=='.slice(first - text.length));
 }

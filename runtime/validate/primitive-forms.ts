@@ -30,13 +30,13 @@ const DAY = 'and a day of the calendar';
 
 /** https://hl7.org/fhir/R5/datatypes.html#primitive */
 const PRIMITIVES: Readonly<Record<string, PrimitiveForm>> = {
-  base64Binary: { json: 'a string', text: 'base64 without white space, padded with "="' },
+  base64Binary: { json: 'a string', text: 'base64, padded with "="' },
   boolean: { json: 'true or false', text: 'true or false' },
   canonical: { json: 'a string', text: 'a URL without white space, perhaps with |version' },
   code: { json: 'a string', text: 'words parted by single spaces, none at its ends, no control characters' },
   date: { json: 'a string', text: `YYYY, YYYY-MM or YYYY-MM-DD, ${DAY}` },
   dateTime: { json: 'a string', text: `YYYY, YYYY-MM, YYYY-MM-DD or YYYY-MM-DDThh:mm:ss with Z or +zz:zz, ${DAY}` },
-  decimal: { json: 'a number', text: 'up to 18 digits before and 17 after the point' },
+  decimal: { json: 'a number', text: 'up to 18 digits before and 17 after the point, between 1e-307 and 1e308 or 0' },
   id: { json: 'a string', text: '1 to 64 letters, digits, "-" and "."' },
   instant: { json: 'a string', text: `YYYY-MM-DDThh:mm:ss with Z or +zz:zz, ${DAY}` },
   integer: { json: 'a number', text: 'a whole number of 32 bits, without point and exponent' },

@@ -32,7 +32,9 @@ describe('native tests say what the patterns of the rows say', () => {
     const whole = new RegExp(`^(?:${row.pattern ?? '[\\s\\S]*'})$`, 'u');
     fc.assert(
       fc.property(textNear(row), (text) => {
-        expect(isValid(row.name, text)).toBe(whole.test(text) && obeysTheRest(row, text));
+        // White space in base64 is no part of it (R04).
+        const own = row.name === 'base64Binary' ? text.replace(/[ \t\r\n]+/g, '') : text;
+        expect(isValid(row.name, text)).toBe(whole.test(own) && obeysTheRest(row, own));
       }),
       { numRuns: 1000 },
     );
@@ -99,7 +101,7 @@ describe('long text', () => {
     };
     for (const [type, text] of Object.entries({ ...long, uri: 'x'.repeat(5e6) })) {
       expect(isValid(type, text)).toBe(true);
-      expect(isValid(type, `${text} `)).toBe(false);
+      expect(isValid(type, `${text} `)).toBe(type === 'base64Binary');
     }
     for (const { name } of tables.primitives) expect(() => isValid(name, '1'.repeat(5e6))).not.toThrow();
   });

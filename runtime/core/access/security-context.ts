@@ -11,6 +11,7 @@ import { isFound, isIndexCurrent } from './index-visibility.js';
 import { liveVersion } from '../write/preconditions.js';
 import { readStored } from '../read-stored.js';
 import type { Services } from '../services.js';
+import { baseKey } from '../../path/own-base.js';
 
 /** Who looks. */
 export type Looking = Pick<Call, 'principal' | 'base' | 'signal'>;
@@ -65,5 +66,5 @@ function contextOf({ securityContext }: Resource, { base }: Looking): ResourceKe
   if (securityContext === undefined) return 'none';
   const text = isObject(securityContext) ? securityContext['reference'] : undefined;
   const named = typeof text === 'string' ? readReference(text) : undefined;
-  return named === undefined || (named.base !== undefined && named.base !== base) ? 'nowhere' : named;
+  return named === undefined || (named.base !== undefined && named.base !== baseKey(base)) ? 'nowhere' : named;
 }

@@ -8,6 +8,7 @@ import { codesOf } from '../../search/parse/unknown-parameter.js';
 import { textBudget } from '../../search/text/parse-words.js';
 import type { SearchInput, SearchServices } from './search-input.js';
 import type { SearchSettings } from './search-settings.js';
+import { baseKey } from '../../path/own-base.js';
 
 /** How the criteria of a search are read. */
 export interface SearchContext {
@@ -32,7 +33,7 @@ export function searchContext(
     isResourceType: definitions.isResourceType,
     zone,
     now,
-    ...(base !== '' && { baseUrl: base }),
+    ...(base !== '' && { baseUrl: baseKey(base) }),
     maxAlternatives: isPosted ? settings.postValues : settings.values,
     text: textBudget(),
   };

@@ -28,6 +28,7 @@ import { readSearchRequest, type SearchRequest } from './search-request.js';
 import type { Services } from '../services.js';
 import { unindexedQuestions, unindexedText } from './unindexed-warnings.js';
 import type { Matches, WriteView } from '../write/write-plan.js';
+import { belowBase } from '../../path/own-base.js';
 
 /** A search that decides which resource a write or a reference is about. */
 export interface Criteria {
@@ -155,7 +156,7 @@ async function checkCurrent(
  * @throws FhirError `parameter-invalid` where it is not encoded well, or lies below another base
  */
 export function splitQuery(text: string, base: string): { readonly type?: string; readonly params: URLSearchParams } {
-  const local = base !== '' && text.startsWith(`${base}/`) ? text.slice(base.length + 1) : text;
+  const local = belowBase(text, base) ?? text;
   const [root] = /^[a-z][a-z0-9+.-]*:\/\/[^?]*/i.exec(local) ?? [];
   if (root !== undefined) {
     const own = base === '' ? '' : `, ${base}`;

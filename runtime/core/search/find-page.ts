@@ -10,6 +10,7 @@ import type { SearchConstraints } from './search-constraints.js';
 import { narrow } from './search-parts.js';
 import type { SearchRequest } from './search-request.js';
 import type { Services } from '../services.js';
+import { baseKey } from '../../path/own-base.js';
 
 /**
  * A page of what fulfils all criteria; hierarchies that they name are followed first, within the same time.
@@ -34,7 +35,7 @@ export async function findPage(
         ? lookInto(contained, narrow(parts, await resolveCriteria(criteria, source)), tables)
         : await bounds.targets(parts, source);
     try {
-      const asked = { ...query, ...(base !== '' && { base }) };
+      const asked = { ...query, ...(base !== '' && { base: baseKey(base) }) };
       return await find(targets, asked, within, store);
     } catch (error) {
       throw error instanceof FhirError && error.code === 'too-costly'

@@ -9,6 +9,7 @@ import { findAll } from './find-all.js';
 import { hasChain, intoContained } from './contained-chains.js';
 import { resolveMembership, type MembershipBudget, type MembershipSource } from './resolve-members.js';
 import type { Services } from '../services.js';
+import { baseKey } from '../../path/own-base.js';
 
 /** Where hierarchies are followed, and members looked up. Of the base absolute references are as good as relative ones. */
 export interface HierarchySource extends Pick<Services, 'extract' | 'tables'>, MembershipSource {
@@ -138,7 +139,7 @@ function parentsOf({ type, json }: StoredVersion, by: string, { extract, base }:
 }
 
 function testsOf(type: string, ids: Iterable<string>, { base }: HierarchySource) {
-  return [...ids].flatMap((id) => localTests({ types: [type], id }, base === '' ? undefined : base));
+  return [...ids].flatMap((id) => localTests({ types: [type], id }, base === '' ? undefined : baseKey(base)));
 }
 
 function tooMuch({ direction, type, ids }: Hierarchy, what: string): FhirError {

@@ -6,6 +6,7 @@ import { dateInterval } from '../../search/values/date-interval.js';
 import type { Zone } from '../../search/values/zone.js';
 import type { FindQuery, Store } from '../../store/store.js';
 import { findAll } from './find-all.js';
+import { baseKey } from '../../path/own-base.js';
 
 /** Where Lists, Groups and CareTeams are looked up. */
 export interface MembershipSource {
@@ -94,7 +95,7 @@ function formerOf(
   for (const entry of (content[entries] as readonly Json[] | undefined) ?? []) {
     const named = (entry[reference] as Json | undefined)?.['reference'];
     const read = typeof named === 'string' ? readReference(named) : undefined;
-    if (read === undefined || read.type !== type || (read.base !== undefined && read.base !== base)) continue;
+    if (read === undefined || read.type !== type || (read.base !== undefined && read.base !== baseKey(base))) continue;
     const isGone = gone !== undefined && entry[gone] === true;
     const time = period === undefined ? undefined : (entry[period] as Json | undefined);
     (isGone || !holds(time, now, zone) ? former : active).add(read.id);

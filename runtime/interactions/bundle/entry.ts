@@ -5,6 +5,7 @@ import type { Conditions } from '../../core/call.js';
 import type { EntryRoute } from '../../core/services.js';
 import type { Services } from '../../core/services.js';
 import { entryPath, inEntry } from './entry-error.js';
+import { baseKey } from '../../path/own-base.js';
 
 /** When an entry is executed: those of a lower phase before those of a higher. https://hl7.org/fhir/R5/http.html#trules */
 export enum Phase {
@@ -89,8 +90,9 @@ export function readEntry(value: JsonValue, index: number, base: string, { entri
 
 /** The path and query of a URL, with a slash before; undefined: it lies under another base. */
 function relativeUrl(url: string, base: string): string | undefined {
-  if (base !== '' && url.startsWith(base)) {
-    const rest = url.slice(base.length);
+  const [key, own] = [baseKey(url), baseKey(base)];
+  if (base !== '' && key.startsWith(own)) {
+    const rest = key.slice(own.length);
     if (rest === '' || rest.startsWith('/') || rest.startsWith('?')) return rest.startsWith('/') ? rest : `/${rest}`;
   }
   if (/^[a-z][a-z0-9+.-]*:|^\/\//i.test(url)) return undefined;

@@ -19,6 +19,7 @@ import { scopeOf, type SearchScope } from '../../core/search/search-scope.js';
 import { includeViews, matchViews } from '../../core/search/search-views.js';
 import { checkEffect, openWalk, sealWalk, type Walk } from '../../core/search/search-walk.js';
 import { TYPES } from '../../core/search/read-types.js';
+import { versionedChainWarnings } from '../../core/search/versioned-chains.js';
 import type { Services } from '../../core/services.js';
 import { unindexedWarnings } from '../../core/search/unindexed-warnings.js';
 import { renderPage } from '../../core/search/render-page.js';
@@ -98,6 +99,7 @@ export async function search(call: Call, services: Services): Promise<Reply> {
       ...(request.contained === undefined
         ? []
         : await containedCutWarnings(call.principal.access, services, call.signal)),
+      ...(await versionedChainWarnings(request.criteria, page.versions, services)),
       ...(await containedChainWarnings(request.beyond ?? [], call.principal.access, services, call.signal)),
       ...(await unindexedWarnings(asked, types, call.principal.access, services, call.signal)),
     ],

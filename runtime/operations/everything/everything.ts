@@ -29,6 +29,7 @@ import { allFoci, FIRST_MEMBER, memberFoci, singleFocus, type Foci } from './foc
 import { membersOfRecord, type Focus } from './members.js';
 import { readReferred, referredFrom } from './referred.js';
 import { digestOf, nextLink, openWalk, pathOf, type AskedRecord, type Position, type Walk } from './walk.js';
+import { baseKey } from '../../path/own-base.js';
 
 /** Encounters of one episode of care whose compartments belong to its record. */
 const MOST_ENCOUNTERS = 500;
@@ -171,7 +172,7 @@ class RecordReader {
     });
     await checkConstraintIndexes(this.access.constraints, services);
     if (seen.length === 0) return undefined;
-    const query = { parts: seen, sort: [], count, total: 'none', base: call.base } as const;
+    const query = { parts: seen, sort: [], count, total: 'none', base: baseKey(call.base) } as const;
     const page = await services.store.findMultiType(after === undefined ? query : { ...query, after }, signal);
     this.versions.push(...page.versions);
     this.complete = Math.min(this.complete, page.complete);

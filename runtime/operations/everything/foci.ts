@@ -3,6 +3,7 @@ import type { Services } from '../../core/services.js';
 import { isObject, type Resource } from '../../fhir/resource.js';
 import { readReference } from '../../path/reference-text.js';
 import type { StoredVersion } from '../../store/store.js';
+import { baseKey } from '../../path/own-base.js';
 
 /** The resources whose records an answer holds, one after the other. */
 export interface Foci {
@@ -56,7 +57,7 @@ export function memberFoci(
   const ids = members.flatMap(({ entity }) => {
     const text = isObject(entity) ? entity['reference'] : undefined;
     const named = typeof text === 'string' ? readReference(text) : undefined;
-    return named?.type === type && (named.base === undefined || named.base === base) ? [named.id] : [];
+    return named?.type === type && (named.base === undefined || named.base === baseKey(base)) ? [named.id] : [];
   });
   const distinct = [...new Set(ids)];
   return {

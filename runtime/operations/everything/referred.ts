@@ -4,6 +4,7 @@ import type { Services } from '../../core/services.js';
 import { withinReach, type Reach } from '../../auth/scopes/reach.js';
 import type { StoredVersion } from '../../store/store.js';
 import { sinceCondition, type RecordFilter } from './members.js';
+import { belowBase } from '../../path/own-base.js';
 
 /** A resource that another refers to; with a version where the reference names one. */
 export interface ReferredKey {
@@ -29,7 +30,7 @@ export function referredFrom(
   const found = new Map<string, ReferredKey>();
   for (const text of texts) {
     for (const [, name, url = ''] of text.matchAll(REFERENCE)) {
-      const relative = base !== '' && url.startsWith(`${base}/`) ? url.slice(base.length + 1) : url;
+      const relative = belowBase(url, base) ?? url;
       const [, type = '', id = '', version] = TARGET.exec(relative) ?? [];
       if (type === '' || !isWanted(type) || (name === 'url' && type !== 'Binary')) continue;
       const key = version === undefined ? `${type}/${id}` : `${type}/${id}/${version}`;

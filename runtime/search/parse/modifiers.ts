@@ -3,7 +3,7 @@ import { ownMember } from '../../fhir/own-member.js';
 import { placesOf } from '../places/place-rows.js';
 import { PREFIXES } from '../query/intervals.js';
 import { HIERARCHY_MODIFIERS, takesHierarchies, type HierarchyContext } from './parse-hierarchy.js';
-import { VALUE_PARSERS } from './parse-value.js';
+import { isCanonical, VALUE_PARSERS } from './parse-value.js';
 import { isWords, takesWords, TEXT_MODIFIERS } from './text-modifiers.js';
 
 /** Modifiers of what is no index entry but the head of the resource itself. */
@@ -29,8 +29,11 @@ export function modifiersOf(
   if (own !== undefined) return own;
   const parsed = Object.keys(VALUE_PARSERS[type] ?? {}).filter((modifier) => modifier !== '');
   const followed = hierarchy !== undefined && takesHierarchies(row, hierarchy) ? HIERARCHY_MODIFIERS : [];
+  const versions = isCanonical(row) ? ['below'] : [];
   const texts = TEXT_MODIFIERS.filter((modifier) => takesWords(row, modifier));
-  return ['missing', ...parsed, ...texts, ...followed].filter((modifier) => admitsModifier(row, modifier));
+  return ['missing', ...parsed, ...texts, ...new Set([...versions, ...followed])].filter((modifier) =>
+    admitsModifier(row, modifier),
+  );
 }
 
 /** Whether the definition of a stored parameter admits a modifier; what is built in admits what works with its type. */

@@ -9,7 +9,15 @@ import { isMembership, parseMembership } from './members.js';
 import { admitsModifier, HEAD_MODIFIERS, modifiersOf, prefixesOf } from './modifiers.js';
 import { isDirection, joinHierarchies, parseHierarchy } from './parse-hierarchy.js';
 import { splitPrefix } from '../query/intervals.js';
-import { LATER, plainParser, VALUE_PARSERS, type ValueParser, type ValueRow } from './parse-value.js';
+import {
+  LATER,
+  canonicalBelow,
+  isCanonical,
+  plainParser,
+  VALUE_PARSERS,
+  type ValueParser,
+  type ValueRow,
+} from './parse-value.js';
 import type { Criterion, WordsTest } from '../query/query.js';
 import { clip, quote } from './quote.js';
 import { compositeTests, invalid, missing, readValue, toCondition } from './read-value.js';
@@ -58,6 +66,12 @@ export function parsePlain(
   if (row.type === 'composite') {
     if (modifier !== '') throw wrongModifier(label, modifier, row, context);
     return { param: code, composite: parts.map((part) => compositeTests(label, part, row, context, plainParser)) };
+  }
+  if (modifier === 'below' && isCanonical(row)) {
+    return toCondition(
+      code,
+      parts.flatMap((part) => readValue(label, part, () => canonicalBelow(part))),
+    );
   }
   if (row.type === 'reference' && isDirection(modifier) && context.hierarchy !== undefined) {
     const all = { ...context, ...context.hierarchy };

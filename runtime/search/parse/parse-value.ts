@@ -2,7 +2,7 @@ import type { ComponentRow, SearchRow, SearchType } from '../../contract/search.
 import { isId } from '../../fhir/id.js';
 import { readReference } from '../../path/reference-text.js';
 import { dateInterval } from '../values/date-interval.js';
-import { fold } from '../values/fold.js';
+import { foldString } from '../values/fold.js';
 import { canonicalUnit, toCanonical } from '../values/ucum/canonical.js';
 import { UCUM } from '../values/quantity.js';
 import type { Zone } from '../values/zone.js';
@@ -113,7 +113,7 @@ export const LATER: Readonly<Partial<Record<SearchType, Readonly<Record<string, 
 
 /** A text as strings are compared, without escapes. @throws ValueError where nothing of it is */
 export function folded(text: string): string {
-  const plain = fold(text);
+  const plain = foldString(text);
   if (plain === '') throw new ValueError('has nothing to compare: letters or digits are needed');
   return plain;
 }
@@ -129,13 +129,16 @@ export function tokenTest(text: string): TokenTest {
   return second === '' ? { is: 'token', system: first } : { is: 'token', system: first, code: second };
 }
 
+/** Types whose values are mere strings: `version`, `lot-number`, and the value of a ContactPoint. */
+const TEXTS: ReadonlySet<string> = new Set(['string', 'ContactPoint']);
+
 /**
- * What is a mere string (`version`, `lot-number`) is compared without case, of which codes and identifiers keep theirs:
- * "if the underlying datatype is string then the search is not case sensitive".
+ * A mere string is compared without case; codes and identifiers keep theirs: "if the underlying datatype is string then the
+ * search is not case sensitive". https://hl7.org/fhir/R5/search.html#token
  */
 function inAnyCase(test: TokenTest, { paths }: ValueRow): ValueTest {
   const types = paths.flatMap((path) => path.types);
-  if (!test.code || types.length === 0 || types.some((type) => type !== 'string')) return test;
+  if (!test.code || types.length === 0 || types.some((type) => !TEXTS.has(type))) return test;
   return anyCase('token-any-case', test);
 }
 
@@ -225,6 +228,28 @@ function referenceTests(text: string, row: ValueRow, { isResourceType, baseUrl }
   if (base === undefined || base === baseUrl) return localTests(place, baseUrl);
   // A canonical may have the form of an address.
   return [{ is: 'reference', ...place, base }, canonicalTest(named, undefined)];
+}
+
+/** Whether a parameter holds canonicals alone, whose versions `:below` compares. */
+export function isCanonical({ type, paths }: Pick<SearchRow, 'type' | 'paths'>): boolean {
+  const types = paths.flatMap((path) => path.types);
+  return type === 'reference' && types.length > 0 && types.every((each) => each === 'canonical' || each === 'uri');
+}
+
+/**
+ * `:below` on a canonical: `url|1` is found as `url|1`, `url|1.2` and so on; a URL without version is found with all.
+ * https://hl7.org/fhir/R5/search.html#versions
+ */
+export function canonicalBelow(text: string): readonly ValueTest[] {
+  const [url = '', version = '', ...more] = splitAt(text, '|').map(unescape);
+  if (url === '' || more.length > 0) throw new ValueError('is a canonical URL, perhaps with |version');
+  const test = { is: 'reference', url } as const;
+  return version === ''
+    ? [test]
+    : [
+        { ...test, version },
+        { ...test, versionPrefix: `${version}.` },
+      ];
 }
 
 /** The same with the type as modifier, which the value may repeat. `row.targets` has that type alone. */

@@ -246,6 +246,7 @@ function isReference(entry: ReferenceEntry, test: ReferenceTest): boolean {
   if (test.id !== undefined && (id !== test.id || base !== test.base)) return false;
   if (test.url !== undefined && url !== test.url) return false;
   if (test.version !== undefined && version !== test.version) return false;
+  if (test.versionPrefix !== undefined && version?.startsWith(test.versionPrefix) !== true) return false;
   return test.fragment === undefined || fragment === test.fragment;
 }
 

@@ -91,6 +91,8 @@ export interface ReferenceTest {
   readonly base?: string;
   /** A version that the reference has to name; absent: any, or none. */
   readonly version?: string;
+  /** What the version begins with; it is not empty. */
+  readonly versionPrefix?: string;
   /** Canonical or other URL without version and fragment. */
   readonly url?: string;
   readonly fragment?: string;

@@ -49,10 +49,10 @@ function timeInterval(text: string, midnight: number, zone: Zone): Interval | un
   let at = 16;
   if (text.charCodeAt(at) === COLON) {
     const second = digits(text, 17, 2);
-    // 60 is a leap second: the first of the next minute, for want of a better place.
     if (second < 0 || second > 60) return undefined;
-    wallTime += second * 1000;
-    width = 1000;
+    // 60 is a leap second: the end of its own minute, so that it belongs to its own day.
+    wallTime += second === 60 ? 59_999 : second * 1000;
+    width = second === 60 ? 1 : 1000;
     at = 19;
     if (text.charCodeAt(at) === DOT) {
       const start = ++at;

@@ -9,14 +9,14 @@ type Ends = Partial<Interval>;
 /**
  * Entries of date parameters. https://hl7.org/fhir/R5/search.html#date
  *
- * A Period without a start or an end is open there; one whose end lies before its start gives no entry. Of a Timing
+ * A Period without a start or an end is open there; one whose end lies before its start counts as the time between the two. Of a Timing
  * "only the outer limits matter": one interval around its events and `boundsPeriod`; bounds that are a Duration or a
  * Range hang nowhere in time and give nothing.
  */
 export const dateConverters: Converters = {
   date: moment,
   dateTime: moment,
-  instant: moment,
+  instant,
   Period: (target) => (value, harvest) => {
     const ends = periodEnds(objectOf(value), target);
     if (ends !== undefined) harvest.out.push(dateEntry(target.param, ends));
@@ -34,6 +34,14 @@ function moment({ param, zone }: Target): Visit<Harvest> {
   };
 }
 
+/** A point in time of no width, however exactly it is written. https://hl7.org/fhir/R5/search.html#date */
+function instant({ param, zone }: Target): Visit<Harvest> {
+  return (value, { out }) => {
+    const interval = typeof value === 'string' ? dateInterval(value, zone) : undefined;
+    if (interval !== undefined) out.push({ kind: 'date', param, low: interval.low, high: interval.low });
+  };
+}
+
 function dateEntry(param: string, { low, high }: Ends): DateEntry {
   if (low === undefined) return high === undefined ? { kind: 'date', param } : { kind: 'date', param, high };
   return high === undefined ? { kind: 'date', param, low } : { kind: 'date', param, low, high };
@@ -41,20 +49,14 @@ function dateEntry(param: string, { low, high }: Ends): DateEntry {
 
 function periodEnds(period: Readonly<Record<string, unknown>> | undefined, { zone }: Target): Ends | undefined {
   if (period === undefined) return undefined;
-  const { start, end } = period;
-  const ends: { low?: number; high?: number } = {};
-  if (typeof start === 'string') {
-    const interval = dateInterval(start, zone);
-    if (interval === undefined) return undefined;
-    ends.low = interval.low;
-  }
-  if (typeof end === 'string') {
-    const interval = dateInterval(end, zone);
-    if (interval === undefined) return undefined;
-    ends.high = interval.high;
-  }
-  if (ends.low === undefined && ends.high === undefined) return undefined;
-  return ends.low !== undefined && ends.high !== undefined && ends.low > ends.high ? undefined : ends;
+  const read = (text: unknown): Interval | undefined =>
+    typeof text === 'string' ? dateInterval(text, zone) : undefined;
+  const [first, last] = [read(period['start']), read(period['end'])];
+  if (typeof period['start'] === 'string' && first === undefined) return undefined;
+  if (typeof period['end'] === 'string' && last === undefined) return undefined;
+  if (first === undefined && last === undefined) return undefined;
+  if (first !== undefined && last !== undefined && first.low > last.high) return { low: last.low, high: first.high };
+  return { ...(first !== undefined && { low: first.low }), ...(last !== undefined && { high: last.high }) };
 }
 
 function timingEnds(value: unknown, target: Target): Ends | undefined {

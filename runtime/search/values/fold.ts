@@ -17,6 +17,18 @@ export function fold(text: string): string {
   return plain && before !== SPACE ? lower : collapse(lower);
 }
 
+/**
+ * A string as searches compare it: folded, and without punctuation. Idempotent. "Punctuation and non-significant whitespace
+ * (e.g. repeated space characters, tab vs space) SHOULD also be ignored". https://hl7.org/fhir/R5/search.html#string
+ */
+export function foldString(text: string): string {
+  const folded = fold(text);
+  return PUNCTUATION.test(folded) ? fold(folded.replace(ALL_PUNCTUATION, '')) : folded;
+}
+
+const PUNCTUATION = /[^a-z0-9 ]/u;
+const ALL_PUNCTUATION = /\p{P}/gu;
+
 const SPACE = 32;
 const DELETE = 127;
 const LAST_ASCII = 127;

@@ -1,7 +1,7 @@
 import type { Visit } from '../../path/visit.js';
 import type { IndexEntry } from '../entry.js';
 import type { Converter, Converters, Harvest, Target } from './converter.js';
-import { fold } from './fold.js';
+import { fold, foldString } from './fold.js';
 import { objectOf } from './json.js';
 
 /**
@@ -65,7 +65,7 @@ function pushParts(out: IndexEntry[], param: string, value: unknown, names: read
 }
 
 function pushString(out: IndexEntry[], param: string, text: string): void {
-  const folded = fold(text);
-  // Text of nothing but white space or marks is nothing to search by.
-  if (folded !== '') out.push({ kind: 'string', param, text, folded });
+  const folded = foldString(text);
+  // Text of nothing but white space or marks is nothing to search by; punctuation alone is there, and found by :exact.
+  if (folded !== '' || fold(text) !== '') out.push({ kind: 'string', param, text, folded });
 }

@@ -3,6 +3,7 @@ import type { Resource } from '../../../fhir/resource.js';
 import type { IndexEntry } from '../../../search/entry.js';
 import { ITSELF } from '../compartment.js';
 import type { CompartmentRule } from './read-graph.js';
+import { baseKey } from '../../../path/own-base.js';
 
 /** Reads the compartments that a resource is in. */
 export type CompartmentsOf = (resource: Resource, row: CompartmentRow) => ReadonlySet<string>;
@@ -19,12 +20,13 @@ export function compartmentsOf(
   entries: readonly IndexEntry[],
   base: string,
 ): ReadonlySet<string> {
+  const own = baseKey(base);
   const codes = members[resource.resourceType] ?? [];
   const found = new Set<string>();
   if (codes.includes(ITSELF) && typeof resource.id === 'string') found.add(resource.id);
   for (const entry of entries) {
     if (entry.kind !== 'reference' || !codes.includes(entry.param)) continue;
-    if (entry.type === type && entry.id !== undefined && (entry.base ?? base) === base) found.add(entry.id);
+    if (entry.type === type && entry.id !== undefined && (entry.base ?? own) === own) found.add(entry.id);
   }
   return found;
 }

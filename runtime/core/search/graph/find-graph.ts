@@ -9,6 +9,7 @@ import type { Call } from '../../call.js';
 import { readStored } from '../../read-stored.js';
 import type { Services } from '../../services.js';
 import { GRAPH } from './read-graph.js';
+import { baseKey } from '../../../path/own-base.js';
 
 /** Longest name, in characters. */
 const LONGEST = 2048;
@@ -37,7 +38,7 @@ function conditionOf(named: string, base: string): Condition {
   if (named.length > LONGEST) throw wrong(`has ${named.length} characters, and may have ${LONGEST}`);
   if (isId(named)) return { ids: [named] };
   const read = readReference(named);
-  if (read !== undefined && (read.base === undefined || read.base === base)) {
+  if (read !== undefined && (read.base === undefined || read.base === baseKey(base))) {
     if (read.type !== GRAPH) throw wrong(`names a ${GRAPH}, not ${quote(named)}`);
     if (read.version === undefined) return { ids: [read.id] };
     throw wrong(`goes by the current version of a ${GRAPH}, not by ${quote(named)}`);

@@ -24,6 +24,7 @@ import type { Services } from '../../services.js';
 import { findGraph } from './find-graph.js';
 import type { FollowPath } from './graph-path.js';
 import { ANY, GRAPH, readGraph, REF, standsAt, type GraphLink, type GraphNode } from './read-graph.js';
+import { baseKey } from '../../../path/own-base.js';
 
 type Signal = AbortSignal | undefined;
 
@@ -238,7 +239,7 @@ function planPath(
         for (const text of followPath(content)) {
           const read = readReference(text);
           if (read === undefined || !reaches.has(read.type)) continue;
-          if (read.base !== undefined && read.base !== call.base) continue;
+          if (read.base !== undefined && read.base !== baseKey(call.base)) continue;
           byType.set(read.type, (byType.get(read.type) ?? new Set()).add(read.id));
         }
       }

@@ -1,5 +1,6 @@
 import { FhirError } from '../../../fhir/errors.js';
 import { nearest } from '../../../fhir/nearest.js';
+import { belowBase } from '../../../path/own-base.js';
 
 /** A relative URL with a query, which can only be a conditional reference. */
 const RELATIVE_SEARCH = /^[A-Za-z]*\?/;
@@ -16,7 +17,7 @@ export function criteriaOfReference(
   resourceTypes: readonly string[],
   place: () => string,
 ): string | undefined {
-  const local = base !== '' && text.startsWith(`${base}/`) ? text.slice(base.length + 1) : text;
+  const local = belowBase(text, base) ?? text;
   const type = local.slice(0, local.indexOf('?'));
   if (resourceTypes.includes(type)) return local;
   if (!RELATIVE_SEARCH.test(local)) return undefined;

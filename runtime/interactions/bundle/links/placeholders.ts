@@ -2,6 +2,7 @@ import { FhirError } from '../../../fhir/errors.js';
 import { readReference } from '../../../path/reference-text.js';
 import { Phase, type Entry } from '../entry.js';
 import { entryPath } from '../entry-error.js';
+import { baseKey, belowBase } from '../../../path/own-base.js';
 
 /** Names by which entries refer to each other's resources before the server assigns ids. */
 export interface Placeholders {
@@ -75,7 +76,8 @@ export function collectPlaceholders(entries: readonly Entry[], base: string): Pl
       const versioned = exact(name, from);
       // A version on this server exists already and is no link. The version that a new resource will get is unknown to the
       // client, so a reference with a version of it refers to the resource.
-      const isLocal = name.startsWith(`${base}/`) || (versioned !== undefined && ownNames.get(versioned) === name);
+      const isLocal =
+        belowBase(name, base) !== undefined || (versioned !== undefined && ownNames.get(versioned) === name);
       return isLocal ? undefined : versioned;
     },
   };
@@ -83,7 +85,7 @@ export function collectPlaceholders(entries: readonly Entry[], base: string): Pl
 
 /** Lower case for URNs: UUIDs are case-insensitive. RFC 9562, 4 */
 function keyOf(url: string): string {
-  return isUrn(url) ? url.toLowerCase() : url;
+  return isUrn(url) ? url.toLowerCase() : baseKey(url);
 }
 
 /** The name that a created resource had at its source. */

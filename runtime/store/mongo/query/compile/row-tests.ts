@@ -107,8 +107,12 @@ function byOf({ url }: ReferenceTest): 'url' | undefined {
   return url === undefined ? undefined : 'url';
 }
 
-function referenceTest({ types, id, base, version, url, fragment }: ReferenceTest): FieldTests {
-  const more = { ...equal('version', version), ...equal('fragment', fragment) };
+function referenceTest({ types, id, base, version, versionPrefix, url, fragment }: ReferenceTest): FieldTests {
+  const more = {
+    ...equal('version', version),
+    ...(versionPrefix !== undefined && { version: { range: prefixRange(versionPrefix) } }),
+    ...equal('fragment', fragment),
+  };
   if (url !== undefined) {
     // What has a URL here has no place.
     if (id !== undefined) return { to: { in: [] } };

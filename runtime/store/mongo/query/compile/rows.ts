@@ -1,6 +1,6 @@
 import type { Document } from 'mongodb';
 
-import { fold } from '../../../../search/values/fold.js';
+import { fold, foldString } from '../../../../search/values/fold.js';
 import { entryAccess, type Access } from '../plan/access.js';
 import { endsOf, hasBound, hullOf, isClosed, lower, upper, type Hull } from '../plan/hull.js';
 import { NONE, type Compiled } from './compiled.js';
@@ -83,7 +83,7 @@ function keysOf(kind: RowTests['kind'], fields: FieldTests): Keys | undefined {
 
 /** What a text can be folded to: as ours are, or less. */
 function foldedOf(texts: readonly Value[]): string[] {
-  return [...new Set(texts.map(String).flatMap((text) => [fold(text), text.toLowerCase(), text]))];
+  return [...new Set(texts.map(String).flatMap((text) => [foldString(text), fold(text), text.toLowerCase(), text]))];
 }
 
 function toMatchOf(values: readonly Value[]): Document {

@@ -8,7 +8,7 @@ import type {
   ValueTest,
 } from '../../../../search/query/query.js';
 import { separatorsOf, urisAbove } from '../../../../search/query/uri.js';
-import { identifierShape, referenceShape } from '../links/reference-shape.js';
+import { identifierShape, referenceShape, versionPrefixShape } from '../links/reference-shape.js';
 import type { Bound, RowTest, Shape } from './shape.js';
 import * as shapes from './shapes.js';
 import type { Sql, Value } from './sql.js';
@@ -204,7 +204,7 @@ function quantityTests(test: QuantityTest, { term }: Names, one: One): readonly 
 }
 
 function referenceTests(test: ReferenceTest, { term }: Names, one: One): readonly RowTest[] {
-  const { types, id, base, version, url, fragment } = test;
+  const { types, id, base, version, versionPrefix, url, fragment } = test;
   // What is absent is stored as an empty text.
   if ([id, version, url, fragment].includes('')) return [];
   const baseNumber = base === undefined ? 0 : term(base);
@@ -219,11 +219,10 @@ function referenceTests(test: ReferenceTest, { term }: Names, one: One): readonl
   const given = asked.filter((each): each is [string, Value] => each[1] !== undefined);
   const numbers = types?.map(term).filter((number) => number !== undefined) ?? [];
   if (types !== undefined && numbers.length === 0) return [];
-  const shape = referenceShape(
-    given.map(([name]) => name),
-    numbers.length,
-  );
-  return one(shape, ...given.map(([, value]) => value), ...numbers);
+  const columns = given.map(([name]) => name);
+  const values = [...given.map(([, value]) => value), ...numbers];
+  if (versionPrefix !== undefined) return one(versionPrefixShape(columns, numbers.length), ...values, versionPrefix);
+  return one(referenceShape(columns, numbers.length), ...values);
 }
 
 function identifierTests(

@@ -38,6 +38,22 @@ export function referenceShape(columns: readonly string[], types: number): Shape
   return types > 1 ? shape : { ...shape, equal: types === 0 ? columns : [...columns, 'target_type'] };
 }
 
+/** The same, whose version begins with a text: the last value, after the types. */
+export function versionPrefixShape(columns: readonly string[], types: number): Shape {
+  const { name, predicate, accesses, table: of } = referenceShape(columns, types);
+  const place = 1 + columns.length + types;
+  const begins =
+    (test: (row: Sql, values: Values) => Sql) =>
+    (row: Sql, values: Values): Sql =>
+      sql`${test(row, values)} AND substr(${column(row, 'target_version')}, 1, length(${values(place)})) = ${values(place)}`;
+  return {
+    name: `${name} of versions`,
+    table: of,
+    predicate: begins(predicate!),
+    accesses: accesses.map((access) => ({ ...access, rest: begins(access.rest!) })),
+  };
+}
+
 /**
  * References that name a resource of this server by type and id: parameter, id, type.
  *
