@@ -26,7 +26,7 @@ export type Patchers = { readonly [F in SentPatch['format']]?: Patcher<F> };
 export const JSON_PATCHER: Patchers = {
   async json(resource, { patch }, { nesting, resource: size }) {
     const { applyJsonPatch } = await import('../../path/patch/json/json-patch.js');
-    return applyJsonPatch(resource, patch, { maxDepth: nesting, maxCopied: size });
+    return applyJsonPatch(resource, patch, { maxDepth: nesting, maxCopied: size, hasFhirLists: true });
   },
 };
 

@@ -42,10 +42,15 @@ export function replySearchBundle(bundle: SearchBundle): Reply {
     entries.push(`{"resource":${JSON.stringify(issuesOutcome(notes))},"search":{"mode":"outcome"}}`);
   }
   const head =
-    `{"resourceType":"Bundle","meta":{"lastUpdated":"${formatInstant(page.complete)}"},"type":"searchset",` +
+    `{"resourceType":"Bundle",${writeMeta(page.complete)}"type":"searchset",` +
     `${total === undefined ? '' : `"total":${total},`}"link":${JSON.stringify(links)}`;
   if (entries.length === 0) return { status: 200, json: `${head}}` };
   return replyBundle({ head: `${head},"entry":[`, entries, tail: ']}' });
+}
+
+/** The `meta` of a Bundle with a comma behind it. A store that nothing was ever written to knows no instant; there is none. */
+export function writeMeta(complete: number): string {
+  return complete <= 0 ? '' : `"meta":{"lastUpdated":"${formatInstant(complete)}"},`;
 }
 
 /** https://hl7.org/fhir/R5/valueset-search-entry-mode.html */

@@ -1,4 +1,5 @@
 import { isAssignedId } from '../../fhir/id.js';
+import { writeMeta } from '../../core/search/search-bundle.js';
 import { formatInstant } from '../../fhir/instant.js';
 import type { StoredVersion } from '../../store/store.js';
 import type { VisiblePage } from './history-visibility.js';
@@ -25,7 +26,7 @@ export interface HistoryBundle {
 export function writeHistoryBundle({ page, base, self, next, isTotalOnly, texts }: HistoryBundle): string {
   const links = [{ relation: 'self', url: self }, ...(next === undefined ? [] : [{ relation: 'next', url: next }])];
   const head =
-    `{"resourceType":"Bundle","meta":{"lastUpdated":"${formatInstant(page.complete)}"},"type":"history",` +
+    `{"resourceType":"Bundle",${writeMeta(page.complete)}"type":"history",` +
     `${page.total === undefined ? '' : `"total":${page.total},`}"link":${JSON.stringify(links)}`;
   if (isTotalOnly || page.versions.length === 0) return `${head}}`;
   return `${head},"entry":[${page.versions.map((version, i) => writeEntry(version, base, texts[i])).join(',')}]}`;
@@ -36,7 +37,7 @@ function writeEntry(stored: StoredVersion, base: string, text: string | undefine
   const url = `${type}/${id}`;
   const fullUrl = JSON.stringify(`${base}/${url}`);
   const request = JSON.stringify(requestOf(stored));
-  const status = json === undefined ? '204 No Content' : version === 1 ? '201 Created' : '200 OK';
+  const status = json !== undefined && version === 1 ? '201 Created' : '200 OK';
   const response = `{"status":"${status}","etag":"W/\\"${version}\\"","lastModified":"${formatInstant(lastUpdated)}"}`;
   const resource = text === undefined ? '' : `"resource":${text},`;
   return `{"fullUrl":${fullUrl},${resource}"request":${request},"response":${response}}`;

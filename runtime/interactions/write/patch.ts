@@ -132,12 +132,9 @@ function checkPatch(call: Call, services: Services): SentPatch {
   return patch;
 }
 
-/** @throws FhirError `patch-invalid` if the patch has no operation, and each fault that validation finds */
+/** A patch without operations is legal and changes nothing. @throws FhirError with each fault that validation finds */
 function checkFhirPathPatch(patch: Resource, services: Services): void {
   const { parameter } = patch;
-  // An empty list gets the more helpful error below. A missing list is validated, because its name may be misspelt.
+  // A missing list is validated, because its name may be misspelt.
   if (!Array.isArray(parameter) || parameter.length > 0) validateParameters(patch, services);
-  if (Array.isArray(parameter) && parameter.length > 0) return;
-  const text = 'A FHIRPath Patch has at least one operation: a parameter with the name "operation"';
-  throw new FhirError('patch-invalid', text, { expression: 'Parameters.parameter' });
 }

@@ -13,6 +13,9 @@ export class JsonDraft {
   /** Made here and in the document once only, and so free to be changed. */
   private readonly owned = new WeakSet<object>();
 
+  /** Lists whose last item was taken out. */
+  private readonly emptied = new Set<JsonValue[]>();
+
   constructor(private root: JsonValue) {}
 
   /** The document as it has become. Changes that follow may show in it. */
@@ -25,6 +28,30 @@ export class JsonDraft {
     let value = this.root;
     for (let depth = 0; depth < path.length; depth++) value = child(value, path, depth);
     return value;
+  }
+
+  /** Whether there is a value at a place. */
+  has(path: JsonPointer): boolean {
+    let value: JsonValue | undefined = this.root;
+    for (const token of path) {
+      if (Array.isArray(value)) value = value[readIndex(token) ?? -1];
+      else value = isObject(value) && Object.hasOwn(value, token) ? value[token] : undefined;
+    }
+    return value !== undefined;
+  }
+
+  /** Drops lists that lost their last item and got no other: FHIR knows no empty ones. */
+  dropEmptied(): void {
+    if (this.emptied.size > 0) this.drop(this.root);
+  }
+
+  private drop(value: JsonValue): void {
+    if (!isHolder(value)) return;
+    for (const [name, inner] of Object.entries(value)) {
+      if (Array.isArray(inner) && inner.length === 0 && this.emptied.has(inner) && !Array.isArray(value))
+        delete value[name];
+      else if (inner !== undefined) this.drop(inner);
+    }
   }
 
   /** Adds a value as a member, or as an item before the one that has the index. */
@@ -66,8 +93,10 @@ export class JsonDraft {
     const token = path.at(-1);
     if (token === undefined) throw new PatchFault('patch-target', 'the whole document cannot be removed');
     const holder = this.holder(path);
-    if (Array.isArray(holder)) holder.splice(Number(token), 1);
-    else delete holder[token];
+    if (Array.isArray(holder)) {
+      holder.splice(Number(token), 1);
+      if (holder.length === 0) this.emptied.add(holder);
+    } else delete holder[token];
     return value;
   }
 
