@@ -64,7 +64,7 @@ export function createServices(options: ServiceOptions): Serving {
   const router = createRouter(
     tables.routes,
     tables.resourceTypes,
-    (row) => isWired(row, operations, wired),
+    (row) => isWired(row, OPERATIONS),
     (row) => !isOn(row.operation ?? row.interaction),
   );
   const services: Services = {

@@ -51,7 +51,7 @@ interface Location {
  * A router over route rows: a Map lookup for each request.
  *
  * @param isWired whether there is anything behind a row; others are treated as absent, but a failure says what they are
- * @param isOff whether the configuration has switched a row off
+ * @param isOff whether the configuration has switched a row off: a request finds it, and is refused once its scopes are checked
  */
 export function createRouter(
   rows: readonly RouteRow[],
@@ -71,7 +71,7 @@ export function createRouter(
   function allowed(location: Location): string[] {
     return METHODS.filter((method) => {
       const row = look(method, location);
-      return row !== undefined && isWired(row);
+      return row !== undefined && isWired(row) && !isOff(row);
     }).flatMap((method) => (method === 'GET' ? ['GET', 'HEAD'] : [method]));
   }
 
@@ -86,11 +86,6 @@ export function createRouter(
       });
     }
     const operation = segments.find((segment) => segment.startsWith('$'));
-    if (own !== undefined && isOff(own)) {
-      const name = operation ?? own.interaction;
-      const text = `${name} is switched off here; the setting admin.expunge allows it`;
-      return new FhirError('method-not-allowed', text, { headers: { Allow: allow } });
-    }
     const known = own ?? METHODS.map((each) => look(each, location)).find((row) => row !== undefined);
     if (known !== undefined) {
       const { interaction } = known;

@@ -1,3 +1,4 @@
+import { FhirError } from '../fhir/errors.js';
 import { authorize } from '../core/access/authorize.js';
 import type { Reply } from '../core/call.js';
 import { findInteraction } from './registry.js';
@@ -10,8 +11,17 @@ import type { InteractionHandler } from '../core/services.js';
  */
 export const execute: InteractionHandler = async (call, services): Promise<Reply> => {
   authorize(call, call.principal.access, services);
+  const { operation: id, interaction } = call;
+  if (id === undefined ? !services.wired.has(interaction) : !services.operations.has(id))
+    throw switchedOff(id ?? interaction);
   if (call.operation === undefined) return findInteraction(call.interaction, call.type)(call, services);
   const operation = services.operations.get(call.operation);
   if (operation === undefined) throw new Error(`no handler for the operation ${call.operation}`);
   return operation(call, services);
 };
+
+/** What the configuration does not allow; the scopes of the token are checked before. decisions.md, "$expunge" */
+function switchedOff(name: string): FhirError {
+  const text = `${name} is switched off here; the setting admin.expunge allows it`;
+  return new FhirError('method-not-allowed', text, { headers: { Allow: '' } });
+}

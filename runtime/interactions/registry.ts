@@ -47,15 +47,13 @@ function handlers(planners: ReadonlyMap<Interaction, WritePlanner>): [Interactio
  * Whether a route leads anywhere. Deletion over all types is not wired: criteria of writes are those of one type.
  *
  * @param operations the operations that are wired, by `OperationRow.id`
- * @param interactions the interactions that are wired
  */
 export function isWired(
   { interaction, operation, path }: RouteRow,
   operations: Pick<ReadonlyMap<string, unknown>, 'has'>,
-  interactions: Pick<ReadonlySet<Interaction>, 'has'> = INTERACTIONS,
 ): boolean {
   if (operation !== undefined) return operations.has(operation);
-  return interactions.has(interaction) && !(interaction === 'conditional-delete' && path === '');
+  return INTERACTIONS.has(interaction) && !(interaction === 'conditional-delete' && path === '');
 }
 
 /** Whether requests and answers of an interaction may be plain content. */

@@ -132,7 +132,10 @@ export function expunge(store: Store): void {
 
   describe('switched off, as it is by default', () => {
     const off = scopedServer(store);
-    it('is 405 at every level, and nowhere claimed', async () => {
+    it('is 405 at every level where the token has the scope, and nowhere claimed', async () => {
+      expect((await off.as('system/*.cruds').send('POST', '/$expunge', { resourceType: 'Parameters' })).status).toBe(
+        403,
+      );
       const paths = ['/$expunge', '/Basic/$expunge', '/Basic/a/$expunge', '/Basic/a/_history/1/$expunge'];
       for (const path of paths) {
         const answer = await off.all.send('POST', path, { resourceType: 'Parameters' });
