@@ -1,9 +1,9 @@
 // Compiles to dist/, and leaves there what belongs there: tsc neither removes the output of a source file that is gone
 // nor makes the command executable. What a server reads of the generated tables goes into one file.
 import { spawnSync } from 'node:child_process';
-import { chmodSync, existsSync, readdirSync, rmdirSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, readdirSync, readFileSync, rmdirSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
@@ -11,6 +11,8 @@ const dist = join(root, 'dist');
 const main = join(dist, 'runtime', 'cli', 'main.js');
 /** The tables, as runtime/tables.ts reads them. */
 const PACKED = join('generated', 'tables.json');
+/** The code systems and value sets of the FHIR package, as runtime/terminology/shipped.ts reads them. */
+const TERMINOLOGY = join('generated', 'terminology.ndjson');
 const EMITTED = /\.(?:d\.ts|d\.ts\.map|js\.map|js)$/;
 
 /** Compiles the project; returns the exit code of tsc. */
@@ -20,12 +22,45 @@ export async function build() {
   if (existsSync(dist)) removeStale('');
   if (existsSync(main)) chmodSync(main, 0o755);
   await packTables();
+  packTerminology();
   return run.status ?? 1;
 }
 
 async function packTables() {
   const { tables } = await import(pathToFileURL(join(dist, 'generated', 'tables.js')).href);
   writeFileSync(join(dist, PACKED), JSON.stringify(tables));
+}
+
+/** Elements that no terminology operation reads. */
+const UNREAD = [
+  'text',
+  'meta',
+  'contact',
+  'publisher',
+  'description',
+  'purpose',
+  'copyright',
+  'jurisdiction',
+  'extension',
+];
+
+/** One line with the place of each resource, then the resources. Whatever order the folder has, the file is the same. */
+function packTerminology() {
+  const folder = dirname(createRequire(import.meta.url).resolve('hl7.fhir.r5.core/package.json'));
+  const entries = [];
+  const parts = [];
+  let from = 0;
+  for (const name of readdirSync(folder).sort()) {
+    if (!/^(?:CodeSystem|ValueSet|ConceptMap)-.*[.]json$/.test(name)) continue;
+    const resource = JSON.parse(readFileSync(join(folder, name), 'utf8'));
+    if (typeof resource.url !== 'string') continue;
+    for (const element of UNREAD) delete resource[element];
+    const bytes = Buffer.from(`${JSON.stringify(resource)}\n`);
+    entries.push([resource.resourceType, resource.url, resource.version ?? '', from, bytes.length - 1]);
+    from += bytes.length;
+    parts.push(bytes);
+  }
+  writeFileSync(join(dist, TERMINOLOGY), Buffer.concat([Buffer.from(`${JSON.stringify(entries)}\n`), ...parts]));
 }
 
 /** Deletes below dist/FOLDER every output whose source is gone, and the folders that this empties. */
@@ -39,7 +74,7 @@ function removeStale(folder) {
 }
 
 function hasSource(path) {
-  if (path === '.tsbuildinfo' || path === PACKED) return true;
+  if (path === '.tsbuildinfo' || path === PACKED || path === TERMINOLOGY) return true;
   const source = EMITTED.test(path) ? path.replace(EMITTED, '.ts') : path; // an imported .json keeps its name
   return existsSync(join(root, source));
 }

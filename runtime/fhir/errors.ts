@@ -74,6 +74,17 @@ export const ERRORS = {
   'unknown-path': { status: 404, issue: 'not-supported', text: 'There is nothing at this URL' },
   'unknown-type': { status: 404, issue: 'not-supported', text: 'Unknown resource type' },
   'unknown-operation': { status: 404, issue: 'not-supported', text: 'Unknown operation' },
+  'value-set-invalid': { status: 422, issue: 'processing', text: 'The value set cannot be used' },
+  'terminology-not-found': {
+    status: 404,
+    issue: 'not-found',
+    text: 'The server does not know the code system, value set or concept map',
+  },
+  'expansion-too-costly': {
+    status: 422,
+    issue: 'too-costly',
+    text: 'The value set has too many codes to be expanded at once',
+  },
   'operation-unsupported': {
     status: 501,
     issue: 'not-supported',
