@@ -86,7 +86,7 @@ export const INCLUDE_CASES: readonly IncludeCase[] = [
   { what: 'a version that is the current one', page: 'Patient/p5', include: [directive('Patient:organization')], expected: ['Organization/o2'] }, // prettier-ignore
   { what: 'the current one, twice', page: 'Patient/p8', include: [directive('Patient:organization')], expected: ['Organization/o1/2'] }, // prettier-ignore
   { what: 'versions that nobody gave', page: 'Patient/p6', include: [directive('Patient:organization')], expected: [] },
-  { what: 'no version of what is deleted', page: 'Patient/p7', include: [directive('Patient:organization+gp')], expected: [] }, // prettier-ignore
+  { what: 'the version that is named, of what is deleted too', page: 'Patient/p7', include: [directive('Patient:organization+gp')], expected: ['Organization/o4/1'] }, // prettier-ignore
   { what: 'what is not there, or deleted', page: 'Patient/p3', include: [directive('Patient:organization')], expected: [] }, // prettier-ignore
   { what: 'what is elsewhere', page: 'Patient/p4', include: [directive('Patient:organization')], expected: [] },
   { what: 'itself never', page: 'Patient/p4', include: [directive('Patient:link')], expected: ['Patient/p1'] },

@@ -78,7 +78,7 @@ export function naiveIncludes(
         if (url === undefined && version !== undefined) {
           const name = `${type}/${id}/${version}`;
           const isHere = base === undefined || base === own;
-          if (isHere && isWanted(type) && versions.has(name) && living.has(`${type}/${id}`)) names.add(name);
+          if (isHere && isWanted(type) && versions.has(name)) names.add(name);
         } else {
           all.filter((each) => isWanted(each.type) && leadsTo(reference, each.type, each, own)).forEach(reach);
         }

@@ -6,7 +6,7 @@ describe('literal references (https://hl7.org/fhir/R5/references.html#literal)',
     ['Patient/1', { type: 'Patient', id: '1' }],
     ['Patient/1/_history/2', { type: 'Patient', id: '1', version: '2' }],
     ['http://a.org/fhir/Patient/1', { type: 'Patient', id: '1', base: 'http://a.org/fhir' }],
-    ['https://a.org/Patient/1/_history/v2', { type: 'Patient', id: '1', version: 'v2', base: 'https://a.org' }],
+    ['https://a.org/Patient/1/_history/v2', { type: 'Patient', id: '1', version: 'v2', base: 'http://a.org' }],
   ])('%s', (text, expected) => {
     expect(readReference(text)).toEqual(expected);
   });
