@@ -1,5 +1,6 @@
 // Compiles to dist/, and leaves there what belongs there: tsc neither removes the output of a source file that is gone
 // nor makes the command executable. What a server reads of the generated tables goes into one file.
+import { Buffer } from 'node:buffer';
 import { spawnSync } from 'node:child_process';
 import { chmodSync, existsSync, readdirSync, readFileSync, rmdirSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';

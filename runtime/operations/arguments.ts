@@ -27,11 +27,17 @@ const PARAMETERS = 'Parameters';
  * row has one parameter that is a resource. `Prefer: handling=lenient` ignores unknown parameters, and nothing else.
  * https://hl7.org/fhir/R5/operations.html#request
  *
+ * @param more rows that the operation takes besides those of its definition, or in their place
  * @throws FhirError `parameter-unknown`, `parameter-invalid`, `not-a-resource`, and what is wrong with the structure of the body
  */
-export function readArguments(call: Call, services: ArgumentServices): Arguments {
+export function readArguments(
+  call: Call,
+  services: ArgumentServices,
+  more: readonly OperationParameterRow[] = [],
+): Arguments {
   const row = rowOf(call, services);
-  const rows = row.parameters.filter(
+  const own = row.parameters.filter(({ name }) => !more.some((each) => each.name === name));
+  const rows = [...own, ...more].filter(
     ({ use, scope }) => use === 'in' && (scope === undefined || call.level === undefined || scope.includes(call.level)),
   );
   const reader = new ArgumentReader(row, call.prefer.handling === 'lenient', services);
@@ -87,7 +93,7 @@ class ArgumentReader {
       this.readParts(resource['parameter'], rows, `${PARAMETERS}.parameter`, out);
       return;
     }
-    const [only, ...others] = rows.filter(({ type }) => this.isResource(type));
+    const [only, ...others] = rows.filter(({ type, max }) => max === 1 && this.isResource(type));
     if (only === undefined || others.length > 0 || !this.fits(only, resource.resourceType)) {
       const text = `$${this.row.name} takes a Parameters resource as its body, not ${resource.resourceType}`;
       throw new FhirError('type-mismatch', text);
@@ -137,7 +143,8 @@ class ArgumentReader {
     const key = Object.keys(part).find((each) => each.startsWith('value'));
     if (key === undefined) throw this.invalid(`The parameter ${quote(row.name)} has no value`, at);
     const allowed = typesOf(row).map(valueKey);
-    if (!allowed.includes(key) && !allowed.includes('valueAny')) {
+    const kin = KINDRED.find((each) => allowed.some((type) => each.has(type)));
+    if (!allowed.includes(key) && kin?.has(key) !== true && !OPEN.some((each) => allowed.includes(each))) {
       throw this.invalid(`The parameter ${quote(row.name)} has ${key}; ${allowed.join(' or ')} is right`, at);
     }
     return { value: part[key] as JsonValue };
@@ -186,6 +193,15 @@ class ArgumentReader {
     return new FhirError('parameter-invalid', text, { issue, ...(path !== '' && { expression: path }) });
   }
 }
+
+/** Types that clients use for each other: texts, and identifiers of things. */
+const KINDRED: readonly ReadonlySet<string>[] = [
+  new Set(['valueString', 'valueCode', 'valueId', 'valueMarkdown']),
+  new Set(['valueUri', 'valueCanonical', 'valueUrl', 'valueOid', 'valueUuid']),
+];
+
+/** What any type is right for. */
+const OPEN: readonly string[] = ['valueAny', 'valueElement'];
 
 function add(out: Map<string, Argument[]>, name: string, argument: Argument): void {
   const all = out.get(name);

@@ -15,6 +15,10 @@ import { match } from './match.js';
 import { meta } from './meta.js';
 import { preferredId, translateId } from './naming-system.js';
 import { stats } from './stats.js';
+import { findMatches as findMatchingCodes, lookup, subsumes } from './terminology/code-system.js';
+import { expandValueSet } from './terminology/expand.js';
+import { translateCode } from './terminology/translate.js';
+import { validateInCodeSystem, validateInValueSet } from './terminology/validate-code.js';
 import { versions } from './versions.js';
 
 /**
@@ -26,7 +30,12 @@ export const OPERATIONS: ReadonlyMap<string, InteractionHandler> = new Map([
   ['CapabilityStatement-implements', implementsStatement],
   ['CapabilityStatement-subset', subset],
   ['CapabilityStatement-versions', versions],
+  ['CodeSystem-find-matches', findMatchingCodes],
+  ['CodeSystem-lookup', lookup],
+  ['CodeSystem-subsumes', subsumes],
+  ['CodeSystem-validate-code', validateInCodeSystem],
   ['Composition-document', document],
+  ['ConceptMap-translate', translateCode],
   ['DocumentReference-docref', docref],
   ['Encounter-everything', everything],
   ['EpisodeOfCare-everything', everything],
@@ -44,6 +53,8 @@ export const OPERATIONS: ReadonlyMap<string, InteractionHandler> = new Map([
   ['Resource-meta', meta],
   ['Resource-meta-add', addMeta],
   ['Resource-meta-delete', deleteMeta],
+  ['ValueSet-expand', expandValueSet],
+  ['ValueSet-validate-code', validateInValueSet],
   ['diff', diff],
   ['expunge', expunge],
   ['get-resource-counts', getResourceCounts],

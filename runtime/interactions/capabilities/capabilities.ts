@@ -57,7 +57,7 @@ const cache = new WeakMap<Services, Composed>();
 
 /**
  * `GET [base]/metadata`. All that is claimed is claimed of every type alike, so `mode=normative` has nothing to leave
- * out. `mode=terminology` says that there is no terminology service.
+ * out. `mode=terminology` describes the terminology operations.
  * https://hl7.org/fhir/R5/http.html#capabilities
  */
 export async function capabilities(call: Call, services: Services): Promise<Reply> {
@@ -93,7 +93,7 @@ function lastingReply(statement: Resource): Reply {
   return { status: 200, json, versionId, lasting: true };
 }
 
-/** There is no terminology service yet, and this says so. https://hl7.org/fhir/R5/terminologycapabilities.html */
+/** What the terminology operations can do. https://hl7.org/fhir/R5/terminologycapabilities.html */
 function composeTerminology({ baseUrl }: Services, now: Date): Resource {
   return {
     resourceType: 'TerminologyCapabilities',
@@ -101,10 +101,22 @@ function composeTerminology({ baseUrl }: Services, now: Date): Resource {
     title: 'Kiln FHIR server: terminology',
     status: 'active',
     date: formatInstant(now.getTime()),
-    description: 'This server offers no terminology service: no code systems, no expansion, no translation.',
+    description:
+      'Code systems, value sets and concept maps of the FHIR package, stored ones, and those that come with a request. By ' +
+      'rule: UCUM, BCP 47, media types, ISO 4217, ISO 3166 and IANA time zones.',
     kind: 'instance',
     software: PRODUCT,
     implementation: { description: 'Kiln FHIR server', ...(baseUrl === undefined ? {} : { url: baseUrl }) },
+    codeSearch: 'in-compose-or-expansion',
+    expansion: {
+      hierarchical: true,
+      paging: true,
+      incomplete: false,
+      textFilter:
+        'Each word of the filter begins a word of the code, the display or a designation; case and accents do not count.',
+    },
+    validateCode: { translations: false },
+    translation: { needsMap: false },
   };
 }
 

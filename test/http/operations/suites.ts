@@ -8,6 +8,7 @@ import { graphs } from './graphs.js';
 import { operations } from './meta.js';
 import { observations } from './observations.js';
 import { patients } from './patients.js';
+import { terminology } from './terminology.js';
 
 /** What operations do, whatever the store. Each suite gets a store of its own, with nothing in it. */
 export const SUITES: Readonly<Record<string, (store: Store) => void>> = {
@@ -18,6 +19,7 @@ export const SUITES: Readonly<Record<string, (store: Store) => void>> = {
   conformance,
   everything,
   graphs,
+  terminology,
   expunge,
   'changes of meta': amendMeta,
 };

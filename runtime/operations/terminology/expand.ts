@@ -1,0 +1,97 @@
+import { randomUUID } from 'node:crypto';
+
+import type { Call, Reply } from '../../core/call.js';
+import { withinBudget } from '../../core/search/search-budget.js';
+import type { Services } from '../../core/services.js';
+import { FhirError } from '../../fhir/errors.js';
+import { formatInstant } from '../../fhir/instant.js';
+import type { JsonObject, JsonValue, Resource } from '../../fhir/resource.js';
+import { expand } from '../../terminology/expand.js';
+import { valueOf, valuesOf } from '../arguments.js';
+import { languagesOf, openTerminology, resourceOf, type TerminologyCall } from './context.js';
+
+const NAMES = { url: 'url', version: 'valueSetVersion', resource: 'valueSet' };
+
+/** Parameters that are repeated in the expansion, each with the member of its value. */
+const REPEATED = {
+  filter: 'valueString',
+  offset: 'valueInteger',
+  count: 'valueInteger',
+  activeOnly: 'valueBoolean',
+  excludeNested: 'valueBoolean',
+  excludeNotForUI: 'valueBoolean',
+  includeDesignations: 'valueBoolean',
+  displayLanguage: 'valueCode',
+  'system-version': 'valueUri',
+  'check-system-version': 'valueUri',
+  'force-system-version': 'valueUri',
+} as const;
+
+/**
+ * `ValueSet/$expand`: the codes of a value set. https://hl7.org/fhir/R5/valueset-operation-expand.html
+ *
+ * @throws FhirError `parameter-invalid`, `terminology-not-found`, `value-set-invalid`, `expansion-too-costly`
+ */
+export async function expandValueSet(call: Call, services: Services): Promise<Reply> {
+  const opened = openTerminology(call, services);
+  const { found, context, text, isSet } = opened;
+  for (const name of ['offset', 'count']) {
+    if (Number(valueOf(found, name) ?? 0) < 0)
+      throw new FhirError('parameter-invalid', `The parameter "${name}" is at least 0`);
+  }
+  if (text('context') !== undefined)
+    throw new FhirError('parameter-invalid', 'The parameter "context" is not supported; use "url"');
+  const valueSet = await resourceOf('ValueSet', NAMES, opened, call, services);
+  const [offset, count] = [valueOf(found, 'offset'), valueOf(found, 'count')];
+  const filter = text('filter');
+  const designations = valuesOf(found, 'designation').map(String);
+  const options = {
+    ...(filter !== undefined && filter !== '' && { filter }),
+    ...(offset !== undefined && { offset: Number(offset) }),
+    ...(count !== undefined && { count: Number(count) }),
+    activeOnly: isSet('activeOnly'),
+    excludeNested: isSet('excludeNested') || valueOf(found, 'includeHierarchy') === false,
+    excludeNotForUI: isSet('excludeNotForUI'),
+    includeDesignations: isSet('includeDesignations'),
+    designations,
+    languages: languagesOf(opened),
+    properties: valuesOf(found, 'property').map(String),
+    excludedSystems: new Set(valuesOf(found, 'exclude-system').map((each) => String(each).split('|')[0]!)),
+  };
+  const expansion = await withinBudget(services.limits.queryTime, call.signal, (signal) =>
+    expand(valueSet, options, { ...context, signal }),
+  );
+  return { status: 200, resource: describe(valueSet, expansion, isSet('includeDefinition'), opened) };
+}
+
+function describe(
+  valueSet: Resource,
+  expansion: JsonObject,
+  hasDefinition: boolean,
+  opened: TerminologyCall,
+): JsonObject {
+  const { compose, expansion: _old, meta: _meta, id: _id, text: _text, ...head } = valueSet;
+  const { used } = opened.context;
+  const { contains, ...rest } = expansion;
+  const parameter: JsonValue[] = [
+    ...Object.entries(REPEATED).flatMap(([name, kind]) =>
+      valuesOf(opened.found, name).map((value) => ({ name, [kind]: value })),
+    ),
+    ...[...used.systems].map((each) => ({ name: 'used-codesystem', valueUri: each })),
+    ...[...used.systems].filter((each) => each.includes('|')).map((each) => ({ name: 'version', valueUri: each })),
+    ...[...used.valueSets].map((each) => ({ name: 'used-valueset', valueUri: each })),
+  ];
+  return {
+    ...head,
+    resourceType: 'ValueSet',
+    status: head['status'] ?? 'active',
+    ...(hasDefinition && compose !== undefined && { compose }),
+    expansion: {
+      identifier: `urn:uuid:${randomUUID()}`,
+      timestamp: formatInstant(Date.now()),
+      ...rest,
+      ...(parameter.length > 0 && { parameter }),
+      ...(contains !== undefined && { contains }),
+    },
+  } as JsonObject;
+}

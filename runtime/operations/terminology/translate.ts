@@ -1,0 +1,139 @@
+import type { Call, Reply } from '../../core/call.js';
+import type { Services } from '../../core/services.js';
+import { FhirError } from '../../fhir/errors.js';
+import { isObject, type JsonObject, type JsonValue, type Resource } from '../../fhir/resource.js';
+import { shippedUrls } from '../../terminology/shipped.js';
+import { isMatch, translate, type CodeOf, type Translation } from '../../terminology/translate.js';
+import { valueOf } from '../arguments.js';
+import { findMatches } from '../find-matches.js';
+import { codingsIn } from './code-system.js';
+import { more, openTerminology, resourceOf, type TerminologyCall } from './context.js';
+
+/** The names of R4, and types that the definition of R5 has wrong. */
+const OTHERS = [
+  more('code', 'code'),
+  more('coding', 'Coding'),
+  more('codeableConcept', 'CodeableConcept'),
+  more('targetCode', 'code'),
+  more('targetCoding', 'Coding'),
+  more('targetCodeableConcept', 'CodeableConcept'),
+  more('source', 'uri'),
+  more('target', 'uri'),
+  more('targetsystem', 'uri'),
+  more('reverse', 'boolean'),
+];
+
+/** Maps that are tried where none is named. */
+const MOST_MAPS = 200;
+
+/**
+ * `ConceptMap/$translate`: what concept maps make of a code. Without a map all that fit the scopes are asked.
+ * https://hl7.org/fhir/R5/conceptmap-operation-translate.html
+ *
+ * @throws FhirError `parameter-invalid` unless there is exactly one code to translate, `terminology-not-found`
+ */
+export async function translateCode(call: Call, services: Services): Promise<Reply> {
+  const opened = openTerminology(call, services, OTHERS);
+  const { text, resolver, isSet } = opened;
+  const { codes, isReverse } = askedOf(opened, isSet('reverse'));
+  const targetSystem = text('targetSystem') ?? text('targetsystem');
+  const options = { isReverse, ...(targetSystem !== undefined && { targetSystem }) };
+  const found: Translation[] = [];
+  for (const map of await mapsOf(opened, call, services)) {
+    for (const code of codes) found.push(...(await translate(map, code, options, resolver)));
+  }
+  const result = found.some(isMatch);
+  const message = found.length === 0 ? 'No map translates the code' : 'No match: the maps say that nothing corresponds';
+  const parameter = [
+    { name: 'result', valueBoolean: result },
+    ...(result ? [] : [{ name: 'message', valueString: message }]),
+    ...found.map((each) => ({ name: 'match', part: partsOf(each) })),
+  ];
+  return { status: 200, resource: { resourceType: 'Parameters', parameter } as JsonObject };
+}
+
+function partsOf({ relationship, concept, originMap, dependsOn, products }: Translation): JsonValue[] {
+  const values = (name: string, list: readonly JsonObject[]): JsonValue[] =>
+    list.map((each) => {
+      const kind = Object.keys(each).find((key) => key.startsWith('value'));
+      const attribute = each['attribute'] ?? each['property'];
+      return {
+        name,
+        part: [
+          ...(attribute === undefined ? [] : [{ name: 'attribute', valueUri: attribute }]),
+          ...(kind === undefined ? [] : [{ name: 'value', [kind]: each[kind] }]),
+        ],
+      } as JsonValue;
+    });
+  return [
+    { name: 'relationship', valueCode: relationship },
+    ...(Object.keys(concept).length === 0 ? [] : [{ name: 'concept', valueCoding: concept }]),
+    ...values('dependsOn', dependsOn),
+    ...values('product', products),
+    ...(originMap === '' ? [] : [{ name: 'originMap', valueUri: originMap }]),
+  ] as JsonValue[];
+}
+
+/** The code to translate, and in which direction. @throws FhirError `parameter-invalid` */
+function askedOf(opened: TerminologyCall, isReverse: boolean): { codes: readonly CodeOf[]; isReverse: boolean } {
+  const { found } = opened;
+  const sources = formsOf(
+    opened,
+    ['sourceCode', 'code'],
+    ['sourceCoding', 'coding'],
+    ['sourceCodeableConcept', 'codeableConcept'],
+  );
+  const targets = formsOf(opened, ['targetCode'], ['targetCoding'], ['targetCodeableConcept']);
+  if (sources.length + targets.length !== 1) {
+    throw new FhirError(
+      'parameter-invalid',
+      'Give exactly one of "sourceCode", "sourceCoding", "sourceCodeableConcept", "targetCode", "targetCoding" and "targetCodeableConcept"',
+    );
+  }
+  const [name] = [...sources, ...targets] as [string];
+  const system = opened.text('system');
+  const value = valueOf(found, name)!;
+  if (typeof value === 'string') {
+    if (system === undefined) throw new FhirError('parameter-invalid', `"${name}" needs "system"`);
+    return { codes: [{ system, code: value }], isReverse: isReverse || targets.length > 0 };
+  }
+  const codings = isObject(value) && 'coding' in value ? codingsIn(value) : [value as JsonObject];
+  const codes = codings.map(({ system: of, code }) => {
+    if (typeof code !== 'string') throw new FhirError('parameter-invalid', `The parameter "${name}" has no code`);
+    return { code, ...(typeof of === 'string' && { system: of }) };
+  });
+  return { codes, isReverse: isReverse || targets.length > 0 };
+}
+
+function formsOf({ found }: TerminologyCall, ...names: readonly (readonly string[])[]): readonly string[] {
+  return names.flat().filter((name) => found.has(name));
+}
+
+/** The map that is named, or all whose scopes fit. */
+async function mapsOf(opened: TerminologyCall, call: Call, services: Services): Promise<readonly Resource[]> {
+  const { found, text, resolver } = opened;
+  const isNamed = call.id !== undefined || text('url') !== undefined || valueOf(found, 'conceptMap') !== undefined;
+  const names = { url: 'url', version: 'conceptMapVersion', resource: 'conceptMap' };
+  if (isNamed) return [await resourceOf('ConceptMap', names, opened, call, services)];
+  const [source, target] = [text('sourceScope') ?? text('source'), text('targetScope') ?? text('target')];
+  const fits = (map: Resource): boolean => isScope(map, 'source', source) && isScope(map, 'target', target);
+  const maps: Resource[] = [];
+  if (call.principal.access.on('ConceptMap', 's') !== 'nothing') {
+    for await (const map of findMatches('ConceptMap', [['status:not', 'retired']], call, services)) {
+      if (fits(map)) maps.push(map);
+      if (maps.length >= MOST_MAPS) break;
+    }
+  }
+  for (const url of shippedUrls('ConceptMap')) {
+    if (maps.some((each) => each['url'] === url)) continue;
+    const map = await resolver.conceptMap(url);
+    if (map !== undefined && fits(map)) maps.push(map);
+  }
+  return maps;
+}
+
+function isScope(map: Resource, side: 'source' | 'target', asked: string | undefined): boolean {
+  if (asked === undefined) return true;
+  const own = [`${side}ScopeUri`, `${side}ScopeCanonical`, `${side}Uri`, `${side}Canonical`].map((name) => map[name]);
+  return own.some((each) => typeof each === 'string' && each.split('|')[0] === asked.split('|')[0]);
+}
