@@ -85,8 +85,13 @@ function isToken({ system, code, types, isString }: TokenItem, modifier: string,
 const lowerAscii = (text: string): string =>
   text.replace(/[A-Z]/g, (letter) => String.fromCharCode(letter.charCodeAt(0) + 32));
 
-/** Without case, accents, and differences of white space. */
+/** Without case, accents, punctuation, and differences of white space. */
 export function normal(text: string): string {
+  return spaced(spaced(text).replace(/\p{P}/gu, ''));
+}
+
+/** The same with punctuation. */
+export function spaced(text: string): string {
   const bare = text.toLowerCase().toUpperCase().normalize('NFKD').replace(/\p{M}/gu, '').toUpperCase().toLowerCase();
   return bare
     .replaceAll('ς', 'σ')
@@ -95,7 +100,7 @@ export function normal(text: string): string {
 }
 
 function isString(value: string, modifier: string, text: string): boolean {
-  if (modifier === 'exact') return value === text && normal(value) !== '';
+  if (modifier === 'exact') return value === text && spaced(value) !== '';
   return modifier === 'contains' ? normal(value).includes(normal(text)) : normal(value).startsWith(normal(text));
 }
 

@@ -102,7 +102,7 @@ function tokens(value: Any, type: string, system: string | undefined): TokenItem
       return [{ is: 'token', ...coded(value.system, value.value), ...(isTyped && { types }) }];
     }
     case 'ContactPoint':
-      return [{ is: 'token', ...coded(undefined, value.value) }];
+      return [{ is: 'token', ...coded(undefined, value.value), isString: true }];
     default:
       return typeof value === 'object'
         ? []

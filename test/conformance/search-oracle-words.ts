@@ -10,7 +10,7 @@ import { idsOf, query } from '../contract/behaviour-search-helpers.js';
 import { createRandom, type Random } from '../contract/random.js';
 import { oracle } from './fhirpath-oracle.js';
 import type { Sample } from './search-matrix-data.js';
-import { normal } from './search-oracle-rules.js';
+import { spaced } from './search-oracle-rules.js';
 
 /* eslint-disable @typescript-eslint/no-explicit-any -- JSON of any type is taken apart here, as it comes. */
 
@@ -30,7 +30,7 @@ function words(text: string): string[] {
 
 function segmented(text: string): string[] {
   const seen = text.replaceAll('\u200b', ' ').replace(/\p{Cf}/gu, '');
-  return [...segmenter.segment(normal(seen).replaceAll(':', ' '))]
+  return [...segmenter.segment(spaced(seen).replaceAll(':', ' '))]
     .filter(({ isWordLike }) => isWordLike)
     .map(({ segment }) => segment.replace(/['"’‘ʼ＇״׳]/g, '').slice(0, 40))
     .filter((word) => word !== '');
