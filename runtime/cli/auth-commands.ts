@@ -9,12 +9,14 @@ import type { TokenFlags } from './token.js';
 export interface CommandKit {
   readonly terminal: Terminal;
   /** Gives a command the options of some settings; absent: of all. */
-  withSettings(command: Command, keys?: Iterable<string>): Command;
+  withSettings(command: Command, keys?: Iterable<string>, shown?: ReadonlySet<string>): Command;
   flagsOf(options: object): Flags;
   run(action: Promise<number>): Promise<void>;
 }
 
 const STORE = ['store'];
+/** What tells where a server is; `kiln token` takes the other options of serve as well. */
+const ADDRESS: ReadonlySet<string> = new Set(['store', 'host', 'port', 'base-url', 'auth']);
 const REGISTRATION = ['store', 'auth.jwks.allow', 'auth.algorithms'];
 
 /** Adds the commands about clients, keys and tokens. Each is loaded when it is called. */
@@ -22,7 +24,7 @@ export function addAuthCommands(program: Command, kit: CommandKit): void {
   addClientCommands(program, kit);
   addKeyCommands(program, kit);
   const { terminal, withSettings, flagsOf, run } = kit;
-  withSettings(program.command('token'))
+  withSettings(program.command('token'), undefined, ADDRESS)
     .description(
       'print a bearer token of the server that serve starts with the same options, for the development client of this ' +
         'machine or for another one',

@@ -4,6 +4,7 @@ import { ConfigError } from '../config/config-error.js';
 import type { Tables } from '../contract/index.js';
 import type { AtomicMaps } from '../store/store.js';
 import { EXIT, messageOf, type Terminal } from './terminal.js';
+import { tellNewStore } from './new-store.js';
 
 /** A store that is open for what concerns clients and keys. */
 export interface AuthStore {
@@ -32,7 +33,8 @@ export async function withAuthStore(
   }
   let close = (): Promise<void> => Promise.resolve();
   try {
-    const { openMaps } = await import('../server.js');
+    const { openMaps, storeExists } = await import('../server.js');
+    if (isMade) tellNewStore(config, storeExists, terminal);
     const opened = await openMaps(config, { existing: !isMade });
     close = opened.close;
     await action(opened);

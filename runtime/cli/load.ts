@@ -16,6 +16,7 @@ import { storeSink } from './load/store-sink.js';
 import type { Resource } from '../fhir/resource.js';
 import type { Core } from '../server.js';
 import { EXIT, messageOf, printable, type Terminal } from './terminal.js';
+import { tellNewStore } from './new-store.js';
 
 /**
  * `kiln load PATH…`: puts files, packages and folders into a store, beside a server that may run on it, or over HTTP
@@ -50,6 +51,7 @@ export async function runLoad(
     const server = await import('../server.js');
     let sink: Sink;
     if (url === undefined) {
+      tellNewStore(config, server.storeExists, terminal);
       const core = await server.openCore(config);
       close = () => core.store.close();
       sink = storeSink({ ...core, execute: await executor(core) });

@@ -42,7 +42,8 @@ export async function runProgram(args: readonly string[], terminal: Terminal): P
     .exitOverride()
     .configureOutput({
       writeOut: (text) => terminal.out(text.trimEnd()),
-      writeErr: (text) => terminal.err(oneLine(text)),
+      // Help is shown there too, where a command is missing.
+      writeErr: (text) => terminal.err(text.startsWith('Usage: ') ? text.trimEnd() : oneLine(text)),
     });
   const run = async (action: Promise<number>): Promise<void> => void (exitCode = await action);
 
@@ -162,14 +163,24 @@ export async function runProgram(args: readonly string[], terminal: Terminal): P
   }
 }
 
-/** Gives a command the options of some settings, or of all, and those of later ones, to be refused with a word. */
-function withSettings(command: Command, keys: Iterable<string> = ALL_SETTINGS.keys()): Command {
+/**
+ * Gives a command the options of some settings, or of all, and those of later ones, to be refused with a word.
+ *
+ * @param shown settings that the help names; absent: all of them
+ */
+function withSettings(
+  command: Command,
+  keys: Iterable<string> = ALL_SETTINGS.keys(),
+  shown?: ReadonlySet<string>,
+): Command {
   for (const key of keys) {
     const setting = ALL_SETTINGS.get(key);
     if (setting === undefined) continue;
     const initial = setting.initialText ?? String(setting.initial);
     const help = `${setting.help} (default ${initial}; also ${variableOf(key)})`;
-    command.option(`--${optionOf(key)} <${setting.placeholder}>`, help);
+    command.addOption(
+      new Option(`--${optionOf(key)} <${setting.placeholder}>`, help).hideHelp(shown?.has(key) === false),
+    );
   }
   command.option('--config <FILE>', 'JSON file with settings (also KILN_CONFIG)');
   for (const key of LATER) {

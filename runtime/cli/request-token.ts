@@ -6,7 +6,7 @@ import { causeOf, isDistrusted, noAnswer } from './load/no-answer.js';
 import { printable } from './terminal.js';
 
 /** How long a server may take to answer, in milliseconds. */
-const PATIENCE = 10_000;
+const PATIENCE = 5000;
 /** What is asked for where nothing is said: what of it a client is registered with it gets. */
 export const EVERYTHING = 'system/*.cruds';
 /** https://www.rfc-editor.org/rfc/rfc6750#section-2.1 */

@@ -47,11 +47,24 @@ export function surviveClosedOutput(terminal: Pick<Terminal, 'onClosed'>, log: P
   });
 }
 
-/** Calls for each of the signals that end a program; more than once where they come again. @returns ends that */
+/** How often a process that npm started looks whether npm is still there, in milliseconds. */
+const PARENT_CHECK = 500;
+
+/**
+ * Calls for each of the signals that end a program; more than once where they come again. npm does not pass SIGTERM on to what
+ * npx or a script of it started, so the end of the parent counts as one there. @returns ends that
+ */
 export function onEndSignals(call: (signal: 'SIGINT' | 'SIGTERM') => void): () => void {
   process.on('SIGINT', call);
   process.on('SIGTERM', call);
+  const parent = process.ppid;
+  const watch = setInterval(() => {
+    if (process.env['npm_command'] === undefined || process.ppid === parent) return;
+    clearInterval(watch);
+    call('SIGTERM');
+  }, PARENT_CHECK).unref();
   return () => {
+    clearInterval(watch);
     process.off('SIGINT', call);
     process.off('SIGTERM', call);
   };

@@ -17,7 +17,7 @@ export interface TokenFlags {
 }
 
 /** How long the server may take to start, how long that is waited for in silence, and the pause between looks. In milliseconds. */
-const PATIENCE = { start: 10_000, silence: 2000, pause: 250 };
+const PATIENCE = { start: 3000, silence: 1000, pause: 250 };
 
 /**
  * `kiln token`: prints a bearer token of the server that `serve` would start with the same options, for the development client

@@ -45,7 +45,10 @@ export function readConfigFile(
   }
   if (!isObject(value)) throw new ConfigError(`configuration file ${file}: has to be a JSON object`);
   const values = new Map<string, JsonValue>();
-  flatten(value, '', (key, leaf) => {
+  flatten(value, '', (path, leaf) => {
+    // `metrics.port` is the setting `metrics-port`: its siblings in a file are nested.
+    const dashed = path.replaceAll('.', '-');
+    const key = !keys.has(path) && keys.has(dashed) ? dashed : path;
     if (values.has(key)) throw new ConfigError(`configuration file ${file}: ${key} stands in it twice`);
     values.set(key, leaf);
   });

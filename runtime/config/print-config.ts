@@ -9,6 +9,8 @@ export function printConfig(origins: readonly Origin[]): string[] {
 }
 
 function show(key: string, value: unknown): string {
-  const mask = ALL_SETTINGS.get(key)?.mask;
-  return value === undefined ? 'off' : String(mask === undefined ? value : mask(value));
+  const { mask, format } = ALL_SETTINGS.get(key) ?? {};
+  if (value === undefined) return 'off';
+  if (mask !== undefined) return String(mask(value));
+  return format === undefined ? String(value) : format(value);
 }

@@ -135,7 +135,7 @@ function parseJson(given: string): JsonValue | undefined {
 }
 
 function optional<T>(setting: Omit<Setting<T>, 'initial'>): Setting<T | undefined> {
-  const { parse, mask: _mask, ...rest } = setting;
+  const { parse, mask: _mask, format: _format, ...rest } = setting;
   return {
     initialText: 'none',
     ...rest,

@@ -10,6 +10,8 @@ export interface Setting<T> {
   readonly initialText?: string;
   /** The value is a list or an object of JSON. */
   readonly isJson?: true;
+  /** The value as people write it; absent: as it is. */
+  readonly format?: (value: T) => string;
   /** Left out where no part of the value is a secret. */
   readonly mask?: (value: T) => string;
   /**
@@ -55,6 +57,7 @@ export function size(min: number, max: number, rest: Description<number>): Setti
   return {
     placeholder: 'SIZE',
     initialText: formatSize(rest.initial),
+    format: (value) => exactly(value, formatSize(value), 'B'),
     ...rest,
     parse: (value) => within(scaled(value, /^([0-9]{1,12}(?:\.[0-9]{1,6})?) ?(b|kb|mb|gb)?$/i), min, max, wrong),
   };
@@ -66,6 +69,7 @@ export function duration(min: number, max: number, rest: Description<number>): S
   return {
     placeholder: 'TIME',
     initialText: formatTime(rest.initial),
+    format: (value) => exactly(value, formatTime(value), 'ms'),
     ...rest,
     parse: (value) => within(scaled(value, /^([0-9]{1,12}(?:\.[0-9]{1,6})?) ?(ms|s|min|h)?$/i), min, max, wrong),
   };
@@ -120,6 +124,11 @@ export function formatSize(bytes: number): string {
 /** Milliseconds as people write them: `10 s`. */
 export function formatTime(milliseconds: number): string {
   return scale(milliseconds, ['h', 'min', 's'], 'ms');
+}
+
+/** The text, where it says no less than the amount. */
+function exactly(amount: number, text: string, base: string): string {
+  return scaled(text, /^([0-9.]+) ?([a-z]+)$/i) === amount ? text : `${amount} ${base}`;
 }
 
 function scale(amount: number, units: readonly string[], base: string): string {

@@ -1,9 +1,7 @@
 import type { Resource } from '../fhir/resource.js';
 import { indexCodeSystem, type CodeSystemIndex } from './concepts.js';
 import { shippedResource } from './shipped.js';
-
-/** Types of terminology resources. */
-export type TerminologyType = 'CodeSystem' | 'ValueSet' | 'ConceptMap';
+import { isVersion, type TerminologyType } from './version.js';
 
 /** Finds a stored resource by its URL and, where one is asked for, its version, as far as the client may see it. */
 export type FindStored = (type: TerminologyType, url: string, version?: string) => Promise<Resource | undefined>;
@@ -64,11 +62,4 @@ export function createResolver(
       return index;
     },
   };
-}
-
-/** `1` and `1.x` mean any version that begins so; everything else is compared as it is. */
-export function isVersion(actual: unknown, asked: string): boolean {
-  if (actual === asked) return true;
-  const head = asked.endsWith('.x') ? asked.slice(0, -1) : undefined;
-  return head !== undefined && String(actual ?? '').startsWith(head);
 }

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 
 import type { Resource } from '../fhir/resource.js';
-import { isVersion, type TerminologyType } from './resolver.js';
+import { isVersion, type TerminologyType } from './version.js';
 
 /** Where a build puts the code systems and value sets of the FHIR package: beside the tables, or, for sources, in dist/. */
 const PLACES = [

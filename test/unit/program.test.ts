@@ -73,7 +73,7 @@ describe('the command line', () => {
     const { code, out } = await kiln(['config', '--limits-body', '1MB'], { KILN_PORT: '81' });
     expect(code).toBe(0);
     expect(out).toMatch(/^port +81 +KILN_PORT$/m);
-    expect(out).toMatch(/^limits.body +1048576 +--limits-body$/m);
+    expect(out).toMatch(/^limits.body +1 MB +--limits-body$/m);
     expect(out).toMatch(/^host +127.0.0.1 +default$/m);
   });
 });

@@ -9,13 +9,8 @@ import { readStored } from '../../core/read-stored.js';
 import { FhirError } from '../../fhir/errors.js';
 import type { JsonObject, Resource } from '../../fhir/resource.js';
 import type { Condition } from '../../search/query/query.js';
-import {
-  createResolver,
-  type FindStored,
-  type Resolver,
-  type TerminologyType,
-  type VersionRules,
-} from '../../terminology/resolver.js';
+import { createResolver, type FindStored, type Resolver, type VersionRules } from '../../terminology/resolver.js';
+import { isVersion, type TerminologyType } from '../../terminology/version.js';
 import type { ValueSetContext } from '../../terminology/value-set.js';
 import { readArguments, valueOf, valuesOf, type Arguments } from '../arguments.js';
 import { readNamed } from '../read-argument.js';
@@ -159,18 +154,13 @@ function storedFinder(call: Call, services: Services): FindStored {
       if (texts.size > KEPT) texts.delete(texts.keys().next().value!);
       all.push(resource);
     }
-    const resource = latest(all.filter((each) => version === undefined || matches(each, version)));
+    const resource = latest(all.filter((each) => version === undefined || isVersion(each['version'], version)));
     if (reach === 'everything') {
       if (answers.size > 5 * KEPT) answers.clear();
       answers.set(key, { at: performance.now(), resource });
     }
     return resource;
   };
-}
-
-function matches(resource: Resource, version: string): boolean {
-  const own = String(resource['version'] ?? '');
-  return own === version || (version.endsWith('.x') && own.startsWith(version.slice(0, -1)));
 }
 
 /** The greatest version; numbers in it compare as numbers. */
