@@ -28,6 +28,8 @@ const PATTERNS: Readonly<Record<string, Pattern>> = {
   'conditional-patch': UPDATE,
   delete: DELETE,
   'conditional-delete': DELETE,
+  'delete-history': DELETE,
+  'delete-history-version': DELETE,
 };
 
 /** That of an interaction; others, and what is not known, are told as searches are. */

@@ -1,5 +1,6 @@
 import { FhirError } from '../../fhir/errors.js';
-import type { JsonValue } from '../../fhir/resource.js';
+import type { FailedCall } from '../../core/call-audit.js';
+import { isObject, type JsonValue } from '../../fhir/resource.js';
 import type { Call, Reply } from '../../core/call.js';
 import { openAnswerRoom, type AnswerRoom } from './response-budget.js';
 import type { Services } from '../../core/services.js';
@@ -30,8 +31,10 @@ export async function executeBatch(
   for (const [index, value] of values.entries()) {
     await yieldIfDue();
     const entry = broken.get(index) ?? attempt(() => readEntry(value, index, call.base, services));
-    if (entry instanceof FhirError) answers[index] = writeFailure(index, entry);
-    else entries.push(entry);
+    if (entry instanceof FhirError) {
+      services.audit.failed(unreadCall(value, call, services), entry);
+      answers[index] = writeFailure(index, entry);
+    } else entries.push(entry);
   }
   const room = openAnswerRoom(services.limits.body);
   const execute = async (entry: Entry): Promise<void> => {
@@ -46,6 +49,20 @@ export async function executeBatch(
     );
   }
   return answerOf('batch', answers, call);
+}
+
+/** What is known of an entry that cannot be executed: where its request leads, if anywhere, and who sent it. */
+export function unreadCall(value: JsonValue, { principal, trace }: Call, { entries }: Services): FailedCall {
+  const sender = { principal, ...(trace !== undefined && { trace }) };
+  const request = isObject(value) ? value['request'] : undefined;
+  const { method, url } = isObject(request) ? request : {};
+  if (typeof method !== 'string' || typeof url !== 'string') return sender;
+  try {
+    return { ...entries.route(method, url.startsWith('/') ? url : `/${url}`), ...sender };
+  } catch (error) {
+    if (error instanceof FhirError) return sender;
+    throw error;
+  }
 }
 
 function attempt<T>(work: () => T): T | FhirError {

@@ -1,10 +1,10 @@
-import type { FhirError } from '../../fhir/errors.js';
+import { FhirError } from '../../fhir/errors.js';
 import type { Call, Reply } from '../../core/call.js';
 import { checkParameters } from '../../core/parameters.js';
 import { parsedBodyOf } from '../../core/write/parsed-bodies.js';
 import type { Services } from '../../core/services.js';
 import { validateResource } from '../../core/write/validate-resource.js';
-import { executeBatch } from './batch.js';
+import { executeBatch, unreadCall } from './batch.js';
 import { faultsAround, faultsOfEntries } from './entry-faults.js';
 import { envelopeOf, openBundle, type OpenedBundle } from './envelope.js';
 import { executeTransaction } from './transaction.js';
@@ -20,9 +20,26 @@ export async function executeBundle(call: Call, services: Services): Promise<Rep
     // A worker that parsed the Bundle has validated its envelope.
     const { bundle } = opened;
     validateResource(parsedBodyOf(bundle) === undefined ? envelopeOf(opened) : bundle, call, services);
-    return executeTransaction(opened.entries, call, services);
+    return await orAudited(opened, call, services, () => executeTransaction(opened.entries, call, services));
   }
   return executeBatch(opened.entries, checkBatch(opened, call, services), call, services);
+}
+
+/** Records each entry of a transaction that is refused as a whole: none of them was done. */
+async function orAudited(
+  { entries }: OpenedBundle,
+  call: Call,
+  services: Services,
+  execute: () => Promise<Reply>,
+): Promise<Reply> {
+  try {
+    return await execute();
+  } catch (error) {
+    if (error instanceof FhirError) {
+      for (const value of entries) services.audit.failed(unreadCall(value, call, services), error);
+    }
+    throw error;
+  }
 }
 
 const NO_FAILURES: ReadonlyMap<number, FhirError> = new Map();
