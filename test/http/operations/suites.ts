@@ -1,5 +1,6 @@
 import type { Store } from '../../../runtime/store/store.js';
 import { amendMeta } from './amend-meta.js';
+import { claims } from './claims.js';
 import { conformance } from './conformance.js';
 import { diff } from './diff.js';
 import { everything } from './everything.js';
@@ -19,6 +20,7 @@ export const SUITES: Readonly<Record<string, (store: Store) => void>> = {
   conformance,
   everything,
   graphs,
+  claims,
   terminology,
   expunge,
   'changes of meta': amendMeta,

@@ -1,0 +1,58 @@
+import { beforeAll, expect, it } from 'vitest';
+
+import { tables } from '../../../generated/tables.js';
+import type { Store } from '../../../runtime/store/store.js';
+import { scopedServer } from '../auth/scoped.js';
+import { codeOf } from '../server.js';
+
+interface Listed {
+  readonly name: string;
+  readonly definition: string;
+}
+
+/** That `/metadata` claims nothing that does not work: each operation, at each level that its definition has. */
+export function claims(store: Store): void {
+  const server = scopedServer(store);
+  const types = ['Patient', 'Observation', 'Basic'];
+
+  beforeAll(async () => {
+    await server.all.send('PUT', '/Patient/a', { resourceType: 'Patient', id: 'a' });
+    await server.all.send('PUT', '/Basic/a', { resourceType: 'Basic', id: 'a', code: { text: 'x' } });
+  });
+
+  it('every operation that is listed answers at every level that it has, by every method', async () => {
+    const { rest } = (await server.all.send('GET', '/metadata')).json() as {
+      rest: [{ operation: Listed[]; resource: { type: string; operation?: Listed[] }[] }];
+    };
+    const system = rest[0].operation.map(({ definition }) => ({ definition, type: undefined }));
+    const below = rest[0].resource.flatMap(({ type, operation = [] }) =>
+      operation.flatMap(({ definition }) => {
+        const row = tables.operations.find(({ url }) => url === definition);
+        // One that all types have is tried on some.
+        return row?.types === undefined && !types.includes(type) ? [] : [{ definition, type }];
+      }),
+    );
+    let calls = 0;
+    for (const { definition, type } of [...system, ...below]) {
+      const row = tables.operations.find(({ url }) => url === definition);
+      expect(row, definition).toBeDefined();
+      for (const level of row!.levels.filter((each) => (each === 'system') === (type === undefined))) {
+        const place = { system: '', type: `/${type}`, instance: `/${type}/a`, version: `/${type}/a/_history/1` }[level];
+        for (const method of row!.affectsState ? (['POST'] as const) : row!.methods) {
+          const body = method === 'POST' ? { resourceType: 'Parameters' } : undefined;
+          const answer = await server.all.send(method, `${place}/$${row!.name}`, body);
+          const what = `${method} ${place}/$${row!.name}: ${answer.status} ${answer.text.slice(0, 300)}`;
+          calls++;
+          if (answer.status === 200) continue;
+          // What is missing may be a parameter, or a resource of that type: never the operation.
+          expect([400, 404, 410], what).toContain(answer.status);
+          expect(['unknown-operation', 'unknown-path', 'not-wired', 'unknown-type'], what).not.toContain(
+            codeOf(answer),
+          );
+        }
+      }
+    }
+    expect(calls).toBeGreaterThan(80);
+    expect(server.defects).toEqual([]);
+  });
+}
