@@ -9,7 +9,7 @@ import { createExtractor, type Extractor } from '../../runtime/search/extract.js
 import { describeIndex } from '../../runtime/search/index-record.js';
 import { atMost } from '../at-most.js';
 import { createToyStore } from '../toy/store.js';
-import { entry, transaction, useBundleServer } from './bundle-server.js';
+import { entry, transaction, useBundleServer } from '../http/bundle-server.js';
 
 /**
  * A resource contains thousands of others at most, each of which has entries of its own: between these others have their turn. To tell that

@@ -2,7 +2,7 @@ import { afterAll, expect, it } from 'vitest';
 
 import { atMost } from '../at-most.js';
 import { openStore } from '../contract/open-store.js';
-import { entry, transaction, useBundleServer } from './bundle-server.js';
+import { entry, transaction, useBundleServer } from '../http/bundle-server.js';
 
 /**
  * ICU's dictionaries take microseconds for each character: so a resource gives them a bounded number, and between two entries others have
