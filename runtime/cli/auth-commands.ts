@@ -16,7 +16,7 @@ export interface CommandKit {
 
 const STORE = ['store'];
 /** What tells where a server is; `kiln token` takes the other options of serve as well. */
-const ADDRESS: ReadonlySet<string> = new Set(['store', 'host', 'port', 'base-url', 'auth']);
+const ADDRESS: ReadonlySet<string> = new Set(['store', 'host', 'port', 'base-url', 'tls-cert', 'auth']);
 const REGISTRATION = ['store', 'auth.jwks.allow', 'auth.algorithms'];
 
 /** Adds the commands about clients, keys and tokens. Each is loaded when it is called. */
@@ -32,6 +32,7 @@ export function addAuthCommands(program: Command, kit: CommandKit): void {
     .option('--client <ID>', 'the client that asks')
     .option('--key <FILE>', 'its private key, a JWK with a kid')
     .option('--scope <SCOPE>', 'what to ask for (default system/*.cruds: what of it the client is registered with)')
+    .option('--wait <TIME>', 'how long the server may take to start, such as 10s (default: it has to be there)')
     .action(async (options: TokenFlags) => {
       const { runToken } = await import('./token.js');
       await run(runToken(options, flagsOf(options), terminal));

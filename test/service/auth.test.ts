@@ -2,7 +2,6 @@ import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 
-import { runToken } from '../../runtime/cli/token.js';
 import { command, freePort, makeClientFolder, SOON, statusOf as status } from './auth.js';
 import { startKiln } from './kiln-process.js';
 import { twoProcesses } from './two-processes.js';
@@ -26,7 +25,7 @@ describe('kiln serve with authorization, from the first start on', TIMES, () => 
     const local = [...where, '--port', port];
     const server = startKiln(['serve', '--auth', 'smart', ...local]);
     try {
-      const { code, out: token } = await command('token', ...local);
+      const { code, out: token } = await command('token', '--wait', '60s', ...local);
       const base = await server.started;
       expect(code).toBe(0);
       const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/fhir+json' };
@@ -76,6 +75,7 @@ describe('a server that is for others, on the store of one that is not', TIMES, 
     try {
       await servers[0]!.started;
       servers.push(startKiln(['serve', '--auth', 'smart', ...where, '--port', local]));
+      await servers[1]!.started;
       expect(await command('token', ...where, '--port', local)).toMatchObject({ code: 0 });
       const key = join(folder, 'data', 'dev-client.jwk');
       const asked = await command('token', '--client', 'dev-client', '--key', key, ...others);
@@ -105,7 +105,9 @@ describe('the commands about clients and tokens', TIMES, () => {
     expect(await client(...add)).toEqual({
       code: 0,
       out: 'lab is registered',
-      err: 'kiln: of its scope system/Nothing.r names no resource type',
+      err:
+        `kiln: new store at ${store.slice('sqlite:'.length)}\n` +
+        'kiln: of its scope system/Nothing.r names no resource type',
     });
     expect(await client(...add)).toMatchObject({ code: 1, err: expect.stringContaining('--replace') });
     expect(await client(...add, '--replace', '--lifetime', '60', '--dialect', 'v1')).toMatchObject({ code: 0 });
@@ -145,24 +147,44 @@ describe('the commands about clients and tokens', TIMES, () => {
     expect(result.err).not.toMatch(/\n|c2VjcmV0/);
   });
 
-  it('kiln token says what to do where no server ever starts', async () => {
-    const err: string[] = [];
-    const terminal = { out: () => {}, err: (line: string) => void err.push(line), env: {} };
-    expect(await runToken({}, { store: 'sqlite:/nowhere/kiln.db' }, terminal, 0)).toBe(1);
+  it('kiln token fails at once where nothing listens, and says how to wait for it: it took 16 s', async () => {
     const port = String(await freePort());
-    expect(await runToken({ client: 'lab', key: files.key }, { port }, terminal, 0)).toBe(1);
-    expect(err).toEqual([
-      expect.stringContaining('there is no such file; the first start of the server makes it'),
-      expect.stringMatching(/nothing answers at http:\/\/127.0.0.1:\d+\/auth\/token .* is the server started/),
-    ]);
+    const requests = vi.spyOn(globalThis, 'fetch');
+    const asked = await command('token', '--client', 'lab', '--key', files.key, '--port', port);
+    expect(requests).toHaveBeenCalledTimes(1);
+    requests.mockRestore();
+    expect(asked).toEqual({
+      code: 1,
+      out: '',
+      err: expect.stringMatching(
+        /^kiln: nothing answers at http:\/\/127.0.0.1:\d+\/auth\/token .* --wait 10s waits .*$/,
+      ),
+    });
+    expect(await command('token', '--store', 'sqlite:/nowhere/kiln.db')).toMatchObject({
+      code: 1,
+      err: expect.stringContaining('there is no such file; the first start of the server makes it'),
+    });
+    expect(await command('token', '--wait', 'long')).toMatchObject({
+      code: 2,
+      err: expect.stringContaining('--wait "long": has to be a time from'),
+    });
   });
 
-  it('kiln token says what it waits for, once, if that takes long', async () => {
-    const err: string[] = [];
-    const terminal = { out: () => {}, err: (line: string) => void err.push(line), env: {} };
+  it('kiln token --wait says what it waits for, once', async () => {
     const port = String(await freePort());
-    expect(await runToken({ client: 'lab', key: files.key }, { port }, terminal, 2600)).toBe(1);
-    expect(err).toEqual([
+    const { code, err } = await command(
+      'token',
+      '--wait',
+      '1600ms',
+      '--client',
+      'lab',
+      '--key',
+      files.key,
+      '--port',
+      port,
+    );
+    expect([code, ...err.split('\n')]).toEqual([
+      1,
       `kiln: waiting for an answer of http://127.0.0.1:${port}/auth/token`,
       expect.stringContaining('nothing answers at'),
     ]);
