@@ -1,4 +1,4 @@
-import { DEVELOPMENT_CLIENT } from '../assembly/development-client.js';
+import { DEVELOPMENT_CLIENT } from '../config/development.js';
 import { readNamedFile } from '../assembly/read-file.js';
 import { openRegistration, type Registration } from '../assembly/registration.js';
 import type { Client } from '../auth/clients/client.js';

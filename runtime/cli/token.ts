@@ -1,8 +1,8 @@
-import { DEVELOPMENT_CLIENT, developmentKeyFile, whyNoDevelopmentClient } from '../assembly/development-client.js';
 import { readJsonFile } from '../assembly/read-file.js';
 import type { Jwk } from '../auth/jwks/jwk.js';
 import { addressesOf } from '../auth/server/settings.js';
 import { ConfigError } from '../config/config-error.js';
+import { DEVELOPMENT_CLIENT, developmentKeyFile, whyNoDevelopmentClient } from '../config/development.js';
 import { rootOf } from '../config/exposure.js';
 import { readConfig, type Flags } from '../config/read-config.js';
 import { duration } from '../config/setting.js';

@@ -28,6 +28,12 @@ describe('kiln serve with authorization, from the first start on', TIMES, () => 
       const { code, out: token } = await command('token', '--wait', '60s', ...local);
       const base = await server.started;
       expect(code).toBe(0);
+      // The start line and the 401 say how it is got.
+      const told = `npx kiln token --port ${port} --store ${where[1]}`;
+      expect(server.output.out).toContain(`(for a token: ${told})`);
+      const refused = await fetch(`${base}/Patient/ada`);
+      expect([refused.status, await refused.text()]).toEqual([401, expect.stringContaining(`; for one: ${told}`)]);
+      expect(refused.headers.get('www-authenticate')).toBe('Bearer realm="fhir"');
       const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/fhir+json' };
       const body = JSON.stringify({ resourceType: 'Patient', id: 'ada' });
       expect((await fetch(`${base}/Patient/ada`, { method: 'PUT', headers, body })).status).toBe(201);
