@@ -1,4 +1,5 @@
-import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createPrivateKey, createPublicKey, generateKeyPairSync, type JsonWebKey, type KeyObject } from 'node:crypto';
+import { readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 
@@ -11,6 +12,8 @@ const TIMES = { timeout: 120_000 };
 let files: Awaited<ReturnType<typeof makeClientFolder>>;
 let store: string;
 const client = (...args: string[]) => command('client', ...args, '--store', store);
+
+const pemOf = (key: KeyObject): string => key.export({ type: 'spki', format: 'pem' }).toString();
 
 describe('two processes with authorization on one SQLite file', TIMES, () => {
   twoProcesses((folder) => `sqlite:${join(folder, 'kiln.db')}`, 'file');
@@ -55,6 +58,9 @@ describe('kiln serve with authorization, from the first start on', TIMES, () => 
       await command('client', 'add', '--id', 'writer', '--scope', 'system/Patient.u', ...jwks, ...where);
       // Within the second of its creation nobody can tell whether it is new.
       expect((await command('load', file, ...asClient)).out).toMatch(/^1 resources .*: 0 created, .*; 0 failed/m);
+
+      expect(await command('client', 'remove', '--id', 'lab', ...where)).toMatchObject({ code: 0 });
+      await vi.waitFor(async () => expect(await status(base, lab.out, '/Patient/ada')).toBe(401), SOON);
 
       await command('client', 'disable', '--id', 'dev-client', ...where);
       await vi.waitFor(async () => {
@@ -128,7 +134,14 @@ describe('the commands about clients and tokens', TIMES, () => {
     [['--jwks', 'KEY'], 1, 'The JWKS is not an object'],
     [['--jwks', 'PRIVATE'], 1, 'holds a private member ("d")'],
     [['--jwks', 'SYMMETRIC'], 1, 'is symmetric'],
-    [['--jwks', 'TEXT'], 1, 'is not JSON'],
+    [['--jwks', 'TEXT'], 1, 'is neither JSON nor PEM'],
+    [['--jwks', 'PEM_PRIVATE'], 1, 'holds a private key; register the public half: openssl pkey -in FILE -pubout'],
+    [['--jwks', 'PEM_CUT'], 1, 'holds no whole PEM block'],
+    [['--jwks', 'PEM_OTHER'], 1, 'holds a DH PARAMETERS; a PUBLIC KEY or a CERTIFICATE is needed'],
+    [['--jwks', 'PEM_JUNK'], 1, 'holds a key that cannot be read'],
+    [['--jwks', 'PEM_CURVE'], 1, 'is of a kind or curve that is not supported'],
+    [['--jwks', 'PEM_TWO', '--kid', 'k'], 2, '--kid names one key'],
+    [['--jwks', 'KEY', '--kid', 'k'], 2, '--kid is for a key in PEM'],
     [['--jwks', '/nowhere'], 2, 'there is no such file'],
     [[], 2, 'give either --jwks or --jwks-url'],
     [['--jwks', 'PRIVATE', '--jwks-url', 'https://lab.example/jwks'], 2, 'give either --jwks or --jwks-url'],
@@ -144,6 +157,14 @@ describe('the commands about clients and tokens', TIMES, () => {
       PRIVATE: `{"keys":[${key}]}`,
       SYMMETRIC: '{"keys":[{"kty":"oct","k":"c2VjcmV0","kid":"k"}]}',
       TEXT: 'keys',
+      PEM_PRIVATE: createPrivateKey({ key: JSON.parse(key) as JsonWebKey, format: 'jwk' })
+        .export({ type: 'pkcs8', format: 'pem' })
+        .toString(),
+      PEM_CUT: '-----BEGIN PUBLIC KEY-----\nMFk',
+      PEM_OTHER: '-----BEGIN DH PARAMETERS-----\nMFk=\n-----END DH PARAMETERS-----',
+      PEM_JUNK: '-----BEGIN PUBLIC KEY-----\nMFk=\n-----END PUBLIC KEY-----',
+      PEM_CURVE: pemOf(generateKeyPairSync('ec', { namedCurve: 'secp256k1' }).publicKey),
+      PEM_TWO: [1, 2].map(() => pemOf(generateKeyPairSync('ec', { namedCurve: 'P-384' }).publicKey)).join(''),
     };
     for (const [name, content] of Object.entries(contents)) writeFileSync(join(files.folder, name), content);
     const paths = args.map((arg) => (arg in contents ? join(files.folder, arg) : arg));
@@ -151,6 +172,66 @@ describe('the commands about clients and tokens', TIMES, () => {
     expect([result.code, result.out]).toEqual([code, '']);
     expect(result.err).toContain(message);
     expect(result.err).not.toMatch(/\n|c2VjcmV0/);
+  });
+
+  it('client keygen makes a private key for its owner alone and the set to register, and overwrites nothing', async () => {
+    const out = join(files.folder, 'made');
+    const made = await command('client', 'keygen', '--out', out);
+    expect(made).toMatchObject({ code: 0, err: '', out: expect.stringContaining(`--jwks ${out}-jwks.json`) });
+    expect(statSync(`${out}.jwk`).mode & 0o777).toBe(0o600);
+    const key = JSON.parse(readFileSync(`${out}.jwk`, 'utf8')) as Record<string, unknown>;
+    const { keys } = JSON.parse(readFileSync(`${out}-jwks.json`, 'utf8')) as { keys: Record<string, unknown>[] };
+    const { d, ...half } = key;
+    expect(d).toEqual(expect.any(String));
+    expect(keys).toEqual([{ ...half, use: 'sig' }]);
+    expect(
+      await client('add', '--id', 'made', '--scope', 'system/Patient.rs', '--jwks', `${out}-jwks.json`),
+    ).toMatchObject({
+      code: 0,
+    });
+
+    for (const there of ['.jwk', '-jwks.json']) {
+      const other = join(files.folder, `there${there}`);
+      writeFileSync(`${other}${there}`, 'mine');
+      const refused = await command('client', 'keygen', '--out', other);
+      expect(refused).toMatchObject({ code: 1, err: expect.stringContaining(`${other}${there} is there already`) });
+      expect(readFileSync(`${other}${there}`, 'utf8')).toBe('mine');
+      expect(readdirSync(files.folder).filter((name) => name.startsWith(`there${there}`))).toHaveLength(1);
+    }
+    const lost = await command('client', 'keygen', '--out', join(files.folder, 'no', 'where'));
+    expect(lost).toMatchObject({ code: 1, err: expect.stringContaining('there is no such folder') });
+    expect((await command('client', 'keygen', '--out', out, '--alg', 'HS256')).code).toBe(2);
+    expect((await command('client', 'keygen', '--out', `${out}-rsa`, '--alg', 'RS384')).code).toBe(0);
+  });
+
+  it('client add takes public keys in PEM, and says the kid that assertions have to name', async () => {
+    const key = JSON.parse(readFileSync(files.key, 'utf8')) as JsonWebKey & { kid: string };
+    const file = join(files.folder, 'public.pem');
+    writeFileSync(file, `from a person\n${pemOf(createPublicKey({ key, format: 'jwk' }))}`);
+    const add = ['add', '--id', 'pem', '--scope', 'system/Patient.rs', '--jwks', file];
+    // The test's key is named by its thumbprint, as ours are.
+    expect(await client(...add)).toEqual({
+      code: 0,
+      out: `pem is registered\nin the header of its assertions: "kid": "${key.kid}"`,
+      err: '',
+    });
+    expect((await client(...add, '--kid', 'mine', '--replace')).out).toContain('"kid": "mine"');
+    const rsa = generateKeyPairSync('rsa', { modulusLength: 2048 }).publicKey.export({ type: 'pkcs1', format: 'pem' });
+    writeFileSync(file, String(rsa) + pemOf(createPublicKey({ key, format: 'jwk' })));
+    expect((await client('rotate', '--id', 'pem', '--jwks', file)).out.split('\n')).toHaveLength(3);
+  });
+
+  it('client remove takes a client out', async () => {
+    const add = ['add', '--id', 'short', '--scope', 'system/Patient.rs', '--jwks', files.jwks];
+    expect(await client(...add)).toMatchObject({ code: 0 });
+    expect(await client('remove', '--id', 'short')).toEqual({ code: 0, out: 'short is removed', err: '' });
+    expect(await client('remove', '--id', 'short')).toMatchObject({ code: 1, err: 'kiln: There is no client "short"' });
+    expect((await client('list')).out).not.toContain('short');
+    expect(await client('remove', '--id', 'dev-client')).toMatchObject({
+      code: 1,
+      err: expect.stringContaining('disable'),
+    });
+    expect(await client(...add)).toMatchObject({ code: 0 });
   });
 
   it('kiln token fails at once where nothing listens, and says how to wait for it: it took 16 s', async () => {
