@@ -1,9 +1,10 @@
-import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { MANIFEST } from './emit/manifest.js';
 import { explain } from './explain.js';
 import { GeneratorError } from './generator-error.js';
 import { makeFiles, makeModel, outputFolder } from './generate.js';
+import { projectRoot } from './project-root.js';
 import { compare, write, type Difference } from './write.js';
 
 /** Options of `kiln generate`. */
@@ -24,7 +25,11 @@ export async function runGenerate(command: GenerateCommand): Promise<number> {
     if (command.out !== undefined) refuseUnusable(dir, command);
     const files = makeFiles(await makeModel(command));
     const differences = compare(dir, files);
-    if (command.check === true) return reportCheck(dir, files.size, differences, command);
+    const isOurs = command.out === undefined;
+    if (command.check === true) {
+      const code = reportCheck(dir, files.size, differences, command);
+      return isOurs && code === 0 ? reportBuild(files) : code;
+    }
     write(dir, files, differences);
     const count = (kind: Difference['kind']): number =>
       differences.filter((difference) => difference.kind === kind).length;
@@ -85,6 +90,14 @@ function reportCheck(dir: string, total: number, differences: readonly Differenc
   const options = [command.package && ` --package ${command.package}`, command.out && ` --out ${command.out}`];
   const remedy = options.some(Boolean) ? `npx kiln generate${options.filter(Boolean).join('')}` : 'npm run generate';
   complain(`${String(differences.length)} of ${String(total)} files are not current. To mend: ${remedy}`);
+  return 1;
+}
+
+/** A build has a copy of the manifest that it was made from. Where there is no build, the next one will be right. */
+function reportBuild(files: ReadonlyMap<string, string>): number {
+  const dist = join(projectRoot(), 'dist');
+  if (!existsSync(dist) || manifestOf(join(dist, 'generated')) === files.get(MANIFEST)) return 0;
+  complain('dist/ was built with other tables. To mend: npm run build');
   return 1;
 }
 

@@ -8,7 +8,7 @@ import { emitTypeTables } from './emit/type-tables.js';
 import { emitTypes } from './emit/types.js';
 import { GeneratorError } from './generator-error.js';
 import { loadDefinitions, type Definitions, type PackagePin } from './load/definitions.js';
-import { applyErrata, omitDefinitions, omitValueSets } from './load/errata.js';
+import { applyErrata, omitDefinitions, omitValueSets, type Erratum } from './load/errata.js';
 import { findPackage } from './load/find-package.js';
 import { loadPackage, type LoadedPackage } from './load/package.js';
 import { buildModel } from './model/build.js';
@@ -39,11 +39,8 @@ export async function makeModel(options: GenerateOptions = {}): Promise<Model> {
   const published = loadPackage(await findPackage(options.package ?? pinned, root));
   const expansions = await loadExpansions(published, definitions, root);
   verifyDefinitions(published);
-  if ((options.package ?? pinned) === pinned) {
-    verifyCensus(takeCensus(published, omitDefinitions(published, definitions.errata), expansions), main);
-  }
-  const corrected = applyErrata(published, definitions.errata);
-  const expanded = expansions === undefined ? published.valueSet : omitValueSets(expansions, definitions.errata);
+  const isPinned = (options.package ?? pinned) === pinned;
+  const { corrected, expanded } = correct(published, expansions, definitions.errata, isPinned ? main : undefined);
   const model = buildModel({
     package: corrected,
     expansion: expanded,
@@ -64,6 +61,25 @@ export async function makeModel(options: GenerateOptions = {}): Promise<Model> {
   verifyModel(model);
   if (published.name === main.name) verifyScopes(model);
   return model;
+}
+
+/**
+ * Applies the errata, then counts what there is. In this order, because an erratum that fits no definition any more changes counts too,
+ * and is what has to be mended.
+ *
+ * @param pin what the counts have to be; absent: they are not checked
+ * @throws GeneratorError naming errata that do not apply, or else counts that differ
+ */
+export function correct(
+  published: LoadedPackage,
+  expansions: LoadedPackage | undefined,
+  errata: readonly Erratum[],
+  pin: PackagePin | undefined,
+): { readonly corrected: LoadedPackage; readonly expanded: LoadedPackage['valueSet'] } {
+  const corrected = applyErrata(published, errata);
+  const expanded = expansions === undefined ? published.valueSet : omitValueSets(expansions, errata);
+  if (pin !== undefined) verifyCensus(takeCensus(published, omitDefinitions(published, errata), expansions), pin);
+  return { corrected, expanded };
 }
 
 /** Files below the output folder, and their texts. A function of the definitions and the package alone. */

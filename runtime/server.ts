@@ -1,6 +1,7 @@
 import { statSync } from 'node:fs';
 import type { RequestListener } from 'node:http';
 
+import { isStaleBuild } from './assembly/stale-build.js';
 import { limitsOf, searchSettingsOf } from './config/limits.js';
 import { isMongoUrl } from './config/mongo-url.js';
 import type { Config } from './config/settings.js';
@@ -58,7 +59,7 @@ export interface OpenOptions {
 /**
  * The composition root: generated tables, and the store of a configuration.
  *
- * @throws Error where the tables are of another contract or the store cannot be opened
+ * @throws Error where the tables are of another contract or not those of the checkout, or the store cannot be opened
  */
 export async function openCore(config: Config, options: OpenOptions = {}): Promise<Core> {
   if (tables.origin.contract !== CONTRACT_VERSION) {
@@ -66,6 +67,7 @@ export async function openCore(config: Config, options: OpenOptions = {}): Promi
       `generated/ has version ${tables.origin.contract} of the contract, the runtime ${CONTRACT_VERSION}; run: npm run generate`,
     );
   }
+  if (isStaleBuild()) throw new Error('dist/ was built with other tables than those in generated/; run: npm run build');
   const store = await openStore(config, options);
   try {
     const validate = createValidator(tables);

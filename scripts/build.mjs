@@ -2,7 +2,16 @@
 // nor makes the command executable. What a server reads of the generated tables goes into one file.
 import { Buffer } from 'node:buffer';
 import { spawnSync } from 'node:child_process';
-import { chmodSync, existsSync, readdirSync, readFileSync, rmdirSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  copyFileSync,
+  existsSync,
+  readdirSync,
+  readFileSync,
+  rmdirSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
@@ -14,6 +23,8 @@ const main = join(dist, 'runtime', 'cli', 'main.js');
 const PACKED = join('generated', 'tables.json');
 /** The code systems and value sets of the FHIR package, as runtime/terminology/shipped.ts reads them. */
 const TERMINOLOGY = join('generated', 'terminology.ndjson');
+/** Says which generated files dist/ was built from: runtime/assembly/stale-build.ts compares it with the one in generated/. */
+const MANIFEST = join('generated', 'manifest.json');
 const EMITTED = /\.(?:d\.ts|d\.ts\.map|js\.map|js)$/;
 
 /** Compiles the project; returns the exit code of tsc. */
@@ -24,6 +35,7 @@ export async function build() {
   if (existsSync(main)) chmodSync(main, 0o755);
   await packTables();
   packTerminology();
+  copyFileSync(join(root, MANIFEST), join(dist, MANIFEST));
   return run.status ?? 1;
 }
 

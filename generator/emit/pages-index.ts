@@ -3,6 +3,7 @@ import { block, joined, row, tableSection, type Inline, type PageData, type Row,
 import { canonicalLink, prose, type Linker } from './pages-inline.js';
 import { operationLink, operationPageSections } from './pages-operations.js';
 import { scopePageSections } from './pages-scopes.js';
+import { unwiredMark } from './pages-wired.js';
 import { correctionList } from './pages-type.js';
 
 type Page = Omit<PageData, 'navigation'>;
@@ -41,7 +42,7 @@ function systemOperations(model: Model): Section {
     .filter(({ levels }) => levels.includes('system'))
     .map((operation) =>
       row(
-        [operationLink(operation, `$${operation.name}`)],
+        [operationLink(operation, `$${operation.name}`), ...unwiredMark(operation)],
         operation.methods.join(', '),
         operation.title,
         operation.own ? 'this server' : 'the specification',
@@ -57,7 +58,7 @@ function systemOperations(model: Model): Section {
 export function operationsPage(model: Model, linker: Linker): Page {
   return {
     title: 'Operations',
-    lead: 'Every operation of this server: where and how it is called, what it takes and gives, and what a token must cover.',
+    lead: 'The operations of the specification and of this server: where and how each is called, what it takes and gives, and what a token must cover. Those that the server does not support yet are marked.',
     facts: [],
     sections: operationPageSections(model, linker),
   };

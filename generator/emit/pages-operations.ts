@@ -14,6 +14,7 @@ import {
 } from './pages-data.js';
 import { canonicalLink, prose, type Linker } from './pages-inline.js';
 import { rowsFor } from './pages-scopes.js';
+import { isWired, unwiredMark } from './pages-wired.js';
 import { conditionWords, rowWords } from './pages-scope-words.js';
 
 const COLUMNS = ['Parameter', 'Use', 'Card.', 'Type'];
@@ -38,14 +39,14 @@ export function operationSection(operations: readonly OperationModel[], linker: 
     block({
       id: operation.id,
       heading: `$${operation.name}`,
-      paragraphs: [[operationLink(operation, operation.title), ': ', ...callWords(operation)]],
+      paragraphs: [[operationLink(operation, operation.title), ': ', callWords(operation), ...unwiredMark(operation)]],
       facts: [{ name: 'Definition', value: [canonicalLink(operation.url, operation.own)] }],
       tables: parameterTables(operation, linker, false),
     }),
   );
   const rows = everywhere.map((operation) =>
     row(
-      [operationLink(operation, `$${operation.name}`)],
+      [operationLink(operation, `$${operation.name}`), ...unwiredMark(operation)],
       operation.levels.filter((level) => level !== 'system').join(', '),
       operation.methods.join(', '),
       operation.title,
@@ -82,6 +83,7 @@ function operationBlock(operation: OperationModel, model: Model, linker: Linker)
         : 'every type';
   const scopes = lines(...rowsFor(operation, model).map((scope) => scopeWords(scope, types)));
   const facts: Fact[] = [
+    ...(isWired(operation) ? [] : [{ name: 'Not supported yet', value: 'the server answers 501 Not Implemented' }]),
     { name: 'Called', value: callWords(operation) },
     ...(on === '' ? [] : [{ name: 'On', value: on }]),
     { name: 'Changes anything', value: operation.affectsState ? 'yes' : 'no' },
@@ -114,7 +116,7 @@ export function operationLink({ id }: OperationModel, text: string): { page: str
   return { page: 'operations', anchor: id, text };
 }
 
-function callWords({ levels, methods }: OperationModel): Inline {
+function callWords({ levels, methods }: OperationModel): string {
   return `${methods.join(' or ')} on ${levels.join(', ')}`;
 }
 

@@ -13,6 +13,7 @@ import {
   type Span,
 } from './pages-data.js';
 import { prose, type Linker } from './pages-inline.js';
+import { unwiredMark } from './pages-wired.js';
 import { CONDITION_TYPES, CONDITIONS, merged, needWords, rowWords } from './pages-scope-words.js';
 
 /** Rows with their reasons, which are not in the generated tables: the contract has no such property. */
@@ -35,7 +36,11 @@ export function scopeSection(type: string, operations: readonly OperationModel[]
       const levels = operation.levels.filter((level) => level !== 'system' && row.levels?.includes(level) !== false);
       if (levels.length === 0) return [];
       const all = operation.levels.every((level) => level === 'system' || levels.includes(level));
-      const name: Inline = [{ code: `$${operation.name}` }, ...(all ? [] : [' ', { mark: levels.join(', ') }])];
+      const name: Inline = [
+        { code: `$${operation.name}` },
+        ...(all ? [] : [' ', { mark: levels.join(', ') }]),
+        ...unwiredMark(operation),
+      ];
       return [{ name, cells: typeCells(row, type) }];
     }),
   );
@@ -154,7 +159,7 @@ export function scopePageSections(model: Model, linker: Linker): Section[] {
 
 function operationHead(operation: OperationModel, entry: ScopeRow, linker: Linker): Inline {
   return lines(
-    [{ page: 'operations', anchor: operation.id, text: `$${operation.name}` }],
+    [{ page: 'operations', anchor: operation.id, text: `$${operation.name}` }, ...unwiredMark(operation)],
     operation.types === undefined || operation.types.length > 1 ? '' : linker.types(operation.types),
     entry.levels === undefined ? '' : [{ mark: entry.levels.join(', ') }],
   );

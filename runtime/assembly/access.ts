@@ -1,4 +1,5 @@
 import type { AuthEvents } from '../auth/server/events.js';
+import { tokenCommand } from '../config/development.js';
 import type { Config } from '../config/settings.js';
 import type { AppOptions } from '../http/app.js';
 import type { Log } from '../observe/log.js';
@@ -37,7 +38,10 @@ export async function prepareAccess(
     const { verifier, access, routes } = prepared(root);
     const cors = config['cors.origins'].length > 0;
     return {
-      gate: gates.createTokenGate({ verifier: loggingVerifier(verifier, log), access }),
+      gate: gates.createTokenGate({
+        ...{ verifier: loggingVerifier(verifier, log), access },
+        tokenCommand: tokenCommand(config, Number(new URL(root).port || 80)),
+      }),
       auth: routes,
       authorization: { cors },
     };

@@ -1,37 +1,18 @@
 import { randomUUID } from 'node:crypto';
 import { chmod, link, mkdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { dirname } from 'node:path';
 
 import type { ClientRegister } from '../auth/clients/client-register.js';
 import type { Client } from '../auth/clients/client.js';
 import type { Jwk } from '../auth/jwks/jwk.js';
 import { generateKey } from '../auth/keys/jws.js';
 import { signingKeyFault } from '../auth/server/client-assertion.js';
-import { whyExposed } from '../config/exposure.js';
-import { isMongoUrl } from '../config/mongo-url.js';
+import { DEVELOPMENT_CLIENT, developmentKeyFile, whyNoDevelopmentClient } from '../config/development.js';
 import type { Config } from '../config/settings.js';
 import type { Log } from '../observe/log.js';
-import { sqlitePathOf } from '../store/sqlite-path.js';
-
-/** Its id: nobody else has it. */
-export const DEVELOPMENT_CLIENT = 'dev-client';
 
 const SCOPE = 'system/*.cruds';
 const PRIVATE_TO_OWNER = 0o600;
-
-/** Why a server has no development client, in words for people; undefined: it has one. decisions.md, "Access" */
-export function whyNoDevelopmentClient(config: Config): string | undefined {
-  if (config['auth.external.mode'] !== undefined) return 'tokens come from an external server (auth.external)';
-  if (config.store === 'sqlite::memory:') return 'a memory store has none';
-  if (isMongoUrl(config.store)) return 'a store in MongoDB has none';
-  const exposed = whyExposed(config);
-  return exposed === undefined ? undefined : `the server is for more than this machine (${exposed})`;
-}
-
-/** File of its private key: beside that of a SQLite store. */
-export function developmentKeyFile(config: Pick<Config, 'store'>): string {
-  return join(dirname(sqlitePathOf(config.store)), 'dev-client.jwk');
-}
 
 /**
  * Registers the development client at a first start; disables it as soon as the server is for others too, or has another

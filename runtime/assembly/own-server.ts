@@ -14,10 +14,10 @@ import { createScopes } from '../auth/scopes/create-scopes.js';
 import { createAuthorizationServer } from '../auth/server/authorization-server.js';
 import { addressesOf, type AuthAddresses, type AuthSettings } from '../auth/server/settings.js';
 import { ConfigError } from '../config/config-error.js';
+import { DEVELOPMENT_CLIENT, whyNoDevelopmentClient } from '../config/development.js';
 import type { Config } from '../config/settings.js';
 import type { AuthRoutes } from '../http/auth-routes.js';
 import type { AuthorizationParts, PreparedAuthorization } from './authorization.js';
-import { DEVELOPMENT_CLIENT, whyNoDevelopmentClient } from './development-client.js';
 import { readNamedFile } from './read-file.js';
 
 /**

@@ -7,7 +7,7 @@ import { rootOf } from '../config/exposure.js';
 import type { Config } from '../config/settings.js';
 import type { AtomicMaps } from '../store/store.js';
 import type { AuthorizationParts } from './authorization.js';
-import { DEVELOPMENT_CLIENT } from './development-client.js';
+import { DEVELOPMENT_CLIENT } from '../config/development.js';
 import { allowListOf } from './own-server.js';
 
 /** The register of clients, and what of their scopes means nothing here. */

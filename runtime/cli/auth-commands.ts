@@ -2,6 +2,7 @@ import type { Command } from 'commander';
 
 import type { Flags } from '../config/read-config.js';
 import type { AddFlags, KeyFlags } from './client.js';
+import type { KeygenFlags } from './keygen.js';
 import type { Terminal } from './terminal.js';
 import type { TokenFlags } from './token.js';
 
@@ -16,7 +17,7 @@ export interface CommandKit {
 
 const STORE = ['store'];
 /** What tells where a server is; `kiln token` takes the other options of serve as well. */
-const ADDRESS: ReadonlySet<string> = new Set(['store', 'host', 'port', 'base-url', 'auth']);
+const ADDRESS: ReadonlySet<string> = new Set(['store', 'host', 'port', 'base-url', 'tls-cert', 'auth']);
 const REGISTRATION = ['store', 'auth.jwks.allow', 'auth.algorithms'];
 
 /** Adds the commands about clients, keys and tokens. Each is loaded when it is called. */
@@ -32,6 +33,7 @@ export function addAuthCommands(program: Command, kit: CommandKit): void {
     .option('--client <ID>', 'the client that asks')
     .option('--key <FILE>', 'its private key, a JWK with a kid')
     .option('--scope <SCOPE>', 'what to ask for (default system/*.cruds: what of it the client is registered with)')
+    .option('--wait <TIME>', 'how long the server may take to start, such as 10s (default: it has to be there)')
     .action(async (options: TokenFlags) => {
       const { runToken } = await import('./token.js');
       await run(runToken(options, flagsOf(options), terminal));
@@ -39,8 +41,20 @@ export function addAuthCommands(program: Command, kit: CommandKit): void {
 }
 
 function addClientCommands(program: Command, { terminal, withSettings, flagsOf, run }: CommandKit): void {
-  const group = program.command('client').description('register clients, list them, switch them off and on');
+  const group = program
+    .command('client')
+    .description('register clients, list them, switch them off and on, remove them');
   const load = () => import('./client.js');
+
+  group
+    .command('keygen')
+    .description('make a key pair for a client: NAME.jwk is private, NAME-jwks.json is what is registered')
+    .requiredOption('--out <NAME>', 'path that the names of both files begin with')
+    .option('--alg <ALG>', 'what it signs with: ES384 or RS384', 'ES384')
+    .action(async (options: KeygenFlags) => {
+      const { runKeygen } = await import('./keygen.js');
+      await run(runKeygen(options, terminal));
+    });
 
   withKeys(withSettings(group.command('add'), REGISTRATION))
     .description('register a client')
@@ -71,6 +85,13 @@ function addClientCommands(program: Command, { terminal, withSettings, flagsOf, 
       );
   }
 
+  withSettings(group.command('remove'), STORE)
+    .description('remove a client: within 2 s its tokens are good for nothing, in all processes')
+    .requiredOption('--id <ID>', 'the client')
+    .action(async (options: { readonly id: string }) =>
+      run((await load()).removeClient(options.id, flagsOf(options), terminal)),
+    );
+
   withKeys(withSettings(group.command('rotate'), REGISTRATION))
     .description('give a client other keys in place of all present ones')
     .requiredOption('--id <ID>', 'the client')
@@ -81,7 +102,8 @@ function addClientCommands(program: Command, { terminal, withSettings, flagsOf, 
 
 function withKeys(command: Command): Command {
   return command
-    .option('--jwks <FILE>', 'its public keys, a JWK Set')
+    .option('--jwks <FILE>', 'its public keys: a JWK Set, or PEM (public keys or certificates)')
+    .option('--kid <KID>', 'name of a key in PEM, as in the header of assertions (default: its thumbprint, RFC 7638)')
     .option('--jwks-url <URL>', 'where it publishes them: preferred, because it can change them there');
 }
 

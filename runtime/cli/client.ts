@@ -1,8 +1,10 @@
-import { DEVELOPMENT_CLIENT } from '../assembly/development-client.js';
+import { DEVELOPMENT_CLIENT } from '../config/development.js';
 import { readNamedFile } from '../assembly/read-file.js';
 import { openRegistration, type Registration } from '../assembly/registration.js';
 import type { Client } from '../auth/clients/client.js';
 import { ClientRefused } from '../auth/clients/registration.js';
+import type { JwkSet } from '../auth/jwks/jwk.js';
+import { isPem, readPublicKeys } from '../auth/keys/pem.js';
 import { ConfigError } from '../config/config-error.js';
 import { readConfig, type Flags } from '../config/read-config.js';
 import { withAuthStore } from './auth-store.js';
@@ -10,8 +12,11 @@ import { printable, type Terminal } from './terminal.js';
 
 /** Where a client's keys are: exactly one of them. */
 export interface KeyFlags {
+  /** A file: a JWK Set, or public keys in PEM. */
   readonly jwks?: string;
   readonly jwksUrl?: string;
+  /** Name of the key, where it is in PEM. */
+  readonly kid?: string;
 }
 
 /** Options of `kiln client add`. */
@@ -36,8 +41,10 @@ export async function addClient(options: AddFlags, flags: Flags, terminal: Termi
     const rest = { ...(name === undefined ? {} : { name }), ...(dialect === undefined ? {} : { dialect }) };
     const life = lifetime === undefined ? {} : { lifetime: Number(lifetime) };
     refuseReserved(id);
-    const client = await register.add({ id, scope, ...rest, ...life, ...(await readKeys(options)) }, replace);
+    const { keys, given } = await readKeys(options);
+    const client = await register.add({ id, scope, ...rest, ...life, ...keys }, replace);
     terminal.out(`${printable(id)} is registered`);
+    tellKids(given, terminal);
     for (const fault of explain(client)) terminal.err(`kiln: of its scope ${printable(fault)}`);
   });
 }
@@ -50,12 +57,25 @@ export async function switchClient(id: string, isEnabled: boolean, flags: Flags,
   });
 }
 
+/** `kiln client remove`. As `addClient`. */
+export async function removeClient(id: string, flags: Flags, terminal: Terminal): Promise<number> {
+  return await change(flags, terminal, false, async ({ register }) => {
+    if (id === DEVELOPMENT_CLIENT) {
+      throw new ClientRefused(`"${id}" would be back at the next start; kiln client disable --id ${id} keeps it out`);
+    }
+    await register.remove(id);
+    terminal.out(`${printable(id)} is removed`);
+  });
+}
+
 /** `kiln client rotate`: other keys in place of all present ones. As `addClient`. */
 export async function rotateClient(id: string, options: KeyFlags, flags: Flags, terminal: Terminal): Promise<number> {
   return await change(flags, terminal, false, async ({ register }) => {
     refuseReserved(id);
-    await register.rotate(id, await readKeys(options));
+    const { keys, given } = await readKeys(options);
+    await register.rotate(id, keys);
     terminal.out(`${printable(id)} has other keys`);
+    tellKids(given, terminal);
   });
 }
 
@@ -85,16 +105,39 @@ function refuseReserved(id: string): void {
   }
 }
 
-/** @throws ConfigError where there is not exactly one, ClientRefused for a file that is no JSON */
-async function readKeys({ jwks, jwksUrl }: KeyFlags): Promise<Pick<Client, 'jwks'> | Pick<Client, 'jwksUrl'>> {
+/** Keys as they are registered. */
+interface ReadKeys {
+  readonly keys: Pick<Client, 'jwks'> | Pick<Client, 'jwksUrl'>;
+  /** Names that we gave to keys whose file has no place for one. */
+  readonly given: readonly string[];
+}
+
+/** @throws ConfigError where there is not exactly one, ClientRefused for a file that holds no keys */
+async function readKeys({ jwks, jwksUrl, kid }: KeyFlags): Promise<ReadKeys> {
   if ((jwks === undefined) === (jwksUrl === undefined)) throw new ConfigError('give either --jwks or --jwks-url');
-  if (jwksUrl !== undefined) return { jwksUrl };
+  if (jwksUrl !== undefined) return { keys: { jwksUrl }, given: [] };
   const text = await readNamedFile('--jwks', jwks!);
+  if (isPem(text)) return readPem(text, jwks!, kid);
+  if (kid !== undefined) throw new ConfigError('--kid is for a key in PEM; a JWK Set names its keys itself');
   try {
-    return { jwks: JSON.parse(text) as NonNullable<Client['jwks']> };
+    return { keys: { jwks: JSON.parse(text) as JwkSet }, given: [] };
   } catch {
-    throw new ClientRefused(`${jwks} is not JSON`);
+    throw new ClientRefused(`${jwks} is neither JSON nor PEM`);
   }
+}
+
+async function readPem(text: string, file: string, kid: string | undefined): Promise<ReadKeys> {
+  const keys = await readPublicKeys(text).catch((error: unknown) => {
+    throw error instanceof TypeError ? new ClientRefused(`${file} ${error.message}`) : error;
+  });
+  if (kid !== undefined && keys.length > 1)
+    throw new ConfigError(`--kid names one key, and ${file} has ${keys.length}`);
+  const named = keys.map((key) => (kid === undefined ? key : { ...key, kid }));
+  return { keys: { jwks: { keys: named } }, given: named.map((key) => String(key['kid'])) };
+}
+
+function tellKids(given: readonly string[], terminal: Terminal): void {
+  for (const kid of given) terminal.out(`in the header of its assertions: "kid": "${printable(kid)}"`);
 }
 
 function describe({ id, name, scope, dialect, jwks, jwksUrl, enabled, lifetime }: Client): string {

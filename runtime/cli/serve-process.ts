@@ -51,22 +51,26 @@ export function surviveClosedOutput(terminal: Pick<Terminal, 'onClosed'>, log: P
 const PARENT_CHECK = 500;
 
 /**
- * Calls for each of the signals that end a program; more than once where they come again. npm does not pass SIGTERM on to what
- * npx or a script of it started, so the end of the parent counts as one there. @returns ends that
+ * Calls for each signal that ends a program, also where it comes again. npm passes no SIGTERM on to what npx or a script of it
+ * started: there the end of the parent counts as one, unless a signal came before, which may have ended the parent too.
+ *
+ * @returns ends that
  */
 export function onEndSignals(call: (signal: 'SIGINT' | 'SIGTERM') => void): () => void {
-  process.on('SIGINT', call);
-  process.on('SIGTERM', call);
   const parent = process.ppid;
   const watch = setInterval(() => {
-    if (process.env['npm_command'] === undefined || process.ppid === parent) return;
-    clearInterval(watch);
-    call('SIGTERM');
+    if (process.env['npm_command'] !== undefined && process.ppid !== parent) onSignal('SIGTERM');
   }, PARENT_CHECK).unref();
+  const onSignal = (signal: 'SIGINT' | 'SIGTERM'): void => {
+    clearInterval(watch);
+    call(signal);
+  };
+  process.on('SIGINT', onSignal);
+  process.on('SIGTERM', onSignal);
   return () => {
     clearInterval(watch);
-    process.off('SIGINT', call);
-    process.off('SIGTERM', call);
+    process.off('SIGINT', onSignal);
+    process.off('SIGTERM', onSignal);
   };
 }
 

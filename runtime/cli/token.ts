@@ -1,10 +1,11 @@
-import { DEVELOPMENT_CLIENT, developmentKeyFile, whyNoDevelopmentClient } from '../assembly/development-client.js';
 import { readJsonFile } from '../assembly/read-file.js';
 import type { Jwk } from '../auth/jwks/jwk.js';
 import { addressesOf } from '../auth/server/settings.js';
 import { ConfigError } from '../config/config-error.js';
+import { DEVELOPMENT_CLIENT, developmentKeyFile, whyNoDevelopmentClient } from '../config/development.js';
 import { rootOf } from '../config/exposure.js';
 import { readConfig, type Flags } from '../config/read-config.js';
+import { duration } from '../config/setting.js';
 import type { Config } from '../config/settings.js';
 import { ServerUnreachable, readClientKey, requestToken } from './request-token.js';
 import { EXIT, messageOf, type Terminal } from './terminal.js';
@@ -14,25 +15,24 @@ export interface TokenFlags {
   readonly client?: string;
   readonly key?: string;
   readonly scope?: string;
+  readonly wait?: string;
 }
 
-/** How long the server may take to start, how long that is waited for in silence, and the pause between looks. In milliseconds. */
-const PATIENCE = { start: 3000, silence: 1000, pause: 250 };
+/** How long a server that is not there is waited for in silence, and the pause between attempts. In milliseconds. */
+const PATIENCE = { silence: 1000, pause: 250 };
+
+/** How long the server may take to start. */
+const WAIT = duration(0, 600_000, { help: '', initial: 10_000 });
 
 /**
  * `kiln token`: prints a bearer token of the server that `serve` would start with the same options, for the development client
- * or for another one. The server may just be starting.
+ * or for another one. A server that is not there is a failure, at once or after the time of `wait`.
  *
- * @param patience how long it may take to start, in milliseconds
  * @returns the exit code
  * @throws ConfigError
  */
-export async function runToken(
-  options: TokenFlags,
-  flags: Flags,
-  terminal: Terminal,
-  patience = PATIENCE.start,
-): Promise<number> {
+export async function runToken(options: TokenFlags, flags: Flags, terminal: Terminal): Promise<number> {
+  const patience = readWait(options.wait);
   const { config } = readConfig(flags, terminal.env);
   if ((options.client === undefined) !== (options.key === undefined)) {
     throw new ConfigError('--client and --key go together');
@@ -47,8 +47,20 @@ export async function runToken(
     return EXIT.done;
   } catch (error) {
     if (error instanceof ConfigError) throw error;
-    terminal.err(`kiln: ${messageOf(error)}`);
+    const hint =
+      error instanceof ServerUnreachable && patience === 0 ? '; --wait 10s waits for one that is starting' : '';
+    terminal.err(`kiln: ${messageOf(error)}${hint}`);
     return EXIT.failed;
+  }
+}
+
+/** @throws ConfigError */
+function readWait(wait: string | undefined): number {
+  if (wait === undefined) return 0;
+  try {
+    return WAIT.parse(wait);
+  } catch (error) {
+    throw new ConfigError(`--wait ${JSON.stringify(wait)}: ${messageOf(error)}`);
   }
 }
 

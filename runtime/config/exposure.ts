@@ -6,7 +6,9 @@ import type { Config } from './settings.js';
  * What opens the server to more than this machine: a setting with its value; undefined: nothing does. Open mode and the
  * development client exist only then. decisions.md, "Access"
  */
-export function whyExposed(config: Config): string | undefined {
+export function whyExposed(
+  config: Pick<Config, 'host' | 'base-url' | 'tls-cert' | 'tls-key' | 'proxy.trust'>,
+): string | undefined {
   if (!isLoopback(config.host)) return `--host ${config.host}`;
   if (config['base-url'] !== undefined) return `--base-url ${config['base-url']}`;
   if (config['tls-cert'] !== undefined || config['tls-key'] !== undefined) return '--tls-cert';

@@ -4,3 +4,4 @@ export type * from './tables.js';
 export type * from './types.js';
 export { SORT_SLOTS } from './search.js';
 export { CONTRACT_VERSION } from './version.js';
+export { WIRED_OPERATIONS, type WiredOperation } from './wired.js';

@@ -5,6 +5,8 @@ import type { ScopeTables } from '../auth/scopes/create-scopes.js';
 import { ANONYMOUS, type Principal } from '../auth/scopes/principal.js';
 import type { Verification, VerifiedToken } from '../auth/server/access-token.js';
 import type { TokenVerifier } from '../auth/server/token-verifier.js';
+import { ACCESS_ERRORS } from '../fhir/access-errors.js';
+import type { FhirError } from '../fhir/errors.js';
 import type { Gate } from './gate.js';
 import { headerValues } from './request/header-values.js';
 
@@ -14,6 +16,8 @@ export interface TokenGateSettings {
   readonly verifier: TokenVerifier;
   /** What canonical scopes give. */
   readonly access: (scope: string, tables?: ScopeTables) => Access;
+  /** The command that prints a token, where every client is on this machine: it is told to who comes without a good one. */
+  readonly tokenCommand?: string | undefined;
 }
 
 /** After which it is worth asking again whoever could not be asked, in seconds. */
@@ -24,7 +28,7 @@ const REFUSALS = { invalid: 'token-invalid', expired: 'token-expired' } as const
 /**
  * The gate that asks for a token. Which check of it failed nobody is told. https://www.rfc-editor.org/rfc/rfc6750#section-3
  */
-export function createTokenGate({ verifier, access }: TokenGateSettings): Gate {
+export function createTokenGate({ verifier, access, tokenCommand }: TokenGateSettings): Gate {
   /** Verifiers keep tokens that are good: their bearers are kept beside them. */
   const principals = new WeakMap<VerifiedToken, { readonly principal: Principal; readonly tables: unknown }>();
 
@@ -39,7 +43,12 @@ export function createTokenGate({ verifier, access }: TokenGateSettings): Gate {
     }
     const { failure } = verified;
     if (failure === 'unavailable') throw refusal('token-unverified', { retryAfter: RETRY_AFTER });
-    throw refusal(REFUSALS[failure]);
+    throw refuse(REFUSALS[failure]);
+  }
+
+  function refuse(code: 'token-missing' | 'token-invalid' | 'token-expired'): FhirError {
+    if (tokenCommand === undefined) return refusal(code);
+    return refusal(code, { text: `${ACCESS_ERRORS[code].text}; for one: ${tokenCommand}` });
   }
 
   function bearerOf({ clientId, scope, jti }: VerifiedToken, tables: ScopeTables | undefined): Principal {
@@ -51,7 +60,7 @@ export function createTokenGate({ verifier, access }: TokenGateSettings): Gate {
       if (isOpen) return ANONYMOUS;
       const credentials = readCredentials(headerValues(req, 'authorization'), query);
       if (credentials.is === 'malformed') throw refusal('token-malformed');
-      if (credentials.is === 'none') throw refusal('token-missing');
+      if (credentials.is === 'none') throw refuse('token-missing');
       const verified = verifier.verify(credentials.token);
       return verified instanceof Promise
         ? verified.then((each) => principalOf(each, tables))

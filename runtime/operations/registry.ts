@@ -1,3 +1,4 @@
+import type { WiredOperation } from '../contract/index.js';
 import type { InteractionHandler } from '../core/services.js';
 import { addMeta, deleteMeta } from './amend-meta.js';
 import { conforms, implementsStatement, subset } from './capability-statement.js';
@@ -21,44 +22,47 @@ import { translateCode } from './terminology/translate.js';
 import { validateInCodeSystem, validateInValueSet } from './terminology/validate-code.js';
 import { versions } from './versions.js';
 
+/** A handler for each of `WIRED_OPERATIONS`; the compiler refuses one that is missing, or that is not on that list. */
+const HANDLERS: Readonly<Record<WiredOperation, InteractionHandler>> = {
+  'CapabilityStatement-conforms': conforms,
+  'CapabilityStatement-implements': implementsStatement,
+  'CapabilityStatement-subset': subset,
+  'CapabilityStatement-versions': versions,
+  'CodeSystem-find-matches': findMatchingCodes,
+  'CodeSystem-lookup': lookup,
+  'CodeSystem-subsumes': subsumes,
+  'CodeSystem-validate-code': validateInCodeSystem,
+  'Composition-document': document,
+  'ConceptMap-translate': translateCode,
+  'DocumentReference-docref': docref,
+  'Encounter-everything': everything,
+  'EpisodeOfCare-everything': everything,
+  'Group-everything': everything,
+  'List-find': findList,
+  'MedicinalProductDefinition-everything': everything,
+  'NamingSystem-preferred-id': preferredId,
+  'NamingSystem-translate-id': translateId,
+  'Observation-lastn': lastn,
+  'Observation-stats': stats,
+  'Patient-everything': everything,
+  'Patient-match': match,
+  'Resource-convert': convert,
+  'Resource-graph': graph,
+  'Resource-meta': meta,
+  'Resource-meta-add': addMeta,
+  'Resource-meta-delete': deleteMeta,
+  'ValueSet-expand': expandValueSet,
+  'ValueSet-validate-code': validateInValueSet,
+  diff,
+  expunge,
+  'get-resource-counts': getResourceCounts,
+};
+
 /**
  * The operations that are wired, by `OperationRow.id`. Router, `Allow`, `/metadata` and the scope check read this map: an operation
  * that is missing here has no route and is claimed nowhere. See docs/adding-an-operation.md.
  */
-export const OPERATIONS: ReadonlyMap<string, InteractionHandler> = new Map([
-  ['CapabilityStatement-conforms', conforms],
-  ['CapabilityStatement-implements', implementsStatement],
-  ['CapabilityStatement-subset', subset],
-  ['CapabilityStatement-versions', versions],
-  ['CodeSystem-find-matches', findMatchingCodes],
-  ['CodeSystem-lookup', lookup],
-  ['CodeSystem-subsumes', subsumes],
-  ['CodeSystem-validate-code', validateInCodeSystem],
-  ['Composition-document', document],
-  ['ConceptMap-translate', translateCode],
-  ['DocumentReference-docref', docref],
-  ['Encounter-everything', everything],
-  ['EpisodeOfCare-everything', everything],
-  ['Group-everything', everything],
-  ['List-find', findList],
-  ['MedicinalProductDefinition-everything', everything],
-  ['NamingSystem-preferred-id', preferredId],
-  ['NamingSystem-translate-id', translateId],
-  ['Observation-lastn', lastn],
-  ['Observation-stats', stats],
-  ['Patient-everything', everything],
-  ['Patient-match', match],
-  ['Resource-convert', convert],
-  ['Resource-graph', graph],
-  ['Resource-meta', meta],
-  ['Resource-meta-add', addMeta],
-  ['Resource-meta-delete', deleteMeta],
-  ['ValueSet-expand', expandValueSet],
-  ['ValueSet-validate-code', validateInValueSet],
-  ['diff', diff],
-  ['expunge', expunge],
-  ['get-resource-counts', getResourceCounts],
-]);
+export const OPERATIONS: ReadonlyMap<string, InteractionHandler> = new Map(Object.entries(HANDLERS));
 
 /** What removes versions for good: interactions, and operations by their id. It is off unless the configuration says `admin.expunge`. */
 export const EXPUNGING: ReadonlySet<string> = new Set(['expunge', 'delete-history', 'delete-history-version']);

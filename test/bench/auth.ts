@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-import { DEVELOPMENT_CLIENT, developmentKeyFile } from '../../runtime/assembly/development-client.js';
+import { DEVELOPMENT_CLIENT, developmentKeyFile } from '../../runtime/config/development.js';
 import type { Jwk } from '../../runtime/auth/jwks/jwk.js';
 import { tokenForm } from '../../runtime/auth/server/client-assertion.js';
 import { readConfig } from '../../runtime/config/read-config.js';

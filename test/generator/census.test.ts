@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { GeneratorError } from '../../generator/generator-error.js';
 import type { SearchParameter, StructureDefinition } from '../../generator/load/fhir-json.js';
+import { correct } from '../../generator/generate.js';
 import { loadDefinitions } from '../../generator/load/definitions.js';
 import { omitDefinitions } from '../../generator/load/errata.js';
 import type { LoadedPackage } from '../../generator/load/package.js';
@@ -183,4 +184,16 @@ describe('a package that drifted is refused, each count by name', () => {
     expect(() => verifyCensus({ ...census, unpinned: 1 }, pin)).toThrow(GeneratorError);
     expect(() => verifyCensus(census, { ...pin, expect: { ...pin.expect, uncounted: 1 } })).toThrow(GeneratorError);
   });
+});
+
+it('an erratum whose target is gone is reported itself, not the counts that it changes', () => {
+  const target = errata.find(({ omit, package: name }) => omit === true && name === pin.name)!.target;
+  const gone = errata.map((erratum) =>
+    erratum.target === target ? { ...erratum, target: `${target}-gone` } : erratum,
+  );
+  const act = (): unknown => correct(published, expansions, gone, pin);
+  expect(act).toThrow('definitions/errata.json: corrections that no longer apply');
+  expect(() => correct(published, expansions, errata, pin)).not.toThrow();
+  // The counts differ as well: that is what was reported.
+  expect(takeCensus(published, omitDefinitions(published, gone), expansions)).not.toEqual(census);
 });

@@ -4,12 +4,13 @@ import { afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vite
 import { runGenerate, type GenerateCommand } from '../../generator/cli.js';
 import type * as Generate from '../../generator/generate.js';
 import { makeFiles, makeModel } from '../../generator/generate.js';
+import type * as ProjectRoot from '../../generator/project-root.js';
 import type { Model } from '../../generator/model/model.js';
 import { compare, listFiles, write } from '../../generator/write.js';
 import { PATIENCE, readTree, runKiln, temporaryFolders } from './command.js';
 
 // The command as it is, but for the four seconds that making the same files again would take each time.
-const made = vi.hoisted(() => ({ model: undefined as unknown, files: undefined as unknown, own: '' }));
+const made = vi.hoisted(() => ({ model: undefined as unknown, files: undefined as unknown, own: '', root: '' }));
 vi.mock('../../generator/generate.js', async (original) => {
   const real = await original<typeof Generate>();
   return {
@@ -18,6 +19,12 @@ vi.mock('../../generator/generate.js', async (original) => {
     makeFiles: (model: Model) => (made.files ??= real.makeFiles(model)),
     outputFolder: (out: string | undefined) => out ?? made.own,
   };
+});
+
+// The project whose build is looked at; empty: this one.
+vi.mock('../../generator/project-root.js', async (original) => {
+  const real = await original<typeof ProjectRoot>();
+  return { projectRoot: () => made.root || real.projectRoot() };
 });
 
 const newFolder = temporaryFolders();
@@ -33,7 +40,10 @@ beforeEach(() => {
   vi.spyOn(process.stdout, 'write').mockImplementation((text) => ((out += String(text)), true));
   vi.spyOn(process.stderr, 'write').mockImplementation((text) => ((err += String(text)), true));
 });
-afterEach(() => vi.restoreAllMocks());
+afterEach(() => {
+  made.root = '';
+  vi.restoreAllMocks();
+});
 
 /** A folder that is current. */
 function current(): string {
@@ -165,6 +175,19 @@ describe('kiln generate', () => {
     expect(err).toMatch(/manifest\.json: missing\n1 of \d+ files are not current\. To mend: npm run generate\n$/);
     expect(await runGenerate({})).toBe(0);
     expect(readTree(made.own)).toEqual(files);
+  });
+
+  it('does not call tables current that dist/ was not built with: they did not apply', async () => {
+    made.own = current();
+    made.root = newFolder('root');
+    expect(await runGenerate({ check: true }), 'no build').toBe(0);
+    const built = join(made.root, 'dist', 'generated');
+    mkdirSync(built, { recursive: true });
+    writeFileSync(join(built, 'manifest.json'), files.get('manifest.json')!);
+    expect(await runGenerate({ check: true }), 'a current build').toBe(0);
+    edit(built, 'manifest.json', '"contract": 1', '"contract": 0');
+    expect(await runGenerate({ check: true }), 'an older build').toBe(1);
+    expect(err).toBe('dist/ was built with other tables. To mend: npm run build\n');
   });
 
   it('mends a manifest that was changed', async () => {

@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process';
+import { spawn, type ChildProcess } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -63,25 +63,39 @@ describe('the command line, as a new user meets it', () => {
   });
 });
 
-it('a server that npm started ends with npm, which passes no SIGTERM on', async () => {
-  const script = `
-    import { onEndSignals } from ${JSON.stringify(new URL('../../dist/runtime/cli/serve-process.js', import.meta.url).href)};
-    onEndSignals((signal) => { process.stdout.write(signal); process.exit(0); });
-    process.stdout.write('up ');
-    setInterval(() => {}, 1000);`;
+/** What a process says of its signals that runs below a shell, as npm runs it, until it has ended. */
+async function signalsBelowShell(code: string, act: (shell: ChildProcess) => void): Promise<string> {
+  const module = new URL('../../dist/runtime/cli/serve-process.js', import.meta.url).href;
   const file = join(place, 'child.mjs');
-  writeFileSync(file, script);
-  // A shell in between, as npm has it, that ends at once when it is told to.
+  writeFileSync(
+    file,
+    `import { onEndSignals } from ${JSON.stringify(module)};
+     ${code}
+     process.stdout.write('up ');
+     setInterval(() => {}, 1000);`,
+  );
   const shell = spawn('sh', ['-c', `"${process.execPath}" "${file}" & wait`], {
     env: { ...process.env, npm_command: 'exec' },
     stdio: ['ignore', 'pipe', 'inherit'],
+    detached: true,
   });
   let output = '';
   const ended = new Promise<void>((resolve) => shell.stdout.on('end', resolve));
   shell.stdout.on('data', (piece: Buffer) => {
     output += piece.toString();
-    if (output === 'up ') shell.kill('SIGKILL');
+    if (output === 'up ') act(shell);
   });
   await ended;
-  expect(output).toBe('up SIGTERM');
+  return output;
+}
+
+it('a server that npm started ends with npm, which passes no SIGTERM on', async () => {
+  const code = 'onEndSignals((signal) => { process.stdout.write(signal); process.exit(0); });';
+  expect(await signalsBelowShell(code, (shell) => shell.kill('SIGKILL'))).toBe('up SIGTERM');
+});
+
+it('a signal to npm and its server together is one signal: a second one would cut running requests', async () => {
+  // It ends two looks at its parent after the signal.
+  const code = 'onEndSignals((signal) => { process.stdout.write(signal); setTimeout(() => process.exit(0), 1200); });';
+  expect(await signalsBelowShell(code, (shell) => process.kill(-shell.pid!, 'SIGTERM'))).toBe('up SIGTERM');
 });

@@ -11,6 +11,7 @@ import {
   markdownFormat,
 } from '../../generator/print/pages-markdown.js';
 import type { Page } from '../../generator/emit/artefact.js';
+import { OPERATIONS } from '../../runtime/operations/registry.js';
 import { ourModel } from '../generator/our-model.js';
 
 let model: Model;
@@ -39,6 +40,28 @@ describe('reference pages', () => {
         .map((name) => `docs/${name}`)
         .sort(),
     );
+  });
+
+  it('mark the operations that the server answers with 501, which looked like those that it has', () => {
+    const blocks = page('operations.md')
+      .split(/^<a id="/m)
+      .slice(1);
+    const operations = new Map(model.operations.map((operation) => [operation.id, operation]));
+    const marked = blocks.filter((text) => text.includes('- Not supported yet: ')).map((text) => text.split('"')[0]!);
+    expect(marked.sort()).toEqual([...operations.keys()].filter((id) => !OPERATIONS.has(id)).sort());
+    for (const name of ['scopes.md', 'README.md', 'patient.md']) {
+      const rows = [...page(name).matchAll(/^\| \[\$\S+\]\(operations\.md#(\S+?)\)( _not supported yet_)?/gm)];
+      expect(rows.length, name).toBeGreaterThan(5);
+      for (const [row, id, mark] of rows) expect(mark !== undefined, `${name}: ${row}`).toBe(!OPERATIONS.has(id!));
+    }
+    const scopes = page('patient.md').split('<a id="scopes"></a>')[1]!;
+    const called = [...scopes.matchAll(/`\$([a-z.-]+)`(?: _(?!not)[a-z, ]+_)?( _not supported yet_)?/g)];
+    const ofPatient = model.operations.filter(({ types }) => types?.includes('Patient') !== false);
+    expect(called.length).toBeGreaterThan(5);
+    for (const [text, name, mark] of called) {
+      const { id } = ofPatient.find((operation) => operation.name === name)!;
+      expect(mark !== undefined, text).toBe(!OPERATIONS.has(id));
+    }
   });
 
   it('are below 400 kB each and 12 MB in all', () => {

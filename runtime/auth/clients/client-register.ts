@@ -22,6 +22,8 @@ export interface ClientRegister {
   enable(id: string): Promise<Client>;
   /** Its tokens are good for nothing from now on. @throws ClientRefused */
   disable(id: string): Promise<Client>;
+  /** It is gone, and its tokens are good for nothing. @throws ClientRefused where there is no such client */
+  remove(id: string): Promise<void>;
   /** Other keys in place of all present ones. @throws ClientRefused */
   rotate(id: string, keys: Pick<Client, 'jwks'> | Pick<Client, 'jwksUrl'>): Promise<Client>;
 }
@@ -62,6 +64,11 @@ export function createClientRegister(maps: AtomicMaps, rules: RegistrationRules)
     },
     enable: (id) => change(id, (client) => ({ ...known(id, client), enabled: true })),
     disable: (id) => change(id, (client) => ({ ...known(id, client), enabled: false })),
+    remove: async (id) => {
+      const text = await maps.get(CLIENTS_MAP, id);
+      known(id, text === undefined ? undefined : readClient(text));
+      await maps.delete(CLIENTS_MAP, id);
+    },
     rotate: (id, keys) =>
       change(id, (client) => {
         const { jwks: _jwks, jwksUrl: _jwksUrl, ...rest } = known(id, client);

@@ -68,12 +68,24 @@ export async function signJws(
   return await new CompactSign(bytes).setProtectedHeader({ ...header }).sign(await importKey(key, header.alg, 'sign'));
 }
 
-/** A new key pair as a private JWK, its kid the thumbprint. https://www.rfc-editor.org/rfc/rfc7638 */
+/** A new key pair as a private JWK, its kid the thumbprint. */
 export async function generateKey(alg: SignatureAlgorithm): Promise<Jwk & { readonly kid: string }> {
-  const { generateKeyPair, exportJWK, calculateJwkThumbprint } = await loadJose();
+  const { generateKeyPair, exportJWK } = await loadJose();
   const { privateKey } = await generateKeyPair(alg, { extractable: true });
   const jwk = await exportJWK(privateKey);
-  return { ...jwk, kid: await calculateJwkThumbprint(jwk), alg };
+  return { ...jwk, kid: await thumbprintOf(jwk), alg };
+}
+
+/** A name for a key that follows from the key itself. https://www.rfc-editor.org/rfc/rfc7638 */
+export async function thumbprintOf(key: Jwk): Promise<string> {
+  const { calculateJwkThumbprint } = await loadJose();
+  return await calculateJwkThumbprint(key);
+}
+
+/** The half of a key that everybody may have. Its members are named, so that no private one can get in. */
+export function publicHalf(key: Jwk): Jwk {
+  const named = [...PUBLIC, 'kid', 'alg'].filter((name) => key[name] !== undefined);
+  return { ...Object.fromEntries(named.map((name) => [name, key[name]])), use: 'sig' };
 }
 
 type Purpose = 'sign' | 'verify';

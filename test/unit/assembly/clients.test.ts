@@ -3,7 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 
-import { DEVELOPMENT_CLIENT, settleDevelopmentClient } from '../../../runtime/assembly/development-client.js';
+import { settleDevelopmentClient } from '../../../runtime/assembly/development-client.js';
+import { DEVELOPMENT_CLIENT } from '../../../runtime/config/development.js';
 import { openRegistration, registerConfigured } from '../../../runtime/assembly/registration.js';
 import { generateKey } from '../../../runtime/auth/keys/jws.js';
 import { readConfig } from '../../../runtime/config/read-config.js';

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 
 import { ConfigError } from '../../../runtime/config/config-error.js';
 import { checkExposure, rootOf, whyExposed } from '../../../runtime/config/exposure.js';
+import { tokenCommand } from '../../../runtime/config/development.js';
 import { readConfig } from '../../../runtime/config/read-config.js';
 import { EXPOSING } from './exposing.js';
 
@@ -34,4 +35,20 @@ describe('the root under which clients know the server', () => {
     [{ host: 'h.example', 'tls-cert': 'a', 'tls-key': 'b' }, 'https://h.example:8080'],
     [{ 'base-url': 'https://fhir.example.org/r5/' }, 'https://fhir.example.org/r5'],
   ])('%j: %s', (flags, root) => expect(rootOf(configOf(flags as Record<string, string>))).toBe(root));
+});
+
+describe('the command that prints a token, in the start line and in a 401', () => {
+  it.each<[Record<string, string>, number, string | undefined]>([
+    [{}, 8080, 'npx kiln token'],
+    [{ port: '0' }, 40_001, 'npx kiln token --port 40001'],
+    [{ host: '::1' }, 8080, 'npx kiln token --host ::1'],
+    [{ store: "sqlite:it's here.db" }, 8080, "npx kiln token --store 'sqlite:it'\\''s here.db'"],
+    [{ auth: 'open' }, 8080, undefined],
+    [{ store: 'sqlite::memory:' }, 8080, undefined],
+    [{ store: 'mongodb://h/x' }, 8080, undefined],
+  ])('%j at port %i: %s', (flags, port, command) => expect(tokenCommand(configOf(flags), port)).toBe(command));
+
+  it.each(EXPOSING)('is for nobody where the server is open to others: %j', (flags) =>
+    expect(tokenCommand(configOf(flags), 8080)).toBeUndefined(),
+  );
 });

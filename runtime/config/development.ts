@@ -1,0 +1,48 @@
+import { dirname, join } from 'node:path';
+
+import { sqlitePathOf } from '../store/sqlite-path.js';
+import { whyExposed } from './exposure.js';
+import { isMongoUrl } from './mongo-url.js';
+import { SETTINGS, type Config } from './settings.js';
+
+/** Id of the development client: no other client can have it. */
+export const DEVELOPMENT_CLIENT = 'dev-client';
+
+/** What of a configuration decides on the development client. */
+type DevelopmentConfig = Parameters<typeof whyExposed>[0] & Pick<Config, 'auth' | 'auth.external.mode' | 'store'>;
+
+/** Why a server has no development client, in words for people; undefined: it has one. decisions.md, "Access" */
+export function whyNoDevelopmentClient(config: DevelopmentConfig): string | undefined {
+  if (config['auth.external.mode'] !== undefined) return 'tokens come from an external server (auth.external)';
+  if (config.store === 'sqlite::memory:') return 'a memory store has none';
+  if (isMongoUrl(config.store)) return 'a store in MongoDB has none';
+  const exposed = whyExposed(config);
+  return exposed === undefined ? undefined : `the server is for more than this machine (${exposed})`;
+}
+
+/** File of its private key: beside that of a SQLite store. */
+export function developmentKeyFile(config: Pick<Config, 'store'>): string {
+  return join(dirname(sqlitePathOf(config.store)), 'dev-client.jwk');
+}
+
+/**
+ * The command that prints a token of a server for its development client; undefined: it has none, or asks for no tokens. Only
+ * programs on this machine reach a server that has one, so every client may be told.
+ *
+ * @param port that the server listens on
+ */
+export function tokenCommand(config: DevelopmentConfig, port: number): string | undefined {
+  if (config.auth === 'open' || whyNoDevelopmentClient(config) !== undefined) return undefined;
+  const options = [
+    ['host', config.host, SETTINGS.host.initial],
+    ['port', port, SETTINGS.port.initial],
+    ['store', config.store, SETTINGS.store.initial],
+  ] as const;
+  const given = options.filter(([, value, initial]) => value !== initial);
+  return ['npx kiln token', ...given.map(([name, value]) => `--${name} ${quoted(String(value))}`)].join(' ');
+}
+
+/** A word as a shell takes it. */
+function quoted(word: string): string {
+  return /^[\w:./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
+}
