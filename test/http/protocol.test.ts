@@ -14,7 +14,7 @@ describe('what has no route, or no interaction behind it yet (http.html)', () =>
     ['DELETE', '/Patient/1/_history/1', 405, 'method-not-allowed', 'GET, HEAD'],
     ['POST', '/Patient/_history', 405, 'method-not-allowed', 'GET, HEAD'],
     ['DELETE', '/_history', 405, 'method-not-allowed', 'GET, HEAD'],
-    ['GET', '/Patient/_search', 405, 'method-not-allowed', 'POST'],
+    ['PUT', '/Patient/_search', 405, 'method-not-allowed', 'GET, HEAD, POST'],
     ['GET', '/Patient/1/Observation', 200, undefined, undefined],
     ['POST', '/Patient/1/Observation', 405, 'method-not-allowed', 'GET, HEAD'],
     ['GET', '/Patient/1/Basic', 404, 'unknown-path', undefined],
