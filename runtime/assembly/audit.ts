@@ -13,8 +13,8 @@ import { maskParameter, maskTokens } from '../auth/server/mask-tokens.js';
 import type { Config } from '../config/settings.js';
 import { isMongoUrl } from '../config/mongo-url.js';
 import type { Resource } from '../fhir/resource.js';
-import type { Call, Reply } from '../core/call.js';
-import type { CallAudit, FailedCall } from '../core/call-audit.js';
+import type { Reply } from '../core/call.js';
+import type { AnsweredCall, CallAudit, FailedCall } from '../core/call-audit.js';
 import { composePut } from '../core/write/compose-change.js';
 import type { Services } from '../core/services.js';
 import type { Log } from '../observe/log.js';
@@ -56,7 +56,7 @@ export async function prepareAudit(
     token: (event) => audit.token(event),
     close: () => audit.close(),
     answered: (call, reply) => {
-      if (UNTOLD.has(call.interaction)) return;
+      if (call.interaction !== undefined && UNTOLD.has(call.interaction)) return;
       audit.rest(recordOf(call, reply.status, placeOf(call, reply), patientsOf(call, reply)));
     },
     failed: (call, error) => {
@@ -86,9 +86,9 @@ export async function prepareAudit(
     return { client, time, requestId, interaction, type, id, versionId, status, failure, query, patients };
   }
 
-  function patientsOf(call: Call, { json }: Reply): readonly string[] {
-    const { type = '', id, member, params, form, body } = call;
-    if (!call.interaction.startsWith('search-')) return patients.ofResource(type, id, json ?? body);
+  function patientsOf(call: AnsweredCall, { json }: Reply): readonly string[] {
+    const { interaction = '', type = '', id, member, params = new URLSearchParams(), form, body } = call;
+    if (!interaction.startsWith('search-')) return patients.ofResource(type, id, json ?? body);
     const named = patients.ofSearch(
       member ?? type,
       form === undefined ? params : new URLSearchParams([...params, ...form]),
@@ -144,11 +144,11 @@ function tellTroubles(log: Log): LineTroubles {
 type Place = Pick<RestRecord, 'type' | 'id' | 'versionId' | 'query'>;
 
 /** What a call was about: the version that was read or written, or the search itself. */
-function placeOf(call: Call, { location, contentLocation, versionId }: Reply): Place {
+function placeOf(call: AnsweredCall, { location, contentLocation, versionId }: Reply): Place {
   const written = location ?? contentLocation;
   const found = written === undefined ? null : /^([^/]+)\/([^/]+)\/_history\//.exec(written);
   const type = found?.[1] ?? call.type;
-  const id = found?.[2] ?? (call.interaction.startsWith('search-') ? undefined : call.id);
+  const id = found?.[2] ?? (call.interaction?.startsWith('search-') === true ? undefined : call.id);
   if (type === undefined || id === undefined) return { type, query: requestText(call) };
   return { type, id, versionId };
 }

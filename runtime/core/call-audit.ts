@@ -6,11 +6,14 @@ export type FailedCall = Partial<
   Pick<Call, 'interaction' | 'type' | 'id' | 'versionId' | 'member' | 'params' | 'form' | 'principal' | 'trace'>
 >;
 
+/** A call that was answered. Without an interaction it is an `OPTIONS` request. */
+export type AnsweredCall = FailedCall & Partial<Pick<Call, 'body'>>;
+
 /**
  * Takes down what calls came to: requests, and entries of Bundles by themselves, since each of them reads or writes. Neither
  * throws.
  */
 export interface CallAudit {
-  answered(call: Call, reply: Reply): void;
+  answered(call: AnsweredCall, reply: Reply): void;
   failed(call: FailedCall, error: FhirError): void;
 }

@@ -23,7 +23,7 @@ import { readCall } from './request/read-call.js';
 import { requestId } from './request/request-id.js';
 import type { Presentation } from './response/presentation.js';
 import { PLAIN, sendError, sendReply } from './response/respond.js';
-import type { Destination } from './router.js';
+import type { Destination, Router } from './router.js';
 
 /** What a FHIR handler is made of. */
 export interface KilnOptions extends ServiceOptions {
@@ -194,6 +194,8 @@ async function answer(exchange: Exchange, context: Context): Promise<void> {
     const patches = allow.includes('PATCH') ? ['Accept-Patch', patchTypes(services).join(', ')] : [];
     const headers = allow.length === 0 ? [] : ['Allow', allow.join(', '), ...patches];
     res.writeHead(204, ['X-Request-Id', exchange.id, ...headers]).end();
+    const { row: _row, ...place } = aimOf('GET', exchange, router) ?? {};
+    services.audit.answered({ ...place, principal, params: exchange.params, trace: exchange.trace }, { status: 204 });
     return;
   }
   if (!url.startsWith('/')) throw new FhirError('url-invalid');
@@ -223,9 +225,13 @@ async function answer(exchange: Exchange, context: Context): Promise<void> {
 
 /** Where a request would have led that was refused before that was looked at: the log and the audit tell it. */
 function aimOfRefused(exchange: Exchange, { router }: Context): Destination | undefined {
-  if (exchange.principal !== undefined) return undefined;
+  return exchange.principal === undefined ? aimOf(exchange.method, exchange, router) : undefined;
+}
+
+/** Where the path of a request leads by a method; undefined: nowhere. */
+function aimOf(method: string, exchange: Exchange, router: Router): Destination | undefined {
   try {
-    return router.find(exchange.method, splitUrl(exchange, Infinity));
+    return router.find(method, splitUrl(exchange, Infinity));
   } catch {
     return undefined;
   }

@@ -68,17 +68,32 @@ export function createRouter(
     return (general === undefined ? undefined : routes.get(`${method} ${general}`)) ?? routes.get(`${method} ${own}`);
   }
 
-  function allowed(location: Location): string[] {
+  /**
+   * Where a path leads for a method. A search that is posted to `_search` can also be asked for there by GET, as the `self` link of
+   * its Bundle is. https://hl7.org/fhir/R5/search.html#selflink
+   */
+  function locateFor(method: string, path: string): Location {
+    const location = locate(path, types);
+    if ((method !== 'GET' && method !== 'HEAD') || location.segments.at(-1) !== SEARCH) return location;
+    const row = look('POST', location);
+    if (row === undefined) return location;
+    const isOfAll = row.interaction === 'search-compartment' && location.segments.length === MEMBER + 1;
+    // Cut off the path as it was sent, so that nothing is decoded twice.
+    const above = path.replace(/\/?[^/]*\/?$/, '');
+    return locate(isOfAll ? `${above}/*` : above, types);
+  }
+
+  function allowed(path: string): string[] {
     return METHODS.filter((method) => {
-      const row = look(method, location);
+      const row = look(method, locateFor(method, path));
       return row !== undefined && isWired(row) && !isOff(row);
     }).flatMap((method) => (method === 'GET' ? ['GET', 'HEAD'] : [method]));
   }
 
   /** Why nothing is found: asked only after the lookup failed. */
-  function explain(method: string, location: Location): FhirError {
+  function explain(method: string, path: string, location: Location): FhirError {
     const { segments, type } = location;
-    const allow = allowed(location).join(', ');
+    const allow = allowed(path).join(', ');
     const own = look(method === 'HEAD' ? 'GET' : method, location);
     if (own === undefined && allow !== '') {
       return new FhirError('method-not-allowed', `${method} is not supported here, but ${allow}`, {
@@ -126,9 +141,9 @@ export function createRouter(
     find(method, path) {
       const instance = findInstance(method, path);
       if (instance !== undefined) return instance;
-      const location = locate(path, types);
+      const location = locateFor(method, path);
       const row = look(method === 'HEAD' ? 'GET' : method, location);
-      if (row === undefined || !isWired(row)) throw explain(method, location);
+      if (row === undefined || !isWired(row)) throw explain(method, path, location);
       const { type, id, versionId, segments } = location;
       const member = row.interaction === 'search-compartment' ? memberOf(segments) : undefined;
       return {
@@ -139,7 +154,7 @@ export function createRouter(
         ...(member === undefined ? {} : { member }),
       };
     },
-    allowed: (path) => allowed(locate(path, types)),
+    allowed,
   };
 }
 
@@ -151,9 +166,12 @@ const WORDS: Readonly<Partial<Record<Interaction, readonly [string | undefined, 
 /** The segment of a search in a compartment that names what is searched. */
 const MEMBER = 2;
 
+/** The last segment of a search that is posted. */
+const SEARCH = '_search';
+
 /** Who posts a search may leave out what stands for all types. https://hl7.org/fhir/R5/http.html#vsearch */
 function memberOf(segments: readonly string[]): string | undefined {
-  return segments[MEMBER] === '_search' ? '*' : segments[MEMBER];
+  return segments[MEMBER] === SEARCH ? '*' : segments[MEMBER];
 }
 
 /** By the type of the compartment, the types that can be searched in it. */
@@ -178,7 +196,7 @@ function whyNoCompartment(
 ): FhirError | undefined {
   const member = segments[MEMBER];
   const rest = segments.slice(MEMBER + 1).join('/');
-  if (type === undefined || id === undefined || member === undefined || (rest !== '' && rest !== '_search'))
+  if (type === undefined || id === undefined || member === undefined || (rest !== '' && rest !== SEARCH))
     return undefined;
   if (compartments.size === 0 || (PROTOCOL_NAME.test(member) && member !== '*')) return undefined;
   // Names of types begin with a capital.

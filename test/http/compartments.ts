@@ -160,6 +160,10 @@ export function compartmentSearches(data: Store): void {
     const one = await server.send('POST', '/Patient/1/Observation/_search', 'code=x&_count=1', FORM_TYPE);
     expect([namesOf(one), linkOf(one, 'self')]).toEqual([['Observation/x1'], '/Patient/1/Observation/_search']);
     expect(namesOf(await get(linkOf(one, 'next')!))).toEqual(['Observation/x2']);
+    for (const path of ['/Patient/1/_search', '/Patient/1/*/_search']) {
+      expect(namesOf(await server.send('GET', `${path}?_type=Encounter&_id=1`)), path).toEqual(['Encounter/1']);
+    }
+    expect(namesOf(await server.send('GET', '/Patient/1/Observation/_search?code=x'))).toContain('Observation/x1');
     const all = await server.send('POST', '/Patient/1/*/_search?_type=Encounter', '_id=1', FORM_TYPE);
     expect([namesOf(all), linkOf(all, 'self')]).toEqual([['Encounter/1'], '/Patient/1/*/_search?_type=Encounter']);
   });

@@ -5,6 +5,22 @@ import { codeOf, useToyServer } from './server.js';
 
 const patient = { resourceType: 'Patient' };
 
+describe('OPTIONS leaves an audit event', () => {
+  const told: [string | undefined, string | undefined, number][] = [];
+  const server = useToyServer({
+    audit: { answered: ({ type, id }, { status }) => void told.push([type, id, status]), failed: () => undefined },
+  });
+  it('that tells what it was about', async () => {
+    for (const path of ['/Patient/1', '/Patient', '/Nothing', '']) await server.send('OPTIONS', path);
+    expect(told).toEqual([
+      ['Patient', '1', 204],
+      ['Patient', undefined, 204],
+      [undefined, undefined, 204],
+      [undefined, undefined, 204],
+    ]);
+  });
+});
+
 describe('what has no route, or no interaction behind it yet (http.html)', () => {
   const server = useToyServer();
 
@@ -14,7 +30,7 @@ describe('what has no route, or no interaction behind it yet (http.html)', () =>
     ['DELETE', '/Patient/1/_history/1', 405, 'method-not-allowed', 'GET, HEAD'],
     ['POST', '/Patient/_history', 405, 'method-not-allowed', 'GET, HEAD'],
     ['DELETE', '/_history', 405, 'method-not-allowed', 'GET, HEAD'],
-    ['GET', '/Patient/_search', 405, 'method-not-allowed', 'POST'],
+    ['PUT', '/Patient/_search', 405, 'method-not-allowed', 'GET, HEAD, POST'],
     ['GET', '/Patient/1/Observation', 200, undefined, undefined],
     ['POST', '/Patient/1/Observation', 405, 'method-not-allowed', 'GET, HEAD'],
     ['GET', '/Patient/1/Basic', 404, 'unknown-path', undefined],

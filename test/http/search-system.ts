@@ -190,11 +190,25 @@ export function systemSearches(data: Store): void {
     expect(notesOf(answer).map(({ code }) => code)).toEqual(['parameter-empty']);
   });
 
+  it('GET of _search is the same search, as its own self link is', async () => {
+    const answer = await get('/_search?_tag=red&_type=Patient');
+    expect([answer.status, namesOf(answer), linkOf(answer, 'self')]).toEqual([
+      200,
+      ['Patient/a'],
+      '/?_tag=red&_type=Patient',
+    ]);
+    const posted = await server.send('POST', '/_search?_type=Patient', '_tag=red', FORM_TYPE);
+    expect((await get(linkOf(posted, 'self')!)).status).toBe(200);
+    expect((await server.send('HEAD', '/_search?_id=a')).status).toBe(200);
+    const first = await get('/_search?_count=2');
+    expect(namesOf(await get(linkOf(first, 'next')!))).toEqual(ALL.slice(2, 4));
+  });
+
   it('methods of the base and of _search', async () => {
     const base = await server.send('PUT', '/');
     expect([base.status, base.headers.allow]).toEqual([405, 'GET, HEAD, POST']);
-    const search = await get('/_search');
-    expect([search.status, search.headers.allow]).toEqual([405, 'POST']);
+    const search = await server.send('PUT', '/_search');
+    expect([search.status, search.headers.allow]).toEqual([405, 'GET, HEAD, POST']);
     expect((await server.send('HEAD', '/?_id=a')).status).toBe(200);
     expect(namesOf(await server.raw('GET', '/fhir?_id=a'))).toEqual(['Observation/a', 'Patient/a']);
     const removal = await server.send('DELETE', '/?_tag=red');

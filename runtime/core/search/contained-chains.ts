@@ -6,7 +6,7 @@ import { searchDefinitions } from '../../search/parse/definitions.js';
 import type { Condition, Criterion, Target } from '../../search/query/query.js';
 import { usedBy } from '../../search/parse/used-by.js';
 import { containedType } from '../../store/contained-resources.js';
-import { containersOf } from './contained-search.js';
+import { containedOf } from './contained-search.js';
 import { anyVisible } from '../access/any-visible.js';
 import { notInContained } from './search-warnings.js';
 import type { Services, ServiceTables } from '../services.js';
@@ -56,10 +56,10 @@ export function storedBeyond(name: string, criterion: Criterion, tables: Service
   });
 }
 
-/** So many types are looked for; of more it is told whether there are any or not. */
-const FEW_TYPES = 5;
+/** Types that one query asks for. */
+const TYPES_PER_QUERY = 20;
 
-/** What of it is to be known: where resources that the token shows contain some of such a type. */
+/** Warns of them where resources that the token shows contain some of such a type. */
 export async function containedChainWarnings(
   all: readonly StoredBeyond[],
   access: Access,
@@ -69,14 +69,16 @@ export async function containedChainWarnings(
   const [one] = all;
   if (one === undefined) return [];
   const types = [...new Set(all.map(({ type }) => type))];
-  if (types.length <= FEW_TYPES) {
-    const ask = (seen: Access) => [{ parts: types.flatMap((type) => containersOf(type, seen, services.tables)) }];
-    try {
-      if ((await anyVisible(ask, access, services, signal)).length === 0) return [];
-    } catch (error) {
-      // Where nobody can say what the token shows, the warning comes unasked, and tells of nothing that is there.
-      if (!(error instanceof FhirError) || error.code !== 'index-not-current') throw error;
-    }
+  const ask = (seen: Access) => {
+    const parts = types.map((type) => containedOf(type, seen, services.tables));
+    const starts = [...parts.keys()].filter((at) => at % TYPES_PER_QUERY === 0);
+    return starts.map((at) => ({ parts: parts.slice(at, at + TYPES_PER_QUERY) }));
+  };
+  try {
+    if ((await anyVisible(ask, access, services, signal)).length === 0) return [];
+  } catch (error) {
+    // Where nobody can say what the token shows, the warning comes unasked, and tells of nothing that is there.
+    if (!(error instanceof FhirError) || error.code !== 'index-not-current') throw error;
   }
   return [notInContained(one.name, one.code)];
 }

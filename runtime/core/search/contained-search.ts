@@ -212,10 +212,10 @@ function membersByText(versions: readonly StoredVersion[]): ReadonlyMap<string, 
   return places;
 }
 
-/** What contains a resource of a type, as far as a token shows it. */
-export function containersOf(type: string, seen: Access, tables: ServiceTables): readonly Target[] {
-  const where = { has: { type: containedType(type), param: CONTAINED.container, where: EVERYTHING } };
-  return seenContainers(where, seen, tables);
+/** The contained resources of a type, as far as a token shows their containers. */
+export function containedOf(type: string, seen: Access, tables: ServiceTables): Target {
+  const isWhole = containerTypes(tables).every((each) => seen.on(each, 's') === 'everything');
+  return { type: containedType(type), where: isWhole ? EVERYTHING : inSome(visibleContainers(seen, tables)) };
 }
 
 /** Containers of which something holds, as far as a token shows them. */

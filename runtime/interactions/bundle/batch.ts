@@ -5,7 +5,7 @@ import type { Call, Reply } from '../../core/call.js';
 import { openAnswerRoom, type AnswerRoom } from './response-budget.js';
 import type { Services } from '../../core/services.js';
 import { callOf } from './entry-call.js';
-import { Phase, readEntry, type Entry } from './entry.js';
+import { Phase, readEntry, relativeUrl, type Entry } from './entry.js';
 import { yieldToEventLoop } from '../../fhir/yield-to-event-loop.js';
 import { inParallel } from './in-parallel.js';
 import { answerOf, writeEntry, writeFailure } from './response.js';
@@ -52,13 +52,14 @@ export async function executeBatch(
 }
 
 /** What is known of an entry that cannot be executed: where its request leads, if anywhere, and who sent it. */
-export function unreadCall(value: JsonValue, { principal, trace }: Call, { entries }: Services): FailedCall {
+export function unreadCall(value: JsonValue, { principal, trace, base }: Call, { entries }: Services): FailedCall {
   const sender = { principal, ...(trace !== undefined && { trace }) };
   const request = isObject(value) ? value['request'] : undefined;
   const { method, url } = isObject(request) ? request : {};
-  if (typeof method !== 'string' || typeof url !== 'string') return sender;
+  const path = typeof url === 'string' ? relativeUrl(url, base) : undefined;
+  if (typeof method !== 'string' || path === undefined) return sender;
   try {
-    return { ...entries.route(method, url.startsWith('/') ? url : `/${url}`), ...sender };
+    return { ...entries.route(method, path), ...sender };
   } catch (error) {
     if (error instanceof FhirError) return sender;
     throw error;

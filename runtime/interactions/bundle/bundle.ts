@@ -17,10 +17,12 @@ export async function executeBundle(call: Call, services: Services): Promise<Rep
   checkParameters(call);
   const opened = openBundle(call.body, services.limits.entries);
   if (opened.type === 'transaction') {
-    // A worker that parsed the Bundle has validated its envelope.
-    const { bundle } = opened;
-    validateResource(parsedBodyOf(bundle) === undefined ? envelopeOf(opened) : bundle, call, services);
-    return await orAudited(opened, call, services, () => executeTransaction(opened.entries, call, services));
+    return await orAudited(opened, call, services, async () => {
+      // A worker that parsed the Bundle has validated its envelope.
+      const { bundle } = opened;
+      validateResource(parsedBodyOf(bundle) === undefined ? envelopeOf(opened) : bundle, call, services);
+      return await executeTransaction(opened.entries, call, services);
+    });
   }
   return executeBatch(opened.entries, checkBatch(opened, call, services), call, services);
 }

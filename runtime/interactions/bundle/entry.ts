@@ -89,7 +89,7 @@ export function readEntry(value: JsonValue, index: number, base: string, { entri
 }
 
 /** The path and query of a URL, with a slash before; undefined: it lies under another base. */
-function relativeUrl(url: string, base: string): string | undefined {
+export function relativeUrl(url: string, base: string): string | undefined {
   const [key, own] = [baseKey(url), baseKey(base)];
   if (base !== '' && key.startsWith(own)) {
     const rest = key.slice(own.length);

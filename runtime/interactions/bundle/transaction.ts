@@ -1,13 +1,14 @@
 import { FhirError } from '../../fhir/errors.js';
 import type { JsonValue } from '../../fhir/resource.js';
-import type { Change, StoredVersion } from '../../store/store.js';
+import type { StoredVersion } from '../../store/store.js';
 import type { Call, Reply } from '../../core/call.js';
 import { commit, type Decision } from '../../core/write/commit.js';
 import { versionPath } from '../write/reply-written.js';
 import type { Decided } from '../../core/write/write-plan.js';
 import { targetSteps, type TargetedStep, type WriteTargets } from './write-targets.js';
 import { openAnswerRoom } from './response-budget.js';
-import { applyLinks } from './links/apply-links.js';
+import { applyLinks, nameIn } from './links/apply-links.js';
+import { decisionOrder, ResultingVersions } from './resulting-versions.js';
 import { executeEntry } from './batch.js';
 import type { Services } from '../../core/services.js';
 import { typeOfCriteria } from './links/conditional-reference.js';
@@ -108,26 +109,30 @@ async function write(
       { base: bundle.base, principal: bundle.principal },
       services,
     );
+    const { targeted } = writeTargets;
+    const resulting = new ResultingVersions(targeted, found.values());
     const names = {
       ofEntry: (index: number) => writeTargets.names.get(index),
-      ofCriteria: (text: string) => found.get(text),
+      ofCriteria: (text: string) => found.get(text)?.name,
+      versionOf: (name: string) => resulting.of(name),
     };
-    const outcomes: Outcome[] = [];
-    const changes: Change[] = [];
+    const outcomes = new Array<Outcome>(targeted.length);
     let weight = 0;
-    for (const targeted of writeTargets.targeted) {
+    for (const at of decisionOrder(targeted, ({ to }) => nameIn(to, names))) {
       await yieldIfDue();
-      const { step, plan } = targeted;
+      const one = targeted[at]!;
+      const { step, plan } = one;
       applyLinks(step.links, names);
-      const writeTarget = await wholeTarget(targeted, view);
+      const writeTarget = await wholeTarget(one, view);
       weight += plan.weight?.(writeTarget) ?? 0;
       if (weight > limits.body) throw inEntry(step.entry.index, tooHeavy(limits.body));
       if (weight > 0) leave ??= await largeTexts?.enter(limits.body, signal);
       const decided = await forEntry(step.entry.index, () => plan.decide(writeTarget, step.entry.resource));
+      resulting.settle(at, decided);
       // The old version is needed for the answer only if nothing is written.
-      outcomes.push({ ...targeted, ...(decided.changes.length === 0 && { writeTarget }), decided });
-      changes.push(...decided.changes);
+      outcomes[at] = { ...one, ...(decided.changes.length === 0 && { writeTarget }), decided };
     }
+    const changes = outcomes.flatMap(({ decided }) => decided.changes);
     await dryRunReads(namedReads(steps, writeTargets.names, services), changes, bundle, services, yieldIfDue);
     return { changes, preconditions: writeTargets.preconditions, result: { outcomes, names: writeTargets.names } };
   };

@@ -159,7 +159,11 @@ async function draftOf(
   names: ReadonlyMap<number, string>,
 ): Promise<Resource | undefined> {
   const { entry, call, links } = step;
-  applyLinks(links, { ofEntry: (index) => names.get(index), ofCriteria: () => undefined });
+  applyLinks(links, {
+    ofEntry: (index) => names.get(index),
+    ofCriteria: () => undefined,
+    versionOf: () => undefined,
+  });
   if (call.interaction !== 'patch' && call.interaction !== 'conditional-patch') return entry.resource;
   try {
     return (await plan.decide(writeTarget)).changes.find(isPut)?.content;

@@ -56,6 +56,13 @@ async function linksOf(
     onUnknown: (text, holder, key) => {
       throw unknownPlaceholder(text, place(holder, key));
     },
+    findStored(text) {
+      const stored = placeholders.findStored(text, entry);
+      if (stored === undefined || !tables.resourceTypes.includes(stored.type)) return undefined;
+      // As a conditional reference: it is looked up within what the client may search.
+      const { type, id, entry: writer } = stored;
+      return writer === undefined ? { criteria: `${type}?_id=${id}` } : { entry: writer, rest: '' };
+    },
   };
   return patch === undefined ? findLinks(resource, finder) : findPatchLinks(patch, type ?? '', finder);
 }

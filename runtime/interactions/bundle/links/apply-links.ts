@@ -1,5 +1,5 @@
 import type { JsonValue } from '../../../fhir/resource.js';
-import type { Link } from './links.js';
+import type { Link, LinkTarget } from './links.js';
 import { replaceLinks } from './narrative-links.js';
 
 /** The targets of links, as far as they are known. */
@@ -8,6 +8,8 @@ export interface Names {
   readonly ofEntry: (index: number) => string | undefined;
   /** `Type/id` of the resource that matches the criteria. */
   readonly ofCriteria: (criteria: string) => string | undefined;
+  /** The version that the resource `Type/id` has after the transaction, for references that name it. */
+  readonly versionOf: (name: string) => number | undefined;
 }
 
 /**
@@ -21,15 +23,25 @@ export function applyLinks(links: readonly Link[], names: Names): void {
   }
 }
 
-function textOf({ text, to }: Link, { ofEntry, ofCriteria }: Names): string {
-  if ('entry' in to) {
-    const name = ofEntry(to.entry);
-    return name === undefined ? text : name + to.rest;
-  }
+function textOf({ text, to, isVersioned }: Link, names: Names): string {
   if ('print' in to) return to.print();
-  if ('criteria' in to) return ofCriteria(to.criteria) ?? text;
+  if ('entry' in to || 'criteria' in to) {
+    const name = nameIn(to, names);
+    if (name === undefined) return text;
+    const version = isVersioned === true ? names.versionOf(name) : undefined;
+    return name + (version === undefined ? '' : `/_history/${version}`) + ('entry' in to ? to.rest : '');
+  }
   return replaceLinks(text, (place) => {
     const entry = to.narrative.get(place);
-    return entry === undefined ? undefined : ofEntry(entry);
+    return entry === undefined ? undefined : names.ofEntry(entry);
   });
+}
+
+/** `Type/id` of the one resource that a link refers to, if it is known. */
+export function nameIn(
+  to: LinkTarget,
+  { ofEntry, ofCriteria }: Pick<Names, 'ofEntry' | 'ofCriteria'>,
+): string | undefined {
+  if ('entry' in to) return ofEntry(to.entry);
+  return 'criteria' in to ? ofCriteria(to.criteria) : undefined;
 }

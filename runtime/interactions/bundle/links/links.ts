@@ -3,6 +3,7 @@ import { isObject } from '../../../fhir/resource.js';
 import type { LinkPlace, LinkPlan } from './link-plan.js';
 import { narrativeTargets } from './narrative-links.js';
 import { isUrn } from './placeholders.js';
+import { takeVersionRequest } from './version-request.js';
 
 /** A value that refers to another entry's resource, or to a resource by criteria. */
 export interface Link {
@@ -12,6 +13,8 @@ export interface Link {
   /** The value that the client sent. */
   readonly text: string;
   readonly to: LinkTarget;
+  /** Set if the reference is to name the version that its target has after the transaction. */
+  readonly isVersioned?: true;
 }
 
 /** The target of a link. */
@@ -34,6 +37,8 @@ export interface LinkFinder {
   readonly criteriaOf: (text: string, holder: object, key: string | number) => string | undefined;
   /** Called for a `urn:` reference that is not the `fullUrl` of any entry. */
   readonly onUnknown: (text: string, holder: object, key: string | number) => void;
+  /** The target of a reference to a resource of this server, by its type and id. */
+  readonly findStored: (text: string) => LinkTarget | undefined;
 }
 
 /**
@@ -82,9 +87,20 @@ export function visit(
     if (isObject(value)) walkObject(value, place, finder, out);
   } else if (place === 'resource') walkResource(value, finder, out);
   else if (typeof value === 'string') {
-    const to = targetOf(holder, key, value, place, finder);
-    if (to !== undefined) out.push({ holder, key, text: value, to });
+    const isVersioned = place === 'reference' && isObject(holder) && takeVersionRequest(holder);
+    pushLink(out, { holder, key, text: value, to: targetOf(holder, key, value, place, finder) }, isVersioned, finder);
   }
+}
+
+/** Adds a link, unless it leads nowhere. @param isVersioned whether it has to name a version of its target */
+export function pushLink(
+  out: Link[],
+  { to: found, ...link }: Omit<Link, 'to'> & { readonly to: LinkTarget | undefined },
+  isVersioned: boolean,
+  finder: Pick<LinkFinder, 'findStored'>,
+): void {
+  const to = found ?? (isVersioned ? finder.findStored(link.text) : undefined);
+  if (to !== undefined) out.push({ ...link, to, ...(isVersioned && { isVersioned }) });
 }
 
 /** The target of a text of the given kind. */

@@ -15,6 +15,15 @@ export interface Placeholders {
    * @throws FhirError `bundle-placeholder` if two entries match
    */
   find(text: string, from: Entry): number | undefined;
+  /** The resource of this server that a reference without version refers to; undefined: it refers to none. */
+  findStored(text: string, from: Entry): StoredTarget | undefined;
+}
+
+/** A resource of this server, and the entry that updates or patches it. */
+export interface StoredTarget {
+  readonly type: string;
+  readonly id: string;
+  readonly entry?: number;
 }
 
 const AMBIGUOUS = -1;
@@ -39,6 +48,7 @@ export function collectPlaceholders(entries: readonly Entry[], base: string): Pl
   const byUrl = new Map<string, number>();
   const byName = new Map<string, number>();
   const ownNames = new Map<number, string>();
+  const writers = new Map<string, number>();
   for (const entry of entries) {
     const { index, phase, fullUrl } = entry;
     if (phase !== Phase.Create && phase !== Phase.Update) continue;
@@ -51,7 +61,10 @@ export function collectPlaceholders(entries: readonly Entry[], base: string): Pl
     const name = sentName(entry);
     if (name !== undefined) byName.set(name, byName.has(name) ? AMBIGUOUS : index);
     const own = ownName(entry);
-    if (own !== undefined) ownNames.set(index, own);
+    if (own !== undefined) {
+      ownNames.set(index, own);
+      writers.set(own, index);
+    }
   }
   const size = byUrl.size + byName.size;
   const relative = (text: string, from: Entry): number | undefined => {
@@ -79,6 +92,15 @@ export function collectPlaceholders(entries: readonly Entry[], base: string): Pl
       const isLocal =
         belowBase(name, base) !== undefined || (versioned !== undefined && ownNames.get(versioned) === name);
       return isLocal ? undefined : versioned;
+    },
+    findStored(text, from) {
+      const read = readReference(text);
+      if (read === undefined || read.version !== undefined) return undefined;
+      // A relative reference of a resource that comes from another server is about a resource there.
+      const { type, id, base: root = rootOf(from.fullUrl) } = read;
+      if (root !== undefined && root !== baseKey(base)) return undefined;
+      const entry = writers.get(`${type}/${id}`);
+      return { type, id, ...(entry !== undefined && { entry }) };
     },
   };
 }

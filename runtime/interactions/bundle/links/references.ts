@@ -17,14 +17,24 @@ interface Place {
   readonly step: Step;
   readonly holder: object;
   readonly key: string | number;
+  /** The reference that was sent. */
+  readonly text: string;
+}
+
+/** The resource that a conditional reference refers to. */
+export interface Referred {
+  /** `Type/id`. */
+  readonly name: string;
+  /** Before the transaction, or as the transaction will make it. */
+  readonly version: number;
 }
 
 /** Conditional references of a transaction, each once. https://hl7.org/fhir/R5/http.html#trules */
 export function collectCriteria(steps: readonly Step[]): ReadonlyMap<string, Place> {
   const places = new Map<string, Place>();
   for (const step of steps) {
-    for (const { to, holder, key } of step.links) {
-      if ('criteria' in to && !places.has(to.criteria)) places.set(to.criteria, { step, holder, key });
+    for (const { to, holder, key, text } of step.links) {
+      if ('criteria' in to && !places.has(to.criteria)) places.set(to.criteria, { step, holder, key, text });
     }
   }
   return places;
@@ -43,12 +53,12 @@ export async function resolveReferences(
   view: WriteView,
   source: CriteriaSource,
   services: Services,
-): Promise<ReadonlyMap<string, string>> {
-  const names = new Map<string, string>();
+): Promise<ReadonlyMap<string, Referred>> {
+  const names = new Map<string, Referred>();
   const faults = new Map<Place, FhirError>();
   await inParallel([...criteria], WIDTH, async ([text, place]) => {
     try {
-      names.set(text, await resolve(text, (part) => nameOf(part, place.step), view, source, services));
+      names.set(text, await resolve(text, place.text, (part) => nameOf(part, place.step), view, source, services));
     } catch (error) {
       if (!(error instanceof FhirError)) throw error;
       const fault = atPlace(error, place);
@@ -73,23 +83,24 @@ function byEntry(a: Place, b: Place): number {
 
 async function resolve(
   text: string,
+  sent: string,
   nameOf: (part: string) => string | undefined,
   view: WriteView,
   source: CriteriaSource,
   services: Services,
-): Promise<string> {
+): Promise<Referred> {
   const type = typeOfCriteria(text);
   const { params } = splitQuery(text, source.base);
   const criteria = await readCriteria(type, replaceInQuery(type, params, nameOf, services.tables), source, services);
   const { found } = await matchCriteria(criteria, view, 2);
   const [only, second] = found;
-  const shown = JSON.stringify(text.length > 200 ? `${text.slice(0, 200)}…` : text);
+  const shown = JSON.stringify(sent.length > 200 ? `${sent.slice(0, 200)}…` : sent);
   if (only === undefined) throw new FhirError('not-found', `The reference ${shown} finds no resource`);
   if (second !== undefined) {
     const text = `The reference ${shown} finds several resources; it has to find one`;
     throw new FhirError('precondition-failed', text, { issue: 'multiple-matches' });
   }
-  return `${type}/${only.id}`;
+  return { name: `${type}/${only.id}`, version: only.version };
 }
 
 function atPlace(error: FhirError, { step: { entry }, holder, key }: Place): FhirError {

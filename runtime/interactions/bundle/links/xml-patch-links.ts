@@ -3,7 +3,8 @@ import { touch } from '../../../path/patch/xml/xml-edit.js';
 import type { XmlOperation } from '../../../path/patch/xml/xml-operation.js';
 import type { XmlStep } from '../../../path/patch/xml/xml-selector.js';
 import { childSpot, NOTHING, rootSpot, spotTarget, UNKNOWN, type Spot } from './link-spot.js';
-import { findWithRest, type Link, type LinkFinder } from './links.js';
+import { findWithRest, pushLink, type Link, type LinkFinder } from './links.js';
+import { takeXmlVersionRequest } from './version-request.js';
 
 const XHTML: Spot = { place: 'xhtml' };
 /** Elements of a narrative with a URL, and the attributes that have it. */
@@ -64,16 +65,20 @@ function child(spot: Spot, name: string, finder: LinkFinder): Spot {
 }
 
 function walk(nodes: readonly XmlNode[], spot: Spot, finder: LinkFinder, out: Link[]): void {
-  for (const node of nodes) {
+  // A copy, because the extension that asks for a version is removed.
+  for (const node of [...nodes]) {
     if (node.kind !== 'element') continue;
     const name = node.name.local;
     const own = child(spot, name, finder);
     if (own === NOTHING) continue;
     for (const attribute of node.attributes) {
-      const to = attribute.prefix === '' ? target(attribute, 'value', attribute.local, own, name, finder) : undefined;
-      if (to === undefined) continue;
-      out.push({ holder: attribute, key: 'value', text: attribute.value, to });
-      touch(node);
+      if (attribute.prefix !== '') continue;
+      const isVersioned =
+        own.place === 'reference' && attribute.local === 'value' && takeXmlVersionRequest(node.parent?.children ?? []);
+      const to = target(attribute, 'value', attribute.local, own, name, finder);
+      const before = out.length;
+      pushLink(out, { holder: attribute, key: 'value', text: attribute.value, to }, isVersioned, finder);
+      if (out.length > before) touch(node);
     }
     walk(node.children, own, finder, out);
   }
