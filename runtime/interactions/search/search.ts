@@ -1,28 +1,32 @@
 import type { OutcomeIssue } from '../../fhir/outcome-issue.js';
 import type { FindPage, FindQuery } from '../../store/store.js';
 import type { Call, Reply } from '../../core/call.js';
-import { findPage } from '../../core/search/find-page.js';
+import { findPage } from '../../core/search/execute/find-page.js';
 import { openGraph } from '../../core/search/graph/include-graph.js';
-import { containedChainWarnings } from '../../core/search/contained-chains.js';
-import { checkContainedScope, cutContained, containedCutWarnings } from '../../core/search/contained-search.js';
+import { containedChainWarnings } from '../../core/search/contained/contained-chains.js';
+import {
+  checkContainedScope,
+  cutContained,
+  containedCutWarnings,
+} from '../../core/search/contained/contained-search.js';
 import { describeStaleIndex } from '../../core/definitions/index-status.js';
 import { staleParameters } from '../../core/definitions/stale-parameters.js';
-import { checkForm, writeLink } from '../../core/search/page-form.js';
-import { PAGE_PARAMETER } from '../../core/search/page-link.js';
-import { constrainSearch, type SearchConstraints } from '../../core/search/search-constraints.js';
-import { replySearchBundle } from '../../core/search/search-bundle.js';
-import { includesCutWarning, graphCutWarning } from '../../core/search/search-warnings.js';
-import { readMembership } from '../../core/search/search-parts.js';
-import { readSearchRequest, type SearchRequest } from '../../core/search/search-request.js';
-import { scoresOf } from '../../core/search/search-scores.js';
-import { scopeOf, type SearchScope } from '../../core/search/search-scope.js';
-import { includeViews, matchViews } from '../../core/search/search-views.js';
-import { checkEffect, openWalk, sealWalk, type Walk } from '../../core/search/search-walk.js';
-import { TYPES } from '../../core/search/read-types.js';
-import { versionedChainWarnings } from '../../core/search/versioned-chains.js';
+import { checkForm, writeLink } from '../../core/search/pages/page-form.js';
+import { PAGE_PARAMETER } from '../../core/search/pages/page-link.js';
+import { constrainSearch, type SearchConstraints } from '../../core/search/authorize/constrain-search.js';
+import { replySearchBundle } from '../../core/search/present/search-bundle.js';
+import { includesCutWarning, graphCutWarning } from '../../core/search/present/warnings.js';
+import { readMembership } from '../../core/search/parse/search-parts.js';
+import { readSearchRequest, type SearchRequest } from '../../core/search/parse/search-request.js';
+import { scoresOf } from '../../core/search/present/scores.js';
+import { scopeOf, type SearchScope } from '../../core/search/parse/scope.js';
+import { includeViews, matchViews } from '../../core/search/present/search-views.js';
+import { checkEffect, openWalk, sealWalk, type Walk } from '../../core/search/pages/walk.js';
+import { TYPES } from '../../core/search/parse/read-types.js';
+import { versionedChainWarnings } from '../../core/search/present/versioned-chains.js';
 import type { Services } from '../../core/services.js';
-import { unindexedWarnings } from '../../core/search/unindexed-warnings.js';
-import { renderPage } from '../../core/search/render-page.js';
+import { unindexedWarnings } from '../../core/search/present/unindexed-warnings.js';
+import { renderPage } from '../../core/search/present/render-page.js';
 import { disclosedTimestamp } from '../../core/access/disclosed-timestamp.js';
 
 /**

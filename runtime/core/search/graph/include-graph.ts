@@ -6,7 +6,7 @@ import type { Resource } from '../../../fhir/resource.js';
 import type { StoredVersion } from '../../../store/store.js';
 import type { Call } from '../../call.js';
 import { readStored } from '../../read-stored.js';
-import { withinBudget } from '../search-budget.js';
+import { withinBudget } from '../execute/search-budget.js';
 import type { Services } from '../../services.js';
 import { compartmentsOf, fulfilsRules, type CompartmentsOf } from './compartment-rules.js';
 import { planGraph, type GraphPlan, type PlannedLink } from './plan-graph.js';

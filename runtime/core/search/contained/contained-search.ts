@@ -1,0 +1,305 @@
+import type { Access } from '../../../auth/scopes/access.js';
+import { withinReach, type Reach } from '../../../auth/scopes/reach.js';
+import { FhirError } from '../../../fhir/errors.js';
+import type { OutcomeIssue } from '../../../fhir/outcome-issue.js';
+import { yieldToEventLoop } from '../../../fhir/yield-to-event-loop.js';
+import { writeJson } from '../../../format/write-json.js';
+import { IS_CUT, MOST_CONTAINED, openContained } from '../../../search/contained.js';
+import {
+  isContainedType,
+  CONTAINED,
+  containedType,
+  placeOfContained,
+  plainType,
+} from '../../../store/contained-resources.js';
+import { searchDefinitions } from '../../../search/parse/definitions.js';
+import {
+  EVERYTHING,
+  NOTHING,
+  type Condition,
+  type Criterion,
+  type SortKey,
+  type Target,
+} from '../../../search/query/query.js';
+import { usedBy } from '../../../search/parse/used-by.js';
+import type { StoredVersion } from '../../../store/store.js';
+import { anyVisible } from '../../access/any-visible.js';
+import { readStored } from '../../read-stored.js';
+import type { ResultOptions } from '../parse/result-parameters.js';
+import type { SearchScope } from '../parse/scope.js';
+import type { Services, ServiceTables } from '../../services.js';
+
+/** A search that looks into containers. https://hl7.org/fhir/R5/search.html#contained */
+export interface ContainedSearch {
+  /** Whether resources that are in no other are searched, too. */
+  readonly isBoth: boolean;
+  readonly shows: 'container' | 'contained';
+}
+
+/** Resources of a type whose contained resources may be seen. */
+export interface Container {
+  readonly type: string;
+  readonly reach: Exclude<Reach, 'nothing'>;
+}
+
+/** What else a search asks for. */
+interface Asked {
+  /** Absent: it is one of several types. */
+  readonly type: string | undefined;
+  readonly criteria: readonly Criterion[];
+  /** Names of their parameters, in the same order. */
+  readonly names: readonly string[];
+  readonly sort: readonly SortKey[];
+  /** Names of what comes along with the matches, or is told of them. */
+  readonly besides: readonly string[];
+}
+
+/**
+ * Whether a search looks into containers, and what of it is shown; undefined: it does not.
+ *
+ * @throws FhirError `parameter-invalid` for what does not go together with that
+ */
+export function readContained(
+  { contained = 'false', containedType: shows = 'container' }: ResultOptions,
+  asked: Asked,
+  tables: ServiceTables,
+): ContainedSearch | undefined {
+  if (contained === 'false') return undefined;
+  const { type, criteria, names, sort, besides } = asked;
+  if (type === undefined) throw ofOneType();
+  for (const [i, criterion] of criteria.entries()) {
+    const name = names[i] ?? '';
+    if (asksWho(criterion))
+      throw refused(`${quote(name)} asks what refers to a resource, and to a contained one only its container does`);
+    checkBuiltIn(name, type, usedBy(type, criterion, searchDefinitions(tables)), tables);
+  }
+  for (const { param, by } of sort) {
+    checkBuiltIn('_sort', type, [{ type, code: param }], tables);
+    if (shows === 'container' && by !== 'id' && by !== 'updated') {
+      throw refused(
+        `_sort=${param} orders ${type}, and containers of other types are found; sort by _id or _lastUpdated, or ask for _containedType=contained`,
+      );
+    }
+  }
+  const [other] = besides;
+  if (other !== undefined) throw refused(`${other} is of matches that are in no other resource; search again for it`);
+  return { isBoth: contained === 'both', shows };
+}
+
+/** @throws FhirError `parameter-invalid` where a search looks into containers, but not for resources of one type */
+export function checkContainedScope({ contained }: { readonly contained?: ContainedSearch }, scope: SearchScope): void {
+  if (contained !== undefined && scope.compartment !== undefined) throw ofOneType();
+}
+
+/** The types whose resources may have others within them. */
+export function containerTypes({ types, resourceTypes }: ServiceTables): readonly string[] {
+  const rows = new Map(types.map((row) => [row.name, row]));
+  return resourceTypes.filter((type) => {
+    for (let row = rows.get(type); row !== undefined; row = row.base === undefined ? undefined : rows.get(row.base)) {
+      if (row.elements.some(({ name }) => name === 'contained')) return true;
+    }
+    return false;
+  });
+}
+
+/** The containers that a token shows. */
+export function visibleContainers(access: Access, tables: ServiceTables): readonly Container[] {
+  return containerTypes(tables).flatMap((type) => {
+    const reach = access.on(type, 's');
+    return reach === 'nothing' ? [] : [{ type, reach }];
+  });
+}
+
+/**
+ * What a search asks of each type because it looks into containers.
+ *
+ * @param target what it asks of the type that it names
+ * @param containers all, or those that may be seen
+ * @param bound what of the type may be seen; of contained resources `boundWithin` says it
+ */
+export function intoContainers(
+  { isBoth, shows }: ContainedSearch,
+  { type, where }: Target,
+  containers: readonly Container[],
+  bound: ContainedConstraint = UNBOUND,
+): readonly Target[] {
+  const own: readonly Target[] = isBoth ? [{ type, where: withinReach(where, bound.own) }] : [];
+  const member = { type: containedType(type), where: withinReach(ofMember(where), bound.within) };
+  if (shows === 'contained') return [...own, { ...member, where: all([member.where, inSome(containers)]) }];
+  const found = containers.map((container): Target => {
+    const inIt = { ...member, param: CONTAINED.container, where: all([member.where, isIn([container.type])]) };
+    return { type: container.type, where: withinReach({ has: inIt }, container.reach) };
+  });
+  const others = found.filter((each) => !isBoth || each.type !== type);
+  const same = found.find((each) => isBoth && each.type === type);
+  return [
+    ...others,
+    ...own.map((each) => (same === undefined ? each : { type, where: { some: [each.where, same.where] } })),
+  ];
+}
+
+/** What may be seen of a type: of resources that are in no other, and of those within others. */
+export interface ContainedConstraint {
+  readonly own: Reach;
+  readonly within: Reach;
+}
+
+const UNBOUND: ContainedConstraint = { own: 'everything', within: 'everything' };
+
+/**
+ * What a token gives of a type, told apart for contained resources. A constraint names resources by their place (`_id`) and by when
+ * they were written (`_lastUpdated`), which contained ones have none of; and by parameters of the store, which these have no entries
+ * of. They are within what such a part of it asks in no case, nor within its opposite; the other parts decide by their entries.
+ */
+export function constrainContained(reach: Reach, type: string, tables: ServiceTables): ContainedConstraint {
+  if (typeof reach === 'string') return { own: reach, within: reach };
+  const isDecided = (leaf: Condition): boolean =>
+    !('ids' in leaf || 'updated' in leaf) &&
+    !usedBy(type, leaf, searchDefinitions(tables)).some((used) => used.type === type && isStored(used, tables));
+  return { own: reach, within: decided(reach, isDecided, NOTHING) };
+}
+
+/** The same condition, what is not decided replaced. @param undecided what finds nothing where it stands */
+function decided(condition: Condition, isDecided: (leaf: Condition) => boolean, undecided: Condition): Condition {
+  const inner = (each: Condition): Condition => decided(each, isDecided, undecided);
+  if ('all' in condition) return { all: condition.all.map(inner) };
+  if ('some' in condition) return { some: condition.some.map(inner) };
+  if ('not' in condition) {
+    return { not: decided(condition.not, isDecided, undecided === NOTHING ? EVERYTHING : NOTHING) };
+  }
+  return isDecided(condition) ? condition : undecided;
+}
+
+/** A version as an answer has it. */
+export interface RenderedVersion extends StoredVersion {
+  /** Below the base; absent: type and id. */
+  readonly path?: string;
+}
+
+/**
+ * Versions of a page, of members these alone. One that is not there is left without content. Each container is read once, wherever
+ * its members stand on the page, and one after the other: none but the texts of what is shown are kept.
+ */
+export async function cutContained(
+  versions: readonly StoredVersion[],
+  services: Pick<Services, 'largeTexts'>,
+): Promise<readonly RenderedVersion[]> {
+  const shown: RenderedVersion[] = [...versions];
+  const pace = yieldToEventLoop();
+  for (const [json, places] of membersByText(versions)) {
+    const find = openContained(await readStored(json, services));
+    for (const place of places) {
+      const { type, id, json: _json, ...head } = versions[place]!;
+      const { fragment } = placeOfContained(id);
+      const contained = find(plainType(type), fragment);
+      const text = contained === undefined ? {} : { json: writeJson(contained) };
+      shown[place] = { ...head, type: plainType(type), id: fragment, path: id, ...text };
+      await pace();
+    }
+  }
+  return shown;
+}
+
+/** Where the members stand that have a text in common, which is that of their container. */
+function membersByText(versions: readonly StoredVersion[]): ReadonlyMap<string, readonly number[]> {
+  const places = new Map<string, number[]>();
+  for (const [i, { type, json }] of versions.entries()) {
+    if (!isContainedType(type) || json === undefined) continue;
+    const others = places.get(json);
+    if (others === undefined) places.set(json, [i]);
+    else others.push(i);
+  }
+  return places;
+}
+
+/** What contains a resource of a type, as far as a token shows it. */
+export function containersOf(type: string, seen: Access, tables: ServiceTables): readonly Target[] {
+  const where = { has: { type: containedType(type), param: CONTAINED.container, where: EVERYTHING } };
+  return seenContainers(where, seen, tables);
+}
+
+/** Containers of which something holds, as far as a token shows them. */
+function seenContainers(where: Condition, seen: Access, tables: ServiceTables): readonly Target[] {
+  return visibleContainers(seen, tables).map(({ type, reach }) => ({ type, where: withinReach(where, reach) }));
+}
+
+/**
+ * What is to be known where containers are looked into: some of them contain more than is found. Only those that the token shows
+ * are looked at, so that of others nothing is told.
+ *
+ * @throws FhirError `index-not-current` as `seenAny`
+ */
+export async function containedCutWarnings(
+  access: Access,
+  services: Pick<Services, 'store' | 'tables' | 'indexStatus'>,
+  signal?: AbortSignal,
+): Promise<OutcomeIssue[]> {
+  const ask = (seen: Access) => [{ parts: seenContainers(IS_CUT, seen, services.tables) }];
+  if ((await anyVisible(ask, access, services, signal)).length === 0) return [];
+  const text = `Some resources contain more than ${MOST_CONTAINED} others, or too much: what is beyond that is stored, and not found`;
+  return [{ severity: 'warning', issue: 'incomplete', code: 'index-not-current', text }];
+}
+
+/** The same condition, of a member: its own id is another than the one it is kept under. */
+function ofMember(condition: Condition): Condition {
+  if ('all' in condition) return { all: condition.all.map(ofMember) };
+  if ('some' in condition) return { some: condition.some.map(ofMember) };
+  if ('not' in condition) return { not: ofMember(condition.not) };
+  if (!('ids' in condition)) return condition;
+  const any = condition.ids.map((code) => ({ is: 'token', code }) as const);
+  return any.length === 0 ? NOTHING : { param: CONTAINED.id, any };
+}
+
+function isIn(types: readonly string[]): Condition {
+  return { param: CONTAINED.in, any: types.map((code) => ({ is: 'token', code }) as const) };
+}
+
+function inSome(containers: readonly Container[]): Condition {
+  const whole = containers.flatMap(({ type, reach }) => (reach === 'everything' ? [type] : []));
+  const bounded = containers.flatMap(({ type, reach }) => (typeof reach === 'string' ? [] : [{ type, where: reach }]));
+  const some: readonly Condition[] = [
+    ...(whole.length === 0 ? [] : [isIn(whole)]),
+    ...(bounded.length === 0 ? [] : [{ param: CONTAINED.container, chain: bounded }]),
+  ];
+  const [only] = some;
+  return some.length === 1 && only !== undefined ? only : { some };
+}
+
+function all(conditions: readonly Condition[]): Condition {
+  const some = conditions.flatMap((each) => ('all' in each ? each.all : [each]));
+  const [only] = some;
+  return some.length === 0 ? EVERYTHING : some.length === 1 && only !== undefined ? only : { all: some };
+}
+
+/** Whether a criterion asks by which other resources it is referred to. */
+function asksWho(criterion: Criterion): boolean {
+  if ('all' in criterion) return criterion.all.some(asksWho);
+  if ('some' in criterion) return criterion.some.some(asksWho);
+  if ('not' in criterion) return asksWho(criterion.not);
+  return 'has' in criterion || 'members' in criterion;
+}
+
+type Used = ReturnType<typeof usedBy>[number];
+
+function isStored({ type, code }: Used, tables: ServiceTables): boolean {
+  return searchDefinitions(tables).rowsOf(type).get(code)?.isStored === true;
+}
+
+function checkBuiltIn(name: string, type: string, used: readonly Used[], tables: ServiceTables): void {
+  const stored = used.find((each) => each.type === type && isStored(each, tables));
+  if (stored === undefined) return;
+  throw refused(`${quote(name)} goes by a search parameter that is stored here, which finds no contained resources`);
+}
+
+function ofOneType(): FhirError {
+  return refused('it goes with searches of one type, as in [base]/Medication?code=x&_contained=true');
+}
+
+function refused(why: string): FhirError {
+  const error = new FhirError('parameter-invalid', `_contained does not go with this search: ${why}`);
+  return error.map((issue) => ({ ...issue, parameter: '_contained' }));
+}
+
+function quote(text: string): string {
+  return JSON.stringify(text.length > 64 ? `${text.slice(0, 64)}…` : text);
+}
