@@ -9,7 +9,7 @@ import { FhirError, type RequestPart } from '../../fhir/errors.js';
 import { parseQuery } from '../../fhir/parse-query.js';
 import { FILTER } from '../../search/filter/read-filter.js';
 import { isLinkName } from '../../search/parse/link-name.js';
-import { isMembership } from '../../search/parse/members.js';
+import { isMembership } from '../../search/parameter-kinds.js';
 import { splitName } from '../../search/parse/parse-plain.js';
 import { printCondition } from '../../search/query/print.js';
 import type { Condition, Criterion } from '../../search/query/query.js';

@@ -1,7 +1,6 @@
 import type { ComponentRow, SearchRow } from '../../contract/search.js';
-import { placesOf } from '../places/place-rows.js';
+import { placesOf, isWords } from '../parameter-kinds.js';
 import { VALUE_PARSERS } from './parse-value.js';
-import { isWords } from './text-modifiers.js';
 
 /** Parameters that are no criteria of one type: what is to be known of them where somebody asks for them as such. */
 export const NO_CRITERIA: Readonly<Record<string, string>> = {

@@ -4,7 +4,7 @@ import { isSearchable } from './later-parameters.js';
 import { isLinkName } from './link-name.js';
 import type { SortKey } from '../query/query.js';
 import { quote } from './quote.js';
-import { isWords } from './text-modifiers.js';
+import { isWords } from '../parameter-kinds.js';
 
 /**
  * Reads one key of `_sort`: a parameter, or another name of it, `-` before it for descending. https://hl7.org/fhir/R5/search.html#_sort

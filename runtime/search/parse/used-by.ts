@@ -1,5 +1,5 @@
 import type { SearchDefinitions } from './definitions.js';
-import { isLocalParam } from '../local-param.js';
+import { isLocalParam } from '../parameter-kinds.js';
 import { isLink } from '../query/criterion.js';
 import { CONTENT } from '../text/parameters.js';
 import { LISTINGS } from './members.js';

@@ -1,7 +1,7 @@
 import type { Access } from '../../../auth/scopes/access.js';
 import { FhirError } from '../../../fhir/errors.js';
 import type { OutcomeIssue } from '../../../fhir/outcome-issue.js';
-import { localParam } from '../../../search/local-param.js';
+import { localParam } from '../../../search/parameter-kinds.js';
 import { searchDefinitions } from '../../../search/parse/definitions.js';
 import type { Condition, Criterion, Target } from '../../../search/query/query.js';
 import { usedBy } from '../../../search/parse/used-by.js';

@@ -5,21 +5,46 @@ import { isLinkName } from '../../../search/parse/link-name.js';
 import type { CriterionContext } from '../../../search/parse/parse-criterion.js';
 import { quote } from '../../../search/parse/quote.js';
 import { codesOf } from '../../../search/parse/unknown-parameter.js';
-import { textBudget } from '../../../search/text/parse-words.js';
-import type { SearchInput, SearchServices } from './search-input.js';
 import type { SearchSettings } from '../search-settings.js';
-import { baseKey } from '../../../path/own-base.js';
+import type { Services } from '../../services.js';
+
+/** A parameter as the client sent it. */
+export interface SentParameter {
+  readonly name: string;
+  readonly value: string;
+  readonly isInUrl: boolean;
+}
+
+/** The input of `readSearchRequest`. */
+export interface SearchInput {
+  /** The type whose parameters are valid; absent: the parameters that all types have are valid. */
+  readonly type?: string;
+  /** Without `type`: the types that are searched, of which `_type` chooses. Absent: all. */
+  readonly types?: readonly string[];
+  readonly params: readonly SentParameter[];
+  /** Unknown parameters are ignored instead of refused. */
+  readonly isLenient: boolean;
+  /** The parameters came in a body, where longer lists of values are accepted. */
+  readonly isPosted: boolean;
+  /** Milliseconds since the epoch, for `ap` of dates. */
+  readonly now: number;
+  /** URL of the FHIR base; empty: it is unknown. */
+  readonly base: string;
+}
+
+/** The services that reading a search needs. */
+export type SearchServices = Pick<Services, 'tables' | 'zone' | 'search' | 'subset'>;
 
 /** How the criteria of a search are read. */
 export interface SearchContext {
   readonly context: CriterionContext;
-  /** The type that has the parameters; of a search over several that which all inherit from. */
+  /** The type that has the parameters; in a search over several types the type that all of them inherit from. */
   readonly owner: string;
-  /** @throws FhirError `parameter-unknown` for what cannot be asked of several types */
+  /** @throws FhirError `parameter-unknown` for a parameter that a search over several types does not take */
   readonly check: (name: string) => void;
 }
 
-/** How the criteria of a search of one type, or of several, are read. */
+/** How the criteria of a search are read, over one type or over several. */
 export function searchContext(
   { type, isPosted, now, base }: Omit<SearchInput, 'params'>,
   settings: SearchSettings,
@@ -33,9 +58,9 @@ export function searchContext(
     isResourceType: definitions.isResourceType,
     zone,
     now,
-    ...(base !== '' && { baseUrl: baseKey(base) }),
+    ...(base !== '' && { baseUrl: base }),
     maxAlternatives: isPosted ? settings.postValues : settings.values,
-    text: textBudget(),
+    text: {},
   };
   if (type === undefined) return { context: common, owner, check: (name) => checkCommon(name, rows) };
   const hierarchy = { type, hierarchies: definitions.hierarchies() };
@@ -43,7 +68,7 @@ export function searchContext(
   return { context: { ...common, hierarchy, links }, owner, check: () => {} };
 }
 
-/** The type that all types inherit from: it has no base itself. https://hl7.org/fhir/R5/resource.html */
+/** The type that all types inherit from: the only one without a base. https://hl7.org/fhir/R5/resource.html */
 export function rootOf(search: SearchServices['tables']['search']): string {
   return search.find(({ base }) => base === undefined)?.type ?? '';
 }

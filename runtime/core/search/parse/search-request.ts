@@ -7,7 +7,7 @@ import { isLink, weightOf } from '../../../search/query/criterion.js';
 import { searchDefinitions } from '../../../search/parse/definitions.js';
 import { checkName, parseCriterion } from '../../../search/parse/parse-criterion.js';
 import type { Criterion } from '../../../search/query/query.js';
-import { splitAt } from '../../../search/parse/split.js';
+import { splitAt } from '../../../search/parse/parse-value.js';
 import { usedBy, type UsedParameter } from '../../../search/parse/used-by.js';
 import type { FindQuery, IncludeDirective } from '../../../store/store.js';
 import { searchContext } from './search-context.js';
