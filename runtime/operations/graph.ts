@@ -1,6 +1,6 @@
 import type { Call, Reply } from '../core/call.js';
 import { openGraph } from '../core/search/graph/include-graph.js';
-import { writeLink } from '../core/search/pages/page-form.js';
+import { writeLink } from '../core/search/pages/page-walk.js';
 import { renderPage } from '../core/search/present/render-page.js';
 import { replySearchBundle } from '../core/search/present/search-bundle.js';
 import type { Services } from '../core/services.js';

@@ -9,7 +9,7 @@ import { MAX_CORNERS } from '../../runtime/search/places/geojson.js';
 import { MAX_PLACES } from '../../runtime/search/places/parse-places.js';
 import { searchDefinitions } from '../../runtime/search/parse/definitions.js';
 import { PREFIXES } from '../../runtime/search/query/intervals.js';
-import { isSearchable, NO_CRITERIA, OF_THEIR_OWN } from '../../runtime/search/parse/later-parameters.js';
+import { isSearchable, NO_CRITERIA, OF_THEIR_OWN } from '../../runtime/search/parameter-kinds.js';
 import { MAX_LINKS } from '../../runtime/search/parse/link-name.js';
 import { modifiersOf } from '../../runtime/search/parse/parse-criterion.js';
 import { LATER } from '../../runtime/search/parse/modifiers.js';

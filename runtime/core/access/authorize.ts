@@ -6,7 +6,7 @@ import { scopeMissing } from '../../auth/access/refuse.js';
 import type { Access } from '../../auth/scopes/access.js';
 import { OPEN_ACCESS } from '../../auth/scopes/principal.js';
 import type { Call } from '../call.js';
-import type { SearchServices } from '../search/parse/search-input.js';
+import type { SearchServices } from '../search/parse/search-context.js';
 import { needsOfUrl } from '../search/authorize/search-needs.js';
 import type { Services } from '../services.js';
 

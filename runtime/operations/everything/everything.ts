@@ -8,11 +8,10 @@ import {
 } from '../../core/access/constraint-index-status.js';
 import { disclosedTimestamp } from '../../core/access/disclosed-timestamp.js';
 import type { Call, Reply } from '../../core/call.js';
-import { describeStaleIndex } from '../../core/definitions/index-status.js';
-import { staleParameters } from '../../core/definitions/stale-parameters.js';
+import { describeStaleIndex, staleParameters } from '../../core/definitions/index-status.js';
+import { writeLink } from '../../core/search/pages/page-walk.js';
 import { findAll } from '../../core/search/execute/find-all.js';
 import { PAGE_PARAMETER } from '../../core/search/pages/page-link.js';
-import { writeLink } from '../../core/search/pages/page-form.js';
 import { renderPage } from '../../core/search/present/render-page.js';
 import { replySearchBundle } from '../../core/search/present/search-bundle.js';
 import { withinBudget } from '../../core/search/execute/search-budget.js';

@@ -1,4 +1,4 @@
-import { membersOf } from '../../core/search/parse/compartment.js';
+import { membersOf } from '../../core/search/parse/scope.js';
 import { searchContext } from '../../core/search/parse/search-context.js';
 import type { Services } from '../../core/services.js';
 import type { SearchRow } from '../../contract/search.js';

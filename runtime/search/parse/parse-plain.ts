@@ -3,7 +3,6 @@ import { FhirError } from '../../fhir/errors.js';
 import { ownMember } from '../../fhir/own-member.js';
 import { MAX_PLACES, PLACE_PARSERS } from '../places/parse-places.js';
 import type { PlainContext } from './criterion-context.js';
-import { isSearchable } from './later-parameters.js';
 import { parseMembership } from './members.js';
 import { admitsModifier, HEAD_MODIFIERS, modifiersOf, prefixesOf, LATER } from './modifiers.js';
 import { isDirection, joinHierarchies, parseHierarchy } from './parse-hierarchy.js';
@@ -31,7 +30,7 @@ import {
   type WordsTest,
 } from '../query/query.js';
 import type { IndexEntry } from '../entry.js';
-import { localParam, valuesOf, placesOf, isMembership, isWords, takesWords } from '../parameter-kinds.js';
+import { localParam, valuesOf, placesOf, isMembership, isWords, takesWords, isSearchable } from '../parameter-kinds.js';
 import { clip, invalid, quote } from './quote.js';
 import { countWords, MOST_WORDS } from '../text/has-words.js';
 import { checkLength, readBeginning, readWords, takeLength, textBudget } from '../text/parse-words.js';

@@ -17,6 +17,7 @@ import {
   splitPrefix,
   type Precise,
 } from '../query/intervals.js';
+import type { PlainType } from '../parameter-kinds.js';
 import type { SystemTest, TokenTest, ValueTest } from '../query/query.js';
 
 /** What values are read with. */
@@ -77,11 +78,14 @@ export type ValueRow = Pick<SearchRow, 'type' | 'targets' | 'paths'> | Component
 /** Reads one alternative of a value, escapes still in it: tests of which an entry has to fulfil some. */
 export type ValueParser = (text: string, row: ValueRow, context: ValueContext) => readonly ValueTest[];
 
+/** Parsers by modifier. */
+type Parsers = Readonly<Record<string, ValueParser>>;
+
 /**
  * How values are read, by search type and modifier (`''`: none; `[type]`: the name of a resource type). A modifier that
  * is missing here does not exist for the type, or is refused by name (`LATER`).
  */
-export const VALUE_PARSERS: Readonly<Partial<Record<SearchType, Readonly<Record<string, ValueParser>>>>> = {
+export const VALUE_PARSERS: Readonly<Record<PlainType, Parsers>> & Readonly<Partial<Record<SearchType, Parsers>>> = {
   token: {
     '': (text, row) => [inAnyCase(tokenTest(text), row)],
     not: (text, row) => [inAnyCase(tokenTest(text), row)],

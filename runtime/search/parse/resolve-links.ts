@@ -2,10 +2,9 @@ import type { SearchRow } from '../../contract/search.js';
 import type { Criterion, LinkCriterion } from '../query/query.js';
 import { FhirError } from '../../fhir/errors.js';
 import type { LinkContext } from './criterion-context.js';
-import { isInline, isSearchable, refersTo } from './later-parameters.js';
 import type { ChainStep, Filter, HasStep, LinkName } from './link-step.js';
 import { splitName } from './parse-plain.js';
-import { isMembership } from '../parameter-kinds.js';
+import { isMembership, isInline, isSearchable, refersTo } from '../parameter-kinds.js';
 import { quote } from './quote.js';
 import { whyNoChain, whyNoHas, whyNone, whyNoTarget } from './why-no-link.js';
 

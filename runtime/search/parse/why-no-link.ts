@@ -1,6 +1,6 @@
 import { FhirError } from '../../fhir/errors.js';
 import type { SearchDefinitions } from './definitions.js';
-import { isInline, isSearchable, refersTo } from './later-parameters.js';
+import { isInline, isSearchable, refersTo } from '../parameter-kinds.js';
 import { isMembership } from '../parameter-kinds.js';
 import type { ChainStep, HasStep, LinkStep } from './link-step.js';
 import { quote } from './quote.js';

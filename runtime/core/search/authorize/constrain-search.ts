@@ -1,52 +1,62 @@
 import { createHash } from 'node:crypto';
 
 import { narrowIncludes } from '../../../auth/access/narrow-includes.js';
-import { narrowMultiType } from '../../../auth/access/narrow-search.js';
 import { scopeMissing } from '../../../auth/access/refuse.js';
 import { searchAccess } from '../../../auth/access/search-access.js';
 import type { SearchLinks } from '../../../auth/access/search-links.js';
 import type { Access } from '../../../auth/scopes/access.js';
 import { OPEN_ACCESS } from '../../../auth/scopes/principal.js';
 import { withinReach } from '../../../auth/scopes/reach.js';
-import { NOTHING, type Condition, type Target } from '../../../search/query/query.js';
+import type { Criterion } from '../../../search/query/query.js';
 import type { FindQuery, IncludePlan, Store } from '../../../store/store.js';
 import { neededFor } from '../../access/authorize.js';
+import { recordConstraints, type RecordedAccess } from '../../access/constraint-index-status.js';
 import type { Call } from '../../call.js';
-import { checkConstraintIndexes, recordConstraints } from '../../access/constraint-index-status.js';
-import { constrainContained, visibleContainers, intoContainers } from '../contained/contained-search.js';
-import { resolveCriteria, type HierarchySource } from '../execute/resolve-criteria.js';
-import { needsOfSearch } from './search-needs.js';
-import { narrow } from '../parse/search-parts.js';
-import type { SearchRequest } from '../parse/search-request.js';
-import type { SearchScope } from '../parse/scope.js';
 import type { Services } from '../../services.js';
+import { visibleContainers, type Container } from '../contained/contained-search.js';
+import type { SearchScope } from '../parse/scope.js';
+import type { SearchRequest } from '../parse/search-request.js';
+import { needsOfSearch } from './search-needs.js';
 
-/** A search within what a token gives. */
-export interface SearchConstraints {
-  /** The types that are searched: of those that nobody named, those that may be. */
+/** What of a search a token allows. */
+export interface SearchBounds {
+  /** The types that are searched: those that the request names, or of all types those that the token shows. */
   readonly types: readonly string[];
-  /** What comes with the page, as far as it may be seen. */
+  /** The includes that the token shows. */
   readonly include: IncludePlan | undefined;
-  /** Alike for requests to which tokens give the same; empty: for all. For page links. */
+  /** Equal for tokens that give the same in this search; empty: the token limits nothing. For page links. */
   readonly effect: string;
-  /** What is asked of each type, hierarchies followed. @throws FhirError as `resolveCriteria`, and `index-not-current` */
-  targets(parts: readonly Target[], source: HierarchySource): Promise<readonly Target[]>;
+  /** Absent: the token gives access to everything. */
+  readonly constraints?: SearchConstraints;
+}
+
+/** The constraints of a token's scopes that become part of a query. */
+export interface SearchConstraints {
+  readonly access: RecordedAccess;
+  /** Criteria that the type's own scope covers, whatever resources they reach into. */
+  readonly own: readonly Criterion[];
+  /** All other criteria: they find what the token shows. */
+  readonly judged: readonly Criterion[];
+  /** Whether the token shows the resource that the compartment is named after; true without a compartment. */
+  readonly mayEnter: boolean;
+  /** Containers that the token shows, in a search of contained resources. */
+  readonly containers: readonly Container[];
 }
 
 /**
- * Judges a search, and finds its bounds; undefined: it has none. What it names and may not have is refused, what only comes
- * along is left out. https://build.fhir.org/ig/HL7/smart-app-launch/scopes-and-launch-context.html
+ * Compares a search with the scopes of the token. A search that names what the token does not give is refused; includes and
+ * unnamed types that it does not give are left out. https://build.fhir.org/ig/HL7/smart-app-launch/scopes-and-launch-context.html
  *
- * @throws FhirError `scope-missing` naming all that it needs
+ * @throws FhirError `scope-missing` naming all that the search needs
  */
 export async function constrainSearch(
   call: Call,
   scope: SearchScope,
   request: SearchRequest,
   services: Services,
-): Promise<SearchConstraints | undefined> {
+): Promise<SearchBounds> {
   const given = call.principal.access;
-  if (given === OPEN_ACCESS) return undefined;
+  if (given === OPEN_ACCESS) return { types: request.types, include: request.include, effect: '' };
   const { tables, scopeRows, store } = services;
   const access = recordConstraints(searchAccess(given, tables.resourceTypes));
   const place = { type: scope.type, member: call.member };
@@ -58,49 +68,22 @@ export async function constrainSearch(
   const directives = narrowIncludes(request.include?.directives ?? [], access, tables.resourceTypes);
   const include = request.include === undefined ? undefined : { ...request.include, directives };
   const containers = request.contained === undefined ? [] : visibleContainers(access, tables);
-  const isOpen = await mayEnter(scope, access, store, call.signal);
-  return {
-    types,
-    include,
-    effect: effectOf(
-      { types: [...types, ...containers.map(({ type }) => type)], links, include, scope },
-      request,
-      access,
-    ),
-    async targets(parts, source) {
-      const seen = {
-        ...source,
-        find: withinConstraints(access, source.find),
-        findReadable: withinConstraints(access, source.find, 'r'),
-      };
-      const found = narrowMultiType(narrow(parts, await resolveCriteria(judged, seen)), access);
-      if (found.is === 'refused') throw scopeMissing(found.needed);
-      await checkConstraintIndexes(access.constraints, services, request.contained && scope.type);
-      const more = isOpen ? await resolveCriteria(own, source) : NOTHING;
-      const { contained } = request;
-      if (contained === undefined) return narrow(found.parts, more);
-      // What a client asks of contained resources is another thing than what a constraint says of them.
-      const asked = narrow(
-        found.parts.map(({ type, asked }) => ({ type, where: asked })),
-        more,
-      );
-      return asked.flatMap((part) =>
-        intoContainers(contained, part, containers, constrainContained(access.on(part.type, 's'), part.type, tables)),
-      );
-    },
-  };
+  const mayEnter = await showsCompartment(scope, access, store, call.signal);
+  const searched = [...types, ...containers.map(({ type }) => type)];
+  const effect = effectOf({ types: searched, links, include, scope }, request, access);
+  return { types, include, effect, constraints: { access, own, judged, mayEnter, containers } };
 }
 
-/** Finds of what may be searched, or read. For hierarchies and membership. */
+/** A store's `find` that returns only what may be searched, or read. For hierarchies and membership. */
 export function withinConstraints(access: Access, find: Store['find'], letter: 's' | 'r' = 's'): Store['find'] {
   return (query, signal) => find({ ...query, where: withinReach(query.where, access.on(query.type, letter)) }, signal);
 }
 
 /**
- * Whether the resource that a compartment is named after may be seen. Where a constraint decides, a compartment is empty unless
- * that resource is there and within it, so that nobody learns whether it is.
+ * Whether the token shows the resource that a compartment is named after. A compartment is empty for a constrained token that
+ * does not show it, so that the answer does not reveal whether the resource exists.
  */
-async function mayEnter(
+async function showsCompartment(
   { compartment }: SearchScope,
   access: Access,
   store: Pick<Store, 'find'>,
@@ -110,19 +93,19 @@ async function mayEnter(
   const { type } = compartment.row;
   const reach = access.onAny(type, ['r', 's']);
   if (reach === 'everything') return true;
-  const where: Condition = withinReach({ ids: [compartment.id] }, reach);
+  const where = withinReach({ ids: [compartment.id] }, reach);
   const query: FindQuery = { type, where, sort: [], count: 1, total: 'none' };
   return (await store.find(query, signal)).versions.length > 0;
 }
 
-/** All that a token decides of a search, before anything is looked up, as a short text. */
+/** All that a token decides of a search before anything is looked up, as a short text. */
 function effectOf(
   {
     types,
     links,
     include,
     scope,
-  }: Pick<SearchConstraints, 'types' | 'include'> & { links: SearchLinks; scope: SearchScope },
+  }: Pick<SearchBounds, 'types' | 'include'> & { links: SearchLinks; scope: SearchScope },
   request: SearchRequest,
   access: Access,
 ): string {

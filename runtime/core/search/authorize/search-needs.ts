@@ -4,11 +4,10 @@ import type { Access } from '../../../auth/scopes/access.js';
 import { FhirError } from '../../../fhir/errors.js';
 import type { Criterion } from '../../../search/query/query.js';
 import type { Call } from '../../call.js';
-import { TYPES } from '../parse/read-types.js';
+import type { SearchServices } from '../parse/search-context.js';
 import { GRAPH } from '../graph/read-graph.js';
-import type { SearchServices } from '../parse/search-input.js';
 import { readSearchRequest, type SearchRequest } from '../parse/search-request.js';
-import { scopeOf } from '../parse/scope.js';
+import { scopeOf, TYPES } from '../parse/scope.js';
 
 /** What of a search decides on the scopes that it needs. */
 export interface SearchNeeds {

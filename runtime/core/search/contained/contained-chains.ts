@@ -1,15 +1,9 @@
-import type { Access } from '../../../auth/scopes/access.js';
-import { FhirError } from '../../../fhir/errors.js';
-import type { OutcomeIssue } from '../../../fhir/outcome-issue.js';
 import { localParam } from '../../../search/parameter-kinds.js';
 import { searchDefinitions } from '../../../search/parse/definitions.js';
 import type { Condition, Criterion, Target } from '../../../search/query/query.js';
 import { usedBy } from '../../../search/parse/used-by.js';
 import { containedType } from '../../../store/contained-resources.js';
-import { containersOf } from './contained-search.js';
-import { anyVisible } from '../../access/any-visible.js';
-import { notInContained } from '../present/warnings.js';
-import type { Services, ServiceTables } from '../../services.js';
+import type { ServiceTables } from '../../services.js';
 
 /** A chain as it is asked for. */
 export type ChainCriterion = Extract<Criterion, { readonly chain: unknown }>;
@@ -54,31 +48,6 @@ export function storedBeyond(name: string, criterion: Criterion, tables: Service
     const code = goesByPlace(target.where) ? undefined : storedIn(target, tables);
     return code === undefined ? [] : [{ name, code, type: target.type }];
   });
-}
-
-/** So many types are looked for; of more it is told whether there are any or not. */
-const FEW_TYPES = 5;
-
-/** What of it is to be known: where resources that the token shows contain some of such a type. */
-export async function containedChainWarnings(
-  all: readonly StoredBeyond[],
-  access: Access,
-  services: Pick<Services, 'store' | 'tables' | 'indexStatus'>,
-  signal?: AbortSignal,
-): Promise<OutcomeIssue[]> {
-  const [one] = all;
-  if (one === undefined) return [];
-  const types = [...new Set(all.map(({ type }) => type))];
-  if (types.length <= FEW_TYPES) {
-    const ask = (seen: Access) => [{ parts: types.flatMap((type) => containersOf(type, seen, services.tables)) }];
-    try {
-      if ((await anyVisible(ask, access, services, signal)).length === 0) return [];
-    } catch (error) {
-      // Where nobody can say what the token shows, the warning comes unasked, and tells of nothing that is there.
-      if (!(error instanceof FhirError) || error.code !== 'index-not-current') throw error;
-    }
-  }
-  return [notInContained(one.name, one.code)];
 }
 
 /** Whether chains stand in it. */

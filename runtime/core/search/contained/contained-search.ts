@@ -1,10 +1,9 @@
 import type { Access } from '../../../auth/scopes/access.js';
 import { withinReach, type Reach } from '../../../auth/scopes/reach.js';
 import { FhirError } from '../../../fhir/errors.js';
-import type { OutcomeIssue } from '../../../fhir/outcome-issue.js';
 import { yieldToEventLoop } from '../../../fhir/yield-to-event-loop.js';
 import { writeJson } from '../../../format/write-json.js';
-import { IS_CUT, MOST_CONTAINED, openContained } from '../../../search/contained.js';
+import { openContained } from '../../../search/contained.js';
 import {
   isContainedType,
   CONTAINED,
@@ -23,7 +22,6 @@ import {
 } from '../../../search/query/query.js';
 import { usedBy } from '../../../search/parse/used-by.js';
 import type { StoredVersion } from '../../../store/store.js';
-import { anyVisible } from '../../access/any-visible.js';
 import { readStored } from '../../read-stored.js';
 import type { ResultOptions } from '../parse/result-parameters.js';
 import type { SearchScope } from '../parse/scope.js';
@@ -55,16 +53,17 @@ interface Asked {
 }
 
 /**
- * Whether a search looks into containers, and what of it is shown; undefined: it does not.
+ * Reads a search of contained resources.
  *
- * @throws FhirError `parameter-invalid` for what does not go together with that
+ * @param contained value of `_contained`
+ * @throws FhirError `parameter-invalid` for parameters that exclude `_contained`
  */
 export function readContained(
-  { contained = 'false', containedType: shows = 'container' }: ResultOptions,
+  contained: 'true' | 'both',
+  { containedType: shows = 'container' }: ResultOptions,
   asked: Asked,
   tables: ServiceTables,
-): ContainedSearch | undefined {
-  if (contained === 'false') return undefined;
+): ContainedSearch {
   const { type, criteria, names, sort, besides } = asked;
   if (type === undefined) throw ofOneType();
   for (const [i, criterion] of criteria.entries()) {
@@ -219,25 +218,8 @@ export function containersOf(type: string, seen: Access, tables: ServiceTables):
 }
 
 /** Containers of which something holds, as far as a token shows them. */
-function seenContainers(where: Condition, seen: Access, tables: ServiceTables): readonly Target[] {
+export function seenContainers(where: Condition, seen: Access, tables: ServiceTables): readonly Target[] {
   return visibleContainers(seen, tables).map(({ type, reach }) => ({ type, where: withinReach(where, reach) }));
-}
-
-/**
- * What is to be known where containers are looked into: some of them contain more than is found. Only those that the token shows
- * are looked at, so that of others nothing is told.
- *
- * @throws FhirError `index-not-current` as `seenAny`
- */
-export async function containedCutWarnings(
-  access: Access,
-  services: Pick<Services, 'store' | 'tables' | 'indexStatus'>,
-  signal?: AbortSignal,
-): Promise<OutcomeIssue[]> {
-  const ask = (seen: Access) => [{ parts: seenContainers(IS_CUT, seen, services.tables) }];
-  if ((await anyVisible(ask, access, services, signal)).length === 0) return [];
-  const text = `Some resources contain more than ${MOST_CONTAINED} others, or too much: what is beyond that is stored, and not found`;
-  return [{ severity: 'warning', issue: 'incomplete', code: 'index-not-current', text }];
 }
 
 /** The same condition, of a member: its own id is another than the one it is kept under. */

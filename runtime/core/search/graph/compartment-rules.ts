@@ -1,7 +1,7 @@
 import type { CompartmentRow } from '../../../contract/search.js';
 import type { Resource } from '../../../fhir/resource.js';
 import type { IndexEntry } from '../../../search/entry.js';
-import { ITSELF } from '../parse/compartment.js';
+import { ITSELF } from '../parse/scope.js';
 import type { CompartmentRule } from './read-graph.js';
 import { baseKey } from '../../../path/own-base.js';
 

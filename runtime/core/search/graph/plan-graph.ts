@@ -199,12 +199,19 @@ async function openSearch(
   const request = readParams(name, type, () => readSearchRequest(input, services));
   const { id: _id, member: _member, ...rest } = call;
   const asked: Call = { ...rest, interaction: 'search-type', type };
-  const bounds = await constrainSearch(asked, { path: type, type, types: [type] }, request, services);
+  const { constraints } = await constrainSearch(asked, { path: type, type, types: [type] }, request, services);
   const parts = [{ type, where: { all: [] } }];
   return {
     used: request.used,
     find: ({ type: _type, where: _where, ...page }, signal) =>
-      findPage(parts, request, page, { base: call.base, ...(signal !== undefined && { signal }) }, services, bounds),
+      findPage(
+        parts,
+        request,
+        page,
+        { base: call.base, ...(signal !== undefined && { signal }) },
+        services,
+        constraints,
+      ),
   };
 }
 

@@ -2,7 +2,7 @@ import type { SearchRow } from '../../../contract/search.js';
 import { FhirError } from '../../../fhir/errors.js';
 import { nearest } from '../../../fhir/nearest.js';
 import type { SearchDefinitions } from '../../../search/parse/definitions.js';
-import { isInline, isSearchable, namesByUrl } from '../../../search/parse/later-parameters.js';
+import { isInline, isSearchable, namesByUrl } from '../../../search/parameter-kinds.js';
 import { clip, quote } from '../../../search/parse/quote.js';
 import { some, suggest } from '../../../search/parse/unknown-parameter.js';
 import type { IncludeDirective } from '../../../store/store.js';

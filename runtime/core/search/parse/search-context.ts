@@ -1,6 +1,6 @@
 import { FhirError } from '../../../fhir/errors.js';
 import { searchDefinitions, type SearchDefinitions } from '../../../search/parse/definitions.js';
-import { OF_ONE_TYPE } from '../../../search/parse/later-parameters.js';
+import { OF_ONE_TYPE } from '../../../search/parameter-kinds.js';
 import { isLinkName } from '../../../search/parse/link-name.js';
 import type { CriterionContext } from '../../../search/parse/parse-criterion.js';
 import { quote } from '../../../search/parse/quote.js';

@@ -10,18 +10,17 @@ import type { Criterion } from '../../../search/query/query.js';
 import { splitAt } from '../../../search/parse/parse-value.js';
 import { usedBy, type UsedParameter } from '../../../search/parse/used-by.js';
 import type { FindQuery, IncludeDirective } from '../../../store/store.js';
-import { searchContext } from './search-context.js';
+import { searchContext, type SearchInput, type SearchServices, type SentParameter } from './search-context.js';
 import { asksForContainedChains, storedBeyond, type StoredBeyond } from '../contained/contained-chains.js';
 import { readContained, type ContainedSearch } from '../contained/contained-search.js';
-import { FORM } from '../pages/page-form.js';
+import { FORM } from '../pages/page-walk.js';
 import { isInclude, mergeIncludes, readInclude, readIncludeName } from './read-include.js';
-import { chooseTypes, TYPES } from './read-types.js';
+import { chooseTypes, TYPES } from './scope.js';
 import { RESULT_PARAMETERS, type ResultOptions } from './result-parameters.js';
-import { wordsAskedFor, type AskedWords } from '../present/scores.js';
-import type { SearchInput, SearchServices, SentParameter } from './search-input.js';
-import { addWarning, emptyWarning, ignoredWarning, type WarningList } from '../present/warnings.js';
+import { wordsAskedFor, type AskedWords } from './asked-words.js';
+import { addWarning, emptyWarning, ignoredWarning, type WarningList } from './ignored-parameters.js';
+import { checkView } from './check-view.js';
 import { MAX_CRITERIA, type SearchSettings } from '../search-settings.js';
-import { checkView } from '../present/search-views.js';
 import type { View } from '../../services.js';
 
 /** A search as it was understood. */
@@ -181,13 +180,13 @@ export function readSearchRequest(input: SearchInput, services: SearchServices):
     ...(options.graph === undefined ? [] : [GRAPH]),
     ...(options.score === true ? [SCORE] : []),
   ];
-  const contained = readContained(
-    options,
-    { type, criteria, names, sort: options.sort ?? [], besides },
-    services.tables,
-  );
+  const { contained: searched = 'false', sort: keys = [] } = options;
+  const contained =
+    searched === 'false'
+      ? undefined
+      : readContained(searched, options, { type, criteria, names, sort: keys, besides }, services.tables);
   if (contained !== undefined) use({ type: owner, code: CONTAINED });
-  for (const { param } of options.sort ?? []) use({ type: owner, code: param });
+  for (const { param } of keys) use({ type: owner, code: param });
   const query = toQuery(options, settings);
   const include = query.count === 0 ? undefined : planOf(mergeIncludes(includes), settings);
   for (const { source, params } of include?.directives ?? []) params.forEach((code) => use({ type: source, code }));

@@ -1,27 +1,12 @@
 import { yieldToEventLoop } from '../../../fhir/yield-to-event-loop.js';
 import type { WordsEntry } from '../../../search/entry.js';
-import type { Criterion, WordsTest } from '../../../search/query/query.js';
 import { scoreWords } from '../../../search/text/score-words.js';
 import type { StoredVersion } from '../../../store/store.js';
 import { readStored } from '../../read-stored.js';
+import type { AskedWords } from '../parse/asked-words.js';
 import type { Services } from '../../services.js';
 
-/** Words that a search asks for. */
-export interface AskedWords {
-  readonly param: string;
-  readonly words: WordsTest;
-}
-
-/** The words that criteria ask the matches themselves for, but for those that must not be there. */
-export function wordsAskedFor(criteria: readonly Criterion[]): readonly AskedWords[] {
-  return criteria.flatMap((criterion): readonly AskedWords[] => {
-    if ('words' in criterion) return [criterion];
-    if ('all' in criterion) return wordsAskedFor(criterion.all);
-    return 'some' in criterion ? wordsAskedFor(criterion.some) : [];
-  });
-}
-
-/** How well each of some resources answers. https://hl7.org/fhir/R5/bundle-definitions.html#Bundle.entry.search.score */
+/** The score of each resource, from 0 to 1. https://hl7.org/fhir/R5/bundle-definitions.html#Bundle.entry.search.score */
 export async function scoresOf(
   versions: readonly StoredVersion[],
   asked: readonly AskedWords[],

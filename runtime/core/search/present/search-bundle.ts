@@ -2,8 +2,7 @@ import { formatInstant } from '../../../fhir/instant.js';
 import { issuesOutcome, type OutcomeIssue } from '../../../fhir/outcome-issue.js';
 import type { FindPage, StoredVersion } from '../../../store/store.js';
 import type { RenderedVersion } from '../contained/contained-search.js';
-import type { Reply } from '../../call.js';
-import { replyBundle } from '../../reply-bundle.js';
+import { type Reply, replyBundle } from '../../call.js';
 
 /** What stands in the Bundle of a page of matches. */
 export interface SearchBundle {
