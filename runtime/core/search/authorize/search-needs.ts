@@ -9,21 +9,21 @@ import { GRAPH } from '../graph/read-graph.js';
 import { readSearchRequest, type SearchRequest } from '../parse/search-request.js';
 import { scopeOf, TYPES } from '../parse/scope.js';
 
-/** What of a search decides on the scopes that it needs. */
+/** The parts of a search that decide which scopes it needs. */
 export interface SearchNeeds {
-  /** Criteria that count as the type's own whatever they reach into. */
+  /** Criteria that the scope of the searched type covers, whatever resources they reach into. */
   readonly own: readonly Criterion[];
-  /** All others. */
+  /** All other criteria. */
   readonly judged: readonly Criterion[];
   readonly links: SearchLinks;
   /** For `decide`. */
   readonly content: Content;
 }
 
-/** A search whose scopes are asked for. */
+/** A search whose scopes are to be found. */
 export type AskedSearch = { readonly [name in 'type' | 'id' | 'member' | 'params']?: Call[name] | undefined };
 
-/** @param type whose parameters count; absent: those that all types have do */
+/** The scopes that a search needs. @param type whose parameters are valid; undefined: several types are searched */
 export function needsOfSearch(
   { criteria, names, types, understood, graph }: SearchRequest,
   { type, member }: { readonly type: string | undefined; readonly member: string | undefined },
@@ -42,9 +42,9 @@ export function needsOfSearch(
 }
 
 /**
- * The same as far as the URL of a search tells; undefined: it is none that can be read.
+ * The scopes that a search needs as far as its URL shows; undefined: the URL is not a valid search.
  *
- * Nothing is looked up for it, so that a refusal can name all that is missing.
+ * Nothing is looked up, so that a refusal can name all missing scopes.
  */
 export function needsOfUrl(
   { type, id = '', member, params }: AskedSearch,

@@ -5,17 +5,17 @@ import { usedBy } from '../../../search/parse/used-by.js';
 import { containedType } from '../../../store/contained-resources.js';
 import type { ServiceTables } from '../../services.js';
 
-/** A chain as it is asked for. */
+/** A chain as the client asks for it. */
 export type ChainCriterion = Extract<Criterion, { readonly chain: unknown }>;
 
 /**
- * A chain that leads also into what is within the resource that it begins at. https://hl7.org/fhir/R5/search.html#contained
+ * Extends a chain to the contained resources that its references lead to. https://hl7.org/fhir/R5/search.html#contained
  *
- * Not where what is asked there means nothing of a contained resource: its id on the server, its time, what refers to it; nor where
- * it goes by stored search parameters, which contained resources have no entries of (`storedBeyond`).
+ * A chain is not extended where its criterion has no meaning for a contained resource: `_id`, `_lastUpdated`, `_has`, membership.
+ * Nor where it uses a stored search parameter, of which contained resources have no index entries (`storedBeyond`).
  *
- * @param asked the same chain, before it was resolved
- * @param chain what it was resolved to
+ * @param asked the chain before its criteria were resolved
+ * @param chain the resolved targets of the chain
  */
 export function intoContained(asked: ChainCriterion, chain: readonly Target[], tables: ServiceTables): Condition {
   const { param } = asked;
@@ -28,15 +28,15 @@ export function intoContained(asked: ChainCriterion, chain: readonly Target[], t
   return within.length === 0 ? plain : { some: [plain, { param: localParam(param), chain: within }] };
 }
 
-/** A stored parameter because of which a chain does not lead into contained resources of a type. */
+/** A stored parameter that keeps a chain from contained resources of a type. */
 export interface StoredBeyond {
-  /** Of the parameter as the client names it. */
+  /** Name of the chain's parameter, as the client sent it. */
   readonly name: string;
   readonly code: string;
   readonly type: string;
 }
 
-/** Those of a criterion. */
+/** The stored parameters that keep chains of a criterion from contained resources. */
 export function storedBeyond(name: string, criterion: Criterion, tables: ServiceTables): readonly StoredBeyond[] {
   const inner = (each: Criterion): readonly StoredBeyond[] => storedBeyond(name, each, tables);
   if ('all' in criterion) return criterion.all.flatMap(inner);
@@ -50,17 +50,17 @@ export function storedBeyond(name: string, criterion: Criterion, tables: Service
   });
 }
 
-/** Whether chains stand in it. */
+/** Whether a criterion has a chain, on this side of other chains. */
 export function hasChain(criterion: Criterion): boolean {
   return isSome(criterion, (each) => 'chain' in each);
 }
 
-/** Whether references to what is within the same resource count: chains go by them, and they are there or not. */
+/** Whether a criterion depends on references to contained resources: chains follow them, and `:missing` counts them. */
 export function asksForContainedChains(criterion: Criterion): boolean {
   return isSome(criterion, (each) => 'chain' in each || ('present' in each && each.present === 'reference'));
 }
 
-/** Of what chains lead to nothing is looked at. */
+/** Whether something holds for a part of a criterion. Criteria at the far end of chains are not looked at. */
 function isSome(criterion: Criterion, is: (criterion: Criterion) => boolean): boolean {
   if ('all' in criterion) return criterion.all.some((each) => isSome(each, is));
   if ('some' in criterion) return criterion.some.some((each) => isSome(each, is));
@@ -73,7 +73,7 @@ function storedIn({ type, where }: ChainCriterion['chain'][number], tables: Serv
   return usedBy(type, where, definitions).find((used) => definitions.rowsOf(used.type).get(used.code)?.isStored)?.code;
 }
 
-/** Whether a condition is of where a resource lies on the server. */
+/** Whether a condition is about a resource's place on the server, which a contained resource does not have. */
 function goesByPlace(where: Criterion): boolean {
   return isSome(where, (each) => 'ids' in each || 'updated' in each || 'has' in each || 'members' in each);
 }

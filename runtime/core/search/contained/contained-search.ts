@@ -27,28 +27,28 @@ import type { ResultOptions } from '../parse/result-parameters.js';
 import type { SearchScope } from '../parse/scope.js';
 import type { Services, ServiceTables } from '../../services.js';
 
-/** A search that looks into containers. https://hl7.org/fhir/R5/search.html#contained */
+/** A search of contained resources. A resource that contains others is a container. https://hl7.org/fhir/R5/search.html#contained */
 export interface ContainedSearch {
-  /** Whether resources that are in no other are searched, too. */
+  /** Whether resources that are not contained are searched too. */
   readonly isBoth: boolean;
   readonly shows: 'container' | 'contained';
 }
 
-/** Resources of a type whose contained resources may be seen. */
+/** The containers of a type that the token shows. */
 export interface Container {
   readonly type: string;
   readonly reach: Exclude<Reach, 'nothing'>;
 }
 
-/** What else a search asks for. */
+/** The other parameters of the search. */
 interface Asked {
-  /** Absent: it is one of several types. */
+  /** Undefined: several types are searched. */
   readonly type: string | undefined;
   readonly criteria: readonly Criterion[];
-  /** Names of their parameters, in the same order. */
+  /** Names of the criteria's parameters, in the same order. */
   readonly names: readonly string[];
   readonly sort: readonly SortKey[];
-  /** Names of what comes along with the matches, or is told of them. */
+  /** Names of the parameters that add something to the matches. */
   readonly besides: readonly string[];
 }
 
@@ -85,12 +85,12 @@ export function readContained(
   return { isBoth: contained === 'both', shows };
 }
 
-/** @throws FhirError `parameter-invalid` where a search looks into containers, but not for resources of one type */
+/** @throws FhirError `parameter-invalid` where contained resources are searched in a compartment */
 export function checkContainedScope({ contained }: { readonly contained?: ContainedSearch }, scope: SearchScope): void {
   if (contained !== undefined && scope.compartment !== undefined) throw ofOneType();
 }
 
-/** The types whose resources may have others within them. */
+/** The types whose resources may contain others. */
 export function containerTypes({ types, resourceTypes }: ServiceTables): readonly string[] {
   const rows = new Map(types.map((row) => [row.name, row]));
   return resourceTypes.filter((type) => {
@@ -101,7 +101,7 @@ export function containerTypes({ types, resourceTypes }: ServiceTables): readonl
   });
 }
 
-/** The containers that a token shows. */
+/** The containers that a token shows, by type. */
 export function visibleContainers(access: Access, tables: ServiceTables): readonly Container[] {
   return containerTypes(tables).flatMap((type) => {
     const reach = access.on(type, 's');
@@ -110,11 +110,11 @@ export function visibleContainers(access: Access, tables: ServiceTables): readon
 }
 
 /**
- * What a search asks of each type because it looks into containers.
+ * The query of each type in a search of contained resources.
  *
- * @param target what it asks of the type that it names
- * @param containers all, or those that may be seen
- * @param bound what of the type may be seen; of contained resources `boundWithin` says it
+ * @param target the query of the type that the client named
+ * @param containers all, or those that the token shows
+ * @param bound what the token shows of that type
  */
 export function intoContainers(
   { isBoth, shows }: ContainedSearch,
@@ -137,7 +137,7 @@ export function intoContainers(
   ];
 }
 
-/** What may be seen of a type: of resources that are in no other, and of those within others. */
+/** What a token shows of a type: of resources that are not contained, and of contained ones. */
 export interface ContainedConstraint {
   readonly own: Reach;
   readonly within: Reach;
@@ -146,9 +146,9 @@ export interface ContainedConstraint {
 const UNBOUND: ContainedConstraint = { own: 'everything', within: 'everything' };
 
 /**
- * What a token gives of a type, told apart for contained resources. A constraint names resources by their place (`_id`) and by when
- * they were written (`_lastUpdated`), which contained ones have none of; and by parameters of the store, which these have no entries
- * of. They are within what such a part of it asks in no case, nor within its opposite; the other parts decide by their entries.
+ * What a token shows of a type, with the constraint adapted for contained resources. These have no `_id` and `_lastUpdated` of
+ * their own, and no index entries of stored parameters. A part of the constraint that uses one of them excludes contained
+ * resources, and so does its negation. The other parts are decided by index entries.
  */
 export function constrainContained(reach: Reach, type: string, tables: ServiceTables): ContainedConstraint {
   if (typeof reach === 'string') return { own: reach, within: reach };
@@ -158,7 +158,7 @@ export function constrainContained(reach: Reach, type: string, tables: ServiceTa
   return { own: reach, within: decided(reach, isDecided, NOTHING) };
 }
 
-/** The same condition, what is not decided replaced. @param undecided what finds nothing where it stands */
+/** The condition with each undecidable part replaced. @param undecided finds nothing: `NOTHING`, or below a `not` `EVERYTHING` */
 function decided(condition: Condition, isDecided: (leaf: Condition) => boolean, undecided: Condition): Condition {
   const inner = (each: Condition): Condition => decided(each, isDecided, undecided);
   if ('all' in condition) return { all: condition.all.map(inner) };
@@ -169,15 +169,15 @@ function decided(condition: Condition, isDecided: (leaf: Condition) => boolean, 
   return isDecided(condition) ? condition : undecided;
 }
 
-/** A version as an answer has it. */
+/** A version as a page shows it. */
 export interface RenderedVersion extends StoredVersion {
-  /** Below the base; absent: type and id. */
+  /** Path of its `fullUrl`, below the base; absent: type and id. */
   readonly path?: string;
 }
 
 /**
- * Versions of a page, of members these alone. One that is not there is left without content. Each container is read once, wherever
- * its members stand on the page, and one after the other: none but the texts of what is shown are kept.
+ * The versions of a page, where matches that are contained resources have their own text instead of their container's. A missing
+ * contained resource has no text. Each container is parsed once, and one at a time, so that only the texts shown are in memory.
  */
 export async function cutContained(
   versions: readonly StoredVersion[],
@@ -199,7 +199,7 @@ export async function cutContained(
   return shown;
 }
 
-/** Where the members stand that have a text in common, which is that of their container. */
+/** Places of the contained resources on the page, by the text of their container. */
 function membersByText(versions: readonly StoredVersion[]): ReadonlyMap<string, readonly number[]> {
   const places = new Map<string, number[]>();
   for (const [i, { type, json }] of versions.entries()) {
@@ -211,18 +211,18 @@ function membersByText(versions: readonly StoredVersion[]): ReadonlyMap<string, 
   return places;
 }
 
-/** What contains a resource of a type, as far as a token shows it. */
+/** The containers of resources of a type, as far as a token shows them. */
 export function containersOf(type: string, seen: Access, tables: ServiceTables): readonly Target[] {
   const where = { has: { type: containedType(type), param: CONTAINED.container, where: EVERYTHING } };
   return seenContainers(where, seen, tables);
 }
 
-/** Containers of which something holds, as far as a token shows them. */
+/** The containers that fulfill a condition, as far as a token shows them. */
 export function seenContainers(where: Condition, seen: Access, tables: ServiceTables): readonly Target[] {
   return visibleContainers(seen, tables).map(({ type, reach }) => ({ type, where: withinReach(where, reach) }));
 }
 
-/** The same condition, of a member: its own id is another than the one it is kept under. */
+/** The condition for a contained resource: its `id` is an index entry of its own, not the id under which the store keeps it. */
 function ofMember(condition: Condition): Condition {
   if ('all' in condition) return { all: condition.all.map(ofMember) };
   if ('some' in condition) return { some: condition.some.map(ofMember) };
@@ -253,7 +253,7 @@ function all(conditions: readonly Condition[]): Condition {
   return some.length === 0 ? EVERYTHING : some.length === 1 && only !== undefined ? only : { all: some };
 }
 
-/** Whether a criterion asks by which other resources it is referred to. */
+/** Whether a criterion asks which resources refer to the matches. */
 function asksWho(criterion: Criterion): boolean {
   if ('all' in criterion) return criterion.all.some(asksWho);
   if ('some' in criterion) return criterion.some.some(asksWho);

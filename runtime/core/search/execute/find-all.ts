@@ -1,6 +1,6 @@
 import type { FindQuery, Store, StoredVersion } from '../../../store/store.js';
 
-/** All matches of a query, page by page, each in a snapshot of its own. @throws the signal's reason once it is aborted */
+/** All matches of a query. Each page is read from a snapshot of its own. @throws the signal's reason once it is aborted */
 export async function* findAll(
   query: FindQuery,
   find: Store['find'],

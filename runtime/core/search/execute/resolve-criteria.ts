@@ -11,25 +11,25 @@ import { resolveMembership, type MembershipBudget, type MembershipSource } from 
 import type { Services } from '../../services.js';
 import { baseKey } from '../../../path/own-base.js';
 
-/** Where hierarchies are followed, and members looked up. Of the base absolute references are as good as relative ones. */
+/** What resolving needs. Absolute references below the base are equal to relative ones. */
 export interface HierarchySource extends Pick<Services, 'extract' | 'tables'>, MembershipSource {
   readonly find: Store['find'];
 }
 
-/** What the hierarchies of one search may lead to, beside what it names, and how far. */
+/** Limits of the hierarchies of one search: resources found beside those that it names, and levels. */
 export const MAX_HIERARCHY = { resources: 1000, levels: 50 };
 
-/** Resources that one query asks for. */
+/** Resources that one query returns. */
 const PAGE = 500;
 
-/** Resources that are deeper than clients may write them now. */
+/** Depth of JSON that is accepted from the store: older versions may be deeper than clients may write now. */
 const DEPTH = 10_000;
 
 /**
- * One condition of what a search asks for: references into hierarchies, also those at the end of links, become references to
- * each resource there, membership what `resolveMembers` says, and chains lead into contained resources, too.
+ * One condition for all criteria of a search, which a store can compile. References into hierarchies, also at the end of links,
+ * become references to each resource there; membership is resolved by `resolveMembership`; chains lead into contained resources too.
  *
- * @throws FhirError `too-costly` where there are too many of them, or time is up
+ * @throws FhirError `too-costly` where hierarchies or memberships are too large, or the time is over
  */
 export async function resolveCriteria(criteria: readonly Criterion[], source: HierarchySource): Promise<Condition> {
   const budget = { room: MAX_HIERARCHY.resources, listings: MAX_LISTINGS };
@@ -39,12 +39,12 @@ export async function resolveCriteria(criteria: readonly Criterion[], source: Hi
   return all.length === 1 && only !== undefined ? only : { all };
 }
 
-/** What all hierarchies of a search may still lead to. */
+/** The number of resources that the hierarchies of a search may still add. */
 interface Budget extends MembershipBudget {
   room: number;
 }
 
-/** Inside out: what stands at the end of links first. Types that share a criterion share what it is resolved to. */
+/** Resolves the ends of links first. Types that share a criterion share the result. */
 async function resolve(
   criterion: Criterion,
   source: HierarchySource,
@@ -82,7 +82,7 @@ async function make(
   return hasChain(criterion) ? inFilter(criterion, inner) : criterion;
 }
 
-/** The same of each condition in a filter. */
+/** Resolves each condition of a filter. */
 async function inFilter(filter: Condition, inner: (criterion: Criterion) => Promise<Condition>): Promise<Condition> {
   const each = async (conditions: readonly Condition[]): Promise<readonly Condition[]> => {
     const made: Condition[] = [];
@@ -94,7 +94,7 @@ async function inFilter(filter: Condition, inner: (criterion: Criterion) => Prom
   return 'not' in filter ? { not: await inner(filter.not) } : filter;
 }
 
-/** Ids of what a search names, and of what lies above or below, level by level; a cycle ends where it is closed. */
+/** The named ids and those above or below them, level by level. A resource that was found before ends a cycle. */
 async function follow(hierarchy: Hierarchy, source: HierarchySource, budget: Budget): Promise<ReadonlySet<string>> {
   const found = new Set(hierarchy.ids);
   let level: readonly string[] = hierarchy.ids;
@@ -112,7 +112,7 @@ async function follow(hierarchy: Hierarchy, source: HierarchySource, budget: Bud
   return found;
 }
 
-/** What lies one level above or below some resources; some of it may come twice. */
+/** The ids one level above or below some resources; an id may appear twice. */
 async function* neighbours(
   { direction, type, by }: Hierarchy,
   ids: readonly string[],
@@ -129,7 +129,7 @@ async function* neighbours(
   }
 }
 
-/** Resources of the same type, here, that a resource refers to by a parameter. */
+/** Ids of the resources of the same type on this server that a resource refers to by a parameter. */
 function parentsOf({ type, json }: StoredVersion, by: string, { extract, base }: HierarchySource): string[] {
   if (json === undefined) return [];
   return extract(readJson(json, DEPTH) as Resource, 'words').flatMap((entry) => {

@@ -8,34 +8,34 @@ import type { FindQuery, Store } from '../../../store/store.js';
 import { findAll } from './find-all.js';
 import { baseKey } from '../../../path/own-base.js';
 
-/** Where Lists, Groups and CareTeams are looked up. */
+/** What looking up Lists, Groups and CareTeams needs. */
 export interface MembershipSource {
-  /** Finds of these what may be read. */
+  /** Finds those that the token may read. */
   readonly findReadable: Store['find'];
   readonly signal?: AbortSignal | undefined;
-  /** URL of the FHIR base; empty: nobody knows. */
+  /** URL of the FHIR base; empty: it is unknown. */
   readonly base: string;
   readonly zone: Zone;
 }
 
-/** Members that are none any more, of all that one search names. */
+/** Limit of former members, of all resources that one search names. */
 export const MAX_FORMER = 10_000;
 
-/** How many it may still name. */
+/** The number of Lists, Groups and CareTeams that a search may still name. */
 export interface MembershipBudget {
   listings: number;
 }
 
-/** Resources that one query asks for. */
+/** Resources that one query returns. */
 const PAGE = 100;
 
 type Json = Readonly<Record<string, unknown>>;
 
 /**
- * What some resources list, as a condition on what is searched: that one of them refers to it, and for `_in` not only as what
- * is no member any more (`inactive`, `deleted`, or by its period). Those that may not be read list nothing.
+ * Membership as a condition on the searched resources: one of the named resources refers to them, and for `_in` not only as a former
+ * member (`inactive`, `deleted`, or by its period). A named resource that the token may not read lists nothing.
  *
- * @throws FhirError `too-costly` where too many are named, or are no members any more
+ * @throws FhirError `too-costly` for too many named resources or former members
  */
 export async function resolveMembership(
   { members, type, of, isNot, now }: MembersCriterion,
@@ -83,7 +83,7 @@ async function* readAll(type: string, ids: readonly string[], { findReadable, si
   }
 }
 
-/** Ids of the searched type that are listed, and only as what does not belong to it. */
+/** Ids of the searched type that are listed as former members only. */
 function formerOf(
   content: Json,
   { entries, reference, gone, period }: Listing,
@@ -103,7 +103,7 @@ function formerOf(
   return [...former].filter((id) => !active.has(id));
 }
 
-/** Whether a Period, its ends within, holds an instant; what is absent or cannot be read is open. */
+/** Whether a Period includes an instant. Both ends are inclusive; an absent or unreadable end is open. */
 function holds(period: Json | undefined, now: number, zone: Zone): boolean {
   const read = (name: string) => {
     const text = period?.[name];

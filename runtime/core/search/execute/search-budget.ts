@@ -1,11 +1,11 @@
 import { FhirError } from '../../../fhir/errors.js';
 
 /**
- * Does several searches for one request, all within one budget of time: past it what is under way stops with
+ * Runs several searches for one request within one time limit. When it is over, the search that is under way fails with
  * `too-costly`.
  *
- * @param time milliseconds; absent: each search has what the store gives it
- * @param signal aborts as well
+ * @param time milliseconds; absent: each search has the time limit of the store
+ * @param signal also ends the work
  */
 export async function withinBudget<T>(
   time: number | undefined,

@@ -5,7 +5,7 @@ import { FhirError } from '../../../fhir/errors.js';
 import type { AtomicMaps } from '../../../store/store.js';
 import { createPageTexts } from './page-texts.js';
 
-/** What a page link is for. A token of one request is none for another. */
+/** The request that a page link belongs to. A token is invalid for any other. */
 export interface PageBinding {
   readonly interaction: Interaction;
   readonly type?: string;
@@ -14,11 +14,11 @@ export interface PageBinding {
   readonly member?: string;
 }
 
-/** Where a walk through pages stands. */
+/** How far a client has come through the pages. */
 export interface PageState {
-  /** What was asked, as a query string without the parameters about form. */
+  /** The query string of the first page, without the parameters about form. */
   readonly query: string;
-  /** Place in the store's order after which the next page begins. */
+  /** The cursor after which the next page begins. */
   readonly after: string;
 }
 
@@ -26,10 +26,10 @@ export interface PageState {
 export const PAGE_PARAMETER = '_page';
 
 /**
- * Makes and reads the tokens of page links: opaque, encrypted and authenticated, and all that is known of a walk, so
- * that any process that shares the store can go on with it. A token lives at least 24 h, and less than 48.
+ * Makes and reads the tokens of page links. A token is opaque, encrypted and authenticated. It carries the whole state, so that
+ * any process that shares the store can return the next page. It is valid for at least 24 hours and less than 48.
  *
- * A query of more than 2 kB is kept in the store, and so is a place of more than 512 bytes: links stay below 4 kB.
+ * Queries longer than 2 kB and cursors longer than 512 bytes are kept in the store, so that links stay below 4 kB.
  */
 export interface PageLinks {
   seal(binding: PageBinding, state: PageState): Promise<string>;
@@ -38,12 +38,12 @@ export interface PageLinks {
 }
 
 const MAP = 'page-keys';
-/** Longest query and longest place in a token, in bytes. */
+/** Longest query and longest cursor in a token, in bytes. */
 const MAX_QUERY = 2048;
 const MAX_AFTER = 512;
-/** A key seals for one period, and opens for one more. In milliseconds. */
+/** A key encrypts for one period and decrypts for one more. In milliseconds. */
 const PERIOD = 24 * 3600_000;
-/** First byte of a token: what follows is laid out as here. */
+/** First byte of a token: the version of its layout. */
 const LAYOUT = 1;
 const HEADER = 5;
 const NONCE = 12;
@@ -53,7 +53,7 @@ const TOKEN = /^[A-Za-z0-9_-]{44,5500}$/;
 const CIPHER = 'aes-256-gcm';
 
 /**
- * Page links with keys in the store: one for each day, made by the process that first needs it.
+ * Page links with keys in the store, one for each day. The process that first needs a key makes it.
  *
  * @param now the clock, in milliseconds
  */
@@ -76,7 +76,7 @@ export function createPageLinks(maps: AtomicMaps, now: () => number = Date.now):
   async function ensureKey(period: number): Promise<Buffer> {
     const known = await findKey(period);
     if (known !== undefined) return known;
-    // Of several processes one wins, and all take its key.
+    // Of several processes one succeeds, and all use its key.
     await maps.swap(MAP, String(period), undefined, randomBytes(32).toString('base64'), expiryOf(period));
     const made = await findKey(period);
     if (made === undefined) throw new Error('the store lost the key of page links');
@@ -111,7 +111,7 @@ export function createPageLinks(maps: AtomicMaps, now: () => number = Date.now):
 
     async open(binding, token) {
       const bytes = TOKEN.test(token) ? Buffer.from(token, 'base64url') : Buffer.alloc(0);
-      // Base64 has spare bits in the last letter: only one spelling of a token is good.
+      // Base64 has spare bits in the last letter: only one spelling of a token is accepted.
       if (bytes.length < SHORTEST || bytes[0] !== LAYOUT || bytes.toString('base64url') !== token) throw invalid();
       const header = bytes.subarray(0, HEADER);
       const period = header.readUInt32BE(1);
@@ -134,15 +134,15 @@ export function createPageLinks(maps: AtomicMaps, now: () => number = Date.now):
   };
 }
 
-/** Nothing of a period is good for longer. */
+/** When all keys and texts of a period expire: milliseconds since the epoch. */
 function expiryOf(period: number): number {
   return (period + 2) * PERIOD;
 }
 
-/** Query and place, and where they are too long instead of each its id in the store. */
+/** Query and cursor; where one is too long, its id in the store instead. */
 type Content = [query: string, after: string, keptQuery?: string, keptAfter?: string];
 
-/** As part of JSON text, in bytes. */
+/** The size of a text within JSON, in bytes. */
 function sizeOf(text: string): number {
   return Buffer.byteLength(JSON.stringify(text)) - 2;
 }

@@ -5,23 +5,23 @@ import { deflateRaw, inflateRaw } from 'node:zlib';
 import { FhirError } from '../../../fhir/errors.js';
 import type { AtomicMaps } from '../../../store/store.js';
 
-/** Texts that are too long for a page link, kept in the store under an id that the link has. */
+/** Texts that are too long for a page link. The store keeps them, and the link has their id. */
 export interface PageTexts {
   /**
-   * Puts one into the store. Its id can only be told with the key; the pages of one walk share that of their query.
+   * Stores a text. Its id can be computed with the key only; equal texts have the same id.
    *
    * @param expires milliseconds since the epoch
    * @returns its id
-   * @throws FhirError `store-busy` where so much has been kept of late that somebody may want to fill the store
+   * @throws FhirError `store-busy` where this process has stored `MOST.bytes` within the hour: a client may be filling the store
    */
   keep(key: Buffer, text: string, expires: number): Promise<string>;
-  /** Undefined: there is none, or it has expired. */
+  /** Undefined: the text is missing or has expired. */
   find(id: string): Promise<string | undefined>;
 }
 
 const MAP = 'page-queries';
 
-/** What one process keeps in one period, at most, in bytes as they are stored; the period in milliseconds. */
+/** Most that one process stores in one period, in compressed bytes; the period in milliseconds. */
 const MOST = { bytes: 256 * 1024 * 1024, period: 3_600_000 };
 
 const deflate = promisify(deflateRaw);

@@ -66,7 +66,7 @@ export async function openWalk(call: Call, pages: PageLinks): Promise<Walk> {
   const [token, second] = params.filter(({ name }) => name === PAGE_PARAMETER);
   if (token === undefined) return { params, began: Date.now(), shown: 0 };
   if (second !== undefined)
-    throw new FhirError('parameter-invalid', `The parameter "${PAGE_PARAMETER}" may stand once`);
+    throw new FhirError('parameter-invalid', `The parameter "${PAGE_PARAMETER}" may appear once`);
   const other = params.find(({ name }) => name !== PAGE_PARAMETER && !FORM.has(name));
   if (other !== undefined && call.prefer.handling !== 'lenient') {
     throw new FhirError('parameter-invalid', `A page link is complete; it takes no "${other.name.slice(0, 64)}"`);

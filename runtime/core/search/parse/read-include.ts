@@ -7,7 +7,7 @@ import { clip, quote } from '../../../search/parse/quote.js';
 import { some, suggest } from '../../../search/parse/unknown-parameter.js';
 import type { IncludeDirective } from '../../../store/store.js';
 
-/** What the parameters are read with. */
+/** What reading includes needs. */
 export interface IncludeContext {
   /** The types that are searched. */
   readonly types: readonly string[];
@@ -19,7 +19,7 @@ const ALL = '*';
 
 const FORM = 'is written Type:parameter, Type:parameter:Target, Type:* or *, as in Observation:subject';
 
-/** Whether a parameter says what comes with the matches. */
+/** Whether a parameter is `_include` or `_revinclude`. */
 export function isInclude(name: string): boolean {
   return /^_(?:rev)?include(?::|$)/.test(name);
 }
@@ -27,7 +27,7 @@ export function isInclude(name: string): boolean {
 /**
  * Checks the name of such a parameter. https://hl7.org/fhir/R5/search.html#include
  *
- * @returns whether it is followed backwards, and from what was included, too
+ * @returns whether it is followed backwards, and whether also from included resources
  * @throws FhirError `modifier-unknown`
  */
 export function readIncludeName(name: string): Pick<IncludeDirective, 'isReverse' | 'iterates'> {
@@ -41,11 +41,11 @@ export function readIncludeName(name: string): Pick<IncludeDirective, 'isReverse
 }
 
 /**
- * Reads `_include` or `_revinclude`, with or without `:iterate`: what references are to be followed.
+ * Reads `_include` or `_revinclude`, with or without `:iterate`: the references to follow.
  * https://hl7.org/fhir/R5/search.html#include
  *
  * @throws FhirError `modifier-unknown`; `parameter-unknown` for a type or parameter that does not exist;
- * `parameter-invalid` for what is written in another way, or could find nothing
+ * `parameter-invalid` for a value of another form, or one that could find nothing
  */
 export function readInclude(name: string, value: string, context: IncludeContext): readonly IncludeDirective[] {
   const kind = readIncludeName(name);
@@ -67,11 +67,11 @@ export function readInclude(name: string, value: string, context: IncludeContext
     const instead = `the matches are ${typesText(types)}; from what was included ${name}:iterate is followed`;
     throw invalid(name, value, `refers to ${to}, so that it finds nothing: ${instead}`);
   }
-  // Backwards nothing is looked for that refers to what it never does; of all parameters that would be many directives.
+  // A reverse include looks only at types that the parameter may refer to; with `*` this would make too many directives.
   return directivesOf(kind, source, [row], asked ?? (kind.isReverse ? row.targets : undefined));
 }
 
-/** `*` of the definitions, which is thousands of references: those that iterate are the same whatever is searched. */
+/** `*` with `:iterate` means thousands of references, the same ones in every search: they are kept by definitions. */
 const EVERY = new WeakMap<object, Map<boolean, readonly IncludeDirective[]>>();
 
 function everyReference(kind: Kind, context: IncludeContext): readonly IncludeDirective[] {
@@ -90,10 +90,10 @@ function readAll(kind: Kind, context: IncludeContext): readonly IncludeDirective
   );
 }
 
-/** No value that means something is longer, in characters. */
+/** Longest value that can be valid, in characters. */
 const LONGEST = 500;
 
-/** As few directives as can be: what differs in nothing but parameters is one. */
+/** Merges the directives that differ in their parameters only. */
 export function mergeIncludes(directives: readonly IncludeDirective[]): readonly IncludeDirective[] {
   const merged = new Map<string, { readonly first: IncludeDirective; readonly params: Set<string> }>();
   for (const each of directives) {
@@ -114,14 +114,14 @@ function directivesOf(
   targets: readonly string[] | undefined,
 ): readonly IncludeDirective[] {
   return rows.map((row) => {
-    // What has a URL in common with a target need not be of its type.
+    // A resource of another type may have the same URL as a target.
     const named = namesByUrl(row) ? row.targets : undefined;
     const wanted = targets ?? named;
     return { ...kind, source, params: [row.code], ...(wanted !== undefined && { targets: wanted }) };
   });
 }
 
-/** The reference parameters of a type that may refer to a target; backwards, to something that is followed. */
+/** The reference parameters of a type that may refer to a target; backwards, to the types that are followed. */
 function rowsWithin(
   { isReverse, iterates }: Kind,
   source: string,
@@ -150,13 +150,13 @@ function includableCodes(type: string, definitions: IncludeContext['definitions'
   return [...new Set(references(type, definitions).map(({ code }) => code))].sort();
 }
 
-/** Everything that `_include` takes in a search of a type, and by the type of the target what `_revinclude` takes. */
+/** The values of `_include` by the type that is searched, and those of `_revinclude` by the type of the target. */
 export interface Includable {
   readonly forwards: ReadonlyMap<string, readonly string[]>;
   readonly backwards: ReadonlyMap<string, readonly string[]>;
 }
 
-/** What can be included, by the type that is searched; in code-point order, `*` first. Types without any are left out. */
+/** The values of both parameters in code-point order, `*` first. Types without any are left out. */
 export function includableOf(definitions: IncludeContext['definitions']): Includable {
   const { resourceTypes } = definitions;
   const forwards = new Map<string, string[]>();
@@ -169,7 +169,7 @@ export function includableOf(definitions: IncludeContext['definitions']): Includ
   for (const source of resourceTypes) {
     const rows = new Map(references(source, definitions).map((row) => [row.code, row]));
     for (const code of [...rows.keys()].sort()) {
-      // One text, however many types have it.
+      // One string object for all types that have it.
       const value = `${source}:${code}`;
       add(forwards, source, value);
       for (const target of rows.get(code)?.targets ?? resourceTypes) add(backwards, target, value);
@@ -180,7 +180,7 @@ export function includableOf(definitions: IncludeContext['definitions']): Includ
 
 function whyNot(row: SearchRow): string {
   if (row.type !== 'reference') return `it is of type ${row.type}`;
-  return isInline(row) ? 'it leads to what stands in the resource itself' : 'that is not supported yet';
+  return isInline(row) ? 'it leads to a part of the resource itself' : 'that is not supported yet';
 }
 
 function referenceRow(

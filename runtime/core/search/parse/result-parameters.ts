@@ -5,7 +5,7 @@ import type { SortKey } from '../../../search/query/query.js';
 import { MAX_SORT_KEYS, type SearchSettings } from '../search-settings.js';
 import type { View } from '../../services.js';
 
-/** What of the matches is wanted, and how. https://hl7.org/fhir/R5/search.html#modifyingresults */
+/** How the result is sorted, counted and shown. https://hl7.org/fhir/R5/search.html#modifyingresults */
 export interface ResultOptions {
   readonly sort?: readonly SortKey[];
   /** Matches on a page; 0: only the total. */
@@ -15,27 +15,27 @@ export interface ResultOptions {
   readonly elements?: readonly string[];
   /** Matches on all pages. */
   readonly maxResults?: number;
-  /** Whether it is told how well the words of the matches answer. */
+  /** Whether matches have a score for the words that were searched. */
   readonly score?: boolean;
-  /** What `_graph` names. */
+  /** The value of `_graph`. */
   readonly graph?: string;
-  /** Whether contained resources are searched: they alone (`true`), or too (`both`). */
+  /** Whether contained resources are searched: only they (`true`), or they too (`both`). */
   readonly contained?: 'true' | 'false' | 'both';
-  /** What is shown of them. */
+  /** Whether a match shows the contained resource or its container. */
   readonly containedType?: 'container' | 'contained';
 }
 
-/** What values are read with. */
+/** What reading the values needs. */
 export interface ResultContext {
   readonly rows: ReadonlyMap<string, SearchRow>;
   readonly settings: SearchSettings;
-  /** Told of a part that is left out; absent: that throws. */
+  /** Called with the error of a part that is ignored; absent: the error is thrown. */
   readonly ignore?: (error: FhirError) => void;
-  /** Throws FhirError for a view that cannot be shown; absent: there are no views. */
+  /** Throws a FhirError for a view that is invalid; absent: views are not supported. */
   readonly checkView?: (view: View) => void;
 }
 
-/** What a value means, and how it is said again where it was not taken as it stands. */
+/** A value that was read; `value`: its text where it was not accepted as sent. */
 interface Understood {
   readonly options: ResultOptions;
   readonly value?: string;
@@ -43,7 +43,7 @@ interface Understood {
 
 type Reader = (value: string, context: ResultContext) => Understood;
 
-/** The parameters that say what of the matches is wanted. Each may stand once. */
+/** The parameters that shape the result. Each may appear once. */
 export const RESULT_PARAMETERS: Readonly<Record<string, Reader>> = {
   _sort: readSort,
   _count: readCount,
@@ -67,7 +67,7 @@ function readSort(value: string, { rows, ignore }: ResultContext): Understood {
   for (const text of texts) {
     try {
       const key = parseSortKey(text, rows);
-      // What was equal before is equal again.
+      // A second key of the same parameter changes nothing.
       if (!sort.some(({ param }) => param === key.param)) sort.push(key);
     } catch (error) {
       if (ignore === undefined || !(error instanceof FhirError)) throw error;

@@ -23,29 +23,29 @@ import { checkView } from './check-view.js';
 import { MAX_CRITERIA, type SearchSettings } from '../search-settings.js';
 import type { View } from '../../services.js';
 
-/** A search as it was understood. */
+/** A search that was read. */
 export interface SearchRequest extends Pick<FindQuery, 'sort' | 'count' | 'total' | 'include'> {
   /** The types that are searched. */
   readonly types: readonly string[];
-  /** All of them have to be fulfilled. */
+  /** A match fulfills all of them. */
   readonly criteria: readonly Criterion[];
-  /** Names of the parameters that they come from, in the same order. */
+  /** Names of the criteria's parameters, in the same order. */
   readonly names: readonly string[];
   readonly maxResults?: number;
   readonly view?: View;
-  /** The words that matches are told a score of; absent: none is told. */
+  /** The words that matches are scored by; absent: matches have no score. */
   readonly scored?: readonly AskedWords[];
-  /** What names the graph whose resources come with the matches. */
+  /** The value of `_graph`: names the graph whose resources are added. */
   readonly graph?: string;
-  /** Stored parameters because of which chains do not lead into contained resources. */
+  /** Stored parameters that keep chains from contained resources. */
   readonly beyond?: readonly StoredBeyond[];
-  /** Absent: it looks into no containers. */
+  /** Absent: contained resources are not searched. */
   readonly contained?: ContainedSearch;
-  /** The parameters that searching, sorting and including go by. */
+  /** The parameters that criteria, order and includes use. */
   readonly used: readonly UsedParameter[];
-  /** The parameters that count, in their order. */
+  /** The parameters that were not ignored, in the order they were sent. */
   readonly understood: readonly SentParameter[];
-  /** What was left out. */
+  /** Warnings of ignored parameters. */
   readonly notes: readonly OutcomeIssue[];
 }
 
@@ -55,7 +55,7 @@ const SCORE = '_score';
 /** The parameter that names a graph. https://hl7.org/fhir/R5/search.html#_graph */
 const GRAPH = '_graph';
 
-/** What is left out where a client is lenient: what does not exist, not what is wrong. */
+/** Errors that a lenient search ignores: unknown parameters, modifiers and prefixes, but no invalid values. */
 const IGNORABLE: ReadonlySet<string> = new Set(['parameter-unknown', 'modifier-unknown', 'prefix-unknown']);
 
 /**
@@ -97,7 +97,7 @@ export function readSearchRequest(input: SearchInput, services: SearchServices):
 
   const takeCriterion = (sent: SentParameter): void => {
     const { name, value } = sent;
-    // What is ignored takes time, too.
+    // Ignored criteria cost time too, so they count.
     countOne();
     check(name);
     if (value === '') {
@@ -123,7 +123,7 @@ export function readSearchRequest(input: SearchInput, services: SearchServices):
     readIncludeName(name);
     if (value === '') return void addWarning(notes, emptyWarning(name));
     const whole = `${name}=${value}`;
-    // What is asked for twice comes once.
+    // A repeated include changes nothing.
     if (included.has(whole)) return;
     includes.push(...readInclude(name, value, { types, definitions }));
     included.add(whole);
@@ -132,7 +132,7 @@ export function readSearchRequest(input: SearchInput, services: SearchServices):
 
   const takeResult = (sent: SentParameter, read: (typeof RESULT_PARAMETERS)[string] | undefined): void => {
     const { name, value } = sent;
-    if (seen.has(name)) throw new FhirError('parameter-invalid', `The parameter "${name}" may stand once`);
+    if (seen.has(name)) throw new FhirError('parameter-invalid', `The parameter "${name}" may appear once`);
     seen.add(name);
     if (value === '') return void addWarning(notes, emptyWarning(name));
     const result = read?.(value, resultContext);
@@ -206,12 +206,12 @@ export function readSearchRequest(input: SearchInput, services: SearchServices):
   };
 }
 
-/** Definitions of stored parameters may say that they are asked for once. */
+/** The definition of a stored parameter may exclude repetition. @throws FhirError `parameter-invalid` */
 function checkOnce(name: string, names: readonly string[], rows: ReadonlyMap<string, SearchRow>): void {
   const codeOf = (each: string): string => each.replace(/[:.].*$/, '');
   const code = codeOf(name);
   if (rows.get(code)?.once !== true || !names.some((each) => codeOf(each) === code)) return;
-  const text = `The parameter ${JSON.stringify(code)} may stand once: its definition says multipleAnd: false`;
+  const text = `The parameter ${JSON.stringify(code)} may appear once: its definition says multipleAnd: false`;
   throw new FhirError('parameter-invalid', text);
 }
 
@@ -233,7 +233,7 @@ function toQuery(
   const rest = { sort, ...(maxResults !== undefined && { maxResults }) };
   if (summary === 'count' || count === 0) return { ...rest, count: 0, total: 'accurate' };
   const view: View | undefined = isCut ? { summary } : elements === undefined ? undefined : { elements };
-  // A rough total is one that costs little, or none at all.
+  // Without `_total=accurate`, the total is given where the store knows it at little cost.
   const wanted = total === 'none' || total === 'accurate' ? total : 'cheap';
   return { ...rest, count, total: wanted, ...(view !== undefined && { view }) };
 }

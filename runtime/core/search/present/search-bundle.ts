@@ -4,10 +4,10 @@ import type { FindPage, StoredVersion } from '../../../store/store.js';
 import type { RenderedVersion } from '../contained/contained-search.js';
 import { type Reply, replyBundle } from '../../call.js';
 
-/** What stands in the Bundle of a page of matches. */
+/** The content of a Bundle of type `searchset`. */
 export interface SearchBundle {
   readonly page: Pick<FindPage, 'complete'> & { readonly versions: readonly RenderedVersion[] };
-  /** How many match on all pages; absent: nobody counted. */
+  /** Number of matches on all pages; absent: it is unknown. */
   readonly total?: number;
   /** Absolute URL of the FHIR base. */
   readonly base: string;
@@ -15,20 +15,20 @@ export interface SearchBundle {
   readonly self: string;
   /** URL of the next page. */
   readonly next?: string;
-  /** The JSON text of each match as it is to be shown. */
+  /** The JSON text of each match, cut down to its view. */
   readonly texts: readonly (string | undefined)[];
-  /** How well each match answers, from 0 to 1; absent: that is not told. */
+  /** The score of each match, from 0 to 1; absent: matches have none. */
   readonly scores?: readonly number[];
-  /** What comes with the matches, and the JSON text of each as it is to be shown. */
+  /** The included resources, and the JSON text of each. */
   readonly included: readonly StoredVersion[];
   readonly includedTexts: readonly (string | undefined)[];
-  /** What the client should know. */
+  /** Warnings: each is an issue of the Bundle's OperationOutcome. */
   readonly notes: readonly OutcomeIssue[];
 }
 
 /**
- * The answer that is a Bundle of type `searchset`. Resources are put in as the text that the store has, so that every number
- * keeps its form. https://hl7.org/fhir/R5/bundle.html#searchset
+ * The answer that is a Bundle of type `searchset`. It has the text of each resource as the store has it, so that every number keeps
+ * its precision. https://hl7.org/fhir/R5/bundle.html#searchset
  */
 export function replySearchBundle(bundle: SearchBundle): Reply {
   const { page, total, base, self, next, texts, scores, included, includedTexts, notes } = bundle;
@@ -47,7 +47,7 @@ export function replySearchBundle(bundle: SearchBundle): Reply {
   return replyBundle({ head: `${head},"entry":[`, entries, tail: ']}' });
 }
 
-/** The `meta` of a Bundle with a comma behind it. A store that nothing was ever written to knows no instant; there is none. */
+/** The `meta` of a Bundle and a comma. @param complete milliseconds since the epoch; 0: the store is empty, and there is no `meta` */
 export function writeMeta(complete: number): string {
   return complete <= 0 ? '' : `"meta":{"lastUpdated":"${formatInstant(complete)}"},`;
 }
