@@ -189,6 +189,19 @@ const runtimeRules = [
   only('runtime/graphql/', 'graphql-library-only-in-graphql', 'graphql'),
 ];
 
+// The phases of a search, in their order; `interactions/search/search.ts` runs them.
+const phases = ['parse', 'authorize', 'execute', 'present'];
+
+const searchRules = phases.slice(0, -1).map((phase, i) => {
+  const later = phases.slice(i + 1);
+  return forbid(
+    `search-${phase}`,
+    `A search runs in phases: ${phases.join(', ')}. What one phase needs of a later one belongs into the earlier one.`,
+    { path: `^runtime/core/search/${phase}/` },
+    { path: `^runtime/core/search/(?:${later.join('|')})/` },
+  );
+});
+
 const generatedRules = [
   forbid(
     'generated-imports-only-contract',
@@ -235,6 +248,7 @@ module.exports = {
   forbidden: [
     ...roomRules,
     ...runtimeRules,
+    ...searchRules,
     ...generatedRules,
     ...generatorRules,
     forbid(

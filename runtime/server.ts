@@ -15,7 +15,7 @@ import { openDefinitions, type Definitions } from './core/definitions/definition
 import { createPatchers } from './core/patch/patchers.js';
 import { openBodyWorkers, type BodyWorkers } from './body-workers/body-workers.js';
 import { startBodyWorker } from './body-workers/start-thread.js';
-import type { SearchServices } from './core/search/search-input.js';
+import type { SearchServices } from './core/search/parse/search-context.js';
 import type { SearchSettings } from './core/search/search-settings.js';
 import type { Services, View } from './core/services.js';
 import { collectWhenIdle } from './observe/collect-when-idle.js';

@@ -1,11 +1,10 @@
 import { ConfigError } from '../config/config-error.js';
 import { readConfig, type Flags } from '../config/read-config.js';
-import { checkContainedScope } from '../core/search/contained-search.js';
-import { lookInto } from '../core/search/find-page.js';
-import { resolveCriteria } from '../core/search/resolve-hierarchies.js';
-import { narrow, readMembership } from '../core/search/search-parts.js';
-import { readSearchRequest } from '../core/search/search-request.js';
-import { scopeOf } from '../core/search/search-scope.js';
+import { checkContainedScope } from '../core/search/contained/contained-search.js';
+import { lookInto, narrow } from '../core/search/execute/find-page.js';
+import { resolveCriteria } from '../core/search/execute/resolve-criteria.js';
+import { readSearchRequest } from '../core/search/parse/search-request.js';
+import { scopeOf, readMembership } from '../core/search/parse/scope.js';
 import type { Core } from '../server.js';
 import { isContainedType } from '../store/contained-resources.js';
 import { printCondition, printSort } from '../search/query/print.js';

@@ -149,3 +149,12 @@ export interface Reply {
   /** The same object answers again and again: what it is written as may be kept beside it. */
   readonly lasting?: true;
 }
+
+/** A Bundle of more characters is sent entry by entry. */
+const LARGE = 256 * 1024;
+
+/** The answer that is a Bundle: one text, or in parts where it is large. */
+export function replyBundle(bundle: ReplyBundle): Reply {
+  const size = bundle.entries.reduce((sum, { length }) => sum + length, 0);
+  return size > LARGE ? { status: 200, bundle } : { status: 200, json: joinBundle(bundle) };
+}

@@ -36,6 +36,6 @@ export function checkParameters(call: Call, known: readonly string[] = []): void
  */
 export function singleParameter(call: Call, name: string): string | undefined {
   const values = call.params.getAll(name).filter((value) => value !== '');
-  if (values.length > 1) throw new FhirError('parameter-invalid', `The parameter "${name}" may stand once`);
+  if (values.length > 1) throw new FhirError('parameter-invalid', `The parameter "${name}" may appear once`);
   return values[0];
 }

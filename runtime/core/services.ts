@@ -12,7 +12,7 @@ import type { Call, Reply } from './call.js';
 import type { CallAudit } from './call-audit.js';
 import type { IndexStatus } from './definitions/index-status.js';
 import type { LargeTexts } from './write/large-bodies.js';
-import type { PageLinks } from './search/page-link.js';
+import type { PageLinks } from './search/pages/page-link.js';
 import type { Patchers } from './patch/patchers.js';
 import type { SearchSettings } from './search/search-settings.js';
 

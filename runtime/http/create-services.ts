@@ -2,7 +2,7 @@ import { indexScopeRows } from '../auth/access/scope-rows.js';
 import type { Limits } from '../fhir/limits.js';
 import type { FormatName } from '../format/negotiate.js';
 import { DEFAULT_SERVICES, type DefaultServices } from '../core/default-services.js';
-import { createPageLinks } from '../core/search/page-link.js';
+import { createPageLinks } from '../core/search/pages/page-link.js';
 import type { SearchSettings } from '../core/search/search-settings.js';
 import type { DefinitionServices, Services } from '../core/services.js';
 import { INTERACTIONS, isWired } from '../interactions/registry.js';

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 
 import type { Call, Reply } from '../core/call.js';
-import { withinBudget } from '../core/search/search-budget.js';
+import { withinBudget } from '../core/search/execute/search-budget.js';
 import type { Services } from '../core/services.js';
 import { FhirError } from '../fhir/errors.js';
 import { formatInstant } from '../fhir/instant.js';

@@ -4,7 +4,7 @@ import { isHiddenByIndex } from '../core/access/index-visibility.js';
 import { isVisible } from '../core/access/visibility.js';
 import type { Call, Reply } from '../core/call.js';
 import { expungeVersions } from '../core/expunge.js';
-import { findAll } from '../core/search/find-all.js';
+import { findAll } from '../core/search/execute/find-all.js';
 import type { Services } from '../core/services.js';
 import { FhirError } from '../fhir/errors.js';
 import { removeVersion } from '../interactions/history/delete-history.js';

@@ -1,5 +1,5 @@
 import type { Call, Reply } from '../core/call.js';
-import { PAGE_PARAMETER } from '../core/search/page-link.js';
+import { PAGE_PARAMETER } from '../core/search/pages/page-link.js';
 import type { Services } from '../core/services.js';
 import { isObject, type JsonObject, type Resource } from '../fhir/resource.js';
 import { readJson } from '../format/read-json.js';

@@ -2,7 +2,7 @@ import { searchAccess } from '../auth/access/search-access.js';
 import { OPEN_ACCESS } from '../auth/scopes/principal.js';
 import { checkConstraintIndexes, recordConstraints } from '../core/access/constraint-index-status.js';
 import type { Call, Reply } from '../core/call.js';
-import { withinBudget } from '../core/search/search-budget.js';
+import { withinBudget } from '../core/search/execute/search-budget.js';
 import type { Services } from '../core/services.js';
 import type { JsonObject } from '../fhir/resource.js';
 import { readArguments } from './arguments.js';

@@ -1,8 +1,8 @@
 import type { Call, Reply } from '../core/call.js';
 import { openGraph } from '../core/search/graph/include-graph.js';
-import { writeLink } from '../core/search/page-form.js';
-import { renderPage } from '../core/search/render-page.js';
-import { replySearchBundle } from '../core/search/search-bundle.js';
+import { writeLink } from '../core/search/pages/page-walk.js';
+import { renderPage } from '../core/search/present/render-page.js';
+import { replySearchBundle } from '../core/search/present/search-bundle.js';
 import type { Services } from '../core/services.js';
 import { FhirError } from '../fhir/errors.js';
 import { read } from '../interactions/read/read.js';

@@ -1,6 +1,5 @@
-import type { Call, Reply } from '../core/call.js';
-import { replyBundle } from '../core/reply-bundle.js';
-import { withinBudget } from '../core/search/search-budget.js';
+import { type Call, type Reply, replyBundle } from '../core/call.js';
+import { withinBudget } from '../core/search/execute/search-budget.js';
 import type { Services } from '../core/services.js';
 import { FhirError } from '../fhir/errors.js';
 import { formatInstant } from '../fhir/instant.js';

@@ -1,4 +1,4 @@
-import { checkForm } from '../core/search/page-form.js';
+import { checkForm } from '../core/search/pages/page-walk.js';
 import type { Call } from '../core/call.js';
 import { isObject, type JsonValue, type Resource } from '../fhir/resource.js';
 import { rowOf } from './arguments.js';

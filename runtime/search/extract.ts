@@ -12,7 +12,7 @@ import { createTextExtractor } from './text/extract-text.js';
 import type { Harvest, Target, ValueSearchType } from './values/converter.js';
 import type { ExtractionThrottle } from './extraction-throttle.js';
 import { parametersOf } from './parameters-of.js';
-import { valuesOf } from './places/place-rows.js';
+import { valuesOf } from './parameter-kinds.js';
 import { createZone } from './values/zone.js';
 
 /** Settings of an extractor. */

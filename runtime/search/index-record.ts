@@ -3,8 +3,7 @@ import { createHash } from 'node:crypto';
 import type { SearchRow, SearchTable } from '../contract/search.js';
 import { libraryVersion } from '../path/library/library.js';
 import { CONTAINED, CONTAINED_RESOURCES } from './contained.js';
-import { placesOf } from './places/place-rows.js';
-import { isWords } from './parse/text-modifiers.js';
+import { placesOf, isWords } from './parameter-kinds.js';
 import { WORDS } from './text/segment.js';
 
 /**

@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
 
 import type { Tables } from '../../runtime/contract/index.js';
-import { resolveCriteria, type HierarchySource } from '../../runtime/core/search/resolve-hierarchies.js';
+import { resolveCriteria, type HierarchySource } from '../../runtime/core/search/execute/resolve-criteria.js';
 import { extractContained } from '../../runtime/search/contained.js';
 import { createExtractor } from '../../runtime/search/extract.js';
 import { searchDefinitions } from '../../runtime/search/parse/definitions.js';

@@ -1,7 +1,11 @@
 import { expect } from 'vitest';
 
 import type { Tables } from '../../runtime/contract/index.js';
-import { containerTypes, intoContainers, type ContainedSearch } from '../../runtime/core/search/contained-search.js';
+import {
+  containerTypes,
+  intoContainers,
+  type ContainedSearch,
+} from '../../runtime/core/search/contained/contained-search.js';
 import { placeOfContained } from '../../runtime/store/contained-resources.js';
 import type { Condition } from '../../runtime/search/query/query.js';
 import type { FindMultiTypeQuery, FindQuery, Store, StoredVersion } from '../../runtime/store/store.js';

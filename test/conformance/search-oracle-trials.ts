@@ -2,7 +2,7 @@ import { expect } from 'vitest';
 
 import type { SearchRow, Tables } from '../../runtime/contract/index.js';
 import { parametersOf } from '../../runtime/search/parameters-of.js';
-import { placesOf } from '../../runtime/search/places/place-rows.js';
+import { placesOf } from '../../runtime/search/parameter-kinds.js';
 import { matches } from '../../runtime/search/query/match.js';
 import { parseCriterion } from '../../runtime/search/parse/parse-criterion.js';
 import type { Condition } from '../../runtime/search/query/query.js';

@@ -1,7 +1,7 @@
 import { beforeEach, expect, it } from 'vitest';
 
 import type { Contained } from '../../runtime/search/contained.js';
-import { localParam } from '../../runtime/search/local-param.js';
+import { localParam } from '../../runtime/search/parameter-kinds.js';
 import { CONTAINED, containedType } from '../../runtime/store/contained-resources.js';
 import type { IndexEntry } from '../../runtime/search/entry.js';
 import type { Condition } from '../../runtime/search/query/query.js';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 
-import { localParam } from '../../runtime/search/local-param.js';
+import { localParam } from '../../runtime/search/parameter-kinds.js';
 import type { Condition } from '../../runtime/search/query/query.js';
 import { containedType } from '../../runtime/store/contained-resources.js';
 import { LINK_LIMITS } from '../../runtime/store/mongo/query/links/limits.js';

@@ -152,7 +152,7 @@ export function systemSearches(data: Store): void {
       'parameter-invalid _type has names of resource types, separated by commas: "Pateint" is no resource type; did you mean Patient?',
     ],
     ['/?_type=Patient,', 'parameter-invalid _type has names of resource types'],
-    ['/?_type=Patient&_type=Basic', 'parameter-invalid The parameter "_type" may stand once'],
+    ['/?_type=Patient&_type=Basic', 'parameter-invalid The parameter "_type" may appear once'],
     ['/?_type=Patient&_include=Observation:subject', 'begins at Observation, so that it finds nothing'],
     ['/?_type=Organization&_revinclude=Observation:encounter', 'refers to Encounter, so that it finds nothing'],
     ['/?_query=x', 'names a query that a server has, and there are none here'],

@@ -167,9 +167,9 @@ describe('what a search cannot be (search.html#errors)', () => {
     ],
     ['_sort=name,,family', '400 parameter-invalid _sort has an empty key'],
     [`_sort=${'name,'.repeat(10)}name`, '400 parameter-invalid _sort has 11 keys, and may have 10'],
-    ['_sort=name&_sort=family', '400 parameter-invalid The parameter "_sort" may stand once'],
+    ['_sort=name&_sort=family', '400 parameter-invalid The parameter "_sort" may appear once'],
     ['_count=-1', '400 parameter-invalid _count has to be a whole number from 0, not "-1"'],
-    ['_count=1&_count=2', '400 parameter-invalid The parameter "_count" may stand once'],
+    ['_count=1&_count=2', '400 parameter-invalid The parameter "_count" may appear once'],
     ['_maxresults=0', '400 parameter-invalid _maxresults has to be a whole number from 1'],
     ['gender.code=x', '400 parameter-unknown "Patient.gender" is of type token, and only references lead on'],
     [

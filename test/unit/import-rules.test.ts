@@ -45,6 +45,11 @@ const FORBIDDEN: readonly Case[] = [
   ['tables-only-in-server', 'runtime/config.ts', 'runtime/tables.ts'],
   ['worker-entries-are-started-by-url', 'runtime/search/parallel.ts', 'runtime/search/index-worker.ts'],
 
+  ['search-parse', 'runtime/core/search/parse/shortcut.ts', 'type runtime/core/search/authorize/bounds.ts'],
+  ['search-parse', 'runtime/core/search/parse/shortcut.ts', 'runtime/core/search/present/bundle.ts'],
+  ['search-authorize', 'runtime/core/search/authorize/shortcut.ts', 'runtime/core/search/execute/find-page.ts'],
+  ['search-execute', 'runtime/core/search/execute/shortcut.ts', 'runtime/core/search/present/bundle.ts'],
+
   ['no-transport-or-driver-in-the-middle', 'runtime/interactions/web.ts', 'express'],
   ['no-transport-or-driver-in-the-middle', 'runtime/operations/web.ts', 'type express'],
   ['no-transport-or-driver-in-the-middle', 'runtime/search/driver.ts', 'mongodb'],
@@ -101,6 +106,7 @@ const ALLOWED: readonly (readonly [from: string, to: string])[] = [
   ['runtime/interactions/read.ts', 'runtime/store/store.ts'],
   ['runtime/interactions/search.ts', 'runtime/search/query.ts'],
   ['runtime/interactions/search.ts', 'runtime/auth/access/decide.ts'],
+  ['runtime/core/search/execute/find-page.ts', 'runtime/core/search/parse/request.ts'],
   ['runtime/operations/diff.ts', 'runtime/validate/closures.ts'],
   ['runtime/operations/export.ts', 'runtime/jobs/export.ts'],
   ['runtime/jobs/export.ts', 'runtime/core/call.ts'],

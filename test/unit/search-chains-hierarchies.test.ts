@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { tables } from '../../generated/tables.js';
 import type { Resource } from '../../runtime/fhir/resource.js';
 import { utc } from '../../runtime/search/values/zone.js';
-import { MAX_HIERARCHY, resolveCriteria } from '../../runtime/core/search/resolve-hierarchies.js';
+import { MAX_HIERARCHY, resolveCriteria } from '../../runtime/core/search/execute/resolve-criteria.js';
 import { createExtractor } from '../../runtime/search/extract.js';
 import { matches } from '../../runtime/search/query/match.js';
 import { printCondition } from '../../runtime/search/query/print.js';

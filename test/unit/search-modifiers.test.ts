@@ -10,7 +10,7 @@ import { searchDefinitions } from '../../runtime/search/parse/definitions.js';
 import { matches } from '../../runtime/search/query/match.js';
 import { modifiersOf, parseCriterion } from '../../runtime/search/parse/parse-criterion.js';
 import type { Condition } from '../../runtime/search/query/query.js';
-import { placesOf } from '../../runtime/search/places/place-rows.js';
+import { placesOf } from '../../runtime/search/parameter-kinds.js';
 import { utc } from '../../runtime/search/values/zone.js';
 
 /** All that the specification has. https://hl7.org/fhir/R5/valueset-search-modifier-code.html, search.html#modifiers */

@@ -4,9 +4,9 @@ import { searchDefinitions, type SearchTables } from '../../search/parse/definit
 import { findRow, parseCriterion } from '../../search/parse/parse-criterion.js';
 import { hasPrefix } from '../../search/query/intervals.js';
 import type { Condition } from '../../search/query/query.js';
-import { splitAt } from '../../search/parse/split.js';
+import { splitAt } from '../../search/parse/parse-value.js';
 import { codesOf, suggest } from '../../search/parse/unknown-parameter.js';
-import { isWords } from '../../search/parse/text-modifiers.js';
+import { isWords } from '../../search/parameter-kinds.js';
 import type { SearchRow, SearchType } from '../../contract/search.js';
 import type { Zone } from '../../search/values/zone.js';
 import type { Pair } from './scope.js';

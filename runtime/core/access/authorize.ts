@@ -6,8 +6,8 @@ import { scopeMissing } from '../../auth/access/refuse.js';
 import type { Access } from '../../auth/scopes/access.js';
 import { OPEN_ACCESS } from '../../auth/scopes/principal.js';
 import type { Call } from '../call.js';
-import type { SearchServices } from '../search/search-input.js';
-import { needsOfUrl } from '../search/search-needs.js';
+import type { SearchServices } from '../search/parse/search-context.js';
+import { needsOfUrl } from '../search/authorize/search-needs.js';
 import type { Services } from '../services.js';
 
 /** A request as far as scopes are concerned: a call, or what its URL and its headers tell of it. */

@@ -5,8 +5,7 @@ import { CONTAINED } from '../../search/contained.js';
 import { searchDefinitions } from '../../search/parse/definitions.js';
 import type { Condition } from '../../search/query/query.js';
 import { usedBy } from '../../search/parse/used-by.js';
-import { describeStaleIndex } from '../definitions/index-status.js';
-import { staleParameters } from '../definitions/stale-parameters.js';
+import { describeStaleIndex, staleParameters } from '../definitions/index-status.js';
 import type { Services } from '../services.js';
 
 /** What a token gives, and the constraints that were asked for so far, each with its type. */

@@ -1,3 +1,5 @@
+import { searchDefinitions, type SearchTables } from '../../search/parse/definitions.js';
+import type { UsedParameter } from '../../search/parse/used-by.js';
 import { staleNames, withWriter, type IndexMaker, type IndexRecord } from '../../search/index-record.js';
 import { SYSTEM_MAPS } from '../../store/system-maps.js';
 import type { Store } from '../../store/store.js';
@@ -101,4 +103,32 @@ export function describeStaleIndex(rows: readonly string[]): string | undefined 
   const some = rows.slice(0, 10).join(', ');
   const list = rows.length > 10 ? `${some} and ${rows.length - 10} more` : some;
   return `Index entries of ${list} were made by other definitions: searches by them may miss or add results until kiln reindex is run`;
+}
+
+/** Parameters that have no index entries: they are part of the resource's row. */
+const HEAD: ReadonlySet<string> = new Set(['_id', '_lastUpdated']);
+
+/**
+ * Names of the stale search rows among those that a search uses: the search may miss or add results.
+ *
+ * Another process may change stored parameters at any time. A search that uses one therefore looks the status up anew, and the
+ * answer after a search holds for that search.
+ *
+ * @param used the parameters of its criteria (`usedBy`), its order and its includes
+ */
+export async function staleParameters(
+  { used }: { readonly used: readonly UsedParameter[] },
+  { indexStatus, tables }: { readonly indexStatus: IndexStatus; readonly tables: SearchTables },
+): Promise<string[]> {
+  const rows = new Set(await indexStatus.notCurrent(usesStored(used, tables) ? 'now' : undefined));
+  if (rows.size === 0) return [];
+  const { recordName } = searchDefinitions(tables);
+  const names = used.filter(({ code }) => !HEAD.has(code)).map(({ type, code }) => recordName(type, code) ?? code);
+  return [...new Set(names)].filter((name) => rows.has(name));
+}
+
+/** Whether a SearchParameter resource in the store defines some of the parameters. */
+export function usesStored(used: readonly UsedParameter[], tables: SearchTables): boolean {
+  const { rowsOf } = searchDefinitions(tables);
+  return used.some(({ type, code }) => rowsOf(type).get(code)?.isStored === true);
 }

@@ -9,52 +9,51 @@ import { FhirError, type RequestPart } from '../../fhir/errors.js';
 import { parseQuery } from '../../fhir/parse-query.js';
 import { FILTER } from '../../search/filter/read-filter.js';
 import { isLinkName } from '../../search/parse/link-name.js';
-import { isMembership } from '../../search/parse/members.js';
+import { isMembership } from '../../search/parameter-kinds.js';
 import { splitName } from '../../search/parse/parse-plain.js';
 import { printCondition } from '../../search/query/print.js';
 import type { Condition, Criterion } from '../../search/query/query.js';
 import { sortCondition } from '../../search/query/sort-condition.js';
 import type { FindQuery, Precondition } from '../../store/store.js';
 import { checkConstraintIndexes, recordConstraints } from '../access/constraint-index-status.js';
-import { describeStaleIndex } from '../definitions/index-status.js';
-import { staleParameters, usesStored } from '../definitions/stale-parameters.js';
-import { FORM } from './page-form.js';
-import { isInclude } from './read-include.js';
-import { resolveCriteria } from './resolve-hierarchies.js';
-import { RESULT_PARAMETERS } from './result-parameters.js';
-import { withinConstraints } from './search-constraints.js';
-import { withinBudget } from './search-budget.js';
-import { readSearchRequest, type SearchRequest } from './search-request.js';
+import { describeStaleIndex, staleParameters, usesStored } from '../definitions/index-status.js';
+import { FORM } from './pages/page-walk.js';
+import { unindexedQuestions, unindexedText } from './present/warnings.js';
+import { isInclude } from './parse/read-include.js';
+import { resolveCriteria } from './execute/resolve-criteria.js';
+import { RESULT_PARAMETERS } from './parse/result-parameters.js';
+import { withinConstraints } from './authorize/constrain-search.js';
+import { withinBudget } from './execute/search-budget.js';
+import { readSearchRequest, type SearchRequest } from './parse/search-request.js';
 import type { Services } from '../services.js';
-import { unindexedQuestions, unindexedText } from './unindexed-warnings.js';
 import type { Matches, WriteView } from '../write/write-plan.js';
 import { belowBase } from '../../path/own-base.js';
 
-/** A search that decides which resource a write or a reference is about. */
+/** The criteria of a conditional write or reference: a search that decides which resource it is about. */
 export interface Criteria {
   readonly type: string;
-  /** Alike for criteria that are alike but for their order. Within what whoever asks may search. */
+  /** Within the constraints of the token. Equal for criteria that differ in their order only. */
   readonly where: Condition;
-  /** For `commit`: who uses the same criteria waits, whatever they may search. */
+  /** For `commit`: writes by the same criteria wait for each other, whatever their tokens show. */
   readonly key: string;
-  /** As a client knows it: `Patient?identifier=…`. */
+  /** For messages: `Patient?identifier=…`. */
   readonly text: string;
-  /** Where they stand in a request; absent: in its body. */
+  /** The part of the request that has them; absent: its body. */
   readonly part?: RequestPart;
   /**
-   * Asks whether the index could miss what is there. That may change until the write has its turn, so it is asked then.
+   * Checks that the index can find every resource. This may change until the write has its turn, so it is checked then.
    *
-   * @returns preconditions by which it stays so until the write is done
+   * @returns preconditions that keep it so until the write is done
    * @throws FhirError `index-not-current`
    */
   readonly checkIndex: (view: Pick<WriteView, 'finds'>) => Promise<readonly Precondition[]>;
 }
 
 /**
- * Whatever criteria find, once it is their turn.
+ * The resources that criteria find, once the write has its turn.
  *
  * @param most as in `WriteView.match`
- * @throws FhirError `index-not-current` where the index could miss what is there
+ * @throws FhirError `index-not-current` where the index could miss a resource
  */
 export async function matchCriteria(
   { type, where, checkIndex }: Pick<Criteria, 'type' | 'where' | 'checkIndex'>,
@@ -66,7 +65,7 @@ export async function matchCriteria(
   return { found, preconditions: [...preconditions, precondition] };
 }
 
-/** Where criteria come from. */
+/** The request that has the criteria. */
 export interface CriteriaSource {
   /** As in `Call`. */
   readonly base: string;
@@ -74,19 +73,19 @@ export interface CriteriaSource {
   readonly principal: Principal;
 }
 
-/** What criteria are read with. */
+/** The services that criteria need. */
 export type CriteriaServices = Pick<
   Services,
   'tables' | 'store' | 'extract' | 'limits' | 'zone' | 'search' | 'subset' | 'indexStatus'
 >;
 
 /**
- * Reads the criteria of a conditional write or reference: a search that nothing may be left out of, because what it does not
- * find is created, and what it finds is changed. They look at nothing but what whoever asks may search, so that nothing can be
- * learned by them of other resources. https://hl7.org/fhir/R5/http.html#cond-update
+ * Reads the criteria of a conditional write or reference. No criterion may be ignored: the write creates what they do not find and
+ * changes what they find. They see only resources that the token shows, so that the answer reveals nothing of others.
+ * https://hl7.org/fhir/R5/http.html#cond-update
  *
- * @throws FhirError as a search, `parameter-invalid` for links, and for parameters that say how results are shown or have no value,
- * `criteria-missing`, `scope-missing`, and `index-not-current` where a search could miss what is there
+ * @throws FhirError as a search, `parameter-invalid` for links and for parameters that shape the result or have no value,
+ * `criteria-missing`, `scope-missing`, and `index-not-current` where the search could miss a resource
  */
 export async function readCriteria(
   type: string,
@@ -139,7 +138,7 @@ export async function readCriteria(
   };
 }
 
-/** @throws FhirError `index-not-current` where other definitions made entries of what a search uses */
+/** @throws FhirError `index-not-current` where a search uses stale parameters */
 async function checkCurrent(
   request: Pick<SearchRequest, 'used'>,
   services: Pick<Services, 'indexStatus' | 'tables'>,
@@ -149,11 +148,11 @@ async function checkCurrent(
 }
 
 /**
- * Cuts up a query as it stands in `If-None-Exist`, in an entry of a Bundle or in a conditional reference: `identifier=x`,
+ * Splits a query as it appears in `If-None-Exist`, in an entry of a Bundle or in a conditional reference: `identifier=x`,
  * `?identifier=x`, `Patient?identifier=x`, or the latter below the base.
  *
- * @returns absent `type`: it names none
- * @throws FhirError `parameter-invalid` where it is not encoded well, or lies below another base
+ * @returns `type` is absent where the query names none
+ * @throws FhirError `parameter-invalid` where the query is badly encoded or has the base of another server
  */
 export function splitQuery(text: string, base: string): { readonly type?: string; readonly params: URLSearchParams } {
   const local = belowBase(text, base) ?? text;
@@ -167,14 +166,14 @@ export function splitQuery(text: string, base: string): { readonly type?: string
   return { ...(type !== '' && { type }), params: parseQuery(query) };
 }
 
-/** They are a search of their type, and of those whose hierarchies they name. */
+/** Criteria search their type, and the types whose hierarchies they name. */
 function checkScopes(type: string, criteria: readonly Criterion[], access: Access): void {
   const types = [type, ...(linksOf(criteria, access).chain || [])];
   if (types.every((each) => access.on(each, 's') !== 'nothing')) return;
   throw scopeMissing(uniteNeeded(types.map((each) => neededOn(each, 's'))));
 }
 
-/** Writes wait for others with the same criteria, and are checked once more at the end; both know one type alone. */
+/** Links are refused: the lock on criteria and the check at commit cover one type only. */
 function linked(name: string): FhirError {
   const text =
     `${quote(name)} asks for other resources, and whether writes of those change what it finds cannot be guarded, so it is ` +

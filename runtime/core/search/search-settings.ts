@@ -1,26 +1,26 @@
 import { MAX_LINKS } from '../../search/parse/link-name.js';
 
-/** What a configuration decides of searches. */
+/** The settings of searches. */
 export interface SearchSettings {
-  /** Whether what nobody knows in a request is refused or ignored, where the client does not say. */
+  /** Whether unknown parameters are refused or ignored, where the client does not say. */
   readonly handling: 'strict' | 'lenient';
-  /** Matches on a page where the client does not say. */
+  /** Matches on a page where the request has no `_count`. */
   readonly count: number;
-  /** Matches on a page at most; more are cut. */
+  /** Most matches on a page; a greater `_count` means this one. */
   readonly maxCount: number;
-  /** Alternatives in the value of one parameter of a URL. */
+  /** Most alternatives in the value of one parameter of a URL. */
   readonly values: number;
-  /** The same in a search that is posted. */
+  /** Most alternatives in the value of one parameter of a posted search. */
   readonly postValues: number;
-  /** Links in the name of one parameter, chains and reverse chains together. */
+  /** Most links in the name of one parameter, chains and reverse chains together. */
   readonly links: number;
-  /** Resources that come with a page beside the matches, at most. */
+  /** Most included resources of a page. */
   readonly includes: number;
-  /** How often `:iterate` goes on from what was included. */
+  /** How often `:iterate` continues from included resources. */
   readonly includeRounds: number;
 }
 
-/** Where the configuration says nothing. */
+/** The settings of a server without a configuration. */
 export const DEFAULT_SEARCH: SearchSettings = {
   handling: 'strict',
   count: 20,
@@ -32,8 +32,8 @@ export const DEFAULT_SEARCH: SearchSettings = {
   includeRounds: 5,
 };
 
-/** Criteria and includes in one search. Stores compile each, and have to hold all. */
+/** Most criteria and includes of one search: stores compile each of them. */
 export const MAX_CRITERIA = 200;
 
-/** Keys of one order. */
+/** Most keys of `_sort`. */
 export const MAX_SORT_KEYS = 10;

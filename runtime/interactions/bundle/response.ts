@@ -4,8 +4,7 @@ import { FhirError } from '../../fhir/errors.js';
 import { formatInstant } from '../../fhir/instant.js';
 import { errorOutcome } from '../../fhir/operation-outcome.js';
 import { writeJson } from '../../format/write-json.js';
-import { joinBundle, type Call, type Reply, type ReplyBody, type ReplyContent } from '../../core/call.js';
-import { replyBundle } from '../../core/reply-bundle.js';
+import { joinBundle, type Call, type Reply, type ReplyBody, type ReplyContent, replyBundle } from '../../core/call.js';
 import { Phase, type Entry } from './entry.js';
 import { inEntry } from './entry-error.js';
 

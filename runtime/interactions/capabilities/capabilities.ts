@@ -13,7 +13,7 @@ import { describeSystemSearch, describeCommon, describeResults, describeSearch }
 import { describeStaleIndex } from '../../core/definitions/index-status.js';
 import { checkParameters, singleParameter } from '../../core/parameters.js';
 import { isKnown } from '../../core/write/preconditions.js';
-import { includableOf } from '../../core/search/read-include.js';
+import { includableOf } from '../../core/search/parse/read-include.js';
 import { patchTypes } from '../../core/patch/sent-patch.js';
 import type { Services } from '../../core/services.js';
 import { readView, viewJson, viewParameters } from '../../core/view.js';

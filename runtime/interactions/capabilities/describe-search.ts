@@ -2,14 +2,12 @@ import type { SearchRow } from '../../contract/search.js';
 import { ownMember } from '../../fhir/own-member.js';
 import type { JsonObject } from '../../fhir/resource.js';
 import { searchDefinitions } from '../../search/parse/definitions.js';
-import { placesOf } from '../../search/places/place-rows.js';
+import { placesOf, isWords, isInline, OF_ONE_TYPE, OF_THEIR_OWN } from '../../search/parameter-kinds.js';
 import { modifiersOf, prefixesOf } from '../../search/parse/modifiers.js';
 import type { HierarchyContext } from '../../search/parse/parse-hierarchy.js';
-import { isInline, OF_ONE_TYPE, OF_THEIR_OWN } from '../../search/parse/later-parameters.js';
-import { isWords } from '../../search/parse/text-modifiers.js';
 import { codesOf } from '../../search/parse/unknown-parameter.js';
-import { rootOf } from '../../core/search/common-parameters.js';
-import type { Includable } from '../../core/search/read-include.js';
+import { rootOf } from '../../core/search/parse/search-context.js';
+import type { Includable } from '../../core/search/parse/read-include.js';
 import type { Services } from '../../core/services.js';
 
 /** Types whose values take prefixes. https://hl7.org/fhir/R5/search.html#prefix */

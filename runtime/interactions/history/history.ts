@@ -9,11 +9,11 @@ import { writeHistoryBundle } from './history-bundle.js';
 import { HISTORY_PARAMETERS, readHistoryQuery } from './history-query.js';
 import { hasVisibleHistory, visibleHistory, type VisiblePage } from './history-visibility.js';
 import { isWhollyHiddenByIndex } from '../../core/access/index-visibility.js';
-import { checkForm, FORM, writeLink } from '../../core/search/page-form.js';
-import { PAGE_PARAMETER, type PageState } from '../../core/search/page-link.js';
+import { checkForm, FORM, writeLink } from '../../core/search/pages/page-walk.js';
+import { PAGE_PARAMETER, type PageState } from '../../core/search/pages/page-link.js';
 import { checkParameters, singleParameter } from '../../core/parameters.js';
 import type { Services } from '../../core/services.js';
-import { renderPage } from '../../core/search/render-page.js';
+import { renderPage } from '../../core/search/present/render-page.js';
 import { disclosedTimestamp } from '../../core/access/disclosed-timestamp.js';
 import { readView } from '../../core/view.js';
 

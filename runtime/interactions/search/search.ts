@@ -1,153 +1,141 @@
-import type { OutcomeIssue } from '../../fhir/outcome-issue.js';
-import type { FindPage, FindQuery } from '../../store/store.js';
-import type { Call, Reply } from '../../core/call.js';
-import { findPage } from '../../core/search/find-page.js';
-import { openGraph } from '../../core/search/graph/include-graph.js';
-import { containedChainWarnings } from '../../core/search/contained-chains.js';
-import { checkContainedScope, cutContained, containedCutWarnings } from '../../core/search/contained-search.js';
-import { describeStaleIndex } from '../../core/definitions/index-status.js';
-import { staleParameters } from '../../core/definitions/stale-parameters.js';
-import { checkForm, writeLink } from '../../core/search/page-form.js';
-import { PAGE_PARAMETER } from '../../core/search/page-link.js';
-import { constrainSearch, type SearchConstraints } from '../../core/search/search-constraints.js';
-import { replySearchBundle } from '../../core/search/search-bundle.js';
-import { includesCutWarning, graphCutWarning } from '../../core/search/search-warnings.js';
-import { readMembership } from '../../core/search/search-parts.js';
-import { readSearchRequest, type SearchRequest } from '../../core/search/search-request.js';
-import { scoresOf } from '../../core/search/search-scores.js';
-import { scopeOf, type SearchScope } from '../../core/search/search-scope.js';
-import { includeViews, matchViews } from '../../core/search/search-views.js';
-import { checkEffect, openWalk, sealWalk, type Walk } from '../../core/search/search-walk.js';
-import { TYPES } from '../../core/search/read-types.js';
-import { versionedChainWarnings } from '../../core/search/versioned-chains.js';
-import type { Services } from '../../core/services.js';
-import { unindexedWarnings } from '../../core/search/unindexed-warnings.js';
-import { renderPage } from '../../core/search/render-page.js';
 import { disclosedTimestamp } from '../../core/access/disclosed-timestamp.js';
+import type { Call, Reply } from '../../core/call.js';
+import { constrainSearch, type SearchBounds } from '../../core/search/authorize/constrain-search.js';
+import { checkContainedScope, cutContained } from '../../core/search/contained/contained-search.js';
+import { findPage } from '../../core/search/execute/find-page.js';
+import { openGraph } from '../../core/search/graph/include-graph.js';
+import { checkEffect, checkForm, nextLink, openWalk, selfLink, type Walk } from '../../core/search/pages/page-walk.js';
+import { readMembership, scopeOf, TYPES, type SearchScope } from '../../core/search/parse/scope.js';
+import { readSearchRequest, type SearchRequest } from '../../core/search/parse/search-request.js';
+import { includeViews, matchViews, renderPage } from '../../core/search/present/render-page.js';
+import { scoresOf } from '../../core/search/present/scores.js';
+import { replySearchBundle } from '../../core/search/present/search-bundle.js';
+import { searchWarnings } from '../../core/search/present/warnings.js';
+import type { Services } from '../../core/services.js';
+import type { UsedParameter } from '../../search/parse/used-by.js';
+import type { FindPage, StoredVersion } from '../../store/store.js';
 
 /**
- * `GET [base]/[type]?…`, `[base]/[type]/[id]/[type or *]?…` and `[base]?…`, and `POST` to the same with `_search`: a page of
- * the resources that match, and of what is to come with them. https://hl7.org/fhir/R5/http.html#search
+ * `GET [base]/[type]?…`, `[base]/[type]/[id]/[type or *]?…` and `[base]?…`, and `POST` to the same with `_search`: a page of the
+ * resources that match, with their includes. https://hl7.org/fhir/R5/http.html#search
  */
 export async function search(call: Call, services: Services): Promise<Reply> {
+  const asked = await parse(call, services);
+  const bounds = await authorize(asked, call, services);
+  const found = await execute(asked, bounds, call, services);
+  return present(asked, bounds, found, call, services);
+}
+
+/** What the client asks for. */
+interface Asked {
+  readonly scope: SearchScope;
+  readonly walk: Walk;
+  readonly request: SearchRequest;
+}
+
+/** Reads the URL, the form and the page link. @throws FhirError for each parameter that is not valid */
+async function parse(call: Call, services: Services): Promise<Asked> {
   checkForm(call);
-  const { subset } = services;
   const scope = scopeOf(call, services.tables);
   const walk = await openWalk(call, services.pages);
-  const isFirst = walk.after === undefined;
-  const source = { now: walk.began, base: call.base };
   const request = readSearchRequest(
     {
-      ...source,
       ...(scope.type === undefined ? { types: scope.types } : { type: scope.type }),
       params: walk.params,
       isLenient: (call.prefer.handling ?? services.search.handling) === 'lenient',
-      isPosted: call.form !== undefined || !isFirst,
+      isPosted: call.form !== undefined || walk.after !== undefined,
+      now: walk.began,
+      base: call.base,
     },
     services,
   );
-  checkContainedScope(request, scope);
+  if (request.contained !== undefined) checkContainedScope(request, scope);
+  return { scope, walk, request };
+}
+
+/** Compares the search with the scopes of the token. @throws FhirError `scope-missing`, `page-invalid` */
+async function authorize({ scope, walk, request }: Asked, call: Call, services: Services): Promise<SearchBounds> {
   const bounds = await constrainSearch(call, scope, request, services);
-  const effect = bounds?.effect ?? '';
-  checkEffect(walk, effect);
-  const { maxResults = Infinity, view } = request;
-  const { include, types } = bounds ?? request;
-  const count = Math.min(request.count, maxResults - walk.shown);
-  const query = {
-    sort: request.sort,
-    count,
-    total: request.total,
-    ...(walk.after !== undefined && { after: walk.after }),
-    ...(include !== undefined && { include }),
-  };
-  const { parts, used } = readMembership(scope, types, source, services);
+  checkEffect(walk, bounds.effect);
+  return bounds;
+}
+
+/** What the store found. */
+interface Found {
+  readonly page: FindPage;
+  /** Greatest number of matches on the page; 0: only the total is asked for. */
+  readonly count: number;
+  /** The resources that come with the matches. */
+  readonly included: readonly StoredVersion[];
+  readonly isGraphCut: boolean;
+  /** The parameters that decided what was found. */
+  readonly used: readonly UsedParameter[];
+}
+
+/** Asks the store for one page: matches, includes and total from one snapshot; then follows the graph. */
+async function execute(
+  { scope, walk, request }: Asked,
+  { types, include, constraints }: SearchBounds,
+  call: Call,
+  services: Services,
+): Promise<Found> {
+  const { sort, total, maxResults = Infinity } = request;
+  const { parts, used } = readMembership(scope, types, { now: walk.began, base: call.base }, services);
   const graph =
     request.graph === undefined ? undefined : await openGraph(request.graph, types, walk.began, call, services);
-  const page = await findPage(parts, request, query, call, services, bounds);
-  const versions = await cutContained(page.versions, services);
+  const count = Math.min(request.count, maxResults - walk.shown);
+  const place = { ...(walk.after !== undefined && { after: walk.after }), ...(include !== undefined && { include }) };
+  const page = await findPage(parts, request, { sort, count, total, ...place }, call, services, constraints);
+  const there = page.included ?? [];
+  const reached = await graph?.follow(page.versions, there, services.search.includes - there.length);
+  return {
+    page,
+    count,
+    included: [...there, ...(reached?.included ?? [])],
+    isGraphCut: reached?.isCut === true,
+    used: [...request.used, ...used, ...(graph?.used ?? [])],
+  };
+}
+
+/** Makes the Bundle: links, the texts of the resources, and warnings. */
+async function present(
+  { scope, walk, request }: Asked,
+  { types, include, effect }: SearchBounds,
+  { page, count, included, isGraphCut, used }: Found,
+  call: Call,
+  services: Services,
+): Promise<Reply> {
+  const { contained, view, scored, maxResults = Infinity } = request;
+  const versions = contained === undefined ? page.versions : await cutContained(page.versions, services);
+  const isAcross = scope.type === undefined || contained !== undefined;
   const shown = walk.shown + page.versions.length;
   const hasNext = count > 0 && page.next !== undefined && shown < maxResults;
-  const next = hasNext
-    ? await nextLink(call, scope, request, { ...walk, shown, after: page.next, effect }, services)
-    : undefined;
-  const total = totalOf(page, query);
-  const isAcross = scope.type === undefined || request.contained !== undefined;
-  const { includes } = services.search;
-  const there = page.included ?? [];
-  const reached = await graph?.follow(page.versions, there, includes - there.length);
-  const included = [...there, ...(reached?.included ?? [])];
-  const asked = [...request.used, ...used, ...(graph?.used ?? [])];
+  const further = { ...walk, params: request.understood, shown, after: page.next ?? '', effect };
+  const total = page.total ?? (isComplete(request, walk, page) ? page.versions.length : undefined);
   return replySearchBundle({
     page: {
-      ...page,
       versions,
       complete: disclosedTimestamp(page.complete, call.principal.access, services.tables.resourceTypes),
     },
     ...(total !== undefined && { total }),
     base: call.base,
-    self: isFirst ? selfLink(call, scope, request, bounds) : writeLink(call, scope.path, pageParameter(call)),
-    ...(next !== undefined && { next }),
-    texts: await renderPage(versions, matchViews(view, isAcross, subset), services),
-    ...(request.scored !== undefined && { scores: await scoresOf(page.versions, request.scored, services) }),
+    self: selfLink(call, scope.path, walk.after === undefined ? namedParameters(request, types) : undefined),
+    ...(hasNext && { next: await nextLink(call, scope.path, further, services.pages) }),
+    texts: await renderPage(versions, matchViews(view, isAcross, services.subset), services),
+    ...(scored !== undefined && { scores: await scoresOf(page.versions, scored, services) }),
     included,
     includedTexts: await renderPage(included, includeViews(view), services),
-    notes: [
-      ...request.notes,
-      ...(include === undefined || page.cut === undefined ? [] : [includesCutWarning(page.cut, include)]),
-      ...(reached?.isCut === true ? [graphCutWarning(includes)] : []),
-      ...(await currencyNotes({ used: asked }, services)),
-      ...(request.contained === undefined
-        ? []
-        : await containedCutWarnings(call.principal.access, services, call.signal)),
-      ...(await versionedChainWarnings(request.criteria, page.versions, services)),
-      ...(await containedChainWarnings(request.beyond ?? [], call.principal.access, services, call.signal)),
-      ...(await unindexedWarnings(asked, types, call.principal.access, services, call.signal)),
-    ],
+    notes: await searchWarnings({ request, types, used, page, include, isGraphCut }, call, services),
   });
 }
 
-/** Nobody has to count what stands on one page. */
-function totalOf(
-  { total, versions, next }: FindPage,
-  { after, total: wanted }: Pick<FindQuery, 'after' | 'total'>,
-): number | undefined {
-  const isAll = wanted !== 'none' && after === undefined && next === undefined;
-  return total ?? (isAll ? versions.length : undefined);
+/** Whether all matches are on this page, so that their total is known without counting. */
+function isComplete({ total }: SearchRequest, { after }: Walk, { next }: FindPage): boolean {
+  return total !== 'none' && after === undefined && next === undefined;
 }
 
-/**
- * What was understood, as far as it was in the URL: nothing of a body gets into a link. Of types that nobody named those that
- * were searched, where these are not all.
- */
-function selfLink(
-  call: Call,
-  { path }: SearchScope,
-  { understood, types }: SearchRequest,
-  bounds: SearchConstraints | undefined,
-): string {
-  const pairs = understood.filter(({ isInUrl }) => isInUrl).map(({ name, value }) => [name, value] as const);
-  if (bounds !== undefined && bounds.types.length < types.length) pairs.push([TYPES, bounds.types.join(',')]);
-  return writeLink(call, call.form === undefined ? path : `${path}/_search`.replace(/^\//, ''), pairs);
-}
-
-function pageParameter({ params }: Call): [string, string][] {
-  const token = params.get(PAGE_PARAMETER);
-  return token === null ? [] : [[PAGE_PARAMETER, token]];
-}
-
-async function nextLink(
-  call: Call,
-  { path }: SearchScope,
-  { understood }: SearchRequest,
-  walk: Walk,
-  { pages }: Services,
-): Promise<string> {
-  const token = await sealWalk(call, { ...walk, params: understood }, pages);
-  return writeLink(call, path, [[PAGE_PARAMETER, token]]);
-}
-
-/** Of the parameters that were used: which of them may miss or add results. */
-async function currencyNotes(request: Pick<SearchRequest, 'used'>, services: Services): Promise<OutcomeIssue[]> {
-  const text = describeStaleIndex(await staleParameters(request, services));
-  return text === undefined ? [] : [{ severity: 'warning', issue: 'incomplete', code: 'index-not-current', text }];
+/** The parameters of the `self` link. `_type` is added where the token shows only some of all types. */
+function namedParameters({ understood, types: asked }: SearchRequest, types: readonly string[]) {
+  if (types.length === asked.length) return understood;
+  return [...understood, { name: TYPES, value: types.join(','), isInUrl: true }];
 }

@@ -1,5 +1,5 @@
-import { membersOf } from '../../core/search/compartment.js';
-import { searchContext } from '../../core/search/common-parameters.js';
+import { membersOf } from '../../core/search/parse/scope.js';
+import { searchContext } from '../../core/search/parse/search-context.js';
 import type { Services } from '../../core/services.js';
 import type { SearchRow } from '../../contract/search.js';
 import { searchDefinitions } from '../../search/parse/definitions.js';

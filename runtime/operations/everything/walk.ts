@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 
 import type { Call } from '../../core/call.js';
-import { PAGE_PARAMETER, type PageBinding } from '../../core/search/page-link.js';
-import { writeLink } from '../../core/search/page-form.js';
+import { PAGE_PARAMETER, type PageBinding } from '../../core/search/pages/page-link.js';
+import { writeLink } from '../../core/search/pages/page-walk.js';
 import type { Services } from '../../core/services.js';
 import { FhirError } from '../../fhir/errors.js';
 import type { RecordFilter } from './members.js';

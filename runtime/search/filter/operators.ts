@@ -11,9 +11,9 @@ import {
   ValueError,
   type ValueContext,
   type ValueParser,
+  unescape,
 } from '../parse/parse-value.js';
 import type { ValueTest } from '../query/query.js';
-import { unescape } from '../parse/split.js';
 
 /** Reads the value that an operator compares with: tests of which an entry has to fulfil some. @throws ValueError */
 export type OperatorReader = (value: string, row: SearchRow, context: ValueContext) => readonly ValueTest[];

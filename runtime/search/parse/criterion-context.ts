@@ -10,8 +10,8 @@ export interface CriterionContext extends ValueContext {
   readonly rows: ReadonlyMap<string, SearchRow>;
   /** Greatest number of alternatives in one value. */
   readonly maxAlternatives: number;
-  /** What the words of all criteria may take together; absent: each criterion has a budget of its own. */
-  readonly text?: TextBudget;
+  /** Holds what the words of all criteria may cost together; absent: each criterion has a budget of its own. */
+  readonly text?: { budget?: TextBudget };
   /** Absent: hierarchies of resources are not followed. */
   readonly hierarchy?: HierarchyContext;
   /** Absent: chains and reverse chains are refused, because nobody knows the type that is searched. */

@@ -3,9 +3,8 @@ import { isId } from '../../fhir/id.js';
 import { readReference } from '../../path/reference-text.js';
 import type { PlainContext } from './criterion-context.js';
 import type { MembersCriterion } from '../query/query.js';
-import { clip, quote } from './quote.js';
-import { invalid } from './read-value.js';
-import { splitAt, unescape } from './split.js';
+import { clip, quote, invalid } from './quote.js';
+import { splitAt, unescape } from './parse-value.js';
 
 /** How resources of a type list others. */
 export interface Listing {
@@ -36,11 +35,6 @@ const TAKEN: Readonly<Record<MembersCriterion['members'], readonly string[]>> = 
 
 /** Resources whose active members one search asks for: each is read, and may be a condition of its own. */
 export const MAX_LISTINGS = 100;
-
-/** Whether a parameter asks for membership. */
-export function isMembership(code: string): code is MembersCriterion['members'] {
-  return Object.hasOwn(TAKEN, code);
-}
 
 /**
  * Reads `_list=42`, `_in=Group/1,List/2`, `_in:not=…`: what is referenced by a List, and what is an active member of one.

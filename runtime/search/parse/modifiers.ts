@@ -1,15 +1,34 @@
-import type { SearchRow } from '../../contract/search.js';
+import type { SearchRow, SearchType } from '../../contract/search.js';
 import { ownMember } from '../../fhir/own-member.js';
-import { placesOf } from '../places/place-rows.js';
+import { placesOf, isWords, takesWords, TEXT_MODIFIERS } from '../parameter-kinds.js';
 import { PREFIXES } from '../query/intervals.js';
 import { HIERARCHY_MODIFIERS, takesHierarchies, type HierarchyContext } from './parse-hierarchy.js';
 import { isCanonical, VALUE_PARSERS } from './parse-value.js';
-import { isWords, takesWords, TEXT_MODIFIERS } from './text-modifiers.js';
 
 /** Modifiers of what is no index entry but the head of the resource itself. */
 export const HEAD_MODIFIERS: Readonly<Record<string, readonly string[]>> = {
   _id: ['missing', 'not'],
   _lastUpdated: ['missing'],
+};
+
+const TERMINOLOGY = 'there is no terminology service yet';
+
+/** Modifiers that the specification has, and why they are refused here. */
+export const LATER: Readonly<Partial<Record<SearchType, Readonly<Record<string, string>>>>> = {
+  token: {
+    in: TERMINOLOGY,
+    'not-in': TERMINOLOGY,
+    above: TERMINOLOGY,
+    below: TERMINOLOGY,
+  },
+  reference: {
+    'code-text': 'references have no code; what stands beside them is found by :text',
+    in: TERMINOLOGY,
+    'not-in': TERMINOLOGY,
+    contains: 'hierarchies are followed by :above and :below, one at a time',
+  },
+  string: { text: 'words are found by _text and _content' },
+  uri: { contains: 'URIs are found by whole segments alone' },
 };
 
 /**

@@ -1,12 +1,12 @@
 import { FhirError } from '../../fhir/errors.js';
 import { FILTER, readFilter } from '../filter/read-filter.js';
-import type { CriterionContext } from './criterion-context.js';
+import type { CriterionContext, PlainContext } from './criterion-context.js';
 import { isLinkName, MAX_LINKS, splitLinkName } from './link-name.js';
-import { parseLinks } from './parse-links.js';
 import { findPlainRow, parsePlain } from './parse-plain.js';
 import type { Condition, Criterion } from '../query/query.js';
 import { quote } from './quote.js';
-import { resolveLinks } from './resolve-links.js';
+import { countWays, readFound, resolveLinks, type Found } from './resolve-links.js';
+import { splitAt } from './parse-value.js';
 
 export type { CriterionContext, LinkContext } from './criterion-context.js';
 export { modifiersOf } from './modifiers.js';
@@ -52,4 +52,38 @@ function resolveName(name: string, { links }: Pick<CriterionContext, 'links'>) {
 function notHere(name: string): FhirError {
   const text = `The parameter ${quote(name)} leads to other resources, which only a search of one type does: [base]/[type]?…`;
   return new FhirError('parameter-unknown', text);
+}
+
+/** Values times types that they are compared in, of one parameter. */
+export const MAX_COMPARED = 20_000;
+
+/** A parameter with links, as it was sent. */
+interface Sent {
+  readonly name: string;
+  /** `code[:modifier]`, as it stands at the end of the name. */
+  readonly last: string;
+  readonly value: string;
+}
+
+/**
+ * Reads the value of a name with links, once for each type whose parameter stands at its end. Types that do not take the
+ * value, or the modifier, are left out, if there are others.
+ *
+ * @param found what the name means
+ * @throws FhirError as `parseCriterion`: what the first type says where none takes the value
+ */
+function parseLinks({ name, last, value }: Sent, found: Found, context: PlainContext): Criterion {
+  const alternatives = splitAt(value, ',').length;
+  const most = Math.max(MAX_COMPARED, context.maxAlternatives);
+  if (alternatives * countWays(found) > most) {
+    const text = `The parameter ${quote(name)} has ${alternatives} values, and would compare each in many types; say which types are meant, or give fewer values`;
+    throw new FhirError('parameter-invalid', text);
+  }
+  return readFound(found, {
+    row({ type, row }) {
+      const { hierarchy, ...rest } = context;
+      const own = { ...rest, ...(hierarchy !== undefined && { hierarchy: { ...hierarchy, type } }) };
+      return parsePlain(last, value, own, row, `${type}.${last}`);
+    },
+  });
 }

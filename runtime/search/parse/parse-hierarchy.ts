@@ -1,9 +1,8 @@
 import type { SearchRow } from '../../contract/search.js';
 import { isId } from '../../fhir/id.js';
 import { readReference } from '../../path/reference-text.js';
-import { ValueError, type ValueContext } from './parse-value.js';
+import { ValueError, type ValueContext, splitAt, unescape } from './parse-value.js';
 import type { Hierarchy } from '../query/query.js';
-import { splitAt, unescape } from './split.js';
 
 /** What is known of hierarchies where a parameter is asked. */
 export interface HierarchyContext {

@@ -1,29 +1,38 @@
-import type { SearchRow } from '../../contract/search.js';
+import type { SearchRow, SearchType } from '../../contract/search.js';
 import { FhirError } from '../../fhir/errors.js';
 import { ownMember } from '../../fhir/own-member.js';
 import { MAX_PLACES, PLACE_PARSERS } from '../places/parse-places.js';
-import { placesOf } from '../places/place-rows.js';
 import type { PlainContext } from './criterion-context.js';
-import { isSearchable } from './later-parameters.js';
-import { isMembership, parseMembership } from './members.js';
-import { admitsModifier, HEAD_MODIFIERS, modifiersOf, prefixesOf } from './modifiers.js';
+import { parseMembership } from './members.js';
+import { admitsModifier, HEAD_MODIFIERS, modifiersOf, prefixesOf, LATER } from './modifiers.js';
 import { isDirection, joinHierarchies, parseHierarchy } from './parse-hierarchy.js';
 import { splitPrefix } from '../query/intervals.js';
 import {
-  LATER,
   canonicalBelow,
   isCanonical,
   plainParser,
   VALUE_PARSERS,
+  PrefixError,
+  ValueError,
+  type ValueContext,
   type ValueParser,
   type ValueRow,
+  splitAt,
+  unescape,
 } from './parse-value.js';
-import type { Criterion, WordsTest } from '../query/query.js';
-import { clip, quote } from './quote.js';
-import { compositeTests, invalid, missing, readValue, toCondition } from './read-value.js';
-import { splitAt, unescape } from './split.js';
+import {
+  EVERYTHING,
+  NOTHING,
+  type Condition,
+  type Criterion,
+  type Ends,
+  type ValueTest,
+  type WordsTest,
+} from '../query/query.js';
+import type { IndexEntry } from '../entry.js';
+import { localParam, valuesOf, placesOf, isMembership, isWords, takesWords, isSearchable } from '../parameter-kinds.js';
+import { clip, invalid, quote } from './quote.js';
 import { countWords, MOST_WORDS } from '../text/has-words.js';
-import { isWords, takesWords } from './text-modifiers.js';
 import { checkLength, readBeginning, readWords, takeLength, textBudget } from '../text/parse-words.js';
 import { noModifiers, notYet, unknownParameter } from './unknown-parameter.js';
 
@@ -97,8 +106,9 @@ function readParts(
   value: string,
   parts: readonly string[],
   most: number,
-  { text: budget = textBudget() }: PlainContext,
+  { text = {} }: PlainContext,
 ): readonly WordsTest[] {
+  const budget = (text.budget ??= textBudget());
   const isBeginning = modifier === 'text';
   const key = `${isBeginning} ${value}`;
   const known = budget.known.get(key);
@@ -190,4 +200,79 @@ function wrongModifier(
       ? `is of type ${row.type} and takes ${valid.join(', ') || 'no modifier'}, not :${clip(modifier)}`
       : `takes no :${modifier}: ${reason}; it takes ${valid.join(', ')}`;
   return new FhirError('modifier-unknown', `The parameter ${quote(name)} ${what}`);
+}
+
+/** Two parameters are no index entries but the head of the resource itself. */
+export function toCondition(code: string, tests: readonly ValueTest[]): Condition {
+  if (code === '_id') {
+    // Ids have no system.
+    const ids = tests.flatMap((test) =>
+      test.is === 'token' && test.code !== undefined && typeof test.system !== 'string' ? [test.code] : [],
+    );
+    return ids.length === 0 ? NOTHING : { ids };
+  }
+  if (code === '_lastUpdated') {
+    return { updated: tests.flatMap((test): Ends[] => (test.is === 'date' ? [endsOf(test)] : [])) };
+  }
+  return { param: code, any: tests };
+}
+
+function endsOf({ low, high }: Ends): Ends {
+  return { ...(low !== undefined && { low }), ...(high !== undefined && { high }) };
+}
+
+/**
+ * A reference to what is contained in the same resource is there, though nothing is found by it.
+ * https://hl7.org/fhir/R5/search.html#modifiermissing
+ */
+export function missing(name: string, value: string, row: SearchRow): Condition {
+  if (value !== 'true' && value !== 'false') throw invalid(name, `is true or false, not ${quote(value)}`);
+  const isMissing = value === 'true';
+  if (row.code === '_id' || row.code === '_lastUpdated') return isMissing ? NOTHING : EVERYTHING;
+  const present: IndexEntry['kind'] | undefined = valuesOf(row);
+  if (present === undefined) throw notYet(row.code);
+  const own: Condition = { param: row.code, present };
+  const there: Condition = present === 'reference' ? { some: [own, { param: localParam(row.code), present }] } : own;
+  return isMissing ? { not: there } : there;
+}
+
+/**
+ * The tests of each part of one alternative of a composite.
+ *
+ * @param parserOf how values of a part are read, by its type
+ * @throws FhirError `parameter-invalid`, `prefix-unknown`
+ */
+export function compositeTests(
+  name: string,
+  text: string,
+  { components = [] }: SearchRow,
+  context: ValueContext,
+  parserOf: (type: SearchType) => ValueParser | undefined,
+): (readonly ValueTest[])[] {
+  const parts = splitAt(text, '$');
+  if (parts.length !== components.length) {
+    const form = components.map((component) => component.code).join('$');
+    throw invalid(name, `has ${components.length} parts, ${form}, and not ${parts.length}`);
+  }
+  return components.map((component, i) => {
+    const parse = parserOf(component.type);
+    if (parse === undefined) throw notYet(name);
+    const part = parts[i] ?? '';
+    if (part === '') throw invalid(name, `has no value for its part ${component.code}`);
+    return [...readValue(name, part, () => parse(part, component, context))];
+  });
+}
+
+/** Reads one value. @throws FhirError `parameter-invalid`, `prefix-unknown` for what cannot be one */
+export function readValue<T>(name: string, text: string, read: () => T): T {
+  if (text === '') throw invalid(name, 'has an empty value between its commas');
+  try {
+    return read();
+  } catch (error) {
+    if (error instanceof PrefixError) {
+      throw new FhirError('prefix-unknown', `The parameter ${quote(name)} ${error.message}; it has ${quote(text)}`);
+    }
+    if (error instanceof ValueError) throw invalid(name, `${error.message}; it has ${quote(text)}`);
+    throw error;
+  }
 }

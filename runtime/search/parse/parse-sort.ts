@@ -1,10 +1,9 @@
 import type { SearchRow } from '../../contract/search.js';
 import { FhirError } from '../../fhir/errors.js';
-import { isSearchable } from './later-parameters.js';
 import { isLinkName } from './link-name.js';
 import type { SortKey } from '../query/query.js';
 import { quote } from './quote.js';
-import { isWords } from './text-modifiers.js';
+import { isWords, isSearchable } from '../parameter-kinds.js';
 
 /**
  * Reads one key of `_sort`: a parameter, or another name of it, `-` before it for descending. https://hl7.org/fhir/R5/search.html#_sort

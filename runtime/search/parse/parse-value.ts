@@ -17,8 +17,8 @@ import {
   splitPrefix,
   type Precise,
 } from '../query/intervals.js';
+import type { PlainType } from '../parameter-kinds.js';
 import type { SystemTest, TokenTest, ValueTest } from '../query/query.js';
-import { splitAt, unescape } from './split.js';
 
 /** What values are read with. */
 export interface ValueContext {
@@ -29,6 +29,31 @@ export interface ValueContext {
   readonly now: number;
   /** Base URL of this server, whose absolute references are as good as relative ones. */
   readonly baseUrl?: string;
+}
+
+/**
+ * Splits a value at a separator that no backslash takes the meaning from. Escapes stay, so that the parts can be split
+ * further; `unescape` ends that. https://hl7.org/fhir/R5/search.html#escaping
+ */
+export function splitAt(text: string, separator: ',' | '|' | '$'): string[] {
+  if (!text.includes(separator)) return [text];
+  const parts: string[] = [];
+  let start = 0;
+  for (let i = 0; i < text.length; i++) {
+    const c = text.charAt(i);
+    if (c === '\\') i++;
+    else if (c === separator) {
+      parts.push(text.slice(start, i));
+      start = i + 1;
+    }
+  }
+  parts.push(text.slice(start));
+  return parts;
+}
+
+/** Resolves `\,`, `\|`, `\$` and `\\`; a backslash before anything else stands for itself. */
+export function unescape(text: string): string {
+  return text.includes('\\') ? text.replace(/\\([,|$\\])/g, '$1') : text;
 }
 
 /** A value that cannot be one; says what would be. */
@@ -53,11 +78,14 @@ export type ValueRow = Pick<SearchRow, 'type' | 'targets' | 'paths'> | Component
 /** Reads one alternative of a value, escapes still in it: tests of which an entry has to fulfil some. */
 export type ValueParser = (text: string, row: ValueRow, context: ValueContext) => readonly ValueTest[];
 
+/** Parsers by modifier. */
+type Parsers = Readonly<Record<string, ValueParser>>;
+
 /**
  * How values are read, by search type and modifier (`''`: none; `[type]`: the name of a resource type). A modifier that
  * is missing here does not exist for the type, or is refused by name (`LATER`).
  */
-export const VALUE_PARSERS: Readonly<Partial<Record<SearchType, Readonly<Record<string, ValueParser>>>>> = {
+export const VALUE_PARSERS: Readonly<Record<PlainType, Parsers>> & Readonly<Partial<Record<SearchType, Parsers>>> = {
   token: {
     '': (text, row) => [inAnyCase(tokenTest(text), row)],
     not: (text, row) => [inAnyCase(tokenTest(text), row)],
@@ -90,26 +118,6 @@ export const VALUE_PARSERS: Readonly<Partial<Record<SearchType, Readonly<Record<
 export function plainParser(type: SearchType): ValueParser | undefined {
   return VALUE_PARSERS[type]?.[''];
 }
-
-const TERMINOLOGY = 'there is no terminology service yet';
-
-/** Modifiers that the specification has, and why they are refused here. */
-export const LATER: Readonly<Partial<Record<SearchType, Readonly<Record<string, string>>>>> = {
-  token: {
-    in: TERMINOLOGY,
-    'not-in': TERMINOLOGY,
-    above: TERMINOLOGY,
-    below: TERMINOLOGY,
-  },
-  reference: {
-    'code-text': 'references have no code; what stands beside them is found by :text',
-    in: TERMINOLOGY,
-    'not-in': TERMINOLOGY,
-    contains: 'hierarchies are followed by :above and :below, one at a time',
-  },
-  string: { text: 'words are found by _text and _content' },
-  uri: { contains: 'URIs are found by whole segments alone' },
-};
 
 /** A text as strings are compared, without escapes. @throws ValueError where nothing of it is */
 export function folded(text: string): string {

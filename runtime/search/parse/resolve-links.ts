@@ -1,10 +1,10 @@
 import type { SearchRow } from '../../contract/search.js';
+import type { Criterion, LinkCriterion } from '../query/query.js';
 import { FhirError } from '../../fhir/errors.js';
 import type { LinkContext } from './criterion-context.js';
-import { isInline, isSearchable, refersTo } from './later-parameters.js';
 import type { ChainStep, Filter, HasStep, LinkName } from './link-step.js';
 import { splitName } from './parse-plain.js';
-import { isMembership } from './members.js';
+import { isMembership, isInline, isSearchable, refersTo } from '../parameter-kinds.js';
 import { quote } from './quote.js';
 import { whyNoChain, whyNoHas, whyNone, whyNoTarget } from './why-no-link.js';
 
@@ -164,4 +164,65 @@ function untypedOf(found: Found): FoundChain | undefined {
   if (found.is === 'row') return undefined;
   if (found.is === 'chain' && found.targets.length > 1) return found;
   return nextOf(found).map(untypedOf)[0];
+}
+
+/** Reads what stands at the end of links, for one type. Both throw a FhirError where that type does not take it. */
+export interface EndReaders<C extends Criterion> {
+  row(found: FoundRow): C;
+  /** Where links have filters: what is asked of a type, and what the filter asks besides. */
+  within?(where: C, filter: Filter, type: string): C;
+}
+
+/**
+ * Puts links around what is read at their ends, each part once, however many ways lead to it. Types that do not take it are
+ * left out, if there are others.
+ *
+ * @throws FhirError what the first type says where none takes it
+ */
+export function readFound<C extends Criterion>(found: Found, readers: EndReaders<C>): C {
+  const read = createReader(readers)(found);
+  if (read instanceof FhirError) throw read;
+  return read;
+}
+
+function createReader<C extends Criterion>(readers: EndReaders<C>) {
+  const known = new Map<Found, C | FhirError>();
+  const read = (found: Found): C | FhirError => {
+    const made = known.get(found) ?? make(found);
+    known.set(found, made);
+    return made;
+  };
+  const make = (found: Found): C | FhirError => {
+    switch (found.is) {
+      case 'row':
+        return attempt(() => readers.row(found));
+      case 'has': {
+        const where = read(found.found);
+        return where instanceof FhirError ? where : link<C>({ has: { type: found.type, param: found.param, where } });
+      }
+      case 'chain': {
+        const all = found.targets.map(({ type, found: next }) => ({ type, where: within(read(next), found, type) }));
+        const chain = all.flatMap(({ type, where }) => (where instanceof FhirError ? [] : [{ type, where }]));
+        if (chain.length > 0) return link<C>({ param: found.param, chain });
+        return all.map(({ where }) => where).find((where) => where instanceof FhirError)!;
+      }
+    }
+  };
+  const within = (where: C | FhirError, { filter }: FoundChain, type: string): C | FhirError =>
+    where instanceof FhirError || filter === undefined ? where : attempt(() => readers.within!(where, filter, type));
+  return read;
+}
+
+/** What leads to conditions is one. */
+function link<C extends Criterion>(criterion: LinkCriterion): C {
+  return criterion as Criterion as C;
+}
+
+function attempt<C>(read: () => C): C | FhirError {
+  try {
+    return read();
+  } catch (error) {
+    if (error instanceof FhirError) return error;
+    throw error;
+  }
 }

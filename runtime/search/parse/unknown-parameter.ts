@@ -2,7 +2,7 @@ import type { SearchRow } from '../../contract/search.js';
 import { FhirError } from '../../fhir/errors.js';
 import { nearest } from '../../fhir/nearest.js';
 import { ownMember } from '../../fhir/own-member.js';
-import { isSearchable, NO_CRITERIA, OF_THEIR_OWN } from './later-parameters.js';
+import { isSearchable, NO_CRITERIA, OF_THEIR_OWN } from '../parameter-kinds.js';
 import { clip, quote } from './quote.js';
 
 /** What is about the answer as a whole. */

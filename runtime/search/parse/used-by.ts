@@ -1,9 +1,8 @@
 import type { SearchDefinitions } from './definitions.js';
-import { isLocalParam } from '../local-param.js';
+import { isLocalParam, namesByUrl } from '../parameter-kinds.js';
 import { isLink } from '../query/criterion.js';
 import { CONTENT } from '../text/parameters.js';
 import { LISTINGS } from './members.js';
-import { namesByUrl } from './later-parameters.js';
 import type { Criterion } from '../query/query.js';
 
 /** A search parameter, by a type that has it (itself or by inheritance) and its code. */

@@ -1,7 +1,7 @@
 import { FhirError } from '../../fhir/errors.js';
 import type { SearchDefinitions } from './definitions.js';
-import { isInline, isSearchable, refersTo } from './later-parameters.js';
-import { isMembership } from './members.js';
+import { isInline, isSearchable, refersTo } from '../parameter-kinds.js';
+import { isMembership } from '../parameter-kinds.js';
 import type { ChainStep, HasStep, LinkStep } from './link-step.js';
 import { quote } from './quote.js';
 import { codesOf, notYet, some, suggest, wordsOf } from './unknown-parameter.js';

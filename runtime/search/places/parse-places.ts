@@ -1,8 +1,7 @@
 import type { PlaceTest } from '../query/query.js';
-import { ValueError } from '../parse/parse-value.js';
-import { splitAt, unescape } from '../parse/split.js';
+import { ValueError, splitAt, unescape } from '../parse/parse-value.js';
+import type { PlaceKind } from '../parameter-kinds.js';
 import { canonicalUnit } from '../values/ucum/canonical.js';
-import type { PlaceKind } from './place-rows.js';
 import { isPoint, type Point } from './sphere.js';
 
 /** Alternatives of one value: each is looked for in up to `MAX_CELLS` ranges of an index. */

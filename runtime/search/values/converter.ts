@@ -2,7 +2,7 @@ import type { SearchType } from '../../contract/search.js';
 import type { Evaluation } from '../../path/library/evaluate.js';
 import type { Focus, Visit } from '../../path/visit.js';
 import type { IndexEntry } from '../entry.js';
-import type { PlaceKind } from '../places/place-rows.js';
+import type { PlaceKind } from '../parameter-kinds.js';
 import type { Zone } from './zone.js';
 
 /** What the last visit of a path needs: the list that entries go to. */

@@ -1,7 +1,7 @@
 import type { Visit } from '../../path/visit.js';
 import { readReference } from '../../path/reference-text.js';
 import { containedResource } from '../../path/refers.js';
-import { localParam } from '../local-param.js';
+import { localParam } from '../parameter-kinds.js';
 import type { ReferenceEntry } from '../entry.js';
 import type { Converters, Harvest, Target } from './converter.js';
 import { objectOf, textOf } from './json.js';

@@ -1,7 +1,7 @@
 import type { CompartmentRow } from '../../../contract/search.js';
 import type { Resource } from '../../../fhir/resource.js';
 import type { IndexEntry } from '../../../search/entry.js';
-import { ITSELF } from '../compartment.js';
+import { ITSELF } from '../parse/scope.js';
 import type { CompartmentRule } from './read-graph.js';
 import { baseKey } from '../../../path/own-base.js';
 
@@ -9,10 +9,9 @@ import { baseKey } from '../../../path/own-base.js';
 export type CompartmentsOf = (resource: Resource, row: CompartmentRow) => ReadonlySet<string>;
 
 /**
- * Ids of those resources that a compartment is named after, of which a resource is part: by what its index entries refer to,
- * and by itself. https://hl7.org/fhir/R5/compartmentdefinition.html
+ * Ids of the compartments of a type that a resource is in: those that its index entries refer to, and its own. https://hl7.org/fhir/R5/compartmentdefinition.html
  *
- * @param base URL of the FHIR base: references below it lead to here
+ * @param base URL of the FHIR base; absolute references below it are local
  */
 export function compartmentsOf(
   resource: Resource,
@@ -32,8 +31,9 @@ export function compartmentsOf(
 }
 
 /**
- * Whether two resources may be linked: where a rule wants the same compartment they share one, where it wants another they
- * share none. Where a condition does not hold, no rule has to. https://hl7.org/fhir/R5/valueset-graph-compartment-rule.html
+ * Whether the compartment rules allow a link between two resources: they share a compartment where a rule requires the same one,
+ * and share none where a rule requires different ones. Where a condition does not hold, the rules do not apply.
+ * https://hl7.org/fhir/R5/valueset-graph-compartment-rule.html
  */
 export function fulfilsRules(
   rules: readonly CompartmentRule[],

@@ -15,8 +15,8 @@ import { baseKey } from '../../../path/own-base.js';
 const LONGEST = 2048;
 
 /**
- * The GraphDefinition that `_graph` names: by its id, by a reference, or by its canonical. What a token does not show is not
- * there. https://hl7.org/fhir/R5/search.html#_graph
+ * The GraphDefinition that `_graph` names by id, reference or canonical URL. One that the token does not show is missing.
+ * https://hl7.org/fhir/R5/search.html#_graph
  *
  * @throws FhirError `parameter-invalid`
  */

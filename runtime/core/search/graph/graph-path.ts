@@ -3,13 +3,13 @@ import type { ElementRow, TypeRow } from '../../../contract/types.js';
 import { isObject } from '../../../path/visit.js';
 import { compilePath } from '../../../path/compile-path.js';
 
-/** The references that a path leads to from a resource, as they are written: `Patient/1`. */
+/** The texts of the references that a path leads to from a resource: `Patient/1`. */
 export type FollowPath = (resource: object) => readonly string[];
 
-/** Any type, before a path says which. */
+/** The type of a node that does not say which. */
 const ANY = 'Resource';
 
-/** What stands between the dots of a path. */
+/** One step of a path: an element or a function. */
 const STEP =
   /^(?:(?<name>[a-z]\w*)|ofType\(\s*(?<of>\w+)\s*\)|where\(\s*resolve\(\)\s+is\s+(?<refers>\w+)\s*\)|extension\(\s*'(?<url>[^']*)'\s*\))(?:\.(?!$)|$)/;
 
@@ -19,15 +19,15 @@ const REFERENCES = ['Reference', 'CodeableReference'];
 /** All references of a resource. */
 const EVERY = '*';
 
-/** Combinations of types that the elements of one path may have: each is a way of its own. */
+/** Limit of the combinations of types that the elements of one path may have. */
 const MOST_WAYS = 256;
 
 /**
  * Compiles the path of a link: elements by name from the resource on, with `ofType()`, `extension()` and
  * `where(resolve() is Type)` among them, or `*`. https://hl7.org/fhir/R5/graphdefinition-definitions.html#GraphDefinition.link.path
  *
- * @param type where it begins; `Resource`: at resources of any type, of which the path may name one
- * @returns why it cannot be followed, where it is a text
+ * @param type of the resources that the path begins at; `Resource`: any type, of which the path may name one
+ * @returns a text where the path cannot be followed: why
  */
 export function readGraphPath(text: string, type: string, types: readonly TypeRow[]): FollowPath | string {
   if (text.trim() === EVERY) return everyReference;
@@ -46,7 +46,7 @@ export function readGraphPath(text: string, type: string, types: readonly TypeRo
       ends = ['Extension'];
     } else if (step['of'] !== undefined) {
       const last = steps.at(-1);
-      if (last === undefined || !('choose' in last)) return `ofType() stands after an element that has several types`;
+      if (last === undefined || !('choose' in last)) return `ofType() follows an element that has several types`;
       const kept = Object.entries(last.choose).filter(([, of]) => of === step['of']);
       if (kept.length === 0) return `no value there is of the type ${step['of']}`;
       steps.splice(-1, 1, { choose: Object.fromEntries(kept) });
@@ -80,7 +80,7 @@ export function readGraphPath(text: string, type: string, types: readonly TypeRo
   };
 }
 
-/** Of the types of the element that a path ends at, no other can be a reference. */
+/** Keeps the types of the last element that are references. */
 function keepReferences(steps: PathStep[]): void {
   const last = steps.at(-1);
   if (last === undefined || !('choose' in last)) return;
@@ -88,7 +88,7 @@ function keepReferences(steps: PathStep[]): void {
   steps.splice(-1, 1, { choose: Object.fromEntries(kept) });
 }
 
-/** All that stands in a resource as `reference` of a Reference; what it contains is not it. */
+/** The text of every Reference in a resource, contained resources excepted. */
 function everyReference(resource: object): readonly string[] {
   const found: string[] = [];
   const look = (value: unknown): void => {
@@ -103,7 +103,7 @@ function everyReference(resource: object): readonly string[] {
   return found;
 }
 
-/** Text of a Reference, also of that in a CodeableReference. */
+/** The text of a Reference, or of the Reference in a CodeableReference. */
 function referenceIn(value: unknown): string | undefined {
   const text = isObject(value) ? value['reference'] : undefined;
   return isObject(text) ? referenceIn(text) : typeof text === 'string' ? text : undefined;

@@ -6,32 +6,32 @@ import type { Resource } from '../../../fhir/resource.js';
 import type { StoredVersion } from '../../../store/store.js';
 import type { Call } from '../../call.js';
 import { readStored } from '../../read-stored.js';
-import { withinBudget } from '../search-budget.js';
+import { withinBudget } from '../execute/search-budget.js';
 import type { Services } from '../../services.js';
 import { compartmentsOf, fulfilsRules, type CompartmentsOf } from './compartment-rules.js';
 import { planGraph, type GraphPlan, type PlannedLink } from './plan-graph.js';
 import { standsAt } from './read-graph.js';
 
-/** What comes with a page because of a graph. */
+/** The resources that a graph adds to a page. */
 export interface GraphPage {
-  /** Each once, and none that is there already. */
+  /** Each once, without those that are on the page already. */
   readonly included: readonly StoredVersion[];
-  /** That something was left out, for there is no more room. */
+  /** Whether resources were left out because a limit was reached. */
   readonly isCut: boolean;
 }
 
 /** The graph that a search names, ready to be followed. */
 export interface OpenGraph extends Pick<GraphPlan, 'used'> {
   /**
-   * @param matches where it starts
-   * @param there what comes with them already
-   * @param most greatest number of resources to come besides
+   * @param matches the graph starts at them
+   * @param there resources that are included already
+   * @param most greatest number of resources to add
    * @throws FhirError `too-costly`
    */
   follow(matches: readonly StoredVersion[], there: readonly StoredVersion[], most: number): Promise<GraphPage>;
 }
 
-/** Greatest size of what comes along, in characters. */
+/** Limit of the size of all added resources, in characters. */
 const ROOM = 16 * 1024 * 1024;
 
 /**
@@ -39,7 +39,7 @@ const ROOM = 16 * 1024 * 1024;
  *
  * @param types that are searched
  * @param now milliseconds since the epoch, for `ap` of dates
- * @throws FhirError as `planGraph`, each of it of the parameter
+ * @throws FhirError as `planGraph`, with the parameter's name
  */
 export async function openGraph(
   named: string,
@@ -77,14 +77,14 @@ export async function openGraph(
   };
 }
 
-/** What is wrong with a graph, or takes too long, is so with the parameter that names it. */
+/** Attributes an error of a graph to the parameter that names it. */
 function ofGraph(error: unknown): unknown {
   if (!(error instanceof FhirError)) return error;
   if (error.code === 'too-costly' && error.message === ERRORS['too-costly'].text) return tooCostly(error);
   return error.map((issue) => ({ ...issue, parameter: '_graph' }));
 }
 
-/** Resources at a node, from which links still have to be followed. */
+/** Resources at a node whose links have to be followed. */
 interface Stop {
   readonly node: string;
   readonly versions: readonly StoredVersion[];
@@ -99,12 +99,12 @@ interface Walking {
   mayLink(link: PlannedLink, source: StoredVersion, target: StoredVersion): Promise<boolean>;
 }
 
-/** Node by node, each resource once at each, so that circles end. */
+/** Visits each resource once at each node, so that cycles end. */
 async function walk(
   { starts, links }: GraphPlan,
   { matches, there, most, signal, pace, mayLink }: Walking,
 ): Promise<GraphPage> {
-  // What was included may be another version than the current one, to which a graph leads.
+  // An included resource may be an older version; a graph leads to current versions.
   const shown = new Set([...matches.map(nameOf), ...there.map(versionOf)]);
   const included: StoredVersion[] = [];
   let room = ROOM;
@@ -113,7 +113,7 @@ async function walk(
     versions: matches.filter(({ type }) => standsAt(start, type)),
   }));
   const been = new Set(stops.flatMap(({ node, versions }) => versions.map((version) => `${node} ${nameOf(version)}`)));
-  // It grows while it is gone through.
+  // The list grows during the loop.
   for (const { node, versions } of stops) {
     for (const link of links.filter(({ source }) => source.id === node)) {
       const next: StoredVersion[] = [];

@@ -8,18 +8,18 @@ import { checkAborted } from '../../../fhir/yield-until.js';
 import type { Yield } from '../../../fhir/yield-to-event-loop.js';
 import type { Resource } from '../../../fhir/resource.js';
 import { readReference } from '../../../path/reference-text.js';
-import { isMembership } from '../../../search/parse/members.js';
-import { splitAt } from '../../../search/parse/split.js';
+import { isMembership } from '../../../search/parameter-kinds.js';
+import { splitAt } from '../../../search/parse/parse-value.js';
 import type { UsedParameter } from '../../../search/parse/used-by.js';
 import type { FindQuery, Store, StoredVersion } from '../../../store/store.js';
 import type { Call } from '../../call.js';
 import { checkConstraintIndexes, recordConstraints } from '../../access/constraint-index-status.js';
-import { findAll } from '../find-all.js';
-import { findPage } from '../find-page.js';
-import { isInclude } from '../read-include.js';
-import { RESULT_PARAMETERS } from '../result-parameters.js';
-import { constrainSearch } from '../search-constraints.js';
-import { readSearchRequest, type SearchRequest } from '../search-request.js';
+import { findAll } from '../execute/find-all.js';
+import { findPage } from '../execute/find-page.js';
+import { isInclude } from '../parse/read-include.js';
+import { RESULT_PARAMETERS } from '../parse/result-parameters.js';
+import { constrainSearch } from '../authorize/constrain-search.js';
+import { readSearchRequest, type SearchRequest } from '../parse/search-request.js';
 import type { Services } from '../../services.js';
 import { findGraph } from './find-graph.js';
 import type { FollowPath } from './graph-path.js';
@@ -28,23 +28,23 @@ import { baseKey } from '../../../path/own-base.js';
 
 type Signal = AbortSignal | undefined;
 
-/** A graph that can be followed with what a token gives. */
+/** A graph within the constraints of a token. */
 export interface GraphPlan {
   readonly starts: readonly GraphNode[];
   readonly links: readonly PlannedLink[];
-  /** The parameters that links search by. */
+  /** The parameters of the links' searches. */
   readonly used: readonly UsedParameter[];
 }
 
-/** A link, and how its targets are found. */
+/** A link and the search for its targets. */
 export interface PlannedLink extends Pick<GraphLink, 'source' | 'target' | 'rules'> {
-  /** Resources that it can be followed from at a time. */
+  /** Number of resources from which it can be followed at once. */
   readonly most: number;
-  /** What it leads to, within what may be seen; the same may come several times. */
+  /** The targets that the token shows; a target may appear several times. */
   follow(sources: readonly StoredVersion[], signal: Signal): AsyncIterable<StoredVersion>;
 }
 
-/** What a graph is followed with. */
+/** What following a graph needs. */
 export interface GraphSource {
   readonly call: Call;
   readonly services: Services;
@@ -54,12 +54,12 @@ export interface GraphSource {
   readonly pace: Yield;
 }
 
-/** Resources that one query asks for, and references that one criterion has. */
+/** Resources that one query returns, and references that one criterion has. */
 const CHUNK = 200;
 
 /**
- * Reads the graph that a search names, before anything is found: what is wrong with it, or needs a scope, does not depend on
- * what there is. A link to what may not come along is left out, as with `_include`.
+ * Reads the graph that a search names, before the search runs: its errors and its scopes do not depend on the stored resources.
+ * A link to resources that the token does not show is left out, as with `_include`.
  *
  * @param types that are searched
  * @throws FhirError `parameter-invalid`, `parameter-unknown`, `scope-missing`, `index-not-current`, `too-costly`
@@ -75,7 +75,7 @@ export async function planGraph(
   const given = call.principal.access;
   const access = recordConstraints(given === OPEN_ACCESS ? given : searchAccess(given, tables.resourceTypes));
   const reach = access.on(GRAPH, 'r');
-  // Before anything of the graph is told.
+  // Errors reveal parts of the graph, so the constraints are checked first.
   await checkConstraintIndexes(access.constraints, services);
   const graph = readGraph(
     await findGraph(named, reach, { base: call.base, ...(signal !== undefined && { signal }) }, services),
@@ -119,7 +119,7 @@ export async function planGraph(
   }
 
   /**
-   * From which types a link by params can be followed: from that of its node, or, where that is any, from those that its
+   * The types from which a link by params can be followed: the type of its node; where that is any type, those that the link's
    * parameters may refer to.
    *
    * @throws FhirError where there is none
@@ -147,15 +147,15 @@ export async function planGraph(
   }
 }
 
-/** Whether a search is refused for what it says; any other error is thrown. */
+/** Whether the error refuses a parameter of a search; any other error is thrown. */
 function isRefusal(error: unknown): false {
   if (error instanceof FhirError && error.code.startsWith('parameter-')) return false;
   throw error;
 }
 
 /**
- * Whether a link by params finds for several resources in a list what it finds for each of them: it names them once, as a
- * whole alternative of a plain parameter, and no rule is about pairs. Not of members: a search may ask for those of few resources.
+ * Whether one search can follow a link by params from several resources: the params name the resource once, as a whole
+ * alternative of a plain parameter, and no rule compares pairs. Membership is excluded: a search may name few resources there.
  */
 function takesMany({ way, rules }: GraphLink): boolean {
   if ('follow' in way || rules.length > 0) return false;
@@ -171,13 +171,13 @@ function takesMany({ way, rules }: GraphLink): boolean {
   );
 }
 
-/** A search, and the parameters that it goes by. */
+/** A search and the parameters that it uses. */
 interface Asked {
   readonly find: Store['find'];
   readonly used: SearchRequest['used'];
 }
 
-/** The search that a link by params makes from some resources. */
+/** The search of a link by params, from some resources. */
 async function openSearch(
   link: GraphLink,
   references: readonly string[],
@@ -199,12 +199,19 @@ async function openSearch(
   const request = readParams(name, type, () => readSearchRequest(input, services));
   const { id: _id, member: _member, ...rest } = call;
   const asked: Call = { ...rest, interaction: 'search-type', type };
-  const bounds = await constrainSearch(asked, { path: type, type, types: [type] }, request, services);
+  const { constraints } = await constrainSearch(asked, { path: type, type, types: [type] }, request, services);
   const parts = [{ type, where: { all: [] } }];
   return {
     used: request.used,
     find: ({ type: _type, where: _where, ...page }, signal) =>
-      findPage(parts, request, page, { base: call.base, ...(signal !== undefined && { signal }) }, services, bounds),
+      findPage(
+        parts,
+        request,
+        page,
+        { base: call.base, ...(signal !== undefined && { signal }) },
+        services,
+        constraints,
+      ),
   };
 }
 
@@ -218,7 +225,7 @@ function readParams<T>(graph: string, type: string, read: () => T): T {
   }
 }
 
-/** A link by a path: what resources refer to is looked up by type and id. */
+/** A link by a path: the resources that it refers to are looked up by type and id. */
 function planPath(
   link: GraphLink,
   followPath: FollowPath,

@@ -8,11 +8,11 @@ import { readGraphPath, type FollowPath } from './graph-path.js';
 /** The type whose resources are graphs. https://hl7.org/fhir/R5/graphdefinition.html */
 export const GRAPH = 'GraphDefinition';
 
-/** A graph as it is followed from the matches of a search. */
+/** A graph that can be followed from the matches of a search. */
 export interface Graph {
-  /** What it is called in messages. */
+  /** For messages. */
   readonly name: string;
-  /** More than one where the graph does not say: it may start at any then. */
+  /** Several where the graph names no start: any node is one. */
   readonly starts: readonly GraphNode[];
   readonly links: readonly GraphLink[];
 }
@@ -36,21 +36,21 @@ export interface GraphLink {
   readonly rules: readonly CompartmentRule[];
 }
 
-/** What the compartments of both ends of a link have to do with each other. */
+/** How the compartments of both ends of a link have to be related. */
 export interface CompartmentRule {
   readonly compartment: CompartmentRow;
   readonly isSame: boolean;
-  /** It does not have to hold: the others have to where it does. https://hl7.org/fhir/R5/valueset-graph-compartment-use.html */
+  /** The rule is a condition: where it holds, the other rules have to hold too. https://hl7.org/fhir/R5/valueset-graph-compartment-use.html */
   readonly isCondition: boolean;
 }
 
-/** In the value of a parameter: the resource that a link begins at. */
+/** Placeholder in the value of a parameter for the resource that a link begins at. */
 export const REF = '{ref}';
 
 /** Any type. */
 export const ANY = 'Resource';
 
-/** Nodes, links and their compartments of one graph, together. */
+/** Limit of the nodes, links and compartment rules of one graph together. */
 const MOST_PARTS = 200;
 
 /** Longest path, and longest params, in characters. */
@@ -60,10 +60,9 @@ const LONGEST = { path: 500, params: 2000 };
 const RULES: Readonly<Record<string, boolean>> = { identical: true, matching: true, different: false };
 
 /**
- * Reads a GraphDefinition: where it starts, and what leads on from there. `min`, `max` and `profile` describe what is
- * expected to be found, and leave nothing out. https://hl7.org/fhir/R5/graphdefinition.html
+ * Reads the start and the links of a GraphDefinition. `min`, `max` and `profile` describe expectations; they exclude nothing. https://hl7.org/fhir/R5/graphdefinition.html
  *
- * @throws FhirError `parameter-invalid` for what does not hold together, or is not followed here
+ * @throws FhirError `parameter-invalid` where the graph is inconsistent or uses something unsupported
  */
 export function readGraph(
   definition: Resource,
@@ -74,7 +73,7 @@ export function readGraph(
   const [nodeParts, linkParts] = [partsOf(definition, 'node'), partsOf(definition, 'link')];
   const rules = linkParts.flatMap((link) => partsOf(link, 'compartment'));
   if ([definition as JsonObject, ...nodeParts, ...linkParts, ...rules].some((part) => 'modifierExtension' in part)) {
-    throw wrong('has a modifierExtension, which nobody knows here');
+    throw wrong('has a modifierExtension, which is not supported here');
   }
   if (nodeParts.length + linkParts.length + rules.length > MOST_PARTS) {
     throw wrong(`has more than ${MOST_PARTS} nodes, links and compartments; make several graphs of it`);
@@ -99,7 +98,7 @@ export function readGraph(
     const source = nodeOf(textOf(part, 'sourceId'), 'sourceId of a link');
     const target = nodeOf(textOf(part, 'targetId'), 'targetId of a link');
     const link = `has a link from ${quote(source.id)} to ${quote(target.id)}`;
-    if (part['sliceName'] !== undefined) throw wrong(`${link} with a sliceName; slices are not told apart here`);
+    if (part['sliceName'] !== undefined) throw wrong(`${link} with a sliceName; slices are not distinguished here`);
     const rules = partsOf(part, 'compartment').map((each): CompartmentRule => {
       const [code, rule] = [textOf(each, 'code') ?? '', textOf(each, 'rule') ?? ''];
       const compartment = compartments.find(({ type }) => type === code);
@@ -125,7 +124,7 @@ export function readGraph(
   return { name, starts, links };
 }
 
-/** Whether resources of a type stand at a node. */
+/** Whether resources of a type may be at a node. */
 export function standsAt({ type }: GraphNode, of: string): boolean {
   return type === ANY || type === of;
 }

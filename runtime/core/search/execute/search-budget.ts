@@ -1,0 +1,23 @@
+import { FhirError } from '../../../fhir/errors.js';
+
+/**
+ * Runs several searches for one request within one time limit. When it is over, the search that is under way fails with
+ * `too-costly`.
+ *
+ * @param time milliseconds; absent: each search has the time limit of the store
+ * @param signal also ends the work
+ */
+export async function withinBudget<T>(
+  time: number | undefined,
+  signal: AbortSignal | undefined,
+  work: (signal: AbortSignal | undefined) => Promise<T>,
+): Promise<T> {
+  if (time === undefined) return work(signal);
+  const end = new AbortController();
+  const timer = setTimeout(() => end.abort(new FhirError('too-costly')), time);
+  try {
+    return await work(signal === undefined ? end.signal : AbortSignal.any([signal, end.signal]));
+  } finally {
+    clearTimeout(timer);
+  }
+}
