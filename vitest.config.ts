@@ -9,7 +9,7 @@ const away = ['**/node_modules/**', 'dist/**', '.cache/**'];
 /** Files that want a process of their own: they replace modules or what the process writes to, or measure its memory or fill it. */
 const alone = [
   'test/generator/check.test.ts',
-  'test/unit/{import-rules,kept-texts,load-command,sqlite-clean-up,sqlite-threads}.test.ts',
+  'test/unit/{import-rules,kept-texts,load-command,load-time,sqlite-clean-up,sqlite-threads}.test.ts',
 ];
 
 /** Long files that only compare what is found with what is right, so that two of them may share the cores. */
