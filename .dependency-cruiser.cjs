@@ -160,6 +160,7 @@ const runtimeRules = [
         'ts-node',
         'tsx',
         'esbuild',
+        'rolldown',
         'handlebars',
         'prettier',
         'eslint',

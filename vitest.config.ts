@@ -2,13 +2,14 @@ import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
 
 import { LongestFirst } from './test/longest-first.js';
+import { withBundledEntries } from './test/workers/entries.mjs';
 
 const away = ['**/node_modules/**', 'dist/**', '.cache/**'];
 
 /** Files that want a process of their own: they replace modules or what the process writes to, or measure its memory or fill it. */
 const alone = [
   'test/generator/check.test.ts',
-  'test/unit/{import-rules,kept-texts,load-command,sqlite-clean-up,sqlite-threads}.test.ts',
+  'test/unit/{import-rules,kept-texts,load-command,load-time,sqlite-clean-up,sqlite-threads}.test.ts',
 ];
 
 /** Long files that only compare what is found with what is right, so that two of them may share the cores. */
@@ -23,6 +24,9 @@ const fast = { testTimeout: 60_000, hookTimeout: 120_000, env: seeded };
 const long = { testTimeout: 15 * 60_000, hookTimeout: 5 * 60_000 };
 
 export default defineConfig({
+  plugins: [
+    { name: 'bundled-worker-entries', enforce: 'pre', transform: (text, path) => withBundledEntries(path, text) },
+  ],
   resolve: {
     alias: [
       // Its package export points into dist/; tests run on the sources.
@@ -34,8 +38,8 @@ export default defineConfig({
     // Processes, because native modules and process-wide settings (TZ, cwd) are under test.
     pool: 'forks',
     maxWorkers: 2,
-    // Offers a MongoDB, which is started when the first test file asks for it.
-    globalSetup: 'test/mongod/global-setup.ts',
+    // The one offers a MongoDB, which is started when the first test file asks for it.
+    globalSetup: ['test/mongod/global-setup.ts', 'test/workers/global-setup.ts'],
     sequence: { sequencer: LongestFirst },
     projects: [
       {

@@ -16,6 +16,10 @@ export interface Limits {
   readonly historyPage: number;
   /** All searches that one request needs in the store; absent: what the store gives each. */
   readonly queryTime?: number;
+  /**
+   * From the beginning of a write to its answer, longer for many changes; `Infinity`: nobody waits for an answer. Absent: 13 s.
+   */
+  readonly answerTime?: number;
   /** From the first byte of a request to the end of its headers. */
   readonly headersTime: number;
   /** From the first byte of a request to the end of its body. */

@@ -2,9 +2,11 @@
  * What the work gives, or after so many milliseconds an error. The work goes on all the same, and what becomes of it then
  * nobody is told.
  *
+ * @param time in milliseconds; `Infinity`: without limit
  * @param late makes the error
  */
 export async function withTimeout<T>(time: number, work: Promise<T>, late: () => Error): Promise<T> {
+  if (time === Infinity) return work;
   let timer: NodeJS.Timeout | undefined;
   const limit = new Promise<never>((_, reject) => {
     timer = setTimeout(() => reject(late()), time);
@@ -24,13 +26,14 @@ export interface ExtendableTimeout {
   atLeast(time: number): void;
 }
 
-/** Begins now. @param time in milliseconds */
+/** Begins now. @param time in milliseconds; `Infinity`: without limit */
 export function extendableTimeout(time: number): ExtendableTimeout {
   const begun = performance.now();
   let longest = time;
   return {
     atLeast: (other) => void (longest = Math.max(longest, other)),
     async race(work, late) {
+      if (longest === Infinity) return work;
       let timer: NodeJS.Timeout | undefined;
       const limit = new Promise<never>((_, reject) => {
         const look = (): void => {

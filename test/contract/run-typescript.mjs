@@ -1,13 +1,17 @@
-// Lets a child process or a thread of a test run our sources: `node --import .../run-typescript.mjs file.ts`.
+// Lets a child process of a test run our sources: `node --import .../run-typescript.mjs file.ts`.
 // Node 20 reads no TypeScript; each file is transpiled on its own, without checking types, and kept in .cache/, because
 // loading the compiler takes longer than most tests.
 import { createHash, randomUUID } from 'node:crypto';
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { register } from 'node:module';
 import { fileURLToPath } from 'node:url';
+import { isMainThread } from 'node:worker_threads';
+
+import { withBundledEntries } from '../workers/entries.mjs';
 
 const HOOKS = '?hooks';
-if (!import.meta.url.endsWith(HOOKS)) register(import.meta.url + HOOKS);
+// A thread that a process starts gets its arguments, but is bundled.
+if (isMainThread && !import.meta.url.endsWith(HOOKS)) register(import.meta.url + HOOKS);
 
 const cache = fileURLToPath(new URL('../../.cache/typescript/', import.meta.url));
 
@@ -24,7 +28,8 @@ export async function resolve(specifier, context, next) {
 
 export async function load(url, context, next) {
   if (!url.endsWith('.ts')) return next(url, context);
-  return { format: 'module', source: await transpile(readFileSync(new URL(url), 'utf8')), shortCircuit: true };
+  const text = withBundledEntries(url, readFileSync(new URL(url), 'utf8'));
+  return { format: 'module', source: await transpile(text), shortCircuit: true };
 }
 
 async function transpile(text) {

@@ -7,9 +7,10 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 
 import { describeOnMongod, newDatabase } from '../mongod/for-tests.js';
 import { startKiln, type KilnProcess } from '../service/kiln-process.js';
+import { bundleEntries } from '../workers/bundle.js';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
-/** What a copy of the project needs to generate and to serve; the tests have what runs TypeScript in threads. */
+/** What a copy of the project needs to generate and to serve. */
 const COPIED = ['package.json', 'definitions', 'generator', 'runtime'];
 const LINKED = ['node_modules', 'test'];
 /** Published without an expression; an erratum says that it is the dose form. */
@@ -85,6 +86,7 @@ beforeAll(async () => {
   writeFileSync(file, JSON.stringify({ ...rest, errata: changed }));
   const generated = await run(['generate']);
   expect(generated, generated.err).toMatchObject({ code: 0 });
+  await bundleEntries(folder);
 });
 afterAll(() => rmSync(folder, { recursive: true }));
 afterEach(async () => {

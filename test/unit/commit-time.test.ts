@@ -64,6 +64,19 @@ describe('a decision that takes too long', () => {
     expect(await done).toBe(changes === 0 ? 'store-unavailable' : false);
   });
 
+  it('has no end where nobody waits for an answer', async () => {
+    const wait = async () => {
+      await new Promise((resolve) => setTimeout(resolve, 3_600_000));
+      return { changes: [], result: 'done' };
+    };
+    const first = commit(store, ['k'], wait, { answerTime: Infinity });
+    const second = commit(store, ['k'], wait, { answerTime: Infinity });
+    await vi.advanceTimersByTimeAsync(3_600_000);
+    expect((await first).result).toBe('done');
+    await vi.advanceTimersByTimeAsync(3_600_000);
+    expect((await second).result).toBe('done');
+  });
+
   it('is bounded where much is within what is written, and below what MongoDB gives a transaction', () => {
     const containing = (count: number): Change => ({
       ...PUT,

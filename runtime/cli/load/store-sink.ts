@@ -8,7 +8,7 @@ import { composePut } from '../../core/write/compose-change.js';
 import type { Services } from '../../core/services.js';
 import { validateResource } from '../../core/write/validate-resource.js';
 import { writeCurrent } from '../../core/write/write-current.js';
-import { VersionConflict, type Put } from '../../store/store.js';
+import { VersionConflict, type Put, type StoredVersion } from '../../store/store.js';
 import { countContained, cutByMembers } from '../../store/write-contained.js';
 import { formatSize } from '../../config/setting.js';
 import type { Item } from './items.js';
@@ -111,9 +111,10 @@ async function commit(steps: readonly Step[], core: LoadCore, done: Done): Promi
 
 async function writeOne(item: Item, id: string, core: LoadCore, done: Done): Promise<void> {
   try {
-    const { before, after } = await writeCurrent(core.store, item.resource.resourceType, id, (current) =>
-      composeChecked(item, id, current, core),
-    );
+    const compose = (current: StoredVersion | undefined): Promise<Put | undefined> =>
+      composeChecked(item, id, current, core);
+    const { answerTime } = core.limits;
+    const { before, after } = await writeCurrent(core.store, item.resource.resourceType, id, compose, { answerTime });
     done(item, after === undefined ? 'unchanged' : before?.json === undefined ? 'created' : 'updated');
   } catch (error) {
     stopIfUnavailable(error);
@@ -155,7 +156,7 @@ function stopIfUnavailable(error: unknown): void {
   throw new LoadStopped(`the store does not work: ${error.issues[0].diagnostics ?? error.message}`, { cause: error });
 }
 
-async function composeChecked(item: Item, id: string, current: Parameters<typeof composePut>[2], core: LoadCore) {
+async function composeChecked(item: Item, id: string, current: StoredVersion | undefined, core: LoadCore) {
   try {
     validateResource({ ...item.resource, id }, {}, core);
     const change = await composePut(item.resource, id, current, core);

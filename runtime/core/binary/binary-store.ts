@@ -77,9 +77,9 @@ export async function writeBinary(
     if (pointer !== undefined) await store.blobs.delete(blobKey(id, pointer.name)).catch(() => {});
   };
   try {
-    const written = await writeCurrent(store, BINARY, id, (current) =>
-      composeBinary(resource, pointer, id, current, services),
-    );
+    const compose = (current: StoredVersion | undefined): Promise<Put | undefined> =>
+      composeBinary(resource, pointer, id, current, services);
+    const written = await writeCurrent(store, BINARY, id, compose, { answerTime: services.limits.answerTime });
     if (written.after === undefined) await drop();
     return written;
   } catch (error) {

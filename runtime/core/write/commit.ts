@@ -20,13 +20,15 @@ import {
 /** How long a write waits in the queue for earlier writes on the same keys, in milliseconds. */
 const QUEUE_TIME = 4000;
 
-/** Time limit for the answer to a client, in milliseconds: queueing, reads and write. Extended for many changes. */
+/** Default time limit for the answer to a client, in milliseconds: queueing, reads and write. Extended for many changes. */
 const ANSWER_TIME = 13_000;
 
 /** Options of `commit`. */
 export interface CommitOptions {
   /** Greatest number of changes, if that exceeds the number of keys. */
   readonly changes?: number;
+  /** Time limit for the answer, in milliseconds (`Limits.answerTime`); `Infinity`: the queue is waited for without limit too. */
+  readonly answerTime?: number | undefined;
   /** Aborts when the client no longer waits for the answer. */
   readonly signal?: AbortSignal | undefined;
   /** Called when all work has ended, which may be after the client was answered. */
@@ -79,16 +81,21 @@ export function commit<T>(
   store: Store,
   keys: readonly string[],
   decide: (signal: AbortSignal) => Promise<Decision<T>>,
-  { changes = 0, signal, whenDone }: CommitOptions = {},
+  { changes = 0, answerTime = ANSWER_TIME, signal, whenDone }: CommitOptions = {},
 ): Promise<Committed<T>> {
   const queue = queues.get(store) ?? openKeyQueue();
   queues.set(store, queue);
-  const time = extendableTimeout(ANSWER_TIME + moreTime(Math.max(keys.length, changes)));
+  const time = extendableTimeout(answerTime + moreTime(Math.max(keys.length, changes)));
   const end = new AbortController();
-  const turn: Turn = { time, signal: signal === undefined ? end.signal : AbortSignal.any([signal, end.signal]) };
+  const turn: Turn = {
+    time,
+    answerTime,
+    signal: signal === undefined ? end.signal : AbortSignal.any([signal, end.signal]),
+  };
   // Each of the concurrent searches of a transaction adds a listener.
   setMaxListeners(0, turn.signal);
-  const work = queue.run(keys, QUEUE_TIME, () => commitInTurn(store, decide, turn));
+  const patience = answerTime === Infinity ? Infinity : QUEUE_TIME;
+  const work = queue.run(keys, patience, () => commitInTurn(store, decide, turn));
   if (whenDone !== undefined) work.then(whenDone, whenDone);
   return time.race(work, () => {
     const error = turn.isWriting === true ? unanswered() : undecided();
@@ -100,6 +107,7 @@ export function commit<T>(
 /** State of one commit, which its time limit needs. */
 interface Turn {
   readonly time: ExtendableTimeout;
+  readonly answerTime: number;
   readonly signal: AbortSignal;
   isWriting?: boolean;
 }
@@ -121,14 +129,14 @@ async function commitInTurn<T>(
   decide: (signal: AbortSignal) => Promise<Decision<T>>,
   turn: Turn,
 ): Promise<Committed<T>> {
-  const { signal, time } = turn;
+  const { signal, time, answerTime } = turn;
   for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
     checkAborted(signal);
     const { changes, preconditions = [], result } = await decide(signal);
     if (changes.length === 0) return { result, written: [] };
     // A single resource was checked when its change was composed.
     if (changes.length > 1) checkContained(countContained(changes));
-    time.atLeast(ANSWER_TIME + timeOf(changes));
+    time.atLeast(answerTime + timeOf(changes));
     checkAborted(signal);
     try {
       turn.isWriting = true;

@@ -1,5 +1,5 @@
 import type { Change, Store, StoredVersion } from '../../store/store.js';
-import { commit } from './commit.js';
+import { commit, type CommitOptions, type Decision } from './commit.js';
 
 /** Result of `writeCurrent`: the version before the change, and the new one if anything was written. */
 export interface Written {
@@ -18,11 +18,13 @@ export async function writeCurrent(
   type: string,
   id: string,
   decide: (current: StoredVersion | undefined) => Promise<Change | undefined> | Change | undefined,
+  options: Pick<CommitOptions, 'answerTime'> = {},
 ): Promise<Written> {
-  const { result, written } = await commit(store, [`${type}/${id}`], async () => {
+  const decideOnCurrent = async (): Promise<Decision<StoredVersion | undefined>> => {
     const before = await store.read(type, id);
     const change = await decide(before);
     return { changes: change === undefined ? [] : [change], result: before };
-  });
+  };
+  const { result, written } = await commit(store, [`${type}/${id}`], decideOnCurrent, options);
   return { before: result, after: written[0] };
 }

@@ -140,6 +140,7 @@ async function write(
   try {
     const { result, written } = await commit(services.store, keys, decide, {
       changes: writes.length,
+      answerTime: limits.answerTime,
       signal: bundle.signal,
       whenDone: () => leave?.(),
     });

@@ -7,7 +7,7 @@ import type { Decided, WritePlanner } from '../../core/write/write-plan.js';
 /** Makes an interaction of a write planner: plan, resolve the target, decide, write. Repeats the last three after a conflict. */
 export function runPlan(planner: WritePlanner): InteractionHandler {
   return async (call, services) => {
-    const { store } = services;
+    const { store, limits } = services;
     const plan = await planner(call, services);
     const view = storeView(store);
     let leave: (() => void) | undefined;
@@ -19,7 +19,10 @@ export function runPlan(planner: WritePlanner): InteractionHandler {
       return { changes: decided.changes, preconditions: writeTarget.preconditions, result: decided };
     };
     try {
-      const { result, written } = await commit(store, plan.keys, decide, { whenDone: () => leave?.() });
+      const { result, written } = await commit(store, plan.keys, decide, {
+        answerTime: limits.answerTime,
+        whenDone: () => leave?.(),
+      });
       if (written.length === 0) await plan.drop?.();
       return result.reply(written);
     } catch (error) {

@@ -1,0 +1,2 @@
+export function bundlesOf(root: string): URL;
+export function withBundledEntries(path: string, text: string): string;
