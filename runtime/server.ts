@@ -1,6 +1,7 @@
 import { statSync } from 'node:fs';
 import type { RequestListener } from 'node:http';
 
+import { docsFolder } from './assembly/docs-folder.js';
 import { isStaleBuild } from './assembly/stale-build.js';
 import { limitsOf, searchSettingsOf } from './config/limits.js';
 import { isMongoUrl } from './config/mongo-url.js';
@@ -249,7 +250,7 @@ export async function startServer(config: Config, log: Log): Promise<RunningServ
     );
     // Tokens say where they are good, which may depend on the port. No request comes before this is done.
     root = config['base-url'] ?? server.url;
-    late.app = createApp({ ...options, ownBase: root + FHIR_PATH, ...accessAt(root) });
+    late.app = createApp({ ...options, ownBase: root + FHIR_PATH, docsFolder: docsFolder(), ...accessAt(root) });
     const stopCollecting = collectWhenIdle();
     closers.push(sweepFromTimeToTime(core.store, log), () => Promise.resolve(stopCollecting()));
     return {

@@ -8,7 +8,7 @@ import type { AuthorizationParts } from './authorization.js';
 import { loggingVerifier } from './logging-verifier.js';
 
 /** What of an application depends on who may ask. */
-export type AccessOptions = Pick<AppOptions, 'gate' | 'auth' | 'authorization'>;
+export type AccessOptions = Pick<AppOptions, 'gate' | 'auth' | 'authorization' | 'tokenCommand'>;
 
 /**
  * Who may ask a server. With authorization its clients are registered meanwhile; without, nothing of it is loaded.
@@ -37,11 +37,10 @@ export async function prepareAccess(
   return (root) => {
     const { verifier, access, routes } = prepared(root);
     const cors = config['cors.origins'].length > 0;
+    const told = { tokenCommand: tokenCommand(config, Number(new URL(root).port || 80), 'everybody') };
     return {
-      gate: gates.createTokenGate({
-        ...{ verifier: loggingVerifier(verifier, log), access },
-        tokenCommand: tokenCommand(config, Number(new URL(root).port || 80)),
-      }),
+      ...told,
+      gate: gates.createTokenGate({ verifier: loggingVerifier(verifier, log), access, ...told }),
       auth: routes,
       authorization: { cors },
     };

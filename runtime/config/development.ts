@@ -30,13 +30,19 @@ export function developmentKeyFile(config: Pick<Config, 'store'>): string {
  * programs on this machine reach a server that has one, so every client may be told.
  *
  * @param port that the server listens on
+ * @param reader `everybody`: a path is left out, which may tell the name of the user
  */
-export function tokenCommand(config: DevelopmentConfig, port: number): string | undefined {
+export function tokenCommand(
+  config: DevelopmentConfig,
+  port: number,
+  reader: 'operator' | 'everybody',
+): string | undefined {
   if (config.auth === 'open' || whyNoDevelopmentClient(config) !== undefined) return undefined;
+  const isInitial = config.store === SETTINGS.store.initial;
   const options = [
     ['host', config.host, SETTINGS.host.initial],
     ['port', port, SETTINGS.port.initial],
-    ['store', config.store, SETTINGS.store.initial],
+    ['store', reader === 'operator' || isInitial ? config.store : '…', SETTINGS.store.initial],
   ] as const;
   const given = options.filter(([, value, initial]) => value !== initial);
   return ['npx kiln token', ...given.map(([name, value]) => `--${name} ${quoted(String(value))}`)].join(' ');
@@ -44,5 +50,5 @@ export function tokenCommand(config: DevelopmentConfig, port: number): string | 
 
 /** A word as a shell takes it. */
 function quoted(word: string): string {
-  return /^[\w:./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
+  return /^[\w:./…-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
 }

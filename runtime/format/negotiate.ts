@@ -1,4 +1,5 @@
 import { FhirError } from '../fhir/errors.js';
+import { HTML_TYPE } from './html.js';
 
 /** A form that resources are written in. https://hl7.org/fhir/R5/formats.html */
 export type FormatName = 'json' | 'xml';
@@ -9,8 +10,11 @@ export const JSON_TYPE = 'application/fhir+json';
 /** The media type of each format. */
 export const MEDIA_TYPES: Readonly<Record<FormatName, string>> = { json: JSON_TYPE, xml: 'application/fhir+xml' };
 
+/** What an answer is written as: a format, or a page for people. Nothing is read that is written so. */
+export type AnswerFormat = FormatName | 'html';
+
 /** Names for the formats: media types, their aliases, and the short forms of `_format`. */
-const FORMATS: Readonly<Record<string, FormatName>> = {
+const FORMATS: Readonly<Record<string, AnswerFormat>> = {
   'application/fhir+json': 'json',
   'application/json': 'json',
   'text/json': 'json',
@@ -21,11 +25,13 @@ const FORMATS: Readonly<Record<string, FormatName>> = {
   'text/xml': 'xml',
   'application/xml+fhir': 'xml',
   xml: 'xml',
+  'text/html': 'html',
+  html: 'html',
 };
 
 /** The form of an answer. */
 export interface Negotiated {
-  readonly format: FormatName;
+  readonly format: AnswerFormat;
   /** The whole header. A client that asks for a generic type (`application/json`) gets its name back. */
   readonly contentType: string;
 }
@@ -38,7 +44,7 @@ export interface MediaType {
 
 /** How much a client likes a format, and by which name. */
 interface Offer {
-  readonly format: FormatName;
+  readonly format: AnswerFormat;
   readonly name: string;
   readonly q: number;
   /** 2: the type itself was named, 1: `application/*`, 0: everything. */
@@ -47,7 +53,8 @@ interface Offer {
 }
 
 /**
- * The form of the answer. `_format` counts before `Accept`; among equals the one that was named first.
+ * The form of the answer. `_format` counts before `Accept`; among equals the one that was named first. A page is for who names
+ * HTML, as browsers do.
  * https://hl7.org/fhir/R5/http.html#parameters
  *
  * @param served formats that can be written, the favourite first
@@ -62,7 +69,8 @@ export function negotiate(
   if (wanted === undefined || wanted.trim() === '') return described(served[0] ?? 'json');
   const ranges = splitList(wanted).map(parseMediaType);
   let best: Offer | undefined;
-  for (const each of served) {
+  const offered: readonly AnswerFormat[] = wanted.includes('html') ? [...served, 'html'] : served;
+  for (const each of offered) {
     const offer = judge(each, ranges);
     if (offer === undefined || offer.q === 0) continue;
     const better =
@@ -81,11 +89,21 @@ export function negotiate(
   return described(best.format, format === undefined ? best : undefined);
 }
 
+/** Whether a client likes a page best, as browsers do that show one. */
+export function wantsPage(accept: string | undefined): boolean {
+  try {
+    return accept?.includes('html') === true && negotiate(accept, undefined, ['json', 'xml']).format === 'html';
+  } catch {
+    return false;
+  }
+}
+
 /** What the most exact of the ranges says on a format, as RFC 9110 has it. */
-function judge(format: FormatName, ranges: readonly MediaType[]): Offer | undefined {
+function judge(format: AnswerFormat, ranges: readonly MediaType[]): Offer | undefined {
   let best: Offer | undefined;
   for (const { name, parameters } of ranges) {
     const isNamed = FORMATS[name] === format && isServedVersion(parameters);
+    if (format === 'html' && !isNamed) continue;
     const exactness = isNamed
       ? 2
       : name === 'application/*' || name === 'text/*'
@@ -106,7 +124,8 @@ function position(ranges: readonly MediaType[], { name }: Offer): number {
   return ranges.findIndex((range) => range.name === name);
 }
 
-function described(format: FormatName, offer?: Offer): Negotiated {
+function described(format: AnswerFormat, offer?: Offer): Negotiated {
+  if (format === 'html') return { format, contentType: HTML_TYPE };
   const isGeneric = offer?.exactness === 2 && /^(application|text)\/(json|xml)$/.test(offer.name);
   const type = isGeneric ? offer.name : MEDIA_TYPES[format];
   const version = offer?.exactness === 2 && offer.versioned ? '; fhirVersion=5.0' : '';
@@ -149,7 +168,7 @@ export function bodyFormat(contentType: string | undefined, read: readonly Forma
     throw unsupported(`The request has no Content-Type; send ${types.join(' or ')}`, types);
   const { name } = parseMediaType(contentType);
   const format = name.includes('/') ? FORMATS[name] : undefined;
-  if (format === undefined || !read.includes(format)) {
+  if (format === undefined || format === 'html' || !read.includes(format)) {
     throw unsupported(`The server reads ${types.join(' or ')}, not ${quote(contentType)}`, types);
   }
   const why = whyUnread(contentType);

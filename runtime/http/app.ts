@@ -6,6 +6,7 @@ import { DEFAULT_LIMITS } from '../fhir/limits.js';
 import { FhirError } from '../fhir/errors.js';
 import { SILENT } from '../observe/log.js';
 import { createAuthHandler, type AuthRoutes } from './auth-routes.js';
+import { createLanding, type LandingFacts } from './landing.js';
 import { createFhirServer, peerAddress, type KilnOptions } from './kiln.js';
 import { requestId } from './request/request-id.js';
 import { PLAIN, sendError } from './response/respond.js';
@@ -24,11 +25,15 @@ export interface AppOptions extends KilnOptions {
   readonly corsOrigins?: readonly string[];
   /** What there is beside FHIR for authorization; absent: nothing. */
   readonly auth?: AuthRoutes;
+  /** The command that prints a token, where every client is on this machine. */
+  readonly tokenCommand?: string | undefined;
+  /** Folder of the reference pages; absent: they are not served. */
+  readonly docsFolder?: string | undefined;
 }
 
 /**
  * Everything that the server answers: FHIR under `/fhir`, which never passes through Express (it costs more than most
- * reads), and Express for the rest, where there is nothing yet, which it says as FHIR does.
+ * reads), and Express for the rest: the reference pages, and that there is nothing else, which it says as FHIR does.
  */
 export function createApp(options: AppOptions): RequestListener {
   const { proxies, corsOrigins = [] } = options;
@@ -36,11 +41,13 @@ export function createApp(options: AppOptions): RequestListener {
   const rest = createRest(options);
   const cors = createCors(corsOrigins);
   const auth = authOf(options);
+  const landing = createLanding(landingFacts(options), ['/', FHIR_PATH, `${FHIR_PATH}/`], options.log ?? SILENT);
   return (req, res) => {
     const url = takeAbsolute(req);
     if (proxies?.isPeer(req) === false) return refusePeer(req, res, options);
     if (cors(req, res, url)) return;
     if (auth !== undefined && !isData(url) && auth(req, res, url)) return;
+    if (landing(req, res, url)) return;
     if (isFhir(url)) {
       const path = url.slice(FHIR_PATH.length);
       void serveFhir(req, res, path.startsWith('/') ? path : `/${path}`, FHIR_PATH);
@@ -76,10 +83,30 @@ function isFhir(url: string): boolean {
   return next === '/' || next === '?' || next === '';
 }
 
-function createRest({ log }: KilnOptions): Express {
+/** Where the reference pages are, under the root of the server. */
+const DOCS_PATH = '/docs';
+
+function landingFacts({ ownBase = FHIR_PATH, docsFolder, gate, tokenCommand }: AppOptions): LandingFacts {
+  const root = ownBase.slice(0, -FHIR_PATH.length);
+  const docs = docsFolder === undefined ? undefined : `${root}${DOCS_PATH}/index.html`;
+  return { base: ownBase, docs, isGuarded: gate !== undefined, tokenCommand };
+}
+
+/** What the reference pages need: their style sheet. They have no scripts. */
+const DOCS_POLICY = "default-src 'none'; style-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+
+function createRest({ log, docsFolder }: AppOptions): Express {
   const app = express();
   app.disable('x-powered-by');
   app.disable('etag');
+  if (docsFolder !== undefined) {
+    const setHeaders = (res: ServerResponse): void => {
+      res.setHeader('Content-Security-Policy', DOCS_POLICY);
+      res.setHeader('X-Content-Type-Options', 'nosniff');
+    };
+    // A redirect would not know the path of the base URL.
+    app.use(DOCS_PATH, express.static(docsFolder, { redirect: false, setHeaders }));
+  }
   app.use((req, res) => {
     const error = new FhirError('unknown-path', `There is nothing here; FHIR is served under ${FHIR_PATH}`);
     void sendError(res, error, { ...PLAIN, pretty: false, requestId: requestId(req) });

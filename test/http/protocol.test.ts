@@ -124,8 +124,9 @@ describe('formats (http.html#mime-type)', () => {
     ['application/fhir+json; fhirVersion=5.0', 200],
     ['application/fhir+json; fhirVersion=4.0', 406],
     ['application/fhir+xml', 406],
-    ['text/html', 406],
-    ['application/fhir+json;q=0, text/html', 406],
+    ['text/html', 200],
+    ['application/fhir+json;q=0, text/html', 200],
+    ['image/png', 406],
     ['application/fhir+json;q=0, */*', 406],
     ['*/*, application/*;q=0', 406],
   ])('Accept %j: %i', async (accept, status) => {

@@ -35,7 +35,10 @@ describe('kiln serve with authorization, from the first start on', TIMES, () => 
       const told = `npx kiln token --port ${port} --store ${where[1]}`;
       expect(server.output.out).toContain(`(for a token: ${told})`);
       const refused = await fetch(`${base}/Patient/ada`);
-      expect([refused.status, await refused.text()]).toEqual([401, expect.stringContaining(`; for one: ${told}`)]);
+      expect([refused.status, await refused.text()]).toEqual([
+        401,
+        expect.stringContaining(`; for one: npx kiln token --port ${port} --store …`),
+      ]);
       expect(refused.headers.get('www-authenticate')).toBe('Bearer realm="fhir"');
       const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/fhir+json' };
       const body = JSON.stringify({ resourceType: 'Patient', id: 'ada' });

@@ -5,13 +5,17 @@ import { decodeUtf8 } from '../../format/utf8.js';
 import { writeJsonBundle } from '../../format/write-bundle.js';
 import { writeJson } from '../../format/write-json.js';
 
-/** Reads and writes one format. */
-export interface Codec {
-  /** @throws FhirError for what is no resource of that format */
-  read(bytes: Buffer): JsonValue | Promise<JsonValue>;
+/** Writes answers of one form. */
+export interface Writer {
   write(resource: Resource | JsonObject, pretty: boolean): string | Promise<string>;
   /** A Bundle that is given without its entries, which come one by one. Absent: it is written as any other resource. */
   writeBundle?(bundle: JsonObject, entries: Iterable<JsonObject>, pretty: boolean): Promise<Iterable<string>>;
+}
+
+/** Reads and writes one format. */
+export interface Codec extends Writer {
+  /** @throws FhirError for what is no resource of that format */
+  read(bytes: Buffer): JsonValue | Promise<JsonValue>;
 }
 
 /** The formats that a server has; the first is the one for clients that do not care. */

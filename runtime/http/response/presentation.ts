@@ -1,3 +1,4 @@
+import { PAGE_HEADERS } from '../../format/html.js';
 import type { Negotiated } from '../../format/negotiate.js';
 
 /** How an answer is to look. */
@@ -12,6 +13,12 @@ export interface Presentation extends Negotiated {
 /** The headers that every answer begins with. */
 export function headOf({ requestId, isPersonal = false }: Presentation): string[] {
   return isPersonal ? ['X-Request-Id', requestId, 'Cache-Control', 'no-store'] : ['X-Request-Id', requestId];
+}
+
+/** The headers that say what the body is, and that browsers must not take it for anything else. */
+export function typeOf({ contentType, format }: Negotiated): readonly string[] {
+  const type = ['Content-Type', contentType, 'X-Content-Type-Options', 'nosniff'];
+  return format === 'html' ? [...type, ...PAGE_HEADERS] : type;
 }
 
 /** What an answer depends on beside who asks. */

@@ -9,8 +9,9 @@ import { JSON_TYPE, type Negotiated } from '../../format/negotiate.js';
 import { readJson } from '../../format/read-json.js';
 import { writeJson } from '../../format/write-json.js';
 import { joinBundle, type Reply } from '../../core/call.js';
-import type { Codecs } from './codecs.js';
-import { headOf, varyOf, type Presentation } from './presentation.js';
+import type { Codecs, Writer } from './codecs.js';
+import { HTML_WRITER } from './html-writer.js';
+import { headOf, typeOf, varyOf, type Presentation } from './presentation.js';
 import { sendBody } from './send-body.js';
 import { sendBundle } from './send-bundle.js';
 import { joinAround, sendAround, sendContent } from './send-content.js';
@@ -50,11 +51,11 @@ export async function sendReply(
     return sendContent(req, res, reply, reply.content, look, headers);
   }
   if (reply.content !== undefined && look.format === 'json' && !look.pretty) {
-    headers.push('Content-Type', look.contentType, 'X-Content-Type-Options', 'nosniff');
+    headers.push(...typeOf(look));
     headers.push('Vary', varyOf(look, 'Accept'));
     return sendAround(req, res, reply, reply.content, headers);
   }
-  const writeBundle = writing.codecs.get(look.format)?.writeBundle;
+  const writeBundle = writerOf(look, writing.codecs)?.writeBundle;
   if (reply.bundle !== undefined && writeBundle !== undefined) {
     return sendBundle(req, res, reply.status, reply.bundle, look, writeBundle, headers);
   }
@@ -75,9 +76,13 @@ async function writeText(reply: Reply, look: Presentation, writing: Writing): Pr
   const json = reply.content === undefined ? jsonOf(reply) : await joinContent(reply, writing.resourceLimit);
   const resource = json === undefined ? reply.resource : (readJson(json) as Resource);
   if (resource === undefined) return undefined;
-  const codec = writing.codecs.get(look.format);
-  if (codec === undefined) throw new Error(`no codec for ${look.format}`);
-  return codec.write(resource, look.pretty);
+  const writer = writerOf(look, writing.codecs);
+  if (writer === undefined) throw new Error(`no codec for ${look.format}`);
+  return writer.write(resource, look.pretty);
+}
+
+function writerOf({ format }: Presentation, codecs: Codecs): Writer | undefined {
+  return format === 'html' ? HTML_WRITER : codecs.get(format);
 }
 
 function jsonOf({ json, bundle }: Reply): string | undefined {
@@ -101,7 +106,7 @@ function sendText(
   look: Presentation,
   headers: string[],
 ): void | Promise<void> {
-  headers.push('Content-Type', look.contentType, 'X-Content-Type-Options', 'nosniff');
+  headers.push(...typeOf(look));
   headers.push('Vary', varyOf(look, 'Accept, Accept-Encoding'));
   const accepted = req.headers['accept-encoding'];
   const encoding = accepted === undefined || text.length < COMPRESS_FROM ? undefined : chooseEncoding(accepted);
@@ -134,20 +139,23 @@ function keep(reply: Reply, form: string, bytes: Buffer): void {
   written.set(reply, forms);
 }
 
-/** Sends an expected failure as an OperationOutcome, unless the client has gone or an answer has begun. */
+/**
+ * Sends an expected failure as an OperationOutcome, unless the client has gone or an answer has begun. It is always in a format of
+ * FHIR: who asked for a page gets indented JSON, which browsers show as well. authorization.md §4.2
+ */
 export async function sendError(
   res: ServerResponse,
   error: FhirError,
-  look: Presentation,
+  wanted: Presentation,
   codecs?: Codecs,
 ): Promise<void> {
   if (res.headersSent || res.destroyed) return;
   const outcome = errorOutcome(error);
-  const codec = look.format === 'json' ? undefined : codecs?.get(look.format);
-  const text = codec === undefined ? writeJson(outcome, look.pretty ? 2 : 0) : await codec.write(outcome, look.pretty);
-  const headers = [...Object.entries(error.headers).flat(), ...headOf(look)];
-  const contentType = codec === undefined && look.format !== 'json' ? PLAIN.contentType : look.contentType;
-  headers.push('Content-Type', contentType, 'X-Content-Type-Options', 'nosniff');
+  const codec = wanted.format === 'html' || wanted.format === 'json' ? undefined : codecs?.get(wanted.format);
+  const isPretty = wanted.pretty || wanted.format === 'html';
+  const look = codec === undefined && wanted.format !== 'json' ? { ...wanted, ...PLAIN } : wanted;
+  const text = codec === undefined ? writeJson(outcome, isPretty ? 2 : 0) : await codec.write(outcome, isPretty);
+  const headers = [...Object.entries(error.headers).flat(), ...headOf(look), ...typeOf(look)];
   headers.push('Vary', varyOf(look, 'Accept, Accept-Encoding'));
   headers.push('Content-Length', String(Buffer.byteLength(text)));
   res.writeHead(error.status, headers).end(text);

@@ -7,8 +7,8 @@ import type { JsonObject } from '../../fhir/resource.js';
 import { chooseEncoding, openCompressor } from '../../format/compress.js';
 import { readJson } from '../../format/read-json.js';
 import type { ReplyBundle } from '../../core/call.js';
-import type { Codec } from './codecs.js';
-import { varyOf, type Presentation } from './presentation.js';
+import type { Writer } from './codecs.js';
+import { typeOf, varyOf, type Presentation } from './presentation.js';
 
 /** Characters that are handed on at a time. */
 const PIECE = 64 * 1024;
@@ -32,7 +32,7 @@ export async function sendBundle(
   write: BundleWriter,
   headers: string[],
 ): Promise<void> {
-  headers.push('Content-Type', look.contentType, 'X-Content-Type-Options', 'nosniff');
+  headers.push(...typeOf(look));
   headers.push('Vary', varyOf(look, 'Accept, Accept-Encoding'));
   const encoding = chooseEncoding(req.headers['accept-encoding'] ?? '');
   const isPlain = look.format === 'json' && !look.pretty;
@@ -67,7 +67,7 @@ function* jsonTexts({ head, entries, tail }: ReplyBundle): Generator<string> {
 }
 
 /** Writes a Bundle in another form than the text that is there. */
-export type BundleWriter = NonNullable<Codec['writeBundle']>;
+export type BundleWriter = NonNullable<Writer['writeBundle']>;
 
 /** Each entry is read, and written again. */
 async function writtenTexts({ head, entries, tail }: ReplyBundle, write: BundleWriter, pretty: boolean) {
