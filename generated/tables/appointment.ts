@@ -249,7 +249,15 @@ export const search: SearchTable = {
       paths: [
         {
           text: '(start | requestedPeriod.start).first()',
-          steps: [{ union: [[{ get: 'start' }], [{ get: 'requestedPeriod' }, { get: 'start' }]] }, { index: 0 }],
+          steps: [
+            {
+              union: [
+                [{ choose: { start: 'instant' } }],
+                [{ get: 'requestedPeriod' }, { choose: { start: 'dateTime' } }],
+              ],
+            },
+            { index: 0 },
+          ],
           types: ['instant', 'dateTime'],
         },
       ],

@@ -10,7 +10,7 @@ import { WORDS } from './text/segment.js';
  * To be raised with every change of the code that makes other index entries of the same rows: a correction of a
  * converter, of folding, of units.
  */
-export const EXTRACTION = 6;
+export const EXTRACTION = 7;
 
 /** By what the index entries of a store were made. */
 export interface IndexRecord {

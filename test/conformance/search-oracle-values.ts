@@ -184,13 +184,20 @@ function dates(value: Any, type: string): Item[] {
     if (start === undefined && end === undefined) return;
     const low = start === undefined ? -Infinity : spanOfDate(start)?.low;
     const high = end === undefined ? Infinity : spanOfDate(end)?.high;
-    if (low !== undefined && high !== undefined && low <= high) spans.push({ low, high });
+    if (low === undefined || high === undefined) return;
+    if (low <= high) spans.push({ low, high });
+    // The time between the two, whichever way round they stand.
+    else spans.push({ low: spanOfDate(end)!.low, high: spanOfDate(start)!.high });
   };
   if (type === 'Period') period(value);
   else if (type === 'Timing') {
     for (const event of many(value.event)) spans.push(...many(spanOfDate(event)));
     if (value.repeat?.boundsPeriod !== undefined) period(value.repeat.boundsPeriod);
-  } else if (typeof value === 'string') spans.push(...many(spanOfDate(value)));
+  } else if (typeof value === 'string') {
+    const span = spanOfDate(value);
+    // An instant has no width.
+    if (span !== undefined) spans.push(type === 'instant' ? { low: span.low, high: span.low } : span);
+  }
   if (spans.length === 0) return [];
   // Of a Timing only the outer limits matter.
   return [
@@ -217,8 +224,8 @@ function quantities(value: Any, type: string): QuantityItem[] {
     if (low === undefined && high === undefined) return [];
     const isOne = low === undefined || high === undefined || JSON.stringify([value.low.system, units(value.low).code]) === JSON.stringify([value.high.system, units(value.high).code]); // prettier-ignore
     if (!isOne) return [...quantities(value.low, 'Quantity'), ...quantities(value.high, 'Quantity')];
-    if (low > high) return [];
-    return [{ is: 'quantity', low: low ?? -Infinity, high: high ?? Infinity, ...units(value.low ?? value.high) }];
+    const ends = low > high ? { low: high, high: low } : { low: low ?? -Infinity, high: high ?? Infinity };
+    return [{ is: 'quantity', ...ends, ...units(value.low ?? value.high) }];
   }
   if (type === 'SampledData') {
     const points = String(value.data ?? '')

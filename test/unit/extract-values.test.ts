@@ -261,7 +261,7 @@ describe('quantity (https://hl7.org/fhir/R5/search.html#quantity)', () => {
     ['Range', { low: { value: 1, ...mg }, high: { value: 2, ...mg } }, [inMg({ value: 1, low: 1, high: 2 })]],
     ['Range', { low: { value: 1, ...mg } }, [inMg({ value: 1, low: 1 })]],
     ['Range', { high: { value: 2, ...mg } }, [inMg({ value: 2, high: 2 })]],
-    ['Range', { low: { value: 2, ...mg }, high: { value: 1, ...mg } }, []],
+    ['Range', { low: { value: 2, ...mg }, high: { value: 1, ...mg } }, [inMg({ value: 1, low: 1, high: 2 })]],
     [
       'Range',
       { low: { value: 1, code: 'g' }, high: { value: 2, code: 'kg' } },

@@ -74,17 +74,16 @@ class Compiler {
       case 'call':
         return this.call(expression, start);
       case 'union': {
-        const ways = expression.of.map((way) => this.path(way, start));
+        const found = expression.of.map((way) => this.path(way, start));
+        const types = [...new Set(found.flatMap((way) => way.types))];
+        const ways = types.length > 1 ? found.map(tellType) : found;
         const steps = new Map(
           ways.map((way): [string, readonly PathStep[]] => {
             const onward = way.steps.slice(start.steps.length);
             return [JSON.stringify(onward), onward];
           }),
         );
-        return {
-          steps: [...start.steps, { union: [...steps.values()] }],
-          types: [...new Set(ways.flatMap((way) => way.types))],
-        };
+        return { steps: [...start.steps, { union: [...steps.values()] }], types };
       }
       default:
     }
@@ -207,6 +206,14 @@ function isResolve(expression: Expression): boolean {
 /** A step that changes neither the types nor the element. */
 function then(path: CompiledPath, step: PathStep): CompiledPath {
   return { steps: [...path.steps, step], types: path.types };
+}
+
+/** The same path, whose last step tells the type: a union of an instant and a dateTime has values that look alike. */
+function tellType(path: CompiledPath): CompiledPath {
+  const last = path.steps.at(-1);
+  const [type, ...others] = path.types;
+  if (last === undefined || !('get' in last) || type === undefined || others.length > 0) return path;
+  return { ...path, steps: [...path.steps.slice(0, -1), { choose: { [last.get]: type } }] };
 }
 
 /** The step to an element in the given forms: one is a plain child. */

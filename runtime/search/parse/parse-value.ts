@@ -4,6 +4,7 @@ import { readReference } from '../../path/reference-text.js';
 import { dateInterval } from '../values/date-interval.js';
 import { foldString } from '../values/fold.js';
 import { canonicalUnit, toCanonical } from '../values/ucum/canonical.js';
+import { toFinite } from '../values/next-double.js';
 import { UCUM } from '../values/quantity.js';
 import type { Zone } from '../values/zone.js';
 import { asciiLower } from '../query/ascii-lower.js';
@@ -205,19 +206,25 @@ function quantityTests(text: string): readonly ValueTest[] {
   if (parts.length === 2 || parts.length > 3) throw new ValueError('is a number, number|system|code or number||unit');
   const { prefix, rest } = splitPrefix(first);
   const number = precise(rest);
+  const inUnit = (): readonly ValueTest[] => {
+    const units = { ...(system !== '' && { system }), ...(unit !== '' && { unit }) };
+    return numberEnds(prefix, number).map((ends) => ({ is: 'quantity' as const, ...units, ...ends }));
+  };
   const canonical = system === UCUM && unit !== '' ? canonicalUnit(unit) : undefined;
   if (canonical !== undefined) {
-    const convert = (value: number): number => toCanonical(value, canonical);
+    const convert = (value: number): number => toFinite(toCanonical(value, canonical));
     const converted = { value: convert(number.value), low: convert(number.low), high: convert(number.high) };
     // A tenth of a temperature depends on its scale, so it is converted when all is reckoned.
     const ends =
       prefix === 'ap'
         ? numberEnds(prefix, number).map((each) => mapEnds(each, convert))
         : numberEnds(prefix, aroundValue(converted));
-    return ends.map((each) => ({ is: 'quantity' as const, canonical: canonical.unit, ...each }));
+    const tests = ends.map((each) => ({ is: 'quantity' as const, canonical: canonical.unit, ...each }));
+    // Beyond the doubles canonical values are all alike; values in the same unit are not.
+    const isBeyond = Math.abs(converted.value) === Number.MAX_VALUE || (converted.value === 0 && number.value !== 0);
+    return isBeyond ? [...tests, ...inUnit()] : tests;
   }
-  const units = { ...(system !== '' && { system }), ...(unit !== '' && { unit }) };
-  return numberEnds(prefix, number).map((ends) => ({ is: 'quantity' as const, ...units, ...ends }));
+  return inUnit();
 }
 
 /**

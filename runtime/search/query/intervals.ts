@@ -1,4 +1,4 @@
-import { nextAbove } from '../values/next-double.js';
+import { nextAbove, toFinite } from '../values/next-double.js';
 import type { Interval, Ends } from './query.js';
 
 /** Prefixes of dates, numbers and quantities. https://hl7.org/fhir/R5/search.html#prefix */
@@ -66,11 +66,11 @@ export interface Precise {
   readonly high: number;
 }
 
-const NUMBER = /^([+-]?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d{1,3}))?$/;
+const NUMBER = /^([+-]?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d{1,9}))?$/;
 
 /**
  * Reads a number as its digits tell: `100` is all from 99.5 up to 100.5, `100.00` from 99.995, `1e2` from 50 up to 150.
- * Undefined for text that is none. https://hl7.org/fhir/R5/search.html#number
+ * What exceeds a double counts as the greatest one. Undefined for text that is none. https://hl7.org/fhir/R5/search.html#number
  */
 export function readPrecise(text: string): Precise | undefined {
   const match = NUMBER.exec(text);
@@ -79,9 +79,8 @@ export function readPrecise(text: string): Precise | undefined {
   const digits = BigInt(`${whole}${decimals}`) * (sign === '-' ? -1n : 1n);
   const scale = Number(exponent) - decimals.length - 1;
   // From text, so that each bound is the double nearest to it, as the values of entries are.
-  const at = (tenths: bigint): number => Number(`${tenths}e${scale}`);
-  const value = Number(text);
-  if (!Number.isFinite(value)) return undefined;
+  const at = (tenths: bigint): number => toFinite(Number(`${tenths}e${scale}`));
+  const value = toFinite(Number(text));
   return aroundValue({ value, low: at(digits * 10n - 5n), high: at(digits * 10n + 5n) });
 }
 

@@ -14,3 +14,8 @@ export function nextAbove(value: number): number {
 export function nextBelow(value: number): number {
   return -nextAbove(-value);
 }
+
+/** The double within the finite ones that is nearest to a value: what lies beyond them is compared as the greatest one. */
+export function toFinite(value: number): number {
+  return Math.max(-Number.MAX_VALUE, Math.min(value, Number.MAX_VALUE));
+}

@@ -2,7 +2,7 @@ import type { IndexEntry, QuantityEntry } from '../entry.js';
 import type { Converters } from './converter.js';
 import { numberOf, objectOf, textOf } from './json.js';
 import { canonicalUnit, toCanonical } from './ucum/canonical.js';
-import { nextAbove, nextBelow } from './next-double.js';
+import { nextAbove, nextBelow, toFinite } from './next-double.js';
 import { sampledSpan } from './sampled-data.js';
 
 /** What currencies are codes of. https://hl7.org/fhir/R5/datatypes.html#Money */
@@ -14,7 +14,7 @@ export const UCUM = 'http://unitsofmeasure.org';
 /**
  * Entries of quantity parameters. https://hl7.org/fhir/R5/search.html#quantity
  *
- * A Range is one interval; with ends in different units, the two ends. A comparator in the value makes it an
+ * A Range is one interval, also where its low end is above the high one; with ends in different units, the two ends. A comparator in the value makes it an
  * interval open at one side, without the value itself for `<` and `>` (`ad` does not). SampledData is the interval between its lowest and highest point, as
  * the descriptions of its parameters ask.
  */
@@ -90,10 +90,11 @@ function push(out: IndexEntry[], entry: QuantityEntry, endsOf?: (point: number) 
     return;
   }
   const { low, high } = entry;
-  const value = toCanonical(entry.value, unit);
+  const convert = (point: number): number => toFinite(toCanonical(point, unit));
+  const value = convert(entry.value);
   const ends = endsOf?.(value) ?? {
-    ...(low !== undefined && { low: toCanonical(low, unit) }),
-    ...(high !== undefined && { high: toCanonical(high, unit) }),
+    ...(low !== undefined && { low: convert(low) }),
+    ...(high !== undefined && { high: convert(high) }),
   };
   out.push({ ...entry, canonical: { unit: unit.unit, value, ...ends } });
 }
@@ -120,25 +121,21 @@ function pushRange(out: IndexEntry[], param: string, value: unknown): void {
   const highEnd = objectOf(range?.['high']);
   const low = numberOf(lowEnd?.['value']);
   const high = numberOf(highEnd?.['value']);
-  const point = low ?? high;
-  if (point === undefined) return;
   const unit = unitOf(low === undefined ? highEnd : lowEnd);
   if (low !== undefined && high !== undefined) {
     if (!sameUnit(unit, unitOf(highEnd))) {
       pushQuantity(out, param, lowEnd);
       pushQuantity(out, param, highEnd);
-      return;
+    } else {
+      const [least, most] = [Math.min(low, high), Math.max(low, high)];
+      push(out, { kind: 'quantity', param, value: least, low: least, high: most, ...unit });
     }
-    if (low > high) return;
+    return;
   }
-  push(out, {
-    kind: 'quantity',
-    param,
-    value: point,
-    ...(low !== undefined && { low }),
-    ...(high !== undefined && { high }),
-    ...unit,
-  });
+  const point = low ?? high;
+  if (point === undefined) return;
+  const end = low === undefined ? { high: point } : { low: point };
+  push(out, { kind: 'quantity', param, value: point, ...end, ...unit });
 }
 
 function sameUnit(a: Unit, b: Unit): boolean {

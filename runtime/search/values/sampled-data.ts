@@ -1,3 +1,4 @@
+import { toFinite } from './next-double.js';
 import { numberOf, objectOf, textOf } from './json.js';
 
 /** Lowest and highest of the values that were measured, in the unit of the origin. */
@@ -8,7 +9,7 @@ export interface Span {
 
 /**
  * The bounds of the values in a SampledData: each point times `factor` plus `origin`; `L` and `U` stand for the
- * limits of detection, `E` and codes for nothing. Undefined where no point is a number.
+ * limits of detection, `E` and codes for nothing; what exceeds a double counts as the greatest one. Undefined where no point is a number.
  * https://hl7.org/fhir/R5/datatypes.html#SampledData
  */
 export function sampledSpan(value: unknown): Span | undefined {
@@ -26,7 +27,8 @@ export function sampledSpan(value: unknown): Span | undefined {
   for (const [word] of data.matchAll(/\S+/g)) {
     const point = POINT.test(word) ? Number(word) : limits[word];
     if (point === undefined) continue;
-    const measured = origin + point * factor;
+    const measured = toFinite(origin + point * factor);
+    if (Number.isNaN(measured)) continue;
     low = Math.min(low, measured);
     high = Math.max(high, measured);
   }

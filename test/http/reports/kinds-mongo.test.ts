@@ -3,6 +3,7 @@ import { afterAll } from 'vitest';
 import { openStore } from '../../contract/open-store.js';
 import { describeOnMongod, mongodUrl, newDatabase } from '../../mongod/for-tests.js';
 import { reportedKinds } from './kinds.js';
+import { reportedValues } from './values.js';
 import { versionSpecificReferences } from './version-specific.js';
 
 const store = mongodUrl() === undefined ? undefined : await openStore(newDatabase());
@@ -11,5 +12,6 @@ describeOnMongod('reported kinds of fault on MongoDB', () => {
   if (store === undefined) return;
   afterAll(() => store.close());
   reportedKinds(store);
+  reportedValues(store);
   versionSpecificReferences(store);
 });

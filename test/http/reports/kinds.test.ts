@@ -2,6 +2,7 @@ import { afterAll, describe } from 'vitest';
 
 import { openStore } from '../../contract/open-store.js';
 import { reportedKinds } from './kinds.js';
+import { reportedValues } from './values.js';
 import { versionSpecificReferences } from './version-specific.js';
 
 const sqlite = await openStore('sqlite::memory:');
@@ -9,5 +10,6 @@ afterAll(() => sqlite.close());
 
 describe('reported kinds of fault on SQLite', () => {
   reportedKinds(sqlite);
+  reportedValues(sqlite);
   versionSpecificReferences(sqlite);
 });
