@@ -7,6 +7,7 @@ import { ALL_SETTINGS, LATER, optionOf, variableOf } from '../config/settings.js
 import { addAuthCommands } from './auth-commands.js';
 import type { CopyFlags } from './copy.js';
 import type { GenerateOptions } from './development.js';
+import type { HfqlFlags } from './hfql.js';
 import type { LoadFlags } from './load/load-options.js';
 import type { ReindexFlags } from './reindex.js';
 import { EXIT, messageOf, printable, type Terminal } from './terminal.js';
@@ -116,6 +117,24 @@ export async function runProgram(args: readonly string[], terminal: Terminal): P
     .action(async (search: string, options: object) => {
       const { runExplainSearch } = await import('./explain-search.js');
       await run(runExplainSearch(search, flagsOf(options), terminal));
+    });
+
+  withSettings(program.command('hfql'), EXPLAIN_SETTINGS)
+    .description('run an HFQL statement on a store or a server, and print a table')
+    .argument('<statement>', "'select id, name[0].family from Patient where gender = ''male'' limit 10'")
+    .option('--csv <FILE>', 'write the rows to a file, as CSV')
+    .option('--explain', 'print how the statement would be run instead')
+    .option('--url <URL>', 'FHIR base of a server to ask, instead of a store (also KILN_URL)')
+    .option('--token <TOKEN>', 'bearer token for that server (also KILN_TOKEN)')
+    .action(async (statement: string, { csv, explain, url, token, ...settings }: HfqlFlags) => {
+      const { runHfql } = await import('./hfql.js');
+      const options = {
+        ...(csv !== undefined && { csv }),
+        ...(explain !== undefined && { explain }),
+        ...(url !== undefined && { url }),
+        ...(token !== undefined && { token }),
+      };
+      await run(runHfql(statement, options, flagsOf(settings), terminal));
     });
 
   withSettings(

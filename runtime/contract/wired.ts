@@ -35,6 +35,7 @@ export const WIRED_OPERATIONS = [
   'diff',
   'expunge',
   'get-resource-counts',
+  'hfql-execute',
 ] as const;
 
 /** `OperationRow.id` of an operation that has a handler. */

@@ -7,6 +7,7 @@ import { diff } from './diff.js';
 import { document } from './document.js';
 import { docref } from './docref.js';
 import { getResourceCounts } from './get-resource-counts.js';
+import { hfqlExecute } from './hfql-execute.js';
 import { graph } from './graph.js';
 import { lastn } from './lastn.js';
 import { everything } from './everything/everything.js';
@@ -56,6 +57,7 @@ const HANDLERS: Readonly<Record<WiredOperation, InteractionHandler>> = {
   diff,
   expunge,
   'get-resource-counts': getResourceCounts,
+  'hfql-execute': hfqlExecute,
 };
 
 /**

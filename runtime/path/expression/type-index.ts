@@ -1,7 +1,7 @@
 import type { BindingRow, ElementRow, PrimitiveRow, TypeRow } from '../../contract/index.js';
 
 /** An element, as far as expressions go. */
-export interface IndexedElement extends Pick<ElementRow, 'name' | 'types' | 'choice'> {
+export interface IndexedElement extends Pick<ElementRow, 'name' | 'types' | 'choice' | 'max'> {
   /** FHIRPath of its definition, where it is known. */
   readonly path?: string;
   readonly binding?: BindingRow;

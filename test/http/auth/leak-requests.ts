@@ -44,6 +44,10 @@ const HISTORY: readonly (readonly [name: string, values: readonly string[]])[] =
   ['_summary', ['count', 'true']],
 ];
 
+const EMPTY = '{"resourceType":"Parameters"}';
+const STATEMENT_HEADS = ['select id, count(*)', 'select id'];
+const STATEMENT_TESTS = ['id.exists()', "language = 'en'", 'meta.lastUpdated > @2020-01-01', 'extension.empty()'];
+
 /** Makes requests to all routes that there are, with all parameters that there are. */
 export function requestMaker(policy: Policy, random: Random, value: Values): () => LeakRequest {
   const { pick, chance } = random;
@@ -131,8 +135,20 @@ export function requestMaker(policy: Policy, random: Random, value: Values): () 
       case 'conditional-delete':
         return to(criteria(type ?? 'Patient'));
       default:
-        return to('', method === 'POST' ? { body: '{"resourceType":"Parameters"}' } : {});
+        return to('', method === 'POST' ? { body: base === '/$hfql-execute' ? statement() : EMPTY } : {});
     }
+  };
+  /** A statement that counts, sorts, and asks by conditions. The search behind a walk has an id that is random: groups have none. */
+  const statement = (): string => {
+    const type = pick(known);
+    const [name, found] = ['_id', pick(idsOfType(type))];
+    const where = chance(0.5) ? `id in search_match('${name}', '${found}')` : pick(STATEMENT_TESTS);
+    const query = `${pick(STATEMENT_HEADS)} from ${type} where ${where}${pick([' order by id', ' group by id order by id'])}`;
+    const parameter = [
+      { name: 'action', valueCode: 'search' },
+      { name: 'query', valueString: query },
+    ];
+    return JSON.stringify({ resourceType: 'Parameters', parameter });
   };
   const some = (): LeakRequest => {
     const interaction = pick(wheel);

@@ -35,6 +35,13 @@ export interface MatrixRow {
 
 const PATCH = { 'content-type': 'application/json-patch+json' };
 const LABEL = { resourceType: 'Parameters', parameter: [{ name: 'meta', valueMeta: { tag: [{ code: 'matrix' }] } }] };
+const HFQL = {
+  resourceType: 'Parameters',
+  parameter: [
+    { name: 'action', valueCode: 'search' },
+    { name: 'query', valueString: 'select id, status from Observation' },
+  ],
+};
 const NOTE = [{ op: 'add', path: '/note', value: [{ text: 'more' }] }];
 
 /** All interactions that there are, in all their forms. */
@@ -98,6 +105,7 @@ export function matrixFor({ id, value, category }: Target): readonly MatrixRow[]
     }),
     row('operation', '$meta of all', 'GET', '/$meta', { needs: { '*': 's' }, done: 200, outside: 200 }),
     row('operation', '$get-resource-counts', 'GET', '/$get-resource-counts', { needs: { '*': 's' }, done: 200, outside: 200 }), // prettier-ignore
+    row('operation', '$hfql-execute', 'POST', '/$hfql-execute', { body: HFQL, needs: O('s'), done: 200, outside: 200 }),
     row('create', 'create', 'POST', '/Observation', { body: anew, needs: O('c'), done: 201, outside: 403 }),
     row('create', 'conditional create', 'POST', '/Observation', { body: anew, headers: { 'if-none-exist': by2 }, needs: O('cs'), done: 201, outside: 403 }), // prettier-ignore
     row('update', 'update', 'PUT', at, { body: inside, needs: O('u'), done: 200, outside: 404 }),

@@ -7,6 +7,7 @@ import { everything } from './everything.js';
 import { expunge } from './expunge.js';
 import { graphs } from './graphs.js';
 import { operations } from './meta.js';
+import { hfql } from './hfql.js';
 import { observations } from './observations.js';
 import { patients } from './patients.js';
 import { terminology } from './terminology.js';
@@ -23,5 +24,6 @@ export const SUITES: Readonly<Record<string, (store: Store) => void>> = {
   claims,
   terminology,
   expunge,
+  hfql,
   'changes of meta': amendMeta,
 };

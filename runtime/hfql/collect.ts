@@ -1,0 +1,120 @@
+import type { CompiledStatement } from './compile-statement.js';
+import { fieldsOf, rowOf } from './compile-statement.js';
+import { fieldText } from './csv.js';
+import type { Matches } from './matches.js';
+import { StatementError, type ColumnType } from './statement.js';
+
+/** Rows or groups that are held in memory to be sorted or counted. */
+const MOST = 10_000;
+
+/** Resources that are read at a time. */
+const BATCH = 500;
+
+/** The numbers that these types are sorted by. */
+const NUMERIC: ReadonlySet<ColumnType> = new Set(['DECIMAL', 'INTEGER', 'LONGINT']);
+
+/**
+ * All rows of a statement that groups or sorts: it needs to see all resources before it can give the first.
+ *
+ * @throws StatementError where these are too many
+ */
+export async function collectRows(
+  compiled: CompiledStatement,
+  matches: Matches,
+): Promise<readonly (readonly string[])[]> {
+  const rows = compiled.isGrouped ? await groupedRows(compiled, matches) : await plainRows(compiled, matches);
+  const { order, statement } = compiled;
+  if (order.length === 0) return rows;
+  const numeric = statement.select.map(({ dataType }) => NUMERIC.has(dataType));
+  return [...rows].sort((a, b) => {
+    for (const { column, ascending } of order) {
+      const compared = compare(a[column] ?? '', b[column] ?? '', numeric[column] === true);
+      if (compared !== 0) return ascending ? compared : -compared;
+    }
+    return 0;
+  });
+}
+
+/** Absent values come first. */
+function compare(a: string, b: string, isNumeric: boolean): number {
+  if (a === b) return 0;
+  if (a === '' || b === '') return a === '' ? -1 : 1;
+  if (isNumeric) return Number(a) - Number(b);
+  return a < b ? -1 : 1;
+}
+
+async function plainRows(compiled: CompiledStatement, matches: Matches): Promise<string[][]> {
+  const rows: string[][] = [];
+  for await (const row of resourcesOf(compiled, matches)) {
+    rows.push(fieldsOf(compiled, row));
+    if (rows.length > MOST) {
+      throw new StatementError(`ORDER BY sorts ${MOST} rows at most, and there are more; add conditions`);
+    }
+  }
+  return rows;
+}
+
+async function* resourcesOf(compiled: CompiledStatement, matches: Matches) {
+  for (let after: string | undefined; ;) {
+    const { resources, next } = await matches.batch(after, BATCH);
+    for (const resource of resources) {
+      const row = rowOf(resource);
+      if (compiled.fulfills(row)) yield row;
+    }
+    if (next === undefined) return;
+    after = next;
+  }
+}
+
+/** What was counted of one combination of values. */
+interface Group {
+  readonly values: readonly string[];
+  readonly counts: number[];
+}
+
+async function groupedRows(compiled: CompiledStatement, matches: Matches): Promise<string[][]> {
+  const { statement, columns, groups: paths, plan } = compiled;
+  const { select, groupBy } = statement;
+  const countsAll = select.every(({ operator, clause }) => operator === 'COUNT' && clause === '*');
+  if (countsAll && paths.length === 0 && plan.filters.length === 0) {
+    const total = String(await matches.total());
+    return [select.map(() => total)];
+  }
+  const groups = new Map<string, Group>();
+  // Without GROUP BY all resources are one group, which is there where nothing is found, too.
+  if (paths.length === 0) groups.set('[]', { values: [], counts: select.map(() => 0) });
+  for await (const row of resourcesOf(compiled, matches)) {
+    const counted = columns.map((path, i) => {
+      if (select[i]?.operator !== 'COUNT') return 0;
+      return path === undefined || path.values(row).length > 0 ? 1 : 0;
+    });
+    for (const values of combinations(paths.map((path) => unique(path.values(row).map(fieldText))))) {
+      const key = JSON.stringify(values);
+      let group = groups.get(key);
+      if (group === undefined) {
+        if (groups.size >= MOST) throw new StatementError(`GROUP BY makes ${MOST} groups at most, and there are more`);
+        groups.set(key, (group = { values, counts: select.map(() => 0) }));
+      }
+      counted.forEach((each, i) => (group.counts[i] = (group.counts[i] ?? 0) + each));
+    }
+  }
+  return [...groups.values()].map(({ values, counts }) =>
+    select.map(({ operator, clause }, i) =>
+      operator === 'COUNT' ? String(counts[i]) : (values[groupBy.indexOf(clause)] ?? ''),
+    ),
+  );
+}
+
+function unique(values: readonly string[]): readonly string[] {
+  return values.length === 0 ? [''] : [...new Set(values)];
+}
+
+/** Each value of the first with each of the others. */
+function combinations(lists: readonly (readonly string[])[]): readonly (readonly string[])[] {
+  const count = lists.reduce((product, { length }) => product * length, 1);
+  if (count > MOST) throw new StatementError(`The values of one resource make more than ${MOST} groups`);
+  return lists.reduce<readonly (readonly string[])[]>(
+    (made, list) => made.flatMap((each) => list.map((value) => [...each, value])),
+    [[]],
+  );
+}

@@ -1,0 +1,115 @@
+import type { Call } from '../core/call.js';
+import { describeStaleIndex, staleParameters } from '../core/definitions/index-status.js';
+import { readStored } from '../core/read-stored.js';
+import { constrainSearch, type SearchBounds } from '../core/search/authorize/constrain-search.js';
+import { findPage } from '../core/search/execute/find-page.js';
+import { scopeOf } from '../core/search/parse/scope.js';
+import { readSearchRequest, type SearchRequest } from '../core/search/parse/search-request.js';
+import type { Services } from '../core/services.js';
+import { FhirError } from '../fhir/errors.js';
+import type { Resource } from '../fhir/resource.js';
+import type { Plan, PlanParameter } from './plan.js';
+import { StatementError } from './statement.js';
+
+/** The search behind a statement, within the scopes of the token. */
+export interface Matches {
+  /** A batch of the resources found, in an order that stays. @param after `next` of the batch before */
+  batch(after: string | undefined, count: number): Promise<Batch>;
+  /** How many resources the search finds. */
+  total(): Promise<number>;
+}
+
+/** Resources in a row. */
+export interface Batch {
+  readonly resources: readonly Resource[];
+  /** Absent: these were the last. */
+  readonly next?: string;
+}
+
+/**
+ * Opens the search that a plan leads to. Parameters that only narrow it are left out where it cannot be read with them, or where
+ * the index cannot be trusted with them.
+ *
+ * @throws StatementError for parameters of `search_match` that are not valid
+ * @throws FhirError `scope-missing`
+ */
+export async function openMatches(type: string, plan: Plan, call: Call, services: Services): Promise<Matches> {
+  const search: Call = {
+    interaction: 'search-type',
+    ...{ principal: call.principal, base: call.base, type },
+    ...(call.trace !== undefined && { trace: call.trace }),
+    ...(call.signal !== undefined && { signal: call.signal }),
+    params: new URLSearchParams(),
+    conditions: {},
+    prefer: {},
+  };
+  const request = await readPlan(type, plan, call, services);
+  const scope = scopeOf({ type }, services.tables);
+  const { constraints }: SearchBounds = await constrainSearch(search, scope, request, services);
+  const parts = [{ type, where: { all: [] } }];
+  const find = (count: number, total: 'accurate' | 'none', after?: string) =>
+    findPage(
+      parts,
+      request,
+      { sort: [], count, total, ...(after !== undefined && { after }) },
+      search,
+      services,
+      constraints,
+    );
+  return {
+    async batch(after, count) {
+      const { versions, next } = await find(count, 'none', after);
+      const resources: Resource[] = [];
+      for (const { json } of versions) if (json !== undefined) resources.push(await readStored(json, services));
+      return { resources, ...(next !== undefined && { next }) };
+    },
+    total: async () => (await find(0, 'accurate')).total ?? 0,
+  };
+}
+
+async function readPlan(
+  type: string,
+  { required, helping }: Plan,
+  call: Call,
+  services: Services,
+): Promise<SearchRequest> {
+  const read = (params: readonly PlanParameter[]): SearchRequest =>
+    readSearchRequest(
+      {
+        type,
+        params: params.map(([name, value]) => ({ name, value, isInUrl: false })),
+        isLenient: false,
+        isPosted: true,
+        now: Date.now(),
+        base: call.base,
+      },
+      services,
+    );
+  const needed = asStatement(() => read(required));
+  const stale = describeStaleIndex(await staleParameters(needed, services));
+  if (stale !== undefined) throw new StatementError(stale);
+  for (const params of [[...required, ...helping], ...helping.map((each) => [...required, each])]) {
+    const narrowed = tried(() => read(params));
+    if (narrowed !== undefined && (await staleParameters(narrowed, services)).length === 0) return narrowed;
+  }
+  return needed;
+}
+
+function tried(read: () => SearchRequest): SearchRequest | undefined {
+  try {
+    return read();
+  } catch (error) {
+    if (error instanceof FhirError) return undefined;
+    throw error;
+  }
+}
+
+/** What is wrong with a parameter of `search_match` is an error of the statement. */
+function asStatement<T>(read: () => T): T {
+  try {
+    return read();
+  } catch (error) {
+    if (error instanceof FhirError) throw new StatementError(error.message);
+    throw error;
+  }
+}

@@ -1,0 +1,143 @@
+import type { SearchRow } from '../contract/search.js';
+import { StatementError, literalText, type Statement, type WhereItem } from './statement.js';
+
+/** A parameter of the search behind a statement. */
+export type PlanParameter = readonly [name: string, value: string];
+
+/** How the conditions of a statement are answered. */
+export interface Plan {
+  /** Parameters that decide conditions: what the search finds fulfills these. */
+  readonly required: readonly PlanParameter[];
+  /** Parameters that only narrow the search: `filters` has their conditions, too. */
+  readonly helping: readonly PlanParameter[];
+  /** Conditions that each resource found is tested by. */
+  readonly filters: readonly WhereItem[];
+}
+
+const LAST_UPDATED = 'meta.lastUpdated';
+
+/** Values of one parameter that narrow a search. */
+const MOST_VALUES = 100;
+
+/** The prefix of a search for each comparison of FHIRPath. https://hl7.org/fhir/R5/search.html#prefix */
+const PREFIXES: Readonly<Record<string, string>> = {
+  '=': 'eq',
+  '!=': 'ne',
+  '<': 'lt',
+  '<=': 'le',
+  '>': 'gt',
+  '>=': 'ge',
+  '~': 'ap',
+};
+
+const COMPARED = /^meta\.lastUpdated\s*(=|!=|<=|>=|<|>|~)\s*(?:@([0-9T:.+Z-]+)|'([^']+)')$/;
+
+/**
+ * Decides what the search answers. Ids, `meta.lastUpdated` and `search_match` are left to it; an equality that a search parameter of
+ * the same path finds narrows it, and is tested on what it finds, so that both agree to the letter.
+ *
+ * @param rows search parameters of the type
+ * @throws StatementError for parameters that `search_match` does not take
+ */
+export function planWhere(
+  { where, fromResourceName }: Pick<Statement, 'where' | 'fromResourceName'>,
+  rows: ReadonlyMap<string, SearchRow>,
+): Plan {
+  const required: PlanParameter[] = [];
+  const helping: PlanParameter[] = [];
+  const filters: WhereItem[] = [];
+  for (const item of where) {
+    const own = decided(item);
+    if (own !== undefined) {
+      required.push(own);
+      continue;
+    }
+    filters.push(item);
+    const narrowing = narrows(item, fromResourceName, rows);
+    if (narrowing !== undefined) helping.push(narrowing);
+  }
+  return { required, helping, filters };
+}
+
+/** The parameter that decides a condition alone; undefined: none does. */
+function decided({ left, operator, right }: WhereItem): PlanParameter | undefined {
+  if (operator === 'SEARCH_MATCH') return matching(right);
+  if (operator === 'UNARY_BOOLEAN') {
+    const [, comparison = '', date, text] = COMPARED.exec(left) ?? [];
+    const prefix = PREFIXES[comparison];
+    return prefix === undefined ? undefined : ['_lastUpdated', `${prefix}${date ?? text}`];
+  }
+  if (left === LAST_UPDATED && operator === 'EQUALS') return ['_lastUpdated', literalText(right[0] ?? '')];
+  return left === 'id' ? ['_id', right.map((each) => escaped(literalText(each))).join(',')] : undefined;
+}
+
+/** The parameters of all types that `search_match` takes: the others are about the form of the answer, or are no conditions of one type. */
+const COMMON: ReadonlySet<string> = new Set(['_id', '_lastUpdated', '_has']);
+
+function matching(right: readonly string[]): PlanParameter {
+  const [name = '', value = ''] = right.map(literalText);
+  const code = /^[^:.]*/.exec(name)?.[0] ?? '';
+  if (code.startsWith('_') && !COMMON.has(code)) {
+    throw new StatementError(
+      `search_match does not take ${JSON.stringify(name.slice(0, 64))}; of the parameters of all types it takes _id, _lastUpdated and _has`,
+    );
+  }
+  return [name, value];
+}
+
+/** A parameter that finds all resources that fulfill an equality, and perhaps others; undefined: there is none. */
+function narrows(
+  { left, operator, right }: WhereItem,
+  type: string,
+  rows: ReadonlyMap<string, SearchRow>,
+): PlanParameter | undefined {
+  if ((operator !== 'EQUALS' && operator !== 'IN') || right.length > MOST_VALUES) return undefined;
+  const clause = left.startsWith(`${type}.`) ? left : `${type}.${left}`;
+  const values = right.map(literalText);
+  if (values.some((value) => value === '' || value !== value.trim())) return undefined;
+  for (const row of rows.values()) {
+    for (const path of row.paths) {
+      const [only, ...others] = path.types;
+      if (only === undefined || others.length > 0 || path.text === '') continue;
+      const way = WAYS.find(
+        (each) => each.of === row.type && each.types.includes(only) && path.text + each.suffix === clause,
+      );
+      if (way === undefined || !values.every(way.fits)) continue;
+      return [row.code + (way.modifier ?? ''), values.map(escaped).join(',')];
+    }
+  }
+  return undefined;
+}
+
+/** How a parameter finds values of an element. */
+interface Narrowing {
+  readonly of: SearchRow['type'];
+  /** Types of what the parameter indexes. */
+  readonly types: readonly string[];
+  /** From there to the value that is compared. */
+  readonly suffix: string;
+  readonly modifier?: string;
+  readonly fits: (value: string) => boolean;
+}
+
+const always = (): boolean => true;
+
+const WAYS: readonly Narrowing[] = [
+  { of: 'token', types: ['code', 'boolean'], suffix: '', fits: always },
+  { of: 'token', types: ['Identifier'], suffix: '.value', fits: always },
+  { of: 'token', types: ['CodeableConcept'], suffix: '.coding.code', fits: always },
+  { of: 'token', types: ['Coding'], suffix: '.code', fits: always },
+  { of: 'string', types: ['string'], suffix: '', modifier: ':exact', fits: always },
+  { of: 'date', types: ['date'], suffix: '', fits: (value) => /^\d{4}-\d\d-\d\d$/.test(value) },
+  {
+    of: 'reference',
+    types: ['Reference'],
+    suffix: '.reference',
+    fits: (value) => /^[A-Z][A-Za-z]+\/[A-Za-z0-9.-]{1,64}$/.test(value),
+  },
+];
+
+/** https://hl7.org/fhir/R5/search.html#escaping */
+function escaped(value: string): string {
+  return value.replace(/[\\,|$]/g, '\\$&');
+}
