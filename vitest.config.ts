@@ -12,8 +12,15 @@ const alone = [
   'test/unit/{import-rules,kept-texts,load-command,load-time,sqlite-clean-up,sqlite-threads}.test.ts',
 ];
 
+/**
+ * Twins: they run the suite of another file again, on MongoDB. The name is the rule: every `*-mongo.test.ts` runs in `test:long`. `npm test`
+ * has the contract of the stores on MongoDB (`contract/mongo*.test.ts`) and a smoke test (`http/mongo-smoke.test.ts`).
+ */
+const twins = 'test/**/*-mongo.test.ts';
+
 /** Long files that only compare what is found with what is right, so that two of them may share the cores. */
 const compares = [
+  twins,
   'test/long/{search-links,search-random,search-oracle,leaks,mongo-find,sqlite-find}.test.ts',
   'test/long/{validate-agreement,xml-round-trip,patch-round-trip,generator-output,changed-erratum}.test.ts',
 ];
@@ -48,7 +55,7 @@ export default defineConfig({
           ...fast,
           name: 'fast',
           include: ['test/**/*.test.ts'],
-          exclude: [...away, 'test/long/**', ...alone],
+          exclude: [...away, 'test/long/**', twins, ...alone],
           // Two processes for all files: to start one for each, and load the tables there, takes longer than most files do.
           isolate: false,
         },
@@ -56,7 +63,14 @@ export default defineConfig({
       { extends: true, test: { ...fast, name: 'fast-alone', include: alone, exclude: away } },
       {
         extends: true,
-        test: { ...long, name: 'long-compared', include: compares, exclude: away, sequence: { groupOrder: 0 } },
+        test: {
+          ...long,
+          name: 'long-compared',
+          include: compares,
+          exclude: away,
+          isolate: false,
+          sequence: { groupOrder: 0 },
+        },
       },
       {
         extends: true,

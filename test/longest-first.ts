@@ -4,15 +4,12 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node';
  * The test files that take about ten seconds or more on two idle cores, the longest first. Two of them that begin at the end leave a
  * core idle, and vitest itself goes by the size of a file where it has not run it before: there these would be the last.
  */
-const LONGEST = [
+export const LONGEST = [
   'contract/sqlite-file',
   'contract/mongo',
   'contract/mongo-only',
-  'contract/mongo-find',
   'service/shutdown',
-  'contract/sqlite-durability',
   'contract/sqlite-memory',
-  'unit/sqlite-find',
   'http/large-bodies',
   'contract/mongo-open',
   'long/search-links',

@@ -1,120 +1,16 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe } from 'vitest';
 
-import { tables } from '../../generated/tables.js';
-import { parametersOf } from '../../runtime/search/parameters-of.js';
-import { parseCriterion } from '../../runtime/search/parse/parse-criterion.js';
-import type { Condition } from '../../runtime/search/query/query.js';
-import { utc } from '../../runtime/search/values/zone.js';
-import type { Store } from '../../runtime/store/store.js';
-import { clinic, createRandom } from '../bench/clinic.js';
-import { load } from '../bench/load-clinic.js';
-import { CASES, type SearchCase } from '../bench/search-cases.js';
 import { openStore } from '../contract/open-store.js';
-import { describeOnMongod, newDatabase } from '../mongod/for-tests.js';
 import { examinedChains } from './search-examined-chains.js';
-import { examinedLinks, ordersOf } from './search-examined-links.js';
+import { examinedLinks } from './search-examined-links.js';
+import { examinedSearches, LINKED } from './search-examined.js';
 
-const PAGE = 20;
-/** Enough that a way which looks at everything is far outside the bound. */
-const RESOURCES = 12_200;
-const records = clinic(RESOURCES);
-const search = new Map(tables.search.map((table) => [table.type, table]));
+const open = () => openStore('sqlite::memory:');
 
-/** What may be looked at for a page, for each of its resources and of the matches of the most selective condition. */
-const BOUND = 20;
+describe('what a search looks at is in proportion to what it finds', () => examinedSearches(open));
 
-/** Searches of several conditions on Observations, besides those of the bench. */
-const SEVERAL: readonly (readonly (readonly [string, string])[])[] = [
-  [
-    ['status', 'final'],
-    ['code', 'http://loinc.org|8867-4'],
-    ['patient', `Patient/${records.patients[3]}`],
-  ],
-  [
-    ['code', '8480-6'],
-    ['date', 'ge2021-03-01'],
-    ['date', 'lt2021-03-04'],
-  ],
-  [
-    ['status', 'final'],
-    ['category', 'laboratory'],
-    ['value-quantity', 'gt190|http://unitsofmeasure.org|mm[Hg]'],
-  ],
-];
-
-function conditionsOf(type: string, query: SearchCase['query']): Condition[] {
-  const context = {
-    rows: parametersOf(type, search),
-    isResourceType: (name: string) => tables.resourceTypes.includes(name),
-    zone: utc,
-    now: Date.UTC(2025, 0, 1),
-    maxAlternatives: 10,
-  };
-  return query.map(([name, value]) => parseCriterion(name, value, context) as Condition);
-}
-
-async function countOf(store: Store, type: string, where: Condition): Promise<number> {
-  const { total } = await store.find({ type, where, sort: [], count: 0, total: 'accurate' });
-  return total!;
-}
-
-/** What a condition asks for one by one. */
-function partsOf(condition: Condition): readonly Condition[] {
-  return 'all' in condition ? condition.all : [condition];
-}
-
-function examinedOn(open: () => Promise<Store>): void {
-  let store: Store;
-  beforeAll(async () => {
-    store = await open();
-    await load(store, records.resources);
-  }, 120_000);
-  afterAll(() => store.close());
-
-  async function check(type: string, conditions: readonly Condition[], sort?: string): Promise<void> {
-    const counts = await Promise.all(conditions.flatMap(partsOf).map((each) => countOf(store, type, each)));
-    const bound = BOUND * (PAGE + (counts.length === 0 ? 0 : Math.min(...counts)));
-    const row = sort === undefined ? undefined : parametersOf(type, search).get(sort.replace('-', ''))!;
-    const keys =
-      row === undefined ? [] : [{ param: row.code, by: row.type as 'date', isDescending: sort!.startsWith('-') }];
-    for (const all of ordersOf(conditions)) {
-      const query = { type, where: { all }, sort: keys, count: PAGE, total: 'none' as const };
-      const { examined, returned, driving } = await store.explain(query);
-      expect(examined, `${driving}, ${JSON.stringify(all)}`).toBeLessThanOrEqual(bound);
-      expect(examined).toBeGreaterThanOrEqual(returned);
-    }
-  }
-
-  it.each(CASES)('$name', async ({ draw }) => {
-    const random = createRandom(5);
-    for (let n = 0; n < 5; n++) {
-      const { type, query, sort } = draw(random, records);
-      await check(type, conditionsOf(type, query), sort);
-    }
-  });
-
-  it.each(SEVERAL)('%s and %s and %s, in every order', async (...query) => {
-    await check('Observation', conditionsOf('Observation', query as SearchCase['query']));
-  });
-}
-
-describe('what a search looks at is in proportion to what it finds', () => {
-  describe('on SQLite', () => examinedOn(() => openStore('sqlite::memory:')));
-  describeOnMongod('on MongoDB', () => {
-    const slotOf = (type: string, code: string): number | undefined => parametersOf(type, search).get(code)?.slot;
-    examinedOn(() => openStore(newDatabase(), { slotOf }));
-  });
-});
-
-/** Of each of two types, which refer to each other; `test:long` has 300,000. */
-const LINKED = 6000;
-
-describe('what links look at is in proportion to the side where there is less', () => {
-  describe('on SQLite', () => examinedLinks(() => openStore('sqlite::memory:'), LINKED));
-  describeOnMongod('on MongoDB', () => examinedLinks(() => openStore(newDatabase()), LINKED));
-});
+describe('what links look at is in proportion to the side where there is less', () => examinedLinks(open, LINKED));
 
 describe('what chains look at is in proportion to all that they lead to on the way', () => {
-  describe('on SQLite', () => examinedChains(() => openStore('sqlite::memory:'), LINKED, true));
-  describeOnMongod('on MongoDB', () => examinedChains(() => openStore(newDatabase()), LINKED, false));
+  examinedChains(open, LINKED, true);
 });

@@ -2,10 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import { tables } from '../../generated/tables.js';
 import { openStore } from '../contract/open-store.js';
-import { onMongo } from '../contract/on-mongo.js';
 import { seedOfRun } from '../contract/random.js';
-import { slotOf } from '../contract/behaviour-search-helpers.js';
-import { describeOnMongod } from '../mongod/for-tests.js';
 import type { Store } from '../../runtime/store/store.js';
 import { readSamples, withoutContained, writeSamples } from './search-matrix-data.js';
 import { runFilters } from './search-oracle-filters.js';
@@ -18,7 +15,7 @@ import { createTrials } from './search-oracle-trials.js';
 const samples = readSamples(tables);
 const trials = createTrials(tables, samples);
 
-/** 500 random criteria about the examples: 400 on SQLite, 100 of them on MongoDB too. `test:long` has thousands. */
+/** 400 random criteria about the examples. `test:long` has thousands, on MongoDB too, as it has what follows. */
 describe('a criterion finds what the rules of the specification find in the JSON, read by the FHIRPath library', () => {
   let sqlite: Store;
   beforeAll(async () => {
@@ -34,31 +31,9 @@ describe('a criterion finds what the rules of the specification find in the JSON
   it('words, on SQLite', async () => {
     expect(await runWords(tables, samples, [sqlite], seedOfRun(), 150)).toBeGreaterThan(75);
   }, 60_000);
-
-  describeOnMongod('on MongoDB too', () => {
-    let mongo: Store;
-    let url: string;
-    beforeAll(async () => {
-      url = onMongo.url('');
-      mongo = await openStore(url, { slotOf });
-      await writeSamples(mongo, samples);
-    }, 120_000);
-    afterAll(async () => {
-      await mongo.close();
-      await onMongo.drop?.(url);
-    });
-
-    it('finds the same', async () => {
-      expect(await trials.run([sqlite, mongo], seedOfRun() + 1, 100)).toBeGreaterThan(25);
-    }, 60_000);
-
-    it('finds the same by words', async () => {
-      expect(await runWords(tables, samples, [sqlite, mongo], seedOfRun() + 1, 50)).toBeGreaterThan(25);
-    }, 60_000);
-  });
 });
 
-/** 150 random criteria about the examples, of which others contain two or three each: what is contained contains nothing. */
+/** 100 random criteria about the examples, of which others contain two or three each: what is contained contains nothing. */
 describe('a criterion finds the same in contained resources', () => {
   const bare = withoutContained(samples, tables);
   const within = createTrials(tables, bare, findWithin(tables, bare));
@@ -72,27 +47,9 @@ describe('a criterion finds the same in contained resources', () => {
   it('on SQLite', async () => {
     expect(await within.run([sqlite], seedOfRun(), 100)).toBeGreaterThan(25);
   }, 60_000);
-
-  describeOnMongod('on MongoDB too', () => {
-    let mongo: Store;
-    let url: string;
-    beforeAll(async () => {
-      url = onMongo.url('');
-      mongo = await openStore(url, { slotOf });
-      await writeWithin(mongo, bare);
-    }, 120_000);
-    afterAll(async () => {
-      await mongo.close();
-      await onMongo.drop?.(url);
-    });
-
-    it('finds the same', async () => {
-      expect(await within.run([sqlite, mongo], seedOfRun() + 1, 50)).toBeGreaterThan(10);
-    }, 60_000);
-  });
 });
 
-/** 120 random chains among examples of which many contain copies of what they refer to; 40 of them on MongoDB. */
+/** 120 random chains among examples of which many contain copies of what they refer to. */
 describe('a chain finds the same where what it leads to is contained', () => {
   const linked = createLinkTrials(tables, samples, 9);
   let sqlite: Store;
@@ -105,27 +62,9 @@ describe('a chain finds the same where what it leads to is contained', () => {
   it('on SQLite', async () => {
     expect(await runMoved(tables, linked, [sqlite], seedOfRun(), 120)).toBeGreaterThan(30);
   }, 60_000);
-
-  describeOnMongod('on MongoDB too', () => {
-    let mongo: Store;
-    let url: string;
-    beforeAll(async () => {
-      url = onMongo.url('');
-      mongo = await openStore(url, { slotOf });
-      await writeMoved(tables, linked.samples, mongo, 4);
-    }, 120_000);
-    afterAll(async () => {
-      await mongo.close();
-      await onMongo.drop?.(url);
-    });
-
-    it('finds the same', async () => {
-      expect(await runMoved(tables, linked, [mongo], seedOfRun() + 1, 40)).toBeGreaterThan(10);
-    }, 60_000);
-  });
 });
 
-/** Random chains, reverse chains, filters and includes among the examples, which refer to each other: 200, 150 and 60 on SQLite, some of them on MongoDB. */
+/** Random chains, reverse chains, filters and includes among the examples, which refer to each other: 200, 150 and 60. */
 describe('links find what following the references in the JSON finds', () => {
   const linked = createLinkTrials(tables, samples, 9);
   let sqlite: Store;
@@ -146,24 +85,4 @@ describe('links find what following the references in the JSON finds', () => {
   it('what comes with pages, on SQLite', async () => {
     expect(await linked.runIncludes([sqlite], seedOfRun(), 60)).toBeGreaterThan(15);
   }, 60_000);
-
-  describeOnMongod('on MongoDB too', () => {
-    let mongo: Store;
-    let url: string;
-    beforeAll(async () => {
-      url = onMongo.url('');
-      mongo = await openStore(url, { slotOf });
-      await writeSamples(mongo, linked.samples);
-    }, 120_000);
-    afterAll(async () => {
-      await mongo.close();
-      await onMongo.drop?.(url);
-    });
-
-    it('finds the same', async () => {
-      expect(await linked.run([mongo], seedOfRun() + 1, 60)).toBeGreaterThan(15);
-      expect(await linked.runIncludes([mongo], seedOfRun() + 1, 30)).toBeGreaterThan(7);
-      expect(await runFilters(linked.world, [mongo], seedOfRun() + 1, 60)).toBeGreaterThan(15);
-    }, 60_000);
-  });
 });

@@ -3,7 +3,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe } from 'vitest';
 
-import { describeOnMongod, newDatabase } from '../mongod/for-tests.js';
 import { unindexedResources } from './stored-parameters-unindexed.js';
 
 describe('expressions that fail on resources of a SQLite store', () => {
@@ -11,5 +10,3 @@ describe('expressions that fail on resources of a SQLite store', () => {
   afterAll(() => rmSync(folder, { recursive: true }));
   unindexedResources(`sqlite:${join(folder, 'kiln.db')}`);
 });
-
-describeOnMongod('expressions that fail on resources of a MongoDB store', () => unindexedResources(newDatabase()));

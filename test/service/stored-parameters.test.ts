@@ -3,7 +3,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe } from 'vitest';
 
-import { describeOnMongod, newDatabase } from '../mongod/for-tests.js';
 import { storedParameters } from './stored-parameters.js';
 
 describe('search parameters of a SQLite store', () => {
@@ -11,5 +10,3 @@ describe('search parameters of a SQLite store', () => {
   afterAll(() => rmSync(folder, { recursive: true }));
   storedParameters(`sqlite:${join(folder, 'kiln.db')}`);
 });
-
-describeOnMongod('search parameters of a MongoDB store', () => storedParameters(newDatabase()));
