@@ -1,4 +1,3 @@
-import { spawn } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -7,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { tables } from '../../generated/tables.js';
 import { runProgram } from '../../runtime/cli/program.js';
 import { openSqliteStore } from '../../runtime/store/sqlite/sqlite-store.js';
-import { ENVIRONMENT } from '../service/environment.js';
+import { startKiln, type KilnProcess } from '../service/kiln-process.js';
 import { createMinimalResources } from './minimal-resource.js';
 import { FHIR_JSON } from './server.js';
 
@@ -18,36 +17,14 @@ async function kiln(...args: string[]) {
   return { code, out: out.join('\n'), err: err.join('\n') };
 }
 
-/** The command in a process of its own, run from the sources. */
-function serve(...args: string[]) {
-  const main = new URL('../../runtime/cli/main.ts', import.meta.url).pathname;
-  const hooks = new URL('../contract/run-typescript.mjs', import.meta.url).href;
-  const child = spawn(process.execPath, ['--import', hooks, main, 'serve', '--port', '0', ...args], {
-    env: ENVIRONMENT,
-  });
-  let out = '';
-  let err = '';
-  child.stderr.on('data', (chunk) => (err += String(chunk)));
-  const started = new Promise<string>((resolve, reject) => {
-    child.stdout.on('data', (chunk) => {
-      out += String(chunk);
-      const url = /http:\S+/.exec(out)?.[0];
-      if (url !== undefined) resolve(url);
-    });
-    child.once('exit', () => reject(new Error(`ended before it served: ${err}`)));
-  });
-  const ended = new Promise<number | null>((resolve) => child.once('exit', resolve));
-  return { child, started, ended, output: () => ({ out, err }) };
-}
-
 describe('kiln serve, with all types of the generated tables', () => {
   const folder = mkdtempSync(join(tmpdir(), 'kiln-serve-'));
   const store = `sqlite:${join(folder, 'data', 'kiln.db')}`;
-  let server: ReturnType<typeof serve>;
+  let server: KilnProcess;
   let base: string;
 
   beforeAll(async () => {
-    server = serve('--store', store);
+    server = startKiln(['serve', '--port', '0', '--store', store]);
     base = await server.started;
   });
   afterAll(async () => {
@@ -66,7 +43,7 @@ describe('kiln serve, with all types of the generated tables', () => {
 
   it('prints one line with its URL, and that the store was not there before', () => {
     const file = join(folder, 'data', 'kiln.db');
-    expect(server.output().out).toBe(`Kiln serves FHIR R5 at ${base} from a new store, ${file}\n`);
+    expect(server.output.out).toBe(`Kiln serves FHIR R5 at ${base} from a new store, ${file}\n`);
   });
 
   it('stores, reads, changes and deletes every type, and claims just that', { timeout: 60_000 }, async () => {
@@ -114,7 +91,7 @@ describe('kiln serve, with all types of the generated tables', () => {
 
   it('logs requests without ids, values and query strings', async () => {
     await send('GET', '/Patient/secret-id?secret-name=secret-value');
-    const logged = () => server.output().err.trimEnd().split('\n');
+    const logged = () => server.output.err.trimEnd().split('\n');
     await vi.waitFor(() =>
       expect(JSON.parse(logged().at(-1) ?? '')).toMatchObject({
         level: 'info',

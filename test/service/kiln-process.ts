@@ -1,7 +1,15 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { join } from 'node:path';
 
+import { commandOf } from '../workers/entries.mjs';
 import { ENVIRONMENT } from './environment.js';
+
+const ROOT = new URL('../../', import.meta.url).pathname;
+const DIST = join(ROOT, 'dist/runtime/cli/main.js');
+
+function fromCopy(folder: string): string[] {
+  return ['--import', join(ROOT, 'test/contract/run-typescript.mjs'), join(folder, 'runtime/cli/main.ts')];
+}
 
 /** `kiln` in a process of its own. */
 export interface KilnProcess {
@@ -12,21 +20,16 @@ export interface KilnProcess {
   readonly output: { out: string; err: string };
 }
 
-/** Starts a command, from the sources, those of a copy of them, or from `dist/` where memory or time is measured. */
+/**
+ * Starts a command: from a bundle of the sources, from the sources of a copy of the project, or from `dist/` where memory or time is
+ * measured.
+ */
 export function startKiln(
   args: readonly string[],
   from: 'sources' | 'dist' | { readonly copy: string } = 'sources',
   extraEnv: Readonly<Record<string, string>> = {},
 ): KilnProcess {
-  const at = (path: string): URL => new URL(`../../${path}`, import.meta.url);
-  const run =
-    from === 'dist'
-      ? [at('dist/runtime/cli/main.js').pathname]
-      : [
-          '--import',
-          at('test/contract/run-typescript.mjs').href,
-          typeof from === 'object' ? join(from.copy, 'runtime/cli/main.ts') : at('runtime/cli/main.ts').pathname,
-        ];
+  const run = typeof from === 'object' ? fromCopy(from.copy) : [from === 'dist' ? DIST : commandOf(ROOT).pathname];
   const env = { ...ENVIRONMENT, ...extraEnv };
   const child = spawn(process.execPath, [...run, ...args], { env, stdio: ['ignore', 'pipe', 'pipe'] });
   const output = { out: '', err: '' };

@@ -1,37 +1,75 @@
 import { randomUUID } from 'node:crypto';
-import { mkdirSync, readdirSync, renameSync, writeFileSync } from 'node:fs';
-import { basename, join } from 'node:path';
+import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
-import { rolldown } from 'rolldown';
+import { rolldown, type RolldownOutput } from 'rolldown';
 
-import { bundlesOf } from './entries.mjs';
+import { bundlesOf, commandOf, withBundledEntries } from './entries.mjs';
 
-/** Bundles the entries of worker threads of the checkout in a folder. */
+/** How long pieces of the command are kept that the sources no longer make. */
+const KEPT_MS = 3_600_000;
+
+/** Bundles the command `kiln` and the entries of worker threads of the checkout in a folder. */
 export async function bundleEntries(root: string): Promise<void> {
-  mkdirSync(bundlesOf(root), { recursive: true });
   const files = readdirSync(join(root, 'runtime'), { recursive: true, encoding: 'utf8' });
-  const entries = files.filter((file) => file.endsWith('-worker.ts'));
-  await Promise.all(entries.map((file) => bundle(join(root, 'runtime', file), bundlesOf(root))));
+  const threads = files.filter((file) => file.endsWith('-worker.ts')).map((file) => join(root, 'runtime', file));
+  await Promise.all([
+    ...threads.map((entry) => bundleThread(entry, fileURLToPath(bundlesOf(root)))),
+    bundleCommand(join(root, 'runtime/cli/main.ts'), fileURLToPath(commandOf(root))),
+  ]);
 }
 
 /** Makes one file of an entry and all of our modules that it imports; packages are imported as ever. */
-async function bundle(entry: string, folder: URL): Promise<void> {
+async function bundleThread(entry: string, folder: string): Promise<void> {
+  const { output } = await bundle(entry, false);
+  put(join(folder, `${basename(entry, '.ts')}.js`), output[0].code);
+}
+
+/** Makes few files, so that what the command imports when it needs it is still read only then. */
+async function bundleCommand(entry: string, file: string): Promise<void> {
+  const [main, ...chunks] = (await bundle(entry, true)).output;
+  for (const chunk of chunks) {
+    const place = join(dirname(file), chunk.fileName);
+    // Its name has a hash of what it holds.
+    if (chunk.type === 'chunk' && !existsSync(place)) put(place, chunk.code);
+  }
+  put(file, main.code);
+  const current = new Set([...chunks.map(({ fileName }) => fileName), basename(file)]);
+  removeOld(dirname(file), (name) => !current.has(name));
+}
+
+/** Deletes files that no run uses any more: one that is under way may have begun with other sources. */
+function removeOld(folder: string, isGone: (name: string) => boolean): void {
+  for (const name of readdirSync(folder).filter(isGone)) {
+    const place = join(folder, name);
+    const written = statSync(place, { throwIfNoEntry: false })?.mtimeMs;
+    if (written !== undefined && written < Date.now() - KEPT_MS) rmSync(place, { force: true });
+  }
+}
+
+async function bundle(entry: string, codeSplitting: boolean): Promise<RolldownOutput> {
   const bundler = await rolldown({
     input: entry,
     platform: 'node',
     external: /^(?![./])/,
     plugins: [{ name: 'source-url', transform: { filter: { code: 'import.meta.url' }, handler: withSourceUrl } }],
   });
-  const { output } = await bundler.generate({ codeSplitting: false });
-  await bundler.close();
-  const file = fileURLToPath(new URL(`${basename(entry, '.ts')}.js`, folder));
-  // A thread of another test run may be reading it.
+  try {
+    return await bundler.generate({ codeSplitting, chunkFileNames: '[name]-[hash].js' });
+  } finally {
+    await bundler.close();
+  }
+}
+
+/** Another test run may be reading the file. */
+function put(file: string, text: string): void {
+  mkdirSync(dirname(file), { recursive: true });
   const own = `${file}.${randomUUID()}`;
-  writeFileSync(own, output[0].code);
+  writeFileSync(own, text);
   renameSync(own, file);
 }
 
-/** What a module finds from where it stands, it finds from the bundle too. */
+/** What a module finds from where it stands, it finds from the bundle too; and threads are started from their bundles. */
 function withSourceUrl(code: string, id: string): string {
-  return code.replaceAll('import.meta.url', JSON.stringify(pathToFileURL(id).href));
+  return withBundledEntries(id, code).replaceAll('import.meta.url', JSON.stringify(pathToFileURL(id).href));
 }
