@@ -18,7 +18,7 @@ searchBehaviour(toy);
 searchPageBehaviour(toy);
 searchLinkBehaviour(toy);
 searchIncludeBehaviour(toy);
-searchOwnBaseBehaviour(toy);
+searchOwnBaseBehaviour(toy, true);
 searchAcrossBehaviour(toy);
 searchLinkRandomBehaviour(toy, 20);
 searchScopesRandomBehaviour(toy, 20);

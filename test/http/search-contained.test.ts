@@ -10,12 +10,9 @@ import { idsOf, notesOf, useWholeServer } from './search-server.js';
 const [sqlite, chained] = [await openStore('sqlite::memory:'), await openStore('sqlite::memory:')];
 afterAll(() => Promise.all([sqlite.close(), chained.close()]));
 
-describe('contained resources on the toy store', () => containedSearches(createToyStore()));
 describe('contained resources on SQLite', () => containedSearches(sqlite));
-describe('chains into contained resources on the toy store', () => containedChains(createToyStore()));
 describe('chains into contained resources on SQLite', () => containedChains(chained));
 
-describe('what contains too much, from before, on the toy store', () => containersFromBefore(createToyStore()));
 describe('what contains too much, from before, on SQLite', () => containersFromBefore(sqlite));
 
 describe('what is contained and found by more than there is room for', () => {
