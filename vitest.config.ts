@@ -1,6 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
 
+import { EVENTUALLY } from './test/eventually.js';
 import { LongestFirst } from './test/longest-first.js';
 import { withBundledEntries } from './test/workers/entries.mjs';
 
@@ -45,6 +46,8 @@ export default defineConfig({
     // Processes, because native modules and process-wide settings (TZ, cwd) are under test.
     pool: 'forks',
     maxWorkers: 2,
+    // What has to come at some time comes late on a busy machine.
+    expect: { poll: EVENTUALLY },
     // The one offers a MongoDB, which is started when the first test file asks for it.
     globalSetup: ['test/mongod/global-setup.ts', 'test/workers/global-setup.ts'],
     sequence: { sequencer: LongestFirst },

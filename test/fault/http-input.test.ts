@@ -1,11 +1,10 @@
 import { connect } from 'node:net';
 import { describe, expect, it } from 'vitest';
 
-import { atMost } from '../at-most.js';
 import { codeOf, FHIR_JSON, useToyServer } from '../http/server.js';
 
-/** Sends pieces over a socket, with pauses of some milliseconds between them, and gives back all that is answered. */
-function converse(port: number, pieces: readonly (string | number)[]): Promise<string> {
+/** Sends pieces over a socket while it is open, with pauses of some milliseconds between them, and gives back all that is answered. */
+function converse(port: number, pieces: Iterable<string | number>): Promise<string> {
   return new Promise((resolve) => {
     let received = '';
     const socket = connect(port, '127.0.0.1');
@@ -14,8 +13,9 @@ function converse(port: number, pieces: readonly (string | number)[]): Promise<s
     socket.on('close', () => resolve(received));
     void (async () => {
       for (const piece of pieces) {
+        if (!socket.writable) return;
         if (typeof piece === 'number') await new Promise((next) => setTimeout(next, piece));
-        else if (socket.writable) socket.write(piece);
+        else socket.write(piece);
       }
     })();
   });
@@ -43,10 +43,8 @@ describe('bad bodies', () => {
   });
 
   it('a body of 100 MB is refused before it is sent', async () => {
-    const started = performance.now();
     const answer = await converse(server.port, [`${post}Content-Length: 104857600\r\n\r\n{"resource`, 200]);
     expect(answer).toMatch(/^HTTP\/1\.1 413 [^]*"body-too-large"/);
-    expect(performance.now() - started).toBeLessThan(atMost(8_000));
   });
 
   it('who asks with Expect hears 413, and is not told to go on', async () => {
@@ -153,10 +151,11 @@ describe('slow clients', () => {
   });
 
   it('who drips a body is cut off when the time of a request is over', async () => {
-    const drops = Array.from({ length: 40 }, () => [' ', 100]).flat();
-    const started = performance.now();
-    expect(await converse(server.port, [`${post}Content-Length: 1000\r\n\r\n`, ...drops])).toMatch(/^HTTP\/1\.1 408 /);
-    expect(performance.now() - started).toBeLessThan(atMost(8_000));
+    function* drops(): Generator<string | number> {
+      yield `${post}Content-Length: 1000000\r\n\r\n`;
+      for (;;) yield* [' ', 100];
+    }
+    expect(await converse(server.port, drops())).toMatch(/^HTTP\/1\.1 408 /);
     expect((await server.send('GET', '/metadata')).status).toBe(200);
     expect(server.defects).toEqual([]);
   });

@@ -2,6 +2,7 @@ import { connect } from 'node:net';
 import { expect, it, vi } from 'vitest';
 
 import type { FindQuery, Store } from '../../runtime/store/store.js';
+import { EVENTUALLY } from '../eventually.js';
 import { createToyStore } from '../toy/store.js';
 import { batch, entry, useBundleServer } from './bundle-server.js';
 
@@ -25,9 +26,9 @@ it('a batch whose client has left begins no more searches, and ends those under 
     'POST /fhir HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/fhir+json\r\n' +
       `Content-Length: ${body.length}\r\n\r\n${body}`,
   );
-  await vi.waitFor(() => expect(signals).toHaveLength(8));
+  await vi.waitFor(() => expect(signals).toHaveLength(8), EVENTUALLY);
   socket.destroy();
-  await vi.waitFor(() => expect(signals.every((signal) => signal?.aborted === true)).toBe(true));
+  await vi.waitFor(() => expect(signals.every((signal) => signal?.aborted === true)).toBe(true), EVENTUALLY);
   expect(signals.length).toBeLessThan(17);
   expect(server.defects).toEqual([]);
 });

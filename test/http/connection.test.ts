@@ -4,6 +4,7 @@ import { describe, expect, it, vi } from 'vitest';
 
 import { FhirError } from '../../runtime/fhir/errors.js';
 import { SILENT, type RequestRecord } from '../../runtime/observe/log.js';
+import { EVENTUALLY } from '../eventually.js';
 import { codeOf, FHIR_JSON, useToyServer } from './server.js';
 
 /** Sends bytes as they are, and gives back all that comes until the server closes. */
@@ -48,7 +49,7 @@ describe('one connection (RFC 9112)', () => {
         socket.on('error', reject);
         socket.pause();
       });
-      await vi.waitFor(() => expect(read.mock.calls.length).toBeGreaterThan(0));
+      await vi.waitFor(() => expect(read.mock.calls.length).toBeGreaterThan(0), EVENTUALLY);
       await new Promise((resolve) => setTimeout(resolve, 500));
       // The kernel takes some megabytes off the server before nothing goes out any more.
       expect(read.mock.calls.length).toBeLessThan(30);

@@ -19,14 +19,17 @@ const BODY = 20 * 2 ** 20;
 const limits = { nesting: 100, entries: 50, resource: 2 ** 20 };
 
 let started = 0;
+/** Threads that have not ended. */
+let running = 0;
 /** What the next thread is instead of one that reads. */
 let other: (() => Worker) | undefined;
 const intake = openBodyWorkers(
   () => {
     started++;
+    running++;
     const start = other ?? (() => startBodyWorker({ zone: 'UTC', limits }, 512));
     other = undefined;
-    return start();
+    return start().once('exit', () => running--);
   },
   { body: BODY, threads: 1, idle: 200 },
 );
@@ -273,5 +276,5 @@ describe('a body above 256 kB', () => {
 
 /** Until the thread has ended. */
 async function idle(): Promise<void> {
-  await new Promise((resolve) => setTimeout(resolve, 1000));
+  await expect.poll(() => running).toBe(0);
 }

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { connect as connectTls } from 'node:tls';
 import { describe, expect, it, vi } from 'vitest';
 
+import { EVENTUALLY } from '../eventually.js';
 import { makeCertificate } from '../unit/transport/make-certificate.js';
 import { get, probe, useTlsServer } from './tls-server.js';
 
@@ -132,17 +133,20 @@ describe('certificates that are renewed', () => {
     const agent = new Agent({ keepAlive: true, maxSockets: 1 });
     const old = await get(port(), '/fhir/metadata', { ca: both, agent });
     server.replace({ cert: rsa.cert });
-    await vi.waitFor(() => expect(server.logged.join()).toContain('the key is not that of the certificate'));
+    await vi.waitFor(
+      () => expect(server.logged.join()).toContain('the key is not that of the certificate'),
+      EVENTUALLY,
+    );
     expect((await get(port(), '/fhir/metadata', { ca: both })).cert).toBe(old.cert);
     server.remove('key');
-    await vi.waitFor(() => expect(server.logged.join()).toContain('key.pem cannot be read (ENOENT)'));
+    await vi.waitFor(() => expect(server.logged.join()).toContain('key.pem cannot be read (ENOENT)'), EVENTUALLY);
     // What is half done stays so for a while, and is told once.
     await new Promise((resolve) => setTimeout(resolve, 150));
     expect(server.logged).toEqual([expect.stringMatching(/^warning: /), expect.stringMatching(/^warning: /)]);
     expect((await get(port(), '/fhir/metadata', { ca: both })).cert).toBe(old.cert);
 
     server.replace({ key: rsa.key });
-    await vi.waitFor(() => expect(server.logged.at(-1)).toContain('new connections get the certificate'));
+    await vi.waitFor(() => expect(server.logged.at(-1)).toContain('new connections get the certificate'), EVENTUALLY);
     const renewed = await get(port(), '/fhir/metadata', { ca: both });
     expect(renewed.cert).toBe(rsa.cert);
     const again = await get(port(), '/fhir/metadata', { ca: both, agent });

@@ -3,7 +3,8 @@ import { readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 
-import { command, freePort, makeClientFolder, SOON, statusOf as status } from './auth.js';
+import { EVENTUALLY } from '../eventually.js';
+import { command, freePort, makeClientFolder, statusOf as status } from './auth.js';
 import { startKiln } from './kiln-process.js';
 import { twoProcesses } from './two-processes.js';
 
@@ -63,7 +64,7 @@ describe('kiln serve with authorization, from the first start on', TIMES, () => 
       expect((await command('load', file, ...asClient)).out).toMatch(/^1 resources .*: 0 created, .*; 0 failed/m);
 
       expect(await command('client', 'remove', '--id', 'lab', ...where)).toMatchObject({ code: 0 });
-      await vi.waitFor(async () => expect(await status(base, lab.out, '/Patient/ada')).toBe(401), SOON);
+      await vi.waitFor(async () => expect(await status(base, lab.out, '/Patient/ada')).toBe(401), EVENTUALLY);
 
       await command('client', 'disable', '--id', 'dev-client', ...where);
       await vi.waitFor(async () => {
@@ -71,7 +72,7 @@ describe('kiln serve with authorization, from the first start on', TIMES, () => 
           code: 1,
           err: expect.stringContaining('invalid_client'),
         });
-      }, SOON);
+      }, EVENTUALLY);
     } finally {
       server.child.kill('SIGTERM');
       expect(await server.ended).toBe(0);

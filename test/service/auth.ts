@@ -34,9 +34,6 @@ export async function freePort(): Promise<number> {
   return port;
 }
 
-/** Within which every process honours a change. decisions.md, "verified tokens" */
-export const SOON = { timeout: 2000, interval: 50 };
-
 /** Status of a read with a token. @param base FHIR base */
 export async function statusOf(base: string, token: string, path = '/Patient'): Promise<number> {
   const answer = await fetch(`${base}${path}`, { headers: { authorization: `Bearer ${token}` } });

@@ -3,9 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
 
+import { EVENTUALLY } from '../eventually.js';
 import { startKiln } from './kiln-process.js';
-
-const SOON = { timeout: 20_000, interval: 50 };
 
 describe('output that nobody reads any more', { timeout: 60_000 }, () => {
   it('ends a command without a word', async () => {
@@ -23,7 +22,7 @@ describe('output that nobody reads any more', { timeout: 60_000 }, () => {
       const base = await started;
       child.stdout?.destroy();
       expect((await fetch(`${base}/Patient`)).status).toBe(401);
-      await vi.waitFor(() => expect(output.err).toContain('audit: events cannot be written'), SOON);
+      await vi.waitFor(() => expect(output.err).toContain('audit: events cannot be written'), EVENTUALLY);
       expect(output.err).toMatch(/"level":"warn".*"the output can no longer be written: write EPIPE"/);
       expect((await fetch(`${base}/metadata`)).status).toBe(200);
     } finally {

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 
+import { EVENTUALLY } from '../eventually.js';
 import { startKiln, type KilnProcess } from './kiln-process.js';
 
 const JSON_TYPE = 'application/fhir+json';
@@ -12,7 +13,7 @@ describe('a server that is watched', () => {
   beforeAll(async () => {
     kiln = startKiln(['serve', '--port', '0', '--store', 'sqlite::memory:', '--metrics-port', '0']);
     base = await kiln.started;
-    await vi.waitFor(() => expect(kiln.output.err).toContain('/metrics'), 5000);
+    await vi.waitFor(() => expect(kiln.output.err).toContain('/metrics'), EVENTUALLY);
     metricsUrl = /http:\S+\/metrics/.exec(kiln.output.err)?.[0] ?? '';
   }, 120_000);
   afterAll(async () => {
@@ -51,8 +52,9 @@ describe('a server that is watched', () => {
     await send('GET', '/Patient/SECRET-id/$SECRET-operation');
     await send('DELETE', '/Patient/SECRET-id?reason=SECRET-reason');
     await send('SEARCH', '/Patient?name=SECRET-value').catch(() => {});
-    await vi.waitFor(() =>
-      expect(logged().filter(({ event }) => event === 'request').length).toBeGreaterThanOrEqual(9),
+    await vi.waitFor(
+      () => expect(logged().filter(({ event }) => event === 'request').length).toBeGreaterThanOrEqual(9),
+      EVENTUALLY,
     );
     expect(kiln.output.err).not.toContain('SECRET');
     expect(await metrics()).not.toContain('SECRET');

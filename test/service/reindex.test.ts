@@ -1,11 +1,11 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 
 import type { IndexRecord } from '../../runtime/search/index-record.js';
 import { openStore } from '../contract/open-store.js';
+import { EVENTUALLY } from '../eventually.js';
 import { startKiln, type KilnProcess } from './kiln-process.js';
 
 let folder: string;
@@ -78,9 +78,10 @@ it(
     const done = await run('reindex');
     expect([done.code, done.out]).toEqual([0, expect.stringMatching(/^1 resources indexed anew in /) as string]);
     expect(done.err).toContain('Index entries of Patient.birthdate were made by other definitions');
-    // The server looks every two seconds.
-    await sleep(2100);
-    expect(await search(second, 'Patient?birthdate=1815')).toEqual({ total: 1, modes: ['match'], text: '[]' });
+    // The server looks from time to time.
+    await vi.waitFor(async () => {
+      expect(await search(second, 'Patient?birthdate=1815')).toEqual({ total: 1, modes: ['match'], text: '[]' });
+    }, EVENTUALLY);
     const metadata = (await (await fetch(`${second}/metadata`)).json()) as { rest: { documentation?: string }[] };
     expect(metadata.rest[0]?.documentation).toBeUndefined();
     expect(await (await fetch(new URL('/health/ready', second))).json()).toEqual({ status: 'ok' });

@@ -1,6 +1,7 @@
 import { request } from 'node:http';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 
+import { EVENTUALLY } from '../eventually.js';
 import { startKiln, type KilnProcess } from './kiln-process.js';
 
 const MEMORY = ['--port', '0', '--store', 'sqlite::memory:'];
@@ -30,13 +31,17 @@ describe('shutdown', { timeout: 120_000 }, () => {
   it('is not ready any more, takes no connection, lets a running request end, then ends with 0', async () => {
     kiln = startKiln(['serve', ...MEMORY, '--shutdown-delay', '2s']);
     const base = await kiln.started;
-    const ready = () => fetch(new URL('/health/ready', base)).then(({ status }) => status);
+    const ready = async () => {
+      const answer = await fetch(new URL('/health/ready', base));
+      await answer.arrayBuffer();
+      return answer.status;
+    };
     expect(await ready()).toBe(200);
     const create = await beginCreate(base);
     kiln.child.kill('SIGTERM');
-    await vi.waitFor(async () => expect(await ready()).toBe(503), 5000);
+    await vi.waitFor(async () => expect(await ready()).toBe(503), EVENTUALLY);
     expect((await fetch(new URL('/health/live', base))).headers.get('connection')).toBe('close');
-    await vi.waitFor(() => expect(ready()).rejects.toThrow(), 15_000);
+    await vi.waitFor(() => expect(ready()).rejects.toThrow(), EVENTUALLY);
     create.finish();
     expect(await create.status).toBe(201);
     expect(await kiln.ended).toBe(0);
@@ -55,7 +60,7 @@ describe('shutdown', { timeout: 120_000 }, () => {
     kiln = startKiln(['serve', ...MEMORY, '--shutdown-drain', '60s']);
     await beginCreate(await kiln.started);
     kiln.child.kill('SIGTERM');
-    await vi.waitFor(() => expect(kiln.output.err).toContain('SIGTERM'), 10_000);
+    await vi.waitFor(() => expect(kiln.output.err).toContain('SIGTERM'), EVENTUALLY);
     kiln.child.kill('SIGTERM');
     expect(await kiln.ended).toBe(143);
   });

@@ -5,7 +5,8 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 
 import type { Jwk } from '../../runtime/auth/jwks/jwk.js';
 import { requestToken } from '../../runtime/cli/request-token.js';
-import { command, SOON } from './auth.js';
+import { EVENTUALLY } from '../eventually.js';
+import { command } from './auth.js';
 import { complaint, parameter, startClient, type Client } from './stored-parameters-subject.js';
 
 describe('scopes, and search parameters of the store', () => {
@@ -54,10 +55,10 @@ describe('scopes, and search parameters of the store', () => {
     expect((await put(patient('green', 'green'), mine)).status).toBe(403);
 
     expect(await command('reindex', '--store', store)).toMatchObject({ code: 0 });
-    await vi.waitFor(async () => expect((await client.search('Patient', mine)).found).toEqual(['Patient/red']), {
-      ...SOON,
-      timeout: 3000,
-    });
+    await vi.waitFor(
+      async () => expect((await client.search('Patient', mine)).found).toEqual(['Patient/red']),
+      EVENTUALLY,
+    );
 
     expect((await put({ ...colour, status: 'retired' })).status).toBe(200);
     expect([(await look('Patient')).status, (await look('Patient/red')).status]).toEqual([403, 403]);
@@ -87,10 +88,7 @@ describe('scopes, and search parameters of the store', () => {
     const mine = await token('system/Patient.rs system/Observation.rs system/MedicationRequest.rs?x-open=active');
     const chain = 'Observation?subject:Patient.x-kind=male';
     const told = [expect.stringContaining('did not look into contained resources')];
-    await vi.waitFor(async () => expect((await client.search(chain, mine)).warnings).toEqual(told), {
-      ...SOON,
-      timeout: 5000,
-    });
+    await vi.waitFor(async () => expect((await client.search(chain, mine)).warnings).toEqual(told), EVENTUALLY);
     await put({ ...open, expression: 'MedicationRequest.intent' });
     const refused = [503, 'index-not-current'];
     expect(complaint(await client.send('GET', 'MedicationRequest', undefined, mine)).slice(0, 2)).toEqual(refused);

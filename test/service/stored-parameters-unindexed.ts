@@ -1,11 +1,10 @@
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 
+import { EVENTUALLY } from '../eventually.js';
 import { command } from './auth.js';
 import { complaint, parameter, startClient, type Client } from './stored-parameters-subject.js';
 
 /** How soon other processes, and commands, are followed. */
-const SOON = { timeout: 5000, interval: 50 };
-
 /** Parameters of one value: their expressions fail where there are two. */
 const PARAMETERS = [
   parameter('x-single', { expression: 'Patient.name.suffix.single()' }),
@@ -79,7 +78,7 @@ export function unindexedResources(store: string): void {
           expect(warnings.filter((text) => text.startsWith('Index'))).toEqual([]);
         }
       }
-    }, SOON);
+    }, EVENTUALLY);
   }, 60_000);
   afterAll(async () => {
     await Promise.all([one?.server.close(), other?.server.close()]);

@@ -1,12 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 
+import { EVENTUALLY } from '../eventually.js';
 import { command } from './auth.js';
 import { PARAMETERS, REFUSED, REFUSED_SEARCHES, RESOURCES, SEARCHES } from './stored-parameters-data.js';
 import { complaint, parameter, startClient, type Client } from './stored-parameters-subject.js';
 
 /** How soon other processes, and commands, are followed. */
-const SOON = { timeout: 3000, interval: 50 };
-
 const transaction = (resources: readonly object[]): object => ({
   resourceType: 'Bundle',
   type: 'transaction',
@@ -51,7 +50,7 @@ export function storedParameters(store: string): void {
       warnings: [warning.replace('Observation.x-measure', 'Patient.x-prefix')],
     });
     // Another process learns of it by itself.
-    await vi.waitFor(async () => expect((await other.search(search)).found).toEqual(['Observation/yes']), SOON);
+    await vi.waitFor(async () => expect((await other.search(search)).found).toEqual(['Observation/yes']), EVENTUALLY);
   });
 
   describe('once the index is made anew', () => {
@@ -107,7 +106,7 @@ export function storedParameters(store: string): void {
     });
 
     it('another server finds the same, and notices by itself that the index is current', async () => {
-      await vi.waitFor(() => other.found('Patient?x-prefix=dame'), SOON);
+      await vi.waitFor(() => other.found('Patient?x-prefix=dame'), EVENTUALLY);
       for (const [search, found] of SEARCHES) expect(await other.found(search)).toEqual(found);
     });
 
@@ -270,7 +269,7 @@ export function storedParameters(store: string): void {
       expect(await command('load', folder, '--store', store)).toMatchObject({ code: 0 });
       rmSync(folder, { recursive: true });
       expect(await one.found('Patient?x-colour=blue')).toEqual(['Patient/blue']);
-      await vi.waitFor(() => one.search('Patient?x-loaded=blue'), SOON);
+      await vi.waitFor(() => one.search('Patient?x-loaded=blue'), EVENTUALLY);
     });
   });
 }

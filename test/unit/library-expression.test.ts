@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest';
 
 import { beginEvaluation, compileLibrary } from '../../runtime/path/library/evaluate.js';
+import { processorTime } from '../processor-time.js';
 
 const patient = (names: number) => ({
   resourceType: 'Patient',
@@ -15,9 +16,9 @@ it.each(['Patient.name.family.distinct()', 'Patient.name.family | Patient.name.g
     const few = patient(500);
     expect(run(few, beginEvaluation(few)).length).toBeGreaterThan(0);
     const many = patient(20_000);
-    const began = performance.now();
+    const took = processorTime();
     expect(() => run(many, beginEvaluation(many))).toThrow('compares too many values');
-    expect(performance.now() - began).toBeLessThan(1000);
+    expect(took()).toBeLessThan(1000);
   },
 );
 

@@ -9,7 +9,7 @@ import { hullOf } from '../../runtime/store/mongo/query/plan/hull.js';
 import { toOrder } from '../../runtime/store/mongo/query/compile/order.js';
 import { anyCasePatterns, escapeRegex, prefixRange } from '../../runtime/store/mongo/query/compile/text.js';
 import { EARLIEST, LATEST, toIndexRows } from '../../runtime/store/mongo/bson/index-rows.js';
-import { atMost } from '../at-most.js';
+import { processorTime } from '../processor-time.js';
 
 const compiled = (where: Condition): string => JSON.stringify(compile('Patient', where).map(({ filter }) => filter));
 const any = (...tests: ValueTest[]): Condition => ({ param: 'code', any: tests });
@@ -31,10 +31,10 @@ describe('searches as filters of MongoDB', () => {
   it('10,000 ids of any type are one list of ids, and soon', () => {
     const types = Array.from({ length: 158 }, (_, n) => `Type${n}`);
     const tests = Array.from({ length: 10_000 }, (_, n): ValueTest => ({ is: 'reference', id: `r${n}`, types }));
-    const begun = performance.now();
+    const took = processorTime();
     const [{ filter } = { filter: {} }] = compile('Patient', any(...tests));
     // Listed, they are 1.6 million texts and take 5 s or more.
-    expect(performance.now() - begun).toBeLessThan(atMost(1000));
+    expect(took()).toBeLessThan(1000);
     const names = `^(?:${types.join('|')})/[^/]*$`;
     const ids = tests.map((_, n) => `r${n}`);
     expect(filter).toEqual({

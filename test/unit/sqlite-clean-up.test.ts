@@ -7,6 +7,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { openSqliteStore } from '../../runtime/store/sqlite/sqlite-store.js';
 import { removeStaleFolders, TEMPORARY_FOLDER } from '../../runtime/store/sqlite/file/stale-folders.js';
 import { startChild } from '../contract/children.js';
+import { EVENTUALLY } from '../eventually.js';
 
 let folder: string;
 beforeEach(() => {
@@ -78,7 +79,7 @@ describe('pieces of an upload whose process died', () => {
     let finish = (): void => {};
     const end = new Promise<void>((resolve) => (finish = resolve));
     const living = careful.blobs.put('living', content(3_000_000, end), 1e9);
-    await vi.waitFor(() => expect(pieces(file)).toBeGreaterThan(whole), 5000);
+    await vi.waitFor(() => expect(pieces(file)).toBeGreaterThan(whole), EVENTUALLY);
     await new Promise((resolve) => setTimeout(resolve, 200));
     expect(pieces(file)).toBeGreaterThan(whole);
     finish();
@@ -96,7 +97,7 @@ describe('pieces of an upload whose process died', () => {
     const cleaning = openSqliteStore(url, { cleanInterval: 20 });
     // Who never writes has no writer thread, and cleans nothing.
     await cleaning.maps.delete('any', 'key');
-    await vi.waitFor(() => expect(pieces(file)).toBe(before), 10_000);
+    await vi.waitFor(() => expect(pieces(file)).toBe(before), EVENTUALLY);
     expect((await cleaning.blobs.get('finished'))?.size).toBe(10);
     expect((await cleaning.blobs.get('living'))?.size).toBe(3_000_000);
     await cleaning.close();

@@ -9,6 +9,7 @@ import { identify } from '../../runtime/store/sqlite/file/file-identity.js';
 import { toThreadSettings } from '../../runtime/store/sqlite/settings.js';
 import { openSqliteStore } from '../../runtime/store/sqlite/sqlite-store.js';
 import type { FindQuery, Store } from '../../runtime/store/store.js';
+import { EVENTUALLY } from '../eventually.js';
 
 const QUERY: FindQuery = { type: 'Patient', where: { all: [] }, sort: [], count: 10, total: 'cheap' };
 
@@ -68,7 +69,7 @@ describe('searches on the caller’s thread', () => {
     async function openTimed(total: () => number) {
       const limits = { time: 1e6, rows: 0 };
       const here = openHere(limits, total);
-      await vi.waitFor(() => expect(here.find(QUERY)).toBeDefined());
+      await vi.waitFor(() => expect(here.find(QUERY)).toBeDefined(), EVENTUALLY);
       return { here, limits };
     }
 

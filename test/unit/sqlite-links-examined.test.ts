@@ -9,6 +9,7 @@ import { openSqliteStore } from '../../runtime/store/sqlite/sqlite-store.js';
 import type { FindQuery, Store } from '../../runtime/store/store.js';
 import { of, reference, token, uri } from '../contract/behaviour-search-helpers.js';
 import { put } from '../contract/subject.js';
+import { EVENTUALLY } from '../eventually.js';
 
 /** Resources of each type: more than any way of finding collects without need. */
 const MANY = Number(process.env['KILN_LINKS'] ?? 6000);
@@ -131,15 +132,13 @@ describe.each([undefined, 'http://own'])(
           ...(base !== undefined && { base }),
         };
         await hurried.find({ ...query, where: { all: [] } });
-        const started = performance.now();
         await expect(hurried.find(query)).rejects.toMatchObject({ code: 'too-costly' });
         await expect(hurried.findMultiType({ ...query, parts: [{ type: 'Note', where }] })).rejects.toMatchObject({
           code: 'too-costly',
         });
         // On the one thread there is, as soon as that has stopped.
-        const { versions } = await vi.waitFor(() => hurried.history({ type: 'Note', count: 1 }), 10_000);
+        const { versions } = await vi.waitFor(() => hurried.history({ type: 'Note', count: 1 }), EVENTUALLY);
         expect(versions).toHaveLength(1);
-        expect(performance.now() - started).toBeLessThan(12_000);
       } finally {
         await hurried.close();
       }

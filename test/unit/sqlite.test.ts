@@ -13,7 +13,6 @@ import { APPLICATION_ID, INDEX_TABLES, SCHEMA_STEPS } from '../../runtime/store/
 import { translateSqliteError } from '../../runtime/store/sqlite/file/sqlite-errors.js';
 import { openSqliteStore } from '../../runtime/store/sqlite/sqlite-store.js';
 import type { Put } from '../../runtime/store/store.js';
-import { atMost } from '../at-most.js';
 import { put as change } from '../contract/subject.js';
 
 let folder: string;
@@ -184,11 +183,9 @@ describe('a file of version 1', () => {
 
 describe('where a file is', () => {
   it('a folder that cannot be made hung for ever, or is told', () => {
-    const begin = performance.now();
     expect(() => locate('sqlite:/proc/kiln-there-is-none/a/k.db')).toThrow('/proc/kiln-there-is-none cannot be made');
     writeFileSync(file, '');
     expect(() => locate(`sqlite:${file}/a/k.db`)).toThrow(`${file}/a cannot be made (ENOTDIR)`);
-    expect(performance.now() - begin).toBeLessThan(atMost(1000));
   });
 
   it.each([' kiln.db', 'kiln.db ', 'kiln.db\n', '\u00a0', 'a\0b', 'kiln.db-wal', 'kiln.db-SHM', 'kiln.db-journal'])(

@@ -16,6 +16,7 @@ import { createParameterContext } from '../../runtime/search/parameters/paramete
 import { readParameterSet } from '../../runtime/search/parameters/parameter-set.js';
 import type { Put, Store } from '../../runtime/store/store.js';
 import { openStore } from '../contract/open-store.js';
+import { EVENTUALLY } from '../eventually.js';
 import { parameter } from '../service/stored-parameters-subject.js';
 
 /** As few types as these tests need, which are quick to look at. */
@@ -122,7 +123,7 @@ describe('definitions that others change', () => {
     await vi.waitFor(async () => {
       const all = new Set((await base.maps.entries('writers')).values());
       expect([...all]).toEqual([other.current().maker.whole]);
-    });
+    }, EVENTUALLY);
   });
 
   it('whoever goes over to others says so before the index remembers it, and agrees with nobody about those before', async () => {
@@ -283,7 +284,7 @@ describe('definitions that others change', () => {
       await sleep(1000);
       expect(swap).not.toHaveBeenCalled();
       await write(one, patient('a'));
-      await vi.waitFor(() => expect(swap).toHaveBeenCalled(), { timeout: 5000 });
+      await vi.waitFor(() => expect(swap).toHaveBeenCalled(), EVENTUALLY);
     } finally {
       now.mockRestore();
       swap.mockRestore();
@@ -305,7 +306,7 @@ describe('definitions that others change', () => {
       for (const later of [10_000, 20_000, 30_000]) {
         const before = said();
         now.mockReturnValue(clock + later);
-        await vi.waitFor(() => expect(said()).toBeGreaterThan(before), { timeout: 5000 });
+        await vi.waitFor(() => expect(said()).toBeGreaterThan(before), EVENTUALLY);
         // Whatever was written is seen to within this time.
         await sleep(1000);
       }

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { locatePaths } from '../../runtime/validate/locate-paths.js';
-import { atMost } from '../at-most.js';
+import { processorTime } from '../processor-time.js';
 
 const text = `{
   "resourceType": "Patient",
@@ -67,10 +67,10 @@ describe('places in JSON text', () => {
   });
   it('is quick on megabytes', () => {
     const big = JSON.stringify({ a: Array.from({ length: 50_000 }, (_, i) => ({ b: ['x'.repeat(50), i] })), z: 1 });
-    const start = performance.now();
+    const took = processorTime();
     const paths = [['z'], ...Array.from({ length: 99 }, (_, i) => ['a', i * 500, 'b', 1])];
     expect(locatePaths(big, paths).every((position) => position !== undefined)).toBe(true);
-    expect(performance.now() - start).toBeLessThan(atMost(5_000));
+    expect(took()).toBeLessThan(5_000);
   });
 });
 

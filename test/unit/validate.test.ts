@@ -3,6 +3,7 @@ import { tables } from '../../generated/tables.js';
 import { Decimal } from '../../runtime/fhir/decimal.js';
 import { readJson } from '../../runtime/format/read-json.js';
 import { createValidator } from '../../runtime/validate/create-validator.js';
+import { processorTime } from '../processor-time.js';
 
 const validate = createValidator(tables);
 /** Code and expression of each fault. */
@@ -282,13 +283,14 @@ describe('what is found is bounded', () => {
   it('an object full of junk takes hardly longer than looking at it', () => {
     const junk = Array.from({ length: 100_000 }, (_, i) => [`valueStrinx${i}`, null]);
     const extension = Object.fromEntries([['url', 'x'], ['valueString', 'x'], ['valueCode', 'x'], ...junk]) as object;
-    const start = performance.now();
+    const look = processorTime();
     let keys = 0;
     for (const _ in extension) keys++;
-    const looked = performance.now();
+    const looked = look();
+    const took = processorTime();
     expect(patient({ extension: [extension] })).toHaveLength(101);
     expect(keys).toBe(100_003);
-    expect(performance.now() - looked).toBeLessThan(10 * (looked - start) + 1_000);
+    expect(took()).toBeLessThan(10 * looked + 1_000);
   });
   it('one call leaves nothing behind for the next', () => {
     expect(patient({ x: 1 })).toHaveLength(1);

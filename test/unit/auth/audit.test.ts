@@ -266,7 +266,7 @@ describe('sinks', () => {
     sink.take((to) => to.text(event(1)));
     await expect.poll(() => told).toEqual(['Error: no space']);
     sink.take((to) => to.text(event(2)));
-    await expect.poll(() => told, { timeout: 4000 }).toEqual(['Error: no space', '0 lost']);
+    await expect.poll(() => told).toEqual(['Error: no space', '0 lost']);
     await sink.close();
     expect(written.join('')).toBe(`${event(1)}\n${event(2)}\n`);
   });

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 
 import { MASK, maskParameter, maskTokens } from '../../../runtime/auth/server/mask-tokens.js';
 import { tellable } from '../../../runtime/auth/server/events.js';
-import { atMost } from '../../at-most.js';
+import { processorTime } from '../../processor-time.js';
 
 const JWT = 'eyJhbGciOiJFUzM4NCJ9.eyJzdWIiOiJsYWIifQ.c2ln-bmF0_dXJl';
 
@@ -30,9 +30,9 @@ describe('a text with a token', () => {
   );
 
   it('takes time in proportion to its length', () => {
-    const start = performance.now();
+    const took = processorTime();
     for (const part of ['eyJ', 'eyJ.', '%25', 'eyJ%']) maskTokens(part.repeat(300_000));
-    expect(performance.now() - start).toBeLessThan(atMost(2000));
+    expect(took()).toBeLessThan(2000);
   });
 });
 

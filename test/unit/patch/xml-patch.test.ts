@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 
 import { FhirError } from '../../../runtime/fhir/errors.js';
 import { applyXmlPatch } from '../../../runtime/core/patch/apply-xml-patch.js';
+import { processorTime } from '../../processor-time.js';
 import { canonical } from './xml-canonical.js';
 
 interface Example {
@@ -551,10 +552,10 @@ describe('Limits of an XML Patch', () => {
 
   it('a selector that looks at everything again and again', () => {
     const document = `<doc>${'<a><b/></a>'.repeat(50_000)}</doc>`;
-    const before = process.cpuUsage();
+    const took = processorTime();
     const error = failure(document, diff(`<remove sel="doc/a${"[b='']".repeat(20_000)}"/>`));
     expect(error).toMatchObject({ code: 'patch-too-large', status: 413 });
-    expect(process.cpuUsage(before).user / 1e6).toBeLessThan(10);
+    expect(took()).toBeLessThan(10_000);
   });
 
   it('a long namespace that is declared again and again', () => {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 
 import { createProxies, type Origin } from '../../../runtime/http/transport/client-address.js';
-import { atMost } from '../../at-most.js';
+import { processorTime } from '../../processor-time.js';
 
 function from(remoteAddress: string | undefined, headers: Record<string, string> = {}): Origin {
   return { socket: { remoteAddress } as Origin['socket'], headers };
@@ -71,8 +71,8 @@ describe('where a request is from', () => {
 
   it('a long way takes no long time', () => {
     const long = '10.0.0.2,'.repeat(10_000);
-    const start = performance.now();
+    const took = processorTime();
     proxies.clientAddress(from('10.0.0.1', { 'x-forwarded-for': long, forwarded: `for=${'[:'.repeat(8000)}` }));
-    expect(performance.now() - start).toBeLessThan(atMost(500));
+    expect(took()).toBeLessThan(500);
   });
 });
