@@ -9,14 +9,14 @@ import { sharedStore, walk } from './behaviour-search-helpers.js';
 import { createRandom, seedOfRun } from './random.js';
 import { deletion, put, type Subject } from './subject.js';
 
-/** Random queries, 500 on a SQLite file and MongoDB together; `test:long` has thousands. */
+/** Random queries, 200 on a SQLite file and MongoDB together; `test:long` has thousands. */
 export function searchRandomBehaviour(on: Subject): void {
   const subject = sharedStore(on);
 
   it.each([0, 1])(
     'find what matches says, in that order, on whatever pages (%i)',
     async (n) => {
-      await randomQueries(subject.store, `Random${n}`, seedOfRun() + n, 125);
+      await randomQueries(subject.store, `Random${n}`, seedOfRun() + n, 50);
     },
     60_000,
   );

@@ -30,7 +30,7 @@ async function serve(listener: RequestListener, options: Parameters<typeof serve
 const loopback: Resolver = async () => ['127.0.0.1'];
 const LIMITS = { ...FETCH_LIMITS, connect: 20_000, total: 20_000 };
 /** For what is to take too long. */
-const HASTY = { ...LIMITS, total: 800 };
+const HASTY = { ...LIMITS, connect: 500, total: 800 };
 
 /** Fetches from a local server by name. */
 async function fetchFrom(
@@ -139,7 +139,7 @@ describe('a document over https', () => {
   it('is not waited for where nobody answers, or a name does not resolve', async () => {
     await expect(fetchFrom(1)).rejects.toThrow(/ECONNREFUSED/);
     const never: Resolver = () => new Promise(() => {});
-    await expect(fetchFrom(1, { resolve: never })).rejects.toThrow(/too long to resolve/);
+    await expect(fetchFrom(1, { resolve: never, limits: HASTY })).rejects.toThrow(/too long to resolve/);
     const failing: Resolver = async () => {
       throw new Error('ENOTFOUND');
     };
