@@ -71,7 +71,12 @@ describe('search parameters (search.html)', () => {
       [{ choose: { deceasedBoolean: 'boolean', deceasedDateTime: 'dateTime' } }, { notFalse: true }],
     ]);
     expect(stepsOf('Appointment', 'date')).toEqual([
-      [{ union: [[{ get: 'start' }], [{ get: 'requestedPeriod' }, { get: 'start' }]] }, { index: 0 }],
+      [
+        {
+          union: [[{ choose: { start: 'instant' } }], [{ get: 'requestedPeriod' }, { choose: { start: 'dateTime' } }]],
+        },
+        { index: 0 },
+      ],
     ]);
     expect(stepsOf('Bundle', 'composition')).toEqual([
       [{ get: 'entry' }, { index: 0 }, { get: 'resource' }, { is: 'Composition' }],

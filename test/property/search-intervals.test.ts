@@ -192,12 +192,17 @@ describe('precision of a number (search.html#number)', () => {
     expect(readPrecise(text)).toEqual({ value: Number(text), low, high });
   });
 
-  it.each(['', ' ', '1 ', 'x', '1.', '.5', '1e', '0x10', 'Infinity', 'NaN', '1,5', '1e999', '--1', '١', '1_000'])(
+  it.each(['', ' ', '1 ', 'x', '1.', '.5', '1e', '0x10', 'Infinity', 'NaN', '1,5', '--1', '١', '1_000'])(
     'not %j',
     (text) => {
       expect(readPrecise(text)).toBeUndefined();
     },
   );
+
+  it('of one beyond the doubles begins at the greatest of them', () => {
+    const { MAX_VALUE } = Number;
+    expect(readPrecise('1e999')).toEqual({ value: MAX_VALUE, low: MAX_VALUE, high: Infinity });
+  });
 
   it('is half of the last digit, which exact decimals tell', () => {
     fc.assert(
