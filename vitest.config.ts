@@ -17,13 +17,19 @@ const alone = [
  * Twins: they run the suite of another file again, on MongoDB. The name is the rule: every `*-mongo.test.ts` runs in `test:long`. `npm test`
  * has the contract of the stores on MongoDB (`contract/mongo*.test.ts`) and a smoke test (`http/mongo-smoke.test.ts`).
  */
-const twins = 'test/**/*-mongo.test.ts';
+const twins = 'test/!(long)/**/*-mongo.test.ts';
 
-/** Long files that only compare what is found with what is right, so that two of them may share the cores. */
-const compares = [
+/**
+ * Long files of which two may share the cores: they compare what is found with what is right, count, or look at the memory or the processor
+ * time of processes of their own.
+ */
+const sideBySide = [
   twins,
-  'test/long/{search-links,search-random,search-oracle,leaks,mongo-find,sqlite-find}.test.ts',
-  'test/long/{validate-agreement,xml-round-trip,patch-round-trip,generator-output,changed-erratum}.test.ts',
+  'test/long/{changed-erratum,copy,copy-examples,fhirpath-patch-cost,generator-output,intake,kill-writes,large-transactions}.test.ts',
+  'test/long/{leaks,load-memory,mongo-at-length,mongo-auth,mongo-causal,mongo-durability,mongo-examples,mongo-find}.test.ts',
+  'test/long/{mongo-index-build,mongo-links,mongo-poller,mongo-soak,mongo-two-servers,patch-round-trip,search-links}.test.ts',
+  'test/long/{search-oracle,search-random,soak,sqlite-at-length,sqlite-durability,sqlite-find,sqlite-kills,sqlite-memory}.test.ts',
+  'test/long/{stored-parameters,validate-agreement,words-of-large-resources,xml-round-trip}.test.ts',
 ];
 
 /** One run tries what the last did; other random input is for the long ones. */
@@ -68,8 +74,8 @@ export default defineConfig({
         extends: true,
         test: {
           ...long,
-          name: 'long-compared',
-          include: compares,
+          name: 'long-side-by-side',
+          include: sideBySide,
           exclude: away,
           isolate: false,
           sequence: { groupOrder: 0 },
@@ -81,9 +87,9 @@ export default defineConfig({
           ...long,
           name: 'long',
           include: ['test/long/**/*.test.ts'],
-          exclude: [...away, ...compares],
+          exclude: [...away, ...sideBySide],
           sequence: { groupOrder: 1 },
-          // One file at a time: they kill servers and measure, and want both cores for it.
+          // One file at a time: they measure how long something takes, or fill the machine.
           fileParallelism: false,
         },
       },

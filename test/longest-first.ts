@@ -1,21 +1,47 @@
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 /**
- * The test files that take about ten seconds or more on two idle cores, the longest first. Two of them that begin at the end leave a
- * core idle, and vitest itself goes by the size of a file where it has not run it before: there these would be the last.
+ * The test files that take about five seconds or more on two idle cores, and of the long ones a minute, the longest first. Two of them that
+ * begin at the end leave a core idle, and vitest itself goes by the size of a file where it has not run it before: there these would be the
+ * last.
  */
 export const LONGEST = [
-  'contract/sqlite-file',
   'contract/mongo',
+  'contract/sqlite-file',
   'contract/mongo-only',
+  'conformance/search-oracle',
+  'service/auth',
+  'unit/stored-definitions',
+  'http/auth/leaks',
+  'service/stored-parameters',
+  'service/backup',
+  'conformance/extraction',
   'service/shutdown',
+  'service/reindex',
+  'contract/toy',
   'contract/sqlite-memory',
+  'unit/load-command',
+  'conformance/search-matrix',
+  'conformance/validate',
+  'conformance/search-examined',
+  'unit/sqlite-links-examined',
   'http/large-bodies',
+  'unit/stored-adversarial',
   'contract/mongo-open',
+  'long/soak',
+  'long/mongo-soak',
   'long/search-links',
-  'long/search-random',
+  'long/load-memory',
   'long/leaks',
+  'long/copy',
+  'long/stored-parameters',
+  'long/mongo-durability',
   'long/search-oracle',
+  'long/search-random',
+  'long/mongo-at-length',
+  'long/mongo-examples',
+  'long/patch-round-trip',
+  'long/validate-agreement',
 ];
 
 /**

@@ -97,5 +97,5 @@ export function examinedSearches(open: () => Promise<Store>): void {
   });
 }
 
-/** Of each of two types, which refer to each other; `test:long` has 300,000. */
+/** Of each of two types, which refer to each other; `test:long` has many more. */
 export const LINKED = 6000;

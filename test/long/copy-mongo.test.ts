@@ -95,6 +95,10 @@ describeOnMongod('kiln copy to MongoDB and back', () => {
     expect(there).toBeLessThan(8000);
     expect(await copy(mongo, back)).toMatchObject({ code: 0 });
     expect(await read(back)).toEqual(await read(from));
+    // What the dead process had begun keeps its database from being dropped, for a minute.
+    const admin = new MongoClient(mongodUrl()!);
+    await admin.db('admin').command({ killAllSessions: [] });
+    await admin.close();
   });
 
   it('names what a document of MongoDB cannot hold', { timeout: 60_000 }, async () => {

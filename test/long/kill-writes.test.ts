@@ -7,8 +7,9 @@ import { expect, it } from 'vitest';
 
 import { openSqliteStore } from '../../runtime/store/sqlite/sqlite-store.js';
 import { startChild } from '../contract/children.js';
+import { soak } from './soak.js';
 
-const KILLS = 20;
+const KILLS = soak(10);
 
 it(`kill -9 in a write load, ${KILLS} times: every acknowledged write is there, whole`, async () => {
   const folder = mkdtempSync(join(tmpdir(), 'kiln-kill-'));

@@ -5,10 +5,11 @@ import { seedOfRun } from '../contract/random.js';
 import { POLICIES } from '../http/auth/leak-twins.js';
 import { leaksNothing } from '../http/auth/leaks.js';
 import { describeOnMongod, newDatabase } from '../mongod/for-tests.js';
+import { soak } from './soak.js';
 
 /** Requests for each set of resources and each client. */
-const SQLITE = 300;
-const MONGO = 200;
+const SQLITE = soak(120);
+const MONGO = soak(80);
 
 /** Sets of resources that questions are asked about. */
 const ROUNDS = [0, 1];

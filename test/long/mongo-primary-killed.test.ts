@@ -5,9 +5,10 @@ import { atMost } from '../at-most.js';
 import { describeOnMongod } from '../mongod/for-tests.js';
 import type { Member } from '../mongod/member.js';
 import { startOwnReplicaSet, startServer, type Server } from './mongo-servers.js';
+import { soak } from './soak.js';
 import { startWriteLoad } from './write-load.js';
 
-const KILLS = 10;
+const KILLS = soak(4);
 const CLIENTS = 16;
 /** In which writes go on. */
 const RESUME_MS = 15_000;

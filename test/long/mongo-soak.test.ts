@@ -3,10 +3,11 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { describeOnMongod } from '../mongod/for-tests.js';
 import { createLoad, MB } from './mixed-load.js';
 import { startOwnReplicaSet, startServer, type Server } from './mongo-servers.js';
+import { soak } from './soak.js';
 
-const REQUESTS = 150_000;
+const REQUESTS = soak(60_000);
 /** Fills caches and pools, and lets V8 and the allocator find the sizes that this load needs. */
-const WARM_UP = 50_000;
+const WARM_UP = soak(40_000);
 
 describeOnMongod('a server on MongoDB over a long time', () => {
   let set: Awaited<ReturnType<typeof startOwnReplicaSet>>;
@@ -21,7 +22,7 @@ describeOnMongod('a server on MongoDB over a long time', () => {
   });
 
   it.skipIf(process.platform !== 'linux')(
-    'keeps its memory within 15 % over 200,000 mixed requests, of which the first quarter fills it',
+    `keeps its memory within 15 % over ${REQUESTS} mixed requests, after ${WARM_UP} that fill it`,
     async () => {
       const load = createLoad(new URL(server.base), server.kiln.child.pid!);
       await load.mixed(WARM_UP);

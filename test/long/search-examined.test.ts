@@ -4,9 +4,10 @@ import { examinedChains } from '../conformance/search-examined-chains.js';
 import { examinedLinks } from '../conformance/search-examined-links.js';
 import { openStore } from '../contract/open-store.js';
 import { describeOnMongod, newDatabase } from '../mongod/for-tests.js';
+import { soak } from './soak.js';
 
-/** Resources of each of two types: 299,990 match on one side, ten on the other; and at the end of chains. */
-const MANY = 300_000;
+/** Resources of each of two types: all but ten match on one side, ten on the other; and at the end of chains. */
+const MANY = soak(100_000);
 
 describe('what links look at is in proportion to the side where there is less', () => {
   describe('on SQLite', () => examinedLinks(() => openStore('sqlite::memory:'), MANY));

@@ -12,17 +12,18 @@ import { onMongo } from '../contract/on-mongo.js';
 import { seedOfRun } from '../contract/random.js';
 import { put, type Subject } from '../contract/subject.js';
 import { describeOnMongod } from '../mongod/for-tests.js';
+import { soak } from './soak.js';
 
 /** 1,500 queries with links on each store, 600 within scopes, and links that lead to more than a list may hold. */
 function links(on: Subject): void {
   const subject = sharedStore(on);
 
   it.each(Array.from({ length: 5 }, (_, n) => n))('random links find what matches says (%i)', async (n) => {
-    await randomLinks(subject.store, `Random${n}`, seedOfRun() + n, 300);
+    await randomLinks(subject.store, `Random${n}`, seedOfRun() + n, soak(150));
   });
 
   it.each(Array.from({ length: 2 }, (_, n) => n))('within scopes they find what is visible (%i)', async (n) => {
-    await randomScopes(subject.store, `Scoped${n}`, seedOfRun() + n, 300);
+    await randomScopes(subject.store, `Scoped${n}`, seedOfRun() + n, soak(150));
   });
 
   describe('more than a list may hold', () => {

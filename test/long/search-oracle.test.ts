@@ -11,8 +11,9 @@ import { onMongo } from '../contract/on-mongo.js';
 import { openStore } from '../contract/open-store.js';
 import { seedOfRun } from '../contract/random.js';
 import { describeOnMongod } from '../mongod/for-tests.js';
+import { soak } from './soak.js';
 
-/** 5,000 random criteria about all official examples. */
+/** 2,500 random criteria about all official examples, at scale 1. */
 describeOnMongod('a criterion finds the same in the JSON, on SQLite, on MongoDB, and by matches', () => {
   const samples = readSamples(tables, true);
   const trials = createTrials(tables, samples);
@@ -28,14 +29,14 @@ describeOnMongod('a criterion finds the same in the JSON, on SQLite, on MongoDB,
     await onMongo.drop?.(url);
   });
 
-  describe('ten times 500', () => {
+  describe('in ten parts', () => {
     it.each(Array.from({ length: 10 }, (_, n) => n))('random criteria (%i)', async (n) => {
-      expect(await trials.run(stores, seedOfRun() + n, 500)).toBeGreaterThan(100);
+      expect(await trials.run(stores, seedOfRun() + n, soak(250))).toBeGreaterThan(soak(50));
     });
   });
 });
 
-/** 2,000 random chains and reverse chains, and 500 includes, among examples that refer to each other in five ways. */
+/** 1,000 random chains and reverse chains, and 250 includes, at scale 1, among examples that refer to each other in five ways. */
 describeOnMongod('links find the same in the JSON, on SQLite, on MongoDB, and by matches', () => {
   const samples = readSamples(tables);
 
@@ -46,9 +47,9 @@ describeOnMongod('links find the same in the JSON, on SQLite, on MongoDB, and by
     const stores = [await openStore('sqlite::memory:'), await openStore(url, { slotOf })];
     try {
       for (const store of stores) await writeSamples(store, linked.samples);
-      expect(await linked.run(stores, seed, 400)).toBeGreaterThan(100);
-      expect(await linked.runIncludes(stores, seed, 100)).toBeGreaterThan(25);
-      expect(await runFilters(linked.world, stores, seed, 400)).toBeGreaterThan(100);
+      expect(await linked.run(stores, seed, soak(200))).toBeGreaterThan(soak(50));
+      expect(await linked.runIncludes(stores, seed, soak(50))).toBeGreaterThan(soak(12));
+      expect(await runFilters(linked.world, stores, seed, soak(200))).toBeGreaterThan(soak(50));
     } finally {
       for (const store of stores) await store.close();
       await onMongo.drop?.(url);

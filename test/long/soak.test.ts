@@ -6,12 +6,13 @@ import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 
 import { startKiln, type KilnProcess } from '../service/kiln-process.js';
 import { createLoad, MB, type LoadGenerator } from './mixed-load.js';
+import { soak } from './soak.js';
 
 const root = new URL('../../', import.meta.url).pathname;
 const EXAMPLES = join(root, 'test/packages/node_modules/hl7.fhir.r5.examples');
 
-const REQUESTS = 200_000;
-const WARM_UP = 150_000;
+const REQUESTS = soak(80_000);
+const WARM_UP = soak(80_000);
 
 describe.skipIf(process.platform !== 'linux')('memory of a server', () => {
   let folder: string;
@@ -34,7 +35,7 @@ describe.skipIf(process.platform !== 'linux')('memory of a server', () => {
     rmSync(folder, { recursive: true });
   });
 
-  it('is about 120 MB after its start, and flat over 200,000 mixed requests', async () => {
+  it(`is about 120 MB after its start, and flat over ${REQUESTS} mixed requests`, async () => {
     expect(await load.send('GET', '/metadata')).toBe(200);
     const [first, idle] = [load.resident(), await load.settled()];
     console.log(`after start: ${Math.round(first / MB)} MB, idle ${Math.round(idle / MB)} MB`);
