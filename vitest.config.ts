@@ -20,14 +20,15 @@ const alone = [
 const twins = 'test/!(long)/**/*-mongo.test.ts';
 
 /**
- * Long files of which two may share the cores: they compare what is found with what is right, count, or look at the memory or the processor
- * time of processes of their own.
+ * Long files of which two may share the cores: they compare what is found with what is right, count, kill processes of their own, or look at
+ * the memory or the processor time of these; or what they wait for comes much sooner than it has to.
  */
 const sideBySide = [
   twins,
   'test/long/{changed-erratum,copy,copy-examples,fhirpath-patch-cost,generator-output,intake,kill-writes,large-transactions}.test.ts',
   'test/long/{leaks,load-memory,mongo-at-length,mongo-auth,mongo-causal,mongo-durability,mongo-examples,mongo-find}.test.ts',
-  'test/long/{mongo-index-build,mongo-links,mongo-poller,mongo-soak,mongo-two-servers,patch-round-trip,search-links}.test.ts',
+  'test/long/{mongo-index-build,mongo-links,mongo-poller,mongo-primary-killed,mongo-soak,mongo-two-servers}.test.ts',
+  'test/long/{patch-round-trip,search-links,shutdown,workers}.test.ts',
   'test/long/{search-oracle,search-random,soak,sqlite-at-length,sqlite-durability,sqlite-find,sqlite-kills,sqlite-memory}.test.ts',
   'test/long/{stored-parameters,validate-agreement,words-of-large-resources,xml-round-trip}.test.ts',
 ];

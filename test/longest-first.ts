@@ -29,6 +29,7 @@ export const LONGEST = [
   'unit/stored-adversarial',
   'contract/mongo-open',
   'long/soak',
+  'long/mongo-primary-killed',
   'long/mongo-soak',
   'long/search-links',
   'long/load-memory',

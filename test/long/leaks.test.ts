@@ -8,8 +8,8 @@ import { describeOnMongod, newDatabase } from '../mongod/for-tests.js';
 import { soak } from './soak.js';
 
 /** Requests for each set of resources and each client. */
-const SQLITE = soak(120);
-const MONGO = soak(80);
+const SQLITE = soak(60);
+const MONGO = soak(40);
 
 /** Sets of resources that questions are asked about. */
 const ROUNDS = [0, 1];

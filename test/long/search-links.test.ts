@@ -19,11 +19,11 @@ function links(on: Subject): void {
   const subject = sharedStore(on);
 
   it.each(Array.from({ length: 5 }, (_, n) => n))('random links find what matches says (%i)', async (n) => {
-    await randomLinks(subject.store, `Random${n}`, seedOfRun() + n, soak(150));
+    await randomLinks(subject.store, `Random${n}`, seedOfRun() + n, soak(80));
   });
 
   it.each(Array.from({ length: 2 }, (_, n) => n))('within scopes they find what is visible (%i)', async (n) => {
-    await randomScopes(subject.store, `Scoped${n}`, seedOfRun() + n, soak(150));
+    await randomScopes(subject.store, `Scoped${n}`, seedOfRun() + n, soak(80));
   });
 
   describe('more than a list may hold', () => {

@@ -14,7 +14,7 @@ function searches(on: Subject): void {
   const subject = sharedStore(on);
 
   it.each(Array.from({ length: 5 }, (_, n) => n))('random queries find what matches says (%i)', async (n) => {
-    await randomQueries(subject.store, `Random${n}`, seedOfRun() + n, soak(250));
+    await randomQueries(subject.store, `Random${n}`, seedOfRun() + n, soak(120));
   });
 }
 
