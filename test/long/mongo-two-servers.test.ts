@@ -3,9 +3,10 @@ import { afterAll, beforeAll, expect, it, onTestFailed } from 'vitest';
 
 import { describeOnMongod } from '../mongod/for-tests.js';
 import { startOwnReplicaSet, startServer, type Server } from './mongo-servers.js';
+import { soak } from './soak.js';
 import { startWriteLoad } from './write-load.js';
 
-const ROUNDS = 20;
+const ROUNDS = soak(8);
 const CLIENTS = 16;
 
 describeOnMongod('two servers on one MongoDB, under write load', () => {
