@@ -224,6 +224,10 @@ export async function startServer(config: Config, log: Log): Promise<RunningServ
       return detail === undefined ? check : { ok: true, detail };
     });
     const codecs = { xml: XML };
+    const { createTraffic, openJobs } = await import('./assembly/jobs.js');
+    const { createServing } = await import('./http/create-services.js');
+    const traffic = createTraffic();
+    const jobs = openJobs(store, () => createServing({ ...options, largeTexts: large }, live), traffic, log);
     const options = {
       ...core,
       live,
@@ -233,16 +237,19 @@ export async function startServer(config: Config, log: Log): Promise<RunningServ
       subset,
       store,
       large,
+      jobs,
       ...(audit !== undefined && { audit }),
       log: metrics === undefined ? log : metrics.watch(log),
     };
     const late: { app?: RequestListener } = {};
     const server = await listen(
-      transport.front((req, res) => {
-        // Clients that keep their connection have to look for another server.
-        if (health.draining) res.shouldKeepAlive = false;
-        if (!health.handle(req, res)) late.app?.(req, res);
-      }),
+      transport.front(
+        traffic.watch((req, res) => {
+          // Clients that keep their connection have to look for another server.
+          if (health.draining) res.shouldKeepAlive = false;
+          if (!health.handle(req, res)) late.app?.(req, res);
+        }),
+      ),
       config.host,
       config.port,
       core.limits,
@@ -253,6 +260,8 @@ export async function startServer(config: Config, log: Log): Promise<RunningServ
     late.app = createApp({ ...options, ownBase: root + FHIR_PATH, docsFolder: docsFolder(), ...accessAt(root) });
     const stopCollecting = collectWhenIdle();
     closers.push(sweepFromTimeToTime(core.store, log), () => Promise.resolve(stopCollecting()));
+    jobs.open();
+    closers.push(() => jobs.close());
     return {
       url: server.url + FHIR_PATH,
       ...(metrics === undefined ? {} : { metricsUrl: metrics.url }),

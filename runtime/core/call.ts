@@ -19,6 +19,8 @@ export interface Conditions {
 export interface Preferences {
   readonly return?: 'minimal' | 'representation' | 'OperationOutcome';
   readonly handling?: 'strict' | 'lenient';
+  /** https://hl7.org/fhir/R5/async-bulk.html */
+  readonly respondAsync?: true;
 }
 
 /** Content of a Binary as a client sends it: bytes, no resource. https://hl7.org/fhir/R5/binary.html#rest */

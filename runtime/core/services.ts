@@ -11,6 +11,7 @@ import type { Fault } from '../validate/fault.js';
 import type { Call, Reply } from './call.js';
 import type { CallAudit } from './call-audit.js';
 import type { IndexStatus } from './definitions/index-status.js';
+import type { Jobs } from './jobs.js';
 import type { LargeTexts } from './write/large-bodies.js';
 import type { PageLinks } from './search/pages/page-link.js';
 import type { Patchers } from './patch/patchers.js';
@@ -82,6 +83,8 @@ export interface DataServices {
   readonly largeTexts: LargeTexts | undefined;
   readonly pages: PageLinks;
   readonly audit: CallAudit;
+  /** Work that goes on after an answer; undefined: this server has none, and refuses what needs it. */
+  readonly jobs: Jobs | undefined;
 }
 
 /** What the configuration decides. */

@@ -85,5 +85,9 @@ export function readPreferences(headers: IncomingHttpHeaders): Preferences {
   }
   const wanted = RETURNS.find((each) => each === wishes.get('return'));
   const handling = HANDLINGS.find((each) => each === wishes.get('handling'));
-  return { ...(wanted === undefined ? {} : { return: wanted }), ...(handling === undefined ? {} : { handling }) };
+  return {
+    ...(wanted === undefined ? {} : { return: wanted }),
+    ...(handling === undefined ? {} : { handling }),
+    ...(wishes.has('respond-async') && { respondAsync: true as const }),
+  };
 }
