@@ -33,9 +33,13 @@ export const WIRED_OPERATIONS = [
   'ValueSet-expand',
   'ValueSet-validate-code',
   'diff',
+  'export',
+  'export-poll-status',
   'expunge',
   'get-resource-counts',
   'hfql-execute',
+  'group-export',
+  'patient-export',
 ] as const;
 
 /** `OperationRow.id` of an operation that has a handler. */

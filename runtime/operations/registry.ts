@@ -11,6 +11,8 @@ import { hfqlExecute } from './hfql-execute.js';
 import { graph } from './graph.js';
 import { lastn } from './lastn.js';
 import { everything } from './everything/everything.js';
+import { exportStatus } from './export/export-status.js';
+import { startExport } from './export/export.js';
 import { expunge } from './expunge.js';
 import { findList } from './list-find.js';
 import { match } from './match.js';
@@ -55,9 +57,13 @@ const HANDLERS: Readonly<Record<WiredOperation, InteractionHandler>> = {
   'ValueSet-expand': expandValueSet,
   'ValueSet-validate-code': validateInValueSet,
   diff,
+  export: startExport,
+  'export-poll-status': exportStatus,
   expunge,
   'get-resource-counts': getResourceCounts,
   'hfql-execute': hfqlExecute,
+  'group-export': startExport,
+  'patient-export': startExport,
 };
 
 /**

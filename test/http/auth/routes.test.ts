@@ -125,6 +125,12 @@ describe('all routes', { timeout: 60_000 }, () => {
         } else if (row.operation !== undefined && isWired(row, OPERATIONS) && ANY_TOKEN.has(row.operation)) {
           // They say nothing of what is stored.
           expect(answer.status, what).toBeLessThan(401);
+        } else if (isWired(row, OPERATIONS) && row.operation?.endsWith('-poll-status') === true) {
+          // The client names a job of its own, which is missing here.
+          expect(answer.status, what).toBe(400);
+        } else if (row.operation === 'export' && scopes.includes('Linkage')) {
+          // The scopes are enough for that type, the header Prefer is missing.
+          expect(answer.status, what).toBe(400);
         } else if (row.operation === 'expunge') {
           expect(answer.status, what).toBe(403);
         } else if (isWired(row, OPERATIONS) && scopes.includes('Linkage') && path.startsWith('/$')) {

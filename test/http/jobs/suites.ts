@@ -1,0 +1,5 @@
+import type { Store } from '../../../runtime/store/store.js';
+import { exports } from './export.js';
+
+/** What jobs do, whatever the store. Each suite gets a store of its own, with nothing in it. */
+export const SUITES: Readonly<Record<string, (store: Store) => void>> = { $export: exports };
