@@ -25,6 +25,13 @@ export class Selection {
     this.ids = Array.isArray(input.patients) ? (input.patients as readonly string[]) : undefined;
   }
 
+  /** Whether all that the query finds is taken as it is stored. */
+  get isPlain(): boolean {
+    const { part, input } = this;
+    const isWhole = input.patients === undefined && part.postFilter === undefined && part.elements === undefined;
+    return isWhole && !input.isHistory;
+  }
+
   /** How many queries it takes: one, or one for each block of patients. */
   get blocks(): number {
     return this.ids === undefined ? 1 : Math.ceil(this.ids.length / BLOCK);
@@ -100,7 +107,7 @@ export class Selection {
       const resource = await readStored(json, this.services);
       return writeJson(subset(resource, { elements }));
     }
-    return json.includes('\n') || json.includes('\r') ? writeJson(await readStored(json, this.services)) : json;
+    return json.includes('\n') ? writeJson(await readStored(json, this.services)) : json;
   }
 
   private async isOfEarlier(version: StoredVersion, block: number): Promise<boolean> {

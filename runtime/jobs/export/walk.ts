@@ -8,7 +8,7 @@ import { writeFile, type Lines } from './write-file.js';
 const FILE = { resources: 50_000, text: 64 * 1024 * 1024 };
 
 /** Greatest size of a page: resources, and characters that it should have. */
-const PAGE = { resources: 1000, text: 4 * 1024 * 1024 };
+const PAGE = { resources: 500, text: 1024 * 1024 };
 
 /** Versions that a page of the history of one resource has. */
 const VERSIONS = 100;
@@ -61,6 +61,12 @@ class Walk {
       if (!this.isOver) (next = this.ask()).catch(() => {});
       const lines: string[] = [];
       for (const version of page.versions) {
+        const plain = this.plainLine(version);
+        if (plain !== undefined) {
+          lines.push(plain);
+          text += plain.length;
+          continue;
+        }
         for (const line of await this.linesOf(version, block)) {
           lines.push(line);
           text += line.length;
@@ -92,6 +98,13 @@ class Walk {
     this.after = next;
     if (next !== undefined) return;
     if (++this.block >= this.selection.blocks) this.isOver = true;
+  }
+
+  /** The line of a version that needs no work; undefined: it may need some. */
+  private plainLine({ json, lastUpdated }: StoredVersion): string | undefined {
+    const { selection, chunk } = this;
+    if (!selection.isPlain || json === undefined || lastUpdated > chunk.input.transactionTime) return undefined;
+    return json.includes('\n') ? undefined : json;
   }
 
   private async linesOf(version: StoredVersion, block: number): Promise<readonly string[]> {

@@ -5,6 +5,11 @@ export interface Lines {
   readonly lines: readonly string[];
 }
 
+/** Bytes that are collected before they go to the store. */
+const PIECE = 256 * 1024;
+
+const NEWLINE = 10;
+
 /**
  * Writes lines into a blob as they come; without lines there is none.
  *
@@ -12,12 +17,27 @@ export interface Lines {
  */
 export async function writeFile(blobs: BlobStore, key: string, pieces: AsyncIterable<Lines>): Promise<number> {
   let count = 0;
+  const encoder = new TextEncoder();
   async function* toBytes(): AsyncGenerator<Uint8Array> {
+    // The store copies what it gets before it asks for more.
+    const room = new Uint8Array(PIECE);
+    let filled = 0;
     for await (const { lines } of pieces) {
-      if (lines.length === 0) continue;
-      count += lines.length;
-      yield Buffer.from(`${lines.join('\n')}\n`);
+      for (const line of lines) {
+        count++;
+        // A character takes three bytes at most.
+        if (filled > 0 && filled + line.length * 3 + 1 > PIECE) {
+          yield room.subarray(0, filled);
+          filled = 0;
+        }
+        if (line.length * 3 + 1 > PIECE) yield encoder.encode(`${line}\n`);
+        else {
+          filled += encoder.encodeInto(line, room.subarray(filled)).written;
+          room[filled++] = NEWLINE;
+        }
+      }
     }
+    if (filled > 0) yield room.subarray(0, filled);
   }
   const bytes = toBytes();
   const first = await bytes.next();
