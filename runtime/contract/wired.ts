@@ -39,7 +39,14 @@ export const WIRED_OPERATIONS = [
   'get-resource-counts',
   'hfql-execute',
   'group-export',
+  'instance-reindex',
+  'mark-all-resources-for-reindexing',
   'patient-export',
+  'perform-reindexing-pass',
+  'reindex',
+  'reindex-dryrun',
+  'reindex-terminology',
+  'svc.fhir.reindex-status',
 ] as const;
 
 /** `OperationRow.id` of an operation that has a handler. */

@@ -19,6 +19,7 @@ export const DEFAULT_SERVICES: DefaultServices = {
   notInEffect: [],
   largeTexts: undefined,
   audit: { answered: () => undefined, failed: () => undefined },
+  definitions: undefined,
   jobs: undefined,
   limits: DEFAULT_LIMITS,
   search: DEFAULT_SEARCH,

@@ -10,6 +10,7 @@ import type { Store } from '../store/store.js';
 import type { Fault } from '../validate/fault.js';
 import type { Call, Reply } from './call.js';
 import type { CallAudit } from './call-audit.js';
+import type { Definitions } from './definitions/definitions.js';
 import type { IndexStatus } from './definitions/index-status.js';
 import type { Jobs } from './jobs.js';
 import type { LargeTexts } from './write/large-bodies.js';
@@ -83,6 +84,8 @@ export interface DataServices {
   readonly largeTexts: LargeTexts | undefined;
   readonly pages: PageLinks;
   readonly audit: CallAudit;
+  /** The search parameters in effect, with those of the store; undefined: there are only those of the tables. */
+  readonly definitions: Pick<Definitions, 'current' | 'agreed'> | undefined;
   /** Work that goes on after an answer; undefined: this server has none, and refuses what needs it. */
   readonly jobs: Jobs | undefined;
 }

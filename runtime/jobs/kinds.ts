@@ -11,4 +11,9 @@ export const JOB_KINDS: readonly JobKind[] = [
     chunk: async (context) => (await import('./export/export-job.js')).exportChunk(context),
     discard: async (job, services) => (await import('./export/export-job.js')).discardExport(job, services),
   },
+  {
+    type: 'reindex',
+    retention: 7 * 24 * HOUR,
+    chunk: async (context) => (await import('./reindex/reindex-job.js')).reindexChunk(context),
+  },
 ];

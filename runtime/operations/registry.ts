@@ -18,6 +18,10 @@ import { findList } from './list-find.js';
 import { match } from './match.js';
 import { meta } from './meta.js';
 import { preferredId, translateId } from './naming-system.js';
+import { reindexDryrun, reindexInstance } from './reindex/instance-reindex.js';
+import { markForReindexing, performPass, reindexTerminology } from './reindex/reindex-old-style.js';
+import { reindexStatus } from './reindex/reindex-status.js';
+import { startReindex } from './reindex/reindex.js';
 import { stats } from './stats.js';
 import { findMatches as findMatchingCodes, lookup, subsumes } from './terminology/code-system.js';
 import { expandValueSet } from './terminology/expand.js';
@@ -63,7 +67,14 @@ const HANDLERS: Readonly<Record<WiredOperation, InteractionHandler>> = {
   'get-resource-counts': getResourceCounts,
   'hfql-execute': hfqlExecute,
   'group-export': startExport,
+  'instance-reindex': reindexInstance,
+  'mark-all-resources-for-reindexing': markForReindexing,
   'patient-export': startExport,
+  'perform-reindexing-pass': performPass,
+  reindex: startReindex,
+  'reindex-dryrun': reindexDryrun,
+  'reindex-terminology': reindexTerminology,
+  'svc.fhir.reindex-status': reindexStatus,
 };
 
 /**

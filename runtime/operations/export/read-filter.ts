@@ -25,7 +25,7 @@ export interface TypeFilter {
  */
 export async function readFilter(
   text: string,
-  parameter: '_typeFilter' | '_typePostFetchFilterUrl',
+  parameter: '_typeFilter' | '_typePostFetchFilterUrl' | 'url',
   call: Call,
   services: Services,
 ): Promise<TypeFilter> {
