@@ -12,6 +12,7 @@ import { parseElements, selectElements } from './format/summary-elements.js';
 import { summarize } from './format/summary.js';
 import type { Codec } from './http/response/codecs.js';
 import { describeStaleIndex, type IndexStatus } from './core/definitions/index-status.js';
+import type { Job } from './core/jobs.js';
 import { openDefinitions, type Definitions } from './core/definitions/definitions.js';
 import { createPatchers } from './core/patch/patchers.js';
 import { openBodyWorkers, type BodyWorkers } from './body-workers/body-workers.js';
@@ -227,7 +228,14 @@ export async function startServer(config: Config, log: Log): Promise<RunningServ
     const { createTraffic, openJobs } = await import('./assembly/jobs.js');
     const { createServing } = await import('./http/create-services.js');
     const traffic = createTraffic();
-    const jobs = openJobs(store, () => createServing({ ...options, largeTexts: large }, live), traffic, log);
+    const jobSettings = { isBusy: () => traffic.isBusy(), atOnce: config['jobs.atOnce'] };
+    const jobs = openJobs(
+      store,
+      () => createServing({ ...options, largeTexts: large }, live),
+      jobSettings,
+      log,
+      metrics?.jobEnded,
+    );
     const options = {
       ...core,
       live,
@@ -261,6 +269,13 @@ export async function startServer(config: Config, log: Log): Promise<RunningServ
     const stopCollecting = collectWhenIdle();
     closers.push(sweepFromTimeToTime(core.store, log), () => Promise.resolve(stopCollecting()));
     jobs.open();
+    metrics?.watchJobs(() => jobs.list());
+    if (config['reindex.automatic']) {
+      const { reindexOnChange } = await import('./assembly/reindex-on-change.js');
+      const { resourceTypes } = tables;
+      const stop = reindexOnChange({ definitions: core.definitions, store, jobs, resourceTypes, log });
+      closers.push(() => Promise.resolve(stop()));
+    }
     closers.push(() => jobs.close());
     return {
       url: server.url + FHIR_PATH,
@@ -340,6 +355,8 @@ async function startMetrics(config: Config, closers: (() => Promise<void>)[]) {
   });
   return {
     url: server.url,
+    jobEnded: ({ type, state }: Job) => metrics.jobEnded(type, state),
+    watchJobs: (list: () => Promise<readonly Job[]>) => metrics.watchJobs(list),
     timeStore: (store: Core['store']) => timed(store, TIMED, (...seen) => metrics.store(...seen)),
     watch: (log: Log): Log => ({
       ...log,

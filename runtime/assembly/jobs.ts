@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { RequestListener } from 'node:http';
 import { hostname } from 'node:os';
 
-import type { Job } from '../core/jobs.js';
+import { ENDED, type Job } from '../core/jobs.js';
 import type { Services } from '../core/services.js';
 import { newId } from '../fhir/id.js';
 import { FhirError } from '../fhir/errors.js';
@@ -44,19 +44,24 @@ export function createTraffic(): Traffic {
 export function openJobs(
   store: Pick<Store, 'maps'>,
   createServing: () => () => { readonly services: Services },
-  { isBusy }: Pick<Traffic, 'isBusy'>,
+  { isBusy, atOnce }: Pick<Traffic, 'isBusy'> & { readonly atOnce: number },
   log: Log,
+  onEnd: (job: Job) => void = () => {},
 ): JobEngine {
   let serving: (() => { readonly services: Services }) | undefined;
   return createJobEngine({
     store,
     services: () => (serving ??= createServing())().services,
     isBusy,
+    atOnce,
     kinds: JOB_KINDS,
     holder: `${hostname()} ${process.pid} ${randomUUID()}`,
     newId,
     isGone,
-    onEvent: (event, job) => log.info(`job ${job.id} (${job.type}): ${event}${detailOf(job)}`),
+    onEvent(event, job) {
+      log.info(`job ${job.id} (${job.type}): ${event}${detailOf(job)}`);
+      if (ENDED.has(job.state)) onEnd(job);
+    },
     onError(error, job) {
       if (error instanceof FhirError) log.warn(`job ${job?.id ?? ''}: ${error.message}`);
       else log.defect(job?.id ?? 'none', error);

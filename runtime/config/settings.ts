@@ -136,6 +136,14 @@ export const SETTINGS = {
     help: 'whether $expunge and the deletion of history may remove versions for good',
     initial: false,
   }),
+  'jobs.atOnce': integer(0, 16, {
+    help: 'jobs that a process works on at a time (0: none; others do)',
+    initial: 3,
+  }),
+  'reindex.automatic': yesOrNo({
+    help: 'whether a search parameter that comes into effect starts a job that makes its index entries',
+    initial: true,
+  }),
   'limits.query.time': duration(10, HOUR, { help: 'time of a query', initial: 10_000 }),
   'limits.headersTime': duration(1000, HOUR, {
     help: 'time for headers to arrive',
