@@ -225,6 +225,7 @@ export async function startServer(config: Config, log: Log): Promise<RunningServ
       return detail === undefined ? check : { ok: true, detail };
     });
     const codecs = { xml: XML };
+    const { createFetchFile } = await import('./assembly/fetch-file.js');
     const { createTraffic, openJobs } = await import('./assembly/jobs.js');
     const { createServing } = await import('./http/create-services.js');
     const traffic = createTraffic();
@@ -246,6 +247,7 @@ export async function startServer(config: Config, log: Log): Promise<RunningServ
       store,
       large,
       jobs,
+      fetchFile: createFetchFile(config['import.allow']),
       ...(audit !== undefined && { audit }),
       log: metrics === undefined ? log : metrics.watch(log),
     };

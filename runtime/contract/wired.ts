@@ -39,6 +39,8 @@ export const WIRED_OPERATIONS = [
   'get-resource-counts',
   'group-export',
   'hfql-execute',
+  'import',
+  'import-poll-status',
   'instance-reindex',
   'mark-all-resources-for-reindexing',
   'patient-export',

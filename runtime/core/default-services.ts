@@ -24,6 +24,7 @@ export const DEFAULT_SERVICES: DefaultServices = {
   limits: DEFAULT_LIMITS,
   search: DEFAULT_SEARCH,
   zone: utc,
+  fetchFile: undefined,
   deletesMultiple: false,
   baseUrl: undefined,
   authorization: undefined,

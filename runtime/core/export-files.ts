@@ -7,8 +7,13 @@ import type { Services } from './services.js';
 /** The type of jobs that export. */
 export const EXPORT = 'export';
 
-/** Prefix of the blob keys of all files of exports. */
-export const EXPORT_PREFIX = 'export/';
+/** The type of jobs that import. */
+export const IMPORT = 'import';
+
+/** Whether a job makes files. */
+export function makesFiles({ type }: Pick<Job, 'type'>): boolean {
+  return type === EXPORT || type === IMPORT;
+}
 
 /** Media type of the files. https://hl7.org/fhir/uv/bulkdata/STU2/export.html */
 export const NDJSON = 'application/fhir+ndjson';
@@ -24,9 +29,19 @@ export interface ExportFile {
   readonly isOfDeleted?: true;
 }
 
-/** Key of the blob of a file. */
-export function exportBlobKey(job: string, name: string): string {
-  return `${EXPORT_PREFIX}${job}/${name}`;
+/** Key of the blob of a file of a job. */
+export function fileKey({ type, id }: Pick<Job, 'type' | 'id'>, name: string): string {
+  return `${type}/${id}/${name}`;
+}
+
+/** Removes the files of a job. @param wanted but for these */
+export async function removeFiles(
+  job: Pick<Job, 'type' | 'id'>,
+  wanted: readonly Pick<ExportFile, 'name'>[],
+  blobs: Services['store']['blobs'],
+): Promise<void> {
+  const keys = new Set(wanted.map(({ name }) => fileKey(job, name)));
+  for (const { key } of await blobs.list(fileKey(job, ''))) if (!keys.has(key)) await blobs.delete(key);
 }
 
 /** The id by which clients read a file: `[base]/Binary/[id]`. @param at place of the file in the job's list */
@@ -51,12 +66,12 @@ export function isExportFileId(id: string | undefined): boolean {
 export async function readExportFile(call: Call, services: Services): Promise<Reply | undefined> {
   const [, job = '', at = ''] = FILE_ID.exec(call.id ?? '') ?? [];
   const found = await services.jobs?.read(job);
-  if (found?.type !== EXPORT || !isOwner(found, call)) return undefined;
+  if (found === undefined || !makesFiles(found) || !isOwner(found, call)) return undefined;
   const file = filesOf(found)[Number(at)];
   if (file === undefined || found.state !== 'completed') return undefined;
   checkCovered(file, found, call);
   const { blobs } = services.store;
-  const key = exportBlobKey(job, file.name);
+  const key = fileKey(found, file.name);
   const [blob] = await blobs.list(key);
   if (blob?.key !== key) return undefined;
   const open = async (range?: { readonly from: number; readonly to: number }): Promise<AsyncIterable<Uint8Array>> => {
@@ -82,7 +97,9 @@ export function filesOf({ result }: Pick<Job, 'result'>): readonly ExportFile[] 
   return (result?.['files'] ?? []) as unknown as readonly ExportFile[];
 }
 
-function checkCovered({ type, isOfDeleted }: ExportFile, { input }: Job, { principal }: Call): void {
+function checkCovered({ type, isOfDeleted }: ExportFile, { type: kind, input }: Job, { principal }: Call): void {
+  // The errors of an import hold nothing but what its client sent.
+  if (kind === IMPORT) return;
   const types = isOfDeleted === true ? (input['types'] as string[]) : [type];
   const missing = types.filter((each) => principal.access.on(each, 'rs') !== 'everything');
   if (missing.length > 0) throw scopeMissing(uniteNeeded(missing.map((each) => neededOn(each, 'rs'))));

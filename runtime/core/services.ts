@@ -90,12 +90,26 @@ export interface DataServices {
   readonly jobs: Jobs | undefined;
 }
 
+/**
+ * Opens a file of another server.
+ *
+ * @throws FhirError `parameter-invalid` where the configuration does not allow its URL
+ * @throws Error where the server does not answer
+ */
+export interface FetchFile {
+  (url: string, signal: AbortSignal): Promise<AsyncIterable<Uint8Array>>;
+  /** Why a URL is not allowed; undefined: it is, as far as the URL tells. */
+  readonly fault: (url: string) => string | undefined;
+}
+
 /** What the configuration decides. */
 export interface SettingServices {
   readonly limits: Limits;
   readonly search: SearchSettings;
   /** Time zone of dates without an offset. */
   readonly zone: Zone;
+  /** Opens a file of another server for an import; undefined: the configuration allows no server. */
+  readonly fetchFile: FetchFile | undefined;
   /** Whether a conditional delete may remove several resources. */
   readonly deletesMultiple: boolean;
   /** Configured URL of the FHIR base; undefined: it follows from each request's `Host`. */

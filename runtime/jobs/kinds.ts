@@ -1,4 +1,4 @@
-import { EXPORT } from '../core/export-files.js';
+import { EXPORT, IMPORT } from '../core/export-files.js';
 import type { JobKind } from './engine/job-kind.js';
 
 const HOUR = 3_600_000;
@@ -10,6 +10,12 @@ export const JOB_KINDS: readonly JobKind[] = [
     retention: 24 * HOUR,
     chunk: async (context) => (await import('./export/export-job.js')).exportChunk(context),
     discard: async (job, services) => (await import('./export/export-job.js')).discardExport(job, services),
+  },
+  {
+    type: IMPORT,
+    retention: 24 * HOUR,
+    chunk: async (context) => (await import('./import/import-job.js')).importChunk(context),
+    discard: async (job, services) => (await import('./import/import-job.js')).discardImport(job, services),
   },
   {
     type: 'reindex',

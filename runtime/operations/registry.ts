@@ -9,6 +9,8 @@ import { docref } from './docref.js';
 import { getResourceCounts } from './get-resource-counts.js';
 import { hfqlExecute } from './hfql-execute.js';
 import { graph } from './graph.js';
+import { importStatus } from './import/import-status.js';
+import { startImport } from './import/import.js';
 import { lastn } from './lastn.js';
 import { everything } from './everything/everything.js';
 import { exportStatus } from './export/export-status.js';
@@ -67,6 +69,8 @@ const HANDLERS: Readonly<Record<WiredOperation, InteractionHandler>> = {
   'get-resource-counts': getResourceCounts,
   'group-export': startExport,
   'hfql-execute': hfqlExecute,
+  import: startImport,
+  'import-poll-status': importStatus,
   'instance-reindex': reindexInstance,
   'mark-all-resources-for-reindexing': markForReindexing,
   'patient-export': startExport,

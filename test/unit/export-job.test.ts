@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 
-import { exportBlobKey, filesOf } from '../../runtime/core/export-files.js';
+import { fileKey, filesOf } from '../../runtime/core/export-files.js';
 import type { Job } from '../../runtime/core/jobs.js';
 import type { Services } from '../../runtime/core/services.js';
 import type { JsonObject, Resource } from '../../runtime/fhir/resource.js';
@@ -69,7 +69,7 @@ describe('an export', () => {
   async function exported(isOfDeleted?: true): Promise<string[]> {
     const found: string[] = [];
     for (const file of filesOf(job).filter((each) => each.isOfDeleted === isOfDeleted)) {
-      const lines = store.contents.get(exportBlobKey('job', file.name))!.toString().trimEnd().split('\n');
+      const lines = store.contents.get(fileKey(job, file.name))!.toString().trimEnd().split('\n');
       expect(lines).toHaveLength(file.count);
       for (const line of lines) {
         const read = JSON.parse(line) as {
@@ -113,7 +113,7 @@ describe('an export', () => {
     await put('a', 'new');
     await finish();
     expect(await exported()).toEqual(['a/1 old', 'b/1 old']);
-    expect([...store.contents.keys()].sort()).toEqual(filesOf(job).map(({ name }) => exportBlobKey('job', name)));
+    expect([...store.contents.keys()].sort()).toEqual(filesOf(job).map(({ name }) => fileKey(job, name)));
   });
 
   it('asks filters of what was replaced since, too', async () => {

@@ -1,4 +1,4 @@
-import { exportBlobKey, type ExportFile } from '../../core/export-files.js';
+import { EXPORT, fileKey, type ExportFile } from '../../core/export-files.js';
 import type { Job, JobProgress } from '../../core/jobs.js';
 import type { JsonObject } from '../../fhir/resource.js';
 import type { ChunkContext, ChunkResult } from '../engine/job-kind.js';
@@ -70,5 +70,5 @@ export function nextName({ run }: Pick<Job, 'run'>, { files }: ExportCheckpoint)
 
 /** Key of the blob of a file of a job. */
 export function keyOf({ id }: Pick<Job, 'id'>, name: string): string {
-  return exportBlobKey(id, name);
+  return fileKey({ type: EXPORT, id }, name);
 }

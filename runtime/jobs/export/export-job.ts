@@ -1,9 +1,9 @@
-import { EXPORT_PREFIX, type ExportFile } from '../../core/export-files.js';
+import { removeFiles } from '../../core/export-files.js';
 import type { Job } from '../../core/jobs.js';
 import type { Services } from '../../core/services.js';
 import type { JsonObject } from '../../fhir/resource.js';
 import type { ChunkContext, ChunkResult } from '../engine/job-kind.js';
-import { keyOf, openChunk, toResult, type ExportCheckpoint, type ExportChunk } from './checkpoint.js';
+import { openChunk, toResult, type ExportCheckpoint, type ExportChunk } from './checkpoint.js';
 import { listDeleted } from './deleted.js';
 import { addLate } from './late.js';
 import { walkOn } from './walk.js';
@@ -29,8 +29,8 @@ export async function exportChunk(context: ChunkContext): Promise<ChunkResult> {
 }
 
 /** Removes the files of an export. */
-export async function discardExport({ id }: Job, { store }: Pick<Services, 'store'>): Promise<void> {
-  await removeFiles(id, [], store.blobs);
+export async function discardExport(job: Job, { store }: Pick<Services, 'store'>): Promise<void> {
+  await removeFiles(job, [], store.blobs);
 }
 
 /** Longest pause between two looks whether the past is settled, in milliseconds. */
@@ -59,11 +59,6 @@ async function settle({ at, input, services, sleep, signal }: ExportChunk): Prom
 
 /** Removes what chunks left that did not end. */
 async function finish({ at, job, services }: ExportChunk): Promise<ChunkResult> {
-  await removeFiles(job.id, at.files, services.store.blobs);
+  await removeFiles(job, at.files, services.store.blobs);
   return { result: { files: at.files as unknown as JsonObject[] } };
-}
-
-async function removeFiles(job: string, wanted: readonly ExportFile[], blobs: Services['store']['blobs']) {
-  const keys = new Set(wanted.map(({ name }) => keyOf({ id: job }, name)));
-  for (const { key } of await blobs.list(`${EXPORT_PREFIX}${job}/`)) if (!keys.has(key)) await blobs.delete(key);
 }

@@ -133,8 +133,8 @@ describe('all routes', { timeout: 60_000 }, () => {
         } else if (isWired(row, OPERATIONS) && row.operation?.endsWith('-poll-status') === true) {
           // The client names a job of its own, which is missing here.
           expect(answer.status, what).toBe(400);
-        } else if (row.operation === 'export' && scopes.includes('Linkage')) {
-          // The scopes are enough for that type, the header Prefer is missing.
+        } else if (['export', 'import'].includes(row.operation ?? '') && scopes.includes('Linkage')) {
+          // The scopes are enough for that type, but the request is not complete.
           expect(answer.status, what).toBe(400);
         } else if (isWired(row, OPERATIONS) && row.operation !== undefined && ADMINISTRATIVE.has(row.operation)) {
           expect(answer.status, what).toBe(403);

@@ -10,6 +10,7 @@ import { createJobEngine, type JobEngine } from '../../../runtime/jobs/engine/en
 import { JOB_KINDS } from '../../../runtime/jobs/kinds.js';
 import { createExtractor } from '../../../runtime/search/extract.js';
 import type { Store } from '../../../runtime/store/store.js';
+import { createValidator } from '../../../runtime/validate/create-validator.js';
 import { scopedServer } from '../auth/scoped.js';
 
 /** A server with jobs, which starts those that wait only when the test says so. */
@@ -27,7 +28,14 @@ export const ASYNC = { prefer: 'respond-async' };
 export function jobsServer(store: Store, more: Partial<KilnOptions> = {}): JobsServer {
   const subset: KilnOptions['subset'] = (resource, { elements = [] }) =>
     selectElements(resource, parseElements(elements.join(','), [resource.resourceType], tables), tables);
-  const options = { tables, store, extract: createExtractor(tables), subset, ...more };
+  const options = {
+    tables,
+    store,
+    extract: createExtractor(tables),
+    validate: createValidator(tables),
+    subset,
+    ...more,
+  };
   const engine = (holder: string, atOnce: number): JobEngine =>
     createJobEngine({
       ...{ store, holder, atOnce, newId, kinds: JOB_KINDS },
