@@ -77,6 +77,7 @@ export async function runProgram(args: readonly string[], terminal: Terminal): P
     .option('--token <TOKEN>', 'bearer token for that server (also KILN_TOKEN)')
     .option('--client <ID>', 'instead of a token: a client that asks for one, and for more when it has run out')
     .option('--key <FILE>', 'its private key, a JWK with a kid')
+    .option('--bulk', 'upload NDJSON to that server and have it import that with $import')
     .action(async (paths: string[], options: LoadFlags) => {
       const { runLoad } = await import('./load.js');
       await run(runLoad(paths, options, flagsOf(options), terminal));

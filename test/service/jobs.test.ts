@@ -1,4 +1,4 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
@@ -56,6 +56,25 @@ describe('jobs of a server', { timeout: 60_000 }, () => {
     expect([again.code, again.err]).toEqual([2, expect.stringContaining('is not empty')]);
     const refused = await command('export', join(folder, 'none'), '--url', base, '--type', 'Nonsense');
     expect([refused.code, refused.err]).toEqual([1, expect.stringContaining('"Nonsense"')]);
+  });
+
+  it('kiln load --bulk uploads what the server imports, and says what was wrong', async () => {
+    const file = join(folder, 'bulk.ndjson');
+    const lines = [
+      ...Array.from({ length: 30 }, (_, i) => ({ resourceType: 'Basic', id: `bulk${i}`, code: { text: 'x' } })),
+      { resourceType: 'Basic', id: 'wrong' },
+      { resourceType: 'Basic', code: { text: 'without an id' } },
+    ];
+    writeFileSync(file, lines.map((line) => JSON.stringify(line)).join('\n'));
+    const done = await command('load', file, '--url', base, '--bulk');
+    expect(done.code, done.err).toBe(1);
+    expect(done.out).toContain('31 created, 0 updated, 0 unchanged; 1 failed');
+    expect(done.err).toContain('bulk.ndjson');
+    const again = await command('load', file, '--url', base, '--bulk');
+    expect(again.out).toContain('1 created, 0 updated, 30 unchanged; 1 failed');
+    const found = (await (await fetch(`${base}/Basic?_summary=count`)).json()) as { total: number };
+    expect(found.total).toBe(32);
+    expect((await command('load', file, '--bulk')).err).toContain('--bulk goes with --url');
   });
 
   it('a search parameter that comes into effect is indexed by a job; kiln jobs and /metrics show it', async () => {
