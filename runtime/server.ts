@@ -12,6 +12,7 @@ import { parseElements, selectElements } from './format/summary-elements.js';
 import { summarize } from './format/summary.js';
 import type { Codec } from './http/response/codecs.js';
 import { describeStaleIndex, type IndexStatus } from './core/definitions/index-status.js';
+import type { Job } from './core/jobs.js';
 import { openDefinitions, type Definitions } from './core/definitions/definitions.js';
 import { createPatchers } from './core/patch/patchers.js';
 import { openBodyWorkers, type BodyWorkers } from './body-workers/body-workers.js';
@@ -224,6 +225,18 @@ export async function startServer(config: Config, log: Log): Promise<RunningServ
       return detail === undefined ? check : { ok: true, detail };
     });
     const codecs = { xml: XML };
+    const { createFetchFile } = await import('./assembly/fetch-file.js');
+    const { createTraffic, openJobs } = await import('./assembly/jobs.js');
+    const { createServing } = await import('./http/create-services.js');
+    const traffic = createTraffic();
+    const jobSettings = { isBusy: () => traffic.isBusy(), atOnce: config['jobs.atOnce'] };
+    const jobs = openJobs(
+      store,
+      () => createServing({ ...options, largeTexts: large }, live),
+      jobSettings,
+      log,
+      metrics?.jobEnded,
+    );
     const options = {
       ...core,
       live,
@@ -233,16 +246,20 @@ export async function startServer(config: Config, log: Log): Promise<RunningServ
       subset,
       store,
       large,
+      jobs,
+      fetchFile: createFetchFile(config['import.allow']),
       ...(audit !== undefined && { audit }),
       log: metrics === undefined ? log : metrics.watch(log),
     };
     const late: { app?: RequestListener } = {};
     const server = await listen(
-      transport.front((req, res) => {
-        // Clients that keep their connection have to look for another server.
-        if (health.draining) res.shouldKeepAlive = false;
-        if (!health.handle(req, res)) late.app?.(req, res);
-      }),
+      transport.front(
+        traffic.watch((req, res) => {
+          // Clients that keep their connection have to look for another server.
+          if (health.draining) res.shouldKeepAlive = false;
+          if (!health.handle(req, res)) late.app?.(req, res);
+        }),
+      ),
       config.host,
       config.port,
       core.limits,
@@ -253,6 +270,15 @@ export async function startServer(config: Config, log: Log): Promise<RunningServ
     late.app = createApp({ ...options, ownBase: root + FHIR_PATH, docsFolder: docsFolder(), ...accessAt(root) });
     const stopCollecting = collectWhenIdle();
     closers.push(sweepFromTimeToTime(core.store, log), () => Promise.resolve(stopCollecting()));
+    jobs.open();
+    metrics?.watchJobs(() => jobs.list());
+    if (config['reindex.automatic']) {
+      const { reindexOnChange } = await import('./assembly/reindex-on-change.js');
+      const { resourceTypes } = tables;
+      const stop = reindexOnChange({ definitions: core.definitions, store, jobs, resourceTypes, log });
+      closers.push(() => Promise.resolve(stop()));
+    }
+    closers.push(() => jobs.close());
     return {
       url: server.url + FHIR_PATH,
       ...(metrics === undefined ? {} : { metricsUrl: metrics.url }),
@@ -331,6 +357,8 @@ async function startMetrics(config: Config, closers: (() => Promise<void>)[]) {
   });
   return {
     url: server.url,
+    jobEnded: ({ type, state }: Job) => metrics.jobEnded(type, state),
+    watchJobs: (list: () => Promise<readonly Job[]>) => metrics.watchJobs(list),
     timeStore: (store: Core['store']) => timed(store, TIMED, (...seen) => metrics.store(...seen)),
     watch: (log: Log): Log => ({
       ...log,

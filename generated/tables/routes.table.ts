@@ -44,6 +44,10 @@ export const routes: readonly RouteRow[] = [
   { method: 'GET', path: '$get-resource-counts', interaction: 'operation', operation: 'get-resource-counts' },
   { method: 'POST', path: '$get-resource-counts', interaction: 'operation', operation: 'get-resource-counts' },
   { method: 'POST', path: '$hfql-execute', interaction: 'operation', operation: 'hfql-execute' },
+  { method: 'POST', path: '$import', interaction: 'operation', operation: 'import' },
+  { method: 'GET', path: '$import-poll-status', interaction: 'operation', operation: 'import-poll-status' },
+  { method: 'POST', path: '$import-poll-status', interaction: 'operation', operation: 'import-poll-status' },
+  { method: 'DELETE', path: '$import-poll-status', interaction: 'operation', operation: 'import-poll-status' },
   {
     method: 'POST',
     path: '$mark-all-resources-for-reindexing',
@@ -120,6 +124,9 @@ export const routes: readonly RouteRow[] = [
   { method: 'POST', path: '[type]/$expunge', interaction: 'operation', operation: 'expunge' },
   { method: 'POST', path: '[type]/[id]/$expunge', interaction: 'operation', operation: 'expunge' },
   { method: 'POST', path: '[type]/[id]/_history/[vid]/$expunge', interaction: 'operation', operation: 'expunge' },
+  { method: 'POST', path: '[type]/[id]/$reindex', interaction: 'operation', operation: 'instance-reindex' },
+  { method: 'GET', path: '[type]/[id]/$reindex-dryrun', interaction: 'operation', operation: 'reindex-dryrun' },
+  { method: 'POST', path: '[type]/[id]/$reindex-dryrun', interaction: 'operation', operation: 'reindex-dryrun' },
   { method: 'GET', path: 'ActivityDefinition/$apply', interaction: 'operation', operation: 'ActivityDefinition-apply' },
   {
     method: 'POST',

@@ -727,6 +727,27 @@ export const scopes: ScopeTable = {
     { interaction: 'operation', operation: 'perform-reindexing-pass', admin: '__admin.reindex', needs: [] },
     { interaction: 'operation', operation: 'mark-all-resources-for-reindexing', admin: '__admin.reindex', needs: [] },
     { interaction: 'operation', operation: 'reindex-terminology', admin: '__admin.reindex', needs: [] },
+    {
+      interaction: 'operation',
+      operation: 'instance-reindex',
+      admin: '__admin.reindex',
+      needs: [{ on: 'type', letters: 'r' }, { on: 'filter', letters: 'r', when: 'security-context' }],
+    },
+    {
+      interaction: 'operation',
+      operation: 'reindex-dryrun',
+      admin: '__admin.reindex',
+      needs: [{ on: 'type', letters: 'r' }, { on: 'filter', letters: 'r', when: 'security-context' }],
+    },
+    {
+      interaction: 'operation',
+      operation: 'import',
+      needs: [
+        { on: 'each', letters: 'cu', when: 'types-named', unconstrained: true },
+        { on: 'any', letters: 'cu', when: 'types-unnamed', unconstrained: true },
+      ],
+    },
+    { interaction: 'operation', operation: 'import-poll-status', owner: true, needs: [] },
     { interaction: 'operation', operation: 'expunge', levels: ['system'], admin: '__admin.expunge', needs: [] },
     {
       interaction: 'operation',

@@ -35,6 +35,7 @@ export async function runLoad(
   const url = readUrl(options.url, flags, terminal);
   const token = options.token ?? (terminal.env['KILN_TOKEN'] || undefined);
   if (options.token !== undefined && url === undefined) throw new ConfigError('--token goes with --url');
+  if (options.bulk === true && url === undefined) throw new ConfigError('--bulk goes with --url');
   checkClient(options, url);
   if (options.token === '') throw new ConfigError('--token is empty: did kiln token fail?');
   const { config } = readConfig(flags, terminal.env);
@@ -60,7 +61,8 @@ export async function runLoad(
     } else {
       await checkAnswers(url);
       const tokens = await tokensOf(url, options, token);
-      sink = httpSink({ url, ...(tokens === undefined ? {} : { tokens }) });
+      const target = { url, ...(tokens === undefined ? {} : { tokens }) };
+      sink = options.bulk === true ? (await import('./load/bulk-sink.js')).bulkSink(target) : httpSink(target);
     }
 
     const total = files.reduce((sum, file) => sum + ('size' in file ? file.size : 0), 0);

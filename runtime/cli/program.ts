@@ -8,6 +8,8 @@ import { addAuthCommands } from './auth-commands.js';
 import type { CopyFlags } from './copy.js';
 import type { GenerateOptions } from './development.js';
 import type { HfqlFlags } from './hfql.js';
+import type { ExportFlags } from './jobs/export.js';
+import type { JobsFlags } from './jobs/jobs.js';
 import type { LoadFlags } from './load/load-options.js';
 import type { ReindexFlags } from './reindex.js';
 import { EXIT, messageOf, printable, type Terminal } from './terminal.js';
@@ -75,6 +77,7 @@ export async function runProgram(args: readonly string[], terminal: Terminal): P
     .option('--token <TOKEN>', 'bearer token for that server (also KILN_TOKEN)')
     .option('--client <ID>', 'instead of a token: a client that asks for one, and for more when it has run out')
     .option('--key <FILE>', 'its private key, a JWK with a kid')
+    .option('--bulk', 'upload NDJSON to that server and have it import that with $import')
     .action(async (paths: string[], options: LoadFlags) => {
       const { runLoad } = await import('./load.js');
       await run(runLoad(paths, options, flagsOf(options), terminal));
@@ -109,6 +112,34 @@ export async function runProgram(args: readonly string[], terminal: Terminal): P
     .action(async ({ type, ...settings }: ReindexFlags) => {
       const { runReindex } = await import('./reindex.js');
       await run(runReindex(type === undefined ? {} : { type }, flagsOf(settings), terminal));
+    });
+
+  withSettings(program.command('jobs'), STORE_ONLY)
+    .description('list the jobs of a store: exports, reindexing, and others; beside servers that run')
+    .option('--watch', 'show their progress until all have ended')
+    .option('--cancel <ID>', 'cancel one, and remove what it made')
+    .action(async ({ watch, cancel, ...settings }: JobsFlags & object) => {
+      const { runJobs } = await import('./jobs/jobs.js');
+      const own = { ...(watch !== undefined && { watch }), ...(cancel !== undefined && { cancel }) };
+      await run(runJobs(own, flagsOf(settings), terminal));
+    });
+
+  program
+    .command('export')
+    .description('have a server export its resources, and download the files')
+    .argument('<folder>', 'where to: it has to be empty, or is made')
+    .option('--url <URL>', 'FHIR base of the server (default http://localhost:8080/fhir; also KILN_URL)')
+    .option('--token <TOKEN>', 'bearer token for it (also KILN_TOKEN)')
+    .option('--client <ID>', 'instead of a token: a client that asks for one, and for more when it has run out')
+    .option('--key <FILE>', 'its private key, a JWK with a kid')
+    .option('--of <WHAT>', 'Patient, Patient/[id] or Group/[id]: only what belongs to patients, to one, or to a group')
+    .option('--type <TYPES>', 'only these types, separated by commas')
+    .option('--since <INSTANT>', 'only what changed after it; deleted.*.ndjson lists what was deleted')
+    .option('--type-filter <SEARCHES>', "only what a search of its type finds: 'Observation?status=final,…'")
+    .option('--keep', 'leave the files on the server, for 24 hours')
+    .action(async (folder: string, options: ExportFlags) => {
+      const { runExport } = await import('./jobs/export.js');
+      await run(runExport(folder, options, terminal));
     });
 
   withSettings(program.command('explain-search'), EXPLAIN_SETTINGS)

@@ -4,6 +4,7 @@ import { whyNoSqlitePath } from '../store/sqlite-path.js';
 import { AUTH_SETTINGS } from './auth-settings.js';
 import { maskPassword } from './mongo-url.js';
 import { address, choice, duration, integer, size, yesOrNo, type Setting } from './setting.js';
+import { words } from './setting-kinds.js';
 import { TRANSPORT_SETTINGS } from './transport-settings.js';
 
 const MB = 1024 * 1024;
@@ -135,6 +136,18 @@ export const SETTINGS = {
   'admin.expunge': yesOrNo({
     help: 'whether $expunge and the deletion of history may remove versions for good',
     initial: false,
+  }),
+  'jobs.atOnce': integer(0, 16, {
+    help: 'jobs that a process works on at a time (0: none; others do)',
+    initial: 3,
+  }),
+  'import.allow': words({
+    help: 'hosts, or host:port, of servers that $import may fetch files from',
+    initial: [],
+  }),
+  'reindex.automatic': yesOrNo({
+    help: 'whether a search parameter that comes into effect starts a job that makes its index entries',
+    initial: true,
   }),
   'limits.query.time': duration(10, HOUR, { help: 'time of a query', initial: 10_000 }),
   'limits.headersTime': duration(1000, HOUR, {

@@ -33,9 +33,22 @@ export const WIRED_OPERATIONS = [
   'ValueSet-expand',
   'ValueSet-validate-code',
   'diff',
+  'export',
+  'export-poll-status',
   'expunge',
   'get-resource-counts',
+  'group-export',
   'hfql-execute',
+  'import',
+  'import-poll-status',
+  'instance-reindex',
+  'mark-all-resources-for-reindexing',
+  'patient-export',
+  'perform-reindexing-pass',
+  'reindex',
+  'reindex-dryrun',
+  'reindex-terminology',
+  'svc.fhir.reindex-status',
 ] as const;
 
 /** `OperationRow.id` of an operation that has a handler. */

@@ -19,6 +19,10 @@ export interface Conditions {
 export interface Preferences {
   readonly return?: 'minimal' | 'representation' | 'OperationOutcome';
   readonly handling?: 'strict' | 'lenient';
+  /** https://hl7.org/fhir/R5/async-bulk.html */
+  readonly respondAsync?: true;
+  /** `Cache-Control: no-cache`: what is under way already will not do. */
+  readonly isFresh?: true;
 }
 
 /** Content of a Binary as a client sends it: bytes, no resource. https://hl7.org/fhir/R5/binary.html#rest */
@@ -76,6 +80,8 @@ export interface Call {
   readonly patch?: SentPatch;
   /** Where the patch stands, if it came in a resource: what is wrong with it is told there. */
   readonly patchPlace?: string;
+  /** The operation was called with DELETE. */
+  readonly isDeletion?: true;
   /** Of a Binary the content is wanted, not the resource. */
   readonly wantsContent?: true;
   readonly conditions: Conditions;
@@ -93,6 +99,8 @@ export interface ReplyContent {
   readonly size: number;
   /** Reference, for `X-Security-Context`. */
   readonly securityContext?: string;
+  /** It is text, sent compressed to clients that take it so. */
+  readonly isText?: true;
   /** The bytes, or those `from` to `to` (included). */
   open(range?: { readonly from: number; readonly to: number }): Promise<AsyncIterable<Uint8Array>>;
 }
@@ -106,6 +114,8 @@ export interface ReplyBody {
   readonly contentType: string;
   /** A text, or pieces that are sent as they come; those are never held in memory as a whole. */
   readonly content: string | AsyncIterable<string | Uint8Array>;
+  /** It is JSON, which a client that takes XML alone is refused. */
+  readonly isJson?: true;
 }
 
 /** A large Bundle in parts: its JSON text is all of them in a row, with commas between the entries. */

@@ -10,7 +10,9 @@ import type { Store } from '../store/store.js';
 import type { Fault } from '../validate/fault.js';
 import type { Call, Reply } from './call.js';
 import type { CallAudit } from './call-audit.js';
+import type { Definitions } from './definitions/definitions.js';
 import type { IndexStatus } from './definitions/index-status.js';
+import type { Jobs } from './jobs.js';
 import type { LargeTexts } from './write/large-bodies.js';
 import type { PageLinks } from './search/pages/page-link.js';
 import type { Patchers } from './patch/patchers.js';
@@ -82,6 +84,22 @@ export interface DataServices {
   readonly largeTexts: LargeTexts | undefined;
   readonly pages: PageLinks;
   readonly audit: CallAudit;
+  /** The search parameters in effect, with those of the store; undefined: there are only those of the tables. */
+  readonly definitions: Pick<Definitions, 'current' | 'agreed'> | undefined;
+  /** Work that goes on after an answer; undefined: this server has none, and refuses what needs it. */
+  readonly jobs: Jobs | undefined;
+}
+
+/**
+ * Opens a file of another server.
+ *
+ * @throws FhirError `parameter-invalid` where the configuration does not allow its URL
+ * @throws Error where the server does not answer
+ */
+export interface FetchFile {
+  (url: string, signal: AbortSignal): Promise<AsyncIterable<Uint8Array>>;
+  /** Why a URL is not allowed; undefined: it is, as far as the URL tells. */
+  readonly fault: (url: string) => string | undefined;
 }
 
 /** What the configuration decides. */
@@ -90,6 +108,8 @@ export interface SettingServices {
   readonly search: SearchSettings;
   /** Time zone of dates without an offset. */
   readonly zone: Zone;
+  /** Opens a file of another server for an import; undefined: the configuration allows no server. */
+  readonly fetchFile: FetchFile | undefined;
   /** Whether a conditional delete may remove several resources. */
   readonly deletesMultiple: boolean;
   /** Configured URL of the FHIR base; undefined: it follows from each request's `Host`. */

@@ -19,7 +19,8 @@ export function serveMetrics(metrics: Metrics, host: string, port: number): Prom
   const server = createServer((req, res) => {
     const isScrape = req.url === '/metrics' && (req.method === 'GET' || req.method === 'HEAD');
     res.writeHead(isScrape ? 200 : 404, { 'Content-Type': EXPOSITION_TYPE });
-    res.end(isScrape ? metrics.expose() : 'only GET /metrics\n');
+    if (isScrape) void metrics.expose().then((text) => res.end(text));
+    else res.end('only GET /metrics\n');
   });
   return new Promise((resolve, reject) => {
     server.once('error', reject);

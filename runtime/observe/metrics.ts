@@ -8,10 +8,21 @@ export interface Metrics {
   request(record: RequestRecord): void;
   /** @param milliseconds how long a method of the store took */
   store(method: string, milliseconds: number, failed: boolean): void;
+  /** A job ended in this process. */
+  jobEnded(type: string, state: string): void;
+  /** Counts the jobs of the store whenever it is asked. @param list all that are kept */
+  watchJobs(list: () => Promise<readonly JobRecord[]>): void;
   /** All of it in Prometheus' text format. */
-  expose(): string;
+  expose(): Promise<string>;
   /** Stops measuring. */
   close(): void;
+}
+
+/** What is counted of a job. */
+export interface JobRecord {
+  readonly type: string;
+  readonly state: string;
+  readonly progress: { readonly done: number };
 }
 
 /** Seconds. */
@@ -31,6 +42,9 @@ export function createMetrics(info: Readonly<Record<string, string>>): Metrics {
   loop.enable();
   const requests = histogram('kiln_http_request_duration_seconds', 'FHIR requests, by route.', REQUEST_BOUNDS);
   const store = histogram('kiln_store_duration_seconds', 'Calls of the store, by method.', STORE_BOUNDS);
+  const ended = new Map<string, { type: string; state: string; count: number }>();
+  let listJobs: () => Promise<readonly JobRecord[]> = () => Promise.resolve([]);
+  let listed: readonly JobRecord[] = [];
   const families = [
     gauge('kiln_info', 'Versions of what runs.', () => [[info, 1]]),
     requests,
@@ -44,6 +58,16 @@ export function createMetrics(info: Readonly<Record<string, string>>): Metrics {
         [{ quantile: '1' }, delay(loop.max)],
       ];
     }),
+    gauge('kiln_jobs', 'Jobs that the store keeps, by type and state.', () => countJobs(listed, () => 1)),
+    gauge('kiln_job_units', 'Units that jobs have done, by type and state.', () =>
+      countJobs(listed, ({ progress }) => progress.done),
+    ),
+    gauge(
+      'kiln_jobs_ended_total',
+      'Jobs that ended in this process, by type and state.',
+      () => [...ended.values()].map(({ count, ...labels }): [Record<string, string>, number] => [labels, count]),
+      'counter',
+    ),
     gauge('process_resident_memory_bytes', 'Resident memory.', () => [[{}, process.memoryUsage.rss()]]),
     gauge('nodejs_heap_used_bytes', 'Heap in use.', () => [[{}, process.memoryUsage().heapUsed]]),
     gauge(
@@ -69,11 +93,29 @@ export function createMetrics(info: Readonly<Record<string, string>>): Metrics {
     },
     store: (method, milliseconds, failed) =>
       store.observe({ method, outcome: failed ? 'failed' : 'ok' }, milliseconds / 1000),
-    expose() {
+    jobEnded(type, state) {
+      const key = `${type} ${state}`;
+      const { count } = ended.get(key) ?? { count: 0 };
+      ended.set(key, { type, state, count: count + 1 });
+    },
+    watchJobs: (list) => void (listJobs = list),
+    async expose() {
+      // Where the store is away the last known ones are shown.
+      listed = await listJobs().catch(() => listed);
       const text = expose(families);
       loop.reset();
       return text;
     },
     close: () => void loop.disable(),
   };
+}
+
+function countJobs(jobs: readonly JobRecord[], weigh: (job: JobRecord) => number): [Record<string, string>, number][] {
+  const sums = new Map<string, [Record<string, string>, number]>();
+  for (const job of jobs) {
+    const { type, state } = job;
+    const [labels, sum] = sums.get(`${type} ${state}`) ?? [{ type, state }, 0];
+    sums.set(`${type} ${state}`, [labels, sum + weigh(job)]);
+  }
+  return [...sums.values()];
 }

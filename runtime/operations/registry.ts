@@ -9,13 +9,21 @@ import { docref } from './docref.js';
 import { getResourceCounts } from './get-resource-counts.js';
 import { hfqlExecute } from './hfql-execute.js';
 import { graph } from './graph.js';
+import { importStatus } from './import/import-status.js';
+import { startImport } from './import/import.js';
 import { lastn } from './lastn.js';
 import { everything } from './everything/everything.js';
+import { exportStatus } from './export/export-status.js';
+import { startExport } from './export/export.js';
 import { expunge } from './expunge.js';
 import { findList } from './list-find.js';
 import { match } from './match.js';
 import { meta } from './meta.js';
 import { preferredId, translateId } from './naming-system.js';
+import { reindexDryrun, reindexInstance } from './reindex/instance-reindex.js';
+import { markForReindexing, performPass, reindexTerminology } from './reindex/reindex-old-style.js';
+import { reindexStatus } from './reindex/reindex-status.js';
+import { startReindex } from './reindex/reindex.js';
 import { stats } from './stats.js';
 import { findMatches as findMatchingCodes, lookup, subsumes } from './terminology/code-system.js';
 import { expandValueSet } from './terminology/expand.js';
@@ -55,9 +63,22 @@ const HANDLERS: Readonly<Record<WiredOperation, InteractionHandler>> = {
   'ValueSet-expand': expandValueSet,
   'ValueSet-validate-code': validateInValueSet,
   diff,
+  export: startExport,
+  'export-poll-status': exportStatus,
   expunge,
   'get-resource-counts': getResourceCounts,
+  'group-export': startExport,
   'hfql-execute': hfqlExecute,
+  import: startImport,
+  'import-poll-status': importStatus,
+  'instance-reindex': reindexInstance,
+  'mark-all-resources-for-reindexing': markForReindexing,
+  'patient-export': startExport,
+  'perform-reindexing-pass': performPass,
+  reindex: startReindex,
+  'reindex-dryrun': reindexDryrun,
+  'reindex-terminology': reindexTerminology,
+  'svc.fhir.reindex-status': reindexStatus,
 };
 
 /**

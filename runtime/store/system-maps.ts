@@ -6,6 +6,8 @@ export const SYSTEM_MAPS = {
   index: 'index',
   /** How far these are made anew, by type. */
   reindex: 'reindex',
+  /** For which definitions a job was started that makes them anew. */
+  reindexJob: 'reindex-job',
   /** Told anew with each write of a SearchParameter. */
   definitions: 'definitions',
   /** By which definitions each process writes that is there. */

@@ -5,4 +5,6 @@
 export const ENVIRONMENT: Readonly<Record<string, string | undefined>> = {
   ...Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('KILN_'))),
   KILN_AUTH: 'open',
+  // Tests of stale parameters reindex when they want it.
+  KILN_REINDEX_AUTOMATIC: 'false',
 };

@@ -11,6 +11,8 @@ export interface LoadFlags {
   /** Asks for tokens, with its private key in a file. */
   readonly client?: string;
   readonly key?: string;
+  /** Uploads NDJSON and has the server import it. */
+  readonly bulk?: boolean;
 }
 
 /** How Bundles are taken. @throws ConfigError */

@@ -5,7 +5,9 @@ import { isPlainlyGiven } from '../../auth/access/plainly-given.js';
 import { scopeMissing } from '../../auth/access/refuse.js';
 import type { Access } from '../../auth/scopes/access.js';
 import { OPEN_ACCESS } from '../../auth/scopes/principal.js';
+import { BINARY } from '../binary/binary-content.js';
 import type { Call } from '../call.js';
+import { isExportFileId } from '../export-files.js';
 import type { SearchServices } from '../search/parse/search-context.js';
 import { needsOfUrl } from '../search/authorize/search-needs.js';
 import type { Services } from '../services.js';
@@ -79,7 +81,7 @@ export function authorize(asked: Asked, access: Access, services: ScopeServices)
 /** All that a request needs, where some of it is missing; undefined: it is allowed as far as it is known. */
 export function missingScopes(asked: Asked, access: Access, services: ScopeServices): NeededScopes | undefined {
   const { scopeRows, tables } = services;
-  if (access === OPEN_ACCESS) return undefined;
+  if (access === OPEN_ACCESS || isExportRead(asked)) return undefined;
   const row = scopeRows(asked);
   if (asked.interaction !== 'search-compartment' && isPlainlyGiven(row, asked.type, access)) return undefined;
   const needsAny = row.needs.some(({ on, when }) => on === 'any' && when === undefined);
@@ -88,6 +90,11 @@ export function missingScopes(asked: Asked, access: Access, services: ScopeServi
   const isSearch = asked.interaction.startsWith('search-');
   const more = needed === undefined || !isSearch ? undefined : needsOfUrl(asked, access, services);
   return (more && neededFor(asked, more, access, scopeRows)) ?? needed;
+}
+
+/** Whether it reads what may be a file of an export: of that the job decides, and scopes on Binary have nothing to do with it. */
+function isExportRead({ interaction, type, id }: Asked): boolean {
+  return interaction === 'read' && type === BINARY && isExportFileId(id);
 }
 
 /** The same for what was found in the request's content. */

@@ -76,6 +76,7 @@ const HANDLINGS = ['strict', 'lenient'] as const;
 export function readPreferences(headers: IncomingHttpHeaders): Preferences {
   const text = headers['prefer'];
   if (text === undefined) return NO_PREFERENCES;
+  const isFresh = /(?:^|[\s,])no-cache(?:$|[\s,])/i.test(headers['cache-control'] ?? '');
   const wishes = new Map<string, string>();
   for (const part of String(text).split(/[,;]/)) {
     const [name = '', value = ''] = part.split('=', 2);
@@ -85,5 +86,10 @@ export function readPreferences(headers: IncomingHttpHeaders): Preferences {
   }
   const wanted = RETURNS.find((each) => each === wishes.get('return'));
   const handling = HANDLINGS.find((each) => each === wishes.get('handling'));
-  return { ...(wanted === undefined ? {} : { return: wanted }), ...(handling === undefined ? {} : { handling }) };
+  return {
+    ...(wanted === undefined ? {} : { return: wanted }),
+    ...(handling === undefined ? {} : { handling }),
+    ...(wishes.has('respond-async') && { respondAsync: true as const }),
+    ...(isFresh && { isFresh }),
+  };
 }

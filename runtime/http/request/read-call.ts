@@ -70,6 +70,7 @@ export async function readCall(
     ...(patch === undefined ? {} : { patch }),
     ...(content === undefined ? {} : { content }),
     ...(wantsContent ? { wantsContent } : {}),
+    ...(row.method === 'DELETE' && row.interaction === 'operation' && { isDeletion: true as const }),
     conditions,
     prefer: readPreferences(headers),
     base,

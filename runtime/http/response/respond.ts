@@ -46,6 +46,9 @@ export async function sendReply(
   if (reply.location !== undefined) headers.push('Location', `${base}/${reply.location}`);
   else if (reply.contentLocation !== undefined) headers.push('Content-Location', `${base}/${reply.contentLocation}`);
   for (const [name, value] of Object.entries(reply.headers ?? NO_HEADERS)) headers.push(name, value);
+  if (reply.body?.isJson === true && look.format === 'xml' && !takesJson(req)) {
+    throw new FhirError('not-acceptable', 'The answer is JSON; accept application/json');
+  }
   if (reply.body !== undefined) return sendBody(req, res, reply.status, reply.body, look, headers);
   if (reply.content !== undefined && reply.around === undefined) {
     return sendContent(req, res, reply, reply.content, look, headers);
@@ -65,6 +68,10 @@ export async function sendReply(
   // RFC 9110, 8.6
   if (reply.status !== 304 && reply.status !== 204) headers.push('Content-Length', '0');
   res.writeHead(reply.status, headers).end();
+}
+
+function takesJson({ headers: { accept = '' } }: IncomingMessage): boolean {
+  return /json|\*\/\*/.test(accept);
 }
 
 /** Text that needs no work. */

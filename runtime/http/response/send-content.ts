@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 
+import { chooseEncoding, COMPRESS_FROM, openCompressor, type Encoding } from '../../format/compress.js';
 import type { Reply, ReplyContent } from '../../core/call.js';
 import { varyOf, type Presentation } from './presentation.js';
 import { rangeHolds, readRange } from './range.js';
@@ -37,11 +38,15 @@ export async function sendContent(
   const mayRange = reply.status === 200 && req.method === 'GET' && isWanted;
   const range = mayRange ? readRange(req.headers.range, content.size) : undefined;
   const length = range === undefined ? content.size : range.to - range.from + 1;
-  headers.push('Content-Type', content.contentType, 'Content-Length', String(length), 'Accept-Ranges', 'bytes');
-  headers.push('Vary', varyOf(look, 'Accept'), ...HARMLESS);
+  headers.push('Content-Type', content.contentType, 'Accept-Ranges', 'bytes');
+  headers.push('Vary', varyOf(look, content.isText === true ? 'Accept, Accept-Encoding' : 'Accept'), ...HARMLESS);
+  const accepted = req.headers['accept-encoding'];
+  const isPacked = content.isText === true && range === undefined && accepted !== undefined;
+  const encoding = isPacked && content.size >= COMPRESS_FROM ? chooseEncoding(accepted) : undefined;
+  headers.push(...(encoding === undefined ? ['Content-Length', String(length)] : ['Content-Encoding', encoding]));
   if (content.securityContext !== undefined) headers.push('X-Security-Context', content.securityContext);
   if (range !== undefined) headers.push('Content-Range', `bytes ${range.from}-${range.to}/${content.size}`);
-  await send(req, res, range === undefined ? reply.status : 206, headers, () => content.open(range));
+  await send(req, res, range === undefined ? reply.status : 206, headers, () => content.open(range), encoding);
 }
 
 /** Sends the content of a Binary as base64 within the JSON text of the resource, never whole in memory. */
@@ -64,6 +69,7 @@ async function send(
   status: number,
   headers: string[],
   open: () => Promise<AsyncIterable<Uint8Array>>,
+  encoding?: Encoding,
 ): Promise<void> {
   if (req.method === 'HEAD') {
     res.writeHead(status, headers).end();
@@ -72,7 +78,9 @@ async function send(
   // Before the head goes out: a failure here can still be told.
   const bytes = await open();
   res.writeHead(status, headers);
-  await pipeline(Readable.from(bytes, { objectMode: false }), res);
+  const pieces = Readable.from(bytes, { objectMode: false });
+  if (encoding === undefined) await pipeline(pieces, res);
+  else await pipeline(pieces, openCompressor(encoding), res);
 }
 
 /** The pieces with text before and after; threes of bytes, so that base64 has no padding in the middle. */

@@ -1,8 +1,11 @@
+import { neededOn } from '../../auth/access/needed-scopes.js';
+import { scopeMissing } from '../../auth/access/refuse.js';
 import type { Resource } from '../../fhir/resource.js';
 import { readJson } from '../../format/read-json.js';
 import type { StoredVersion } from '../../store/store.js';
-import { contentOf, pointerOf, splitAtContent } from '../../core/binary/binary-content.js';
+import { BINARY, contentOf, pointerOf, splitAtContent } from '../../core/binary/binary-content.js';
 import type { Call, Reply } from '../../core/call.js';
+import { isExportFileId, readExportFile } from '../../core/export-files.js';
 import { read } from '../read/read.js';
 import type { InteractionHandler, Services } from '../../core/services.js';
 import { targetOf } from '../../core/target.js';
@@ -10,8 +13,15 @@ import { readView } from '../../core/view.js';
 import { vread } from '../read/vread.js';
 
 /** Read of a Binary: its content, or the resource if the client accepts a FHIR media type. https://hl7.org/fhir/R5/binary.html */
-export const readBinary: InteractionHandler = async (call, services) =>
-  complete(call, await read(call, services), services);
+export const readBinary: InteractionHandler = async (call, services) => {
+  if (isExportFileId(call.id)) {
+    const file = await readExportFile(call, services);
+    if (file !== undefined) return file;
+    // It was let in without a look at its scopes.
+    if (call.principal.access.on(BINARY, 'r') === 'nothing') throw scopeMissing(neededOn(BINARY, 'r'));
+  }
+  return complete(call, await read(call, services), services);
+};
 
 /** Read of one version of a Binary: each keeps its own content. */
 export const vreadBinary: InteractionHandler = async (call, services) =>

@@ -5,7 +5,7 @@ import { Phase, type Entry } from './entry.js';
 
 /** The call that an entry makes, as if it had come by itself. @throws FhirError where its patch is none */
 export function callOf(entry: Entry, bundle: Call): Call {
-  const { route, conditions, phase } = entry;
+  const { route, conditions, phase, method } = entry;
   const { interaction, operation, level, type, id, versionId, member, params } = route;
   return {
     interaction,
@@ -20,6 +20,7 @@ export function callOf(entry: Entry, bundle: Call): Call {
     ...(versionId === undefined ? {} : { versionId }),
     ...(member === undefined ? {} : { member }),
     ...contentOf(entry),
+    ...(method === 'DELETE' && operation !== undefined && { isDeletion: true as const }),
     // Whoever loads thousands of resources has them already.
     prefer: phase === Phase.Read ? bundle.prefer : { ...bundle.prefer, return: bundle.prefer.return ?? 'minimal' },
     base: bundle.base,

@@ -5,27 +5,35 @@ import { yieldToEventLoop, type Yield } from '../../fhir/yield-to-event-loop.js'
 import type { Resource } from '../../fhir/resource.js';
 import { readJson } from '../../format/read-json.js';
 import { CUT_ENTRY, CUT_REASON, extractContainedYielding } from '../../search/contained.js';
-import { EVERYTHING } from '../../search/query/query.js';
+import { EVERYTHING, type Condition } from '../../search/query/query.js';
 import { fitWords } from '../../search/text/fit-words.js';
 import type { FindPage, Reindexed, Store, StoredVersion } from '../../store/store.js';
 import { cutByMembers } from '../../store/write-contained.js';
 import type { ReindexRecord } from './reindex-record.js';
 import type { Services } from '../../core/services.js';
 
-/** What reindexing needs. */
-export interface ReindexJob extends Pick<Services, 'extract'> {
+/** What reindexing a page needs. */
+export interface ReindexPageJob extends Pick<Services, 'extract'> {
   readonly store: Pick<Store, 'find' | 'reindex'>;
-  readonly record: ReindexRecord;
-  /** When it aborts, reindexing stops after the current page. */
+  /** When it aborts, reindexing stops before the next page. */
   readonly signal: AbortSignal;
-  /** Called after each page with its number of resources. */
-  readonly onStep: (count: number) => void;
   /** Absent: the default limits. */
   readonly limits?: Pick<Limits, 'resource'>;
   /** Called for a resource with contained resources that searches cannot find, with the reason. */
   readonly onUnindexed?: (version: StoredVersion, reason: string) => void;
+  /** Called for a resource of which no entries can be made: it keeps those that it has. Absent: reindexing fails. */
+  readonly onFailure?: (version: StoredVersion, error: unknown) => void;
   /** Retries an action while the store is temporarily unavailable. */
   readonly persist?: <T>(action: () => Promise<T>) => Promise<T>;
+  /** To be awaited between resources; absent: the work yields to the event loop. */
+  readonly breathe?: Yield;
+}
+
+/** What reindexing a type needs. */
+export interface ReindexJob extends ReindexPageJob {
+  readonly record: ReindexRecord;
+  /** Called after each page with its number of resources. */
+  readonly onStep: (count: number) => void;
 }
 
 /** Greatest size of one page: JSON text in characters, and resources. */
@@ -45,34 +53,22 @@ const DEPTH = 10_000;
  * @returns how many resources have new entries
  */
 export async function reindexType(type: string, job: ReindexJob): Promise<number> {
-  const { store, record, signal, persist = (action) => action() } = job;
+  const { record, signal, persist = (action) => action() } = job;
   const begun = await persist(() => record.read(type));
   if (begun.isDone) return 0;
   let { after } = begun;
   let replaced = 0;
-  let size = 20;
+  let size = FIRST_PAGE;
   let unsaved = 0;
-  const yieldIfDue = yieldToEventLoop();
+  const breathe = job.breathe ?? yieldToEventLoop();
   for (;;) {
-    signal.throwIfAborted();
-    const query = { type, where: EVERYTHING, sort: [], count: size, total: 'none' as const };
-    const find = (from: string | undefined) =>
-      persist(() => store.find({ ...query, ...(from !== undefined && { after: from }) }));
-    const page: FindPage = await find(after).catch((error: unknown) => {
-      // Another version of the program saved this cursor: start the type again.
-      if (after === undefined || !(error instanceof FhirError) || error.code !== 'page-invalid') throw error;
-      return find(undefined);
-    });
-    const items: Reindexed[] = [];
-    for (const version of page.versions) items.push(...(await toReindexed(version, job, yieldIfDue)));
-    for (const piece of cutByMembers(items, ({ contained = [] }) => contained.length)) {
-      replaced += await persist(() => store.reindex(piece));
-    }
-    job.onStep(page.versions.length);
+    const page = await reindexPage({ type, size, after }, { ...job, breathe });
+    replaced += page.replaced;
+    job.onStep(page.looked);
     if (page.next === undefined) break;
     after = page.next;
-    size = nextSize(page);
-    unsaved += page.versions.length;
+    ({ size } = page);
+    unsaved += page.looked;
     if (unsaved < REMEMBERED && !signal.aborted) continue;
     unsaved = 0;
     const cursor = after;
@@ -80,6 +76,64 @@ export async function reindexType(type: string, job: ReindexJob): Promise<number
   }
   await persist(() => record.finish(type));
   return replaced;
+}
+
+/** Resources of the first page of a type: how large they are is not known yet. */
+export const FIRST_PAGE = 20;
+
+/** A page of the resources of a type. */
+export interface ReindexPlace {
+  readonly type: string;
+  /** Greatest number of resources. */
+  readonly size: number;
+  /** `next` of the page before. */
+  readonly after: string | undefined;
+  /** Absent: all resources of the type. */
+  readonly where?: Condition;
+}
+
+/** What came of a page. */
+export interface ReindexedPage {
+  /** Resources on it. */
+  readonly looked: number;
+  /** Those whose entries were replaced: the others were written meanwhile. */
+  readonly replaced: number;
+  /** Absent: this was the last page. */
+  readonly next?: string;
+  /** A good size for the next page. */
+  readonly size: number;
+}
+
+/** Extracts the index entries of a page of resources again. Doing it twice does no harm. */
+export async function reindexPage(
+  { type, size, after, where = EVERYTHING }: ReindexPlace,
+  job: ReindexPageJob,
+): Promise<ReindexedPage> {
+  const { store, signal, persist = (action) => action(), breathe = yieldToEventLoop() } = job;
+  signal.throwIfAborted();
+  const query = { type, where, sort: [], count: size, total: 'none' as const };
+  const find = (from: string | undefined) =>
+    persist(() => store.find({ ...query, ...(from !== undefined && { after: from }) }));
+  const page: FindPage = await find(after).catch((error: unknown) => {
+    // Another version of the program saved this cursor: start the type again.
+    if (after === undefined || !(error instanceof FhirError) || error.code !== 'page-invalid') throw error;
+    return find(undefined);
+  });
+  const items: Reindexed[] = [];
+  for (const version of page.versions) {
+    try {
+      items.push(...(await toReindexed(version, job, breathe)));
+    } catch (error) {
+      if (job.onFailure === undefined) throw error;
+      job.onFailure(version, error);
+    }
+  }
+  let replaced = 0;
+  for (const piece of cutByMembers(items, ({ contained = [] }) => contained.length)) {
+    replaced += await persist(() => store.reindex(piece));
+  }
+  const { next } = page;
+  return { looked: page.versions.length, replaced, size: nextSize(page), ...(next !== undefined && { next }) };
 }
 
 /** Page size at which the next page has about `PAGE_TEXT` characters, if its resources are as large as these. */
@@ -92,7 +146,7 @@ function nextSize({ versions }: FindPage): number {
 /** The index entries, extracted as on a write: from the content without the `meta` elements that the server sets. */
 async function toReindexed(
   stored: StoredVersion,
-  { extract, limits = DEFAULT_LIMITS, onUnindexed }: ReindexJob,
+  { extract, limits = DEFAULT_LIMITS, onUnindexed }: ReindexPageJob,
   yieldIfDue: Yield,
 ): Promise<Reindexed[]> {
   const { type, id, version, json } = stored;

@@ -64,6 +64,11 @@ const ANY_TOKEN = new Set(
   tables.scopes.rows.filter(({ anyToken }) => anyToken === true).map(({ operation }) => operation),
 );
 
+/** Operations that need a scope of administration at system level. */
+const ADMINISTRATIVE = new Set(
+  tables.scopes.rows.filter(({ admin }) => admin !== undefined).map(({ operation }) => operation),
+);
+
 describe('all routes', { timeout: 60_000 }, () => {
   beforeAll(async () => {
     const types = [...new Set(ROUTES.flatMap(({ type }) => type ?? []))].filter((type) => ANY.includes(type));
@@ -125,7 +130,13 @@ describe('all routes', { timeout: 60_000 }, () => {
         } else if (row.operation !== undefined && isWired(row, OPERATIONS) && ANY_TOKEN.has(row.operation)) {
           // They say nothing of what is stored.
           expect(answer.status, what).toBeLessThan(401);
-        } else if (row.operation === 'expunge') {
+        } else if (isWired(row, OPERATIONS) && row.operation?.endsWith('-poll-status') === true) {
+          // The client names a job of its own, which is missing here.
+          expect(answer.status, what).toBe(400);
+        } else if (['export', 'import'].includes(row.operation ?? '') && scopes.includes('Linkage')) {
+          // The scopes are enough for that type, but the request is not complete.
+          expect(answer.status, what).toBe(400);
+        } else if (isWired(row, OPERATIONS) && row.operation !== undefined && ADMINISTRATIVE.has(row.operation)) {
           expect(answer.status, what).toBe(403);
         } else if (isWired(row, OPERATIONS) && scopes.includes('Linkage') && path.startsWith('/$')) {
           // Operations on all types answer for those of the token, of which nothing is stored.

@@ -32,15 +32,10 @@ export async function findPage(
   services: Pick<Services, 'store' | 'extract' | 'limits' | 'tables' | 'zone' | 'indexStatus'>,
   constraints?: SearchConstraints,
 ): Promise<FindPage> {
-  const { criteria, contained } = request;
-  const { store, extract, limits, tables, zone } = services;
+  const { criteria } = request;
+  const { store, limits } = services;
   const run = async (within: AbortSignal | undefined): Promise<FindPage> => {
-    const ask = (each: FindQuery) => store.find(each, within);
-    const source = { find: ask, findReadable: ask, extract, tables, signal: within, base, zone };
-    const targets =
-      constraints === undefined
-        ? lookInto(contained, narrow(parts, await resolveCriteria(criteria, source)), tables)
-        : await constrainedTargets(parts, contained, constraints, source, services);
+    const targets = await readTargets(parts, request, { signal: within, base }, services, constraints);
     try {
       const asked = { ...query, ...(base !== '' && { base: baseKey(base) }) };
       return await find(targets, asked, within, store);
@@ -51,6 +46,27 @@ export async function findPage(
     }
   };
   return criteria.some(isUnresolved) ? withinBudget(limits.queryTime, signal, run) : run(signal);
+}
+
+/**
+ * The condition of each type that a search looks for, constraints of the token included. Hierarchies and membership are resolved,
+ * which asks the store.
+ *
+ * @throws FhirError as `findPage`
+ */
+export async function readTargets(
+  parts: readonly Target[],
+  { criteria, contained }: Asked,
+  { signal, base }: Pick<Call, 'base'> & { readonly signal: AbortSignal | undefined },
+  services: Pick<Services, 'store' | 'extract' | 'tables' | 'zone' | 'indexStatus'>,
+  constraints?: SearchConstraints,
+): Promise<readonly Target[]> {
+  const { store, extract, tables, zone } = services;
+  const ask = (each: FindQuery) => store.find(each, signal);
+  const source = { find: ask, findReadable: ask, extract, tables, signal, base, zone };
+  return constraints === undefined
+    ? lookInto(contained, narrow(parts, await resolveCriteria(criteria, source)), tables)
+    : constrainedTargets(parts, contained, constraints, source, services);
 }
 
 /** The query of each type for a token that gives access to everything. */

@@ -1,0 +1,106 @@
+import { neededOn, uniteNeeded } from '../auth/access/needed-scopes.js';
+import { scopeMissing } from '../auth/access/refuse.js';
+import type { Call, Reply } from './call.js';
+import type { Job } from './jobs.js';
+import type { Services } from './services.js';
+
+/** The type of jobs that export. */
+export const EXPORT = 'export';
+
+/** The type of jobs that import. */
+export const IMPORT = 'import';
+
+/** Whether a job makes files. */
+export function makesFiles({ type }: Pick<Job, 'type'>): boolean {
+  return type === EXPORT || type === IMPORT;
+}
+
+/** Media type of the files. https://hl7.org/fhir/uv/bulkdata/STU2/export.html */
+export const NDJSON = 'application/fhir+ndjson';
+
+/** A file of an export. */
+export interface ExportFile {
+  /** Last part of the key of its blob. */
+  readonly name: string;
+  /** Type of its resources; `Bundle` where it lists deletions. */
+  readonly type: string;
+  /** Its lines. */
+  readonly count: number;
+  readonly isOfDeleted?: true;
+}
+
+/** Key of the blob of a file of a job. */
+export function fileKey({ type, id }: Pick<Job, 'type' | 'id'>, name: string): string {
+  return `${type}/${id}/${name}`;
+}
+
+/** Removes the files of a job. @param wanted but for these */
+export async function removeFiles(
+  job: Pick<Job, 'type' | 'id'>,
+  wanted: readonly Pick<ExportFile, 'name'>[],
+  blobs: Services['store']['blobs'],
+): Promise<void> {
+  const keys = new Set(wanted.map(({ name }) => fileKey(job, name)));
+  for (const { key } of await blobs.list(fileKey(job, ''))) if (!keys.has(key)) await blobs.delete(key);
+}
+
+/** The id by which clients read a file: `[base]/Binary/[id]`. @param at place of the file in the job's list */
+export function exportFileId(job: string, at: number): string {
+  return `${job}.${at}`;
+}
+
+const FILE_ID = /^([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\.(0|[1-9][0-9]{0,8})$/;
+
+/** Whether an id of a Binary has the form of a file of an export, which scopes on Binary have nothing to do with. */
+export function isExportFileId(id: string | undefined): boolean {
+  return id !== undefined && FILE_ID.test(id);
+}
+
+/**
+ * The file of an export as a reply to a read of a Binary. Only the client that started the export gets it, with a token that still
+ * covers what is in the file. decisions.md, "Binary"
+ *
+ * @returns undefined: there is no such file for this client
+ * @throws FhirError `scope-missing`
+ */
+export async function readExportFile(call: Call, services: Services): Promise<Reply | undefined> {
+  const [, job = '', at = ''] = FILE_ID.exec(call.id ?? '') ?? [];
+  const found = await services.jobs?.read(job);
+  if (found === undefined || !makesFiles(found) || !isOwner(found, call)) return undefined;
+  const file = filesOf(found)[Number(at)];
+  if (file === undefined || found.state !== 'completed') return undefined;
+  checkCovered(file, found, call);
+  const { blobs } = services.store;
+  const key = fileKey(found, file.name);
+  const [blob] = await blobs.list(key);
+  if (blob?.key !== key) return undefined;
+  const open = async (range?: { readonly from: number; readonly to: number }): Promise<AsyncIterable<Uint8Array>> => {
+    const content = await blobs.get(key, range);
+    if (content === undefined) throw new Error('the file was removed while it was read');
+    return content.stream;
+  };
+  return {
+    status: 200,
+    versionId: '1',
+    lastUpdated: blob.put,
+    content: { contentType: NDJSON, size: blob.size, isText: true, open },
+  };
+}
+
+/** Whether a job is of the client that asks. */
+export function isOwner({ owner }: Pick<Job, 'owner'>, { principal }: Pick<Call, 'principal'>): boolean {
+  return owner.clientId === principal.clientId;
+}
+
+/** The files of an export that is complete. */
+export function filesOf({ result }: Pick<Job, 'result'>): readonly ExportFile[] {
+  return (result?.['files'] ?? []) as unknown as readonly ExportFile[];
+}
+
+function checkCovered({ type, isOfDeleted }: ExportFile, { type: kind, input }: Job, { principal }: Call): void {
+  // The errors of an import hold nothing but what its client sent.
+  if (kind === IMPORT) return;
+  const types = isOfDeleted === true ? (input['types'] as string[]) : [type];
+  const missing = types.filter((each) => principal.access.on(each, 'rs') !== 'everything');
+  if (missing.length > 0) throw scopeMissing(uniteNeeded(missing.map((each) => neededOn(each, 'rs'))));
+}

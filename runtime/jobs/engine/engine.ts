@@ -1,0 +1,282 @@
+import { ENDED, type Job, type Jobs } from '../../core/jobs.js';
+import type { Services } from '../../core/services.js';
+import type { Store } from '../../store/store.js';
+import { SYSTEM_CLOCK, type Clock } from './clock.js';
+import type { JobKind } from './job-kind.js';
+import { openJobRows, type JobRow, type JobRows } from './job-rows.js';
+import { MAX_FAILURES, runJob, TIMES, type Run, type Stop } from './run-job.js';
+
+/** What an engine is made of. */
+export interface JobEngineOptions {
+  readonly store: Pick<Store, 'maps'>;
+  readonly kinds: readonly JobKind[];
+  /** Those of the moment. */
+  readonly services: () => Services;
+  /** Names this process; no other has the same. */
+  readonly holder: string;
+  /** Ids of new jobs. */
+  readonly newId: (now: number) => string;
+  /** Jobs that this process works on at a time; absent: 3. */
+  readonly atOnce?: number;
+  /** Absent: the machine's. */
+  readonly clock?: Clock;
+  /** Whether requests are in progress, which jobs make room for; absent: never. */
+  readonly isBusy?: () => boolean;
+  /** Whether the process of this name is known to be dead, so that its jobs need not wait for the end of its lease. */
+  readonly isGone?: (holder: string) => boolean;
+  /** Called when a job starts or ends in this process, or leaves it. */
+  readonly onEvent?: (event: JobEvent, job: Job) => void;
+  /** Called with what a chunk failed with, and with what the engine itself failed with: it goes on. */
+  readonly onError?: (error: unknown, job?: Job) => void;
+}
+
+/** What happens to a job in this process. */
+export type JobEvent = 'started' | 'resumed' | 'completed' | 'failed' | 'cancelled' | 'left';
+
+/** The jobs of a store, and the work on them in this process. */
+export interface JobEngine extends Jobs {
+  /** Takes up waiting jobs and looks for more from time to time, until the engine is closed. */
+  open(): void;
+  /** Looks once for jobs that wait, were left by a dead process, or are past their time. */
+  look(): Promise<void>;
+  /** Resolves when no job runs in this process. */
+  idle(): Promise<void>;
+  /** Stops the work: running jobs stop at the next chance and are left to other processes, or to this one's next start. */
+  close(): Promise<void>;
+}
+
+/** Between two looks for jobs of other processes, in milliseconds. */
+const LOOK = 5000;
+
+const AT_ONCE = 3;
+
+/**
+ * Opens the jobs of a store. A job is a row in an atomic map; a process holds it by a lease that it renews. Every change of a row
+ * names the row before, so that of two processes one wins; the other notices and stops.
+ */
+export function createJobEngine(options: JobEngineOptions): JobEngine {
+  return new Engine(options);
+}
+
+class Engine implements JobEngine {
+  private readonly rows: JobRows;
+  private readonly clock: Clock;
+  private readonly kinds: ReadonlyMap<string, JobKind>;
+  private readonly runs = new Map<string, Run>();
+  private readonly closing = new AbortController();
+  private looping: Promise<void> = Promise.resolve();
+  private filling: Promise<void> | undefined;
+  private refill = false;
+
+  constructor(private readonly options: JobEngineOptions) {
+    this.rows = openJobRows(options.store);
+    this.clock = options.clock ?? SYSTEM_CLOCK;
+    this.kinds = new Map(options.kinds.map((kind) => [kind.type, kind]));
+  }
+
+  async start(type: string, input: Job['input'], owner: Job['owner']): Promise<Job> {
+    if (!this.kinds.has(type)) throw new Error(`no kind of job ${type}`);
+    const now = this.clock.now();
+    const id = this.options.newId(now);
+    const progress = { done: 0, unit: 'resources' };
+    const { job } = await this.rows.add({
+      ...{ id, type, owner, input, state: 'queued', created: now, progress, failures: 0, run: 0 },
+    });
+    void this.fill();
+    return job;
+  }
+
+  async read(id: string): Promise<Job | undefined> {
+    const row = await this.rows.get(id);
+    if (row === undefined || this.isOver(row.job)) return undefined;
+    return this.withProgress(row.job);
+  }
+
+  async list(): Promise<readonly Job[]> {
+    const rows = await this.rows.all();
+    return rows.filter(({ job }) => !this.isOver(job)).map(({ job }) => this.withProgress(job));
+  }
+
+  async cancel(id: string): Promise<boolean> {
+    for (;;) {
+      const row = await this.rows.get(id);
+      if (row === undefined || ENDED.has(row.job.state)) return false;
+      // The lease stays: it tells whether a process may be at work still.
+      const next = await this.rows.replace(row, { ...row.job, state: 'cancelled', ended: this.clock.now() });
+      if (next === undefined) continue;
+      const run = this.runs.get(id);
+      run?.stop('cancelled');
+      if (run === undefined) {
+        await this.discard(next.job);
+        // A process that works on it removes what it makes meanwhile.
+        if (!this.isHeld(next.job)) await this.settle(next);
+      }
+      await run?.ended;
+      return true;
+    }
+  }
+
+  async remove(id: string): Promise<void> {
+    const row = await this.rows.get(id);
+    if (row === undefined || !ENDED.has(row.job.state)) return;
+    await this.discard(row.job);
+    if (!this.isHeld(row.job)) await this.rows.remove(id);
+  }
+
+  open(): void {
+    const { signal } = this.closing;
+    this.looping = (async () => {
+      while (!signal.aborted) {
+        await this.look().catch((error: unknown) => this.options.onError?.(error));
+        await this.clock.sleep(LOOK, signal).catch(() => {});
+      }
+    })();
+  }
+
+  async look(): Promise<void> {
+    for (const row of await this.rows.all()) {
+      const { job } = row;
+      if (this.runs.has(job.id) || !this.kinds.has(job.type)) continue;
+      if (this.isOver(job)) {
+        await this.discard(job);
+        await this.rows.remove(job.id);
+      } else if (job.state === 'cancelled' && job.isDiscarded === undefined && !this.isHeld(job)) {
+        await this.discard(job);
+        await this.settle(row);
+      }
+    }
+    await this.fill();
+  }
+
+  async idle(): Promise<void> {
+    await this.filling;
+    while (this.runs.size > 0) {
+      await Promise.all([...this.runs.values()].map(({ ended }) => ended));
+      await this.filling;
+    }
+  }
+
+  async close(): Promise<void> {
+    this.closing.abort(new Error('the process ends'));
+    for (const run of this.runs.values()) run.stop('stopped');
+    await this.idle();
+    await this.looping;
+  }
+
+  /** Takes up waiting jobs, the oldest first, as long as there are places. Calls while it works make it look again. */
+  private fill(): Promise<void> {
+    this.refill = true;
+    this.filling ??= (async () => {
+      try {
+        while (this.refill && !this.closing.signal.aborted) {
+          this.refill = false;
+          await this.takeWaiting();
+        }
+      } catch (error) {
+        this.options.onError?.(error);
+      } finally {
+        this.filling = undefined;
+      }
+    })();
+    return this.filling;
+  }
+
+  private async takeWaiting(): Promise<void> {
+    const { atOnce = AT_ONCE } = this.options;
+    if (this.runs.size >= atOnce) return;
+    for (const row of await this.rows.all()) {
+      if (this.runs.size >= atOnce || this.closing.signal.aborted) return;
+      const { job } = row;
+      if (ENDED.has(job.state) || this.runs.has(job.id) || this.isHeld(job)) continue;
+      const kind = this.kinds.get(job.type);
+      if (kind !== undefined) await this.take(row, kind);
+    }
+  }
+
+  private async take(row: JobRow, kind: JobKind): Promise<void> {
+    const { job } = row;
+    const now = this.clock.now();
+    // A lease that was not given back is of a process that died in the middle of a chunk.
+    const failures = job.lease === undefined ? job.failures : job.failures + 1;
+    if (failures >= MAX_FAILURES) {
+      const { lease: _lease, ...rest } = job;
+      const failure = `The processes that worked on it ended ${failures} times at the same step`;
+      const failed: Job = { ...rest, failures, state: 'failed', ended: now, failure };
+      if ((await this.rows.replace(row, failed)) === undefined) return;
+      this.report('failed', failed);
+      await this.discard(failed);
+      return;
+    }
+    const held = await this.rows.replace(row, {
+      ...job,
+      failures,
+      state: job.state === 'queued' ? 'in-progress' : job.state,
+      started: job.started ?? now,
+      run: job.run + 1,
+      lease: { holder: this.options.holder, until: now + TIMES.lease },
+    });
+    if (held === undefined) return;
+    this.report(job.run === 0 ? 'started' : 'resumed', held.job);
+    const run = runJob(held, kind, {
+      rows: this.rows,
+      clock: this.clock,
+      holder: this.options.holder,
+      services: this.options.services,
+      isBusy: this.options.isBusy ?? (() => false),
+      onFailure: (failing, error) => this.options.onError?.(error, failing),
+    });
+    const ended = run.ended.then(async (end) => {
+      await this.finish(end.job, end.stop).catch((error: unknown) => this.options.onError?.(error, end.job));
+      this.runs.delete(job.id);
+      void this.fill();
+      return end;
+    });
+    this.runs.set(job.id, { ...run, ended });
+  }
+
+  private async finish(job: Job, stop: Stop | undefined): Promise<void> {
+    if (stop === 'stopped' || stop === 'lost') return this.report('left', job);
+    if (stop === 'cancelled') {
+      this.report('cancelled', job);
+      await this.discard(job);
+      const row = await this.rows.get(job.id);
+      if (row?.job.state === 'cancelled') await this.settle(row);
+      return;
+    }
+    this.report(job.state === 'failed' ? 'failed' : 'completed', job);
+    if (job.state === 'failed') await this.discard(job);
+  }
+
+  private async discard(job: Job): Promise<void> {
+    await this.kinds.get(job.type)?.discard?.(job, this.options.services());
+  }
+
+  /** Notes that nothing is left of a cancelled job. */
+  private async settle(row: JobRow): Promise<void> {
+    const { lease: _lease, ...job } = row.job;
+    await this.rows.replace(row, { ...job, isDiscarded: true });
+  }
+
+  /** Whether a process may be at work on it. */
+  private isHeld({ lease }: Job): boolean {
+    if (lease === undefined) return false;
+    if (this.options.isGone?.(lease.holder) === true) return false;
+    return lease.until > this.clock.now();
+  }
+
+  /** Whether its retention time is over. */
+  private isOver({ ended, type, lease }: Job): boolean {
+    const kind = this.kinds.get(type);
+    if (ended === undefined || kind === undefined) return false;
+    return ended + kind.retention <= this.clock.now() && (lease === undefined || lease.until <= this.clock.now());
+  }
+
+  private withProgress(job: Job): Job {
+    const run = this.runs.get(job.id);
+    return run === undefined || ENDED.has(job.state) ? job : { ...job, progress: run.now().progress };
+  }
+
+  private report(event: JobEvent, job: Job): void {
+    this.options.onEvent?.(event, job);
+  }
+}

@@ -1,0 +1,74 @@
+import { EXPORT, fileKey, type ExportFile } from '../../core/export-files.js';
+import type { Job, JobProgress } from '../../core/jobs.js';
+import type { JsonObject } from '../../fhir/resource.js';
+import type { ChunkContext, ChunkResult } from '../engine/job-kind.js';
+import type { ExportInput } from './export-input.js';
+
+/** What an export does, in this order. */
+export type Phase =
+  /** Waits until no write of the past can appear any more. */
+  | 'settle'
+  /** Reads the current versions type by type. */
+  | 'walk'
+  /** Adds the versions that were current at the transaction time and were replaced or deleted before the walk reached them. */
+  | 'late'
+  /** With `_since`: lists what was deleted. */
+  | 'deleted'
+  | 'end';
+
+/** How far an export is. */
+export interface ExportCheckpoint {
+  readonly phase: Phase;
+  /** Of the walk: place of the part, of the block of patients, and in the store's order of that. */
+  readonly part: number;
+  readonly block: number;
+  readonly after?: string;
+  /** Of the history that the later phases read: where it goes on. */
+  readonly history?: string;
+  /** Files that are whole. Others under the prefix of the job are left over from chunks that did not end. */
+  readonly files: readonly ExportFile[];
+  /** How many of them the walk made. */
+  readonly walked: number;
+  /** Resources in all files. */
+  readonly done: number;
+  readonly total?: number;
+}
+
+/** Before the first chunk. */
+export const BEGINNING: ExportCheckpoint = { phase: 'settle', part: 0, block: 0, files: [], walked: 0, done: 0 };
+
+/** What an export's chunks work with. */
+export interface ExportChunk extends ChunkContext {
+  readonly input: ExportInput;
+  readonly at: ExportCheckpoint;
+}
+
+/** Reads input and checkpoint of a job of this kind. */
+export function openChunk(context: ChunkContext): ExportChunk {
+  const { input, checkpoint } = context.job;
+  return {
+    ...context,
+    input: input as unknown as ExportInput,
+    at: (checkpoint as unknown as ExportCheckpoint | undefined) ?? BEGINNING,
+  };
+}
+
+/** The result of a chunk that leads to a checkpoint. */
+export function toResult(next: ExportCheckpoint): ChunkResult {
+  return { checkpoint: next as unknown as JsonObject, progress: progressOf(next) };
+}
+
+/** How far an export is, for people. */
+export function progressOf({ done, total }: Pick<ExportCheckpoint, 'done' | 'total'>): JobProgress {
+  return { done, unit: 'resources', ...(total !== undefined && { total: Math.max(done, total) }) };
+}
+
+/** The name of the next file. Those of a process that lost the job have another, so that they cannot take its place. */
+export function nextName({ run }: Pick<Job, 'run'>, { files }: ExportCheckpoint): string {
+  return `${run}-${files.length}`;
+}
+
+/** Key of the blob of a file of a job. */
+export function keyOf({ id }: Pick<Job, 'id'>, name: string): string {
+  return fileKey({ type: EXPORT, id }, name);
+}

@@ -1,0 +1,34 @@
+import type { Condition } from '../../search/query/query.js';
+
+/** What is exported of one type. */
+export interface ExportPart {
+  readonly type: string;
+  /** `_typeFilter` within the scopes of the token that started the export. */
+  readonly filter?: Condition;
+  /** `_typePostFetchFilterUrl`: evaluated on each resource, without the index. */
+  readonly postFilter?: Condition;
+  /** `_elements` that this type has; absent: whole resources. */
+  readonly elements?: readonly string[];
+}
+
+/** What an export is about, as its job keeps it. What the token allowed is in the types and conditions of the parts. */
+export interface ExportInput {
+  /** The instant that the files are of, milliseconds since the epoch. */
+  readonly transactionTime: number;
+  /** URL of the kick-off request. */
+  readonly request: string;
+  /** FHIR base of the request. */
+  readonly base: string;
+  /** Digest of all that was asked for: equal requests can share a job. */
+  readonly asked: string;
+  readonly types: readonly string[];
+  readonly parts: readonly ExportPart[];
+  /** Only what belongs to some patient, or to these; absent: everything. */
+  readonly patients?: 'all' | readonly string[];
+  /** Changed after, and before, this instant: milliseconds since the epoch. */
+  readonly since?: number;
+  readonly until?: number;
+  /** All versions instead of current ones. */
+  readonly isHistory: boolean;
+  readonly exportId?: string;
+}

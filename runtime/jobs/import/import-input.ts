@@ -1,0 +1,28 @@
+/** A file to import. */
+export interface ImportFile {
+  /** As the client named it. */
+  readonly url: string;
+  /** Key of the blob that has it; absent: it is fetched from its URL first. */
+  readonly key?: string;
+  /** Type of all resources in it; absent: any of the import's. */
+  readonly type?: string;
+}
+
+/** What an import is about, as its job keeps it. */
+export interface ImportInput {
+  readonly request: string;
+  readonly files: readonly ImportFile[];
+  /** Types that the token may create and update, whatever the resource. */
+  readonly types: readonly string[];
+}
+
+/** What became of the lines of a file. */
+export interface ImportCounts {
+  readonly created: number;
+  readonly updated: number;
+  readonly unchanged: number;
+  readonly failed: number;
+}
+
+/** Of no line. */
+export const NO_COUNTS: ImportCounts = { created: 0, updated: 0, unchanged: 0, failed: 0 };

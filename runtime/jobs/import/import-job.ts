@@ -1,0 +1,122 @@
+import { fileKey, removeFiles, type ExportFile } from '../../core/export-files.js';
+import type { Job } from '../../core/jobs.js';
+import type { Services } from '../../core/services.js';
+import { FhirError } from '../../fhir/errors.js';
+import { errorOutcome } from '../../fhir/operation-outcome.js';
+import type { JsonObject } from '../../fhir/resource.js';
+import type { ChunkContext, ChunkResult } from '../engine/job-kind.js';
+import { NO_COUNTS, type ImportCounts, type ImportInput } from './import-input.js';
+import { readLinePage } from './read-lines.js';
+import { storeLines, type ImportLine, type LineOutcome } from './store-lines.js';
+
+interface Checkpoint {
+  /** Place of the file that is being imported. */
+  readonly file: number;
+  /** Where its next line begins, in bytes, and how many lines came before. */
+  readonly at: number;
+  readonly line: number;
+  /** Key of the blob of that file, where it was fetched. */
+  readonly fetched?: string;
+  /** By file. */
+  readonly counts: readonly ImportCounts[];
+  /** Lists of errors. */
+  readonly errors: readonly ExportFile[];
+}
+
+const BEGINNING: Checkpoint = { file: 0, at: 0, line: 0, counts: [], errors: [] };
+
+/** Greatest size of a file that is fetched, in bytes. */
+const MAX_FILE = 64 * 1024 ** 3;
+
+/** Lines that are written together. */
+const BATCH = 500;
+
+/** One chunk of an import: a file is fetched, or some lines are put into the store. */
+export async function importChunk(context: ChunkContext): Promise<ChunkResult> {
+  const { job, services, signal } = context;
+  const input = job.input as unknown as ImportInput;
+  const at = (job.checkpoint as unknown as Checkpoint | undefined) ?? BEGINNING;
+  const file = input.files[at.file];
+  if (file === undefined) return finish(at, context);
+  const key = file.key ?? at.fetched;
+  if (key === undefined) {
+    const name = `${job.run}-file-${at.file}`;
+    await fetchInto(fileKey(job, name), file.url, services, signal);
+    return toResult({ ...at, fetched: fileKey(job, name) });
+  }
+  const page = await readLinePage(services.store.blobs, key, at.at, services.limits.resource);
+  const source = {
+    ...{ type: file.type, types: new Set(input.types), created: job.created },
+    seed: `${job.id} ${at.file}`,
+  };
+  const lines = page.lines.map((text, i): ImportLine => ({ number: at.line + i + 1, text }));
+  let counts = at.counts[at.file] ?? NO_COUNTS;
+  const faults: string[] = [];
+  for (let from = 0; from < lines.length; from += BATCH) {
+    signal.throwIfAborted();
+    const outcomes = await storeLines(lines.slice(from, from + BATCH), source, services, context.breathe);
+    for (const [{ number }, outcome] of outcomes) {
+      counts = count(counts, outcome);
+      if (outcome instanceof FhirError) faults.push(describeFault(file.url, number, outcome));
+    }
+  }
+  const errors = faults.length === 0 ? at.errors : [...at.errors, await saveFaults(faults, at, context)];
+  const next = { ...at, counts: withCounts(at, counts), errors };
+  if (page.next !== undefined) return toResult({ ...next, at: page.next, line: at.line + lines.length });
+  if (at.fetched !== undefined) await services.store.blobs.delete(at.fetched);
+  const { fetched: _fetched, ...rest } = next;
+  return toResult({ ...rest, file: at.file + 1, at: 0, line: 0 });
+}
+
+/** Removes what an import left; what was imported stays. */
+export async function discardImport(job: Job, { store }: Pick<Services, 'store'>): Promise<void> {
+  await removeFiles(job, [], store.blobs);
+}
+
+async function fetchInto(key: string, url: string, { fetchFile, store }: Services, signal: AbortSignal): Promise<void> {
+  if (fetchFile === undefined) throw new FhirError('parameter-invalid', 'The configuration allows no server any more');
+  await store.blobs.put(key, await fetchFile(url, signal), MAX_FILE);
+}
+
+async function finish({ counts, errors }: Checkpoint, { job, services }: ChunkContext): Promise<ChunkResult> {
+  await removeFiles(job, errors, services.store.blobs);
+  return { result: { counts: counts as unknown as JsonObject[], files: errors as unknown as JsonObject[] } };
+}
+
+async function saveFaults(
+  faults: readonly string[],
+  at: Checkpoint,
+  { job, services }: ChunkContext,
+): Promise<ExportFile> {
+  const name = `${job.run}-errors-${at.errors.length}`;
+  await services.store.blobs.put(fileKey(job, name), toBytes(faults), Infinity);
+  return { name, type: 'OperationOutcome', count: faults.length };
+}
+
+async function* toBytes(lines: readonly string[]): AsyncGenerator<Uint8Array> {
+  await Promise.resolve();
+  yield Buffer.from(`${lines.join('\n')}\n`);
+}
+
+/** An OperationOutcome that names file and line in each of its issues. */
+function describeFault(url: string, line: number, error: FhirError): string {
+  const named = error.map((issue) => ({
+    ...issue,
+    diagnostics: [`${url}, line ${line}`, issue.diagnostics].filter((each) => each !== undefined).join('; '),
+  }));
+  return JSON.stringify(errorOutcome(named));
+}
+
+function count(counts: ImportCounts, outcome: LineOutcome): ImportCounts {
+  const name = outcome instanceof FhirError ? 'failed' : outcome;
+  return { ...counts, [name]: counts[name] + 1 };
+}
+
+function withCounts({ counts, file }: Checkpoint, own: ImportCounts): readonly ImportCounts[] {
+  return [...counts.slice(0, file), own];
+}
+
+function toResult(next: Checkpoint): ChunkResult {
+  const done = next.counts.reduce((sum, each) => sum + each.created + each.updated + each.unchanged + each.failed, 0);
+  return { checkpoint: next as unknown as JsonObject, progress: { done, unit: 'lines' } };
+}

@@ -1,0 +1,183 @@
+import { createHash } from 'node:crypto';
+
+import { BINARY } from '../../core/binary/binary-content.js';
+import { takeBinary, writeBinary } from '../../core/binary/binary-store.js';
+import { SUBSCRIPTION } from '../../core/access/subscribed-types.js';
+import type { Services } from '../../core/services.js';
+import { sentId } from '../../core/write/check-resource.js';
+import { composePut } from '../../core/write/compose-change.js';
+import { validateResource } from '../../core/write/validate-resource.js';
+import { writeCurrent } from '../../core/write/write-current.js';
+import { FhirError } from '../../fhir/errors.js';
+import { isObject, type Resource } from '../../fhir/resource.js';
+import { readJson } from '../../format/read-json.js';
+import { VersionConflict, type Put, type StoredVersion } from '../../store/store.js';
+import { countContained, cutByMembers } from '../../store/write-contained.js';
+
+/** A line of a file. */
+export interface ImportLine {
+  /** From 1. */
+  readonly number: number;
+  /** Undefined: it is longer than a line may be. */
+  readonly text: string | undefined;
+}
+
+/** What became of a line. */
+export type LineOutcome = 'created' | 'updated' | 'unchanged' | FhirError;
+
+/** Where lines belong. */
+export interface LineSource {
+  /** The type of all of them; absent: one of `types`. */
+  readonly type: string | undefined;
+  readonly types: ReadonlySet<string>;
+  /** Distinguishes the lines of this file from those of all others: ids of new resources follow from it. */
+  readonly seed: string;
+  /** Time in these ids: milliseconds since the epoch. */
+  readonly created: number;
+}
+
+interface Named {
+  readonly line: ImportLine;
+  readonly resource: Resource;
+  readonly id: string;
+}
+
+/**
+ * Puts the resources of some lines into the store, as PUT does it. Doing it again changes nothing, for a resource without an id
+ * gets the same one each time.
+ *
+ * @returns what became of each line, in their order; empty lines are left out
+ */
+export async function storeLines(
+  lines: readonly ImportLine[],
+  source: LineSource,
+  services: Services,
+  breathe: () => Promise<void> | undefined,
+): Promise<ReadonlyMap<ImportLine, LineOutcome>> {
+  const outcomes = new Map<ImportLine, LineOutcome>();
+  const named: Named[] = [];
+  for (const line of lines) {
+    if (line.text?.trim() === '') continue;
+    await breathe();
+    try {
+      named.push(readLine(line, source, services));
+    } catch (error) {
+      outcomes.set(line, failureOf(error));
+    }
+  }
+  // Of two lines about one resource the later one stays.
+  const last = new Map(named.map((each) => [keyOf(each), each]));
+  const twice = named.filter((each) => last.get(keyOf(each)) !== each);
+  const once = named.filter((each) => last.get(keyOf(each)) === each);
+  for (const each of twice) outcomes.set(each.line, await writeOne(each, services));
+  await writeTogether(once, services, breathe, outcomes);
+  return outcomes;
+}
+
+function keyOf({ resource, id }: Named): string {
+  return `${resource.resourceType}/${id}`;
+}
+
+function readLine(line: ImportLine, source: LineSource, services: Services): Named {
+  const { limits } = services;
+  if (line.text === undefined) throw new FhirError('resource-too-large', 'The line is longer than a resource may be');
+  const resource = readJson(line.text, limits.nesting);
+  if (!isObject(resource) || typeof resource['resourceType'] !== 'string') throw new FhirError('not-a-resource');
+  const { resourceType: type } = resource as Resource;
+  if (source.type !== undefined && type !== source.type) {
+    throw new FhirError(
+      'type-mismatch',
+      `The file is one of ${source.type}, the line has the type ${JSON.stringify(type.slice(0, 64))}`,
+    );
+  }
+  if (!source.types.has(type)) {
+    throw new FhirError(
+      'type-mismatch',
+      `The token does not cover ${JSON.stringify(type.slice(0, 64))} whole, or there is no such type`,
+    );
+  }
+  if (type === SUBSCRIPTION)
+    throw new FhirError('type-mismatch', 'Subscriptions cannot be imported; create each by itself');
+  const id = sentId(resource as Resource) ?? derivedId(source, line.number);
+  return { line, resource: { ...resource, resourceType: type, id }, id };
+}
+
+/** A UUIDv7 whose random part follows from the place of the line. */
+function derivedId({ seed, created }: LineSource, number: number): string {
+  const hash = createHash('sha256').update(`${seed}\n${number}`).digest('hex');
+  const time = created.toString(16).padStart(12, '0');
+  const variant = ((parseInt(hash.slice(3, 4), 16) & 0x3) | 0x8).toString(16);
+  const parts = [
+    time.slice(0, 8),
+    time.slice(8),
+    `7${hash.slice(0, 3)}`,
+    `${variant}${hash.slice(4, 7)}`,
+    hash.slice(7, 19),
+  ];
+  return parts.join('-');
+}
+
+type Outcomes = Map<ImportLine, LineOutcome>;
+
+async function writeTogether(
+  all: readonly Named[],
+  services: Services,
+  breathe: () => Promise<void> | undefined,
+  outcomes: Outcomes,
+) {
+  const { store } = services;
+  const plain = all.filter(({ resource }) => resource.resourceType !== BINARY);
+  const current = await store.readMany(plain.map(({ resource, id }) => ({ type: resource.resourceType, id })));
+  const steps: (Named & { readonly change: Put; readonly isNew: boolean })[] = [];
+  for (const [i, each] of plain.entries()) {
+    await breathe();
+    try {
+      const change = await compose(each, current[i], services);
+      if (change === undefined) outcomes.set(each.line, 'unchanged');
+      else steps.push({ ...each, change, isNew: current[i]?.json === undefined });
+    } catch (error) {
+      outcomes.set(each.line, failureOf(error));
+    }
+  }
+  for (const piece of cutByMembers(steps, ({ change }) => countContained([change]))) {
+    try {
+      await store.write(piece.map(({ change }) => change));
+      for (const { line, isNew } of piece) outcomes.set(line, isNew ? 'created' : 'updated');
+    } catch (error) {
+      if (!(error instanceof VersionConflict) && !(error instanceof FhirError && error.status < 500)) throw error;
+      // Another client wrote one of them, or one is at fault: each on its own.
+      for (const each of piece) outcomes.set(each.line, await writeOne(each, services));
+    }
+  }
+  for (const each of all)
+    if (each.resource.resourceType === BINARY) outcomes.set(each.line, await writeOne(each, services));
+}
+
+async function writeOne(each: Named, services: Services): Promise<LineOutcome> {
+  const { resource, id } = each;
+  try {
+    const { before, after } =
+      resource.resourceType === BINARY
+        ? await writeBinary(await takeBinary(resource, id, services), id, services)
+        : await writeCurrent(services.store, resource.resourceType, id, (current) => compose(each, current, services));
+    return after === undefined ? 'unchanged' : before?.json === undefined ? 'created' : 'updated';
+  } catch (error) {
+    return failureOf(error);
+  }
+}
+
+async function compose({ resource, id, line }: Named, current: StoredVersion | undefined, services: Services) {
+  const { text = '' } = line;
+  validateResource(resource, { text: () => text }, services);
+  const change = await composePut(resource, id, current, services);
+  if (change !== undefined && change.body.head.length + change.body.tail.length > services.limits.resource) {
+    throw new FhirError('resource-too-large');
+  }
+  return change;
+}
+
+/** Faults of the line. Anything else fails the chunk, which is done again. */
+function failureOf(error: unknown): FhirError {
+  if (error instanceof FhirError && error.status < 500) return error;
+  throw error;
+}

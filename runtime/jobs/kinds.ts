@@ -1,0 +1,25 @@
+import { EXPORT, IMPORT } from '../core/export-files.js';
+import type { JobKind } from './engine/job-kind.js';
+
+const HOUR = 3_600_000;
+
+/** The kinds of jobs that a server works on. What a kind needs is loaded when the first job of it runs. */
+export const JOB_KINDS: readonly JobKind[] = [
+  {
+    type: EXPORT,
+    retention: 24 * HOUR,
+    chunk: async (context) => (await import('./export/export-job.js')).exportChunk(context),
+    discard: async (job, services) => (await import('./export/export-job.js')).discardExport(job, services),
+  },
+  {
+    type: IMPORT,
+    retention: 24 * HOUR,
+    chunk: async (context) => (await import('./import/import-job.js')).importChunk(context),
+    discard: async (job, services) => (await import('./import/import-job.js')).discardImport(job, services),
+  },
+  {
+    type: 'reindex',
+    retention: 7 * 24 * HOUR,
+    chunk: async (context) => (await import('./reindex/reindex-job.js')).reindexChunk(context),
+  },
+];

@@ -1,0 +1,76 @@
+import type { Call, Reply } from '../../core/call.js';
+import { EXPORT, exportFileId, filesOf, isOwner, NDJSON } from '../../core/export-files.js';
+import { ENDED, type Job } from '../../core/jobs.js';
+import type { Services } from '../../core/services.js';
+import { FhirError } from '../../fhir/errors.js';
+import { formatHttpDate, formatInstant } from '../../fhir/instant.js';
+import { JOB_KINDS } from '../../jobs/kinds.js';
+import type { ExportInput } from '../../jobs/export/export-input.js';
+import { readArguments, valueOf } from '../arguments.js';
+import { describeProgress } from '../job-progress.js';
+import { jobsOf } from '../jobs.js';
+
+/**
+ * `$export-poll-status`: how far an export is, the list of its files, or with DELETE its end and the removal of its files. Only the
+ * client that started it learns anything of it. https://hl7.org/fhir/uv/bulkdata/STU2/export.html#bulk-data-status-request
+ *
+ * @throws FhirError `parameter-invalid`, `job-unknown`, `job-failed`
+ */
+export async function exportStatus(call: Call, services: Services): Promise<Reply> {
+  const id = valueOf(readArguments(call, services), '_jobId');
+  if (typeof id !== 'string') {
+    const text =
+      'The parameter "_jobId" is required: the URL in the header Content-Location of the answer to $export has it';
+    throw new FhirError('parameter-invalid', text, { issue: 'required' });
+  }
+  const job = await jobsOf(services).read(id);
+  if (job?.type !== EXPORT || !isOwner(job, call) || job.state === 'cancelled') throw new FhirError('job-unknown');
+  if (call.isDeletion === true) return endExport(job, services);
+  if (job.state === 'failed') throw new FhirError('job-failed', `The export failed: ${job.failure ?? ''}`);
+  return job.state === 'completed' ? showFiles(job, call) : showProgress(job);
+}
+
+async function endExport(job: Job, services: Services): Promise<Reply> {
+  const jobs = jobsOf(services);
+  const isRunning = !ENDED.has(job.state);
+  if (!isRunning || !(await jobs.cancel(job.id))) await jobs.remove(job.id);
+  const text = isRunning ? 'The export is cancelled, and its files are removed' : 'The files of the export are removed';
+  const issue = [{ severity: 'information', code: 'informational', details: { text } }];
+  return { status: 202, resource: { resourceType: 'OperationOutcome', issue } };
+}
+
+/** Pause after which to ask again, in seconds: longer for a longer job. */
+const PAUSES = { least: 1, most: 120, share: 0.1 };
+
+function showProgress(job: Job): Reply {
+  const seconds = (Date.now() - job.created) / 1000;
+  const pause = Math.ceil(Math.min(PAUSES.most, Math.max(PAUSES.least, seconds * PAUSES.share)));
+  return { status: 202, headers: { 'X-Progress': describeProgress(job), 'Retry-After': String(pause) } };
+}
+
+function showFiles(job: Job, { base }: Call): Reply {
+  const { transactionTime, request, exportId } = job.input as unknown as ExportInput;
+  const items = filesOf(job).map(({ type, count, isOfDeleted }, at) => {
+    const url = `${base}/Binary/${exportFileId(job.id, at)}`;
+    return { isOfDeleted, item: { type, url, count } };
+  });
+  const output = items.filter(({ isOfDeleted }) => isOfDeleted !== true).map(({ item }) => item);
+  const deleted = items.filter(({ isOfDeleted }) => isOfDeleted === true).map(({ item }) => item);
+  const manifest = {
+    transactionTime: formatInstant(transactionTime),
+    request,
+    requiresAccessToken: true,
+    outputFormat: NDJSON,
+    output,
+    deleted,
+    error: [],
+    ...(items.length === 0 && { msg: 'There was nothing to export' }),
+    ...(exportId !== undefined && { extension: { exportId } }),
+  };
+  const { retention = 0 } = JOB_KINDS.find(({ type }) => type === EXPORT) ?? {};
+  return {
+    status: 200,
+    headers: { Expires: formatHttpDate((job.ended ?? 0) + retention), 'X-Progress': describeProgress(job) },
+    body: { contentType: 'application/json', content: JSON.stringify(manifest), isJson: true },
+  };
+}

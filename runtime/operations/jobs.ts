@@ -1,0 +1,9 @@
+import type { Jobs } from '../core/jobs.js';
+import type { Services } from '../core/services.js';
+import { FhirError } from '../fhir/errors.js';
+
+/** The jobs of the server. @throws FhirError `operation-unsupported` where it has none */
+export function jobsOf({ jobs }: Pick<Services, 'jobs'>): Jobs {
+  if (jobs === undefined) throw new FhirError('operation-unsupported', 'This server does no work after its answers');
+  return jobs;
+}

@@ -1,0 +1,137 @@
+import type { Call, Reply } from '../../core/call.js';
+import { readStored } from '../../core/read-stored.js';
+import type { Services } from '../../core/services.js';
+import { FhirError } from '../../fhir/errors.js';
+import { formatInstant } from '../../fhir/instant.js';
+import type { JsonObject } from '../../fhir/resource.js';
+import { read } from '../../interactions/read/read.js';
+import { reindexPage } from '../../jobs/reindex/reindex.js';
+import type { IndexEntry } from '../../search/entry.js';
+import { searchDefinitions } from '../../search/parse/definitions.js';
+import { readArguments, valuesOf } from '../arguments.js';
+
+/**
+ * `$reindex` of one resource: makes its index entries anew before it answers, and shows them.
+ * definitions/operations/instance-reindex.json
+ *
+ * @throws FhirError `not-found`, `deleted`
+ */
+export async function reindexInstance(call: Call, services: Services): Promise<Reply> {
+  readArguments(call, services);
+  const { type = '', id = '' } = call;
+  const entries = await entriesOf(call, services);
+  const signal = call.signal ?? new AbortController().signal;
+  const place = { type, size: 1, after: undefined, where: { ids: [id] } };
+  const { replaced } = await reindexPage(place, { ...services, signal });
+  const message =
+    replaced > 0 ? 'The index entries were made anew' : 'The resource was written meanwhile, with new entries';
+  return show(call, [message], entries);
+}
+
+/**
+ * `$reindex-dryrun`: shows the index entries that the present definitions make of a resource, and changes nothing. The stored ones
+ * are not compared, so that each is UNKNOWN. definitions/operations/reindex-dryrun.json
+ *
+ * @throws FhirError `not-found`, `deleted`, `parameter-invalid`
+ */
+export async function reindexDryrun(call: Call, services: Services): Promise<Reply> {
+  const codes = valuesOf(readArguments(call, services), 'code').map(String);
+  const { type = '' } = call;
+  const rows = searchDefinitions(services.tables).rowsOf(type);
+  const unknown = codes.find((code) => !rows.has(code));
+  if (unknown !== undefined) {
+    throw new FhirError('parameter-invalid', `${type} has no search parameter ${JSON.stringify(unknown.slice(0, 64))}`);
+  }
+  const entries = await entriesOf(call, services);
+  const wanted = codes.length === 0 ? entries : entries.filter(({ param }) => codes.includes(param));
+  return show(call, ['Nothing was changed: this is a dry run'], wanted);
+}
+
+async function entriesOf(call: Call, services: Services): Promise<readonly IndexEntry[]> {
+  const { json } = await read({ ...call, params: new URLSearchParams(), conditions: {} }, services);
+  if (json === undefined) throw new Error('a read without content');
+  return services.extract(await readStored(json, services), 'words');
+}
+
+/** Names of the groups in the answer, by kind of entry. */
+const GROUPS: Readonly<Record<Exclude<IndexEntry['kind'], 'words'>, string>> = {
+  position: 'CoordinateIndexes',
+  region: 'CoordinateIndexes',
+  date: 'DateIndexes',
+  number: 'NumberIndexes',
+  quantity: 'QuantityIndexes',
+  uri: 'UriIndexes',
+  string: 'StringIndexes',
+  token: 'TokenIndexes',
+  reference: 'ResourceLinks',
+  composite: 'NonUniqueIndexes',
+};
+
+function show({ type, id }: Call, messages: readonly string[], entries: readonly IndexEntry[]): Reply {
+  const groups = new Map<string, JsonObject[]>();
+  for (const entry of entries) {
+    if (entry.kind === 'words') continue;
+    const parts = groups.get(GROUPS[entry.kind]) ?? [];
+    groups.set(GROUPS[entry.kind], [...parts, partOf(entry)]);
+  }
+  const count = [...groups.values()].reduce((sum, { length }) => sum + length, 0);
+  const narrative = `<div xmlns="http://www.w3.org/1999/xhtml"><p>${type}/${id}: ${count} index entries</p></div>`;
+  const parameter: JsonObject[] = [
+    { name: 'Narrative', valueString: narrative },
+    ...messages.map((valueString) => ({ name: 'Message', valueString })),
+    ...[...groups].map(([name, part]) => ({ name, part })),
+  ];
+  return { status: 200, resource: { resourceType: 'Parameters', parameter } };
+}
+
+function partOf(entry: IndexEntry): JsonObject {
+  const part: JsonObject[] = [
+    { name: 'Action', valueCode: 'UNKNOWN' },
+    { name: 'Type', valueString: entry.kind },
+  ];
+  for (const [name, value] of valuesOfEntry(entry)) part.push({ name, valueString: value });
+  return { name: entry.param, part };
+}
+
+function valuesOfEntry(entry: IndexEntry): [string, string][] {
+  switch (entry.kind) {
+    case 'token':
+      return present({ System: entry.system, Value: entry.code });
+    case 'string':
+      return present({ ValueNormalized: entry.folded, ValueExact: entry.text });
+    case 'date':
+      return present({ High: instant(entry.high), Low: instant(entry.low) });
+    case 'number':
+      return [['Value', String(entry.value)]];
+    case 'quantity':
+      return present({ Value: String(entry.value), System: entry.system, Units: entry.code ?? entry.unit });
+    case 'uri':
+      return [['Value', entry.value]];
+    case 'reference':
+      return present({ Reference: referenceOf(entry), Identifier: entry.identifier?.value });
+    case 'position':
+      return present({ Latitude: String(entry.latitude), Longitude: String(entry.longitude) });
+    case 'composite':
+      return entry.parts
+        .flat()
+        .flatMap((each) =>
+          valuesOfEntry(each).map(([name, value]): [string, string] => [`${each.param}.${name}`, value]),
+        );
+    default:
+      return [];
+  }
+}
+
+function referenceOf({ base, type, id, version, url }: Extract<IndexEntry, { kind: 'reference' }>): string | undefined {
+  if (type === undefined || id === undefined) return url;
+  const local = version === undefined ? `${type}/${id}` : `${type}/${id}/_history/${version}`;
+  return base === undefined ? local : `${base}/${local}`;
+}
+
+function instant(milliseconds: number | undefined): string | undefined {
+  return milliseconds === undefined || Math.abs(milliseconds) > 8.64e15 ? undefined : formatInstant(milliseconds);
+}
+
+function present(values: Readonly<Record<string, string | undefined>>): [string, string][] {
+  return Object.entries(values).filter((each): each is [string, string] => each[1] !== undefined && each[1] !== '');
+}

@@ -1,0 +1,70 @@
+import { afterAll } from 'vitest';
+
+import { tables } from '../../../generated/tables.js';
+import { newId } from '../../../runtime/fhir/id.js';
+import type { Resource } from '../../../runtime/fhir/resource.js';
+import { parseElements, selectElements } from '../../../runtime/format/summary-elements.js';
+import { createServing } from '../../../runtime/http/create-services.js';
+import type { KilnOptions } from '../../../runtime/http/kiln.js';
+import { createJobEngine, type JobEngine } from '../../../runtime/jobs/engine/engine.js';
+import { JOB_KINDS } from '../../../runtime/jobs/kinds.js';
+import { createExtractor } from '../../../runtime/search/extract.js';
+import type { Store } from '../../../runtime/store/store.js';
+import { createValidator } from '../../../runtime/validate/create-validator.js';
+import { scopedServer } from '../auth/scoped.js';
+
+/** A server with jobs, which starts those that wait only when the test says so. */
+export interface JobsServer extends ReturnType<typeof scopedServer> {
+  /** Works on all jobs until none is left. */
+  finish(): Promise<void>;
+  /** The engine that requests reach; it only keeps jobs. */
+  readonly jobs: JobEngine;
+}
+
+/** What a client says who takes its answer later. */
+export const ASYNC = { prefer: 'respond-async' };
+
+/** Serves a store. */
+export function jobsServer(store: Store, more: Partial<KilnOptions> = {}): JobsServer {
+  const subset: KilnOptions['subset'] = (resource, { elements = [] }) =>
+    selectElements(resource, parseElements(elements.join(','), [resource.resourceType], tables), tables);
+  const options = {
+    tables,
+    store,
+    extract: createExtractor(tables),
+    validate: createValidator(tables),
+    subset,
+    ...more,
+  };
+  const engine = (holder: string, atOnce: number): JobEngine =>
+    createJobEngine({
+      ...{ store, holder, atOnce, newId, kinds: JOB_KINDS },
+      services: () => createServing({ ...options, jobs })().services,
+      onError: (error) => errors.push(error),
+    });
+  const errors: unknown[] = [];
+  const jobs: JobEngine = engine('keeper', 0);
+  const worker = engine('worker', 50);
+  afterAll(async () => {
+    await worker.close();
+    await jobs.close();
+  });
+  const server = scopedServer(store, { ...options, jobs });
+  return Object.assign(server, {
+    jobs,
+    async finish() {
+      await worker.look();
+      await worker.idle();
+      const [first] = errors;
+      if (first !== undefined) throw first as Error;
+    },
+  });
+}
+
+/** The lines of an NDJSON file. */
+export function linesOf(text: string): Resource[] {
+  return text
+    .split('\n')
+    .filter((line) => line !== '')
+    .map((line) => JSON.parse(line) as Resource);
+}
