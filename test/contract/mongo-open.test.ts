@@ -45,7 +45,7 @@ describe('opening a MongoDB store', () => {
     return refusal(`mongodb://${server.host}/x?directConnection=true`);
   }
 
-  it('refuses a server that stands alone, with the command that mends it', async () => {
+  it('refuses a standalone server, with the command that mends it', async () => {
     const message = await refusalOf({});
     expect(message).toContain('--replSet rs0');
     expect(message).toContain("mongosh --eval 'rs.initiate()'");
