@@ -14,7 +14,7 @@ export type DocumentServices = Pick<
   'tables' | 'operations' | 'wired' | 'patchers' | 'formats' | 'authorization'
 >;
 
-/** URLs that stand in documents. */
+/** URLs in documents. */
 export interface DocumentUrls {
   /** Of the FHIR base. */
   readonly base: string;
@@ -22,8 +22,9 @@ export interface DocumentUrls {
   readonly token?: string;
 }
 
-/** Name of the document of the interactions that name no type, and of the one with what all others share. */
+/** Name of the document of the interactions that name no type. */
 export const SYSTEM = 'system';
+/** Name of the document with what all others share. */
 export const DATATYPES = 'datatypes';
 
 /** Documents of their own. */
