@@ -21,7 +21,8 @@ const rooms = {
   auth: ['search', port],
   'body-workers': ['format', 'path', 'validate', 'search', port, 'core', 'interactions'],
   observe: [],
-  http: ['core', 'interactions', 'operations', 'auth', 'format', 'observe'],
+  openapi: [...below, 'core', 'interactions'],
+  http: ['core', 'interactions', 'operations', 'openapi', 'auth', 'format', 'observe'],
 };
 
 // Entry files of worker threads are composition roots: they may live in any room, and see what server.ts sees.

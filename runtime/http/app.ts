@@ -2,12 +2,14 @@ import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http
 
 import express, { type ErrorRequestHandler, type Express } from 'express';
 
+import type { Services } from '../core/services.js';
 import { DEFAULT_LIMITS } from '../fhir/limits.js';
 import { FhirError } from '../fhir/errors.js';
 import { SILENT } from '../observe/log.js';
 import { createAuthHandler, type AuthRoutes } from './auth-routes.js';
 import { createLanding, type LandingFacts } from './landing.js';
-import { createFhirServer, peerAddress, type KilnOptions } from './kiln.js';
+import { createFhirServer, peerAddress, servingOf, type KilnOptions } from './kiln.js';
+import { openApiRoutes } from './openapi-routes.js';
 import { requestId } from './request/request-id.js';
 import { PLAIN, sendError } from './response/respond.js';
 import { takeAbsolute } from './transport/base-path.js';
@@ -37,8 +39,9 @@ export interface AppOptions extends KilnOptions {
  */
 export function createApp(options: AppOptions): RequestListener {
   const { proxies, corsOrigins = [] } = options;
-  const serveFhir = createFhirServer(options);
-  const rest = createRest(options);
+  const serving = servingOf(options);
+  const serveFhir = createFhirServer(options, serving);
+  const rest = createRest(options, () => serving().services);
   const cors = createCors(corsOrigins);
   const auth = authOf(options);
   const landing = createLanding(landingFacts(options), ['/', FHIR_PATH, `${FHIR_PATH}/`], options.log ?? SILENT);
@@ -92,10 +95,14 @@ function landingFacts({ ownBase = FHIR_PATH, docsFolder, gate, tokenCommand }: A
   return { base: ownBase, docs, isGuarded: gate !== undefined, tokenCommand };
 }
 
+/** Where the OpenAPI documents are, and where tokens are given. */
+const OPENAPI_PATH = '/openapi';
+const TOKEN_PATH = '/auth/token';
+
 /** What the reference pages need: their style sheet. They have no scripts. */
 const DOCS_POLICY = "default-src 'none'; style-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
-function createRest({ log, docsFolder }: AppOptions): Express {
+function createRest({ log, docsFolder, ownBase = FHIR_PATH, gate }: AppOptions, servicesNow: () => Services): Express {
   const app = express();
   app.disable('x-powered-by');
   app.disable('etag');
@@ -107,6 +114,9 @@ function createRest({ log, docsFolder }: AppOptions): Express {
     // A redirect would not know the path of the base URL.
     app.use(DOCS_PATH, express.static(docsFolder, { redirect: false, setHeaders }));
   }
+  const root = ownBase.slice(0, -FHIR_PATH.length);
+  const urls = { base: ownBase, ...(gate !== undefined && { token: `${root}${TOKEN_PATH}` }) };
+  app.use(OPENAPI_PATH, openApiRoutes(servicesNow, urls));
   app.use((req, res) => {
     const error = new FhirError('unknown-path', `There is nothing here; FHIR is served under ${FHIR_PATH}`);
     void sendError(res, error, { ...PLAIN, pretty: false, requestId: requestId(req) });

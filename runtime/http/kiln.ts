@@ -59,10 +59,15 @@ export function kiln(options: KilnOptions): FhirHandler {
   };
 }
 
+/** What a server with these options serves with, at each moment. */
+export function servingOf(options: KilnOptions): () => Serving {
+  const { large } = options;
+  return createServing(large === undefined ? options : { ...options, largeTexts: large }, options.live);
+}
+
 /** The FHIR interface. */
-export function createFhirServer(options: KilnOptions): FhirServer {
+export function createFhirServer(options: KilnOptions, serving = servingOf(options)): FhirServer {
   const { log = SILENT, large, gate = OPEN_GATE, clientAddress = peerAddress } = options;
-  const serving = createServing(large === undefined ? options : { ...options, largeTexts: large }, options.live);
   const rest = {
     log,
     large,

@@ -64,6 +64,11 @@ function describe(facts: LandingFacts): string {
           ),
         ]
       : []),
+    link(
+      `${base.slice(0, -'/fhir'.length)}/openapi/index.json`,
+      'OpenAPI',
+      'documents for generators of clients and for viewers',
+    ),
     link('https://hl7.org/fhir/R5/', 'FHIR R5', 'the specification'),
   ];
   return [

@@ -1,0 +1,213 @@
+import type { RouteRow, TypeRow } from '../contract/index.js';
+import { patchTypes } from '../core/patch/sent-patch.js';
+import type { Services } from '../core/services.js';
+import { PRODUCT } from '../fhir/product.js';
+import { isObject, type JsonObject } from '../fhir/resource.js';
+import { describeCommon, describeSearch } from '../interactions/capabilities/describe-search.js';
+import { isWired } from '../interactions/registry.js';
+import { operationOf, pathOf, queryParameter, RESULT_PARAMETERS, type PathContext } from './paths.js';
+import { ANY_RESOURCE, anyResource, schemaOf } from './schemas.js';
+
+/** What documents are made from. */
+export type DocumentServices = Pick<
+  Services,
+  'tables' | 'operations' | 'wired' | 'patchers' | 'formats' | 'authorization'
+>;
+
+/** URLs in documents. */
+export interface DocumentUrls {
+  /** Of the FHIR base. */
+  readonly base: string;
+  /** Of the token endpoint; absent: the server has no authorization. */
+  readonly token?: string;
+}
+
+/** Name of the document of the interactions that name no type. */
+export const SYSTEM = 'system';
+/** Name of the document with what all others share. */
+export const DATATYPES = 'datatypes';
+
+/** Documents of their own. */
+const FILE = (name: string): string => `${name}.json`;
+
+/** The names of all documents but the index: one for each resource type, the system, the datatypes. */
+export function documentNames({ tables }: Pick<Services, 'tables'>): readonly string[] {
+  return [SYSTEM, DATATYPES, ...tables.resourceTypes];
+}
+
+/**
+ * A document of the interface, made from the tables that the router goes by. https://spec.openapis.org/oas/v3.1.0
+ *
+ * @param name of `documentNames`
+ */
+export function makeDocument(name: string, services: DocumentServices, urls: DocumentUrls): JsonObject {
+  const refTo = (type: string): string => refIn(name, type, services);
+  const head = headOf(name, urls);
+  if (name === DATATYPES) return { ...head, paths: {}, components: sharedComponents(services, refTo) };
+  const type = name === SYSTEM ? undefined : name;
+  const schemas = Object.fromEntries(
+    services.tables.types
+      .filter((row) => type !== undefined && ownerOf(row) === type)
+      .map((row) => [row.name, schemaOf(row, services.tables, refTo)]),
+  );
+  return {
+    ...head,
+    tags: [{ name: type ?? SYSTEM }],
+    paths: pathsOf(type, services, contextOf(name, services)),
+    components: { schemas, ...securitySchemes(type, services, urls) },
+  };
+}
+
+/** Everything in one document, for generators of clients. */
+export function makeWhole(services: DocumentServices, urls: DocumentUrls): JsonObject {
+  const documents = documentNames(services).map((name) => makeDocument(name, services, urls));
+  const merged = { paths: {} as JsonObject, components: {} as Record<string, JsonObject> };
+  for (const { paths, components } of documents) {
+    Object.assign(merged.paths, paths);
+    for (const [kind, each] of Object.entries((components ?? {}) as JsonObject)) {
+      merged.components[kind] = { ...merged.components[kind], ...(each as JsonObject) };
+    }
+  }
+  const schemes = securitySchemes(undefined, services, urls);
+  return localized({
+    ...headOf(SYSTEM, urls),
+    tags: documentNames(services)
+      .filter((name) => name !== DATATYPES)
+      .map((name) => ({ name })),
+    paths: merged.paths,
+    components: { ...merged.components, ...schemes },
+  }) as JsonObject;
+}
+
+/** The index: name and place of each document. */
+export function makeIndex(services: DocumentServices): JsonObject {
+  return {
+    product: `${PRODUCT.name} ${PRODUCT.version}`,
+    openapi: '3.1.0',
+    whole: FILE('all'),
+    documents: documentNames(services).map((name) => ({ name, url: FILE(name) })),
+  };
+}
+
+function headOf(name: string, { base }: DocumentUrls): JsonObject {
+  const title = name === SYSTEM ? `${PRODUCT.name}: the system` : `${PRODUCT.name}: ${name}`;
+  return {
+    openapi: '3.1.0',
+    info: {
+      title,
+      version: PRODUCT.version,
+      summary: 'FHIR R5 REST interface',
+      license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
+    },
+    servers: [{ url: base }],
+  };
+}
+
+/** The type that a row belongs to: `Patient.contact` to Patient. */
+function ownerOf({ name }: TypeRow): string {
+  return name.split('.')[0] ?? name;
+}
+
+function refIn(document: string, type: string, { tables }: Pick<Services, 'tables'>): string {
+  const owner = type.split('.')[0] ?? type;
+  const place = tables.resourceTypes.includes(owner) ? owner : DATATYPES;
+  return `${place === document ? '' : FILE(place)}#/components/schemas/${type}`;
+}
+
+function contextOf(document: string, services: DocumentServices): PathContext {
+  const { tables, authorization } = services;
+  const shared = document === DATATYPES ? '' : FILE(DATATYPES);
+  return {
+    tables,
+    refTo: (kind, name) =>
+      kind === 'schemas' ? refIn(document, name, services) : `${shared}#/components/${kind}/${name}`,
+    searchParameters: (type) => {
+      const none = { forwards: new Map(), backwards: new Map() };
+      const { searchParam = [] } = type === undefined ? describeCommon(services) : describeSearch(type, services, none);
+      return (searchParam as JsonObject[]).map(({ name, type: kind, documentation }) => {
+        const text = `${String(kind)}. ${String(documentation)}`;
+        return queryParameter(String(name), text, { type: 'array', items: { type: 'string' } });
+      });
+    },
+    patchTypes: patchTypes(services),
+    isGuarded: authorization !== undefined,
+  };
+}
+
+function pathsOf(type: string | undefined, services: DocumentServices, context: PathContext): JsonObject {
+  const paths: Record<string, JsonObject> = {};
+  for (const row of rowsOf(type, services)) {
+    const path = pathOf(row, type);
+    paths[path] = { ...paths[path], [row.method.toLowerCase()]: operationOf(row, type, context) };
+  }
+  return paths;
+}
+
+/** The routes that lead anywhere, of one type or of the system. */
+export function rowsOf(
+  type: string | undefined,
+  { tables, operations, wired }: Pick<DocumentServices, 'tables' | 'operations' | 'wired'>,
+): readonly RouteRow[] {
+  return tables.routes.filter((row) => {
+    const [first = ''] = row.path.split('/');
+    const isOf = type === undefined ? !/^(?:\[type\]|[A-Z])/.test(first) : first === '[type]' || first === type;
+    if (!isOf || !isWired(row, operations)) return false;
+    return row.operation !== undefined || wired.has(row.interaction);
+  });
+}
+
+function sharedComponents(services: DocumentServices, refTo: (type: string) => string): JsonObject {
+  const { tables } = services;
+  const datatypes = tables.types.filter((row) => !tables.resourceTypes.includes(ownerOf(row)) && !isBase(row));
+  const schemas = datatypes.map((row) => [row.name, schemaOf(row, tables, refTo)] as const);
+  const parameters = Object.entries(RESULT_PARAMETERS).map(
+    ([name, text]) => [name, queryParameter(name, text, { type: 'string' })] as const,
+  );
+  const content = { 'application/fhir+json': { schema: { $ref: refTo('OperationOutcome') } } };
+  return {
+    schemas: { ...Object.fromEntries(schemas), [ANY_RESOURCE]: anyResource(tables.resourceTypes) },
+    parameters: Object.fromEntries(parameters),
+    responses: { Error: { description: 'An OperationOutcome that says what was wrong, and where', content } },
+  };
+}
+
+/** Types that no value is of. */
+function isBase({ name, kind, abstract }: TypeRow): boolean {
+  return kind === 'resource' && abstract === true && name !== ANY_RESOURCE;
+}
+
+function securitySchemes(
+  type: string | undefined,
+  { authorization }: Pick<Services, 'authorization'>,
+  { token }: DocumentUrls,
+): JsonObject {
+  if (authorization === undefined || token === undefined) return {};
+  const on = type ?? '*';
+  const scopes = ['c', 'r', 'u', 'd', 's', 'us', 'cs', 'ds', 'cruds'].map((letters) => [
+    `system/${on}.${letters}`,
+    LETTERS[letters] ?? `${letters} on ${on}`,
+  ]);
+  const flow = { tokenUrl: token, scopes: Object.fromEntries(scopes) as JsonObject };
+  const description = 'SMART Backend Services: the client authenticates with a signed assertion (private_key_jwt).';
+  return { securitySchemes: { smart: { type: 'oauth2', description, flows: { clientCredentials: flow } } } };
+}
+
+const LETTERS: Readonly<Record<string, string>> = {
+  c: 'create',
+  r: 'read',
+  u: 'update',
+  d: 'delete',
+  s: 'search',
+  cruds: 'everything',
+};
+
+/** The same with references into this document alone. */
+function localized(value: JsonObject[string]): JsonObject[string] {
+  if (Array.isArray(value)) return value.map(localized);
+  if (!isObject(value)) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([name, each]) =>
+      name === '$ref' && typeof each === 'string' ? [name, each.replace(/^[^#]*/, '')] : [name, localized(each)],
+    ),
+  );
+}

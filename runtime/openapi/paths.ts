@@ -1,0 +1,336 @@
+import type {
+  Interaction,
+  Level,
+  OperationParameterRow,
+  OperationRow,
+  RouteRow,
+  ScopeNeed,
+  ScopeRow,
+} from '../contract/index.js';
+import type { ServiceTables } from '../core/services.js';
+import type { JsonObject } from '../fhir/resource.js';
+import { primitiveSchema } from './schemas.js';
+
+/** What the operations of a document refer to. */
+export interface PathContext {
+  readonly tables: ServiceTables;
+  /** Where a schema, a parameter or a response is. */
+  readonly refTo: (kind: 'schemas' | 'parameters' | 'responses', name: string) => string;
+  /** Name and documentation of the search parameters of a type; of all types where it is undefined. */
+  readonly searchParameters: (type: string | undefined) => JsonObject[];
+  /** Media types of patches. */
+  readonly patchTypes: readonly string[];
+  /** Whether requests need a token. */
+  readonly isGuarded: boolean;
+}
+
+/** Parameters about the form of a search result, by name, with what they do. https://hl7.org/fhir/R5/search.html#modifyingresults */
+export const RESULT_PARAMETERS: Readonly<Record<string, string>> = {
+  _count: 'Matches of a page.',
+  _sort: 'Parameters to sort by, separated by commas; a minus sorts descending.',
+  _include: 'References to follow: type:parameter, and perhaps :type.',
+  _revinclude: 'References to follow backwards: type:parameter.',
+  _total: 'none, estimate or accurate.',
+  _summary: 'true, text, data, count or false.',
+  _elements: 'Names of elements of the first level, separated by commas.',
+};
+
+/** What each interaction does, in short. */
+const SUMMARIES: Readonly<Record<Exclude<Interaction, 'operation'>, string>> = {
+  read: 'Read the current version',
+  vread: 'Read a version',
+  update: 'Update, or create with this id',
+  patch: 'Change parts',
+  delete: 'Delete',
+  'delete-history': 'Delete the history',
+  'delete-history-version': 'Delete a version',
+  'history-instance': 'History of a resource',
+  'history-type': 'History of a type',
+  'history-system': 'History of all resources',
+  create: 'Create',
+  'search-type': 'Search',
+  'search-system': 'Search over types',
+  'search-compartment': 'Search in a compartment',
+  'conditional-update': 'Update what criteria find, or create',
+  'conditional-patch': 'Change parts of what criteria find',
+  'conditional-delete': 'Delete what criteria find',
+  capabilities: 'What the server supports',
+  bundle: 'Execute a batch or a transaction',
+};
+
+const JSON_TYPE = 'application/fhir+json';
+const XML_TYPE = 'application/fhir+xml';
+const FORM_TYPE = 'application/x-www-form-urlencoded';
+
+/** Path and operation of a route in a document. @param type in place of `[type]`; undefined: of the system */
+export function pathOf(row: RouteRow, type: string | undefined): string {
+  return `/${row.path
+    .replace('[type]', type ?? '[type]')
+    .replace('[id]', '{id}')
+    .replace('[vid]', '{vid}')}`;
+}
+
+/** One operation of a document. https://spec.openapis.org/oas/v3.1.0#operation-object */
+export function operationOf(row: RouteRow, type: string | undefined, context: PathContext): JsonObject {
+  const operation =
+    row.operation === undefined ? undefined : context.tables.operations.find(({ id }) => id === row.operation);
+  const described = operation === undefined ? interactionOf(row, type, context) : callOf(row, operation, context);
+  return {
+    ...described,
+    operationId: idOf(row, type),
+    tags: [type ?? 'system'],
+    parameters: [...placesIn(row), ...((described['parameters'] as JsonObject[] | undefined) ?? [])],
+    ...(context.isGuarded && securityOf(row, type, context)),
+  };
+}
+
+function idOf({ interaction, operation, method, path }: RouteRow, type: string | undefined): string {
+  const name = operation ?? interaction;
+  const member = interaction === 'search-compartment' ? path.split('/')[2]?.replace('*', 'all') : undefined;
+  const level = operation === undefined ? undefined : levelOf(path);
+  const isPosted = path.endsWith('_search') || (operation !== undefined && method === 'POST');
+  return [type ?? 'system', name, level, member, isPosted ? 'post' : undefined]
+    .filter((each) => each !== undefined)
+    .join('.');
+}
+
+function levelOf(path: string): Level {
+  if (path.includes('[vid]')) return 'version';
+  if (path.includes('[id]')) return 'instance';
+  return path.startsWith('$') ? 'system' : 'type';
+}
+
+function placesIn({ path }: RouteRow): JsonObject[] {
+  const place = (name: string): JsonObject => ({
+    name,
+    in: 'path',
+    required: true,
+    schema: { type: 'string', pattern: '^[A-Za-z0-9.-]{1,64}$' },
+  });
+  return [...(path.includes('[id]') ? [place('id')] : []), ...(path.includes('[vid]') ? [place('vid')] : [])];
+}
+
+/** A resource as the content of a request or an answer. */
+function resourceContent(type: string, { refTo }: PathContext): JsonObject {
+  return { [JSON_TYPE]: { schema: { $ref: refTo('schemas', type) } }, [XML_TYPE]: { schema: { type: 'string' } } };
+}
+
+function answer(description: string, type: string | undefined, context: PathContext): JsonObject {
+  return { description, ...(type !== undefined && { content: resourceContent(type, context) }) };
+}
+
+function responses(good: JsonObject, { refTo }: PathContext): JsonObject {
+  return { responses: { ...good, default: { $ref: refTo('responses', 'Error') } } };
+}
+
+function interactionOf(row: RouteRow, type: string | undefined, context: PathContext): JsonObject {
+  const { interaction, path } = row;
+  const resource = type ?? 'AnyResource';
+  const summary = SUMMARIES[interaction as keyof typeof SUMMARIES];
+  const header = (name: string, description: string): JsonObject => ({
+    name,
+    in: 'header',
+    description,
+    schema: { type: 'string' },
+  });
+  const ifMatch = header('If-Match', 'ETag of the version that is changed: W/"3".');
+  const body = (of: string): JsonObject => ({ requestBody: { required: true, content: resourceContent(of, context) } });
+  const one = (description: string): JsonObject => answer(description, resource, context);
+  const bundle = answer('A Bundle', 'Bundle', context);
+  const written = { '200': one('Updated'), '201': one('Created') };
+  switch (interaction) {
+    case 'read':
+    case 'vread':
+      return {
+        summary,
+        parameters: viewParameters(context),
+        ...responses({ '200': one(`The ${resource}`), '304': answer('Not modified', undefined, context) }, context),
+      };
+    case 'create': {
+      const ifNoneExist = header('If-None-Exist', 'Criteria: nothing is created where they find a resource.');
+      return {
+        summary,
+        parameters: [ifNoneExist],
+        ...body(resource),
+        ...responses({ '200': one('It was there'), '201': one('Created') }, context),
+      };
+    }
+    case 'update':
+      return { summary, parameters: [ifMatch], ...body(resource), ...responses(written, context) };
+    case 'conditional-update':
+      return {
+        summary,
+        parameters: [ifMatch, ...context.searchParameters(type)],
+        ...body(resource),
+        ...responses(written, context),
+      };
+    case 'patch':
+    case 'conditional-patch': {
+      const criteria = interaction === 'patch' ? [] : context.searchParameters(type);
+      const content = Object.fromEntries(context.patchTypes.map((each) => [each, { schema: {} }]));
+      return {
+        summary,
+        parameters: [ifMatch, ...criteria],
+        requestBody: { required: true, content },
+        ...responses({ '200': one('Changed') }, context),
+      };
+    }
+    case 'delete':
+    case 'conditional-delete':
+    case 'delete-history':
+    case 'delete-history-version': {
+      const criteria = interaction === 'conditional-delete' ? context.searchParameters(type) : [];
+      return {
+        summary,
+        parameters: criteria,
+        ...responses(
+          { '200': answer('Deleted', 'OperationOutcome', context), '204': answer('Deleted', undefined, context) },
+          context,
+        ),
+      };
+    }
+    case 'search-type':
+    case 'search-system':
+    case 'search-compartment': {
+      // A list of them for each compartment would make the documents many times as large.
+      const criteria = interaction === 'search-compartment' ? [anyCriteria(path)] : context.searchParameters(type);
+      const parameters = [...criteria, ...resultParameters(context)];
+      if (row.method === 'GET') return { summary, parameters, ...responses({ '200': bundle }, context) };
+      const requestBody = { content: { [FORM_TYPE]: { schema: { type: 'object', additionalProperties: true } } } };
+      return { summary: `${summary}, parameters in the body`, requestBody, ...responses({ '200': bundle }, context) };
+    }
+    case 'history-instance':
+    case 'history-type':
+    case 'history-system':
+      return { summary, parameters: HISTORY, ...responses({ '200': bundle }, context) };
+    case 'bundle':
+      return { summary, ...body('Bundle'), ...responses({ '200': bundle }, context) };
+    default:
+      return { summary, ...responses({ '200': answer('The statement', 'CapabilityStatement', context) }, context) };
+  }
+}
+
+const HISTORY: JsonObject[] = [
+  queryParameter('_since', 'Versions from this instant on.', { type: 'string', format: 'date-time' }),
+  queryParameter('_at', 'Versions that were current at some time in this period.', { type: 'string' }),
+  queryParameter('_count', 'Versions of a page.', { type: 'integer', minimum: 0 }),
+];
+
+/** A parameter of the query. */
+export function queryParameter(name: string, description: string, schema: JsonObject, isRequired = false): JsonObject {
+  return { name, in: 'query', description, ...(isRequired && { required: true }), schema };
+}
+
+/** The search parameters of the type that is searched in a compartment. */
+function anyCriteria(path: string): JsonObject {
+  const member = path.split('/')[2] ?? '';
+  const [of, schema] = [member === '*' || member === '_search' ? 'all types' : member, { type: 'string' }];
+  return {
+    name: 'criteria',
+    in: 'query',
+    description: `Search parameters of ${of}, by name.`,
+    style: 'form',
+    explode: true,
+    schema: { type: 'object', additionalProperties: schema },
+  };
+}
+
+function viewParameters({ refTo }: PathContext): JsonObject[] {
+  return ['_summary', '_elements'].map((name) => ({ $ref: refTo('parameters', name) }));
+}
+
+function resultParameters({ refTo }: PathContext): JsonObject[] {
+  return Object.keys(RESULT_PARAMETERS).map((name) => ({ $ref: refTo('parameters', name) }));
+}
+
+/** A `$operation`. https://hl7.org/fhir/R5/operations.html */
+function callOf(row: RouteRow, operation: OperationRow, context: PathContext): JsonObject {
+  const level = levelOf(row.path);
+  const inputs = operation.parameters.filter(
+    ({ use, scope }) => use === 'in' && (scope === undefined || scope.includes(level)),
+  );
+  const outputs = operation.parameters.filter(({ use }) => use === 'out');
+  const good = {
+    '200': { description: resultText(outputs), content: resourceContent(resultType(outputs, context), context) },
+  };
+  const common = { summary: operation.title, ...responses(good, context) };
+  if (row.method === 'GET') {
+    return { ...common, parameters: inputs.flatMap((each) => inQuery(each, context)) };
+  }
+  const listed = inputs.map(
+    ({ name, type, documentation }) => `- \`${name}\`${type === undefined ? '' : ` (${type})`}: ${documentation ?? ''}`,
+  );
+  const [only, ...others] = inputs.filter(
+    ({ type }) => type !== undefined && (type === 'Resource' || context.tables.resourceTypes.includes(type)),
+  );
+  const raw = only?.type !== undefined && others.length === 0 ? [resourceName(only.type)] : [];
+  const schema = { anyOf: ['Parameters', ...raw].map((each) => ({ $ref: context.refTo('schemas', each) })) };
+  const content = { [JSON_TYPE]: { schema }, [XML_TYPE]: { schema: { type: 'string' } } };
+  return { ...common, ...(listed.length > 0 && { description: listed.join('\n') }), requestBody: { content } };
+}
+
+function inQuery(
+  { name, type = '', searchType, min, max, documentation = '' }: OperationParameterRow,
+  { tables }: PathContext,
+): JsonObject[] {
+  const primitive = tables.primitives.find((each) => each.name === type);
+  if (primitive === undefined && searchType === undefined) return [];
+  const one = primitive === undefined || searchType !== undefined ? { type: 'string' } : primitiveSchema(primitive);
+  const schema: JsonObject = max === 1 ? one : { type: 'array', items: one };
+  return [queryParameter(name, documentation, schema, min > 0)];
+}
+
+function resultType(outputs: readonly OperationParameterRow[], { tables }: PathContext): string {
+  const [only, ...others] = outputs;
+  const { type } = only ?? {};
+  if (type === undefined || others.length > 0) return 'Parameters';
+  return type === 'Resource' || tables.resourceTypes.includes(type) ? resourceName(type) : 'Parameters';
+}
+
+function resultText(outputs: readonly OperationParameterRow[]): string {
+  return outputs.map(({ name }) => name).join(', ') || 'Done';
+}
+
+function resourceName(type: string): string {
+  return type === 'Resource' ? 'AnyResource' : type;
+}
+
+/** What a token needs. https://hl7.org/fhir/smart-app-launch/scopes-and-launch-context.html */
+function securityOf(row: RouteRow, type: string | undefined, { tables }: PathContext): JsonObject {
+  const level = row.operation === undefined ? undefined : levelOf(row.path);
+  const scopeRow = tables.scopes.rows.find(
+    ({ interaction, operation, levels }) =>
+      interaction === row.interaction &&
+      operation === row.operation &&
+      (levels === undefined || level === undefined || levels.includes(level)),
+  );
+  if (scopeRow === undefined) return {};
+  if (scopeRow.open === true) return { security: [] };
+  const member = row.interaction === 'search-compartment' ? row.path.split('/')[2] : undefined;
+  const searched = member === undefined || member === '*' || member === '_search' ? type : member;
+  return { security: alternatives(scopeRow, searched, type).map((scopes) => ({ smart: [...new Set(scopes)] })) };
+}
+
+/** Sets of scopes, each of which is enough, as far as the URL alone tells. */
+function alternatives(row: ScopeRow, searched: string | undefined, type: string | undefined): string[][] {
+  const own = row.admin === undefined ? [] : [row.admin];
+  return row.needs
+    .filter(({ when, letters, anyOf }) => when === undefined && (letters ?? anyOf) !== undefined)
+    .reduce<string[][]>(
+      (made, need) =>
+        made.flatMap((each) =>
+          lettersOf(need).map((letters) => [...each, `system/${onType(need, searched, type)}.${letters}`]),
+        ),
+      [own],
+    );
+}
+
+function lettersOf({ letters, anyOf = [] }: ScopeNeed): readonly string[] {
+  return letters === undefined ? anyOf : [letters];
+}
+
+function onType({ on }: ScopeNeed, searched: string | undefined, type: string | undefined): string {
+  if (on === 'type') return searched ?? '*';
+  if (on === 'compartment') return type ?? '*';
+  return on === 'each' || on === 'any' || on === 'filter' ? '*' : on;
+}
