@@ -4,10 +4,10 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, describe, expect, it } from 'vitest';
 
-import type { Resource } from '../../runtime/fhir/resource.js';
 import { openStore } from '../contract/open-store.js';
 import { describeOnMongod, mongodUrl, newDatabase } from '../mongod/for-tests.js';
 import { startKiln, type KilnProcess } from '../service/kiln-process.js';
+import { fillFor } from './fill-for-jobs.js';
 
 const TYPES = [
   'Basic',
@@ -21,32 +21,11 @@ const TYPES = [
   'Procedure',
 ];
 const EACH = 6000;
-const AT_ONCE = 500;
 const KILLS = 3;
 /** Resources that clients change after the kick-off, of each type. */
 const CHANGED = 40;
 
-const FILLER = 'x'.repeat(600);
 const JSON_TYPE = { 'content-type': 'application/fhir+json' };
-
-async function fill(url: string): Promise<void> {
-  const store = await openStore(url);
-  for (const type of TYPES) {
-    for (let at = 0; at < EACH; at += AT_ONCE) {
-      const changes = Array.from({ length: AT_ONCE }, (_, i) => {
-        const id = `${type.toLowerCase()}-${at + i}`;
-        const content: Resource = { resourceType: type, id, language: 'en', implicitRules: FILLER };
-        const body = {
-          head: `{"resourceType":"${type}","id":"${id}","meta":{`,
-          tail: `},"implicitRules":"${FILLER}","language":"en"}`,
-        };
-        return { type, id, expected: 0, body, content, entries: [] };
-      });
-      await store.write(changes);
-    }
-  }
-  await store.close();
-}
 
 /** A process that serves, and the next one where it is killed. */
 class Servers {
@@ -81,7 +60,7 @@ class Servers {
  * the transaction time.
  */
 async function survives(store: string, processes: number): Promise<void> {
-  await fill(store);
+  await fillFor(store, TYPES, EACH);
   const servers = new Servers(store);
   try {
     for (let n = 0; n < processes; n++) await servers.start();

@@ -52,7 +52,14 @@ describe('an export', () => {
   /** Does one chunk. @param isLost its process dies before the checkpoint is saved */
   async function step(isLost = false): Promise<string> {
     const context: ChunkContext = {
-      ...{ job, services, signal: new AbortController().signal, breathe: () => undefined, now: () => time },
+      ...{
+        job,
+        services,
+        signal: new AbortController().signal,
+        breathe: () => undefined,
+        isBusy: () => false,
+        now: () => time,
+      },
       ...{ sleep: () => Promise.resolve(), report: () => {} },
     };
     const { checkpoint, result } = await exportChunk(context);

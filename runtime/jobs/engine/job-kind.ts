@@ -12,6 +12,8 @@ export interface ChunkContext {
   readonly services: Services;
   /** To be awaited between pieces of work of some milliseconds: requests have their turn in between. */
   readonly breathe: () => Promise<void> | undefined;
+  /** Whether requests are in progress: smaller pieces of work then let them pass sooner. */
+  readonly isBusy: () => boolean;
   /** Milliseconds since the epoch. */
   readonly now: () => number;
   /** Pauses. @throws the signal's reason once it aborts */

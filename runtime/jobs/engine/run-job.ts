@@ -114,6 +114,7 @@ class JobRun {
         signal,
         services: parts.services(),
         breathe: this.breathe,
+        isBusy: parts.isBusy,
         now: () => clock.now(),
         sleep: (milliseconds) => clock.sleep(milliseconds, signal),
         report: (shown) => void (this.shown = shown),

@@ -10,6 +10,9 @@ const FILE = { resources: 50_000, text: 64 * 1024 * 1024 };
 /** Greatest size of a page: resources, and characters that it should have. */
 const PAGE = { resources: 500, text: 1024 * 1024 };
 
+/** The same while requests are in progress. */
+const BUSY_PAGE = { resources: 50, text: 64 * 1024 };
+
 /** Versions that a page of the history of one resource has. */
 const VERSIONS = 100;
 
@@ -47,18 +50,19 @@ class Walk {
   }
 
   async *pieces(): AsyncGenerator<Lines> {
-    const { signal, breathe, at, report } = this.chunk;
+    const { signal, breathe, isBusy, at, report } = this.chunk;
     let count = 0;
     let text = 0;
-    let next = this.ask();
+    let next: Promise<FindPage> | undefined;
     while (!this.isOver && count < FILE.resources && text < FILE.text) {
       signal.throwIfAborted();
-      const page = await next;
+      const page = await (next ?? this.ask());
       const block = this.block;
-      this.size = nextSize(page);
+      this.size = nextSize(page, isBusy() ? BUSY_PAGE : PAGE);
       this.advance(page);
-      // Asked for ahead, so that the store works while the page is written.
-      if (!this.isOver) (next = this.ask()).catch(() => {});
+      // Asked for ahead, so that the store works while the page is written, unless requests want the store.
+      next = this.isOver || isBusy() ? undefined : this.ask();
+      next?.catch(() => {});
       const lines: string[] = [];
       for (const version of page.versions) {
         const plain = this.plainLine(version);
@@ -138,9 +142,9 @@ export async function linesUntil(
   }
 }
 
-/** Page size at which the next page has about `PAGE.text` characters, if its resources are as large as these. */
-function nextSize({ versions }: FindPage): number {
+/** Page size at which the next page has about as many characters as it should, if its resources are as large as these. */
+function nextSize({ versions }: FindPage, most: typeof PAGE): number {
   const text = versions.reduce((sum, { json = '' }) => sum + json.length, 0);
   const each = Math.max(1, text / Math.max(1, versions.length));
-  return Math.max(1, Math.min(PAGE.resources, Math.floor(PAGE.text / each)));
+  return Math.max(1, Math.min(most.resources, Math.floor(most.text / each)));
 }
