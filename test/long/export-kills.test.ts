@@ -6,8 +6,8 @@ import { afterAll, describe, expect, it } from 'vitest';
 
 import { openStore } from '../contract/open-store.js';
 import { describeOnMongod, mongodUrl, newDatabase } from '../mongod/for-tests.js';
-import { startKiln, type KilnProcess } from '../service/kiln-process.js';
 import { fillFor } from './fill-for-jobs.js';
+import { Servers } from './servers.js';
 
 const TYPES = [
   'Basic',
@@ -26,34 +26,6 @@ const KILLS = 3;
 const CHANGED = 40;
 
 const JSON_TYPE = { 'content-type': 'application/fhir+json' };
-
-/** A process that serves, and the next one where it is killed. */
-class Servers {
-  private readonly running: { kiln: KilnProcess; base: string }[] = [];
-
-  constructor(private readonly store: string) {}
-
-  async start(): Promise<void> {
-    const kiln = startKiln(['serve', '--port', '0', '--store', this.store, '--log-level', 'warn']);
-    this.running.push({ kiln, base: await kiln.started });
-  }
-
-  /** One that runs. */
-  get base(): string {
-    return this.running.at(-1)!.base;
-  }
-
-  /** Kills the one that has run longest. */
-  async kill(): Promise<void> {
-    const { kiln } = this.running.shift()!;
-    kiln.child.kill('SIGKILL');
-    await kiln.ended;
-  }
-
-  async end(): Promise<void> {
-    while (this.running.length > 0) await this.kill();
-  }
-}
 
 /**
  * An export whose process is killed again and again while clients write: it completes, and holds each resource once, as it was at

@@ -1,0 +1,29 @@
+import { startKiln, type KilnProcess } from '../service/kiln-process.js';
+
+/** Processes that serve one store, and the next ones where they are killed. */
+export class Servers {
+  private readonly running: { kiln: KilnProcess; base: string }[] = [];
+
+  constructor(private readonly store: string) {}
+
+  async start(): Promise<void> {
+    const kiln = startKiln(['serve', '--port', '0', '--store', this.store, '--log-level', 'warn']);
+    this.running.push({ kiln, base: await kiln.started });
+  }
+
+  /** One that runs. */
+  get base(): string {
+    return this.running.at(-1)!.base;
+  }
+
+  /** Kills the one that has run longest. */
+  async kill(): Promise<void> {
+    const { kiln } = this.running.shift()!;
+    kiln.child.kill('SIGKILL');
+    await kiln.ended;
+  }
+
+  async end(): Promise<void> {
+    while (this.running.length > 0) await this.kill();
+  }
+}
