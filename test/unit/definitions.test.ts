@@ -41,7 +41,7 @@ describe('the definitions of this repository', () => {
     expect(JSON.stringify([definitions.operations, definitions.scopes])).not.toMatch(/\{[a-z]+\}/);
   });
 
-  it('define each operation of service-description §4.1 that core lacks, at its levels and with its methods', () => {
+  it('define each operation of service-description §4.1 that core lacks, and ours, at its levels and with its methods', () => {
     const { canonical } = definitions.settings;
     const table = definitions.operations.map((operation) => [
       operation.code,
@@ -58,9 +58,13 @@ describe('the definitions of this repository', () => {
       ['expunge', 'Resource', 'system type instance version', 'POST'],
       ['get-resource-counts', '', 'system', 'GET POST'],
       ['hfql-execute', '', 'system', 'POST'],
+      ['import', '', 'system', 'POST'],
+      ['import-poll-status', '', 'system', 'GET POST DELETE'],
       ['mark-all-resources-for-reindexing', '', 'system', 'POST'],
       ['perform-reindexing-pass', '', 'system', 'POST'],
       ['reindex', '', 'system', 'POST'],
+      ['reindex', 'Resource', 'instance', 'POST'],
+      ['reindex-dryrun', 'Resource', 'instance', 'GET POST'],
       ['reindex-terminology', '', 'system', 'POST'],
       ['svc.fhir.reindex-status', '', 'system', 'GET POST'],
       ['svc.fhir.replace-references', '', 'system', 'POST'],
@@ -78,7 +82,9 @@ describe('the definitions of this repository', () => {
     ['export-poll-status', '_jobId'],
     [
       'export',
-      '_outputFormat _type _since _until _typeFilter _typePostFetchFilterUrl _exportId _includeHistory _mdm patient',
+      // The last two are of Bulk Data 2.0.
+      '_outputFormat _type _since _until _typeFilter _typePostFetchFilterUrl _exportId _includeHistory _mdm patient ' +
+        '_elements includeAssociatedData',
     ],
     [
       'hfql-execute',
@@ -105,7 +111,9 @@ describe('the definitions of this repository', () => {
   it('name only types of core as the types of parameters', () => {
     const known = new Set([...structures.values()].map(({ type }) => type));
     for (const { code, parameter } of definitions.operations) {
-      for (const { name, type, allowedType } of parameter ?? []) {
+      const all = (parameter ?? []).flatMap((each) => [...(each.part ?? []), each]);
+      for (const { name, type, allowedType, part } of all) {
+        if (part !== undefined) continue;
         for (const each of [type, ...(allowedType ?? [])]) expect(known, `$${code} ${name}`).toContain(each);
       }
     }
