@@ -29,8 +29,8 @@ const sideBySide = [
   'test/long/{leaks,load-memory,mongo-at-length,mongo-auth,mongo-causal,mongo-durability,mongo-examples,mongo-find}.test.ts',
   'test/long/{mongo-index-build,mongo-links,mongo-poller,mongo-primary-killed,mongo-soak,mongo-two-servers}.test.ts',
   'test/long/{patch-round-trip,search-links,shutdown,workers}.test.ts',
-  'test/long/{search-oracle,search-random,soak,sqlite-at-length,sqlite-durability,sqlite-find,sqlite-kills,sqlite-memory}.test.ts',
-  'test/long/{validate-agreement,words-of-large-resources,xml-round-trip}.test.ts',
+  'test/long/{search-oracle,search-random,soak,sqlite-at-length,sqlite-durability,sqlite-find,sqlite-kills}.test.ts',
+  'test/long/{sqlite-memory,sqlite-memory-at-length,validate-agreement,words-of-large-resources,xml-round-trip}.test.ts',
 ];
 
 /** One run tries what the last did; other random input is for the long ones. */

@@ -19,7 +19,6 @@ export const LONGEST = [
   'service/shutdown',
   'service/reindex',
   'contract/toy',
-  'contract/sqlite-memory',
   'unit/load-command',
   'conformance/search-matrix',
   'conformance/validate',

@@ -30,6 +30,7 @@ const FORBIDDEN: readonly Case[] = [
   ['room-jobs', 'runtime/jobs/upward.ts', 'runtime/auth/token.ts'],
   ['room-graphql', 'runtime/graphql/upward.ts', 'runtime/operations/diff.ts'],
   ['room-hfql', 'runtime/hfql/upward.ts', 'runtime/operations/diff.ts'],
+  ['room-openapi', 'runtime/openapi/upward.ts', 'runtime/http/app.ts'],
   ['room-body-workers', 'runtime/body-workers/upward.ts', 'runtime/http/app.ts'],
   ['room-auth', 'runtime/auth/upward.ts', 'runtime/http/app.ts'],
   ['room-observe', 'runtime/observe/upward.ts', 'runtime/store/store.ts'],
