@@ -11,6 +11,7 @@ import { hfql } from './hfql.js';
 import { observations } from './observations.js';
 import { patients } from './patients.js';
 import { terminology } from './terminology.js';
+import { terminologyRules } from './terminology-rules.js';
 
 /** What operations do, whatever the store. Each suite gets a store of its own, with nothing in it. */
 export const SUITES: Readonly<Record<string, (store: Store) => void>> = {
@@ -23,6 +24,7 @@ export const SUITES: Readonly<Record<string, (store: Store) => void>> = {
   graphs,
   claims,
   terminology,
+  'rules of terminology': terminologyRules,
   expunge,
   hfql,
   'changes of meta': amendMeta,
