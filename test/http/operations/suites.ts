@@ -10,6 +10,7 @@ import { operations } from './meta.js';
 import { hfql } from './hfql.js';
 import { observations } from './observations.js';
 import { patients } from './patients.js';
+import { searchByCodes } from './search-codes.js';
 import { terminology } from './terminology.js';
 import { terminologyRules } from './terminology-rules.js';
 
@@ -25,6 +26,7 @@ export const SUITES: Readonly<Record<string, (store: Store) => void>> = {
   claims,
   terminology,
   'rules of terminology': terminologyRules,
+  'search by sets of codes': searchByCodes,
   expunge,
   hfql,
   'changes of meta': amendMeta,
