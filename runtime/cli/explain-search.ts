@@ -1,6 +1,8 @@
+import { OPEN_ACCESS } from '../auth/scopes/principal.js';
 import { ConfigError } from '../config/config-error.js';
 import { readConfig, type Flags } from '../config/read-config.js';
 import { checkContainedScope } from '../core/search/contained/contained-search.js';
+import { DEFAULT_SERVICES } from '../core/default-services.js';
 import { lookInto, narrow } from '../core/search/execute/find-page.js';
 import { resolveCriteria } from '../core/search/execute/resolve-criteria.js';
 import { readSearchRequest } from '../core/search/parse/search-request.js';
@@ -102,7 +104,10 @@ async function readQueries(
   const searched = scope.type === undefined ? { types: scope.types } : { type: scope.type };
   const request = readSearchRequest({ ...source, ...searched, params, isLenient: false, isPosted: false }, services);
   const find = store.find.bind(store);
+  const { findCodes } = await import('../operations/terminology/search-codes.js');
+  const reading = { store, tables, indexStatus: DEFAULT_SERVICES.indexStatus, largeTexts: undefined };
   const where = await resolveCriteria(request.criteria, {
+    codesOf: (set) => findCodes(set, { access: OPEN_ACCESS, signal: undefined }, reading),
     find,
     findReadable: find,
     extract,

@@ -86,6 +86,8 @@ export interface Call {
   readonly wantsContent?: true;
   readonly conditions: Conditions;
   readonly prefer: Preferences;
+  /** Header `Accept-Language`, as it was sent. */
+  readonly languages?: string;
   /** Absolute URL of the FHIR base as the client sees it, without a trailing slash. */
   readonly base: string;
   /** Aborts when nobody waits for the answer any more. */

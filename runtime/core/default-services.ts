@@ -1,3 +1,4 @@
+import { FhirError } from '../fhir/errors.js';
 import { DEFAULT_LIMITS } from '../fhir/limits.js';
 import { utc } from '../search/values/zone.js';
 import { JSON_PATCHER } from './patch/patchers.js';
@@ -21,6 +22,7 @@ export const DEFAULT_SERVICES: DefaultServices = {
   audit: { answered: () => undefined, failed: () => undefined },
   definitions: undefined,
   jobs: undefined,
+  findCodes: () => Promise.reject(new FhirError('parameter-invalid', 'This server looks up no codes')),
   limits: DEFAULT_LIMITS,
   search: DEFAULT_SEARCH,
   zone: utc,

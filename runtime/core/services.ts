@@ -16,6 +16,7 @@ import type { Jobs } from './jobs.js';
 import type { LargeTexts } from './write/large-bodies.js';
 import type { PageLinks } from './search/pages/page-link.js';
 import type { Patchers } from './patch/patchers.js';
+import type { CodeFinder } from './search/code-finder.js';
 import type { SearchSettings } from './search/search-settings.js';
 
 /** The tables that interactions read. */
@@ -88,6 +89,8 @@ export interface DataServices {
   readonly definitions: Pick<Definitions, 'current' | 'agreed'> | undefined;
   /** Work that goes on after an answer; undefined: this server has none, and refuses what needs it. */
   readonly jobs: Jobs | undefined;
+  /** Looks up the codes that a search means. */
+  readonly findCodes: CodeFinder;
 }
 
 /**

@@ -81,6 +81,7 @@ export const ERRORS = {
   'unknown-type': { status: 404, issue: 'not-supported', text: 'Unknown resource type' },
   'unknown-operation': { status: 404, issue: 'not-supported', text: 'Unknown operation' },
   'value-set-invalid': { status: 422, issue: 'processing', text: 'The value set cannot be used' },
+  'concept-map-invalid': { status: 422, issue: 'processing', text: 'The concept map cannot be used' },
   'terminology-not-found': {
     status: 404,
     issue: 'not-found',

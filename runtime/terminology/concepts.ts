@@ -1,3 +1,4 @@
+import { FhirError } from '../fhir/errors.js';
 import { isObject, type JsonObject, type JsonValue, type Resource } from '../fhir/resource.js';
 
 /** Another name of a concept. https://hl7.org/fhir/R5/codesystem-definitions.html#CodeSystem.concept.designation */
@@ -13,12 +14,16 @@ export interface ConceptProperty {
   /** Name of the member: `valueCode`, `valueString` … */
   readonly kind: string;
   readonly value: JsonValue;
+  /** Canonical of the supplement that it comes from. */
+  readonly source?: string;
 }
 
 /** A concept with its place in the hierarchy. */
 export interface Concept {
   readonly code: string;
   readonly display?: string;
+  /** Of the display. */
+  readonly language?: string;
   readonly definition?: string;
   readonly designations: readonly Designation[];
   readonly properties: readonly ConceptProperty[];
@@ -36,6 +41,10 @@ export interface CodeSystemIndex {
   readonly resource: Resource;
   /** `complete`, `fragment`, `example`, `not-present`, `supplement`. */
   readonly content: string;
+  /** Canonicals of the supplements that are in it. */
+  readonly supplements: readonly string[];
+  /** Properties that it declares, with their URIs. */
+  readonly properties: ReadonlyMap<string, string | undefined>;
   /** By code, in the order of the definition. */
   readonly concepts: ReadonlyMap<string, Concept>;
   /** Codes without a parent. */
@@ -45,13 +54,21 @@ export interface CodeSystemIndex {
 }
 
 const PROPERTIES = 'http://hl7.org/fhir/concept-properties#';
-/** Values of the property `status` that take a concept out of use. */
+/** https://hl7.org/fhir/extensions/StructureDefinition-structuredefinition-standards-status.html */
+const STANDARDS_STATUS = 'http://hl7.org/fhir/StructureDefinition/structuredefinition-standards-status';
+/** Values of the property `status`, and of the extension where there is no property, that take a concept out of use. */
 const RETIRED: ReadonlySet<unknown> = new Set(['retired', 'inactive', 'withdrawn']);
+const WITHDRAWN: ReadonlySet<unknown> = new Set(['withdrawn', 'deprecated']);
+
+/** Concepts that a code system may have here. */
+const MOST_CONCEPTS = 500_000;
+
+const NONE: readonly never[] = [];
 
 interface Draft {
   readonly source: JsonObject;
-  readonly parents: Set<string>;
-  readonly children: Set<string>;
+  parents: Set<string> | undefined;
+  children: Set<string> | undefined;
 }
 
 /**
@@ -62,43 +79,78 @@ interface Draft {
  */
 export function indexCodeSystem(resource: Resource, supplements: readonly Resource[] = []): CodeSystemIndex {
   const names = propertyNames(resource);
-  const drafts = new Map<string, Draft>();
-  const visit = (list: JsonValue | undefined, parent: string | undefined): void => {
-    for (const source of objectsOf(list)) {
-      const code = String(source['code']);
-      const draft = drafts.get(code) ?? { source, parents: new Set<string>(), children: new Set<string>() };
-      drafts.set(code, draft);
-      if (parent !== undefined) {
-        draft.parents.add(parent);
-        drafts.get(parent)?.children.add(code);
-      }
-      for (const { code: property, value } of propertiesOf(source)) {
-        if (property === names.parent) draft.parents.add(String(value));
-        if (property === names.child) draft.children.add(String(value));
-      }
-      visit(source['concept'], code);
-    }
-  };
-  visit(resource['concept'], undefined);
-  for (const [code, { parents, children }] of drafts) {
-    for (const parent of parents) drafts.get(parent)?.children.add(code);
-    for (const child of children) drafts.get(child)?.parents.add(code);
-  }
+  const drafts = readDrafts(resource, names);
   const more = supplements.map((each) => supplementOf(each));
+  const language = resource['language'];
   const concepts = new Map<string, Concept>();
-  for (const [code, draft] of drafts) concepts.set(code, toConcept(code, draft, names, more));
-  const isFolded = resource['caseSensitive'] === false;
-  const folded = isFolded ? new Map([...concepts].map(([code, each]) => [code.toLowerCase(), each])) : undefined;
+  for (const [code, draft] of drafts) {
+    concepts.set(code, toConcept(code, draft, names, more, typeof language === 'string' ? language : undefined));
+  }
+  // "When the rule is not known, Postel's law should be followed": CodeSystem.caseSensitive
+  const isFolded = resource['caseSensitive'] !== true;
+  let folded: ReadonlyMap<string, Concept> | undefined;
+  const findFolded = (code: string): Concept | undefined =>
+    (folded ??= new Map([...concepts].reverse().map(([each, concept]) => [each.toLowerCase(), concept]))).get(
+      code.toLowerCase(),
+    );
   const version = resource['version'];
   return {
     url: String(resource['url'] ?? ''),
     ...(typeof version === 'string' && { version }),
     resource,
+    supplements: supplements.map((each) => canonicalOf(each)),
     content: String(resource['content'] ?? 'complete'),
+    properties: new Map(
+      objectsOf(resource['property']).map(({ code, uri }) => [String(code), typeof uri === 'string' ? uri : undefined]),
+    ),
     concepts,
     roots: [...concepts.values()].filter(({ parents }) => parents.length === 0).map(({ code }) => code),
-    find: (code) => concepts.get(code) ?? folded?.get(code.toLowerCase()),
+    find: (code) => concepts.get(code) ?? (isFolded ? findFolded(code) : undefined),
   };
+}
+
+/** URL and version. */
+export function canonicalOf({ url, version }: Resource): string {
+  return version === undefined ? String(url) : `${String(url)}|${String(version)}`;
+}
+
+/** All concepts with their parents and children, from the nesting and from properties. The first of two concepts with the same code counts. */
+function readDrafts(resource: Resource, names: Names): ReadonlyMap<string, Draft> {
+  const drafts = new Map<string, Draft>();
+  // The order of the definition: what is nested comes directly after what it is nested in.
+  const visit = (list: JsonValue | undefined, parent: string | undefined): void => {
+    for (const source of objectsOf(list)) {
+      const code = String(source['code']);
+      const known = drafts.get(code);
+      const draft: Draft = known ?? { source, parents: undefined, children: undefined };
+      if (known === undefined) drafts.set(code, draft);
+      if (drafts.size > MOST_CONCEPTS) throw new FhirError('expansion-too-costly', `The code system ${String(resource['url'])} has more than ${MOST_CONCEPTS} concepts`); // prettier-ignore
+      if (parent !== undefined) {
+        (draft.parents ??= new Set()).add(parent);
+        const above = drafts.get(parent)!;
+        (above.children ??= new Set()).add(code);
+      }
+      if (source['property'] !== undefined) {
+        for (const { code: property, value } of propertiesOf(source)) {
+          if (names.parents.has(property)) (draft.parents ??= new Set()).add(codeIn(value));
+          if (property === names.child) (draft.children ??= new Set()).add(codeIn(value));
+        }
+      }
+      if (source['concept'] !== undefined) visit(source['concept'], code);
+    }
+  };
+  visit(resource['concept'], undefined);
+  for (const [code, { parents, children }] of drafts) {
+    for (const parent of parents ?? NONE) {
+      const above = drafts.get(parent);
+      if (above !== undefined) (above.children ??= new Set()).add(code);
+    }
+    for (const child of children ?? NONE) {
+      const below = drafts.get(child);
+      if (below !== undefined) (below.parents ??= new Set()).add(code);
+    }
+  }
+  return drafts;
 }
 
 /** Codes below a concept, without itself, each once. */
@@ -128,28 +180,8 @@ function reach(
   return found;
 }
 
-/** The display in a language, if there is one: a designation of it, or of the same language elsewhere, else the display. */
-export function displayIn(
-  { display, designations }: Concept,
-  languages: readonly string[],
-  own?: string,
-): string | undefined {
-  for (const language of languages) {
-    if (own !== undefined && isLanguage(own, language)) return display;
-    const found = designations.find((each) => each.language === language) ?? designations.find((each) => each.language !== undefined && isLanguage(each.language, language)); // prettier-ignore
-    if (found !== undefined) return found.value;
-  }
-  return display;
-}
-
-/** Whether a tag is of a language: `de-AT` is of `de`. */
-export function isLanguage(tag: string, language: string): boolean {
-  const [one, other] = [tag.toLowerCase(), language.toLowerCase()];
-  return one === other || one.startsWith(`${other}-`);
-}
-
 interface Names {
-  readonly parent: string;
+  readonly parents: ReadonlySet<string>;
   readonly child: string;
   readonly inactive: string;
   readonly status: string;
@@ -161,7 +193,7 @@ function propertyNames(resource: Resource): Names {
   const byUri = new Map(objectsOf(resource['property']).map(({ uri, code }) => [String(uri), String(code)]));
   const of = (name: string): string => byUri.get(`${PROPERTIES}${name}`) ?? name;
   return {
-    parent: of('parent'),
+    parents: new Set([of('parent'), 'subsumedBy']),
     child: of('child'),
     inactive: of('inactive'),
     status: of('status'),
@@ -173,39 +205,63 @@ function toConcept(
   code: string,
   { source, parents, children }: Draft,
   names: Names,
-  more: readonly ReadonlyMap<string, JsonObject>[],
+  more: readonly Supplement[],
+  language: string | undefined,
 ): Concept {
-  const all: readonly JsonObject[] = [
-    source,
-    ...more.flatMap((each): readonly JsonObject[] => listOfOne(each.get(code))),
-  ];
-  const properties = all.flatMap(propertiesOf);
+  const added = more.flatMap(({ canonical, byCode }) => {
+    const found = byCode.get(code);
+    return found === undefined ? [] : [{ canonical, found }];
+  });
+  const own = source['property'] === undefined ? NONE : propertiesOf(source);
+  const properties = added.length === 0 ? own : [...own, ...added.flatMap(({ canonical, found }) => propertiesOf(found).map((each) => ({ ...each, source: canonical })))]; // prettier-ignore
   const { display, definition } = source;
-  const has = (name: string, value: (value: JsonValue) => boolean): boolean =>
-    properties.some((each) => each.code === name && value(each.value));
+  const values = (name: string): readonly JsonValue[] =>
+    properties.length === 0 ? NONE : properties.filter((each) => each.code === name).map(({ value }) => value);
+  const status = values(names.status);
   return {
     code,
     ...(typeof display === 'string' && { display }),
+    ...(language !== undefined && { language }),
     ...(typeof definition === 'string' && { definition }),
-    designations: all.flatMap((each) => objectsOf(each['designation'])).map(toDesignation),
+    designations:
+      source['designation'] === undefined && added.length === 0
+        ? NONE
+        : [source, ...added.map(({ found }) => found)]
+            .flatMap((each) => objectsOf(each['designation']))
+            .map(toDesignation),
     properties,
-    parents: [...parents],
-    children: [...children],
-    isAbstract: has(names.notSelectable, isTrue) || has('abstract', isTrue),
-    isInactive: has(names.inactive, isTrue) || has(names.status, (value) => RETIRED.has(value)),
+    parents: parents === undefined ? NONE : [...parents],
+    children: children === undefined ? NONE : [...children],
+    isAbstract: values(names.notSelectable).some(isTrue) || values('abstract').some(isTrue),
+    isInactive:
+      values(names.inactive).some(isTrue) ||
+      status.some((value) => RETIRED.has(value)) ||
+      (status.length === 0 && source['extension'] !== undefined && isWithdrawn(source)),
   };
 }
 
-function supplementOf(resource: Resource): ReadonlyMap<string, JsonObject> {
-  const found = new Map<string, JsonObject>();
+function isWithdrawn(source: JsonObject): boolean {
+  return objectsOf(source['extension']).some(
+    ({ url, valueCode }) => url === STANDARDS_STATUS && WITHDRAWN.has(valueCode),
+  );
+}
+
+/** Concepts of a CodeSystem that adds to another one. */
+interface Supplement {
+  readonly canonical: string;
+  readonly byCode: ReadonlyMap<string, JsonObject>;
+}
+
+function supplementOf(resource: Resource): Supplement {
+  const byCode = new Map<string, JsonObject>();
   const visit = (list: JsonValue | undefined): void => {
     for (const each of objectsOf(list)) {
-      found.set(String(each['code']), each);
+      byCode.set(String(each['code']), each);
       visit(each['concept']);
     }
   };
   visit(resource['concept']);
-  return found;
+  return { canonical: canonicalOf(resource), byCode };
 }
 
 function propertiesOf(source: JsonObject): ConceptProperty[] {
@@ -225,12 +281,13 @@ function toDesignation({ language, use, value }: JsonObject): Designation {
   };
 }
 
-function listOfOne(value: JsonObject | undefined): readonly JsonObject[] {
-  return value === undefined ? [] : [value];
+/** The code of a value that may be a Coding. */
+export function codeIn(value: JsonValue): string {
+  return isObject(value) ? String(value['code'] ?? '') : String(value);
 }
 
 function isTrue(value: JsonValue): boolean {
-  return value === true;
+  return value === true || value === 'true';
 }
 
 /** The objects of a list; none where it is no list. */

@@ -1,8 +1,9 @@
 import { FhirError } from '../fhir/errors.js';
-import { fold } from '../search/values/fold.js';
 import type { JsonObject, JsonValue, Resource } from '../fhir/resource.js';
-import { displayIn, isLanguage, objectsOf } from './concepts.js';
-import { keyOf, membersOf, type Member, type ValueSetContext } from './value-set.js';
+import { objectsOf, type Concept } from './concepts.js';
+import { keptMembers } from './kept-members.js';
+import { displayIn, isLanguage, type Languages } from './languages.js';
+import { keyOf, type Member, type ValueSetContext } from './value-set.js';
 
 /** What a client wants of an expansion. https://hl7.org/fhir/R5/valueset-operation-expand.html */
 export interface ExpansionOptions {
@@ -15,9 +16,10 @@ export interface ExpansionOptions {
   readonly includeDesignations: boolean;
   /** Languages or uses (`system|code`) of the designations that are wanted; empty: all. */
   readonly designations: readonly string[];
-  readonly languages: readonly string[];
+  readonly languages: Languages;
+  /** Codes or URIs of properties; `*`: all. */
   readonly properties: readonly string[];
-  /** Systems whose codes are left out. */
+  /** Systems whose codes are left out, perhaps with a version. */
   readonly excludedSystems: ReadonlySet<string>;
 }
 
@@ -25,51 +27,61 @@ export interface ExpansionOptions {
 const MOST = 10_000;
 
 /**
- * The expansion of a value set. A single system without filters is shown as its hierarchy, unless the client wants a flat list,
- * a page, or codes by text. @throws FhirError as `membersOf`, and `expansion-too-costly`
+ * The expansion of a value set. A single system is shown as its hierarchy, unless the client wants a flat list, a page, or codes by text.
+ *
+ * @throws FhirError as `membersOf`, and `expansion-too-costly`
  */
 export async function expand(
   valueSet: Resource,
   options: ExpansionOptions,
   context: ValueSetContext,
 ): Promise<JsonObject> {
-  const { offset, count, filter } = options;
-  const all = [...(await membersOf(valueSet, context)).values()].filter(
-    ({ system, concept }) =>
-      !options.excludedSystems.has(system) &&
-      !(options.activeOnly && concept?.isInactive === true) &&
-      !(options.excludeNotForUI && concept?.isAbstract === true),
-  );
-  const words =
-    filter === undefined
-      ? []
-      : fold(filter)
-          .split(' ')
-          .filter((word) => word !== '');
-  const members = words.length === 0 ? all : all.filter((member) => isNamed(member, words));
+  const { offset, count, filter = '' } = options;
+  const kept = await keptMembers(valueSet, context);
+  const named =
+    filter === ''
+      ? kept.members
+      : kept
+          .texts()
+          .find(filter)
+          .map((at) => kept.members[at]!);
+  const members = isAll(options) ? named : named.filter((member) => isWanted(member, options));
   const isPaged = offset !== undefined || count !== undefined;
   if (!isPaged && members.length > MOST) {
-    throw new FhirError(
-      'expansion-too-costly',
-      `The value set has ${members.length} codes; ask for pages with count and offset`,
-    );
+    const text = `The value set has ${members.length} codes; ask for pages with count and offset`;
+    throw new FhirError('expansion-too-costly', text);
   }
   const from = offset ?? 0;
   const page = isPaged ? members.slice(from, count === undefined ? undefined : from + count) : members;
-  const isTree = !isPaged && words.length === 0 && !options.excludeNested && isOneSystem(valueSet);
+  const isTree = !isPaged && filter === '' && !options.excludeNested && isOneSystem(valueSet);
+  const property = options.properties.length === 0 ? [] : await declared(page, context);
   return {
     total: members.length,
     ...(isPaged && { offset: from }),
-    ...(page.length > 0 &&
-      count !== 0 && { contains: isTree ? nested(page, options) : page.map((each) => toContains(each, options)) }),
+    ...(property.length > 0 && { property }),
+    ...(page.length > 0 && {
+      contains: isTree ? nested(page, options) : page.map((each) => toContains(each, options)),
+    }),
   };
 }
 
+function isAll({ activeOnly, excludeNotForUI, excludedSystems }: ExpansionOptions): boolean {
+  return !activeOnly && !excludeNotForUI && excludedSystems.size === 0;
+}
+
+function isWanted({ system, version, isInactive, isAbstract }: Member, options: ExpansionOptions): boolean {
+  if (options.activeOnly && isInactive) return false;
+  if (options.excludeNotForUI && isAbstract) return false;
+  const { excludedSystems } = options;
+  return !excludedSystems.has(system) && (version === undefined || !excludedSystems.has(`${system}|${version}`));
+}
+
+/** Whether a value set is a system, or the part of it that filters choose. */
 function isOneSystem(valueSet: Resource): boolean {
   const compose = valueSet['compose'] as JsonObject | undefined;
   const [include, ...others] = objectsOf(compose?.['include']);
   if (include === undefined || others.length > 0 || compose?.['exclude'] !== undefined) return false;
-  return include['concept'] === undefined && include['filter'] === undefined && include['valueSet'] === undefined;
+  return include['concept'] === undefined && include['valueSet'] === undefined;
 }
 
 /** Each code below its first parent that is a member too. */
@@ -79,8 +91,9 @@ function nested(members: readonly Member[], options: ExpansionOptions): JsonObje
   const roots: Member[] = [];
   for (const member of members) {
     const parent = member.concept?.parents.map((code) => keyOf(member.system, code)).find((key) => byKey.has(key));
-    if (parent === undefined) roots.push(member);
-    else below.set(parent, [...(below.get(parent) ?? []), member]);
+    const siblings = parent === undefined ? roots : below.get(parent);
+    if (siblings === undefined) below.set(parent!, [member]);
+    else siblings.push(member);
   }
   const seen = new Set<string>();
   const write = (member: Member): JsonObject[] => {
@@ -90,38 +103,62 @@ function nested(members: readonly Member[], options: ExpansionOptions): JsonObje
     const contains = (below.get(key) ?? []).flatMap(write);
     return [{ ...toContains(member, options), ...(contains.length > 0 && { contains }) }];
   };
-  return roots.flatMap(write);
+  const trees = roots.flatMap(write);
+  // What is left is in a circle of parents.
+  return [...trees, ...members.flatMap(write)];
 }
 
 function toContains(member: Member, options: ExpansionOptions): JsonObject {
-  const { system, version, code, concept } = member;
-  const display = memberDisplay(member, options.languages);
-  const designation =
-    options.includeDesignations || options.designations.length > 0 ? designationsOf(member, options) : [];
-  const property = concept?.properties.filter((each) => options.properties.includes(each.code)) ?? [];
-  const definition = options.properties.includes('definition') ? concept?.definition : undefined;
-  const properties = [
-    ...property.map(({ code: name, kind, value }) => ({ code: name, [kind]: value })),
-    ...(definition === undefined ? [] : [{ code: 'definition', valueString: definition }]),
-  ];
+  const { system, version, code, isAbstract, isInactive } = member;
+  const display = displayIn(member, options.languages);
+  const designation = options.includeDesignations || options.designations.length > 0 ? designationsOf(member, options) : []; // prettier-ignore
+  const property = propertiesOf(member, options);
   return {
     system,
-    ...(concept?.isAbstract === true && { abstract: true }),
-    ...(concept?.isInactive === true && { inactive: true }),
+    ...(isAbstract && { abstract: true }),
+    ...(isInactive && { inactive: true }),
     ...(version !== undefined && { version }),
     code,
     ...(display !== undefined && { display }),
     ...(designation.length > 0 && { designation }),
-    ...(properties.length > 0 && { property: properties }),
+    ...(property.length > 0 && { property }),
   };
 }
 
-/** The display of a member in the wanted language. */
-export function memberDisplay(member: Member, languages: readonly string[]): string | undefined {
-  if (languages.length === 0) return member.display;
-  const { display, designations, code } = member;
-  const base = { code, designations, properties: [], parents: [], children: [], isAbstract: false, isInactive: false };
-  return displayIn({ ...base, ...(display !== undefined && { display }) }, languages);
+/** The properties that are asked for, and why a concept is inactive. */
+function propertiesOf({ concept, isInactive }: Member, { properties }: ExpansionOptions): JsonObject[] {
+  if (concept === undefined || (properties.length === 0 && !isInactive)) return [];
+  const isAsked = (code: string, uri?: string): boolean =>
+    properties.includes('*') || properties.includes(code) || (uri !== undefined && properties.includes(uri)) ||
+    (isInactive && code === 'status'); // prettier-ignore
+  const found = concept.properties
+    .filter(({ code }) => isAsked(code, `${PROPERTIES}${code}`))
+    .map(({ code, kind, value }): JsonObject => ({ code, [kind]: value }));
+  const { definition, parents, children } = concept;
+  if (definition !== undefined && isAsked('definition')) found.push({ code: 'definition', valueString: definition });
+  const links = (code: string, codes: readonly string[]): void => {
+    if (!isAsked(code, `${PROPERTIES}${code}`) || found.some((each) => each['code'] === code)) return;
+    found.push(...codes.map((valueCode) => ({ code, valueCode })));
+  };
+  links('parent', parents);
+  links('child', children);
+  return found;
+}
+
+const PROPERTIES = 'http://hl7.org/fhir/concept-properties#';
+
+/** The properties that an expansion has, with their URIs. https://hl7.org/fhir/R5/valueset-definitions.html#ValueSet.expansion.property */
+async function declared(page: readonly Member[], { resolver }: ValueSetContext): Promise<JsonObject[]> {
+  const found = new Map<string, JsonObject>();
+  const codes = (concept: Concept | undefined): readonly string[] => concept?.properties.map(({ code }) => code) ?? [];
+  for (const [system, version] of new Map(page.map((each) => [each.system, each.version]))) {
+    const index = await resolver.codeSystem(system, version);
+    const present = new Set(page.filter((each) => each.system === system).flatMap(({ concept }) => codes(concept)));
+    for (const [code, uri] of index?.properties ?? []) {
+      if (present.has(code)) found.set(code, { code, ...(uri !== undefined && { uri }) });
+    }
+  }
+  return [...found.values()];
 }
 
 function designationsOf({ designations }: Member, { designations: wanted }: ExpansionOptions): JsonValue[] {
@@ -130,8 +167,7 @@ function designationsOf({ designations }: Member, { designations: wanted }: Expa
       if (wanted.length === 0) return true;
       return wanted.some((each) => {
         const [system = '', code] = each.split('|');
-        if (system === 'urn:ietf:bcp:47' && code !== undefined)
-          return language !== undefined && isLanguage(language, code);
+        if (system === 'urn:ietf:bcp:47' && code !== undefined) return language !== undefined && isLanguage(language, code); // prettier-ignore
         if (code !== undefined) return use?.['system'] === system && use['code'] === code;
         return language !== undefined && isLanguage(language, each);
       });
@@ -141,15 +177,4 @@ function designationsOf({ designations }: Member, { designations: wanted }: Expa
       ...(use !== undefined && { use }),
       value,
     }));
-}
-
-/** Whether each word begins a word of the code, the display or a designation. */
-function isNamed({ code, display = '', designations }: Member, words: readonly string[]): boolean {
-  const texts = [code, display, ...designations.map(({ value }) => value)].map(
-    (text) => ` ${fold(text).replaceAll(/[^\p{L}\p{N}]+/gu, ' ')}`,
-  );
-  return words.every((word) => {
-    const plain = word.replaceAll(/[^\p{L}\p{N}]+/gu, ' ').trim();
-    return texts.some((text) => text.includes(` ${plain}`)) || fold(code).includes(word);
-  });
 }

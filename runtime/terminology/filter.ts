@@ -1,12 +1,10 @@
 import { FhirError } from '../fhir/errors.js';
 import type { JsonObject } from '../fhir/resource.js';
-import { ancestorsOf, descendantsOf, type CodeSystemIndex, type Concept } from './concepts.js';
+import { ancestorsOf, codeIn, descendantsOf, objectsOf, type CodeSystemIndex, type Concept } from './concepts.js';
+import { linearRegex } from './linear-regex.js';
 
-/** Longest expression, and longest text that one is tried on, in characters. */
-const LONGEST = { pattern: 500, text: 2000 };
-
-/** A group that repeats with something inside that repeats can take time without end. */
-const NESTED = /\([^()]*[+*}][^()]*\)\s*[+*{]/;
+/** Longest text that a regular expression is tried on, in characters. */
+const LONGEST_TEXT = 2000;
 
 /**
  * The test behind a filter of a value set. https://hl7.org/fhir/R5/valueset-definitions.html#ValueSet.compose.include.filter
@@ -17,6 +15,9 @@ export function filterTest(filter: JsonObject, system: CodeSystemIndex): (concep
   const property = String(filter['property']);
   const op = String(filter['op']);
   const value = String(filter['value']);
+  if (!isKnown(property, system)) {
+    throw invalid(`the code system ${system.url} has no property ${JSON.stringify(property.slice(0, 64))}`);
+  }
   const among = (codes: ReadonlySet<string>) => (concept: Concept) => codes.has(concept.code);
   switch (op) {
     case '=':
@@ -43,9 +44,9 @@ export function filterTest(filter: JsonObject, system: CodeSystemIndex): (concep
       return (concept) => valuesOf(concept, property).some((each) => listed.has(each)) === (op === 'in');
     }
     case 'regex': {
-      const expression = compile(value);
+      const expression = linearRegex(value);
       return (concept) =>
-        valuesOf(concept, property).some((each) => each.length <= LONGEST.text && expression.test(each));
+        valuesOf(concept, property).some((each) => each.length <= LONGEST_TEXT && expression.matches(each));
     }
     default:
       throw invalid(`the filter operator ${JSON.stringify(op.slice(0, 32))} is none`);
@@ -59,11 +60,41 @@ function valuesOf(concept: Concept, property: string): readonly string[] {
   if (property === 'definition') return concept.definition === undefined ? [] : [concept.definition];
   if (property === 'parent') return concept.parents;
   if (property === 'child') return concept.children;
-  return concept.properties
-    .filter(({ code }) => code === property)
-    .map(({ value }) =>
-      typeof value === 'object' && value !== null && 'code' in value ? String(value['code']) : String(value),
-    );
+  if (property === 'inactive') return [String(concept.isInactive)];
+  if (property === 'notSelectable' || property === 'abstract') return [String(concept.isAbstract)];
+  return concept.properties.filter(({ code }) => code === property).map(({ value }) => codeIn(value));
+}
+
+/** Properties that every code system has. https://hl7.org/fhir/R5/codesystem.html#defined-props */
+const EVERYWHERE: ReadonlySet<string> = new Set(
+  [
+    'code',
+    'concept',
+    'display',
+    'definition',
+    'parent',
+    'child',
+    'inactive',
+    'status',
+    'notSelectable',
+    'abstract',
+  ].concat([
+    'effectiveDate',
+    'deprecationDate',
+    'retirementDate',
+    'partOf',
+    'synonym',
+    'comment',
+    'itemWeight',
+    'subsumedBy',
+  ]),
+);
+
+function isKnown(property: string, { properties, concepts, resource }: CodeSystemIndex): boolean {
+  if (EVERYWHERE.has(property) || properties.has(property)) return true;
+  if (objectsOf(resource['filter']).some(({ code }) => code === property)) return true;
+  for (const concept of concepts.values()) if (concept.properties.some(({ code }) => code === property)) return true;
+  return false;
 }
 
 function codeOf(system: CodeSystemIndex, code: string): string {
@@ -72,17 +103,6 @@ function codeOf(system: CodeSystemIndex, code: string): string {
 
 function isLeaf(system: CodeSystemIndex, code: string): boolean {
   return (system.find(code)?.children.length ?? 0) === 0;
-}
-
-function compile(pattern: string): RegExp {
-  if (pattern.length > LONGEST.pattern) throw invalid(`a regular expression may have ${LONGEST.pattern} characters`);
-  if (NESTED.test(pattern))
-    throw invalid('a regular expression repeats a group that repeats, which could take too long');
-  try {
-    return new RegExp(`^(?:${pattern})$`, 'u');
-  } catch {
-    throw invalid(`${JSON.stringify(pattern)} is no regular expression`);
-  }
 }
 
 function invalid(why: string): FhirError {

@@ -1,65 +1,155 @@
-import type { Resource } from '../fhir/resource.js';
-import { indexCodeSystem, type CodeSystemIndex } from './concepts.js';
+import { FhirError } from '../fhir/errors.js';
+import type { JsonObject, Resource } from '../fhir/resource.js';
+import { indexCodeSystem, objectsOf, type CodeSystemIndex } from './concepts.js';
+import { implicitValueSet } from './implicit.js';
+import { listedSystem } from './listed-system.js';
 import { shippedResource } from './shipped.js';
-import { isVersion, type TerminologyType } from './version.js';
+import { isVersion, latest, type TerminologyType } from './version.js';
 
 /** Finds a stored resource by its URL and, where one is asked for, its version, as far as the client may see it. */
 export type FindStored = (type: TerminologyType, url: string, version?: string) => Promise<Resource | undefined>;
 
-/** Versions of code systems that a client asks for. https://hl7.org/fhir/R5/valueset-operation-expand.html */
+/** Versions that a client asks for, by URL. https://hl7.org/fhir/R5/valueset-operation-expand.html */
 export interface VersionRules {
-  /** By system: used where the value set names none. */
+  /** Used where the value set names none. */
   readonly system: ReadonlyMap<string, string>;
-  /** By system: used whatever the value set names. */
+  /** Used whatever the value set names. */
   readonly force: ReadonlyMap<string, string>;
-  /** By system: what is used has to be this. */
+  /** What is used has to be this. */
   readonly check: ReadonlyMap<string, string>;
+}
+
+/** No version is asked for. */
+export const ANY_VERSION: VersionRules = { system: new Map(), force: new Map(), check: new Map() };
+
+/** The version that rules choose. */
+export function chosenVersion(rules: VersionRules, url: string, named: string | undefined): string | undefined {
+  return rules.force.get(url) ?? named ?? rules.check.get(url) ?? rules.system.get(url);
 }
 
 /** Finds what terminology operations work with: what came with the request, what is stored, and what is shipped, in this order. */
 export interface Resolver {
+  /** A canonical may name its version after a bar. Value sets that are only implied by a code system are found too. */
   valueSet(canonical: string, version?: string): Promise<Resource | undefined>;
   conceptMap(canonical: string, version?: string): Promise<Resource | undefined>;
-  codeSystem(url: string, version?: string): Promise<CodeSystemIndex | undefined>;
+  /**
+   * A code system with the supplements that the request or the value set names.
+   *
+   * @param supplements canonicals that count beside those of the request
+   */
+  codeSystem(url: string, version?: string, supplements?: readonly string[]): Promise<CodeSystemIndex | undefined>;
 }
 
-/** Indexes of code systems, kept as long as the resource they are made of. */
-const indexes = new WeakMap<Resource, CodeSystemIndex>();
+/** What a resolver works for. */
+export interface ResolverOptions {
+  /** Resources that came with the request, for it alone. */
+  readonly own?: readonly Resource[];
+  /** Canonicals of CodeSystems that supplement others. */
+  readonly supplements?: readonly string[];
+  /** Versions of value sets that value sets draw from. */
+  readonly valueSets?: VersionRules;
+}
 
-/**
- * @param own resources that came with the request, for it alone
- * @param supplements canonicals of CodeSystems that supplement others
- */
+/** Indexes of code systems, kept as long as the resource they are made of: each with its supplements. */
+const indexes = new WeakMap<
+  Resource,
+  { readonly supplements: readonly Resource[]; readonly index: CodeSystemIndex }[]
+>();
+
+/** Indexes that are kept of one resource. */
+const KEPT = 4;
+
+/** @param findStored what the client may see of the store */
 export function createResolver(
   findStored: FindStored,
-  own: readonly Resource[],
-  supplements: readonly string[] = [],
+  { own = [], supplements: named = [], valueSets }: ResolverOptions = {},
 ): Resolver {
   const find = async (type: TerminologyType, canonical: string, given?: string): Promise<Resource | undefined> => {
-    const [url = '', named] = canonical.split('|');
-    const version = given ?? named;
-    const matches = (each: Resource): boolean =>
-      each.resourceType === type &&
-      each['url'] === url &&
-      (version === undefined || isVersion(each['version'], version));
-    return own.find(matches) ?? (await findStored(type, url, version)) ?? shippedResource(type, url, version);
+    const [url = '', after] = splitCanonical(canonical);
+    const asked = given ?? after;
+    const version = type === 'ValueSet' && valueSets !== undefined ? chosenVersion(valueSets, url, asked) : asked;
+    const sent = own.filter(
+      (each) =>
+        each.resourceType === type &&
+        each['url'] === url &&
+        (version === undefined || isVersion(each['version'], version)),
+    );
+    return latest(sent) ?? (await findStored(type, url, version)) ?? shippedResource(type, url, version);
   };
-  return {
-    valueSet: (canonical, version) => find('ValueSet', canonical, version),
-    conceptMap: (canonical, version) => find('ConceptMap', canonical, version),
-    async codeSystem(url, version) {
-      const resource = await find('CodeSystem', url, version);
-      if (resource === undefined) return undefined;
-      const more: Resource[] = [];
-      for (const canonical of supplements) {
-        const supplement = await find('CodeSystem', canonical);
-        const [target] = String(supplement?.['supplements'] ?? '').split('|');
-        if (supplement !== undefined && target === resource['url']) more.push(supplement);
+  const supplementsOf = async (resource: Resource, canonicals: readonly string[]): Promise<readonly Resource[]> => {
+    const found: Resource[] = [];
+    for (const canonical of canonicals) {
+      const supplement = await find('CodeSystem', canonical);
+      if (supplement === undefined || supplement['content'] !== 'supplement') {
+        throw new FhirError(
+          'terminology-not-found',
+          `The server does not know the supplement ${JSON.stringify(canonical)}`,
+        );
       }
-      if (more.length > 0) return indexCodeSystem(resource, more);
-      let index = indexes.get(resource);
-      if (index === undefined) indexes.set(resource, (index = indexCodeSystem(resource)));
-      return index;
+      const [target, version] = splitCanonical(String(supplement['supplements'] ?? ''));
+      const isOf = target === resource['url'] && (version === undefined || isVersion(resource['version'], version));
+      if (isOf && !found.includes(supplement)) found.push(supplement);
+    }
+    return found;
+  };
+  // Supplements that came with the request are meant, whether or not they are named.
+  const sentSupplements = own
+    .filter((each) => each.resourceType === 'CodeSystem' && each['content'] === 'supplement')
+    .map(({ url, version }) => (version === undefined ? String(url) : `${String(url)}|${String(version)}`));
+  return {
+    async valueSet(canonical, version) {
+      return (
+        (await find('ValueSet', canonical, version)) ??
+        implicitValueSet(canonical, [...own, ...(await systemsBehind(canonical, find))])
+      );
+    },
+    conceptMap: (canonical, version) => find('ConceptMap', canonical, version),
+    async codeSystem(url, version, more = []) {
+      const found = await find('CodeSystem', url, version);
+      const isListed = found?.['content'] === 'not-present' || (found === undefined && version === undefined);
+      const resource = (isListed ? listedSystem(url) : undefined) ?? found;
+      if (resource === undefined) return undefined;
+      const canonicals = [...named, ...more, ...sentSupplements];
+      return indexOf(resource, canonicals.length === 0 ? [] : await supplementsOf(resource, canonicals));
     },
   };
+}
+
+/** The index of a resource, made once for each set of supplements. */
+export function indexOf(resource: Resource, supplements: readonly Resource[] = []): CodeSystemIndex {
+  const known = indexes.get(resource) ?? [];
+  const before = known.find(
+    (each) =>
+      each.supplements.length === supplements.length && each.supplements.every((one, i) => one === supplements[i]),
+  );
+  if (before !== undefined) return before.index;
+  const index = indexCodeSystem(resource, supplements);
+  indexes.set(resource, [...known, { supplements, index }].slice(-KEPT));
+  return index;
+}
+
+/** URL and version of a canonical. */
+export function splitCanonical(canonical: string): readonly [url: string, version?: string] {
+  const bar = canonical.indexOf('|');
+  return bar < 0 ? [canonical] : [canonical.slice(0, bar), canonical.slice(bar + 1)];
+}
+
+const SUPPLEMENT = 'http://hl7.org/fhir/StructureDefinition/valueset-supplement';
+
+/** Canonicals of the supplements that a value set asks for. https://hl7.org/fhir/extensions/StructureDefinition-valueset-supplement.html */
+export function supplementsNamedBy(valueSet: Resource): readonly string[] {
+  const { compose } = valueSet as { compose?: JsonObject };
+  return [...objectsOf(valueSet['extension']), ...objectsOf(compose?.['extension'])]
+    .filter(({ url }) => url === SUPPLEMENT)
+    .map(({ valueCanonical, valueUri }) => String(valueCanonical ?? valueUri));
+}
+
+/** The code system that a URL of the form `[system]?fhir_vs…` implies. */
+async function systemsBehind(
+  canonical: string,
+  find: (type: TerminologyType, canonical: string) => Promise<Resource | undefined>,
+): Promise<readonly Resource[]> {
+  const at = canonical.indexOf('?fhir_vs');
+  const system = at < 0 ? undefined : await find('CodeSystem', canonical.slice(0, at));
+  return system === undefined ? [] : [system];
 }

@@ -1,10 +1,14 @@
+import { FhirError } from '../fhir/errors.js';
 import type { JsonObject, JsonValue, Resource } from '../fhir/resource.js';
 import { objectsOf } from './concepts.js';
-import type { Resolver } from './resolver.js';
+import { splitCanonical } from './resolver.js';
+import { findMember, type ValueSetContext } from './value-set.js';
+import { isVersion } from './version.js';
 
 /** A code of a system. */
 export interface CodeOf {
   readonly system?: string;
+  readonly version?: string;
   readonly code: string;
 }
 
@@ -12,9 +16,17 @@ export interface CodeOf {
 export interface Translation {
   readonly relationship: string;
   readonly concept: JsonObject;
+  /** URL of the map that was asked. */
   readonly originMap: string;
   readonly dependsOn: readonly JsonObject[];
   readonly products: readonly JsonObject[];
+  readonly properties: readonly JsonObject[];
+}
+
+/** A value of another attribute. https://hl7.org/fhir/R5/conceptmap-definitions.html#ConceptMap.group.element.target.dependsOn */
+export interface Dependency {
+  readonly attribute: string;
+  readonly value: JsonValue;
 }
 
 /** What is wanted of translations. */
@@ -23,10 +35,9 @@ export interface TranslationOptions {
   readonly isReverse: boolean;
   /** System of the result; absent: any. */
   readonly targetSystem?: string;
+  /** What is known of other attributes. */
+  readonly dependencies: readonly Dependency[];
 }
-
-/** Maps that one may refer to, one after the other. */
-const DEEPEST = 10;
 
 /** The relationship seen from the other side. */
 const REVERSED: Readonly<Record<string, string>> = {
@@ -51,26 +62,16 @@ const EQUIVALENCES: Readonly<Record<string, string>> = {
 /**
  * What a concept map makes of a code. https://hl7.org/fhir/R5/conceptmap-operation-translate.html
  *
- * @param resolver finds other maps that a group refers to for what it does not map
+ * @param context finds other maps that a group refers to for what it does not map, and value sets that are mapped as a whole
+ * @throws FhirError `concept-map-invalid` where maps refer to each other in a circle
  */
-export async function translate(
+export function translate(
   map: Resource,
   asked: CodeOf,
   options: TranslationOptions,
-  resolver: Resolver,
-  depth = 0,
+  context: ValueSetContext,
 ): Promise<readonly Translation[]> {
-  const originMap = String(map['url'] ?? '');
-  const found: Translation[] = [];
-  for (const group of objectsOf(map['group'])) {
-    const [source, target] = [systemOf(group['source']), systemOf(group['target'])];
-    const { from, to } = options.isReverse ? { from: target, to: source } : { from: source, to: target };
-    if (asked.system !== undefined && from !== undefined && from !== asked.system) continue;
-    if (options.targetSystem !== undefined && to !== undefined && to !== options.targetSystem) continue;
-    if (options.isReverse) found.push(...reverseOf(group, asked, source, originMap));
-    else found.push(...(await forwards(group, { asked, target, originMap, options, resolver, depth })));
-  }
-  return found;
+  return through(map, asked, options, context, []);
 }
 
 /** Whether something relates to the code at all. */
@@ -78,90 +79,147 @@ export function isMatch({ relationship }: Translation): boolean {
   return relationship !== 'not-related-to';
 }
 
-interface Forwards {
-  readonly asked: CodeOf;
-  readonly target: string | undefined;
-  readonly originMap: string;
+/** @param above URLs of the maps that led here */
+async function through(
+  map: Resource,
+  asked: CodeOf,
+  options: TranslationOptions,
+  context: ValueSetContext,
+  above: readonly string[],
+): Promise<readonly Translation[]> {
+  const url = String(map['url'] ?? '');
+  if (url !== '' && above.includes(url)) {
+    const circle = [...above.slice(above.indexOf(url)), url].join(' → ');
+    throw new FhirError('concept-map-invalid', `The concept map cannot be used: it refers to itself: ${circle}`);
+  }
+  const path = [...above, url];
+  const found: Translation[] = [];
+  for (const group of objectsOf(map['group'])) {
+    const [source, target] = [String(group['source'] ?? ''), String(group['target'] ?? '')];
+    const { from, to } = options.isReverse ? { from: target, to: source } : { from: source, to: target };
+    if (!isOfSystem(from, asked.system, asked.version) || !isOfSystem(to, options.targetSystem)) continue;
+    if (options.isReverse) found.push(...reverseOf(group, asked, source, path));
+    else found.push(...(await forwards(group, asked, target, { options, context, path })));
+  }
+  return found;
+}
+
+/** Whether a group is of a system. One that names no system, or no version, is of any. */
+function isOfSystem(group: string, system: string | undefined, version?: string): boolean {
+  const [own, ownVersion] = splitCanonical(group);
+  if (own === '' || system === undefined) return true;
+  const [url, asked = version] = splitCanonical(system);
+  return own === url && (asked === undefined || ownVersion === undefined || isVersion(ownVersion, asked) || isVersion(asked, ownVersion)); // prettier-ignore
+}
+
+interface Way {
   readonly options: TranslationOptions;
-  readonly resolver: Resolver;
-  readonly depth: number;
+  readonly context: ValueSetContext;
+  readonly path: readonly string[];
 }
 
 async function forwards(
   group: JsonObject,
-  { asked, target, originMap, options, resolver, depth }: Forwards,
+  asked: CodeOf,
+  target: string,
+  { options, context, path }: Way,
 ): Promise<readonly Translation[]> {
-  const elements = objectsOf(group['element']).filter((each) => each['code'] === asked.code);
-  if (elements.some((each) => each['noMap'] === true)) return [];
+  const elements: JsonObject[] = [];
+  for (const element of objectsOf(group['element']))
+    if (await isMapped(element, asked, context)) elements.push(element);
   if (elements.length > 0) {
     return elements.flatMap((element) =>
-      objectsOf(element['target']).map((each) => toTranslation(each, target, originMap)),
+      element['noMap'] === true
+        ? []
+        : objectsOf(element['target'])
+            .filter((each) => isMet(each, options.dependencies))
+            .map((each) => toTranslation(each, target, path)),
     );
   }
   const { unmapped } = group as { unmapped?: JsonObject };
   if (unmapped === undefined) return [];
-  const relationship = String(unmapped['relationship'] ?? 'related-to');
-  const base = { originMap, dependsOn: [], products: [] };
+  const made = (concept: JsonObject): readonly Translation[] => [
+    toTranslation({ relationship: 'related-to', ...unmapped, ...concept }, target, path),
+  ];
   switch (unmapped['mode']) {
     case 'use-source-code':
     case 'provided':
-      return [
-        { ...base, relationship, concept: { ...(target !== undefined && { system: target }), code: asked.code } },
-      ];
-    case 'fixed': {
-      const { code, display } = unmapped;
-      const concept = {
-        ...(target !== undefined && { system: target }),
-        ...(code !== undefined && { code }),
-        ...(display !== undefined && { display }),
-      };
-      return [{ ...base, relationship, concept: concept as JsonObject }];
-    }
+      return made({ code: asked.code });
+    case 'fixed':
+      return made({});
     case 'other-map': {
       const canonical = unmapped['otherMap'] ?? unmapped['url'];
-      const other = typeof canonical === 'string' && depth < DEEPEST ? await resolver.conceptMap(canonical) : undefined;
-      return other === undefined ? [] : translate(other, asked, options, resolver, depth + 1);
+      const other = typeof canonical === 'string' ? await context.resolver.conceptMap(canonical) : undefined;
+      if (other === undefined) throw new FhirError('terminology-not-found', `The server does not know the concept map ${JSON.stringify(canonical)}`); // prettier-ignore
+      return through(other, asked, options, context, path);
     }
     default:
       return [];
   }
 }
 
+/** Whether an element is about a code: by itself, or by a value set. */
+async function isMapped(element: JsonObject, { system, code }: CodeOf, context: ValueSetContext): Promise<boolean> {
+  if (typeof element['valueSet'] !== 'string' || system === undefined) return element['code'] === code;
+  const valueSet = await context.resolver.valueSet(element['valueSet']);
+  return valueSet !== undefined && (await findMember(valueSet, { system, code }, context)) !== undefined;
+}
+
+/** Whether what a target depends on is as the client says. Dependencies that the client does not give are returned with the result. */
+function isMet(target: JsonObject, dependencies: readonly Dependency[]): boolean {
+  return objectsOf(target['dependsOn']).every((each) => {
+    const told = dependencies.find(
+      ({ attribute }) => attribute === each['attribute'] || attribute === each['property'],
+    );
+    if (told === undefined) return true;
+    return plain(told.value) === plain(valueIn(each)?.[1] ?? '');
+  });
+}
+
+function plain(value: JsonValue): string {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return String(value);
+  return 'code' in value ? `${String(value['system'] ?? '')}|${String(value['code'])}` : JSON.stringify(value);
+}
+
+/** Name and value of a `value[x]`. */
+export function valueIn(element: JsonObject): readonly [kind: string, value: JsonValue] | undefined {
+  const found = Object.entries(element).find(([key]) => key.startsWith('value') && key !== 'valueSet');
+  return found as readonly [string, JsonValue] | undefined;
+}
+
 function reverseOf(
   group: JsonObject,
   { code }: CodeOf,
-  source: string | undefined,
-  originMap: string,
+  source: string,
+  path: readonly string[],
 ): readonly Translation[] {
   return objectsOf(group['element']).flatMap((element) =>
     objectsOf(element['target'])
       .filter((each) => each['code'] === code)
       .map((each) => {
-        const found = toTranslation(
-          { ...each, code: element['code'], display: element['display'] } as JsonObject,
-          source,
-          originMap,
-        );
+        const { code: own, display } = element;
+        const { display: _display, ...rest } = each;
+        const turned = { ...rest, code: own, ...(display !== undefined && { display }) } as JsonObject;
+        const found = toTranslation(turned, source, path);
         return { ...found, relationship: REVERSED[found.relationship] ?? found.relationship };
       }),
   );
 }
 
-function toTranslation(target: JsonObject, system: string | undefined, originMap: string): Translation {
+function toTranslation(target: JsonObject, canonical: string, [originMap = '']: readonly string[]): Translation {
   const { code, display, relationship, equivalence } = target;
+  const [system, version] = splitCanonical(canonical);
   return {
     relationship: String(relationship ?? EQUIVALENCES[String(equivalence)] ?? 'related-to'),
     concept: {
-      ...(system !== undefined && { system }),
+      ...(system !== '' && code !== undefined && { system }),
+      ...(version !== undefined && code !== undefined && { version }),
       ...(code !== undefined && { code }),
       ...(display !== undefined && { display }),
     } as JsonObject,
     originMap,
     dependsOn: objectsOf(target['dependsOn']),
     products: objectsOf(target['product']),
+    properties: objectsOf(target['property']),
   };
-}
-
-function systemOf(value: JsonValue | undefined): string | undefined {
-  return typeof value === 'string' ? value.split('|')[0] : undefined;
 }

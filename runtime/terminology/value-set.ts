@@ -1,29 +1,13 @@
 import { FhirError } from '../fhir/errors.js';
-import type { JsonObject, JsonValue, Resource } from '../fhir/resource.js';
-import { objectsOf, type CodeSystemIndex, type Concept, type Designation } from './concepts.js';
-import { filterTest } from './filter.js';
-import { GRAMMARS, type Grammar } from './grammar.js';
-import type { Resolver, VersionRules } from './resolver.js';
+import { isObject, type JsonObject, type JsonValue, type Resource } from '../fhir/resource.js';
+import { canonicalOf, objectsOf, type CodeSystemIndex, type Designation } from './concepts.js';
+import { TerminologyFault } from './fault.js';
+import { listedMembers, ruleMember, systemMember } from './member.js';
+import { openSystem } from './open-system.js';
+import { supplementsNamedBy } from './resolver.js';
+import type { Coded, Member, ValueSetContext } from './value-set-context.js';
 
-/** A code of a value set. */
-export interface Member {
-  readonly system: string;
-  readonly version?: string;
-  readonly code: string;
-  readonly display?: string;
-  readonly designations: readonly Designation[];
-  /** Absent: a rule or a list of the value set knows the code, and no code system. */
-  readonly concept?: Concept;
-}
-
-/** What value sets are read with. */
-export interface ValueSetContext {
-  readonly resolver: Resolver;
-  readonly versions: VersionRules;
-  readonly signal: AbortSignal | undefined;
-  /** Canonicals of the code systems and value sets that were used. */
-  readonly used: { readonly systems: Set<string>; readonly valueSets: Set<string> };
-}
+export type { Coded, Member, Mismatch, ValueSetContext } from './value-set-context.js';
 
 /** Codes that an expansion looks at, at most. */
 export const MOST_CODES = 200_000;
@@ -31,67 +15,104 @@ export const MOST_CODES = 200_000;
 /** Value sets within each other. */
 const DEEPEST = 30;
 
-/** The members of a value set, in the order of its definition, each once. */
-export async function membersOf(
+/** The value sets that led here. */
+interface Path {
+  readonly urls: readonly string[];
+  /** What is contained in the outermost one. */
+  readonly contained: readonly JsonObject[];
+  readonly supplements: readonly string[];
+}
+
+const TOP: Path = { urls: [], contained: [], supplements: [] };
+
+/**
+ * The members of a value set, in the order of its definition, each once.
+ *
+ * @throws FhirError `value-set-invalid`, `expansion-too-costly`; TerminologyFault where something is missing
+ */
+export function membersOf(valueSet: Resource, context: ValueSetContext): Promise<ReadonlyMap<string, Member>> {
+  return members(valueSet, context, TOP);
+}
+
+async function members(
   valueSet: Resource,
   context: ValueSetContext,
-  above: readonly string[] = [],
+  above: Path,
 ): Promise<ReadonlyMap<string, Member>> {
   const path = enter(valueSet, above);
   const { compose } = valueSet as { compose?: JsonObject };
   if (compose === undefined) return membersOfExpansion(valueSet);
   const found = new Map<string, Member>();
   for (const include of objectsOf(compose['include'])) {
-    for (const [key, member] of await membersOfInclude(include, context, path)) {
+    for (const [key, member] of await membersOfInclude(include, valueSet, context, path)) {
       if (!found.has(key)) found.set(key, member);
       if (found.size > MOST_CODES) throw new FhirError('expansion-too-costly');
     }
   }
   for (const exclude of objectsOf(compose['exclude'])) {
-    for (const key of (await membersOfInclude(exclude, context, path)).keys()) found.delete(key);
+    for (const key of (await membersOfInclude(exclude, valueSet, context, path)).keys()) found.delete(key);
   }
   if (compose['inactive'] === false) {
-    for (const [key, { concept }] of found) if (concept?.isInactive === true) found.delete(key);
+    for (const [key, { isInactive }] of found) if (isInactive) found.delete(key);
   }
   return found;
 }
 
-/** Whether a code is a member, without an expansion where there is another way; undefined: it is none. */
-export async function findMember(
+/**
+ * Whether a code is a member, without an expansion; undefined: it is none. Where a part of the definition is missing, the others may still
+ * say that it is one.
+ *
+ * @throws FhirError `value-set-invalid`; TerminologyFault where something is missing that decides
+ */
+export function findMember(valueSet: Resource, coded: Coded, context: ValueSetContext): Promise<Member | undefined> {
+  return find(valueSet, coded, context, TOP);
+}
+
+async function find(
   valueSet: Resource,
-  system: string,
-  code: string,
+  coded: Coded,
   context: ValueSetContext,
-  above: readonly string[] = [],
+  above: Path,
 ): Promise<Member | undefined> {
   const path = enter(valueSet, above);
   const { compose } = valueSet as { compose?: JsonObject };
-  if (compose === undefined) return membersOfExpansion(valueSet).get(keyOf(system, code));
+  if (compose === undefined) return membersOfExpansion(valueSet).get(keyOf(coded.system, coded.code));
   let found: Member | undefined;
+  let fault: TerminologyFault | undefined;
   for (const include of objectsOf(compose['include'])) {
-    found = await findInInclude(include, system, code, context, path);
+    try {
+      found = await findInInclude(include, coded, valueSet, context, path);
+    } catch (error) {
+      if (!(error instanceof TerminologyFault)) throw error;
+      fault ??= error;
+    }
     if (found !== undefined) break;
   }
+  if (found === undefined && fault !== undefined) throw fault;
   if (found === undefined) return undefined;
   for (const exclude of objectsOf(compose['exclude'])) {
-    if ((await findInInclude(exclude, system, code, context, path)) !== undefined) return undefined;
+    if ((await findInInclude(exclude, coded, valueSet, context, path)) !== undefined) return undefined;
   }
-  return compose['inactive'] === false && found.concept?.isInactive === true ? undefined : found;
+  return compose['inactive'] === false && found.isInactive ? undefined : found;
 }
 
 /** Systems that a value set draws codes from, those of imported value sets included. */
-export async function systemsOf(
-  valueSet: Resource,
-  context: ValueSetContext,
-  above: readonly string[] = [],
-): Promise<ReadonlySet<string>> {
+export function systemsOf(valueSet: Resource, context: ValueSetContext): Promise<ReadonlySet<string>> {
+  return systems(valueSet, context, TOP);
+}
+
+async function systems(valueSet: Resource, context: ValueSetContext, above: Path): Promise<ReadonlySet<string>> {
   const path = enter(valueSet, above);
   const { compose } = valueSet as { compose?: JsonObject };
   const found = new Set<string>();
   if (compose === undefined) for (const { system } of membersOfExpansion(valueSet).values()) found.add(system);
   for (const include of objectsOf(compose?.['include'])) {
     if (typeof include['system'] === 'string') found.add(include['system']);
-    else for (const each of await importsOf(include, context)) for (const system of await systemsOf(each, context, path)) found.add(system); // prettier-ignore
+    else {
+      for (const each of await importsOf(include, context, path)) {
+        for (const system of await systems(each, context, path)) found.add(system);
+      }
+    }
   }
   return found;
 }
@@ -102,193 +123,142 @@ export function keyOf(system: string, code: string): string {
 }
 
 /** @throws FhirError `value-set-invalid` where value sets contain each other in a circle */
-function enter(valueSet: Resource, above: readonly string[]): readonly string[] {
+function enter(valueSet: Resource, above: Path): Path {
   const url = String(valueSet['url'] ?? '');
-  if (url !== '' && above.includes(url)) {
-    const circle = [...above.slice(above.indexOf(url)), url].join(' → ');
+  const { urls } = above;
+  if (url !== '' && urls.includes(url)) {
+    const circle = [...urls.slice(urls.indexOf(url)), url].join(' → ');
     throw new FhirError('value-set-invalid', `The value set cannot be used: it contains itself: ${circle}`);
   }
-  if (above.length > DEEPEST) throw new FhirError('value-set-invalid', 'The value set imports others too deeply');
-  return [...above, url];
+  if (urls.length > DEEPEST) throw new FhirError('value-set-invalid', 'The value set imports others too deeply');
+  return {
+    urls: [...urls, url],
+    contained: above === TOP ? objectsOf(valueSet['contained']) : above.contained,
+    supplements: [...above.supplements, ...supplementsNamedBy(valueSet)],
+  };
 }
 
 async function membersOfInclude(
   include: JsonObject,
+  valueSet: Resource,
   context: ValueSetContext,
-  path: readonly string[],
+  path: Path,
 ): Promise<ReadonlyMap<string, Member>> {
   context.signal?.throwIfAborted();
   let found: ReadonlyMap<string, Member> | undefined;
-  if (typeof include['system'] === 'string') found = await membersOfSystem(include, context);
-  for (const imported of await importsOf(include, context)) {
-    const members = await membersOf(imported, context, path);
-    found = found === undefined ? members : new Map([...found].filter(([key]) => members.has(key)));
+  if (typeof include['system'] === 'string') found = await membersOfSystem(include, valueSet, context, path);
+  for (const imported of await importsOf(include, context, path)) {
+    const inner = await members(imported, context, path);
+    found = found === undefined ? inner : new Map([...found].filter(([key]) => inner.has(key)));
   }
   return found ?? new Map<string, Member>();
 }
 
 async function findInInclude(
   include: JsonObject,
-  system: string,
-  code: string,
+  coded: Coded,
+  valueSet: Resource,
   context: ValueSetContext,
-  path: readonly string[],
+  path: Path,
 ): Promise<Member | undefined> {
   let found: Member | undefined;
   if (typeof include['system'] === 'string') {
-    if (include['system'] !== system) return undefined;
-    found = await findInSystem(include, code, context);
+    if (include['system'] !== coded.system) return undefined;
+    found = await findInSystem(include, coded, valueSet, context, path);
     if (found === undefined) return undefined;
   }
-  for (const imported of await importsOf(include, context)) {
-    const member = await findMember(imported, system, code, context, path);
+  for (const imported of await importsOf(include, context, path)) {
+    const member = await find(imported, coded, context, path);
     if (member === undefined) return undefined;
     found ??= member;
   }
   return found;
 }
 
-/** The value sets that an include draws from. @throws FhirError `terminology-not-found` */
-async function importsOf(include: JsonObject, { resolver, used }: ValueSetContext): Promise<readonly Resource[]> {
+/** The value sets that an include draws from; `#id` names one that is contained. @throws TerminologyFault */
+async function importsOf(
+  include: JsonObject,
+  { resolver, used }: ValueSetContext,
+  path: Path,
+): Promise<readonly Resource[]> {
   const canonicals = Array.isArray(include['valueSet']) ? include['valueSet'].map(String) : [];
   const found: Resource[] = [];
   for (const canonical of canonicals) {
-    const valueSet = await resolver.valueSet(canonical);
+    const isWithin = canonical.startsWith('#');
+    const valueSet = isWithin
+      ? (path.contained.find(({ id }) => `#${String(id)}` === canonical) as Resource | undefined)
+      : await resolver.valueSet(canonical);
     if (valueSet === undefined) {
-      throw new FhirError(
-        'terminology-not-found',
+      throw new TerminologyFault(
+        'value-set',
+        canonical,
         `The server does not know the value set ${JSON.stringify(canonical)}`,
       );
     }
-    used.valueSets.add(canonicalOf(valueSet));
+    if (!isWithin) used.valueSets.add(canonicalOf(valueSet));
     found.push(valueSet);
   }
   return found;
 }
 
-async function membersOfSystem(include: JsonObject, context: ValueSetContext): Promise<ReadonlyMap<string, Member>> {
-  const { system, concepts, test, version, grammar } = await openSystem(include, context);
-  const url = String(include['system']);
+async function membersOfSystem(
+  include: JsonObject,
+  valueSet: Resource,
+  context: ValueSetContext,
+  { supplements }: Path,
+): Promise<ReadonlyMap<string, Member>> {
+  const opened = await openSystem(include, context, supplements);
+  const { url, system, concepts, test } = opened;
   const found = new Map<string, Member>();
-  const add = (member: Member): void => void found.set(keyOf(url, member.code), member);
-  if (concepts !== undefined) {
-    for (const { code, concept } of await listConcepts(concepts, system, grammar))
-      add(toMember(url, version, code, concept, system));
-    return found;
-  }
-  if (system === undefined) {
-    const all = grammar?.list?.();
-    if (all === undefined)
-      throw new FhirError('expansion-too-costly', `The codes of ${url} cannot be listed: a rule defines them`);
-    for (const { code, display } of all)
-      add({ system: url, code, ...(display !== undefined && { display }), designations: [] });
-    return found;
-  }
-  for (const concept of system.concepts.values()) {
-    if (!test(concept)) continue;
-    add(toMember(url, version, concept.code, {}, system));
-    if (found.size > MOST_CODES) throw new FhirError('expansion-too-costly');
-  }
-  return found;
-}
-
-async function findInSystem(include: JsonObject, code: string, context: ValueSetContext): Promise<Member | undefined> {
-  const { system, concepts, test, version, grammar } = await openSystem(include, context);
-  const url = String(include['system']);
-  const concept = system?.find(code);
-  if (concepts !== undefined) {
-    const listed = concepts.find((each) => each['code'] === code || each['code'] === concept?.code);
-    if (listed === undefined) return undefined;
-    const [known] = await listConcepts([listed], system, grammar);
-    return known === undefined ? undefined : toMember(url, version, known.code, listed, system);
-  }
-  if (system === undefined) {
-    const known = await grammar?.check(code);
-    if (known === undefined) return undefined;
-    return { system: url, code, ...(known.display !== undefined && { display: known.display }), designations: [] };
-  }
-  return concept !== undefined && test(concept) ? toMember(url, version, concept.code, {}, system) : undefined;
-}
-
-interface OpenSystem {
-  readonly system: CodeSystemIndex | undefined;
-  readonly grammar: Grammar | undefined;
-  readonly version: string | undefined;
-  /** The list of the value set itself. */
-  readonly concepts: readonly JsonObject[] | undefined;
-  readonly test: (concept: Concept) => boolean;
-}
-
-/** The system of an include in the version that counts. @throws FhirError `terminology-not-found`, `value-set-invalid` */
-async function openSystem(include: JsonObject, { resolver, versions, used }: ValueSetContext): Promise<OpenSystem> {
-  const url = String(include['system']);
-  const listed = objectsOf(include['concept']);
-  const concepts = Array.isArray(include['concept']) ? listed : undefined;
-  const filters = objectsOf(include['filter']);
-  const asked = versions.force.get(url) ?? textOf(include['version']) ?? versions.system.get(url);
-  const system = await resolver.codeSystem(url, asked);
-  const grammar = GRAMMARS.get(url);
-  const version = system?.version ?? asked;
-  const check = versions.check.get(url);
-  if (check !== undefined && version !== check && !String(version).startsWith(check.replace(/x$/, ''))) {
-    throw new FhirError(
-      'value-set-invalid',
-      `The version of ${url} has to be ${check}, and is ${version ?? 'unknown'}`,
-    );
-  }
-  const isUsable = system !== undefined && system.content !== 'not-present' && system.content !== 'supplement';
-  if (!isUsable && grammar === undefined && concepts === undefined) {
-    const text = `The server does not know the code system ${url}${asked === undefined ? '' : `|${asked}`}, so the value set cannot be expanded`;
-    throw new FhirError('terminology-not-found', text);
-  }
-  if (!isUsable && grammar !== undefined && filters.length > 0) {
-    throw new FhirError('value-set-invalid', `Filters on ${url} are not supported: a rule defines its codes`);
-  }
-  used.systems.add(version === undefined ? url : `${url}|${version}`);
-  const known = isUsable ? system : undefined;
-  const tests = known === undefined ? [] : filters.map((filter) => filterTest(filter, known));
-  return { system: known, grammar, version, concepts, test: (concept) => tests.every((each) => each(concept)) };
-}
-
-/** Codes that a value set lists: those that the code system has, or all where it is not known or incomplete. */
-async function listConcepts(
-  concepts: readonly JsonObject[],
-  system: CodeSystemIndex | undefined,
-  grammar: Grammar | undefined,
-): Promise<readonly { readonly code: string; readonly concept: JsonObject }[]> {
-  const found: { code: string; concept: JsonObject }[] = [];
-  for (const concept of concepts) {
-    const code = String(concept['code']);
-    const known = system?.find(code);
-    if (system?.content === 'complete' && known === undefined) continue;
-    if (system === undefined && grammar !== undefined && (await grammar.check(code)) === undefined) continue;
-    found.push({ code: known?.code ?? code, concept });
-  }
-  return found;
-}
-
-function toMember(
-  url: string,
-  version: string | undefined,
-  code: string,
-  listed: JsonObject,
-  system: CodeSystemIndex | undefined,
-): Member {
-  const concept = system?.find(code);
-  const display = textOf(listed['display']) ?? concept?.display;
-  const own = objectsOf(listed['designation']).map(({ language, use, value }): Designation => ({
-    ...(typeof language === 'string' && { language }),
-    ...(use !== undefined && { use: use as JsonObject }),
-    value: String(value),
-  }));
-  return {
-    system: url,
-    ...(version !== undefined && { version }),
-    code,
-    ...(display !== undefined && { display }),
-    designations: [...own, ...(concept?.designations ?? [])],
-    ...(concept !== undefined && { concept }),
+  const add = (member: Member): void => {
+    if (found.size >= MOST_CODES) throw new FhirError('expansion-too-costly');
+    found.set(keyOf(url, member.code), member);
   };
+  if (concepts !== undefined) {
+    for (const member of await listedMembers(concepts, opened, valueSet)) add(member);
+    return found;
+  }
+  if (system === undefined) {
+    throw new FhirError('expansion-too-costly', `The codes of ${url} cannot be listed: a rule defines them`);
+  }
+  for (const concept of system.concepts.values()) if (test(concept)) add(systemMember(opened, concept));
+  return found;
+}
+
+async function findInSystem(
+  include: JsonObject,
+  coded: Coded,
+  valueSet: Resource,
+  context: ValueSetContext,
+  { supplements }: Path,
+): Promise<Member | undefined> {
+  const opened = await openSystem(include, context, supplements, coded.version);
+  const { url, system, concepts, test, grammar, mismatch } = opened;
+  const { code } = coded;
+  const concept = system?.find(code);
+  let member: Member | undefined;
+  if (concepts !== undefined) {
+    const isSame = (listed: string): boolean =>
+      listed === code || (concept !== undefined && system?.find(listed) === concept);
+    const listed = concepts.find((each) => isSame(String(each['code'])));
+    if (listed !== undefined) [member] = await listedMembers([listed], opened, valueSet);
+  } else if (system === undefined) {
+    const known = await grammar?.check(code);
+    if (known !== undefined) member = ruleMember(url, code, known.display);
+  } else if (concept === undefined) checkComplete(system, code);
+  else if (test(concept)) member = systemMember(opened, concept);
+  if (member !== undefined && mismatch !== undefined) {
+    context.mismatches?.push(mismatch);
+    return undefined;
+  }
+  return member;
+}
+
+/** @throws TerminologyFault for a code that a part of a code system lacks */
+export function checkComplete({ url, content }: CodeSystemIndex, code: string): void {
+  if (content === 'complete') return;
+  const text = `The server has a part of the code system ${url} only, and ${JSON.stringify(code)} is not in it: whether the code exists cannot be decided`;
+  throw new TerminologyFault(content === 'fragment' ? 'fragment' : 'system', url, text);
 }
 
 /** The members that an expansion lists, where a value set has no definition. */
@@ -296,12 +266,15 @@ function membersOfExpansion(valueSet: Resource): ReadonlyMap<string, Member> {
   const found = new Map<string, Member>();
   const visit = (list: JsonValue | undefined): void => {
     for (const each of objectsOf(list)) {
-      const [system, code, display, version] = [each['system'], each['code'], each['display'], each['version']];
-      if (typeof system === 'string' && typeof code === 'string' && each['abstract'] !== true) {
+      const { system, code, display, version } = each;
+      if (typeof system === 'string' && typeof code === 'string') {
         found.set(keyOf(system, code), {
-          ...{ system, code, designations: [] },
+          ...{ system, code },
           ...(typeof display === 'string' && { display }),
           ...(typeof version === 'string' && { version }),
+          designations: objectsOf(each['designation']).map(toDesignation),
+          isAbstract: each['abstract'] === true,
+          isInactive: each['inactive'] === true,
         });
       }
       visit(each['contains']);
@@ -311,11 +284,10 @@ function membersOfExpansion(valueSet: Resource): ReadonlyMap<string, Member> {
   return found;
 }
 
-/** URL and version. */
-export function canonicalOf({ url, version }: Resource): string {
-  return version === undefined ? String(url) : `${String(url)}|${String(version)}`;
-}
-
-function textOf(value: JsonValue | undefined): string | undefined {
-  return typeof value === 'string' && value !== '' ? value : undefined;
+function toDesignation({ language, use, value }: JsonObject): Designation {
+  return {
+    ...(typeof language === 'string' && { language }),
+    ...(isObject(use) && { use }),
+    value: String(value),
+  };
 }

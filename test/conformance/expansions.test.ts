@@ -5,6 +5,7 @@ import { expect, it } from 'vitest';
 
 import type { Resource } from '../../runtime/fhir/resource.js';
 import { expand } from '../../runtime/terminology/expand.js';
+import { ANY_LANGUAGE } from '../../runtime/terminology/languages.js';
 import { createResolver } from '../../runtime/terminology/resolver.js';
 import { shippedResource } from '../../runtime/terminology/shipped.js';
 
@@ -26,10 +27,10 @@ function whyNot(error: unknown): string {
 }
 
 it('core value sets expand as hl7.fhir.r5.expansions says', async () => {
-  const resolver = createResolver(() => Promise.resolve(undefined), []);
+  const resolver = createResolver(() => Promise.resolve(undefined));
   const options = {
     ...{ activeOnly: false, excludeNested: true, excludeNotForUI: false, includeDesignations: false },
-    ...{ designations: [], languages: [], properties: [], excludedSystems: new Set<string>(), offset: 0 },
+    ...{ designations: [], languages: ANY_LANGUAGE, properties: [], excludedSystems: new Set<string>(), offset: 0 },
   };
   const versions = { system: new Map(), force: new Map(), check: new Map() };
   let compared = 0;

@@ -107,7 +107,7 @@ describe('the search parameters of /metadata, for all types (capabilitystatement
         expect([name, chain]).toEqual([name, row.type === 'reference' ? `${name}.` : undefined]);
         if (chain !== undefined) take(type, `${chain}_id`, 'a');
         for (const modifier of modifiers.split(', ').map((each) => each.slice(1))) {
-          const values: Record<string, string> = { missing: 'true', 'of-type': 'a|b|c' };
+          const values: Record<string, string> = { missing: 'true', 'of-type': 'a|b|c', ...(row.type === 'token' && { above: 'a|b', below: 'a|b' }) }; // prettier-ignore
           const isFollowed = row.type === 'reference' && (modifier === 'above' || modifier === 'below');
           const text = isFollowed ? `${followedType(type, row.code)}/1` : (values[modifier] ?? value);
           const word = modifier === '[type]' ? (row.targets?.[0] ?? 'Patient') : modifier;

@@ -152,7 +152,7 @@ describe('what a search cannot be (search.html#errors)', () => {
       'name:exactly=x',
       '400 modifier-unknown The parameter "name:exactly" is of type string and takes :missing, :exact',
     ],
-    ['gender:in=x', '400 modifier-unknown The parameter "gender:in" takes no :in: there is no terminology service'],
+    ['gender:in=x', '400 parameter-invalid The server does not know the value set "x"'],
     ['birthdate=zz2010', '400 prefix-unknown The parameter "birthdate" takes the prefixes eq, ne, gt'],
     ['birthdate=2010-13', '400 parameter-invalid The parameter "birthdate" is no date'],
     ['_sort=nmae', '400 parameter-unknown _sort cannot go by "nmae": there is no such parameter; it can by _id'],

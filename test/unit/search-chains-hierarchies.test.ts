@@ -23,6 +23,7 @@ function sourceOf(resources: readonly Resource[]) {
     asked,
     zone: utc,
     findReadable: () => Promise.reject(new Error('nobody asks for members')),
+    codesOf: () => Promise.reject(new Error('no search asks for codes')),
     extract,
     tables,
     base: '',

@@ -288,7 +288,7 @@ describe('criteria of a search (search.html)', () => {
     ['name', 'a,b,c,d', 'has 4 values, and may have 3'],
     ['name', '´', 'has nothing to compare'],
     ['name:exactly', 'x', 'is of type string and takes :missing, :exact, :contains, not :exactly'],
-    ['gender:in', 'x', 'takes no :in: there is no terminology service yet'],
+    ['gender:in', 'x', 'takes no :in: codes are looked up in searches of one type alone'],
     ['name:missing', 'yes', 'is true or false, not "yes"'],
     ['birthdate', '2013-02-30', 'is no date'],
     ['birthdate', 'xx2013', 'takes the prefixes eq, ne, gt, lt, ge, le, sa, eb, ap, not "xx"'],

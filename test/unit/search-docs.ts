@@ -11,6 +11,7 @@ import { searchDefinitions } from '../../runtime/search/parse/definitions.js';
 import { PREFIXES } from '../../runtime/search/query/intervals.js';
 import { isSearchable, NO_CRITERIA, OF_THEIR_OWN } from '../../runtime/search/parameter-kinds.js';
 import { MAX_LINKS } from '../../runtime/search/parse/link-name.js';
+import { MOST_SEARCHED_CODES } from '../../runtime/core/search/code-finder.js';
 import { modifiersOf } from '../../runtime/search/parse/parse-criterion.js';
 import { LATER } from '../../runtime/search/parse/modifiers.js';
 import { LONGEST } from '../../runtime/search/text/ascii-words.js';
@@ -103,6 +104,10 @@ export function searchDocs(): string {
     'Each of them goes by itself; all other parameters go by that of the type which they refer to, where it has but one.',
     `A search follows at most ${MAX_HIERARCHY.levels} levels, to ${MAX_HIERARCHY.resources.toLocaleString('en')} resources.`,
     '',
+    'Tokens take `:in` and `:not-in` with the URL of a value set or `ValueSet/id`, and `:above` and `:below` with `system|code`. The codes are',
+    `looked up first: at most ${count(MOST_SEARCHED_CODES)}, else 422; what is unknown, or hidden from the token, is 400. \`kiln explain-search\` prints them.`,
+    'Searches of several types, filters and constraints of scopes have none of them.',
+    '',
     '`_id` takes `:missing` and `:not`, `_lastUpdated` takes `:missing` alone.',
     '',
     'Tokens are compared as they stand, case included: one index serves ids, identifiers and codes, and most systems tell the cases',
@@ -151,8 +156,8 @@ export function searchDocs(): string {
     'holds that of the value, `po`: they overlap. Strings compare without case and accents, in the order of code points. Tokens',
     'are written as in other searches and compare without the case (A to Z) of their codes, ids with it; `loinc|`, `snomed|`, `rxnorm|` and',
     '`ucum|` stand for the systems of these names. `ne` finds resources of which some value is another one; those without this',
-    'value are `not (code eq x)`. References take `re`, and `eq` means the same. `ss`, `sb`, `in`, `ni` answer 400 until there is a',
-    'terminology service; so does `co` on numbers, of which the precision is not kept, and the names that filters alone would',
+    'value are `not (code eq x)`. References take `re`, and `eq` means the same. `ss`, `sb`, `in`, `ni` answer 400: filters look up no',
+    'sets of codes; so does `co` on numbers, of which the precision is not kept, and the names that filters alone would',
     'have in R5 (`related`, `relatesTo` …: the composite parameters ask the same).',
     '',
     `A filter has at most ${MAX_FILTER.tests} comparisons, ${MAX_FILTER.depth} brackets within each other, ${MAX_FILTER.height} of \`and\`, \`or\` and \`not\` around each other (each`,

@@ -132,7 +132,7 @@ describe('filters (search_filter.html)', () => {
     [
       'Patient',
       'gender in http://vs',
-      '"gender" is of type token and does not take in (there is no terminology service yet), but eq, ne, pr',
+      '"gender" is of type token and does not take in (sets of codes are asked for by the modifiers :in, :not-in, :above and :below, outside _filter), but eq, ne, pr',
     ],
     [
       'RiskAssessment',

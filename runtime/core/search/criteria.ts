@@ -12,7 +12,7 @@ import { isLinkName } from '../../search/parse/link-name.js';
 import { isMembership } from '../../search/parameter-kinds.js';
 import { splitName } from '../../search/parse/parse-plain.js';
 import { printCondition } from '../../search/query/print.js';
-import type { Condition, Criterion } from '../../search/query/query.js';
+import type { CodeSet, Condition, Criterion } from '../../search/query/query.js';
 import { sortCondition } from '../../search/query/sort-condition.js';
 import type { FindQuery, Precondition } from '../../store/store.js';
 import { checkConstraintIndexes, recordConstraints } from '../access/constraint-index-status.js';
@@ -76,7 +76,16 @@ export interface CriteriaSource {
 /** The services that criteria need. */
 export type CriteriaServices = Pick<
   Services,
-  'tables' | 'store' | 'extract' | 'limits' | 'zone' | 'search' | 'subset' | 'indexStatus'
+  | 'tables'
+  | 'store'
+  | 'extract'
+  | 'limits'
+  | 'zone'
+  | 'search'
+  | 'subset'
+  | 'indexStatus'
+  | 'findCodes'
+  | 'largeTexts'
 >;
 
 /**
@@ -111,7 +120,9 @@ export async function readCriteria(
   const { store, extract, limits, tables, zone } = services;
   const where = await withinBudget(limits.queryTime, signal, (within) => {
     const find = withinConstraints(access, (query: FindQuery) => store.find(query, within));
-    return resolveCriteria(request.criteria, { find, findReadable: find, extract, tables, signal: within, base, zone });
+    const codesOf = (set: CodeSet) => services.findCodes(set, { access: principal.access, signal: within }, services);
+    const source = { find, findReadable: find, codesOf, extract, tables, signal: within, base, zone };
+    return resolveCriteria(request.criteria, source);
   });
   const alike = sortCondition(where);
   const text = `${type}?${new URLSearchParams(sent.map(({ name, value }): [string, string] => [name, value])).toString()}`;

@@ -73,6 +73,7 @@ export async function readCall(
     ...(row.method === 'DELETE' && row.interaction === 'operation' && { isDeletion: true as const }),
     conditions,
     prefer: readPreferences(headers),
+    ...(headers['accept-language'] === undefined ? {} : { languages: headers['accept-language'] }),
     base,
     ...(LONG.test(row.interaction) ? { signal: abortedWith(res) } : {}),
   };

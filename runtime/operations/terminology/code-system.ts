@@ -2,17 +2,12 @@ import type { Call, Reply } from '../../core/call.js';
 import type { Services } from '../../core/services.js';
 import { FhirError } from '../../fhir/errors.js';
 import { isObject, type JsonObject, type JsonValue } from '../../fhir/resource.js';
-import {
-  ancestorsOf,
-  displayIn,
-  indexCodeSystem,
-  objectsOf,
-  type CodeSystemIndex,
-  type Concept,
-} from '../../terminology/concepts.js';
+import { ancestorsOf, objectsOf, type CodeSystemIndex, type Concept } from '../../terminology/concepts.js';
+import { fold } from '../../search/values/fold.js';
 import { GRAMMARS } from '../../terminology/grammar.js';
+import { displayIn, isLanguage, type Languages } from '../../terminology/languages.js';
 import { valueOf, valuesOf } from '../arguments.js';
-import { languagesOf, openTerminology, parametersOf, resourceOf, type TerminologyCall } from './context.js';
+import { languagesOf, openTerminology, parametersOf, resourceOf, systemAt, type TerminologyCall } from './context.js';
 
 const NAMES = { url: 'system', version: 'version', resource: 'codeSystem' };
 
@@ -23,36 +18,44 @@ const NAMES = { url: 'system', version: 'version', resource: 'codeSystem' };
  */
 export async function lookup(call: Call, services: Services): Promise<Reply> {
   const opened = openTerminology(call, services);
-  const { code, system } = codeOf(opened, 'code', 'coding', call);
+  const { code, system, version } = codeOf(opened, 'code', 'coding', call);
   const grammar = system === undefined ? undefined : GRAMMARS.get(system);
-  const index = await systemOf(system, grammar !== undefined, opened, call, services);
+  const index = await systemOf(system, grammar !== undefined, opened, call, services, version);
   if (index === undefined || (index.content === 'not-present' && grammar !== undefined)) {
     const known = await grammar?.check(code);
     if (known === undefined) throw unknownCode(system ?? '', code);
-    return parametersOf(['name', 'valueString', system], ['display', 'valueString', known.display ?? code]);
+    return parametersOf(
+      ['name', 'valueString', grammar?.name],
+      ['display', 'valueString', known.display ?? code],
+      ['system', 'valueUri', system],
+      ['code', 'valueCode', code],
+    );
   }
   const concept = index.find(code);
   if (concept === undefined) throw unknownCode(index.url, code);
-  return describe(index, concept, valuesOf(opened.found, 'property').map(String), languagesOf(opened));
+  return describe(index, concept, valuesOf(opened.found, 'property').map(String), languagesOf(opened, call));
 }
 
-function describe(
-  index: CodeSystemIndex,
-  concept: Concept,
-  asked: readonly string[],
-  languages: readonly string[],
-): Reply {
+function describe(index: CodeSystemIndex, concept: Concept, asked: readonly string[], languages: Languages): Reply {
   const wants = (name: string): boolean => asked.length === 0 || asked.includes('*') || asked.includes(name);
-  const own = index.resource['language'];
-  const display = displayIn(concept, languages, typeof own === 'string' ? own : undefined) ?? concept.code;
+  const display = displayIn(concept, languages) ?? concept.display ?? concept.code;
+  const inLanguages = asked.filter((each) => each.startsWith('lang.')).map((each) => each.slice('lang.'.length));
+  const designations = wants('designation')
+    ? concept.designations
+    : concept.designations.filter(({ language }) => language !== undefined && inLanguages.some((each) => isLanguage(language, each))); // prettier-ignore
   const part = (name: string, kind: string, value: unknown) => ({ name, [kind]: value });
-  const property = (code: string, kind: string, value: JsonValue, description?: string) => ({
+  const property = (code: string, kind: string, value: JsonValue, description?: string, source?: string) => ({
     name: 'property',
-    part: [part('code', 'valueCode', code), part('value', kind, value), ...(description === undefined ? [] : [part('description', 'valueString', description)])], // prettier-ignore
+    part: [
+      part('code', 'valueCode', code),
+      part('value', kind, value),
+      ...(description === undefined ? [] : [part('description', 'valueString', description)]),
+      ...(source === undefined ? [] : [part('source', 'valueCanonical', source)]),
+    ],
   });
   const nameOf = (code: string): string | undefined => index.find(code)?.display;
   const reply = parametersOf(
-    ['name', 'valueString', index.resource['title'] ?? index.resource['name'] ?? index.url],
+    ['name', 'valueString', index.resource['name'] ?? index.resource['title'] ?? index.url],
     ['version', 'valueString', index.version],
     ['display', 'valueString', display],
     ['definition', 'valueString', wants('definition') ? concept.definition : undefined],
@@ -62,7 +65,7 @@ function describe(
   );
   const parameter = [
     ...(reply.resource['parameter'] as JsonObject[]),
-    ...(wants('designation') ? concept.designations : []).map(({ language, use, value }) => ({
+    ...designations.map(({ language, use, value }) => ({
       name: 'designation',
       part: [
         ...(language === undefined ? [] : [part('language', 'valueCode', language)]),
@@ -72,15 +75,20 @@ function describe(
     })),
     ...concept.properties
       .filter(({ code }) => wants(code) && code !== 'parent' && code !== 'child')
-      .map(({ code, kind, value }) => property(code, kind, value)),
+      .map(({ code, kind, value, source }) =>
+        property(code, kind, value, kind === 'valueCode' ? nameOf(String(value)) : undefined, source),
+      ),
     ...(wants('parent') ? concept.parents : []).map((code) => property('parent', 'valueCode', code, nameOf(code))),
     ...(wants('child') ? concept.children : []).map((code) => property('child', 'valueCode', code, nameOf(code))),
-    ...(wants('inactive') && concept.isInactive && !concept.properties.some(({ code }) => code === 'inactive')
-      ? [property('inactive', 'valueBoolean', true)]
+    ...(wants('inactive') && !concept.properties.some(({ code }) => code === 'inactive')
+      ? [property('inactive', 'valueBoolean', concept.isInactive)]
       : []),
   ];
   return { status: 200, resource: { resourceType: 'Parameters', parameter } as JsonObject };
 }
+
+/** Meanings of a hierarchy in which what is above does not subsume what is below. https://hl7.org/fhir/R5/valueset-codesystem-hierarchy-meaning.html */
+const NO_SUBSUMPTION: ReadonlySet<unknown> = new Set(['part-of', 'grouped-by', 'classified-with']);
 
 /**
  * `CodeSystem/$subsumes`: how two codes of one system relate. https://hl7.org/fhir/R5/codesystem-operation-subsumes.html
@@ -99,48 +107,70 @@ export async function subsumes(call: Call, services: Services): Promise<Reply> {
   const [one, other] = [index.find(a.code), index.find(b.code)];
   if (one === undefined) throw unknownCode(index.url, a.code);
   if (other === undefined) throw unknownCode(index.url, b.code);
-  const outcome =
-    one.code === other.code
-      ? 'equivalent'
-      : ancestorsOf(index, other.code).has(one.code)
-        ? 'subsumes'
-        : ancestorsOf(index, one.code).has(other.code)
-          ? 'subsumed-by'
-          : 'not-subsumed';
+  const outcome = outcomeOf(index, one.code, other.code);
   return parametersOf(['outcome', 'valueCode', outcome]);
 }
 
+function outcomeOf(index: CodeSystemIndex, a: string, b: string): string {
+  if (a === b) return 'equivalent';
+  if (NO_SUBSUMPTION.has(index.resource['hierarchyMeaning'])) return 'not-subsumed';
+  if (ancestorsOf(index, b).has(a)) return 'subsumes';
+  return ancestorsOf(index, a).has(b) ? 'subsumed-by' : 'not-subsumed';
+}
+
+/** Matches that are returned. */
+const MOST_MATCHES = 1000;
+
 /**
- * `CodeSystem/$find-matches`: the codes that have all the properties given. https://hl7.org/fhir/R5/codesystem-operation-find-matches.html
+ * `CodeSystem/$find-matches`: the codes that have all the properties given; where there are none, those that have some, each with what it
+ * lacks. Unless `exact` is true, words of a display are enough. https://hl7.org/fhir/R5/codesystem-operation-find-matches.html
+ *
+ * @throws FhirError `parameter-invalid`, `terminology-not-found`
  */
 export async function findMatches(call: Call, services: Services): Promise<Reply> {
   const opened = openTerminology(call, services);
   const index = await systemOf(opened.text('system'), false, opened, call, services);
   if (index === undefined) throw new FhirError('terminology-not-found');
   const wanted = (opened.found.get('property') ?? []).map((each) => {
-    if (!('parts' in each)) return ['', ''] as const;
-    return [String(valueOf(each.parts, 'code') ?? ''), plain(valueOf(each.parts, 'value'))] as const;
+    const parts = 'parts' in each ? each.parts : new Map();
+    return { code: String(valueOf(parts, 'code') ?? ''), value: valueOf(parts, 'value') ?? '' };
   });
   if (wanted.length === 0) throw new FhirError('parameter-invalid', 'Give at least one "property"');
-  const has = (concept: Concept, code: string, value: string): boolean => {
-    if (code === 'code') return concept.code === value;
-    if (code === 'display') return concept.display === value;
-    if (code === 'parent') return concept.parents.includes(value);
-    if (code === 'child') return concept.children.includes(value);
-    return concept.properties.some((each) => each.code === code && plain(each.value) === value);
-  };
   const isExact = opened.isSet('exact');
-  const matches: JsonObject[] = [];
-  for (const concept of index.concepts.values()) {
-    const met = wanted.filter(([code, value]) => has(concept, code, value));
-    if (met.length === 0 || (isExact && met.length < wanted.length)) continue;
-    if (!isExact && met.length < wanted.length) continue;
+  const found = [...index.concepts.values()].map((concept) => ({
+    concept,
+    lacking: wanted.filter(({ code, value }) => !hasProperty(concept, code, plain(value), isExact)),
+  }));
+  const complete = found.filter(({ lacking }) => lacking.length === 0);
+  const partial = found.filter(({ lacking }) => lacking.length < wanted.length).sort((a, b) => a.lacking.length - b.lacking.length); // prettier-ignore
+  const matches = (complete.length > 0 ? complete : partial).slice(0, MOST_MATCHES).map(({ concept, lacking }) => {
     const { code, display } = concept;
     const valueCoding = { system: index.url, code, ...(display !== undefined && { display }) };
-    matches.push({ name: 'match', part: [{ name: 'code', valueCoding }] });
-    if (matches.length >= 1000) break;
+    const unmatched = lacking.map((each) => ({
+      name: 'unmatched',
+      part: [{ name: 'code', valueCode: each.code }, { name: 'value', [kindOf(each.value)]: each.value }],
+    })); // prettier-ignore
+    return { name: 'match', part: [{ name: 'code', valueCoding }, ...unmatched] };
+  });
+  const resource = { resourceType: 'Parameters', ...(matches.length > 0 && { parameter: matches }) };
+  return { status: 200, resource: resource as unknown as JsonObject };
+}
+
+function hasProperty(concept: Concept, code: string, value: string, isExact: boolean): boolean {
+  if (code === 'code') return concept.code === value;
+  if (code === 'display') {
+    const { display = '' } = concept;
+    return display === value || (!isExact && fold(display).includes(fold(value)));
   }
-  return { status: 200, resource: { resourceType: 'Parameters', ...(matches.length > 0 && { parameter: matches }) } };
+  if (code === 'parent') return concept.parents.includes(value);
+  if (code === 'child') return concept.children.includes(value);
+  return concept.properties.some((each) => each.code === code && plain(each.value) === value);
+}
+
+function kindOf(value: JsonValue): string {
+  if (typeof value === 'boolean') return 'valueBoolean';
+  if (typeof value === 'object') return 'valueCoding';
+  return typeof value === 'string' ? 'valueString' : Number.isInteger(Number(value)) ? 'valueInteger' : 'valueDecimal';
 }
 
 function plain(value: JsonValue | undefined): string {
@@ -153,7 +183,7 @@ function codeOf(
   code: string,
   coding: string,
   call: Call,
-): { readonly code: string; readonly system?: string } {
+): { readonly code: string; readonly system?: string; readonly version?: string } {
   const [plain, whole] = [text(code), valueOf(found, coding)];
   if ((plain === undefined) === (whole === undefined)) {
     throw new FhirError('parameter-invalid', `Give either "${code}" with "system", or "${coding}"`);
@@ -164,12 +194,12 @@ function codeOf(
       throw new FhirError('parameter-invalid', `"${code}" needs "system"`);
     return { code: plain, ...(system !== undefined && { system }) };
   }
-  const { code: own, system: of } = isObject(whole) ? whole : {};
+  const { code: own, system: of, version } = isObject(whole) ? whole : {};
   if (typeof own !== 'string') throw new FhirError('parameter-invalid', `The coding "${coding}" has no code`);
   const named = typeof of === 'string' ? of : system;
   if (named === undefined && call.id === undefined)
     throw new FhirError('parameter-invalid', `The coding "${coding}" has no system`);
-  return { code: own, ...(named !== undefined && { system: named }) };
+  return { code: own, ...(named !== undefined && { system: named }), ...(typeof version === 'string' && { version }) };
 }
 
 /** The code system of a call; undefined: a rule defines it. @throws FhirError `terminology-not-found` */
@@ -179,10 +209,14 @@ async function systemOf(
   opened: TerminologyCall,
   call: Call,
   services: Services,
+  version?: string,
 ): Promise<CodeSystemIndex | undefined> {
-  if (call.id !== undefined) return indexCodeSystem(await resourceOf('CodeSystem', NAMES, opened, call, services));
+  if (call.id !== undefined) return systemAt(await resourceOf('CodeSystem', NAMES, opened, call, services), opened);
   if (system === undefined) throw new FhirError('parameter-invalid', 'Name the code system as "system"');
-  const index = await opened.resolver.codeSystem(system, opened.text('version'));
+  const index = await opened.resolver.codeSystem(system, version ?? opened.text('version'));
+  if (index?.content === 'supplement') {
+    throw new FhirError('terminology-not-found', `${JSON.stringify(system)} is a supplement and no code system`);
+  }
   if (index === undefined && !isRule) {
     throw new FhirError('terminology-not-found', `The server does not know the code system ${JSON.stringify(system)}`);
   }

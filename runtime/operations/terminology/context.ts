@@ -1,39 +1,57 @@
 import type { OperationParameterRow } from '../../contract/index.js';
 import type { Call } from '../../core/call.js';
 import type { Services } from '../../core/services.js';
-import { OPEN_ACCESS } from '../../auth/scopes/principal.js';
-import { searchAccess } from '../../auth/access/search-access.js';
-import { withinReach } from '../../auth/scopes/reach.js';
-import { checkConstraintIndexes, recordConstraints } from '../../core/access/constraint-index-status.js';
-import { readStored } from '../../core/read-stored.js';
 import { FhirError } from '../../fhir/errors.js';
 import type { JsonObject, Resource } from '../../fhir/resource.js';
-import type { Condition } from '../../search/query/query.js';
-import { createResolver, type FindStored, type Resolver, type VersionRules } from '../../terminology/resolver.js';
-import { isVersion, type TerminologyType } from '../../terminology/version.js';
+import { dateInterval } from '../../search/values/date-interval.js';
+import { objectsOf, type CodeSystemIndex } from '../../terminology/concepts.js';
+import { ANY_LANGUAGE, parseLanguages, type Languages } from '../../terminology/languages.js';
+import {
+  createResolver,
+  indexOf,
+  splitCanonical,
+  type Resolver,
+  type VersionRules,
+} from '../../terminology/resolver.js';
+import { storedFinder } from '../../terminology/stored.js';
+import type { TerminologyType } from '../../terminology/version.js';
 import type { ValueSetContext } from '../../terminology/value-set.js';
 import { readArguments, valueOf, valuesOf, type Arguments } from '../arguments.js';
 import { readNamed } from '../read-argument.js';
 
-/** What terminology operations take besides the parameters of their definition: names of R4, and resources for one request. */
+/**
+ * What terminology operations take besides the parameters of their definition: names of R4 and of later releases, and what clients of the
+ * terminology services of HL7 send. https://hl7.org/fhir/uv/tx-ecosystem/requirements.html
+ */
 const MORE: readonly OperationParameterRow[] = [
   more('tx-resource', 'Resource', '*'),
-  more('cache-id', 'id'),
   more('inferSystem', 'boolean'),
   more('lenient-display-validation', 'boolean'),
   more('valueset-membership-only', 'boolean'),
-  more('default-to-latest-version', 'boolean'),
+  more('mode', 'code'),
+  more('valueSetMode', 'code'),
+  more('activeOnly', 'boolean'),
+  more('displayLanguage', 'string'),
   more('includeHierarchy', 'boolean'),
   more('incomplete-ok', 'boolean'),
   more('valueSetVersion', 'string'),
-  more('system-version', 'canonical', '*'),
-  more('check-system-version', 'canonical', '*'),
-  more('force-system-version', 'canonical', '*'),
+  more('useSupplement', 'canonical', '*', ['uri', 'string']),
+  ...['system-version', 'check-system-version', 'force-system-version'].map((name) => more(name, 'canonical', '*', ['uri', 'string'])), // prettier-ignore
+  ...['default-valueset-version', 'check-valueset-version', 'force-valueset-version'].map((name) => more(name, 'canonical', '*', ['uri', 'string'])), // prettier-ignore
+  // These change nothing here: there is no cache for clients to name, no code is post-coordinated, and diagnostics are in the log.
+  ...['cache-id', 'x-system-cache-id', 'uuid', 'profile-url'].map((name) => more(name, 'string', 1, ['id', 'code', 'uri', 'uuid'])), // prettier-ignore
+  ...['default-to-latest-version', 'no-cache', 'diagnostics', 'includeAlternateCodes', 'includeDefinition'].map((name) => more(name, 'boolean')), // prettier-ignore
 ];
 
 /** A row of a parameter that the operation's definition lacks. */
-export function more(name: string, type: string, max: number | '*' = 1): OperationParameterRow {
-  return { name, use: 'in', min: 0, max, type } as OperationParameterRow;
+export function more(
+  name: string,
+  type: string,
+  max: number | '*' = 1,
+  others: readonly string[] = [],
+): OperationParameterRow {
+  const row = { name, use: 'in', min: 0, max, type } as OperationParameterRow;
+  return others.length === 0 ? row : ({ ...row, allowedTypes: [type, ...others] } as OperationParameterRow);
 }
 
 /** What a terminology operation works with. */
@@ -49,49 +67,68 @@ export interface TerminologyCall {
  * Reads the arguments of a terminology operation and opens what it looks things up with.
  *
  * @param own rows of further parameters
+ * @throws FhirError `parameter-invalid`
  */
 export function openTerminology(
   call: Call,
   services: Services,
   own: readonly OperationParameterRow[] = [],
 ): TerminologyCall {
-  const found = readArguments(call, services, [...own, ...MORE]);
-  const resources = valuesOf(found, 'tx-resource') as readonly Resource[];
-  const resolver = createResolver(
-    storedFinder(call, services),
-    resources,
-    valuesOf(found, 'useSupplement').map(String),
-  );
+  const found = readArguments(call, services, [
+    ...own,
+    ...MORE.filter(({ name }) => !own.some((each) => each.name === name)),
+  ]);
+  const sent = ['tx-resource', 'valueSet', 'codeSystem', 'conceptMap'].flatMap((name) => valuesOf(found, name)) as unknown as readonly Resource[]; // prettier-ignore
+  const resources = sent.flatMap((each) => [each, ...(objectsOf(each['contained']) as readonly Resource[])]);
   const rules = (name: string): ReadonlyMap<string, string> =>
-    new Map(valuesOf(found, name).map((each) => String(each).split('|') as [string, string]));
+    new Map(
+      valuesOf(found, name).map((each) => {
+        const [url, version] = splitCanonical(String(each));
+        if (version === undefined) throw new FhirError('parameter-invalid', `The parameter "${name}" is a URL and a version: url|version`); // prettier-ignore
+        return [url, version];
+      }),
+    );
   const versions: VersionRules = {
     system: rules('system-version'),
     force: rules('force-system-version'),
     check: rules('check-system-version'),
   };
-  const context = {
-    resolver,
-    versions,
-    signal: call.signal,
-    used: { systems: new Set<string>(), valueSets: new Set<string>() },
+  const valueSets: VersionRules = {
+    system: rules('default-valueset-version'),
+    force: rules('force-valueset-version'),
+    check: rules('check-valueset-version'),
   };
+  const date = valueOf(found, 'date');
+  const until = typeof date === 'string' ? dateInterval(date, services.zone)?.high : undefined;
+  const reader = { access: call.principal.access, signal: call.signal, ...(until !== undefined && { date: until }) };
+  const supplements = valuesOf(found, 'useSupplement').map(String);
+  const resolver = createResolver(storedFinder(reader, services), { own: resources, supplements, valueSets });
+  const used = { systems: new Set<string>(), valueSets: new Set<string>() };
   return {
     found,
     resolver,
-    context,
+    context: { resolver, versions, signal: call.signal, used },
     text: (name) => valueOf(found, name) as string | undefined,
     isSet: (name) => valueOf(found, name) === true,
   };
 }
 
+/** Names of the parameters that say which resource is meant. */
+export interface ResourceNames {
+  readonly url: string;
+  readonly version: string;
+  readonly resource: string;
+}
+
 /** The resource that the URL, a canonical or a parameter gives. @throws FhirError `parameter-invalid`, `terminology-not-found` */
 export async function resourceOf(
   type: TerminologyType,
-  names: { readonly url: string; readonly version: string; readonly resource: string },
-  { found, resolver, text }: TerminologyCall,
+  names: ResourceNames,
+  opened: TerminologyCall,
   call: Call,
   services: Services,
 ): Promise<Resource> {
+  const { found, text } = opened;
   if (call.id !== undefined) return (await readNamed({ type, id: call.id }, call, services)).resource;
   const given = valueOf(found, names.resource);
   if (given !== undefined) return given as Resource;
@@ -103,70 +140,29 @@ export async function resourceOf(
     );
   }
   const version = text(names.version);
-  const resource =
-    type === 'ValueSet' ? await resolver.valueSet(url, version) : type === 'ConceptMap' ? await resolver.conceptMap(url, version) : (await resolver.codeSystem(url, version))?.resource; // prettier-ignore
+  const resource = await findNamed(type, url, version, opened);
   if (resource !== undefined) return resource;
-  throw new FhirError('terminology-not-found', `The server does not know the ${type} ${JSON.stringify(url)}`);
+  const canonical = version === undefined ? url : `${url}|${version}`;
+  throw new FhirError('terminology-not-found', `The server does not know the ${type} ${JSON.stringify(canonical)}`);
 }
 
-/** How long what was found in the store is believed, in milliseconds: all processes see a change within two seconds. */
-const BELIEVED = 1000;
-
-interface Known {
-  readonly at: number;
-  readonly resource: Resource | undefined;
+/** A resource by its URL. */
+export async function findNamed(
+  type: TerminologyType,
+  url: string,
+  version: string | undefined,
+  { resolver }: TerminologyCall,
+): Promise<Resource | undefined> {
+  if (type === 'ValueSet') return resolver.valueSet(url, version);
+  if (type === 'ConceptMap') return resolver.conceptMap(url, version);
+  return (await resolver.codeSystem(url, version))?.resource;
 }
 
-/** What tokens without constraints have found in a store. */
-const known = new WeakMap<object, Map<string, Known>>();
-
-/** Resources that are kept parsed, by type, id and version. */
-const parsed = new WeakMap<object, Map<string, Resource>>();
-const KEPT = 200;
-
-/** Finds stored resources within what the token may read or search: another one is as good as missing. */
-function storedFinder(call: Call, services: Services): FindStored {
-  const { store, tables } = services;
-  const { access } = call.principal;
-  const recorded = recordConstraints(access === OPEN_ACCESS ? access : searchAccess(access, tables.resourceTypes));
-  return async (type, url, version) => {
-    const reach = recorded.onAny(type, ['r', 's']);
-    if (reach === 'nothing') return undefined;
-    const key = `${type} ${url}|${version ?? ''}`;
-    const answers = known.get(store) ?? new Map<string, Known>();
-    known.set(store, answers);
-    const answer = reach === 'everything' ? answers.get(key) : undefined;
-    if (answer !== undefined && performance.now() - answer.at < BELIEVED) return answer.resource;
-    await checkConstraintIndexes(recorded.constraints, services);
-    const byUrl: Condition = { param: 'url', any: [{ is: 'uri-equals', value: url }] };
-    const { versions } = await store.find(
-      { type, where: withinReach({ all: [byUrl] }, reach), sort: [], count: 50, total: 'none' },
-      call.signal,
-    );
-    const all: Resource[] = [];
-    for (const each of versions) {
-      const texts = parsed.get(store) ?? new Map<string, Resource>();
-      parsed.set(store, texts);
-      const name = `${type}/${each.id}/${each.version}`;
-      const resource = texts.get(name) ?? (await readStored(each.json ?? '{}', services));
-      texts.delete(name);
-      texts.set(name, resource);
-      if (texts.size > KEPT) texts.delete(texts.keys().next().value!);
-      all.push(resource);
-    }
-    const resource = latest(all.filter((each) => version === undefined || isVersion(each['version'], version)));
-    if (reach === 'everything') {
-      if (answers.size > 5 * KEPT) answers.clear();
-      answers.set(key, { at: performance.now(), resource });
-    }
-    return resource;
-  };
-}
-
-/** The greatest version; numbers in it compare as numbers. */
-function latest(resources: readonly Resource[]): Resource | undefined {
-  const of = (resource: Resource): string => String(resource['version'] ?? '');
-  return [...resources].sort((a, b) => of(b).localeCompare(of(a), 'en', { numeric: true }))[0];
+/** The index of a CodeSystem: with its supplements where the server finds it by its URL too. */
+export async function systemAt(resource: Resource, { resolver }: TerminologyCall): Promise<CodeSystemIndex> {
+  const { url, version } = resource;
+  const known = typeof url === 'string' ? await resolver.codeSystem(url, version as string | undefined) : undefined;
+  return known?.resource === resource ? known : indexOf(resource);
 }
 
 /** A Parameters resource; parameters whose value is undefined are left out. */
@@ -180,8 +176,39 @@ export function parametersOf(...rows: readonly (readonly [name: string, kind: st
   return { status: 200, resource: { resourceType: 'Parameters', parameter } as JsonObject };
 }
 
-/** The languages of a call, the best first: `displayLanguage`, else `Accept-Language` is not read. */
-export function languagesOf({ text }: TerminologyCall): readonly string[] {
-  const asked = text('displayLanguage');
-  return asked === undefined ? [] : asked.split(',').map((each) => each.split(';')[0]!.trim()).filter((each) => each !== '' && each !== '*'); // prettier-ignore
+/**
+ * The languages that displays are wanted in: `displayLanguage`, else what the value set says, else the header `Accept-Language`, else the
+ * language of the value set. https://hl7.org/fhir/uv/tx-ecosystem/languages.html
+ *
+ * @throws FhirError `parameter-invalid`
+ */
+export function languagesOf({ text }: TerminologyCall, call: Call, valueSet?: Resource): Languages {
+  const asked = text('displayLanguage') ?? (valueSet === undefined ? undefined : expansionLanguage(valueSet));
+  if (asked !== undefined) return parseLanguages(asked);
+  try {
+    if (call.languages !== undefined) return parseLanguages(call.languages);
+  } catch {
+    // A header that cannot be read is no reason to refuse the request.
+  }
+  const own = valueSet?.['language'];
+  return typeof own === 'string' ? parseLanguages(own) : ANY_LANGUAGE;
+}
+
+/** Ways in which a value set says with what parameters it wants to be expanded. */
+const EXPANSION_PARAMETERS: ReadonlySet<unknown> = new Set([
+  'http://hl7.org/fhir/StructureDefinition/valueset-expansion-parameter',
+  'http://hl7.org/fhir/tools/StructureDefinition/valueset-expansion-parameter',
+]);
+
+function expansionLanguage(valueSet: Resource): string | undefined {
+  const compose = valueSet['compose'] as JsonObject | undefined;
+  for (const { url, extension } of [...objectsOf(compose?.['extension']), ...objectsOf(valueSet['extension'])]) {
+    if (!EXPANSION_PARAMETERS.has(url)) continue;
+    const parts = objectsOf(extension);
+    const part = (name: string): JsonObject | undefined => parts.find((each) => each['url'] === name);
+    if (part('name')?.['valueCode'] !== 'displayLanguage' && part('name')?.['valueString'] !== 'displayLanguage') continue; // prettier-ignore
+    const value = part('value') ?? {};
+    return String(value['valueCode'] ?? value['valueString']);
+  }
+  return undefined;
 }

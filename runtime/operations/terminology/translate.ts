@@ -3,11 +3,20 @@ import type { Services } from '../../core/services.js';
 import { FhirError } from '../../fhir/errors.js';
 import { isObject, type JsonObject, type JsonValue, type Resource } from '../../fhir/resource.js';
 import { shippedUrls } from '../../terminology/shipped.js';
-import { isMatch, translate, type CodeOf, type Translation } from '../../terminology/translate.js';
+import { splitCanonical } from '../../terminology/resolver.js';
+import {
+  isMatch,
+  translate,
+  valueIn,
+  type CodeOf,
+  type Dependency,
+  type Translation,
+} from '../../terminology/translate.js';
+import { findMember } from '../../terminology/value-set.js';
 import { valueOf } from '../arguments.js';
 import { findMatches } from '../find-matches.js';
 import { codingsIn } from './code-system.js';
-import { more, openTerminology, resourceOf, type TerminologyCall } from './context.js';
+import { findNamed, more, openTerminology, resourceOf, type TerminologyCall } from './context.js';
 
 /** The names of R4, and types that the definition of R5 has wrong. */
 const OTHERS = [
@@ -17,6 +26,7 @@ const OTHERS = [
   more('targetCode', 'code'),
   more('targetCoding', 'Coding'),
   more('targetCodeableConcept', 'CodeableConcept'),
+  more('sourceSystem', 'uri'),
   more('source', 'uri'),
   more('target', 'uri'),
   more('targetsystem', 'uri'),
@@ -34,13 +44,28 @@ const MOST_MAPS = 200;
  */
 export async function translateCode(call: Call, services: Services): Promise<Reply> {
   const opened = openTerminology(call, services, OTHERS);
-  const { text, resolver, isSet } = opened;
+  const { text, context, isSet } = opened;
   const { codes, isReverse } = askedOf(opened, isSet('reverse'));
   const targetSystem = text('targetSystem') ?? text('targetsystem');
-  const options = { isReverse, ...(targetSystem !== undefined && { targetSystem }) };
+  const options = {
+    isReverse,
+    dependencies: dependenciesOf(opened),
+    ...(targetSystem !== undefined && { targetSystem }),
+  };
+  const maps = await mapsOf(opened, call, services);
+  const isNamed = namesMap(opened, call);
+  const [from, to] = isReverse ? ['target', 'source'] : ['source', 'target'];
   const found: Translation[] = [];
-  for (const map of await mapsOf(opened, call, services)) {
-    for (const code of codes) found.push(...(await translate(map, code, options, resolver)));
+  for (const map of maps) {
+    for (const code of codes) {
+      if (isNamed && !(await isWithin(code, scopeOf(opened, from), map, opened))) continue;
+      for (const each of await translate(map, code, options, context)) {
+        const { system, code: result } = each.concept as { system?: string; code?: string };
+        const target = { ...(system !== undefined && { system }), code: result ?? '' };
+        if (!isNamed || result === undefined || (await isWithin(target, scopeOf(opened, to), map, opened)))
+          found.push(each);
+      }
+    }
   }
   const result = found.some(isMatch);
   const message = found.length === 0 ? 'No map translates the code' : 'No match: the maps say that nothing corresponds';
@@ -52,26 +77,52 @@ export async function translateCode(call: Call, services: Services): Promise<Rep
   return { status: 200, resource: { resourceType: 'Parameters', parameter } as JsonObject };
 }
 
-function partsOf({ relationship, concept, originMap, dependsOn, products }: Translation): JsonValue[] {
-  const values = (name: string, list: readonly JsonObject[]): JsonValue[] =>
+function partsOf({ relationship, concept, originMap, dependsOn, products, properties }: Translation): JsonValue[] {
+  const values = (name: string, key: string, list: readonly JsonObject[]): JsonValue[] =>
     list.map((each) => {
-      const kind = Object.keys(each).find((key) => key.startsWith('value'));
-      const attribute = each['attribute'] ?? each['property'];
+      const value = valueIn(each);
+      const attribute = each['attribute'] ?? each['property'] ?? each['code'];
       return {
         name,
         part: [
-          ...(attribute === undefined ? [] : [{ name: 'attribute', valueUri: attribute }]),
-          ...(kind === undefined ? [] : [{ name: 'value', [kind]: each[kind] }]),
+          ...(attribute === undefined ? [] : [{ name: key, valueUri: attribute }]),
+          ...(value === undefined ? [] : [{ name: 'value', [value[0]]: value[1] }]),
         ],
       } as JsonValue;
     });
   return [
     { name: 'relationship', valueCode: relationship },
     ...(Object.keys(concept).length === 0 ? [] : [{ name: 'concept', valueCoding: concept }]),
-    ...values('dependsOn', dependsOn),
-    ...values('product', products),
+    ...values('property', 'uri', properties),
+    ...values('product', 'attribute', products),
+    ...values('dependsOn', 'attribute', dependsOn),
     ...(originMap === '' ? [] : [{ name: 'originMap', valueUri: originMap }]),
   ] as JsonValue[];
+}
+
+/** What the client tells of other attributes. */
+function dependenciesOf({ found }: TerminologyCall): readonly Dependency[] {
+  return (found.get('dependency') ?? []).flatMap((each) => {
+    const [attribute, value] = 'parts' in each ? [valueOf(each.parts, 'attribute'), valueOf(each.parts, 'value')] : [];
+    return attribute === undefined || value === undefined ? [] : [{ attribute: String(attribute), value }];
+  });
+}
+
+function scopeOf({ text }: TerminologyCall, side: string): string | undefined {
+  return text(`${side}Scope`) ?? text(side);
+}
+
+/** Whether a code is in the value set that limits one side. The scope of the map itself limits nothing. @throws FhirError `terminology-not-found` */
+async function isWithin(
+  { system, code }: CodeOf,
+  scope: string | undefined,
+  map: Resource,
+  opened: TerminologyCall,
+): Promise<boolean> {
+  if (scope === undefined || isScope(map, 'source', scope) || isScope(map, 'target', scope)) return true;
+  const valueSet = await findNamed('ValueSet', scope, undefined, opened);
+  if (valueSet === undefined) throw new FhirError('terminology-not-found', `The server does not know the ValueSet ${JSON.stringify(scope)}`); // prettier-ignore
+  return system !== undefined && (await findMember(valueSet, { system, code }, opened.context)) !== undefined;
 }
 
 /** The code to translate, and in which direction. @throws FhirError `parameter-invalid` */
@@ -91,16 +142,20 @@ function askedOf(opened: TerminologyCall, isReverse: boolean): { codes: readonly
     );
   }
   const [name] = [...sources, ...targets] as [string];
-  const system = opened.text('system');
+  const system = opened.text('sourceSystem') ?? opened.text('system');
+  const version = opened.text('version');
   const value = valueOf(found, name)!;
   if (typeof value === 'string') {
     if (system === undefined) throw new FhirError('parameter-invalid', `"${name}" needs "system"`);
-    return { codes: [{ system, code: value }], isReverse: isReverse || targets.length > 0 };
+    return {
+      codes: [{ system, code: value, ...(version !== undefined && { version }) }],
+      isReverse: isReverse || targets.length > 0,
+    };
   }
   const codings = isObject(value) && 'coding' in value ? codingsIn(value) : [value as JsonObject];
-  const codes = codings.map(({ system: of, code }) => {
+  const codes = codings.map(({ system: of, code, version: own }) => {
     if (typeof code !== 'string') throw new FhirError('parameter-invalid', `The parameter "${name}" has no code`);
-    return { code, ...(typeof of === 'string' && { system: of }) };
+    return { code, ...(typeof of === 'string' && { system: of }), ...(typeof own === 'string' && { version: own }) };
   });
   return { codes, isReverse: isReverse || targets.length > 0 };
 }
@@ -111,10 +166,9 @@ function formsOf({ found }: TerminologyCall, ...names: readonly (readonly string
 
 /** The map that is named, or all whose scopes fit. */
 async function mapsOf(opened: TerminologyCall, call: Call, services: Services): Promise<readonly Resource[]> {
-  const { found, text, resolver } = opened;
-  const isNamed = call.id !== undefined || text('url') !== undefined || valueOf(found, 'conceptMap') !== undefined;
+  const { text, resolver } = opened;
   const names = { url: 'url', version: 'conceptMapVersion', resource: 'conceptMap' };
-  if (isNamed) return [await resourceOf('ConceptMap', names, opened, call, services)];
+  if (namesMap(opened, call)) return [await resourceOf('ConceptMap', names, opened, call, services)];
   const [source, target] = [text('sourceScope') ?? text('source'), text('targetScope') ?? text('target')];
   const fits = (map: Resource): boolean => isScope(map, 'source', source) && isScope(map, 'target', target);
   const maps: Resource[] = [];
@@ -132,8 +186,12 @@ async function mapsOf(opened: TerminologyCall, call: Call, services: Services): 
   return maps;
 }
 
+function namesMap({ found, text }: TerminologyCall, call: Call): boolean {
+  return call.id !== undefined || text('url') !== undefined || found.has('conceptMap');
+}
+
 function isScope(map: Resource, side: 'source' | 'target', asked: string | undefined): boolean {
   if (asked === undefined) return true;
   const own = [`${side}ScopeUri`, `${side}ScopeCanonical`, `${side}Uri`, `${side}Canonical`].map((name) => map[name]);
-  return own.some((each) => typeof each === 'string' && each.split('|')[0] === asked.split('|')[0]);
+  return own.some((each) => typeof each === 'string' && splitCanonical(each)[0] === splitCanonical(asked)[0]);
 }

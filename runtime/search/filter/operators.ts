@@ -55,7 +55,7 @@ export const OPERATORS: Readonly<Partial<Record<SearchType, Readers>>> = {
   uri: { eq: (value) => [{ is: 'uri-equals', value }], re: (value) => [{ is: 'uri-equals', value }] },
 };
 
-const TERMINOLOGY = 'there is no terminology service yet';
+const TERMINOLOGY = 'sets of codes are asked for by the modifiers :in, :not-in, :above and :below, outside _filter';
 
 /** Reads a part of a composite as `eq` reads its type. Numbers, quantities and dates may have prefixes, as in other searches. */
 export function partParser(type: SearchType): ValueParser | undefined {

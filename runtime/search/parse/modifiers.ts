@@ -2,6 +2,7 @@ import type { SearchRow, SearchType } from '../../contract/search.js';
 import { ownMember } from '../../fhir/own-member.js';
 import { placesOf, isWords, takesWords, TEXT_MODIFIERS } from '../parameter-kinds.js';
 import { PREFIXES } from '../query/intervals.js';
+import { CODE_MODIFIERS } from './parse-codes.js';
 import { HIERARCHY_MODIFIERS, takesHierarchies, type HierarchyContext } from './parse-hierarchy.js';
 import { isCanonical, VALUE_PARSERS } from './parse-value.js';
 
@@ -11,20 +12,12 @@ export const HEAD_MODIFIERS: Readonly<Record<string, readonly string[]>> = {
   _lastUpdated: ['missing'],
 };
 
-const TERMINOLOGY = 'there is no terminology service yet';
-
 /** Modifiers that the specification has, and why they are refused here. */
 export const LATER: Readonly<Partial<Record<SearchType, Readonly<Record<string, string>>>>> = {
-  token: {
-    in: TERMINOLOGY,
-    'not-in': TERMINOLOGY,
-    above: TERMINOLOGY,
-    below: TERMINOLOGY,
-  },
   reference: {
     'code-text': 'references have no code; what stands beside them is found by :text',
-    in: TERMINOLOGY,
-    'not-in': TERMINOLOGY,
+    in: 'references have no code',
+    'not-in': 'references have no code',
     contains: 'hierarchies are followed by :above and :below, one at a time',
   },
   string: { text: 'words are found by _text and _content' },
@@ -48,11 +41,17 @@ export function modifiersOf(
   if (own !== undefined) return own;
   const parsed = Object.keys(VALUE_PARSERS[type] ?? {}).filter((modifier) => modifier !== '');
   const followed = hierarchy !== undefined && takesHierarchies(row, hierarchy) ? HIERARCHY_MODIFIERS : [];
+  const codes = hierarchy !== undefined && takesCodes(row) ? CODE_MODIFIERS : [];
   const versions = isCanonical(row) ? ['below'] : [];
   const texts = TEXT_MODIFIERS.filter((modifier) => takesWords(row, modifier));
-  return ['missing', ...parsed, ...texts, ...new Set([...versions, ...followed])].filter((modifier) =>
+  return ['missing', ...parsed, ...texts, ...new Set([...versions, ...followed]), ...codes].filter((modifier) =>
     admitsModifier(row, modifier),
   );
+}
+
+/** Whether the values of a parameter are codes. */
+export function takesCodes({ code, type }: Pick<SearchRow, 'code' | 'type'>): boolean {
+  return type === 'token' && ownMember(HEAD_MODIFIERS, code) === undefined;
 }
 
 /** Whether the definition of a stored parameter admits a modifier; what is built in admits what works with its type. */

@@ -4,7 +4,8 @@ import { ownMember } from '../../fhir/own-member.js';
 import { MAX_PLACES, PLACE_PARSERS } from '../places/parse-places.js';
 import type { PlainContext } from './criterion-context.js';
 import { parseMembership } from './members.js';
-import { admitsModifier, HEAD_MODIFIERS, modifiersOf, prefixesOf, LATER } from './modifiers.js';
+import { admitsModifier, HEAD_MODIFIERS, modifiersOf, prefixesOf, LATER, takesCodes } from './modifiers.js';
+import { isCodeModifier, parseCodes } from './parse-codes.js';
 import { isDirection, joinHierarchies, parseHierarchy } from './parse-hierarchy.js';
 import { splitPrefix } from '../query/intervals.js';
 import {
@@ -86,6 +87,9 @@ export function parsePlain(
     const all = { ...context, ...context.hierarchy };
     const hierarchies = parts.map((part) => readValue(label, part, () => parseHierarchy(part, modifier, row, all)));
     return { param: code, hierarchies: joinHierarchies(hierarchies) };
+  }
+  if (isCodeModifier(modifier) && takesCodes(row) && context.hierarchy !== undefined) {
+    return parseCodes(code, modifier, parts, label);
   }
   if (takesWords(row, modifier)) {
     const some = readParts(label, modifier, value, parts, Math.max(most, MOST_WORDS), context);
@@ -193,7 +197,10 @@ function wrongModifier(
   row: SearchRow,
   { hierarchy }: Pick<PlainContext, 'hierarchy'>,
 ): FhirError {
-  const reason = ownMember(LATER[row.type] ?? {}, modifier);
+  const isLookUp = isCodeModifier(modifier) && takesCodes(row) && hierarchy === undefined;
+  const reason = isLookUp
+    ? 'codes are looked up in searches of one type alone'
+    : ownMember(LATER[row.type] ?? {}, modifier);
   const valid = modifiersOf(row, hierarchy).map((each) => `:${each}`);
   const what =
     reason === undefined

@@ -1,9 +1,9 @@
 import { countWords } from '../text/has-words.js';
 import type { Condition, Criterion, LinkCriterion } from './query.js';
 
-/** Whether hierarchies or membership stand in it: then the store has to be asked before it is a condition. */
+/** Whether hierarchies, membership or sets of codes stand in it: then the store has to be asked before it is a condition. */
 export function isUnresolved(criterion: Criterion): boolean {
-  if ('hierarchies' in criterion || 'members' in criterion) return true;
+  if ('hierarchies' in criterion || 'members' in criterion || 'codes' in criterion) return true;
   return isLink(criterion) && targetsOf(criterion).some(({ where }) => isUnresolved(where));
 }
 
@@ -20,6 +20,7 @@ export function targetsOf(link: LinkCriterion) {
 /** How much a store has to compile for a criterion: the tests in it, and one for each step to a type. */
 export function weightOf(criterion: Criterion): number {
   if ('members' in criterion) return criterion.of.length;
+  if ('codes' in criterion) return criterion.codes.length;
   if ('hierarchies' in criterion) return sum(criterion.hierarchies.map(({ ids }) => ids.length));
   if (isLink(criterion)) return sum(targetsOf(criterion).map(({ where }) => 1 + weightOf(where)));
   return weightOfCondition(criterion);

@@ -199,8 +199,20 @@ export interface MembersCriterion {
   readonly now: number;
 }
 
+/** Codes that a terminology service knows, or all others. https://hl7.org/fhir/R5/search.html#modifierin */
+export interface CodesCriterion {
+  readonly param: string;
+  readonly codes: readonly CodeSet[];
+  readonly isNot: boolean;
+}
+
+/** The codes of a value set, by its canonical or as `ValueSet/id`; or a code with those above or below it. */
+export type CodeSet =
+  | { readonly is: 'in'; readonly valueSet: string }
+  | { readonly is: 'above' | 'below'; readonly system: string; readonly code: string };
+
 /** What one parameter of a search asks for: a condition, but for what the store has to be asked about first. */
-export type Criterion = Condition | HierarchyCriterion | MembersCriterion | LinkCriterion;
+export type Criterion = Condition | HierarchyCriterion | MembersCriterion | CodesCriterion | LinkCriterion;
 
 /** A link in which the like may stand; without them it is a `Link`. */
 export type LinkCriterion =

@@ -10,7 +10,9 @@ import { operations } from './meta.js';
 import { hfql } from './hfql.js';
 import { observations } from './observations.js';
 import { patients } from './patients.js';
+import { searchByCodes } from './search-codes.js';
 import { terminology } from './terminology.js';
+import { terminologyRules } from './terminology-rules.js';
 
 /** What operations do, whatever the store. Each suite gets a store of its own, with nothing in it. */
 export const SUITES: Readonly<Record<string, (store: Store) => void>> = {
@@ -23,6 +25,8 @@ export const SUITES: Readonly<Record<string, (store: Store) => void>> = {
   graphs,
   claims,
   terminology,
+  'rules of terminology': terminologyRules,
+  'search by sets of codes': searchByCodes,
   expunge,
   hfql,
   'changes of meta': amendMeta,

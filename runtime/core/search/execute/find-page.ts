@@ -1,9 +1,10 @@
 import { narrowMultiType } from '../../../auth/access/narrow-search.js';
 import { scopeMissing } from '../../../auth/access/refuse.js';
+import { OPEN_ACCESS } from '../../../auth/scopes/principal.js';
 import { FhirError } from '../../../fhir/errors.js';
 import { baseKey } from '../../../path/own-base.js';
 import { isLink, isUnresolved } from '../../../search/query/criterion.js';
-import { NOTHING, type Condition, type Target } from '../../../search/query/query.js';
+import { NOTHING, type CodeSet, type Condition, type Target } from '../../../search/query/query.js';
 import type { FindPage, FindQuery, PageQuery, Store } from '../../../store/store.js';
 import { checkConstraintIndexes } from '../../access/constraint-index-status.js';
 import type { Call } from '../../call.js';
@@ -29,7 +30,10 @@ export async function findPage(
   request: Asked,
   query: PageQuery,
   { signal, base }: Pick<Call, 'signal' | 'base'>,
-  services: Pick<Services, 'store' | 'extract' | 'limits' | 'tables' | 'zone' | 'indexStatus'>,
+  services: Pick<
+    Services,
+    'store' | 'extract' | 'limits' | 'tables' | 'zone' | 'indexStatus' | 'findCodes' | 'largeTexts'
+  >,
   constraints?: SearchConstraints,
 ): Promise<FindPage> {
   const { criteria } = request;
@@ -58,12 +62,14 @@ export async function readTargets(
   parts: readonly Target[],
   { criteria, contained }: Asked,
   { signal, base }: Pick<Call, 'base'> & { readonly signal: AbortSignal | undefined },
-  services: Pick<Services, 'store' | 'extract' | 'tables' | 'zone' | 'indexStatus'>,
+  services: Pick<Services, 'store' | 'extract' | 'tables' | 'zone' | 'indexStatus' | 'findCodes' | 'largeTexts'>,
   constraints?: SearchConstraints,
 ): Promise<readonly Target[]> {
   const { store, extract, tables, zone } = services;
   const ask = (each: FindQuery) => store.find(each, signal);
-  const source = { find: ask, findReadable: ask, extract, tables, signal, base, zone };
+  const access = constraints?.access ?? OPEN_ACCESS;
+  const codesOf = (set: CodeSet) => services.findCodes(set, { access, signal }, services);
+  const source = { codesOf, find: ask, findReadable: ask, extract, tables, signal, base, zone };
   return constraints === undefined
     ? lookInto(contained, narrow(parts, await resolveCriteria(criteria, source)), tables)
     : constrainedTargets(parts, contained, constraints, source, services);

@@ -3,8 +3,18 @@ import type { Resource } from '../../../fhir/resource.js';
 import { readJson } from '../../../format/read-json.js';
 import { localTests } from '../../../search/parse/parse-value.js';
 import { MAX_LISTINGS } from '../../../search/parse/members.js';
-import type { Condition, Criterion, Hierarchy, Target } from '../../../search/query/query.js';
+import {
+  NOTHING,
+  type CodesCriterion,
+  type CodeSet,
+  type Condition,
+  type Criterion,
+  type Hierarchy,
+  type Target,
+  type TokenTest,
+} from '../../../search/query/query.js';
 import type { Store, StoredVersion } from '../../../store/store.js';
+import { MOST_SEARCHED_CODES, type FoundCode } from '../code-finder.js';
 import { findAll } from './find-all.js';
 import { hasChain, intoContained } from '../contained/contained-chains.js';
 import { resolveMembership, type MembershipBudget, type MembershipSource } from './resolve-members.js';
@@ -14,6 +24,8 @@ import { baseKey } from '../../../path/own-base.js';
 /** What resolving needs. Absolute references below the base are equal to relative ones. */
 export interface HierarchySource extends Pick<Services, 'extract' | 'tables'>, MembershipSource {
   readonly find: Store['find'];
+  /** Looks up sets of codes, as far as the token may see them. */
+  readonly codesOf: (set: CodeSet) => Promise<readonly FoundCode[]>;
 }
 
 /** Limits of the hierarchies of one search: resources found beside those that it names, and levels. */
@@ -32,7 +44,7 @@ const DEPTH = 10_000;
  * @throws FhirError `too-costly` where hierarchies or memberships are too large, or the time is over
  */
 export async function resolveCriteria(criteria: readonly Criterion[], source: HierarchySource): Promise<Condition> {
-  const budget = { room: MAX_HIERARCHY.resources, listings: MAX_LISTINGS };
+  const budget = { room: MAX_HIERARCHY.resources, listings: MAX_LISTINGS, codes: MOST_SEARCHED_CODES };
   const all: Condition[] = [];
   for (const criterion of criteria) all.push(await resolve(criterion, source, budget));
   const [only] = all;
@@ -42,6 +54,8 @@ export async function resolveCriteria(criteria: readonly Criterion[], source: Hi
 /** The number of resources that the hierarchies of a search may still add. */
 interface Budget extends MembershipBudget {
   room: number;
+  /** The number of codes that it may still look for. */
+  codes: number;
 }
 
 /** Resolves the ends of links first. Types that share a criterion share the result. */
@@ -65,6 +79,7 @@ async function make(
   inner: (criterion: Criterion) => Promise<Condition>,
 ): Promise<Condition> {
   if ('members' in criterion) return resolveMembership(criterion, source, budget);
+  if ('codes' in criterion) return resolveCodes(criterion, source, budget);
   if ('hierarchies' in criterion) {
     const any = [];
     for (const hierarchy of criterion.hierarchies) {
@@ -80,6 +95,23 @@ async function make(
   }
   if ('has' in criterion) return { has: { ...criterion.has, where: await inner(criterion.has.where) } };
   return hasChain(criterion) ? inFilter(criterion, inner) : criterion;
+}
+
+/** Codes become tests of the parameter. */
+async function resolveCodes(
+  { param, codes, isNot }: CodesCriterion,
+  { codesOf }: HierarchySource,
+  budget: Budget,
+): Promise<Condition> {
+  const tests = new Map<string, TokenTest>();
+  for (const set of codes) {
+    for (const { system, code } of await codesOf(set)) tests.set(`${system}|${code}`, { is: 'token', system, code });
+  }
+  budget.codes -= tests.size;
+  if (budget.codes < 0)
+    throw new FhirError('expansion-too-costly', `A search may look for ${MOST_SEARCHED_CODES} codes`);
+  const condition: Condition = tests.size === 0 ? NOTHING : { param, any: [...tests.values()] };
+  return isNot ? { not: condition } : condition;
 }
 
 /** Resolves each condition of a filter. */

@@ -1,0 +1,74 @@
+import { searchAccess } from '../../auth/access/search-access.js';
+import { OPEN_ACCESS } from '../../auth/scopes/principal.js';
+import { withinReach } from '../../auth/scopes/reach.js';
+import {
+  MOST_SEARCHED_CODES,
+  type CodeFinder,
+  type CodeReader,
+  type FoundCode,
+} from '../../core/search/code-finder.js';
+import { readStored } from '../../core/read-stored.js';
+import type { Services } from '../../core/services.js';
+import { FhirError } from '../../fhir/errors.js';
+import type { Resource } from '../../fhir/resource.js';
+import { ancestorsOf, descendantsOf } from '../../terminology/concepts.js';
+import { TerminologyFault } from '../../terminology/fault.js';
+import { keptMembers } from '../../terminology/kept-members.js';
+import { ANY_VERSION, createResolver, type Resolver } from '../../terminology/resolver.js';
+import { storedFinder } from '../../terminology/stored.js';
+
+/** The codes behind `:in`, `:not-in`, `:above` and `:below`. */
+export const findCodes: CodeFinder = async (set, reader, services) => {
+  const resolver = createResolver(storedFinder(reader, services));
+  const codes = set.is === 'in' ? await codesIn(set.valueSet, resolver, reader, services) : await codesAround(set, resolver); // prettier-ignore
+  if (codes.length <= MOST_SEARCHED_CODES) return codes;
+  const what = set.is === 'in' ? set.valueSet : `what is ${set.is} ${set.system}|${set.code}`;
+  throw new FhirError('expansion-too-costly', `A search may look for ${MOST_SEARCHED_CODES} codes, and ${what} has ${codes.length}`); // prettier-ignore
+};
+
+async function codesIn(
+  canonical: string,
+  resolver: Resolver,
+  reader: CodeReader,
+  services: Parameters<CodeFinder>[2],
+): Promise<readonly FoundCode[]> {
+  const [, id] = /^ValueSet\/([A-Za-z0-9\-.]{1,64})$/.exec(canonical) ?? [];
+  const valueSet = id === undefined ? await resolver.valueSet(canonical) : await readById(id, reader, services);
+  if (valueSet === undefined) throw unknown(`The server does not know the value set ${JSON.stringify(canonical)}`);
+  const used = { systems: new Set<string>(), valueSets: new Set<string>() };
+  try {
+    const { members } = await keptMembers(valueSet, { resolver, versions: ANY_VERSION, signal: reader.signal, used });
+    return members;
+  } catch (error) {
+    throw error instanceof TerminologyFault ? unknown(error.message) : error;
+  }
+}
+
+async function codesAround(
+  { is, system, code }: Extract<Parameters<CodeFinder>[0], { readonly is: 'above' | 'below' }>,
+  resolver: Resolver,
+): Promise<readonly FoundCode[]> {
+  const index = await resolver.codeSystem(system);
+  if (index === undefined) throw unknown(`The server does not know the code system ${JSON.stringify(system)}`);
+  const concept = index.find(code);
+  if (concept === undefined) throw unknown(`The code system ${system} has no code ${JSON.stringify(code)}`);
+  const others = is === 'below' ? descendantsOf(index, code) : ancestorsOf(index, code);
+  return [concept.code, ...others].map((each) => ({ system, code: each }));
+}
+
+async function readById(
+  id: string,
+  { access, signal }: CodeReader,
+  services: Pick<Services, 'store' | 'tables' | 'largeTexts'>,
+): Promise<Resource | undefined> {
+  const seen = access === OPEN_ACCESS ? access : searchAccess(access, services.tables.resourceTypes);
+  const reach = seen.onAny('ValueSet', ['r', 's']);
+  if (reach === 'nothing') return undefined;
+  const query = { type: 'ValueSet', where: withinReach({ ids: [id] }, reach), sort: [], count: 1, total: 'none' } as const; // prettier-ignore
+  const [found] = (await services.store.find(query, signal)).versions;
+  return found?.json === undefined ? undefined : readStored(found.json, services);
+}
+
+function unknown(text: string): FhirError {
+  return new FhirError('parameter-invalid', text);
+}

@@ -1,0 +1,46 @@
+import type { Resource } from '../fhir/resource.js';
+
+/**
+ * A value set that no resource defines, but a code system: `[system]?fhir_vs` has all of its codes, `[system]?fhir_vs=isa/[code]` those
+ * below one, and `CodeSystem.valueSet` names a value set of all codes. https://hl7.org/fhir/R5/codesystem-definitions.html#CodeSystem.valueSet
+ *
+ * @param systems code systems that may imply it
+ */
+export function implicitValueSet(canonical: string, systems: readonly Resource[]): Resource | undefined {
+  const [url = ''] = canonical.split('|');
+  const at = url.indexOf('?fhir_vs');
+  const [base, query] = at < 0 ? [undefined, ''] : [url.slice(0, at), url.slice(at + '?fhir_vs'.length)];
+  const system = systems.find(
+    (each) =>
+      each.resourceType === 'CodeSystem' &&
+      (base === undefined ? each['valueSet'] === canonical : each['url'] === base),
+  );
+  if (system === undefined) return undefined;
+  const filter =
+    query === ''
+      ? undefined
+      : query.startsWith('=isa/')
+        ? [{ property: 'concept', op: 'is-a', value: decodeURIComponent(query.slice('=isa/'.length)) }]
+        : 'unknown';
+  if (filter === 'unknown') return undefined;
+  return made(url, system, filter);
+}
+
+/** Those that were made, so that what is kept of them is found again. */
+const known = new WeakMap<Resource, Map<string, Resource>>();
+
+function made(url: string, system: Resource, filter: readonly Record<string, string>[] | undefined): Resource {
+  const all = known.get(system) ?? new Map<string, Resource>();
+  known.set(system, all);
+  const before = all.get(url);
+  if (before !== undefined) return before;
+  const include = { system: system['url'], version: system['version'], filter };
+  const resource = {
+    resourceType: 'ValueSet',
+    url,
+    status: system['status'] ?? 'active',
+    compose: { include: [Object.fromEntries(Object.entries(include).filter(([, value]) => value !== undefined))] },
+  } as unknown as Resource;
+  if (all.size < 100) all.set(url, resource);
+  return resource;
+}

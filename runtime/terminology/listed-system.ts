@@ -1,0 +1,38 @@
+import type { Resource } from '../fhir/resource.js';
+import { countries } from './countries.js';
+
+/** Code systems whose codes the platform knows, by URL, each as a CodeSystem. */
+const LISTED: ReadonlyMap<string, { readonly name: string; readonly codes: () => readonly Listed[] }> = new Map([
+  ['urn:iso:std:iso:3166', { name: 'ISO 3166-1 countries', codes: countries }],
+  ['urn:iso:std:iso:4217', { name: 'ISO 4217 currencies', codes: currencies }],
+  ['https://www.iana.org/time-zones', { name: 'IANA time zones', codes: () => Intl.supportedValuesOf('timeZone').map((code) => ({ code })) }], // prettier-ignore
+]);
+
+interface Listed {
+  readonly code: string;
+  readonly display?: string;
+}
+
+const made = new Map<string, Resource>();
+
+/** A code system that the platform knows; undefined: it does not. */
+export function listedSystem(url: string): Resource | undefined {
+  const known = made.get(url);
+  if (known !== undefined) return known;
+  const row = LISTED.get(url);
+  if (row === undefined) return undefined;
+  const resource = {
+    ...{ resourceType: 'CodeSystem', url, name: row.name, language: 'en', status: 'active' },
+    ...{ caseSensitive: true, content: 'complete', concept: row.codes() },
+  } as unknown as Resource;
+  made.set(url, resource);
+  return resource;
+}
+
+function currencies(): readonly Listed[] {
+  const names = new Intl.DisplayNames(['en'], { type: 'currency', fallback: 'none' });
+  return Intl.supportedValuesOf('currency').map((code) => {
+    const display = names.of(code);
+    return display === undefined ? { code } : { code, display };
+  });
+}
