@@ -10,6 +10,7 @@ import { operations } from './meta.js';
 import { hfql } from './hfql.js';
 import { observations } from './observations.js';
 import { patients } from './patients.js';
+import { replaceReferences } from './replace-references.js';
 import { terminology } from './terminology.js';
 
 /** What operations do, whatever the store. Each suite gets a store of its own, with nothing in it. */
@@ -22,6 +23,7 @@ export const SUITES: Readonly<Record<string, (store: Store) => void>> = {
   everything,
   graphs,
   claims,
+  'replacement of references': replaceReferences,
   terminology,
   expunge,
   hfql,
