@@ -2,6 +2,7 @@ import type { Call, Reply } from '../../core/call.js';
 import type { Services } from '../../core/services.js';
 import { composePut } from '../../core/write/compose-change.js';
 import type { Decision } from '../../core/write/commit.js';
+import { FhirError } from '../../fhir/errors.js';
 import { newId } from '../../fhir/id.js';
 import { formatInstant } from '../../fhir/instant.js';
 import type { JsonObject } from '../../fhir/resource.js';
@@ -21,11 +22,13 @@ const DEFAULT_RESOURCES = 512;
  * `$svc.fhir.replace-references`: every resource that refers to one resource refers to another from now on. All of them change in one
  * transaction, with a Provenance that records it. definitions/operations/replace-references.json
  *
- * @throws FhirError `parameter-invalid`, `scope-missing`, `not-found`, `deleted`, `precondition-failed`, `index-not-current`
+ * @throws FhirError `parameter-invalid`, `scope-missing`, `not-found`, `deleted`, `precondition-failed`, `index-not-current`,
+ * `operation-unsupported` for a client that does not want to wait
  */
 export async function replaceReferences(call: Call, services: Services): Promise<Reply> {
   const found = readArguments(call, services);
   const pair = readPair(found, call, services);
+  if (call.prefer.respondAsync === true) throw noJob();
   const bounds = boundsOf(found, services);
   const walk = referenceWalk(services.tables);
   const start = Date.now();
@@ -42,6 +45,12 @@ export async function replaceReferences(call: Call, services: Services): Promise
   const { written } = await commitPlan(plan, [pair.source, pair.target], call, services);
   const changed = written.slice(0, -1);
   return { status: 200, resource: { resourceType: 'Parameters', parameter: [{ name: 'outcome', resource: bundleOf(changed) }] } }; // prettier-ignore
+}
+
+/** Refuses a client that does not want to wait, before anything is looked up. */
+function noJob(): FhirError {
+  const text = 'References are replaced while the client waits; send the request without Prefer: respond-async';
+  return new FhirError('operation-unsupported', text);
 }
 
 /** How much may be changed while the client waits: what it asks for, or the default, and never more than a transaction may. */

@@ -167,6 +167,8 @@ export function replaceReferences(store: Store): void {
         expectRefusal(await server.all.send('POST', operation, missing), 400, 'parameter-invalid', 'target-reference-id'); // prettier-ignore
         expect((await server.all.send('GET', operation)).status).toBe(405);
       }
+      const waitless = await server.all.send('POST', REPLACE, replacementParameters(a, b), { prefer: 'respond-async' });
+      expectRefusal(waitless, 501, 'operation-unsupported', 'respond-async');
       await server.all.send('DELETE', `/${b}`);
       expectRefusal(await replace(a, b), 410, 'deleted', b);
     });
