@@ -49,6 +49,8 @@ export const WIRED_OPERATIONS = [
   'reindex-dryrun',
   'reindex-terminology',
   'svc.fhir.reindex-status',
+  'svc.fhir.replace-references',
+  'svc.fhir.undo-replace-references',
 ] as const;
 
 /** `OperationRow.id` of an operation that has a handler. */

@@ -18,6 +18,8 @@ import { startExport } from './export/export.js';
 import { expunge } from './expunge.js';
 import { findList } from './list-find.js';
 import { match } from './match.js';
+import { replaceReferences } from './merging/replace-references.js';
+import { undoReplaceReferences } from './merging/undo-replace-references.js';
 import { meta } from './meta.js';
 import { preferredId, translateId } from './naming-system.js';
 import { reindexDryrun, reindexInstance } from './reindex/instance-reindex.js';
@@ -79,6 +81,8 @@ const HANDLERS: Readonly<Record<WiredOperation, InteractionHandler>> = {
   'reindex-dryrun': reindexDryrun,
   'reindex-terminology': reindexTerminology,
   'svc.fhir.reindex-status': reindexStatus,
+  'svc.fhir.replace-references': replaceReferences,
+  'svc.fhir.undo-replace-references': undoReplaceReferences,
 };
 
 /**

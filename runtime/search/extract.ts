@@ -1,8 +1,10 @@
 import type { ComponentRow, PathRow, SearchRow } from '../contract/search.js';
 import type { Tables } from '../contract/tables.js';
 import { compileWays } from '../path/compile-ways.js';
+import { createReferenceWalk } from '../path/reference-walk.js';
 import { inTurn, type Visit, type Way } from '../path/visit.js';
 import { contextEntries } from './context-entries.js';
+import { otherReferences } from './reference-entries.js';
 import { unindexedEntries } from './unindexed.js';
 import { libraryVisit, type LibraryEnd } from './extract-library.js';
 import { storedVisits } from './stored-bound.js';
@@ -77,24 +79,36 @@ export function createValueExtractor(tables: ExtractorTables, options: Extractor
     ...(options.pace !== undefined && { pace: options.pace }),
   };
   const searchTables = new Map(tables.search.map((table) => [table.type, table]));
-  const compiled = new Map<string, Visit<Harvest>>();
+  const walkReferences = createReferenceWalk(tables);
+  const compiled = new Map<string, CompiledType>();
   return (resource, without) => {
     const type: unknown = resource?.['resourceType'];
     if (typeof type !== 'string') return [];
-    let visit = compiled.get(type);
-    if (visit === undefined) {
+    let known = compiled.get(type);
+    if (known === undefined) {
       // Not what the resource says: that may be a slice of its text, all of which would be kept with it.
-      const name = tables.resourceTypes.find((known) => known === type);
+      const name = tables.resourceTypes.find((each) => each === type);
       if (name === undefined) return [];
-      visit = compileType(compiler, [...parametersOf(name, searchTables).values()]);
-      compiled.set(name, visit);
+      const rows = [...parametersOf(name, searchTables).values()];
+      const builtIn = rows.filter(({ isStored }) => isStored !== true);
+      known = { visit: compileType(compiler, rows), builtIn: new Set(builtIn.map(({ code }) => code)) };
+      compiled.set(name, known);
     }
+    const { visit, builtIn } = known;
     const out: IndexEntry[] = contextEntries(resource);
     const isWithin = typeof without === 'object' && 'within' in without;
     const harvest: Harvest = { root: isWithin ? without.within : resource, resource, out };
     visit(resource, harvest);
+    // What is within another is found by the references of the whole.
+    if (!isWithin) out.push(...otherReferences(resource, out, walkReferences, (param) => builtIn.has(param)));
     return harvest.failed === undefined ? out : out.concat(unindexedEntries(harvest.failed));
   };
+}
+
+interface CompiledType {
+  readonly visit: Visit<Harvest>;
+  /** Codes of the parameters that no SearchParameter resource defines. */
+  readonly builtIn: ReadonlySet<string>;
 }
 
 interface Compiler extends Pick<Target, 'zone' | 'isResourceType'> {

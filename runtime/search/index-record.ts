@@ -4,6 +4,7 @@ import type { SearchRow, SearchTable } from '../contract/search.js';
 import { libraryVersion } from '../path/library/library.js';
 import { CONTAINED, CONTAINED_RESOURCES } from './contained.js';
 import { placesOf, isWords } from './parameter-kinds.js';
+import { REFERENCE_ENTRIES, REFERENCES } from './reference-entries.js';
 import { WORDS } from './text/segment.js';
 
 /**
@@ -43,6 +44,7 @@ export function describeIndex(tables: readonly SearchTable[], zone: string): Ind
     EXTRACTION,
     WORDS,
     CONTAINED_RESOURCES,
+    REFERENCE_ENTRIES,
     zone,
     tables.map((table) => [table.type, table.parameters.map(essence)]),
   ]);
@@ -53,6 +55,7 @@ export function describeIndex(tables: readonly SearchTable[], zone: string): Ind
         parameters.map((row) => [`${type}.${row.code}`, hashRow(row, zone)] as const),
       ),
       [CONTAINED, hash(CONTAINED_RESOURCES)] as const,
+      [REFERENCES, hash(REFERENCE_ENTRIES)] as const,
     ]);
   return { whole, record: () => (record ??= { whole, rows: makeRows() }) };
 }

@@ -1,6 +1,7 @@
 import { OPEN_ACCESS } from '../../auth/scopes/principal.js';
 import { withinReach, type Reach } from '../../auth/scopes/reach.js';
 import { CONTAINED } from '../../search/contained.js';
+import { REFERENCES } from '../../search/reference-entries.js';
 import type { Condition } from '../../search/query/query.js';
 import type { ResourceKey } from '../../store/store.js';
 import type { Call } from '../call.js';
@@ -49,12 +50,12 @@ export async function isWhollyHiddenByIndex(
   return isHidden && total === 1;
 }
 
-/**
- * Whether the entries of the index are those of today's definitions, so that it may tell who sees what. Those of contained
- * resources do not count: they say nothing of the resource itself.
- */
+/** Entries that say nothing of what constraints ask: those of contained resources, and of references beside the parameters. */
+const BESIDE: ReadonlySet<string> = new Set([CONTAINED, REFERENCES]);
+
+/** Whether the entries of the index are those of today's definitions, so that it may tell who sees what. */
 export async function isIndexCurrent({ indexStatus: currency }: Pick<Services, 'indexStatus'>): Promise<boolean> {
-  return (await currency.notCurrent()).every((name) => name === CONTAINED);
+  return (await currency.notCurrent()).every((name) => BESIDE.has(name));
 }
 
 /** Whether the index tells that there is a current resource of this id, and that it lies within reach. */

@@ -11,16 +11,20 @@ const LETTERS = [...'cruds'];
 const without = (letters: string): string => LETTERS.filter((letter) => !letters.includes(letter)).join('');
 
 /** Scopes that give what a row needs; on Observations with a query. */
-function sufficient({ needs }: MatrixRow, query = ''): string {
+function sufficient({ needs, also }: MatrixRow, query = ''): string {
   const scope = ([type, letters]: [string, string]): string =>
     type === '*'
       ? `system/Observation.${letters}${query}`
       : `system/${type}.${letters}${type === 'Observation' ? query : ''}`;
-  return Object.entries(needs).map(scope).join(' ');
+  return withAlso(Object.entries(needs).map(scope).join(' '), also);
+}
+
+function withAlso(scopes: string, also = ''): string {
+  return `${scopes} ${also}`.trim();
 }
 
 /** Scopes of which each lacks one letter of one type, and those of another type alone. */
-function insufficient({ needs }: MatrixRow): readonly string[] {
+function insufficient({ needs, also }: MatrixRow): readonly string[] {
   const lacking = Object.entries(needs).flatMap(([type, letters]) =>
     [...letters].map((letter) => {
       const others = Object.entries(needs).filter(([other]) => other !== type);
@@ -32,13 +36,15 @@ function insufficient({ needs }: MatrixRow): readonly string[] {
     }),
   );
   // Of all types there is what is of that one.
-  return [...lacking, ...('*' in needs ? [] : ['system/Linkage.cruds']), ''];
+  const all = [...lacking, ...('*' in needs ? [] : ['system/Linkage.cruds']), ''];
+  return all.map((scopes) => withAlso(scopes, also));
 }
 
 /** A refusal that names all that is needed, and nothing else. */
-function expectRefusal(answer: Answer, { needs }: MatrixRow, scopes: string): void {
+function expectRefusal(answer: Answer, { needs, also = '' }: MatrixRow, scopes: string): void {
   expect(answer.status, scopes).toBe(403);
-  const all = Object.entries(needs).map(([type, letters]) => `system/${type}.${letters}`);
+  const customs = also.split(' ').filter((each) => each.startsWith('__'));
+  const all = [...Object.entries(needs).map(([type, letters]) => `system/${type}.${letters}`), ...customs];
   expect(neededBy(answer)!.split(' ').sort(), scopes).toEqual(all.sort());
 }
 
@@ -53,9 +59,15 @@ export function matrix(store: Store): void {
   const server = scopedServer(store);
   const arrange = async (category: Target['category']): Promise<Target> => {
     const [id, value] = [word(), word()];
-    const content = observed(category, { id, identifier: [{ value }], subject: { reference: 'Patient/p' } });
-    const made = await server.all.send('PUT', `/Observation/${id}`, content);
-    expect(made.status, made.text).toBe(201);
+    const references = { subject: { reference: 'Patient/p' }, device: { reference: `Device/${id}` } };
+    const content = observed(category, { id, identifier: [{ value }], ...references });
+    for (const [type, body] of [
+      ['Device', { resourceType: 'Device', id }],
+      ['Observation', content],
+    ] as const) {
+      const made = await server.all.send('PUT', `/${type}/${id}`, body);
+      expect(made.status, made.text).toBe(201);
+    }
     return { id, value, category };
   };
   /** Grows with every write. */
@@ -72,7 +84,10 @@ export function matrix(store: Store): void {
     ({ name }, index) => [name, index] as const,
   );
 
-  beforeAll(() => server.all.send('PUT', '/Patient/p', { resourceType: 'Patient', id: 'p' }));
+  beforeAll(async () => {
+    await server.all.send('PUT', '/Patient/p', { resourceType: 'Patient', id: 'p' });
+    await server.all.send('PUT', '/Device/d', { resourceType: 'Device', id: 'd' });
+  });
 
   it('knows all interactions', () => {
     const known = matrixFor({ id: '', value: '', category: 'laboratory' }).map(({ interaction }) => interaction);
@@ -131,7 +146,7 @@ export function matrix(store: Store): void {
         expect(status, answer.text).toBe(row.outside === 'list' ? 200 : row.outside);
       }
       // But for what was arranged above.
-      expect(await writes()).toBe(before + 1);
+      expect(await writes()).toBe(before + 2);
       const done = await server.as(sufficient(row)).send('POST', '/', transaction(entryOf(row)));
       expect(done.status, done.text).toBe(200);
       expect(statusOf(done), done.text).toBe(row.done);

@@ -2,10 +2,14 @@ import { tables } from '../../../generated/tables.js';
 import type { Interaction } from '../../../runtime/contract/rest.js';
 import { isWired } from '../../../runtime/interactions/registry.js';
 import { EXPUNGING, OPERATIONS } from '../../../runtime/operations/registry.js';
+import { replacementParameters } from '../operations/replacement-support.js';
 import { FORM_TYPE } from '../search-server.js';
 import { CATEGORY, observed } from './support.js';
 
-/** What exists when a request comes, and where: an Observation, its id and an identifier that it alone has. */
+/**
+ * What exists when a request comes, and where: an Observation, its id and an identifier that it alone has, and a Device of the same
+ * id that it refers to.
+ */
 export interface Target {
   readonly id: string;
   readonly value: string;
@@ -29,6 +33,8 @@ export interface MatrixRow {
    * nothing then.
    */
   readonly outside: number | 'list';
+  /** What is given always, beside what is needed. */
+  readonly also?: string;
   /** Stands in no Bundle. */
   readonly isAlone?: true;
 }
@@ -106,6 +112,15 @@ export function matrixFor({ id, value, category }: Target): readonly MatrixRow[]
     row('operation', '$meta of all', 'GET', '/$meta', { needs: { '*': 's' }, done: 200, outside: 200 }),
     row('operation', '$get-resource-counts', 'GET', '/$get-resource-counts', { needs: { '*': 's' }, done: 200, outside: 200 }), // prettier-ignore
     row('operation', '$hfql-execute', 'POST', '/$hfql-execute', { body: HFQL, needs: O('s'), done: 200, outside: 200 }),
+    row('operation', '$svc.fhir.replace-references', 'POST', '/$svc.fhir.replace-references', {
+      body: replacementParameters(`Device/${id}`, 'Device/d'),
+      needs: O('u'),
+      also: '__admin.replace-references system/Device.r',
+      done: 200,
+      // That something refers is no secret to who may administer; what it is stays one.
+      outside: 403,
+      isAlone: true,
+    }),
     row('create', 'create', 'POST', '/Observation', { body: anew, needs: O('c'), done: 201, outside: 403 }),
     row('create', 'conditional create', 'POST', '/Observation', { body: anew, headers: { 'if-none-exist': by2 }, needs: O('cs'), done: 201, outside: 403 }), // prettier-ignore
     row('update', 'update', 'PUT', at, { body: inside, needs: O('u'), done: 200, outside: 404 }),

@@ -11,6 +11,7 @@ import { hfql } from './hfql.js';
 import { observations } from './observations.js';
 import { patients } from './patients.js';
 import { searchByCodes } from './search-codes.js';
+import { replaceReferences } from './replace-references.js';
 import { terminology } from './terminology.js';
 import { terminologyRules } from './terminology-rules.js';
 
@@ -24,6 +25,7 @@ export const SUITES: Readonly<Record<string, (store: Store) => void>> = {
   everything,
   graphs,
   claims,
+  'replacement of references': replaceReferences,
   terminology,
   'rules of terminology': terminologyRules,
   'search by sets of codes': searchByCodes,

@@ -1,0 +1,71 @@
+import { describeStaleIndex } from '../../core/definitions/index-status.js';
+import { findAll } from '../../core/search/execute/find-all.js';
+import type { Services } from '../../core/services.js';
+import { FhirError } from '../../fhir/errors.js';
+import { compareText } from '../../search/query/compare-text.js';
+import { baseKey } from '../../path/own-base.js';
+import { searchDefinitions } from '../../search/parse/definitions.js';
+import type { Condition } from '../../search/query/query.js';
+import { REFERENCES, REFERS } from '../../search/reference-entries.js';
+import type { ResourceKey, StoredVersion } from '../../store/store.js';
+
+/** Resources that one query of a search for referrers returns. */
+const PAGE = 200;
+
+/** What referrers are found with. */
+export type ReferrerServices = Pick<Services, 'store' | 'tables' | 'indexStatus'>;
+
+/** The types of the resources that are stored, in the order of their names. */
+export async function typesStored({ store, tables }: ReferrerServices): Promise<readonly string[]> {
+  const counts = await store.counts();
+  return tables.resourceTypes.filter((type) => (counts.get(type) ?? 0) > 0).sort(compareText);
+}
+
+/**
+ * The resources of a type that may refer to a resource, wherever in them. Some do not: those whose reference names a version or is
+ * a canonical.
+ *
+ * @param base URL of this server's base
+ */
+export function findReferrers(
+  type: string,
+  to: ResourceKey,
+  base: string,
+  { store, tables }: ReferrerServices,
+  signal: AbortSignal | undefined,
+): AsyncGenerator<StoredVersion> {
+  const where = refersTo(to, base, referenceParameters(type, tables));
+  const query = { type, where, sort: [], count: PAGE, total: 'none' } as const;
+  return findAll(query, (...asked) => store.find(...asked), signal);
+}
+
+/**
+ * Checks that the index knows every reference of these types.
+ *
+ * @throws FhirError `index-not-current`
+ */
+export async function checkReferenceIndexes(
+  types: readonly string[],
+  { indexStatus, tables }: ReferrerServices,
+): Promise<void> {
+  const stale = new Set(await indexStatus.notCurrent());
+  if (stale.size === 0) return;
+  const { recordName } = searchDefinitions(tables);
+  const used = types.flatMap((type) => referenceParameters(type, tables).map((code) => recordName(type, code) ?? code));
+  const old = describeStaleIndex([REFERENCES, ...new Set(used)].filter((name) => stale.has(name)));
+  if (old === undefined) return;
+  throw new FhirError('index-not-current', `${old}. References that are not found would not be changed`);
+}
+
+function refersTo({ type, id }: ResourceKey, base: string, params: readonly string[]): Condition {
+  const test = { is: 'reference', types: [type], id } as const;
+  const any = [test, { ...test, base: baseKey(base) }];
+  return { some: [REFERS, ...params].map((param) => ({ param, any })) };
+}
+
+/** Codes of the built-in reference parameters of a type. Extraction knows that their entries last (`otherReferences`). */
+function referenceParameters(type: string, tables: ReferrerServices['tables']): readonly string[] {
+  const rows = [...searchDefinitions(tables).rowsOf(type).values()];
+  const own = rows.filter(({ type: kind, isStored }) => kind === 'reference' && isStored !== true);
+  return [...new Set(own.map(({ code }) => code))];
+}

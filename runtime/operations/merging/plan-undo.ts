@@ -1,0 +1,106 @@
+import type { Call } from '../../core/call.js';
+import { readStored } from '../../core/read-stored.js';
+import type { Services } from '../../core/services.js';
+import { equalJson } from '../../fhir/equal.js';
+import { FhirError } from '../../fhir/errors.js';
+import { clientMeta, withMeta } from '../../fhir/meta.js';
+import type { Resource } from '../../fhir/resource.js';
+import { yieldToEventLoop } from '../../fhir/yield-to-event-loop.js';
+import type { ReferenceWalk } from '../../path/reference-walk.js';
+import type { Put, StoredVersion } from '../../store/store.js';
+import type { RecordedDeed } from './find-deed.js';
+import { changeOf, checkReach, checkTypes } from './plan-replacement.js';
+import type { VersionKey } from './provenance.js';
+import { renameReferences } from './rename-references.js';
+
+/** Resources that one undo restores at most. */
+export const MOST_RESTORED = 10_000;
+
+/** Resources that are read at once. */
+const CHUNK = 500;
+
+/**
+ * Plans the undo of a replacement or merge: each resource that it changed gets the content back that it had before, as a new version.
+ * All of them are as the Provenance says, or there is no plan.
+ *
+ * @throws FhirError `parameter-invalid` where there are too many, `scope-missing`, `version-conflict` where a resource was changed
+ * since, `deleted` where it was deleted
+ */
+export async function planUndo(
+  deed: RecordedDeed,
+  walk: ReferenceWalk,
+  call: Call,
+  services: Services,
+  signal: AbortSignal | undefined,
+): Promise<readonly Put[]> {
+  const { changed, record } = deed;
+  if (changed.length > MOST_RESTORED) {
+    const text = `Provenance/${record} names ${changed.length} resources; one undo restores at most ${MOST_RESTORED}`;
+    throw new FhirError('parameter-invalid', text, { issue: 'too-costly' });
+  }
+  checkTypes(new Set(changed.map(({ type }) => type)), call, services);
+  const pace = yieldToEventLoop();
+  const puts: Put[] = [];
+  for (let at = 0; at < changed.length; at += CHUNK) {
+    signal?.throwIfAborted();
+    const keys = changed.slice(at, at + CHUNK);
+    const versions = await services.store.readMany(keys);
+    for (const [i, key] of keys.entries()) {
+      await pace();
+      signal?.throwIfAborted();
+      puts.push(await restoring(key, versions[i], deed, walk, call, services));
+    }
+  }
+  return puts;
+}
+
+/** The change that restores one resource. What the token may not see is refused before the state of it could be learned. */
+async function restoring(
+  key: VersionKey,
+  current: StoredVersion | undefined,
+  deed: RecordedDeed,
+  walk: ReferenceWalk,
+  call: Call,
+  services: Services,
+): Promise<Put> {
+  const name = `${key.type}/${key.id}`;
+  if (current === undefined) throw new FhirError('deleted', `${name} is not there any more, so nothing was restored`);
+  await checkReach(current, call, services);
+  if (current.version !== key.version) {
+    const since = current.json === undefined ? 'deleted' : 'changed';
+    const text = `${name} was ${since} with version ${current.version}, after version ${key.version} that the undo is about; nothing was restored`; // prettier-ignore
+    throw new FhirError(current.json === undefined ? 'deleted' : 'version-conflict', text);
+  }
+  const before = await services.store.readVersion(key.type, key.id, key.version - 1);
+  if (before?.json === undefined) {
+    const text = `Version ${key.version - 1} of ${name} is not kept any more, so nothing was restored`;
+    throw new FhirError('version-conflict', text);
+  }
+  const content = await readStored(before.json, services);
+  const isOfPair = [deed.source, deed.target].some(({ type, id }) => type === key.type && id === key.id);
+  if (!isOfPair && !(await isRenamed(before.json, current, deed, walk, call, services))) {
+    const text = `Version ${key.version} of ${name} is not what a replacement makes of the version before, so nothing was restored`;
+    throw new FhirError('version-conflict', text);
+  }
+  return changeOf(current, content, call, services);
+}
+
+/** Whether a version is the one before with its references replaced: a Provenance that a client wrote need not tell the truth. */
+async function isRenamed(
+  before: string,
+  current: StoredVersion,
+  { source, target }: RecordedDeed,
+  walk: ReferenceWalk,
+  call: Call,
+  services: Services,
+): Promise<boolean> {
+  if (current.json === undefined) return false;
+  const expected = await readStored(before, services);
+  renameReferences(expected, { from: source, to: target, base: call.base }, walk);
+  return equalJson(comparable(expected), comparable(await readStored(current.json, services)));
+}
+
+/** Without version and time, which differ. */
+function comparable(resource: Resource): Resource {
+  return withMeta(resource, String(resource['id']), clientMeta(resource));
+}

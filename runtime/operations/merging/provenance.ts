@@ -1,0 +1,86 @@
+import type { Principal } from '../../auth/scopes/principal.js';
+import { formatInstant } from '../../fhir/instant.js';
+import { isObject, type JsonObject, type JsonValue, type Resource } from '../../fhir/resource.js';
+import type { ResourceKey } from '../../store/store.js';
+
+/** The resource type that records changes. https://hl7.org/fhir/R5/provenance.html */
+export const PROVENANCE = 'Provenance';
+
+/** What a Provenance records: a code of the lifecycle of records. */
+export type Activity = 'link' | 'merge';
+
+/** https://terminology.hl7.org/CodeSystem-iso-21089-lifecycle.html */
+export const LIFECYCLE = 'http://terminology.hl7.org/CodeSystem/iso-21089-lifecycle';
+
+/** Why it was done: administration of patients. https://terminology.hl7.org/CodeSystem-v3-ActReason.html */
+const REASON = { system: 'http://terminology.hl7.org/CodeSystem/v3-ActReason', code: 'PATADMIN' };
+
+/** One version of a resource. */
+export interface VersionKey extends ResourceKey {
+  readonly version: number;
+}
+
+/** What was done to which versions. */
+export interface Deed {
+  readonly activity: Activity;
+  readonly source: VersionKey;
+  readonly target: VersionKey;
+  /** The versions that it made, in any order. */
+  readonly changed: readonly VersionKey[];
+}
+
+/**
+ * The record of a replacement or merge: the version of the target, that of the source, then each version that was made.
+ *
+ * @param times when it began and ended: milliseconds since the epoch
+ */
+export function provenanceOf(
+  { activity, source, target, changed }: Deed,
+  times: { readonly start: number; readonly end: number },
+  { clientId }: Pick<Principal, 'clientId'>,
+): Resource {
+  const [start, end] = [formatInstant(times.start), formatInstant(times.end)];
+  const who = clientId === '' ? { display: 'A client without authorization' } : { identifier: { value: clientId } };
+  return {
+    resourceType: PROVENANCE,
+    target: [target, source, ...changed].map((key) => ({ reference: referenceOf(key) })),
+    occurredPeriod: { start, end },
+    recorded: end,
+    authorization: [{ concept: { coding: [REASON] } }],
+    activity: { coding: [{ system: LIFECYCLE, code: activity }] },
+    agent: [{ who }],
+  } as Resource;
+}
+
+/** What a Provenance records; undefined: it is no record of a replacement or merge. */
+export function readDeed(resource: Resource): Deed | undefined {
+  const activity = activityOf(resource['activity']);
+  const keys = listOf(resource['target']).map((each) => readVersionKey(isObject(each) ? each['reference'] : undefined));
+  const [target, source, ...changed] = keys;
+  if (activity === undefined || target === undefined || source === undefined) return undefined;
+  const known = changed.filter((key) => key !== undefined);
+  return known.length < changed.length ? undefined : { activity, source, target, changed: known };
+}
+
+/** `Type/id/_history/n`. */
+export function referenceOf({ type, id, version }: VersionKey): string {
+  return `${type}/${id}/_history/${version}`;
+}
+
+const VERSION = /^([A-Z][A-Za-z]+)\/([A-Za-z0-9.-]{1,64})\/_history\/([1-9][0-9]{0,14})$/;
+
+function readVersionKey(reference: JsonValue | undefined): VersionKey | undefined {
+  const [, type, id, version] = (typeof reference === 'string' && VERSION.exec(reference)) || [];
+  return type === undefined || id === undefined ? undefined : { type, id, version: Number(version) };
+}
+
+function activityOf(concept: JsonValue | undefined): Activity | undefined {
+  const codes = listOf(isObject(concept) ? concept['coding'] : undefined)
+    .filter((coding): coding is JsonObject => isObject(coding) && coding['system'] === LIFECYCLE)
+    .map(({ code }) => code);
+  return codes.includes('link') ? 'link' : codes.includes('merge') ? 'merge' : undefined;
+}
+
+function listOf(value: JsonValue | undefined): readonly JsonValue[] {
+  return Array.isArray(value) ? value : [];
+}

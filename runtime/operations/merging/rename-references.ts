@@ -1,0 +1,35 @@
+import type { Resource } from '../../fhir/resource.js';
+import { baseKey } from '../../path/own-base.js';
+import { readReference } from '../../path/reference-text.js';
+import type { ReferenceWalk } from '../../path/reference-walk.js';
+import type { ResourceKey } from '../../store/store.js';
+
+/** References to one resource are to lead to another of its type. */
+export interface Renaming {
+  readonly from: ResourceKey;
+  readonly to: ResourceKey;
+  /** URL of this server's base: absolute references below it lead where relative ones do. */
+  readonly base: string;
+}
+
+/**
+ * Makes references to one resource lead to the other, in the tree itself. References that name a version, logical ones and those
+ * to contained resources stay. An absolute reference stays absolute.
+ *
+ * @param resource a tree that the caller may change
+ * @returns how many references were changed
+ */
+export function renameReferences(resource: Resource, { from, to, base }: Renaming, walk: ReferenceWalk): number {
+  const own = baseKey(base);
+  let count = 0;
+  walk(resource, (reference) => {
+    const text = reference['reference'];
+    const named = typeof text === 'string' ? readReference(text) : undefined;
+    if (named === undefined || named.type !== from.type || named.id !== from.id) return;
+    if (named.version !== undefined || (named.base !== undefined && named.base !== own)) return;
+    const before = (text as string).slice(0, -`${from.type}/${from.id}`.length);
+    (reference as Record<string, unknown>)['reference'] = `${before}${to.type}/${to.id}`;
+    count++;
+  });
+  return count;
+}

@@ -1,0 +1,38 @@
+import type { Call, Reply } from '../../core/call.js';
+import type { Services } from '../../core/services.js';
+import type { Decision } from '../../core/write/commit.js';
+import { successOutcome } from '../../fhir/operation-outcome.js';
+import { readArguments } from '../arguments.js';
+import { commitPlan } from './commit-plan.js';
+import { findDeed, noDeed } from './find-deed.js';
+import { planUndo } from './plan-undo.js';
+import type { Activity } from './provenance.js';
+import { isHidden, readPair, type Pair } from './read-pair.js';
+import { referenceWalk } from './reference-walk.js';
+
+/**
+ * `$svc.fhir.undo-replace-references`: restores what the last replacement with these two resources changed, all of it or nothing.
+ * definitions/operations/undo-replace-references.json
+ *
+ * @throws FhirError `parameter-invalid`, `scope-missing`, `not-found`, `version-conflict`, `deleted`, `index-not-current`
+ */
+export async function undoReplaceReferences(call: Call, services: Services): Promise<Reply> {
+  return undo('link', readPair(readArguments(call, services), call, services), call, services);
+}
+
+/** Undoes the last replacement or merge of two resources. */
+export async function undo(activity: Activity, pair: Pair, call: Call, services: Services): Promise<Reply> {
+  const walk = referenceWalk(services.tables);
+  const plan = async (signal: AbortSignal | undefined): Promise<Decision<string>> => {
+    // Either may be deleted by now; what the token may not learn of is as if nothing were on record.
+    for (const key of [pair.source, pair.target]) {
+      if (await isHidden(key, call, services)) throw noDeed(activity, pair);
+    }
+    const deed = await findDeed(activity, pair, services, signal);
+    return { changes: await planUndo(deed, walk, call, services, signal), result: deed.record };
+  };
+  const { result, written } = await commitPlan(plan, [pair.source, pair.target], call, services);
+  const count = written.length === 1 ? '1 resource was' : `${written.length} resources were`;
+  const resource = successOutcome(`${count} restored, as recorded in Provenance/${result}`);
+  return { status: 200, resource: { resourceType: 'Parameters', parameter: [{ name: 'outcome', resource }] } };
+}
