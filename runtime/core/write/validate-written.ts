@@ -19,7 +19,6 @@ export type WriteValidation = Pick<Services, 'validate' | 'rules' | 'validation'
  *
  * @throws FhirError with an issue for each fault: 400 for faults of structure, otherwise 422 for broken rules
  */
-// eslint-disable-next-line @typescript-eslint/require-await -- profiles come from the store
 export async function validateWritten(
   resource: Resource,
   call: Pick<Call, 'text'>,

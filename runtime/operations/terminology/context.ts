@@ -84,6 +84,17 @@ export function openTerminology(
   };
 }
 
+/** What value sets are looked up with outside of a terminology operation: what is stored and what is shipped. */
+export function openContext(call: Call, services: Services): ValueSetContext {
+  const none: ReadonlyMap<string, string> = new Map();
+  return {
+    resolver: createResolver(storedFinder(call, services), []),
+    versions: { system: none, force: none, check: none },
+    signal: call.signal,
+    used: { systems: new Set(), valueSets: new Set() },
+  };
+}
+
 /** The resource that the URL, a canonical or a parameter gives. @throws FhirError `parameter-invalid`, `terminology-not-found` */
 export async function resourceOf(
   type: TerminologyType,

@@ -1,7 +1,8 @@
 import type { Evaluate } from './compile-expression.js';
 import { spend, type Environment } from './environment.js';
 import { itemKey } from './compare.js';
-import { Item, isNumber, NONE, ofBoolean, ofNumber, ofText, toBoolean, toNumber, toText, type Items } from './item.js';
+import type { Item} from './item.js';
+import { isNumber, NONE, ofBoolean, ofNumber, ofText, toBoolean, toNumber, toText, type Items } from './item.js';
 import { TEXT_FUNCTIONS } from './text-functions.js';
 
 /** @param outer focus of the expression that has the call: arguments that are no criteria are evaluated there */
