@@ -37,23 +37,58 @@ const OWN_ATTRIBUTES: ReadonlySet<string> = new Set(
 const URLS: ReadonlySet<string> = new Set(['href', 'src', 'cite', 'longdesc']);
 
 const ATTRIBUTE = /([^\s=/"'<>]+)\s*=\s*(?:"([^"]*)"|'([^']*)')/g;
-/** Sections that are no markup, and tags. */
-const MARKUP = /<!--[\s\S]*?-->|<!\[CDATA\[[\s\S]*?\]\]>|<\/[^>]*>|<([^\s/>]+)((?:[^>"']|"[^"]*"|'[^']*')*)>/g;
+/** The rest of a tag behind its name. */
+const REST = /(?:[^>"']|"[^"]*"|'[^']*')*/y;
+const NAME = /[^\s/>]*/y;
+/** Comments and sections, which are no markup. */
+const SECTIONS = [
+  ['<!--', '-->'],
+  ['<![CDATA[', ']]>'],
+] as const;
 
 /** What a narrative has that it may not have (txt-1); undefined: nothing. */
 export function forbiddenInNarrative(div: string): string | undefined {
-  for (const [, qualified, attributes = ''] of div.matchAll(MARKUP)) {
-    if (qualified === undefined) continue;
-    const element = qualified.replace(/^.*:/, '');
-    if (!ELEMENTS.has(element)) return `the element "${cut(element)}"`;
-    for (const [, name = '', quoted, single] of attributes.matchAll(ATTRIBUTE)) {
-      if (name.startsWith('xmlns:')) continue;
-      if (!ATTRIBUTES.has(name) && !OWN_ATTRIBUTES.has(`${element}.${name}`)) {
-        return `the attribute "${cut(name)}" of "${element}"`;
-      }
-      if (URLS.has(name) && isHarmful(quoted ?? single ?? '')) {
-        return `the address ${JSON.stringify(cut(quoted ?? single ?? ''))} in "${name}" of "${element}"`;
-      }
+  for (let at = div.indexOf('<'); at >= 0; at = div.indexOf('<', at)) {
+    const section = div.charAt(at + 1) === '!' ? SECTIONS.find(([begin]) => div.startsWith(begin, at)) : undefined;
+    if (section !== undefined) {
+      at = Math.max(div.indexOf(section[1], at + section[0].length), at + 1);
+      continue;
+    }
+    at++;
+    if (div.charAt(at) === '/') continue;
+    NAME.lastIndex = at;
+    NAME.test(div);
+    const element = div.slice(at, NAME.lastIndex);
+    at = NAME.lastIndex;
+    const forbidden = div.charAt(at) === '>' ? forbiddenElement(element) : forbiddenTag(element, restOf(div, at));
+    if (forbidden !== undefined) return forbidden;
+  }
+  return undefined;
+}
+
+function restOf(div: string, at: number): string {
+  REST.lastIndex = at;
+  REST.test(div);
+  return div.slice(at, REST.lastIndex);
+}
+
+function forbiddenElement(qualified: string): string | undefined {
+  if (ELEMENTS.has(qualified)) return undefined;
+  const element = qualified.replace(/^.*:/, '');
+  return ELEMENTS.has(element) ? undefined : `the element "${cut(element)}"`;
+}
+
+function forbiddenTag(qualified: string, attributes: string): string | undefined {
+  const forbidden = forbiddenElement(qualified);
+  if (forbidden !== undefined) return forbidden;
+  const element = qualified.replace(/^.*:/, '');
+  for (const [, name = '', quoted, single] of attributes.matchAll(ATTRIBUTE)) {
+    if (name.startsWith('xmlns:')) continue;
+    if (!ATTRIBUTES.has(name) && !OWN_ATTRIBUTES.has(`${element}.${name}`)) {
+      return `the attribute "${cut(name)}" of "${element}"`;
+    }
+    if (URLS.has(name) && isHarmful(quoted ?? single ?? '')) {
+      return `the address ${JSON.stringify(cut(quoted ?? single ?? ''))} in "${name}" of "${element}"`;
     }
   }
   return undefined;
