@@ -28,6 +28,7 @@ import { parametersOf } from './search/parameters-of.js';
 import { createExtractionThrottle, type ExtractionThrottle } from './search/extraction-throttle.js';
 import { createZone } from './search/values/zone.js';
 import { createValidator } from './validate/create-validator.js';
+import { createRuleChecker } from './validate/rules/create-rule-checker.js';
 import { sqlitePathOf } from './store/sqlite-path.js';
 import type { Store } from './store/store.js';
 import { tables } from './tables.js';
@@ -35,7 +36,16 @@ import { tables } from './tables.js';
 /** What works with data, with or without HTTP around it. */
 export interface Core extends Pick<
   Services,
-  'tables' | 'store' | 'extract' | 'refit' | 'validate' | 'patchers' | 'deletesMultiple' | 'zone'
+  | 'tables'
+  | 'store'
+  | 'extract'
+  | 'refit'
+  | 'validate'
+  | 'rules'
+  | 'validation'
+  | 'patchers'
+  | 'deletesMultiple'
+  | 'zone'
 > {
   readonly limits: ReturnType<typeof limitsOf>;
   /** Whether clients may remove versions for good. */
@@ -87,6 +97,8 @@ export async function openCore(config: Config, options: OpenOptions = {}): Promi
       extract: (resource, without) => current().extract(resource, without),
       refit: (resource, entries) => current().refit(resource, entries),
       validate: (resource) => current().validate(resource),
+      rules: createRuleChecker(tables),
+      validation: config.validation,
       limits: limitsOf(config),
       search: searchSettingsOf(config),
       indexStatus: { notCurrent: (at) => current().indexStatus.notCurrent(at) },
@@ -210,7 +222,7 @@ export async function startServer(config: Config, log: Log): Promise<RunningServ
     const live = core.definitions.current;
     const parts = { tables, tablesNow: () => live().tables, zone: createZone(ZONE), maps: core.store.maps };
     const accessAt = await prepareAccess(config, parts, log, audit);
-    const large = openLargeBodies(core.limits);
+    const large = openLargeBodies(core);
     closers.push(() => large.close());
     const { listen } = await import('./http/listen.js');
     const metrics = await startMetrics(config, closers);
@@ -304,12 +316,15 @@ const IDLE_FOR = 500;
 const INTAKE_MEMORY = { least: 512, perMegabyte: 20 };
 
 /** Bodies of more than some bytes are read by other threads. */
-function openLargeBodies(limits: Core['limits']): BodyWorkers {
+function openLargeBodies({ limits, validation }: Pick<Core, 'limits' | 'validation'>): BodyWorkers {
   const { nesting, entries, resource, body } = limits;
   const memory = Math.max(INTAKE_MEMORY.least, (INTAKE_MEMORY.perMegabyte * body) / 2 ** 20);
-  return openBodyWorkers(() => startBodyWorker({ zone: ZONE, limits: { nesting, entries, resource } }, memory), {
-    body,
-  });
+  return openBodyWorkers(
+    () => startBodyWorker({ zone: ZONE, validation, limits: { nesting, entries, resource } }, memory),
+    {
+      body,
+    },
+  );
 }
 
 /** A start has other things to do; what is left behind is no hurry. In milliseconds. */

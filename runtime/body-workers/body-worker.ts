@@ -4,18 +4,21 @@ import { createPatchers } from '../core/patch/patchers.js';
 import { createExtractor } from '../search/extract.js';
 import { tables } from '../tables.js';
 import { createValidator } from '../validate/create-validator.js';
+import { createRuleChecker } from '../validate/rules/create-rule-checker.js';
 import { answersTo, type Reading } from './answers.js';
 import type { Answer, BodyWorkerSettings, Request } from './messages.js';
 
 // Entry of a thread that takes in large bodies: one at a time, an answer for each time it is asked.
 
 const port = parentPort!;
-const { zone, limits } = workerData as BodyWorkerSettings;
+const { zone, validation, limits } = workerData as BodyWorkerSettings;
 const reading: Reading = {
   nesting: limits.nesting,
   limits,
   readXml: async (bytes) => (await import('../format/xml/read-xml.js')).readXml(bytes, tables),
   validate: createValidator(tables),
+  rules: createRuleChecker(tables),
+  validation,
   extract: createExtractor(tables, { zone }),
   patchers: createPatchers(tables),
 };

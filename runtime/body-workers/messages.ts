@@ -3,6 +3,7 @@ import type { FormatName } from '../format/negotiate.js';
 import type { BodyPurpose } from '../core/write/large-bodies.js';
 import type { Contained } from '../search/contained.js';
 import type { IndexEntry } from '../search/entry.js';
+import type { ValidationMode } from '../core/write/validate-written.js';
 import type { LocatedFault } from '../validate/locate-faults.js';
 import type { PatchText } from './patch-text.js';
 import type { Piece } from './pieces.js';
@@ -10,6 +11,7 @@ import type { Piece } from './pieces.js';
 /** What threads are told when they start. */
 export interface BodyWorkerSettings {
   readonly zone: string;
+  readonly validation: ValidationMode;
   readonly limits: { readonly nesting: number; readonly entries: number; readonly resource: number };
 }
 

@@ -8,11 +8,14 @@ import type { ParsedBody, ParsedContent } from '../core/write/parsed-bodies.js';
 import type { Services } from '../core/services.js';
 import { extractContained } from '../search/contained.js';
 import { jsonBytes } from '../search/entry-bytes.js';
+import type { Fault } from '../validate/fault.js';
 import { locateFaults, type LocatedFault } from '../validate/locate-faults.js';
 
 /** What a body is taken in with. */
 export interface BodyServices {
-  readonly validate: NonNullable<Services['validate']>;
+  readonly validate: Services['validate'];
+  readonly rules: Services['rules'];
+  readonly validation: Services['validation'];
   readonly extract: Services['extract'];
   /** Entries that a Bundle may have, and bytes that a resource may have. */
   readonly limits: { readonly entries: number; readonly resource: number };
@@ -41,10 +44,17 @@ export function takeIn(
 ): BodyParser {
   if (purpose === 'execute') return takeBundle(tree, text, services);
   if (purpose === 'parse' || !isResource(tree)) return { tree };
-  const faults = locateFaults(services.validate(purpose === 'create' ? withoutId(tree) : tree), text);
+  const faults = locateFaults(faultsOfWritten(purpose === 'create' ? withoutId(tree) : tree, services), text);
   if (faults.length > 0) return { tree: headOf(tree), prepared: { faults } };
   // The content of a Binary goes another way.
   return tree.resourceType === BINARY ? { tree, prepared: { faults } } : takeRight(tree, services);
+}
+
+/** What refuses a write of a resource; see `validateWritten`. */
+function faultsOfWritten(resource: Resource, { validate, rules, validation }: BodyServices): readonly Fault[] {
+  if (validation === 'off') return [];
+  const faults = validate(resource);
+  return faults.length > 0 || validation !== 'full' ? faults : rules.errors(resource);
 }
 
 /** Finds out about a resource that is known to be right. */
@@ -67,7 +77,7 @@ function takeBundle(tree: JsonValue, text: string | undefined, services: BodySer
     const resource = isObject(entry) ? entry['resource'] : undefined;
     const method = isObject(entry) ? storedBy(entry['request']) : undefined;
     if (method === undefined || !isObject(entry) || !isResource(resource)) continue;
-    const faults = services.validate(method === 'POST' ? withoutId(resource) : resource);
+    const faults = faultsOfWritten(method === 'POST' ? withoutId(resource) : resource, services);
     entries.set(index, faults);
     if (faults.length > 0) entry['resource'] = headOf(resource);
   }

@@ -129,6 +129,11 @@ export const SETTINGS = {
   }),
   'search.count': integer(1, 10_000, { help: 'matches on a page of a search', initial: DEFAULT_SEARCH.count }),
   'search.maxCount': integer(1, 10_000, { help: 'matches on a page at most', initial: DEFAULT_SEARCH.maxCount }),
+  validation: choice(['off', 'structure', 'full'], {
+    placeholder: 'MODE',
+    help: 'what is checked before a resource is written: full (structure and rules), structure, or off: nothing',
+    initial: 'full',
+  }),
   'delete.multiple': yesOrNo({
     help: 'whether a deletion by criteria may remove several resources at once',
     initial: false,

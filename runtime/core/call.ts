@@ -1,5 +1,6 @@
 import type { Principal } from '../auth/scopes/principal.js';
 import type { Interaction, Level } from '../contract/index.js';
+import type { FhirError } from '../fhir/errors.js';
 import type { JsonObject, JsonValue, Resource } from '../fhir/resource.js';
 
 /** Conditions that a client sets with headers. https://hl7.org/fhir/R5/http.html#concurrency */
@@ -72,6 +73,8 @@ export interface Call {
   readonly form?: URLSearchParams;
   /** The parsed body; absent: there is none. */
   readonly body?: JsonValue;
+  /** Why the body could not be read, for an operation that reports this itself. */
+  readonly bodyFault?: FhirError;
   /** The JSON text that the body was read from; absent: it came in another form. */
   readonly text?: () => string;
   /** Instead of a body: content of a Binary. */

@@ -15,6 +15,8 @@ export type DefaultServices = Omit<
 export const DEFAULT_SERVICES: DefaultServices = {
   refit: (_resource, entries) => entries,
   validate: () => [],
+  rules: { errors: () => [], thorough: () => ({ faults: [], open: [] }) },
+  validation: 'full',
   takesEffect: () => false,
   indexStatus: { notCurrent: () => Promise.resolve([]) },
   notInEffect: [],

@@ -8,12 +8,14 @@ import type { Unwanted } from '../search/extract.js';
 import type { Zone } from '../search/values/zone.js';
 import type { Store } from '../store/store.js';
 import type { Fault } from '../validate/fault.js';
+import type { RuleChecker } from '../validate/rules/create-rule-checker.js';
 import type { Call, Reply } from './call.js';
 import type { CallAudit } from './call-audit.js';
 import type { Definitions } from './definitions/definitions.js';
 import type { IndexStatus } from './definitions/index-status.js';
 import type { Jobs } from './jobs.js';
 import type { LargeTexts } from './write/large-bodies.js';
+import type { ValidationMode } from './write/validate-written.js';
 import type { PageLinks } from './search/pages/page-link.js';
 import type { Patchers } from './patch/patchers.js';
 import type { CodeFinder } from './search/code-finder.js';
@@ -68,7 +70,7 @@ export interface DefinitionServices {
   readonly extract: (resource: Resource, without?: Unwanted) => readonly IndexEntry[];
   /** Adapts index entries that a worker thread made to the definitions in effect now. */
   readonly refit: (resource: Resource, entries: readonly IndexEntry[]) => readonly IndexEntry[];
-  /** The faults of a resource. */
+  /** The faults of a resource's structure. */
   readonly validate: (resource: Resource) => readonly Fault[];
   /** Whether a SearchParameter comes into effect as soon as it is written. */
   readonly takesEffect: (resource: Resource) => boolean;
@@ -107,6 +109,10 @@ export interface FetchFile {
 
 /** What the configuration decides. */
 export interface SettingServices {
+  /** How much of a resource is checked before it is written. */
+  readonly validation: ValidationMode;
+  /** The rules beyond structure: they follow from the tables alone. */
+  readonly rules: RuleChecker;
   readonly limits: Limits;
   readonly search: SearchSettings;
   /** Time zone of dates without an offset. */

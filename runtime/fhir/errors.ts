@@ -1,4 +1,5 @@
 import { ACCESS_ERRORS } from './access-errors.js';
+import { RULE_ERRORS } from './rule-errors.js';
 import { STRUCTURE_ERRORS } from './structure-errors.js';
 
 /** How a kind of failure is told: HTTP status, FHIR issue type, and words for when there are no better ones. */
@@ -15,6 +16,7 @@ export interface ErrorRow {
  */
 export const ERRORS = {
   ...STRUCTURE_ERRORS,
+  ...RULE_ERRORS,
   ...ACCESS_ERRORS,
   'xml-syntax': { status: 400, issue: 'structure', text: 'The body is not well-formed XML' },
   'xml-forbidden': { status: 400, issue: 'structure', text: 'The body has a part of XML that FHIR does not use' },
@@ -156,6 +158,8 @@ export interface Issue {
   readonly detail?: string;
   /** FHIR issue type, where it is not that of `code`. */
   readonly issue?: string;
+  /** Key of the rule that is broken: `dom-3`. */
+  readonly rule?: string;
   /** FHIRPath of the element. */
   readonly expression?: string;
   /** Instead of an element: what of the request is at fault. Of a header, the text begins with its name. */

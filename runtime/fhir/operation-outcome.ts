@@ -4,6 +4,9 @@ import type { JsonObject, Resource } from './resource.js';
 /** Code system of our stable codes, in `OperationOutcome.issue.details.coding`. */
 export const ERROR_SYSTEM = 'urn:kiln:error';
 
+/** Code system of the keys of rules: `dom-3`, or what a rule is about: `binding`. */
+export const RULE_SYSTEM = 'urn:kiln:rule';
+
 /** Words for a success that has no resource to show. https://hl7.org/fhir/R5/operationoutcome.html */
 export function successOutcome(text: string): Resource {
   return {
@@ -21,7 +24,13 @@ function toIssue(issue: Issue): JsonObject {
   return {
     severity: ERRORS[issue.code].status >= 500 ? 'fatal' : 'error',
     code: issue.issue ?? ERRORS[issue.code].issue,
-    details: { coding: [{ system: ERROR_SYSTEM, code: issue.detail ?? issue.code }], text: issue.text },
+    details: {
+      coding: [
+        { system: ERROR_SYSTEM, code: issue.detail ?? issue.code },
+        ...(issue.rule === undefined ? [] : [{ system: RULE_SYSTEM, code: issue.rule }]),
+      ],
+      text: issue.text,
+    },
     ...(issue.diagnostics === undefined ? {} : { diagnostics: issue.diagnostics }),
     ...(issue.parameter === undefined ? {} : locationOf(issue.parameter)),
     ...(issue.expression === undefined ? {} : { expression: [issue.expression] }),

@@ -31,6 +31,7 @@ import { findMatches as findMatchingCodes, lookup, subsumes } from './terminolog
 import { expandValueSet } from './terminology/expand.js';
 import { translateCode } from './terminology/translate.js';
 import { validateInCodeSystem, validateInValueSet } from './terminology/validate-code.js';
+import { validate } from './validate.js';
 import { versions } from './versions.js';
 
 /** A handler for each of `WIRED_OPERATIONS`; the compiler refuses one that is missing, or that is not on that list. */
@@ -62,6 +63,7 @@ const HANDLERS: Readonly<Record<WiredOperation, InteractionHandler>> = {
   'Resource-meta': meta,
   'Resource-meta-add': addMeta,
   'Resource-meta-delete': deleteMeta,
+  'Resource-validate': validate,
   'ValueSet-expand': expandValueSet,
   'ValueSet-validate-code': validateInValueSet,
   diff,

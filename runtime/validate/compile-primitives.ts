@@ -98,9 +98,17 @@ function compileNumber(row: PrimitiveRow): PrimitiveTest {
     return matches(String(value)) && +value >= min && +value <= max;
   };
   if (row.pattern !== DECIMAL || row.min !== undefined || row.max !== undefined) return text;
-  const decimal: PrimitiveTest = (value) => text(value) && isComparable(value as number | Decimal);
+  const decimal: PrimitiveTest = (value) =>
+    text(value) && isComparable(value as number | Decimal) && digitsOf(String(value)) <= MOST_DIGITS;
   // The text of a double between these never has more digits than the pattern allows.
   return (value) => (typeof value === 'number' && Math.abs(value) >= 0.1 && Math.abs(value) < 1e18) || decimal(value);
+}
+
+/** Digits of a decimal, those of its exponent aside. https://hl7.org/fhir/R5/datatypes.html#decimal */
+const MOST_DIGITS = 18;
+
+function digitsOf(text: string): number {
+  return text.replace(/[eE].*/, '').replace(/[^0-9]/g, '').length;
 }
 
 /** Searches compare doubles: a number that none comes near could be stored, but not be found. */

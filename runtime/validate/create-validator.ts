@@ -22,8 +22,8 @@ const NONE: readonly Fault[] = Object.freeze([]);
  * `ext-1`. (Of `ele-1` one thing is waived: an object with an `id` alone passes, because the official
  * `Medication/med0301` has one.) One fault is one entry; its parts are not judged where a value has another JSON type than it should.
  *
- * What it does not look at: invariants, bindings, profiles, targets of references, and which elements a narrative uses
- * and whether it says anything (`txt-1`, `txt-2`), of which it knows only that it is a well-formed div of XHTML.
+ * What it does not look at: other rules (`rules/create-rule-checker.ts`) and profiles. Of a narrative it knows only that it is a
+ * well-formed div of XHTML.
  *
  * Numbers may be plain or `Decimal`. Types are compiled when they first come.
  * https://hl7.org/fhir/R5/json.html, https://hl7.org/fhir/R5/datatypes.html

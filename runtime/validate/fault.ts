@@ -1,7 +1,8 @@
+import type { RULE_ERRORS } from '../fhir/rule-errors.js';
 import type { STRUCTURE_ERRORS } from '../fhir/structure-errors.js';
 
-/** Stable code of a fault in structure. */
-export type FaultCode = keyof typeof STRUCTURE_ERRORS | 'not-a-resource';
+/** Stable code of a fault in structure, or of a broken rule. */
+export type FaultCode = keyof typeof STRUCTURE_ERRORS | keyof typeof RULE_ERRORS | 'not-a-resource';
 
 /** Property names and positions in arrays (from 0) that lead from the resource to a place in its JSON. */
 export type JsonPath = readonly (string | number)[];
@@ -19,6 +20,8 @@ export interface Fault {
    * own name where that is short and plain, else what holds it.
    */
   readonly expression: string;
+  /** Key of the rule that is broken: `dom-3`; absent: it is a fault of structure. */
+  readonly key?: string;
   /** The same place in the JSON; of a missing element, what should hold it. */
   readonly path: JsonPath;
 }

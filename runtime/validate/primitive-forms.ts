@@ -36,7 +36,10 @@ const PRIMITIVES: Readonly<Record<string, PrimitiveForm>> = {
   code: { json: 'a string', text: 'words parted by single spaces, none at its ends, no control characters' },
   date: { json: 'a string', text: `YYYY, YYYY-MM or YYYY-MM-DD, ${DAY}` },
   dateTime: { json: 'a string', text: `YYYY, YYYY-MM, YYYY-MM-DD or YYYY-MM-DDThh:mm:ss with Z or +zz:zz, ${DAY}` },
-  decimal: { json: 'a number', text: 'up to 18 digits before and 17 after the point, between 1e-307 and 1e308 or 0' },
+  decimal: {
+    json: 'a number',
+    text: 'up to 18 digits, at most 17 of them after the point, between 1e-307 and 1e308 or 0',
+  },
   id: { json: 'a string', text: '1 to 64 letters, digits, "-" and "."' },
   instant: { json: 'a string', text: `YYYY-MM-DDThh:mm:ss with Z or +zz:zz, ${DAY}` },
   integer: { json: 'a number', text: 'a whole number of 32 bits, without point and exponent' },

@@ -15,7 +15,9 @@ import { createValidator } from '../../runtime/validate/create-validator.js';
  * still at most since the one before, in milliseconds, and its memory, in megabytes, garbage aside.
  */
 const limits = DEFAULT_LIMITS;
-const large = openBodyWorkers(() => startBodyWorker({ zone: 'UTC', limits }, 1024), { body: limits.body });
+const large = openBodyWorkers(() => startBodyWorker({ zone: 'UTC', validation: 'full', limits }, 1024), {
+  body: limits.body,
+});
 const store = openSqliteStore('sqlite::memory:');
 const app = createApp({ tables, store, extract: createExtractor(tables), validate: createValidator(tables), large });
 const server = await listen(app, '127.0.0.1', 0);

@@ -16,6 +16,7 @@ import { createExtractor } from '../../runtime/search/extract.js';
 import type { IndexEntry } from '../../runtime/search/entry.js';
 import type { Put, StoredVersion } from '../../runtime/store/store.js';
 import { createValidator } from '../../runtime/validate/create-validator.js';
+import { createRuleChecker } from '../../runtime/validate/rules/create-rule-checker.js';
 import { readExample } from './examples.js';
 
 const limits = { nesting: 100, entries: 5000, resource: 15 * 2 ** 20 };
@@ -25,6 +26,8 @@ const reading: Reading = {
   limits,
   readXml: async (bytes) => readXml(bytes, tables),
   validate: createValidator(tables),
+  rules: createRuleChecker(tables),
+  validation: 'structure',
   extract,
   patchers: createPatchers(tables),
 };

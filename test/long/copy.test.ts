@@ -78,6 +78,7 @@ describe('kiln copy', { timeout: 120_000 }, () => {
       code: 'colour',
       base: ['Patient'],
       type: 'token',
+      processingMode: 'normal',
       expression: "Patient.extension('urn:colour').value.ofType(code)",
     };
     writeFileSync(join(folder, 'one.ndjson'), `${JSON.stringify(colour)}\n{"resourceType":"Patient","id":"p"}`);

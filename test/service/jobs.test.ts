@@ -91,6 +91,7 @@ describe('jobs of a server', { timeout: 60_000 }, () => {
       ...{
         base: ['Patient'],
         type: 'string',
+        processingMode: 'normal',
         expression: "Patient.extension('http://x.example/eyes').value.ofType(string)",
       },
     });

@@ -46,13 +46,15 @@ export const PARAMETERS = [
 
 const concept = (code: string): object => ({ coding: [{ system: 'urn:test', code }] });
 
+const GERMAN = { coding: [{ system: 'urn:ietf:bcp:47', code: 'de' }] };
+
 /** One that each finds, and one that none does. */
 export const RESOURCES = [
   {
     resourceType: 'Practitioner',
     id: 'dora',
     name: [{ family: 'Quill' }],
-    communication: [{ language: concept('de') }],
+    communication: [{ language: GERMAN }],
   },
   {
     resourceType: 'Patient',
@@ -64,7 +66,7 @@ export const RESOURCES = [
       { system: 'phone', value: '0123' },
       { system: 'email', value: '0999' },
     ],
-    communication: [{ language: concept('de') }],
+    communication: [{ language: GERMAN }],
     extension: [
       { url: at('colour'), valueCoding: { system: 'urn:test', code: 'red' } },
       { url: at('friend'), valueReference: { reference: 'Practitioner/dora' } },

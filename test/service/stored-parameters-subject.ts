@@ -88,6 +88,8 @@ export function parameter(code: string, more: Readonly<Record<string, unknown>>)
     base: ['Patient'],
     type: 'token',
     ...more,
+    // A rule of the definitions asks for it with an expression (spd-1).
+    ...(more['expression'] !== undefined && { processingMode: more['processingMode'] ?? 'normal' }),
   };
 }
 

@@ -115,7 +115,7 @@ export function storedParameters(store: string): void {
       const { found, warnings } = await one.search(chain);
       expect(warnings).toEqual([]);
       const contained = [{ resourceType: 'Patient', id: 'p', gender: 'other' }];
-      await put({ resourceType: 'Basic', id: 'holds', code: { text: 'x' }, contained });
+      await put({ resourceType: 'Basic', id: 'holds', code: { text: 'x' }, subject: { reference: '#p' }, contained });
       const warning =
         '"subject:Patient.x-colour" did not look into contained resources: "x-colour" is a search parameter that is stored here, and those are not found by such';
       expect(await one.search(chain)).toEqual({ found, warnings: [warning] });

@@ -6,7 +6,7 @@ import { BINARY } from '../../core/binary/binary-content.js';
 import { takeBinary, writeBinary } from '../../core/binary/binary-store.js';
 import { composePut } from '../../core/write/compose-change.js';
 import type { Services } from '../../core/services.js';
-import { validateResource } from '../../core/write/validate-resource.js';
+import { validateWritten } from '../../core/write/validate-written.js';
 import { writeCurrent } from '../../core/write/write-current.js';
 import { VersionConflict, type Put, type StoredVersion } from '../../store/store.js';
 import { countContained, cutByMembers } from '../../store/write-contained.js';
@@ -16,7 +16,7 @@ import { executed } from './executed.js';
 import { LoadStopped, type Outcome, type Sink } from './sink.js';
 
 /** What a store is loaded with. */
-export interface LoadCore extends Pick<Services, 'store' | 'extract' | 'refit' | 'validate'> {
+export interface LoadCore extends Pick<Services, 'store' | 'extract' | 'refit' | 'validate' | 'rules' | 'validation'> {
   readonly limits: Limits;
   /** Executes a batch or transaction; the JSON text of the answer. Absent: they are refused. */
   readonly execute?: (bundle: Resource) => Promise<string>;
@@ -158,7 +158,7 @@ function stopIfUnavailable(error: unknown): void {
 
 async function composeChecked(item: Item, id: string, current: StoredVersion | undefined, core: LoadCore) {
   try {
-    validateResource({ ...item.resource, id }, {}, core);
+    await validateWritten({ ...item.resource, id }, {}, core);
     const change = await composePut(item.resource, id, current, core);
     if (change !== undefined && change.body.head.length + change.body.tail.length > core.limits.resource) {
       throw new FhirError('resource-too-large');

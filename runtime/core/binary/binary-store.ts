@@ -16,7 +16,7 @@ import type { Pointer } from './binary-content.js';
 import { composePut, type PutOptions } from '../write/compose-change.js';
 import { liveVersion } from '../write/preconditions.js';
 import type { Services } from '../services.js';
-import { validateResource } from '../write/validate-resource.js';
+import { validateWritten, type WriteValidation } from '../write/validate-written.js';
 import { writeCurrent, type Written } from '../write/write-current.js';
 
 /** A Binary whose content is already stored in a blob. */
@@ -27,7 +27,7 @@ export interface TakenBinary {
 }
 
 /** The services needed to store a Binary. */
-export type BinaryServices = Pick<Services, 'store' | 'extract' | 'refit' | 'validate' | 'limits'>;
+export type BinaryServices = Pick<Services, 'store' | 'extract' | 'refit' | 'limits'> & WriteValidation;
 
 /**
  * Stores the content of a Binary that came as a resource in a blob.
@@ -41,7 +41,7 @@ export async function takeBinary(
   services: BinaryServices,
   text?: () => string,
 ): Promise<TakenBinary> {
-  const data = checkBinary(resource, services, text);
+  const data = await checkBinary(resource, services, text);
   if (data === undefined) return { resource };
   return { resource, pointer: await storeContent(services.store.blobs, id, once(data), services.limits.body) };
 }
@@ -52,12 +52,8 @@ export async function takeBinary(
  * @returns its content; undefined if it has none
  * @throws FhirError if the resource is invalid, or has a pointer of its own
  */
-export function checkBinary(
-  resource: Resource,
-  services: Pick<Services, 'validate'>,
-  text?: () => string,
-): Buffer | undefined {
-  validateResource(resource, text === undefined ? {} : { text }, services);
+export async function checkBinary(resource: Resource, services: WriteValidation, text?: () => string): Promise<Buffer | undefined> {
+  await validateWritten(resource, text === undefined ? {} : { text }, services);
   refusePointer(resource);
   return decodeData(resource['data']);
 }

@@ -29,7 +29,7 @@ function faultsOf(resource: Resource, text: Call['text'], validate: Services['va
 }
 
 /** A fault as an issue of an error. */
-export function toIssue({ code, issue, text, expression, position }: LocatedFault): Issue {
+export function toIssue({ code, issue, text, expression, position, key }: LocatedFault): Issue {
   const place = position && { diagnostics: `line ${position.line}, column ${position.column}` };
-  return { code, issue, text, expression, ...place };
+  return { code, issue, text, expression, ...(key !== undefined && { rule: key }), ...place };
 }

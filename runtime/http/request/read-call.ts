@@ -32,6 +32,7 @@ export async function readCall(
   checkConditions(conditions, row);
   let content: SentContent | undefined;
   let body: JsonValue | undefined;
+  let bodyFault: FhirError | undefined;
   let text: (() => string) | undefined;
   let form: URLSearchParams | undefined;
   let patch: SentPatch | undefined;
@@ -51,7 +52,13 @@ export async function readCall(
     const format = bodyFormat(headers['content-type'], [...codecs.keys()]);
     checkUrlId(row.interaction, id);
     const bytes = await readBody(req, res, limits);
-    const parsed: Partial<ParsedBody> = bytes.length === 0 ? {} : await parseBody(incoming, bytes, format, codecs);
+    const parsed: Partial<ParsedBody> =
+      bytes.length === 0
+        ? {}
+        : await parseBody(incoming, bytes, format, codecs).catch((error: unknown) => {
+            bodyFault = reportedFault(error, row.operation);
+            return {};
+          });
     body = parsed.body;
     if (format === 'json' && parsed.isGone !== true) text = () => bytes.toString('utf8');
   } else checkUrlId(row.interaction, id);
@@ -66,6 +73,7 @@ export async function readCall(
     params,
     ...(form === undefined ? {} : { form }),
     ...(body === undefined ? {} : { body }),
+    ...(bodyFault === undefined ? {} : { bodyFault }),
     ...(text === undefined ? {} : { text }),
     ...(patch === undefined ? {} : { patch }),
     ...(content === undefined ? {} : { content }),
@@ -81,6 +89,15 @@ export async function readCall(
 
 /** Interactions that may take long enough for a client to leave before the answer comes. */
 const LONG = /^(?:search-|history-|bundle$|operation$)/;
+
+/** Operations that report what is wrong with a body themselves. */
+const REPORTING: ReadonlySet<string | undefined> = new Set(['Resource-validate']);
+
+/** A fault of the body that the operation reports. @throws what is none */
+function reportedFault(error: unknown, operation: string | undefined): FhirError {
+  if (error instanceof FhirError && error.status === 400 && REPORTING.has(operation)) return error;
+  throw error;
+}
 
 /** Of a Binary any type is taken, but it has to be told. */
 function untyped(): FhirError {

@@ -45,13 +45,13 @@ export const planConditionalUpdateBinary: WritePlanner = async (call, services) 
   return planResource(call, resource, await conditionalResolver(call, sentId(resource), services), services);
 };
 
-function planResource(
+async function planResource(
   call: Call,
   resource: Resource,
   resolver: TargetResolver,
   services: Services,
 ): Promise<WritePlan> {
-  const data = checkBinary(resource, services, call.text);
+  const data = await checkBinary(resource, services, call.text);
   const { store, limits } = services;
   const take = data && ((id: string) => storeContent(store.blobs, id, once(data), limits.body));
   return plan(call, resource, take, resolver, services);

@@ -5,7 +5,7 @@ import { checkParameters } from '../../core/parameters.js';
 import { handOn } from '../../core/write/parsed-bodies.js';
 import { putPlan } from './put-plan.js';
 import { typeOf } from '../../core/target.js';
-import { validateResource } from '../../core/write/validate-resource.js';
+import { validateWritten } from '../../core/write/validate-written.js';
 import type { WritePlanner } from '../../core/write/write-plan.js';
 
 /**
@@ -18,6 +18,6 @@ export const planCreate: WritePlanner = async (call, services) => {
   const resource = checkResource(call.body, typeOf(call));
   // An id in the body is ignored, so an invalid one is no fault.
   const { id: _id, ...rest } = resource;
-  validateResource(handOn(resource, rest as Resource), call, services);
+  await validateWritten(handOn(resource, rest as Resource), call, services);
   return putPlan(call, resolver, resource, services);
 };

@@ -7,7 +7,7 @@ import type { Services } from '../../core/services.js';
 import { validatePatched } from './validate-patch.js';
 
 /** The services needed to apply a patch. */
-export interface PatchServices extends Pick<Services, 'validate' | 'patchers'> {
+export interface PatchServices extends Pick<Services, 'validate' | 'rules' | 'validation' | 'patchers'> {
   readonly limits: Pick<Limits, 'nesting' | 'resource'>;
 }
 
@@ -19,7 +19,7 @@ export interface PatchServices extends Pick<Services, 'validate' | 'patchers'> {
 export async function patchResource(before: Resource, patch: SentPatch, services: PatchServices): Promise<Resource> {
   const { patchers, limits } = services;
   const patched = checkPatched(await applyPatch(before, patch, patchers, limits), before);
-  validatePatched(patched, patch, services);
+  await validatePatched(patched, patch, services);
   return patched;
 }
 

@@ -3,7 +3,7 @@ import { checkId, checkResource, sentId } from '../../core/write/check-resource.
 import { checkParameters } from '../../core/parameters.js';
 import { putPlan } from './put-plan.js';
 import { targetOf, typeOf } from '../../core/target.js';
-import { validateResource } from '../../core/write/validate-resource.js';
+import { validateWritten } from '../../core/write/validate-written.js';
 import type { WritePlanner } from '../../core/write/write-plan.js';
 
 /**
@@ -15,7 +15,7 @@ export const planUpdate: WritePlanner = async (call, services) => {
   const { type, id } = targetOf(call);
   const resource = checkResource(call.body, type);
   checkId(resource, id);
-  validateResource(resource, call, services);
+  await validateWritten(resource, call, services);
   return putPlan(call, updateResolver(call), resource, services);
 };
 
@@ -26,6 +26,6 @@ export const planUpdate: WritePlanner = async (call, services) => {
 export const planConditionalUpdate: WritePlanner = async (call, services) => {
   const resource = checkResource(call.body, typeOf(call));
   const resolver = await conditionalResolver(call, sentId(resource), services);
-  validateResource(resource, call, services);
+  await validateWritten(resource, call, services);
   return putPlan(call, resolver, resource, services);
 };

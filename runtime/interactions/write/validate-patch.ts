@@ -3,6 +3,7 @@ import type { Resource } from '../../fhir/resource.js';
 import type { SentPatch } from '../../core/call.js';
 import type { Services } from '../../core/services.js';
 import { validateResource } from '../../core/write/validate-resource.js';
+import { validateWritten, type WriteValidation } from '../../core/write/validate-written.js';
 
 /**
  * Validates a FHIRPath Patch like any resource, so that a misspelt part is reported instead of ignored.
@@ -10,7 +11,11 @@ import { validateResource } from '../../core/write/validate-resource.js';
  * @throws FhirError with an issue for each fault
  */
 export function validateParameters(patch: Resource, services: Pick<Services, 'validate'>): void {
-  validateAnd(withForm, patch, services);
+  try {
+    validateResource(patch, {}, services);
+  } catch (error) {
+    throw error instanceof FhirError ? error.map(withForm) : error;
+  }
 }
 
 /**
@@ -18,23 +23,19 @@ export function validateParameters(patch: Resource, services: Pick<Services, 'va
  *
  * @throws FhirError with an issue for each fault, which says that it is in the patched resource
  */
-export function validatePatched(
+export async function validatePatched(
   patched: Resource,
   { format }: Pick<SentPatch, 'format'>,
-  services: Pick<Services, 'validate'>,
-): void {
-  validateAnd(
-    (issue) => ({ ...issue, text: `What the patch makes: ${issue.text}${format === 'json' ? remedyOf(issue) : ''}` }),
-    patched,
-    services,
-  );
-}
-
-function validateAnd(change: (issue: Issue) => Issue, resource: Resource, services: Pick<Services, 'validate'>): void {
+  services: WriteValidation,
+): Promise<void> {
   try {
-    validateResource(resource, {}, services);
+    await validateWritten(patched, {}, services);
   } catch (error) {
-    throw error instanceof FhirError ? error.map(change) : error;
+    if (!(error instanceof FhirError)) throw error;
+    throw error.map((issue) => ({
+      ...issue,
+      text: `What the patch makes: ${issue.text}${format === 'json' ? remedyOf(issue) : ''}`,
+    }));
   }
 }
 

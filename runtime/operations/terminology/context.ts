@@ -113,6 +113,19 @@ export function openTerminology(
   };
 }
 
+/** What value sets are looked up with outside of a terminology operation: what is stored and what is shipped. */
+export function openContext(call: Call, services: Services): ValueSetContext {
+  const none: ReadonlyMap<string, string> = new Map();
+  const reader = { access: call.principal.access, signal: call.signal };
+  const versions = { system: none, force: none, check: none };
+  return {
+    resolver: createResolver(storedFinder(reader, services), { own: [], supplements: [], valueSets: versions }),
+    versions,
+    signal: call.signal,
+    used: { systems: new Set(), valueSets: new Set() },
+  };
+}
+
 /** Names of the parameters that say which resource is meant. */
 export interface ResourceNames {
   readonly url: string;

@@ -6,7 +6,7 @@ const CLOSE = new Set([')', ']']);
  * Operators that bind less tightly than a union: what stands beside them is not a branch of its own.
  * http://hl7.org/fhirpath/N1/#operator-precedence
  */
-const LOOSER = new Set(['and', 'or', 'xor', 'implies', 'in', 'contains', '=', '!=']);
+const LOOSER = new Set(['and', 'or', 'xor', 'implies', 'in', 'contains', '=', '!=', '~', '!~', '<', '<=', '>', '>=']);
 const BEFORE_NAMES = new Set(['.', '|']);
 
 /** Tokens from one to before another. */

@@ -1,5 +1,5 @@
 /**
- * Parser for the part of FHIRPath that search parameters use. What it cannot read it refuses by name and place:
+ * Parser for FHIRPath, without literals of dates and quantities. What it cannot read it refuses by name and place:
  * an expression that generates nothing must never look like one that matches nothing.
  * https://hl7.org/fhir/R5/search.html#expression, http://hl7.org/fhirpath/N1/
  */
@@ -15,11 +15,37 @@ export type Expression =
   | { readonly kind: 'type'; readonly operator: 'as' | 'is'; readonly of: Expression; readonly type: string }
   | {
       readonly kind: 'binary';
-      readonly operator: '=' | '!=' | 'and';
+      readonly operator: BinaryOperator;
       readonly left: Expression;
       readonly right: Expression;
     }
-  | { readonly kind: 'literal'; readonly value: string | boolean };
+  | { readonly kind: 'negative'; readonly of: Expression }
+  | { readonly kind: 'literal'; readonly value: string | boolean }
+  | { readonly kind: 'number'; readonly text: string }
+  | { readonly kind: 'variable'; readonly name: string }
+  | { readonly kind: 'this' }
+  | { readonly kind: 'nothing' };
+
+/** Operators with two operands; those of types and unions have kinds of their own. */
+export type BinaryOperator =
+  | 'implies' | 'or' | 'xor' | 'and' | 'in' | 'contains' | '=' | '!=' | '~' | '!~' | '<' | '<=' | '>' | '>='
+  | '+' | '-' | '&' | '*' | '/' | 'div' | 'mod'; // prettier-ignore
+
+/** Operators that bind less tightly than a union, the loosest first. http://hl7.org/fhirpath/N1/#operator-precedence */
+const LOOSE: readonly (readonly BinaryOperator[])[] = [
+  ['implies'],
+  ['or', 'xor'],
+  ['and'],
+  ['in', 'contains'],
+  ['=', '!=', '~', '!~'],
+  ['<', '<=', '>', '>='],
+];
+
+/** Operators that bind more tightly than a type test. */
+const TIGHT: readonly (readonly BinaryOperator[])[] = [
+  ['+', '-', '&'],
+  ['*', '/', 'div', 'mod'],
+];
 
 /** Brackets within each other, at most: so many that the stack holds them wherever it is read. */
 const DEEPEST = 200;
@@ -44,25 +70,36 @@ class Parser {
   }
 
   whole(): Expression {
-    const expression = this.and();
+    const expression = this.expression();
     this.expect('');
     return expression;
   }
 
-  private and(): Expression {
+  private expression(): Expression {
     if (++this.depth > DEEPEST) throw new RangeError('brackets are nested too deeply');
-    let left = this.equality();
-    while (this.accept('and')) left = { kind: 'binary', operator: 'and', left, right: this.equality() };
+    const expression = this.loose(0);
     this.depth--;
-    return left;
+    return expression;
   }
 
-  private equality(): Expression {
-    const left = this.union();
-    const { text: operator, kind } = this.at(this.next);
-    if (kind === 'string' || (operator !== '=' && operator !== '!=')) return left;
-    this.next++;
-    return { kind: 'binary', operator, left, right: this.union() };
+  private loose(level: number): Expression {
+    return this.binary(LOOSE, level, () => this.union());
+  }
+
+  private tight(level: number): Expression {
+    return this.binary(TIGHT, level, () => this.signed());
+  }
+
+  /** Operators of this level, left to right, around those of the levels below. */
+  private binary(levels: typeof LOOSE, level: number, innermost: () => Expression): Expression {
+    const below = (): Expression =>
+      level + 1 < levels.length ? this.binary(levels, level + 1, innermost) : innermost();
+    let left = below();
+    for (;;) {
+      const operator = this.acceptOneOf(levels[level] ?? []);
+      if (operator === undefined) return left;
+      left = { kind: 'binary', operator, left, right: below() };
+    }
   }
 
   private union(): Expression {
@@ -72,13 +109,26 @@ class Parser {
   }
 
   private typed(): Expression {
-    let of = this.invocation();
+    let of = this.tight(0);
     for (;;) {
       const { text: operator, kind } = this.at(this.next);
       if (kind === 'string' || (operator !== 'as' && operator !== 'is')) return of;
       this.next++;
-      of = { kind: 'type', operator, of, type: this.name() };
+      of = { kind: 'type', operator, of, type: this.typeName() };
     }
+  }
+
+  /** `Patient`, `FHIR.Patient`, `System.String`; those of FHIR without their namespace. */
+  private typeName(): string {
+    const name = this.name();
+    if ((name !== 'FHIR' && name !== 'System') || !this.accept('.')) return name;
+    return name === 'FHIR' ? this.name() : `${name}.${this.name()}`;
+  }
+
+  private signed(): Expression {
+    if (this.accept('-')) return { kind: 'negative', of: this.signed() };
+    this.accept('+');
+    return this.invocation();
   }
 
   private invocation(): Expression {
@@ -100,14 +150,27 @@ class Parser {
       this.next++;
       return { kind: 'literal', value: token.text };
     }
+    if (token.kind === 'number') {
+      this.next++;
+      return { kind: 'number', text: token.text };
+    }
     if (token.text === 'true' || token.text === 'false') {
       this.next++;
       return { kind: 'literal', value: token.text === 'true' };
     }
     if (this.accept('(')) {
-      const inner = this.and();
+      const inner = this.expression();
       this.expect(')');
       return inner;
+    }
+    if (this.accept('{')) {
+      this.expect('}');
+      return { kind: 'nothing' };
+    }
+    if (this.accept('%')) return { kind: 'variable', name: this.variableName() };
+    if (this.accept('$')) {
+      this.expect('this');
+      return { kind: 'this' };
     }
     return this.member(undefined);
   }
@@ -119,7 +182,7 @@ class Parser {
     if (!this.accept('(')) return { kind: 'name', name, start, ...held };
     const args: Expression[] = [];
     if (!this.accept(')')) {
-      do args.push(this.and());
+      do args.push(this.expression());
       while (this.accept(','));
       this.expect(')');
     }
@@ -130,6 +193,17 @@ class Parser {
     const token = this.at(this.next++);
     if (token.kind !== 'name') this.refuse(token, 'a name');
     return token.text;
+  }
+
+  private variableName(): string {
+    const token = this.at(this.next);
+    if (token.kind !== 'string') return this.name();
+    this.next++;
+    return token.text;
+  }
+
+  private acceptOneOf(operators: readonly BinaryOperator[]): BinaryOperator | undefined {
+    return operators.find((operator) => this.accept(operator));
   }
 
   private accept(text: string): boolean {

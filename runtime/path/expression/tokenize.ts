@@ -24,7 +24,8 @@ function unescape(literal: string, text: string): string {
 /** Takes FHIRPath apart into words; the last one is an empty `end`. Throws ExpressionError on what FHIRPath lacks. */
 export function tokenize(text: string): Token[] {
   const tokens: Token[] = [];
-  const pattern = /\s*(?:([A-Za-z_][A-Za-z0-9_]*)|'((?:[^'\\]|\\.)*)'|([0-9]+)|(!=|[.()[\]|=,]))/y;
+  const pattern =
+    /\s*(?:([A-Za-z_][A-Za-z0-9_]*)|'((?:[^'\\]|\\.)*)'|"((?:[^"\\]|\\.)*)"|`([^`\\]+)`|([0-9]+(?:\.[0-9]+)?)|(!=|!~|<=|>=|[.()[\]|=,<>&+*/~%{}$-]))/y;
   const { length } = text.trimEnd();
   let end = 0;
   while (end < length) {
@@ -33,8 +34,10 @@ export function tokenize(text: string): Token[] {
     if (match === null) throw new ExpressionError(`${text}: cannot read character ${end + 1}`, 'no-steps', end);
     const start = end + match[0].length - match[0].trimStart().length;
     end = pattern.lastIndex;
-    const [, name, string, number, symbol] = match;
+    const [, name, quoted, doubleQuoted, delimited, number, symbol] = match;
+    const string = quoted ?? doubleQuoted;
     if (name !== undefined) tokens.push({ text: name, kind: 'name', start, end });
+    else if (delimited !== undefined) tokens.push({ text: delimited, kind: 'name', start, end });
     else if (string !== undefined) tokens.push({ text: unescape(string, text), kind: 'string', start, end });
     else if (number !== undefined) tokens.push({ text: number, kind: 'number', start, end });
     else tokens.push({ text: symbol ?? '', kind: 'symbol', start, end });

@@ -102,6 +102,7 @@ export function matrixFor({ id, value, category }: Target): readonly MatrixRow[]
       isAlone: true,
     }),
     row('operation', '$meta of a type', 'GET', '/Observation/$meta', { needs: O('s'), done: 200, outside: 200 }),
+    row('operation', '$validate of an instance', 'GET', `${at}/$validate`, { needs: O('r'), done: 200, outside: 404 }),
     row('operation', '$diff', 'GET', `${at}/$diff`, { needs: O('r'), done: 200, outside: 404 }),
     row('operation', '$diff of a version', 'GET', `${at}/_history/1/$diff`, { needs: O('r'), done: 200, outside: 404 }),
     row('operation', '$diff of two', 'GET', `/$diff?from=Observation/${id}&to=Observation/${id}`, {

@@ -16,6 +16,26 @@ export function conformance(store: Store): void {
     expect(answer.status, answer.text).toBe(201);
   };
 
+  describe('$validate (resource-operation-validate.html): what a token needs', () => {
+    const body = { resourceType: 'Basic', code: { text: 'x' } };
+    const send = (scopes: string, query = '') => server.as(scopes).send('POST', `/Basic/$validate${query}`, body);
+
+    it('any letter on the type', async () => {
+      for (const letter of 'cruds') expect((await send(`system/Basic.${letter}`)).status).toBe(200);
+      expectRefusal(await send('system/Patient.cruds'), 403, 'scope-missing');
+    });
+
+    it('the letter of the mode', async () => {
+      for (const [mode, letter] of Object.entries({ create: 'c', update: 'u' })) {
+        expectRefusal(await send('system/Basic.rs', `?mode=${mode}`), 403, 'scope-missing');
+        expect((await send(`system/Basic.${letter}`, `?mode=${mode}`)).status).toBe(200);
+      }
+      const path = '/Basic/none/$validate?mode=delete';
+      expectRefusal(await server.as('system/Basic.r').send('GET', path), 403, 'scope-missing');
+      expect((await server.as('system/Basic.rd').send('GET', path)).status).toBe(200);
+    });
+  });
+
   describe('$convert (resource-operation-convert.html)', () => {
     const json = '{"resourceType":"Observation","status":"final","code":{"text":"x"},"valueQuantity":{"value":1.50}}';
 

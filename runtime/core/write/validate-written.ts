@@ -1,0 +1,45 @@
+import { FhirError } from '../../fhir/errors.js';
+import type { Resource } from '../../fhir/resource.js';
+import { SEARCH_PARAMETER } from '../../search/parameters/stored-parameter.js';
+import { locateFaults, type LocatedFault } from '../../validate/locate-faults.js';
+import type { Call } from '../call.js';
+import type { Services } from '../services.js';
+import { parsedBodyOf } from './parsed-bodies.js';
+import { toIssue, validateResource } from './validate-resource.js';
+
+/** How much of a resource is checked before it is written. */
+export type ValidationMode = 'off' | 'structure' | 'full';
+
+/** The services needed to validate what is written. */
+export type WriteValidation = Pick<Services, 'validate' | 'rules' | 'validation'>;
+
+/**
+ * Validates a resource that is to be written, as far as the setting `validation` says. Warnings refuse nothing.
+ * https://hl7.org/fhir/R5/validation.html
+ *
+ * @throws FhirError with an issue for each fault: 400 for faults of structure, otherwise 422 for broken rules
+ */
+export async function validateWritten(
+  resource: Resource,
+  call: Pick<Call, 'text'>,
+  services: WriteValidation,
+): Promise<void> {
+  // A SearchParameter changes how the server searches, so its structure is always checked.
+  const isParameter = resource.resourceType === SEARCH_PARAMETER;
+  if (services.validation === 'off' && !isParameter) return;
+  validateResource(resource, call, services);
+  // A worker that parsed the resource has checked its rules, too.
+  if (services.validation !== 'full' || parsedBodyOf(resource) !== undefined) return;
+  const [first, ...others] = brokenRules(resource, call, services).map(toIssue);
+  if (first !== undefined) throw FhirError.of([first, ...others]);
+  // Profiles that the resource claims, or that the configuration requires, are checked here.
+}
+
+function brokenRules(
+  resource: Resource,
+  { text }: Pick<Call, 'text'>,
+  { rules }: Pick<Services, 'rules'>,
+): readonly LocatedFault[] {
+  const faults = rules.errors(resource);
+  return faults.length === 0 ? faults : locateFaults(faults, text?.());
+}

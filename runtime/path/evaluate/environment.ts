@@ -1,0 +1,30 @@
+import type { Item } from './item.js';
+import type { Schema } from './schema.js';
+
+/** What an evaluation knows besides its focus. https://hl7.org/fhir/R5/fhirpath.html#vars */
+export interface Environment {
+  readonly schema: Schema;
+  /** `%resource`: the innermost resource that the focus is in. */
+  readonly resource: Item;
+  /** `%rootResource`: of a contained resource the one that contains it, otherwise `%resource`. */
+  readonly root: Item;
+  /** `%context`: where the expression begins. */
+  readonly context: Item;
+  /** The resource behind a Reference or a URL; undefined: it is not known. */
+  readonly resolve: (reference: Item) => Item | undefined;
+  /** Whether a code is in a value set; undefined: it cannot be decided here. */
+  readonly isMember: (code: Item, valueSet: string) => boolean | undefined;
+  /** Set where something could not be decided: a reference that leads elsewhere, or times of different precision. */
+  isUndecided: boolean;
+  /** Values that evaluations may still look at. */
+  budget: number;
+}
+
+/** An evaluation that looked at too many values. */
+export class TooCostly extends Error {}
+
+/** Counts values that are looked at. @throws TooCostly */
+export function spend(environment: Environment, count: number): void {
+  environment.budget -= count;
+  if (environment.budget < 0) throw new TooCostly('the expression looks at too many values');
+}

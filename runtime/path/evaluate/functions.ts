@@ -1,0 +1,167 @@
+import type { Evaluate } from './compile-expression.js';
+import { spend, type Environment } from './environment.js';
+import { itemKey } from './compare.js';
+import type { Item} from './item.js';
+import { isNumber, NONE, ofBoolean, ofNumber, ofText, toBoolean, toNumber, toText, type Items } from './item.js';
+import { TEXT_FUNCTIONS } from './text-functions.js';
+
+/** @param outer focus of the expression that has the call: arguments that are no criteria are evaluated there */
+export type RunFunction = (input: Items, environment: Environment, outer: Items) => Items;
+/** Makes a function with its arguments. */
+export type MakeFunction = (args: readonly Evaluate[]) => RunFunction;
+
+const NOTHING: Evaluate = () => NONE;
+
+/** Functions of FHIRPath that rules use. http://hl7.org/fhirpath/N1/#functions, https://hl7.org/fhir/R5/fhirpath.html */
+export const FUNCTIONS: ReadonlyMap<string, MakeFunction> = new Map<string, MakeFunction>([
+  ...TEXT_FUNCTIONS,
+  ['empty', () => (input) => ofBoolean(input.length === 0)],
+  ['exists', ([criteria]) => (input, environment) => ofBoolean(filter(input, criteria, environment).length > 0)],
+  ['not', () => (input) => {
+      const value = toBoolean(input);
+      return ofBoolean(value === undefined ? undefined : !value);
+    }],
+  ['count', () => (input) => ofNumber(input.length)],
+  ['where', ([criteria]) => (input, environment) => filter(input, criteria, environment)],
+  ['select', ([project = NOTHING]) => (input, environment) => {
+      spend(environment, input.length);
+      return input.flatMap((item) => project([item], environment));
+    }],
+  ['all', ([criteria = NOTHING]) => (input, environment) => {
+      spend(environment, input.length);
+      return ofBoolean(input.every((item) => toBoolean(criteria([item], environment)) === true));
+    }],
+  ['allTrue', () => (input) => ofBoolean(input.every(({ value }) => value === true))],
+  ['anyTrue', () => (input) => ofBoolean(input.some(({ value }) => value === true))],
+  ['allFalse', () => (input) => ofBoolean(input.every(({ value }) => value === false))],
+  ['anyFalse', () => (input) => ofBoolean(input.some(({ value }) => value === false))],
+  ['first', () => (input) => input.slice(0, 1)],
+  ['last', () => (input) => input.slice(-1)],
+  ['tail', () => (input) => input.slice(1)],
+  ['single', () => (input) => (input.length === 1 ? input : NONE)],
+  ['skip', ([count = NOTHING]) => (input, environment, outer) =>
+      input.slice(Math.max(0, toNumber(count(outer, environment)) ?? 0))],
+  ['take', ([count = NOTHING]) => (input, environment, outer) =>
+      input.slice(0, Math.max(0, toNumber(count(outer, environment)) ?? 0))],
+  ['distinct', () => distinct],
+  ['isDistinct', () => (input) => ofBoolean(input.length < 2 || new Set(input.map(itemKey)).size === input.length)],
+  ['union', ([other = NOTHING]) => (input, environment, outer) => distinct([...input, ...other(outer, environment)])],
+  ['combine', ([other = NOTHING]) => (input, environment, outer) => [...input, ...other(outer, environment)]],
+  ['intersect', ([other = NOTHING]) => (input, environment, outer) => {
+      const keys = new Set(other(outer, environment).map(itemKey));
+      return distinct(input.filter((item) => keys.has(itemKey(item))));
+    }],
+  ['exclude', ([other = NOTHING]) => (input, environment, outer) => {
+      const keys = new Set(other(outer, environment).map(itemKey));
+      return input.filter((item) => !keys.has(itemKey(item)));
+    }],
+  ['subsetOf', ([other = NOTHING]) => (input, environment, outer) => {
+      const keys = new Set(other(outer, environment).map(itemKey));
+      return ofBoolean(input.every((item) => keys.has(itemKey(item))));
+    }],
+  ['children', () => (input, environment) => childrenOf(input, environment)],
+  ['descendants', () => (input, environment) => {
+      const found: Item[] = [];
+      for (let level = childrenOf(input, environment); level.length > 0; level = childrenOf(level, environment)) {
+        for (const item of level) found.push(item);
+      }
+      return found;
+    }],
+  ['repeat', ([project = NOTHING]) => (input, environment) => {
+      const found: Item[] = [];
+      const seen = new Set<unknown>();
+      for (let level = input; level.length > 0;) {
+        const next = level.flatMap((item) => project([item], environment));
+        spend(environment, next.length);
+        level = next.filter(({ value }) => {
+          const { size } = seen;
+          return seen.add(value).size > size;
+        });
+        for (const item of level) found.push(item);
+      }
+      return found;
+    }],
+  ['iif', ([criterion = NOTHING, then = NOTHING, otherwise = NOTHING]) => (input, environment, outer) => {
+      // Of a call without anything before it the focus is that of the whole expression.
+      const focus = input === outer ? outer : input;
+      return (toBoolean(criterion(focus, environment)) === true ? then : otherwise)(focus, environment);
+    }],
+  ['trace', () => (input) => input],
+  ['hasValue', () => (input) => ofBoolean(input.length === 1 && isPrimitive(input[0]?.value))],
+  ['getValue', () => (input) => (input.length === 1 && isPrimitive(input[0]?.value) ? input : NONE)],
+  ['extension', ([url = NOTHING]) => (input, environment, outer) => {
+      const wanted = toText(url(outer, environment));
+      const found: Item[] = [];
+      for (const item of input) environment.schema.children(item, 'extension', found);
+      return found.filter(({ value }) => (value as { url?: unknown }).url === wanted);
+    }],
+  ['resolve', () => (input, environment) => input.flatMap((item) => {
+      const target = environment.resolve(item);
+      if (target === undefined) environment.isUndecided = true;
+      return target ?? [];
+    })],
+  ['memberOf', ([url = NOTHING]) => (input, environment, outer) => {
+      const [code] = input;
+      const valueSet = toText(url(outer, environment));
+      if (code === undefined || input.length > 1 || valueSet === undefined) return NONE;
+      const is = environment.isMember(code, valueSet);
+      if (is === undefined) environment.isUndecided = true;
+      return ofBoolean(is);
+    }],
+  ['comparable', () => () => ofBoolean(true)],
+  ['abs', () => (input) => ofNumber(mapNumber(input, Math.abs))],
+  ['ceiling', () => (input) => ofNumber(mapNumber(input, Math.ceil))],
+  ['floor', () => (input) => ofNumber(mapNumber(input, Math.floor))],
+  ['truncate', () => (input) => ofNumber(mapNumber(input, Math.trunc))],
+  ['toInteger', () => (input) => ofNumber(toWhole(input))],
+  ['toDecimal', () => (input) => ofNumber(toNumber(input) ?? numberOf(toText(input)))],
+  ['toString', () => (input) => {
+      const [only] = input;
+      return input.length === 1 && isPrimitive(only?.value) ? ofText(String(only?.value)) : NONE;
+    }],
+  ['toBoolean', () => (input) => {
+      const text = String(input[0]?.value).toLowerCase();
+      return input.length === 1 && (text === 'true' || text === 'false') ? ofBoolean(text === 'true') : NONE;
+    }],
+]); // prettier-ignore
+
+function filter(input: Items, criteria: Evaluate | undefined, environment: Environment): Items {
+  if (criteria === undefined) return input;
+  spend(environment, input.length);
+  return input.filter((item) => toBoolean(criteria([item], environment)) === true);
+}
+
+function distinct(input: Items): Items {
+  const seen = new Set<string>();
+  return input.filter((item) => {
+    const { size } = seen;
+    return seen.add(itemKey(item)).size > size;
+  });
+}
+
+function childrenOf(input: Items, environment: Environment): Item[] {
+  const found: Item[] = [];
+  for (const item of input) environment.schema.allChildren(item, found);
+  spend(environment, found.length);
+  return found;
+}
+
+function isPrimitive(value: unknown): boolean {
+  return typeof value === 'string' || typeof value === 'boolean' || isNumber(value);
+}
+
+function mapNumber(input: Items, work: (number: number) => number): number | undefined {
+  const number = toNumber(input);
+  return number === undefined ? undefined : work(number);
+}
+
+function toWhole(input: Items): number | undefined {
+  const [only] = input;
+  if (input.length === 1 && typeof only?.value === 'boolean') return Number(only.value);
+  const number = toNumber(input) ?? numberOf(toText(input));
+  return number !== undefined && Number.isInteger(number) ? number : undefined;
+}
+
+function numberOf(text: string | undefined): number | undefined {
+  return text !== undefined && /^[+-]?\d+(?:\.\d+)?$/.test(text) ? Number(text) : undefined;
+}

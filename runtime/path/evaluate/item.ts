@@ -1,0 +1,73 @@
+import { Decimal } from '../../fhir/decimal.js';
+
+/** A JSON object. */
+export type Json = Readonly<Record<string, unknown>>;
+
+/** A value that an expression is at: an element of a resource, or a value that the expression made. */
+export class Item {
+  constructor(
+    /** JSON value; undefined: a primitive that has only an id or extensions. */
+    readonly value: unknown,
+    /** FHIR type, or `System.…` for what the expression made. */
+    readonly type: string,
+    /** Of a primitive: its id and extensions, the object under `_name`. */
+    readonly beside?: Json,
+  ) {}
+}
+
+/** What an expression results in, in order. http://hl7.org/fhirpath/N1/#collections */
+export type Items = readonly Item[];
+
+/** Nothing. */
+export const NONE: Items = [];
+const TRUE: Items = [new Item(true, 'System.Boolean')];
+const FALSE: Items = [new Item(false, 'System.Boolean')];
+
+/** A boolean as a collection; undefined is the empty one. */
+export function ofBoolean(value: boolean | undefined): Items {
+  return value === undefined ? NONE : value ? TRUE : FALSE;
+}
+
+/** A text as a collection; undefined is the empty one. */
+export function ofText(value: string | undefined): Items {
+  return value === undefined ? NONE : [new Item(value, 'System.String')];
+}
+
+/** A number as a collection; undefined is the empty one. */
+export function ofNumber(value: number | undefined): Items {
+  if (value === undefined || Number.isNaN(value)) return NONE;
+  return [new Item(value, Number.isInteger(value) ? 'System.Integer' : 'System.Decimal')];
+}
+
+/**
+ * What a collection says as a condition: its only boolean; any other single value is true; nothing is undefined.
+ * Several values count as true, as in the reference implementation of HL7.
+ * http://hl7.org/fhirpath/N1/#singleton-evaluation-of-collections
+ */
+export function toBoolean(items: Items): boolean | undefined {
+  const [first] = items;
+  if (first === undefined) return undefined;
+  return items.length > 1 || typeof first.value !== 'boolean' ? true : first.value;
+}
+
+/** The text of the only item; undefined: there is none, there are several, or it is no text. */
+export function toText(items: Items): string | undefined {
+  const [only] = items;
+  return items.length === 1 && typeof only?.value === 'string' ? only.value : undefined;
+}
+
+/** The number of the only item; undefined as for `toText`. */
+export function toNumber(items: Items): number | undefined {
+  const [only] = items;
+  return items.length === 1 && isNumber(only?.value) ? Number(only?.value) : undefined;
+}
+
+/** Whether a value is a JSON number. */
+export function isNumber(value: unknown): boolean {
+  return typeof value === 'number' || value instanceof Decimal;
+}
+
+/** Whether a value is a JSON object. */
+export function isJson(value: unknown): value is Json {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof Decimal);
+}

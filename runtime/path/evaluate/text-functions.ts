@@ -1,0 +1,86 @@
+import { ExpressionError } from '../expression/expression-error.js';
+import type { Evaluate } from './compile-expression.js';
+import type { MakeFunction } from './functions.js';
+import { NONE, ofBoolean, ofNumber, ofText, toNumber, toText, type Items } from './item.js';
+
+const NOTHING: Evaluate = () => NONE;
+
+/** Functions on texts. Of anything but one text they result in nothing. http://hl7.org/fhirpath/N1/#string-manipulation */
+export const TEXT_FUNCTIONS: readonly (readonly [string, MakeFunction])[] = [
+  ['startsWith', withText((text, other) => ofBoolean(text.startsWith(other)))],
+  ['endsWith', withText((text, other) => ofBoolean(text.endsWith(other)))],
+  ['contains', withText((text, other) => ofBoolean(text.includes(other)))],
+  ['indexOf', withText((text, other) => ofNumber(text.indexOf(other)))],
+  ['matches', withText((text, pattern) => ofBoolean(patternOf(pattern).test(text)))],
+  ['matchesFull', withText((text, pattern) => ofBoolean(patternOf(`^(?:${pattern})$`).test(text)))],
+  ['length', () => onText((text) => ofNumber(text.length))],
+  ['upper', () => onText((text) => ofText(text.toUpperCase()))],
+  ['lower', () => onText((text) => ofText(text.toLowerCase()))],
+  ['trim', () => onText((text) => ofText(text.trim()))],
+  ['toChars', () => onText((text) => [...text].flatMap(ofText))],
+  [
+    'substring',
+    ([start = NOTHING, length]) =>
+      (input, environment, outer) => {
+        const text = toText(input);
+        const from = toNumber(start(outer, environment));
+        if (text === undefined || from === undefined || from < 0 || from >= text.length) return NONE;
+        const count = length === undefined ? undefined : toNumber(length(outer, environment));
+        return ofText(text.slice(from, count === undefined ? undefined : from + Math.max(0, count)));
+      },
+  ],
+  [
+    'replace',
+    ([pattern = NOTHING, substitute = NOTHING]) =>
+      (input, environment, outer) => {
+        const [text, from, to] = [toText(input), toText(pattern(outer, environment)), toText(substitute(outer, environment))]; // prettier-ignore
+        return text === undefined || from === undefined || to === undefined ? NONE : ofText(text.replaceAll(from, () => to)); // prettier-ignore
+      },
+  ],
+  [
+    'replaceMatches',
+    ([pattern = NOTHING, substitute = NOTHING]) =>
+      (input, environment, outer) => {
+        const [text, from, to] = [toText(input), toText(pattern(outer, environment)), toText(substitute(outer, environment))]; // prettier-ignore
+        if (text === undefined || from === undefined || to === undefined) return NONE;
+        return ofText(text.replaceAll(new RegExp(patternOf(from).source, 'gs'), to));
+      },
+  ],
+];
+
+function onText(work: (text: string) => Items): (input: Items) => Items {
+  return (input) => {
+    const text = toText(input);
+    return text === undefined ? NONE : work(text);
+  };
+}
+
+function withText(work: (text: string, other: string) => Items): MakeFunction {
+  return ([argument = NOTHING]) =>
+    (input, environment, outer) => {
+      // Before the argument: a pattern that nothing is matched with need not be compiled.
+      const text = toText(input);
+      const other = text === undefined ? undefined : toText(argument(outer, environment));
+      return text === undefined || other === undefined ? NONE : work(text, other);
+    };
+}
+
+const patterns = new Map<string, RegExp>();
+
+/** Most patterns that are kept: rules have a few dozen. */
+const KEPT = 500;
+
+/** A pattern of the definitions, compiled once. A dot matches line ends, too. */
+function patternOf(text: string): RegExp {
+  let known = patterns.get(text);
+  if (known === undefined) {
+    try {
+      known = new RegExp(text, 's');
+    } catch {
+      throw new ExpressionError(`${JSON.stringify(text)} is no regular expression`);
+    }
+    if (patterns.size >= KEPT) patterns.clear();
+    patterns.set(text, known);
+  }
+  return known;
+}

@@ -1,0 +1,41 @@
+import { isJson, type Json } from '../../path/evaluate/item.js';
+import { readReference } from '../../path/reference-text.js';
+import type { BundleScope, RuleRun } from './rule-run.js';
+
+const scopes = new WeakMap<Json, ReadonlyMap<string, Json>>();
+
+/** What references in an entry of a Bundle are looked up in; undefined: the holder is no entry of one. */
+export function bundleScopeOf(entry: Json, run: RuleRun): BundleScope | undefined {
+  const bundle = run.resource;
+  if (bundle['resourceType'] !== 'Bundle') return undefined;
+  let byUrl = scopes.get(bundle);
+  if (byUrl === undefined) scopes.set(bundle, (byUrl = indexEntries(bundle)));
+  const { fullUrl } = entry;
+  return { byUrl, fullUrl: typeof fullUrl === 'string' ? fullUrl : undefined };
+}
+
+function indexEntries({ entry }: Json): ReadonlyMap<string, Json> {
+  const byUrl = new Map<string, Json>();
+  for (const each of Array.isArray(entry) ? entry : []) {
+    if (!isJson(each) || typeof each['fullUrl'] !== 'string' || !isJson(each['resource'])) continue;
+    if (!byUrl.has(each['fullUrl'])) byUrl.set(each['fullUrl'], each['resource']);
+  }
+  return byUrl;
+}
+
+/**
+ * Checks that a `fullUrl` that ends like `Type/id` names its resource; the run is at the Bundle.
+ * https://hl7.org/fhir/R5/bundle.html#bundle-unique
+ */
+export function checkEntries({ entry }: Json, run: RuleRun): void {
+  if (!Array.isArray(entry)) return;
+  for (const [index, each] of entry.entries()) {
+    if (!isJson(each) || !isJson(each['resource']) || typeof each['fullUrl'] !== 'string') continue;
+    const { resourceType, id } = each['resource'];
+    const named = readReference(each['fullUrl']);
+    if (named?.base === undefined || typeof id !== 'string' || !run.tools.resourceTypes.has(named.type)) continue;
+    if (named.type === resourceType && named.id === id) continue;
+    const text = `entry[${index}].fullUrl ends with ${named.type}/${named.id}, and the resource is ${String(resourceType)}/${id}`;
+    run.report('bundle-inconsistent', 'fullUrl', text);
+  }
+}

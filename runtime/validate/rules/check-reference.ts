@@ -1,0 +1,50 @@
+import { isJson, type Json } from '../../path/evaluate/item.js';
+import type { Child } from './rule-plan.js';
+import { targetOf } from './resolve.js';
+import type { RuleRun } from './rule-run.js';
+
+/** Targets that stand for any type. */
+const ANY: ReadonlySet<string> = new Set(['Resource', 'DomainResource', 'CanonicalResource', 'MetadataResource']);
+
+/**
+ * Checks that a reference may lead where it leads, by its text, its `type`, or what it refers to within the resource or
+ * Bundle; the run is at it. https://hl7.org/fhir/R5/references.html#Reference
+ */
+export function checkReference({ type, targets }: Child, value: Json, run: RuleRun): void {
+  const reference = type === 'CodeableReference' ? value['reference'] : value;
+  if (!isJson(reference)) return;
+  const { reference: text, type: said } = reference;
+  const found = typeof text === 'string' ? targetOf(text, run)?.type : undefined;
+  const named = typeof said === 'string' ? said.replace('http://hl7.org/fhir/StructureDefinition/', '') : undefined;
+  if (found !== undefined && named !== undefined && run.tools.resourceTypes.has(named) && found !== named) {
+    run.report('reference-invalid', 'reference', `its type is ${named}, and it refers to a ${found}`);
+    return;
+  }
+  const leads = found ?? named;
+  if (leads === undefined || targets === undefined || targets.length === 0) return;
+  if (targets.includes(leads) || targets.some((each) => ANY.has(each)) || !run.tools.resourceTypes.has(leads)) return;
+  run.report('reference-invalid', 'reference', `it may refer to ${list(targets)}, not to a ${leads}`);
+}
+
+const OID = /^urn:oid:[0-2](?:\.(?:0|[1-9][0-9]*))+$/;
+const UUID = /^urn:uuid:[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$/;
+
+/** Checks a URL by what its scheme allows, and that one within the resource leads somewhere; the run is at it. */
+export function checkLink(url: string, type: string, run: RuleRun): void {
+  if (type === 'canonical' && url.length > 1 && url.startsWith('#') && !run.containedById.has(url.slice(1))) {
+    run.report('reference-invalid', 'reference', `the resource contains no ${JSON.stringify(url.slice(0, 64))}`);
+  } else if (url.startsWith('urn:oid:') && !OID.test(url)) {
+    run.report('url-invalid-in-content', 'url', `${JSON.stringify(url.slice(0, 64))} is no OID: urn:oid:1.2.3`);
+  } else if (url.startsWith('urn:uuid:') && !UUID.test(url)) {
+    run.report(
+      'url-invalid-in-content',
+      'url',
+      `${JSON.stringify(url.slice(0, 64))} is no UUID: urn:uuid: and 32 digits`,
+    );
+  }
+}
+
+function list(targets: readonly string[]): string {
+  const shown = targets.length > 8 ? [...targets.slice(0, 8), '…'] : targets;
+  return shown.join(', ');
+}

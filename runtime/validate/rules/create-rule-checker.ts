@@ -1,0 +1,81 @@
+import type { Tables } from '../../contract/tables.js';
+import { createSchema } from '../../path/evaluate/schema.js';
+import { indexRows } from '../../path/expression/type-index.js';
+import { isJson } from '../../path/evaluate/item.js';
+import { ERRORS } from '../../fhir/errors.js';
+import type { Fault } from '../fault.js';
+import { checkResourceRules } from './check-rules.js';
+import { createCodeTests } from './code-sets.js';
+import { createFindRulePlan } from './rule-plan.js';
+import { RuleRun, type OpenBinding, type RuleFault } from './rule-run.js';
+
+/** The tables that rules are checked by. */
+export type RuleTables = Pick<Tables, 'types' | 'primitives' | 'resourceTypes' | 'invariants' | 'codes'>;
+
+/** What a thorough check found. */
+export interface RuleFindings {
+  /** Errors and warnings. */
+  readonly faults: readonly RuleFault[];
+  /** Bindings that the tables cannot decide. */
+  readonly open: readonly OpenBinding[];
+}
+
+/** Checks the rules of resources whose structure is right; what is wrong there is passed over. Never throws. */
+export interface RuleChecker {
+  /** The errors of a resource, as they refuse a write. */
+  errors(resource: unknown): readonly Fault[];
+  /** Errors, warnings and what is left open, for `$validate`. */
+  thorough(resource: unknown): RuleFindings;
+}
+
+/** Faults that are listed; one more says that there are others. */
+const MAX_FAULTS = 100;
+
+/**
+ * Makes the checker of rules beyond structure: the invariants of resources and datatypes, required bindings, references
+ * within the resource and their target types, ids that repeat, Bundles. Rules are compiled when their type first comes.
+ * https://hl7.org/fhir/R5/validation.html
+ */
+export function createRuleChecker(tables: RuleTables): RuleChecker {
+  let made: ReturnType<typeof prepare> | undefined;
+  const check = (resource: unknown, isThorough: boolean): RuleRun | undefined => {
+    if (!isJson(resource)) return undefined;
+    const { find, tools } = (made ??= prepare(tables));
+    const run = new RuleRun(resource, { ...tools, most: MAX_FAULTS, isThorough });
+    checkResourceRules(resource, find, run);
+    return run;
+  };
+  return {
+    errors(resource) {
+      const run = check(resource, false);
+      return run === undefined ? [] : listed(run);
+    },
+    thorough(resource) {
+      const run = check(resource, true);
+      return run === undefined ? { faults: [], open: [] } : { faults: run.faults, open: run.open };
+    },
+  };
+}
+
+function prepare(tables: RuleTables) {
+  const types = indexRows(tables.types, tables.primitives);
+  const rows = new Map(tables.types.map((row) => [row.name, row]));
+  const elementsOf = (type: string): readonly string[] => {
+    const row = rows.get(type);
+    if (row === undefined) return [];
+    const above = row.base === undefined ? [] : elementsOf(row.base);
+    return [...above, ...row.elements.map(({ name }) => name)];
+  };
+  const codeTest = createCodeTests(tables.codes);
+  return {
+    find: createFindRulePlan(tables, codeTest),
+    tools: { schema: createSchema(types, elementsOf), codeTest, resourceTypes: new Set(tables.resourceTypes) },
+  };
+}
+
+function listed({ faults, isFull, rootName }: RuleRun): readonly Fault[] {
+  if (!isFull) return faults;
+  const { issue } = ERRORS['more-faults'];
+  const text = `There are more faults than the ${faults.length} listed`;
+  return [...faults, { code: 'more-faults', issue, text, expression: rootName, path: [] }];
+}

@@ -1,0 +1,172 @@
+import { ERRORS } from '../../fhir/errors.js';
+import { Item, isJson, type Json } from '../../path/evaluate/item.js';
+import type { Environment } from '../../path/evaluate/environment.js';
+import type { Schema } from '../../path/evaluate/schema.js';
+import type { Fault, JsonPath } from '../fault.js';
+import type { RULE_ERRORS } from '../../fhir/rule-errors.js';
+import type { ValidationIssue } from '../validation-issue.js';
+import type { CodeTest } from './code-sets.js';
+import { localLinksOf, type LocalLinks } from './local-links.js';
+import { resolveReference } from './resolve.js';
+import type { Child } from './rule-plan.js';
+
+/** A broken rule. */
+export interface RuleFault extends Fault {
+  readonly code: keyof typeof RULE_ERRORS;
+  /** Key of the rule: `dom-3`. */
+  readonly key: string;
+  readonly severity: 'error' | 'warning';
+}
+
+/** Codes whose value set the tables do not have; a terminology service can decide them. */
+export interface OpenBinding {
+  readonly strength: 'required' | 'extensible';
+  readonly valueSet: string;
+  /** Any of them has to be in the value set. */
+  readonly codes: readonly { readonly system?: string; readonly code: string }[];
+  readonly expression: string;
+  readonly path: JsonPath;
+}
+
+/** What a run works with. */
+export interface RunTools {
+  readonly schema: Schema;
+  readonly codeTest: (valueSet: string) => CodeTest | undefined;
+  readonly resourceTypes: ReadonlySet<string>;
+  /** Greatest number of faults that are listed. */
+  readonly most: number;
+  /** Check also what only gives warnings, and collect open bindings. */
+  readonly isThorough: boolean;
+}
+
+/** A Bundle that the resource at hand is an entry of. */
+export interface BundleScope {
+  readonly byUrl: ReadonlyMap<string, Json>;
+  readonly fullUrl: string | undefined;
+}
+
+/**
+ * Rules that official examples break, and that refuse no write therefore: `$validate` reports them as errors. Six examples
+ * refer to types that the element does not name, and one to a contained resource that is missing; three Bundles have a
+ * fullUrl with another id than the resource; ten logical models have a base and no derivation.
+ */
+const PASSED_ON_WRITE: ReadonlySet<string> = new Set(['reference', 'fullUrl', 'sdf-27']);
+
+/** Values that the rules of one resource may look at together: some seconds of work. */
+const BUDGET = 5_000_000;
+
+/** One check of the rules of a resource: where it is in the resource, and what it found. */
+export class RuleRun {
+  readonly faults: RuleFault[] = [];
+  readonly open: OpenBinding[] = [];
+  isFull = false;
+  /** The way to the value at hand; beyond `depth` it is left over. */
+  readonly path: (Child | number)[] = [];
+  depth = 0;
+  /** The innermost resource. */
+  resource: Json;
+  /** What contains it, or itself. */
+  root: Json;
+  bundle: BundleScope | undefined;
+  /** Ids of the elements of the innermost resource. */
+  ids = new Set<string>();
+  /** What expressions know; one object serves all of them, one after the other. */
+  private readonly known: { -readonly [Name in keyof Environment]: Environment[Name] };
+  /** Type of the outermost resource, with which expressions begin. */
+  readonly rootName: string;
+  private contained: { readonly of: Json; readonly byId: ReadonlyMap<string, Json> } | undefined;
+  private links: { readonly of: Json; readonly found: LocalLinks } | undefined;
+
+  constructor(
+    resource: Json,
+    readonly tools: RunTools,
+  ) {
+    this.rootName = String(resource['resourceType']);
+    this.resource = resource;
+    this.root = resource;
+    const item = this.itemOf(resource);
+    this.known = {
+      schema: tools.schema,
+      ...{ resource: item, root: item, context: item },
+      resolve: (reference) => resolveReference(reference, this),
+      isMember: ({ value }, valueSet) => (typeof value === 'string' ? tools.codeTest(valueSet)?.(value) : undefined),
+      isUndecided: false,
+      budget: BUDGET,
+    };
+  }
+
+  /** Contained resources of the root, by id. */
+  get containedById(): ReadonlyMap<string, Json> {
+    if (this.contained?.of !== this.root) {
+      const all = this.root['contained'];
+      const byId = new Map<string, Json>();
+      for (const each of Array.isArray(all) ? all : []) {
+        if (isJson(each) && typeof each['id'] === 'string') byId.set(each['id'], each);
+      }
+      this.contained = { of: this.root, byId };
+    }
+    return this.contained.byId;
+  }
+
+  /** References within the innermost resource. */
+  localLinks(): LocalLinks {
+    if (this.links?.of !== this.resource) {
+      this.links = { of: this.resource, found: localLinksOf(this.itemOf(this.resource), this.known) };
+    }
+    return this.links.found;
+  }
+
+  /** What an expression that begins at a value knows. */
+  environment(context: Item): Environment {
+    const { known } = this;
+    if (known.resource.value !== this.resource) known.resource = this.itemOf(this.resource);
+    if (known.root.value !== this.root) known.root = this.itemOf(this.root);
+    known.context = context;
+    known.isUndecided = false;
+    return known;
+  }
+
+  /** A resource as an item. */
+  itemOf(resource: Json): Item {
+    return new Item(resource, String(resource['resourceType']));
+  }
+
+  /** Notes a broken rule at the value at hand. `text` follows the expression. */
+  report(code: RuleFault['code'], key: string, text: string, severity: RuleFault['severity'] = 'error'): void {
+    if (!this.tools.isThorough && PASSED_ON_WRITE.has(key)) return;
+    if (this.faults.length >= this.tools.most) {
+      this.isFull = true;
+      return;
+    }
+    const expression = this.expression();
+    this.faults.push({
+      ...{ code, key, severity, issue: ERRORS[code].issue, expression },
+      text: `${expression}: ${text} (${key})`,
+      path: this.jsonPath(),
+    });
+  }
+
+  /** Notes a binding that the tables cannot decide. */
+  leaveOpen(binding: Pick<OpenBinding, 'strength' | 'valueSet' | 'codes'>): void {
+    if (this.open.length < this.tools.most) {
+      this.open.push({ ...binding, expression: this.expression(), path: this.jsonPath() });
+    }
+  }
+
+  private expression(): string {
+    let text = this.rootName;
+    for (const step of this.path.slice(0, this.depth)) {
+      text += typeof step === 'number' ? `[${step}]` : `.${step.element}`;
+    }
+    return text;
+  }
+
+  private jsonPath(): JsonPath {
+    return this.path.slice(0, this.depth).map((step) => (typeof step === 'number' ? step : step.key));
+  }
+}
+
+/** A broken rule without its place in JSON. */
+export function toValidationIssue({ severity, issue, key, text, expression }: RuleFault): ValidationIssue {
+  return { severity, issue, key, text, expression };
+}
