@@ -30,6 +30,7 @@ export const WIRED_OPERATIONS = [
   'Resource-meta',
   'Resource-meta-add',
   'Resource-meta-delete',
+  'StructureDefinition-snapshot',
   'ValueSet-expand',
   'ValueSet-validate-code',
   'diff',
