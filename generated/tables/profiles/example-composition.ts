@@ -12,7 +12,6 @@ export const profile: ProfileRow = {
     children: [
       {
         name: 'section',
-        children: [{ name: 'section', like: 'Composition.section' }],
         slicing: { discriminators: [{ type: 'pattern', path: 'code' }], rules: 'closed', ordered: true },
         slices: [
           {
