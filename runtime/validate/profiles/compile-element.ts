@@ -98,6 +98,7 @@ function compileMember(row: ProfileElementRow, profile: ProfileRow): ItemCheck {
       if (item.at !== undefined) run.depth--;
     }
     if (count > 0) run.depth--;
-    slicing?.(items, run);
+    // Where nothing is there, that a slice is missing goes without saying.
+    if (count > 0 || min === 0) slicing?.(items, run);
   };
 }

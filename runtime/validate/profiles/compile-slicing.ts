@@ -19,8 +19,8 @@ export function compileSlicing(
 ): SlicingCheck {
   const slices = rows.map((row, position) => compileSlice(row, position, slicing, compile));
   return (items, run) => {
-    const found = assign(items, slices, slicing, run, name);
-    slices.forEach((slice, i) => checkSlice(slice, found[i]!, run));
+    const { found, isWhole } = assign(items, slices, slicing, run, name);
+    slices.forEach((slice, i) => checkSlice(slice, found[i]!, isWhole, run));
   };
 }
 
@@ -61,14 +61,21 @@ function assign(
   { rules, ordered }: SlicingRow,
   run: ProfileRun,
   name: string,
-): readonly (readonly Item[])[] {
+): { readonly found: readonly (readonly Item[])[]; readonly isWhole: boolean } {
   const found: Item[][] = slices.map(() => []);
   let last = 0;
   let hasOther = false;
+  let isWhole = true;
   for (const item of items) {
+    run.hasUnresolved = false;
     const index = slices.findIndex((slice) => belongs(item, slice, run));
     const slice = slices[index];
     if (slice === undefined) {
+      // A reference that leads to what is not here may be of any slice.
+      if (run.hasUnresolved) {
+        isWhole = false;
+        continue;
+      }
       hasOther = true;
       if (rules === 'closed') {
         const known = slices.map((each) => describe(each, run)).join('; ');
@@ -85,7 +92,7 @@ function assign(
     }
     last = Math.max(last, index);
   }
-  return found;
+  return { found, isWhole };
 }
 
 /** Where no discriminator says anything about a slice, what conforms to it belongs to it. */
@@ -95,12 +102,12 @@ function belongs(item: Item, slice: Slice, run: ProfileRun): boolean {
   return tests.every(({ test }) => test(item, run));
 }
 
-function checkSlice(slice: Slice, items: readonly Item[], run: ProfileRun): void {
+function checkSlice(slice: Slice, items: readonly Item[], isWhole: boolean, run: ProfileRun): void {
   const { row, label, check, inner } = slice;
   const { name, min = 0, max = Number.POSITIVE_INFINITY } = row;
   const outer = run.slice;
   const count = items.length;
-  if (count < min || count > max) {
+  if ((count < min && isWhole) || count > max) {
     const wanted = max === Number.POSITIVE_INFINITY ? `at least ${min}` : min === max ? `${min}` : `${min} to ${max}`;
     const text = `there ${count === 1 ? 'is 1 value' : `are ${count} values`} of the slice ${describe(slice, run)}; the profile wants ${wanted}`;
     run.report({ severity: 'error', issue: count < min ? 'required' : 'structure', key: 'slicing', text }, name);

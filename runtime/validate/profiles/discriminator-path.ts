@@ -43,6 +43,7 @@ export function follow(item: Item, part: PathPart, run: ProfileRun): readonly It
     case 'resolve': {
       const { resource, type } = targetOf(item, run);
       if (resource !== undefined) return [{ value: resource, beside: undefined, type: resource.resourceType }];
+      run.hasUnresolved = true;
       // Elsewhere, but what it is the reference may tell.
       return type === undefined ? [] : [{ value: undefined, beside: undefined, type }];
     }

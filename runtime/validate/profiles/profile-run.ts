@@ -35,6 +35,8 @@ export class ProfileRun {
   /** Canonical of the profile at hand, and name of the slice there. */
   profile: string | undefined;
   slice: string | undefined;
+  /** A reference could not be followed since this was set to false. */
+  hasUnresolved = false;
   /** Above 0: nothing is reported, only whether there was an error. */
   private muted = 0;
   private hasFailed = false;

@@ -105,8 +105,12 @@ function typeTest(
   if (codes.length === 0 || found.includes(PENDING)) return undefined;
   const isStored = profiles.some((url) => baseType(url, run) === undefined);
   return {
-    test: (item, now) =>
-      followAll([item], parts, now).some(({ type }) => codes.some((code) => isType(type, code, now.deps.types))),
+    test(item, now) {
+      const ends = followAll([item], parts, now);
+      // The text of a reference names the type.
+      if (ends.length > 0) now.hasUnresolved = false;
+      return ends.some((end) => codes.some((code) => isType(end.type, code, now.deps.types)));
+    },
     text: `type ${codes.join(' or ')}`,
     isForeign: isForeign || isStored,
   };

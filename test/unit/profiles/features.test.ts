@@ -150,6 +150,32 @@ describe('slicing', () => {
       'error slicing Observation.performer',
     ]);
   });
+  it('by what is behind a reference, and decides nothing where that is not to be had', async () => {
+    const target = made('coded', 'Observation', [{ path: 'Observation.code', patternCodeableConcept: { text: 'a' } }]);
+    const row = made('resolve-code', 'DiagnosticReport', [
+      {
+        path: 'DiagnosticReport.result',
+        slicing: { discriminator: [{ type: 'value', path: 'resolve().code' }], rules: 'closed' },
+      },
+      {
+        path: 'DiagnosticReport.result',
+        sliceName: 'a',
+        min: 1,
+        type: [{ code: 'Reference', targetProfile: [target.url] }],
+      },
+    ]);
+    const report = (text: string, reference: string): object => ({
+      resourceType: 'DiagnosticReport',
+      contained: [{ resourceType: 'Observation', id: 'o', code: { text } }],
+      result: [{ reference }],
+    });
+    expect(await check(report('a', '#o') as typeof patient, [row, target])).toEqual([]);
+    expect(await check(report('b', '#o') as typeof patient, [row, target])).toEqual([
+      'error slicing DiagnosticReport.result[0]',
+      'error slicing DiagnosticReport.result',
+    ]);
+    expect(await check(report('b', 'Observation/1') as typeof patient, [row, target])).toEqual([]);
+  });
   it('by profile', async () => {
     const strict = made('strict', 'Identifier', [{ path: 'Identifier.value', min: 1 }]);
     const row = made('profile', 'Patient', [
