@@ -2,6 +2,7 @@ import { join, resolve } from 'node:path';
 import type { Artefact } from './emit/artefact.js';
 import { emitManifest } from './emit/manifest.js';
 import { emitPages } from './emit/pages.js';
+import { emitProfiles } from './emit/profiles.js';
 import { emitRoutes } from './emit/routes.js';
 import { emitTables } from './emit/tables.js';
 import { emitTypeTables } from './emit/type-tables.js';
@@ -88,6 +89,7 @@ export function makeFiles(model: Model): Map<string, string> {
     ...emitTypes(model),
     ...emitTypeTables(model),
     ...emitTables(model),
+    ...emitProfiles(model),
     emitRoutes(model),
     ...emitPages(model),
   ];

@@ -14,6 +14,7 @@ import type { Codec } from './http/response/codecs.js';
 import { describeStaleIndex, type IndexStatus } from './core/definitions/index-status.js';
 import type { Job } from './core/jobs.js';
 import { openDefinitions, type Definitions } from './core/definitions/definitions.js';
+import { createStoredProfiles, type StoredProfiles } from './core/validation/stored-profiles.js';
 import { createPatchers } from './core/patch/patchers.js';
 import { openBodyWorkers, type BodyWorkers } from './body-workers/body-workers.js';
 import { startBodyWorker } from './body-workers/start-thread.js';
@@ -31,7 +32,7 @@ import { createValidator } from './validate/create-validator.js';
 import { createRuleChecker } from './validate/rules/create-rule-checker.js';
 import { sqlitePathOf } from './store/sqlite-path.js';
 import type { Store } from './store/store.js';
-import { tables } from './tables.js';
+import { loadProfiles, tables } from './tables.js';
 
 /** What works with data, with or without HTTP around it. */
 export interface Core extends Pick<
@@ -53,6 +54,8 @@ export interface Core extends Pick<
   readonly search: SearchSettings;
   /** The search parameters that hold at the moment; what is beside it here follows them, but for `tables`. */
   readonly definitions: Definitions;
+  /** Finds the profiles that resources are validated by. */
+  readonly profiles: Pick<StoredProfiles, 'types' | 'profile'>;
   /** Whether those in the store are of these definitions. */
   readonly indexStatus: IndexStatus;
 }
@@ -90,9 +93,11 @@ export async function openCore(config: Config, options: OpenOptions = {}): Promi
       ...(options.pace !== undefined && { pace: options.pace }),
     });
     const { current } = definitions;
+    const profiles = createStoredProfiles(definitions.store, tables, loadProfiles);
     return {
       tables,
-      store: definitions.store,
+      store: profiles.store,
+      profiles,
       definitions,
       extract: (resource, without) => current().extract(resource, without),
       refit: (resource, entries) => current().refit(resource, entries),

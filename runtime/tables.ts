@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 
-import type { Tables } from './contract/index.js';
+import type { ProfileRow, Tables } from './contract/index.js';
 
 /** What a build makes of the generated modules; the sources, and what benches compile, have none. */
 const packed = new URL('../generated/tables.json', import.meta.url);
@@ -12,3 +12,8 @@ const packed = new URL('../generated/tables.json', import.meta.url);
 export const tables: Tables = existsSync(packed)
   ? (JSON.parse(readFileSync(packed, 'utf8')) as Tables)
   : (await import('../generated/tables.js')).tables;
+
+/** The generated profiles, loaded when the first is asked for. */
+export async function loadProfiles(): Promise<readonly ProfileRow[]> {
+  return (await import('../generated/profiles.js')).profiles;
+}

@@ -15,6 +15,7 @@ import {
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
+import { brotliCompressSync, constants } from 'node:zlib';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const dist = join(root, 'dist');
@@ -23,6 +24,8 @@ const main = join(dist, 'runtime', 'cli', 'main.js');
 const PACKED = join('generated', 'tables.json');
 /** The code systems and value sets of the FHIR package, as runtime/terminology/shipped.ts reads them. */
 const TERMINOLOGY = join('generated', 'terminology.ndjson');
+/** The StructureDefinitions of the FHIR package, as runtime/core/validation/shipped-structures.ts reads them. */
+const STRUCTURES = join('generated', 'structures.br');
 /** Says which generated files dist/ was built from: runtime/assembly/stale-build.ts compares it with the one in generated/. */
 const MANIFEST = join('generated', 'manifest.json');
 const EMITTED = /\.(?:d\.ts|d\.ts\.map|js\.map|js)$/;
@@ -35,6 +38,7 @@ export async function build() {
   if (existsSync(main)) chmodSync(main, 0o755);
   await packTables();
   packTerminology();
+  packStructures();
   copyFileSync(join(root, MANIFEST), join(dist, MANIFEST));
   return run.status ?? 1;
 }
@@ -76,6 +80,32 @@ function packTerminology() {
   writeFileSync(join(dist, TERMINOLOGY), Buffer.concat([Buffer.from(`${JSON.stringify(entries)}\n`), ...parts]));
 }
 
+/** Definitions in one block: it is compressed, and read, as a whole. */
+const BLOCK = 24;
+
+/** What snapshots are made of. One line says which definitions are in which block, then come the blocks. */
+function packStructures() {
+  const folder = dirname(createRequire(import.meta.url).resolve('hl7.fhir.r5.core/package.json'));
+  const files = readdirSync(folder).filter((name) => /^StructureDefinition-.*[.]json$/.test(name));
+  const definitions = files.sort().map((name) => {
+    const definition = JSON.parse(readFileSync(join(folder, name), 'utf8'));
+    for (const element of ['text', 'extension', 'mapping']) delete definition[element];
+    for (const element of definition.snapshot?.element ?? []) delete element.mapping;
+    if (definition.snapshot !== undefined) delete definition.differential;
+    return definition;
+  });
+  const index = [];
+  const blocks = [];
+  const params = { [constants.BROTLI_PARAM_QUALITY]: 9, [constants.BROTLI_PARAM_LGWIN]: 24 };
+  for (let at = 0; at < definitions.length; at += BLOCK) {
+    const some = definitions.slice(at, at + BLOCK);
+    const block = brotliCompressSync(some.map((each) => JSON.stringify(each)).join('\n'), { params });
+    index.push([block.length, some.map(({ url }) => url)]);
+    blocks.push(block);
+  }
+  writeFileSync(join(dist, STRUCTURES), Buffer.concat([Buffer.from(`${JSON.stringify(index)}\n`), ...blocks]));
+}
+
 /** Deletes below dist/FOLDER every output whose source is gone, and the folders that this empties. */
 function removeStale(folder) {
   for (const entry of readdirSync(join(dist, folder), { withFileTypes: true })) {
@@ -87,7 +117,7 @@ function removeStale(folder) {
 }
 
 function hasSource(path) {
-  if (path === '.tsbuildinfo' || path === PACKED || path === TERMINOLOGY) return true;
+  if (path === '.tsbuildinfo' || [PACKED, TERMINOLOGY, STRUCTURES].includes(path)) return true;
   const source = EMITTED.test(path) ? path.replace(EMITTED, '.ts') : path; // an imported .json keeps its name
   return existsSync(join(root, source));
 }

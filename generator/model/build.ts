@@ -10,6 +10,7 @@ import type { Model } from './model.js';
 import { tail } from './names.js';
 import { buildOperations } from './operations.js';
 import { buildPrimitives } from './primitives.js';
+import { buildProfiles } from './profiles.js';
 import { buildSearch } from './search.js';
 import { buildStructures } from './structures.js';
 
@@ -68,6 +69,11 @@ export function buildModel(sources: ModelSources): Model {
     }),
     scopes: sources.scopes,
     codes,
+    profiles: buildProfiles(loaded.structures, Object.values(sources.profiles).flat(), {
+      structures,
+      primitives,
+      invariants: rules.rows,
+    }),
     capabilities: concrete.map((structure) => capabilityOf(structure.name, structure.url, sources.profiles)),
     corrections: sources.corrections,
   };

@@ -12,6 +12,7 @@ import type {
   OperationRow,
   PathRow,
   PrimitiveRow,
+  ProfileRow,
   ScopeTable,
   SearchRow,
   TypeRow,
@@ -94,6 +95,8 @@ export interface Model {
   readonly scopes: ScopeTable;
   readonly codes: readonly CodeTable[];
   readonly capabilities: readonly CapabilityRow[];
+  /** In code-point order of canonicals. */
+  readonly profiles: readonly ProfileRow[];
   /** Definitions of the package that the errata correct: canonical and reason. */
   readonly corrections: readonly { readonly target: string; readonly reason: string }[];
 }

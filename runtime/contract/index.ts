@@ -1,3 +1,4 @@
+export type * from './profiles.js';
 export type * from './rest.js';
 export type * from './search.js';
 export type * from './tables.js';

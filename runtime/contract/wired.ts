@@ -31,6 +31,7 @@ export const WIRED_OPERATIONS = [
   'Resource-meta-add',
   'Resource-meta-delete',
   'Resource-validate',
+  'StructureDefinition-snapshot',
   'ValueSet-expand',
   'ValueSet-validate-code',
   'diff',

@@ -82,6 +82,7 @@ export const ERRORS = {
   'unknown-path': { status: 404, issue: 'not-supported', text: 'There is nothing at this URL' },
   'unknown-type': { status: 404, issue: 'not-supported', text: 'Unknown resource type' },
   'unknown-operation': { status: 404, issue: 'not-supported', text: 'Unknown operation' },
+  'snapshot-impossible': { status: 422, issue: 'processing', text: 'No snapshot can be made of the definition' },
   'value-set-invalid': { status: 422, issue: 'processing', text: 'The value set cannot be used' },
   'concept-map-invalid': { status: 422, issue: 'processing', text: 'The concept map cannot be used' },
   'terminology-not-found': {

@@ -26,6 +26,7 @@ import { reindexDryrun, reindexInstance } from './reindex/instance-reindex.js';
 import { markForReindexing, performPass, reindexTerminology } from './reindex/reindex-old-style.js';
 import { reindexStatus } from './reindex/reindex-status.js';
 import { startReindex } from './reindex/reindex.js';
+import { snapshot } from './snapshot.js';
 import { stats } from './stats.js';
 import { findMatches as findMatchingCodes, lookup, subsumes } from './terminology/code-system.js';
 import { expandValueSet } from './terminology/expand.js';
@@ -64,6 +65,7 @@ const HANDLERS: Readonly<Record<WiredOperation, InteractionHandler>> = {
   'Resource-meta-add': addMeta,
   'Resource-meta-delete': deleteMeta,
   'Resource-validate': validate,
+  'StructureDefinition-snapshot': snapshot,
   'ValueSet-expand': expandValueSet,
   'ValueSet-validate-code': validateInValueSet,
   diff,

@@ -71,6 +71,73 @@ export function conformance(store: Store): void {
     expectRefusal(await get('/$versions?x=1'), 400, 'parameter-unknown', '"x"');
   });
 
+  describe('StructureDefinition/$snapshot (structuredefinition-operation-snapshot.html)', () => {
+    const at = '/StructureDefinition/$snapshot';
+    const definition = {
+      resourceType: 'StructureDefinition',
+      id: 'strict',
+      url: 'http://client.example/strict',
+      name: 'Strict',
+      status: 'active',
+      kind: 'resource',
+      abstract: false,
+      type: 'Patient',
+      baseDefinition: 'http://hl7.org/fhir/StructureDefinition/Patient',
+      derivation: 'constraint',
+      differential: { element: [{ id: 'Patient.birthDate', path: 'Patient.birthDate', min: 1 }] },
+    };
+    const derived = { ...definition, id: 'stricter', url: `${definition.url}er`, baseDefinition: definition.url };
+    const parameters = (resource: object) => ({
+      resourceType: 'Parameters',
+      parameter: [{ name: 'definition', resource }],
+    });
+    const minimum = (body: ReturnType<Awaited<ReturnType<typeof get>>['json']>): unknown =>
+      body.snapshot.element.find(({ path }: { path: string }) => path === 'Patient.birthDate').min;
+
+    beforeAll(() => put(definition));
+
+    it('of a definition that is sent, stored, or named by its canonical', async () => {
+      const answers = [
+        await server.all.send('POST', at, parameters(definition)),
+        await server.all.send('POST', '/StructureDefinition/strict/$snapshot'),
+        await server.all.send('POST', at, {
+          resourceType: 'Parameters',
+          parameter: [{ name: 'url', valueString: definition.url }],
+        }),
+        await server.all.send('POST', at, parameters(derived)),
+      ];
+      for (const answer of answers) {
+        expect(answer.status, answer.text).toBe(200);
+        expect(minimum(answer.json())).toBe(1);
+        expect(answer.json().snapshot.element.length).toBeGreaterThan(40);
+      }
+    });
+
+    it('says what is missing or wrong', async () => {
+      const unknown = { ...definition, baseDefinition: 'http://client.example/nowhere' };
+      expectRefusal(
+        await server.all.send('POST', at, parameters(unknown)),
+        422,
+        'snapshot-impossible',
+        'http://client.example/nowhere',
+      );
+      const wrong = { ...definition, differential: { element: [{ path: 'Patient.nonsense' }] } };
+      expectRefusal(
+        await server.all.send('POST', at, parameters(wrong)),
+        422,
+        'snapshot-impossible',
+        'Patient.nonsense',
+      );
+      expectRefusal(await server.all.send('POST', at, { resourceType: 'Parameters' }), 400, 'parameter-invalid');
+    });
+
+    it('reads no stored definition that the token does not reach', async () => {
+      const few = server.as('system/StructureDefinition.rs?status=draft');
+      expectRefusal(await few.send('POST', at, parameters(derived)), 422, 'snapshot-impossible', definition.url);
+      expect((await server.as('system/Patient.rs').send('POST', at, parameters(definition))).status).toBe(403);
+    });
+  });
+
   describe('CapabilityStatement', () => {
     const url = 'http://client.example/wants';
     const statement = {

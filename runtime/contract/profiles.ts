@@ -1,0 +1,88 @@
+/**
+ * Rows that describe profiles: only what a profile adds to the definition of its type.
+ * Specification: https://hl7.org/fhir/R5/profiling.html, https://hl7.org/fhir/R5/elementdefinition.html
+ */
+
+/** A profile of a resource type or datatype, or the definition of an extension. */
+export interface ProfileRow {
+  readonly url: string;
+  readonly version?: string;
+  /** The type that it constrains: `Observation`, `Extension`. */
+  readonly type: string;
+  /** The whole value. */
+  readonly root: ProfileElementRow;
+  /** Where an extension may stand; absent: it is none, or its definition says nothing. */
+  readonly contexts?: readonly ExtensionContextRow[];
+  /** Of an extension: it belongs into `modifierExtension`. */
+  readonly modifier?: true;
+}
+
+/** https://hl7.org/fhir/R5/structuredefinition-definitions.html#StructureDefinition.context */
+export interface ExtensionContextRow {
+  readonly type: 'element' | 'extension' | 'fhirpath';
+  readonly expression: string;
+}
+
+/** What a profile adds to one element, or to one slice of it. Absent members: as the type has it. */
+export interface ProfileElementRow {
+  /** Name in JSON; for a choice element the stem; for the root the type. */
+  readonly name: string;
+  readonly choice?: true;
+  /** Name of the slice; reslices are named `slice/reslice`. Absent: the element itself. */
+  readonly slice?: string;
+  readonly min?: number;
+  readonly max?: number;
+  readonly types?: readonly ProfileTypeRow[];
+  /** The value has to be this. */
+  readonly fixed?: unknown;
+  /** The value has to have all of this. */
+  readonly pattern?: unknown;
+  readonly binding?: ProfileBindingRow;
+  readonly rules?: readonly ProfileRuleRow[];
+  readonly mustSupport?: true;
+  /** What holds for another element of this profile holds here too: its path, `Composition.section`. */
+  readonly like?: string;
+  readonly children?: readonly ProfileElementRow[];
+  readonly slicing?: SlicingRow;
+  /** In the order of the definition. */
+  readonly slices?: readonly ProfileElementRow[];
+}
+
+/** A type that an element may have. */
+export interface ProfileTypeRow {
+  /** Absent: the one that the element has anyway. */
+  readonly code?: string;
+  /** The value conforms to one of these. `url#id` means one element of a profile. */
+  readonly profiles?: readonly string[];
+  /** What a reference or canonical points to conforms to one of these. */
+  readonly targets?: readonly string[];
+}
+
+/** A value set that the codes come from, and others that they have to come from too. */
+export interface ProfileBindingRow {
+  readonly strength: 'required' | 'extensible';
+  readonly valueSet: string;
+}
+
+/** A rule in FHIRPath. */
+export interface ProfileRuleRow {
+  readonly key: string;
+  readonly severity: 'error' | 'warning';
+  readonly expression: string;
+  /** What the rule says, for people. */
+  readonly human: string;
+}
+
+/** https://hl7.org/fhir/R5/profiling.html#slicing */
+export interface SlicingRow {
+  readonly discriminators: readonly DiscriminatorRow[];
+  readonly rules: 'open' | 'closed' | 'openAtEnd';
+  readonly ordered?: true;
+}
+
+/** https://hl7.org/fhir/R5/profiling.html#discriminator */
+export interface DiscriminatorRow {
+  readonly type: 'value' | 'pattern' | 'type' | 'exists' | 'position' | 'profile';
+  /** `$this`, names, `extension('url')`, `resolve()`, `ofType(T)`, with dots between. */
+  readonly path: string;
+}

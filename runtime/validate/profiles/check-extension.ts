@@ -1,0 +1,102 @@
+import type { ExtensionContextRow, ProfileRow } from '../../contract/profiles.js';
+import type { JsonObject } from '../../fhir/resource.js';
+import { PENDING } from './answers.js';
+import type { ProfileRun } from './profile-run.js';
+import { unversioned } from './structure-definition.js';
+
+/** The element that has an extension. */
+export interface Holder {
+  /** Its type; of a backbone element the path; empty: unknown. */
+  readonly type: string;
+  /** Path from the resource: `Patient.contact.name`. */
+  readonly path: string;
+  /** The type around it, and the name that it has there. */
+  readonly parent: { readonly type: string; readonly name: string } | undefined;
+  readonly object: JsonObject;
+}
+
+interface ExtensionCheck {
+  readonly run: ProfileRun;
+  readonly isModifier: boolean;
+  readonly hasProfile: boolean;
+}
+
+/**
+ * Checks an extension by its definition, where that is known here. Which ones may be used is for profiles to say; but one that changes
+ * the meaning of what it extends and that is not known here is an error in a resource that is validated by a profile.
+ * https://hl7.org/fhir/R5/extensibility.html
+ */
+export function checkExtension(extension: JsonObject, holder: Holder, check: ExtensionCheck): void {
+  const { run, isModifier } = check;
+  const { url } = extension;
+  // Parts of an extension are named in the definition of the whole.
+  if (typeof url !== 'string' || !/^[a-z][a-z0-9+.-]*:/i.test(url)) return;
+  const row = run.find(url);
+  if (row === PENDING) return;
+  if (row === undefined) {
+    tellUnknown(url, check);
+    return;
+  }
+  if (row.type !== 'Extension') {
+    run.report(finding(`${url} defines no extension but a profile of ${row.type}`));
+    return;
+  }
+  if ((row.modifier === true) !== isModifier) {
+    const place = row.modifier === true ? 'modifierExtension' : 'extension';
+    run.report(finding(`the extension ${url} belongs into ${place}`));
+  }
+  run.within(row, () => checkContext(row, holder, run));
+  run.conforms({ value: extension, beside: undefined, type: 'Extension' }, url);
+}
+
+function tellUnknown(url: string, { run, isModifier, hasProfile }: ExtensionCheck): void {
+  if (!isModifier) {
+    const text = `the extension ${url} is not known here, so its value was not checked`;
+    run.reportOnce(url, { severity: 'information', issue: 'extension', key: 'extension', text });
+    return;
+  }
+  const text = `the modifier extension ${url} is not known here, so what it changes cannot be decided; store its StructureDefinition first`;
+  run.report({ ...finding(text), severity: hasProfile ? 'error' : 'warning' });
+}
+
+function finding(text: string): { severity: 'error'; issue: string; key: string; text: string } {
+  return { severity: 'error', issue: 'extension', key: 'extension', text };
+}
+
+/** https://hl7.org/fhir/R5/defining-extensions.html#context */
+function checkContext({ url, contexts = [] }: ProfileRow, holder: Holder, run: ProfileRun): void {
+  if (contexts.length === 0) return;
+  const names = namesOf(holder, run);
+  if (contexts.some((context) => mayStandOn(context, names, holder, run))) return;
+  const places = contexts.map(({ type, expression }) => (type === 'element' ? expression : `${type} ${expression}`));
+  run.report(finding(`the extension ${url} is not for ${holder.path}; it is for ${places.join(', ')}`));
+}
+
+/** What contexts may call an element: its path, its type and what that specializes, and its name in the type around it. */
+function namesOf({ type, path, parent }: Holder, run: ProfileRun): ReadonlySet<string> {
+  const { types } = run.deps;
+  const around = parent === undefined ? [] : types.ancestors(parent.type).map((each) => `${each}.${parent.name}`);
+  const own = type === '' ? [] : types.ancestors(type);
+  // The definition of any element: not of resources, though those have the same ancestor.
+  const isResource = types.kindOf(type) === 'resource';
+  return new Set([path, ...own, ...around, ...(isResource ? ['Resource'] : ['Element']), 'Base']);
+}
+
+function mayStandOn(
+  { type, expression }: ExtensionContextRow,
+  names: ReadonlySet<string>,
+  holder: Holder,
+  run: ProfileRun,
+): boolean {
+  if (type === 'extension') return holder.type === 'Extension' && holder.object['url'] === unversioned(expression);
+  if (type === 'fhirpath') return isSelected(expression, run);
+  // `url#id` is an element of a profile: only its place is compared.
+  const element = expression.slice(expression.indexOf('#') + 1).replaceAll(/:[^.]*|\[x\]/g, '');
+  return names.has(element);
+}
+
+/** Whether an expression finds anything in the resource. Whether that is this very element is not checked. */
+function isSelected(expression: string, run: ProfileRun): boolean {
+  const { resource } = run.scope;
+  return run.evaluate(`(${expression}).exists()`, { value: resource, type: resource.resourceType }) !== false;
+}

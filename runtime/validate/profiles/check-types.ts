@@ -1,0 +1,97 @@
+import type { ProfileTypeRow } from '../../contract/profiles.js';
+import { isObject, type Resource } from '../../fhir/resource.js';
+import { PENDING } from './answers.js';
+import type { FhirTypes } from './fhir-types.js';
+import type { Item } from './item.js';
+import type { ItemCheck, ProfileRun } from './profile-run.js';
+import { typeOfProfile } from './profile-type.js';
+import { namedType } from './references.js';
+
+/** Types that an element is restricted to, the profiles of its values, and what its references may point to. */
+export function compileTypes(rows: readonly ProfileTypeRow[]): ItemCheck {
+  const codes = rows.flatMap(({ code }) => code ?? []);
+  const isAny = codes.length < rows.length;
+  return (item, run) => {
+    const mine = rows.filter(({ code }) => code === undefined || isType(item.type, code, run.deps.types));
+    if (!isAny && mine.length === 0) {
+      const text = `is of type ${item.type}; the profile admits ${codes.join(', ')}`;
+      run.report({ severity: 'error', issue: 'structure', key: 'type', text });
+      return;
+    }
+    checkProfiles(item, mine, run);
+    checkTargets(item, mine, run);
+  };
+}
+
+/** Whether a type is this one, or a specialization of it. */
+export function isType(type: string, code: string, types: FhirTypes): boolean {
+  return type === code || (types.kindOf(type) === 'resource' && types.ancestors(type).includes(code));
+}
+
+function checkProfiles(item: Item, rows: readonly ProfileTypeRow[], run: ProfileRun): void {
+  const profiles = rows.flatMap(({ profiles: each = [] }) => each);
+  // An extension is checked by its own definition, wherever it is.
+  if (profiles.length === 0 || item.type === 'Extension' || rows.some(({ profiles: each }) => each === undefined))
+    return;
+  const [only] = profiles;
+  if (profiles.length === 1) run.conforms(item, only!);
+  else if (!profiles.some((each) => run.passes(() => run.conforms(item, each)))) {
+    const text = `conforms to none of ${profiles.join(', ')}`;
+    run.report({ severity: 'error', issue: 'structure', key: 'profile', text });
+  }
+}
+
+function checkTargets(item: Item, rows: readonly ProfileTypeRow[], run: ProfileRun): void {
+  if (rows.some(({ targets }) => targets === undefined)) return;
+  const targets = rows.flatMap(({ targets: each = [] }) => each);
+  const reference = referenceOf(item);
+  if (reference === undefined || targets.some((each) => pointsTo(reference, each, run))) return;
+  const text = `refers to ${describe(reference, run)}; the profile admits ${targets.join(', ')}`;
+  run.report({ severity: 'error', issue: 'value', key: 'reference', text });
+}
+
+/** A reference as far as it says to what. */
+interface SentReference {
+  readonly text: string | undefined;
+  readonly type: string | undefined;
+}
+
+function referenceOf({ value, type }: Item): SentReference | undefined {
+  if (type === 'canonical') return undefined;
+  const reference = type === 'CodeableReference' && isObject(value) ? value['reference'] : value;
+  if (!isObject(reference)) return undefined;
+  const { reference: text, type: named } = reference;
+  return {
+    text: typeof text === 'string' ? text : undefined,
+    type: typeof named === 'string' ? named.slice(named.lastIndexOf('/') + 1) : undefined,
+  };
+}
+
+/** The type of what a reference points to, and the resource where it is to be had. */
+export function targetOf(item: Item, run: ProfileRun): { readonly type?: string; readonly resource?: Resource } {
+  const { text, type } = referenceOf(item) ?? {};
+  const resource = text === undefined ? undefined : run.resolve(text);
+  if (resource !== undefined) return { type: resource.resourceType, resource };
+  const named = (text === undefined ? undefined : namedType(text)) ?? type;
+  return named === undefined ? {} : { type: named };
+}
+
+function pointsTo(reference: SentReference, profile: string, run: ProfileRun): boolean {
+  const { text, type } = reference;
+  const target = text === undefined ? undefined : run.resolve(text);
+  const known = target?.resourceType ?? (text === undefined ? undefined : namedType(text)) ?? type;
+  const wanted = typeOfProfile(profile, run);
+  // Nothing to compare: a logical reference, an unknown profile, a resource elsewhere.
+  if (known === undefined || wanted === undefined || wanted === PENDING) return true;
+  if (run.deps.types.kindOf(known) === undefined) return true;
+  if (!isType(known, wanted, run.deps.types)) return false;
+  if (target === undefined) return true;
+  const item: Item = { value: target, beside: undefined, type: target.resourceType };
+  return run.passes(() => run.conforms(item, profile));
+}
+
+function describe({ text, type }: SentReference, run: ProfileRun): string {
+  const target = text === undefined ? undefined : run.resolve(text);
+  const named = target?.resourceType ?? type;
+  return `${JSON.stringify(text?.slice(0, 100) ?? '')}${named === undefined ? '' : ` (${named})`}`;
+}

@@ -1,0 +1,104 @@
+import type { ProfileElementRow, ProfileRow } from '../../contract/profiles.js';
+import { compileBinding } from './check-binding.js';
+import { compileTypes } from './check-types.js';
+import { fitsPattern, isFixed, showJson } from './compare-value.js';
+import { compileSlicing } from './compile-slicing.js';
+import { childrenOf } from './item.js';
+import { partOf } from './find-part.js';
+import type { ItemCheck } from './profile-run.js';
+
+/** Compiles what a profile says about its whole value. */
+export function compileProfile(row: ProfileRow): ItemCheck {
+  const known = compiled.get(row);
+  if (known !== undefined) return known;
+  const check = compileValue(row.root, row);
+  compiled.set(row, check);
+  return check;
+}
+
+/** Kept as long as the rows are. */
+const compiled = new WeakMap<object, ItemCheck>();
+
+/** Compiles what a profile says about one of its elements, named by its id: `Composition.section:plan`. */
+export function compilePart(row: ProfileRow, id: string): ItemCheck | undefined {
+  const part = partOf(row, id);
+  if (part === undefined) return undefined;
+  const known = compiled.get(part);
+  if (known !== undefined) return known;
+  const check = compileValue(part, row);
+  compiled.set(part, check);
+  return check;
+}
+
+/** All that is said about one value of an element, its slicing left out. */
+export function compileValue(row: ProfileElementRow, profile: ProfileRow): ItemCheck {
+  const checks: ItemCheck[] = [];
+  const { fixed, pattern, binding, rules = [], types, like, children = [] } = row;
+  if (types !== undefined) checks.push(compileTypes(types));
+  if (fixed !== undefined) checks.push(compileFixed(fixed));
+  if (pattern !== undefined) checks.push(compilePattern(pattern));
+  if (binding !== undefined) checks.push(compileBinding(binding));
+  checks.push(...children.map((child) => compileMember(child, profile)));
+  if (like !== undefined) checks.push((item, run) => compilePart(profile, like)?.(item, run));
+  for (const { key, severity, expression, human } of rules) {
+    checks.push((item, run) => {
+      if (run.evaluate(expression, item) !== false) return;
+      run.report({ severity, issue: 'invariant', key, text: `rule ${key}: ${human} (${expression})` });
+    });
+  }
+  const [only] = checks;
+  if (checks.length === 1) return only!;
+  return (item, run) => {
+    for (const check of checks) check(item, run);
+  };
+}
+
+function compileFixed(fixed: unknown): ItemCheck {
+  const text = `has to be ${showJson(fixed)}`;
+  return ({ value }, run) => {
+    if (!isFixed(value, fixed)) run.report({ severity: 'error', issue: 'value', key: 'fixed', text });
+  };
+}
+
+function compilePattern(pattern: unknown): ItemCheck {
+  const text = `has to have ${showJson(pattern)}`;
+  return ({ value }, run) => {
+    if (!fitsPattern(value, pattern)) run.report({ severity: 'error', issue: 'value', key: 'pattern', text });
+  };
+}
+
+/** All that is said about an element of the value that the run is at. */
+function compileMember(row: ProfileElementRow, profile: ProfileRow): ItemCheck {
+  const { name, min = 0, max = Number.POSITIVE_INFINITY } = row;
+  const check = compileValue(row, profile);
+  const slicing =
+    row.slicing !== undefined || row.slices !== undefined
+      ? compileSlicing(row, (each) => compileValue(each, profile))
+      : undefined;
+  const range = max === Number.POSITIVE_INFINITY ? `at least ${min}` : `${min} to ${max}`;
+  return (holder, run) => {
+    const items = childrenOf(holder, name, run.deps.types);
+    const count = items.length;
+    if (count < min || count > max) {
+      const text =
+        max === 0
+          ? 'must not be present'
+          : count === 0
+            ? `is missing; ${min === 1 ? 'it is required' : `at least ${min} are required`}`
+            : `is there ${count} times; it has to be ${range}`;
+      run.report({ severity: 'error', issue: count < min ? 'required' : 'structure', key: 'cardinality', text }, name);
+    } else if (count === 0 && row.mustSupport === true && run.deps.tellsMustSupport === true) {
+      const text = 'is absent; systems that follow the profile have to support it';
+      run.report({ severity: 'information', issue: 'informational', key: 'must-support', text }, name);
+    }
+    if (count > 0) run.path[run.depth++] = name;
+    for (const item of items) {
+      if (item.at !== undefined) run.path[run.depth++] = item.at;
+      check(item, run);
+      if (item.at !== undefined) run.depth--;
+    }
+    if (count > 0) run.depth--;
+    // Where nothing is there, that a slice is missing goes without saying.
+    if (count > 0 || min === 0) slicing?.(items, run);
+  };
+}

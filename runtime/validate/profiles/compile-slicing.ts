@@ -1,0 +1,139 @@
+import type { ProfileElementRow, SlicingRow } from '../../contract/profiles.js';
+import type { Item } from './item.js';
+import type { ItemCheck, ProfileRun } from './profile-run.js';
+import { sliceTest, type SliceTest } from './slice-test.js';
+
+/** Checks the values of a sliced element; the run is at what holds them. */
+export type SlicingCheck = (items: readonly Item[], run: ProfileRun) => void;
+
+const OPEN: SlicingRow = { discriminators: [], rules: 'open' };
+
+/**
+ * Compiles slices, and those within them. https://hl7.org/fhir/R5/profiling.html#slicing
+ *
+ * @param compile what is said about one value
+ */
+export function compileSlicing(
+  { name, slicing = OPEN, slices: rows = [] }: ProfileElementRow,
+  compile: (row: ProfileElementRow) => ItemCheck,
+): SlicingCheck {
+  const slices = rows.map((row, position) => compileSlice(row, position, slicing, compile));
+  return (items, run) => {
+    const { found, isWhole } = assign(items, slices, slicing, run, name);
+    slices.forEach((slice, i) => checkSlice(slice, found[i]!, isWhole, run));
+  };
+}
+
+interface Slice {
+  readonly row: ProfileElementRow;
+  readonly label: string;
+  readonly check: ItemCheck;
+  /** Reslicing. */
+  readonly inner: SlicingCheck | undefined;
+  readonly tests: (run: ProfileRun) => readonly SliceTest[];
+}
+
+function compileSlice(
+  row: ProfileElementRow,
+  position: number,
+  { discriminators }: SlicingRow,
+  compile: (row: ProfileElementRow) => ItemCheck,
+): Slice {
+  let known: readonly SliceTest[] | undefined;
+  return {
+    ...{ row, label: row.slice ?? '', check: compile(row) },
+    inner: row.slicing === undefined && row.slices === undefined ? undefined : compileSlicing(row, compile),
+    tests(run) {
+      if (known !== undefined) return known;
+      const tests = discriminators.flatMap((each) => sliceTest(row, each, position, run) ?? []);
+      // What rests on other profiles is found again in each pass: they may not be there yet, or change.
+      const isWhole = tests.length === discriminators.length && tests.every(({ isForeign }) => !isForeign);
+      if (isWhole) known = tests;
+      return tests;
+    },
+  };
+}
+
+/** Gives each value to the first slice that it belongs to, and tells of values that may not be where they are. */
+function assign(
+  items: readonly Item[],
+  slices: readonly Slice[],
+  { rules, ordered }: SlicingRow,
+  run: ProfileRun,
+  name: string,
+): { readonly found: readonly (readonly Item[])[]; readonly isWhole: boolean } {
+  const found: Item[][] = slices.map(() => []);
+  let last = 0;
+  let hasOther = false;
+  let isWhole = true;
+  for (const item of items) {
+    run.hasUnresolved = false;
+    const index = slices.findIndex((slice) => belongs(item, slice, run));
+    const slice = slices[index];
+    if (slice === undefined) {
+      // A reference that leads to what is not here may be of any slice.
+      if (run.hasUnresolved) {
+        isWhole = false;
+        continue;
+      }
+      hasOther = true;
+      if (rules === 'closed') {
+        const known = slices.map((each) => describe(each, run)).join('; ');
+        tell(item, name, `belongs to no slice, and the profile admits no others; the slices are: ${known}`, run);
+      }
+      continue;
+    }
+    found[index]!.push(item);
+    if (rules === 'openAtEnd' && hasOther) {
+      tell(item, name, `is of the slice ${slice.label}; values of no slice have to come after it`, run);
+    }
+    if (ordered === true && index < last) {
+      tell(item, name, `is of the slice ${slice.label}; it has to come before the slice ${slices[last]!.label}`, run);
+    }
+    last = Math.max(last, index);
+  }
+  return { found, isWhole };
+}
+
+/** Where no discriminator says anything about a slice, what conforms to it belongs to it. */
+function belongs(item: Item, slice: Slice, run: ProfileRun): boolean {
+  const tests = slice.tests(run);
+  if (tests.length === 0) return run.passes(() => slice.check(item, run));
+  return tests.every(({ test }) => test(item, run));
+}
+
+function checkSlice(slice: Slice, items: readonly Item[], isWhole: boolean, run: ProfileRun): void {
+  const { row, label, check, inner } = slice;
+  const { name, min = 0, max = Number.POSITIVE_INFINITY } = row;
+  const outer = run.slice;
+  const count = items.length;
+  if ((count < min && isWhole) || count > max) {
+    const wanted = max === Number.POSITIVE_INFINITY ? `at least ${min}` : min === max ? `${min}` : `${min} to ${max}`;
+    const text = `there ${count === 1 ? 'is 1 value' : `are ${count} values`} of the slice ${describe(slice, run)}; the profile wants ${wanted}`;
+    run.report({ severity: 'error', issue: count < min ? 'required' : 'structure', key: 'slicing', text }, name);
+  } else if (count === 0 && row.mustSupport === true && run.deps.tellsMustSupport === true) {
+    const text = `the slice ${label} is absent; systems that follow the profile have to support it`;
+    run.report({ severity: 'information', issue: 'informational', key: 'must-support', text }, name);
+  }
+  run.slice = label;
+  for (const item of items) at(item, name, run, () => check(item, run));
+  run.slice = outer;
+  inner?.(items, run);
+}
+
+function describe(slice: Slice, run: ProfileRun): string {
+  const texts = slice.tests(run).map(({ text }) => text);
+  return texts.length === 0 ? slice.label : `${slice.label} (${texts.join(', ')})`;
+}
+
+function tell(item: Item, name: string, text: string, run: ProfileRun): void {
+  at(item, name, run, () => run.report({ severity: 'error', issue: 'structure', key: 'slicing', text }));
+}
+
+function at(item: Item, name: string, run: ProfileRun, work: () => void): void {
+  const { depth } = run;
+  run.path[run.depth++] = name;
+  if (item.at !== undefined) run.path[run.depth++] = item.at;
+  work();
+  run.depth = depth;
+}

@@ -1,0 +1,38 @@
+import type { ProfileRow } from '../../contract/profiles.js';
+import type { Resource } from '../../fhir/resource.js';
+import type { FhirTypes } from './fhir-types.js';
+
+/** An answer at once, or later. */
+export type Soon<T> = T | Promise<T>;
+
+/** A code, and the system that it is of where one is named. */
+export interface CodeToCheck {
+  readonly system?: string;
+  readonly code: string;
+}
+
+/** What a rule is evaluated on. */
+export interface RuleFocus {
+  readonly value: unknown;
+  /** Id and extensions of a primitive: what is under `_name`. */
+  readonly beside?: unknown;
+  /** Name of its type; of a backbone element the path. */
+  readonly type: string;
+}
+
+/** What validation by profiles asks others for. */
+export interface ProfileDeps {
+  readonly types: FhirTypes;
+  /** The profile of a canonical; undefined: there is none here. */
+  readonly profile: (canonical: string) => Soon<ProfileRow | undefined>;
+  /** Whether a rule holds; undefined: it cannot be decided. */
+  readonly evaluate: (expression: string, focus: RuleFocus, resource: Resource) => boolean | undefined;
+  readonly bindings?: {
+    /** Whether a code is in a value set; undefined: it cannot be decided. */
+    readonly isMember: (valueSet: string, coding: CodeToCheck) => Soon<boolean | undefined>;
+  };
+  /** What a reference points to outside of the resource; undefined: it is not to be had. */
+  readonly resolve?: (reference: string) => Soon<Resource | undefined>;
+  /** Absent elements that have to be supported are reported, as information. */
+  readonly tellsMustSupport?: boolean;
+}

@@ -1,0 +1,157 @@
+import type { ProfileRow } from '../../contract/profiles.js';
+import type { Resource } from '../../fhir/resource.js';
+import type { ValidationIssue } from '../validation-issue.js';
+import { PENDING, type Answers } from './answers.js';
+import type { Item } from './item.js';
+import type { CodeToCheck, ProfileDeps, RuleFocus } from './profile-deps.js';
+import { findReferenced, type Scope } from './references.js';
+import { unversioned } from './structure-definition.js';
+
+/** What an issue says beside where it is. */
+export interface Finding {
+  readonly severity: ValidationIssue['severity'];
+  readonly issue: string;
+  readonly key: string;
+  readonly text: string;
+}
+
+/** Checks one value; the run is at it. */
+export type ItemCheck = (item: Item, run: ProfileRun) => void;
+
+/** Checks a value by the profile of a canonical. */
+export type Conforms = (item: Item, canonical: string, run: ProfileRun) => void;
+
+/** Issues that one validation keeps. */
+const MOST_ISSUES = 200;
+/** Definitions that one validation asks for: each may be a look-up in the store. */
+const MOST_PROFILES = 200;
+
+/** One pass over a resource: its place there, and the issues so far. */
+export class ProfileRun {
+  /** Names of elements and positions in lists; what lies beyond `depth` is left over. */
+  readonly path: (string | number)[] = [];
+  depth = 0;
+  readonly issues: ValidationIssue[] = [];
+  /** Canonical of the profile at hand, and name of the slice there. */
+  profile: string | undefined;
+  slice: string | undefined;
+  /** A reference could not be followed since this was set to false. */
+  hasUnresolved = false;
+  /** Above 0: nothing is reported, only whether there was an error. */
+  private muted = 0;
+  private hasFailed = false;
+  private readonly told = new Set<string>();
+  private readonly profiles = new Set<string>();
+  /** What is being compared with a profile: a circle of references ends there. */
+  private readonly open = new Map<object, Set<string>>();
+
+  constructor(
+    readonly deps: ProfileDeps,
+    private readonly answers: Answers,
+    public scope: Scope,
+    private readonly checkProfile: Conforms,
+  ) {}
+
+  /** Checks the value that the run is at by a profile. */
+  conforms(item: Item, canonical: string): void {
+    this.checkProfile(item, canonical, this);
+  }
+
+  report(finding: Finding, tail?: string): void {
+    if (this.muted > 0) {
+      if (finding.severity === 'error') this.hasFailed = true;
+      return;
+    }
+    if (this.issues.length >= MOST_ISSUES) return;
+    const expression = this.expression(tail);
+    this.issues.push({
+      ...finding,
+      text: `${expression}${this.slice === undefined ? '' : ` (slice ${this.slice})`}: ${finding.text}`,
+      expression,
+      ...(this.profile !== undefined && { profile: this.profile }),
+    });
+  }
+
+  /** The same, but once for each subject. */
+  reportOnce(subject: string, finding: Finding, tail?: string): void {
+    if (this.muted > 0 || this.told.has(subject)) return;
+    this.told.add(subject);
+    this.report(finding, tail);
+  }
+
+  /** Whether a check finds no error; nothing is reported. */
+  passes(check: () => void): boolean {
+    const before = this.hasFailed;
+    this.hasFailed = false;
+    this.muted++;
+    try {
+      check();
+      return !this.hasFailed;
+    } finally {
+      this.muted--;
+      this.hasFailed = before;
+    }
+  }
+
+  /** Runs a check on what lies elsewhere, such as the target of a reference, unless it is running already. */
+  once(value: object, url: string, check: () => void): void {
+    const urls = this.open.get(value) ?? new Set();
+    if (urls.has(url)) return;
+    this.open.set(value, urls.add(url));
+    try {
+      check();
+    } finally {
+      urls.delete(url);
+    }
+  }
+
+  /** The row of a profile; undefined: there is none; `PENDING`: ask again in the next pass. */
+  find(canonical: string): ProfileRow | undefined | typeof PENDING {
+    if (!this.profiles.has(canonical)) {
+      if (this.profiles.size >= MOST_PROFILES) return undefined;
+      this.profiles.add(canonical);
+    }
+    return this.answers.get(`profile ${canonical}`, () => this.deps.profile(canonical));
+  }
+
+  isMember(valueSet: string, coding: CodeToCheck): boolean | undefined {
+    const { bindings } = this.deps;
+    if (bindings === undefined) return undefined;
+    const key = `code ${valueSet} ${coding.system ?? ''} ${coding.code}`;
+    const answer = this.answers.get(key, () => bindings.isMember(valueSet, coding));
+    return answer === PENDING ? undefined : answer;
+  }
+
+  evaluate(expression: string, focus: RuleFocus): boolean | undefined {
+    return this.deps.evaluate(expression, focus, this.scope.resource);
+  }
+
+  /** What a reference points to: something contained, an entry of the Bundle, or what `resolve` finds. */
+  resolve(reference: string): Resource | undefined {
+    const found = findReferenced(reference, this.scope);
+    if (found !== undefined || reference.startsWith('#')) return found;
+    const { resolve } = this.deps;
+    if (resolve === undefined) return undefined;
+    const answer = this.answers.get(`reference ${reference}`, () => resolve(reference));
+    return answer === PENDING ? undefined : answer;
+  }
+
+  /** Works within another profile. */
+  within(row: ProfileRow, check: () => void): void {
+    const { profile, slice } = this;
+    this.profile = unversioned(row.url);
+    this.slice = undefined;
+    check();
+    this.profile = profile;
+    this.slice = slice;
+  }
+
+  expression(tail?: string): string {
+    let text = '';
+    for (let i = 0; i < this.depth; i++) {
+      const step = this.path[i]!;
+      text += typeof step === 'number' ? `[${step}]` : i === 0 ? step : `.${step}`;
+    }
+    return tail === undefined ? text : `${text}.${tail}`;
+  }
+}

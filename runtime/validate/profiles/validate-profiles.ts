@@ -1,0 +1,64 @@
+import type { Resource } from '../../fhir/resource.js';
+import type { ValidationIssue } from '../validation-issue.js';
+import { Answers, PENDING } from './answers.js';
+import { conforms } from './conforms.js';
+import type { ProfileDeps } from './profile-deps.js';
+import { ProfileRun } from './profile-run.js';
+import { baseType } from './profile-type.js';
+import { forgetBundle, rootScope } from './references.js';
+import { visitResource } from './visit-resource.js';
+
+/** Passes over one resource: each waits for what the one before asked for, as where one profile names another. */
+const MOST_PASSES = 20;
+
+/**
+ * Validates a resource by profiles: cardinalities, types, fixed values, patterns, slices, bindings, rules and references; its
+ * extensions by their definitions; and what is contained, or an entry of a Bundle, by the profiles that it claims itself. Structure
+ * and the rules of the type are not checked: the resource has to be of right structure.
+ * https://hl7.org/fhir/R5/profiling.html
+ *
+ * @param profiles canonicals that the resource as a whole has to conform to; an unknown one gives a warning
+ */
+export async function validateProfiles(
+  resource: Resource,
+  profiles: readonly string[],
+  deps: ProfileDeps,
+): Promise<ValidationIssue[]> {
+  const answers = new Answers();
+  for (let pass = 1; ; pass++) {
+    const run = new ProfileRun(deps, answers, rootScope(resource), conforms);
+    run.path[run.depth++] = resource.resourceType;
+    try {
+      check(resource, profiles, run);
+    } finally {
+      forgetBundle();
+    }
+    if (!answers.arePending || pass === MOST_PASSES) return run.issues;
+    await answers.settle();
+  }
+}
+
+/** The profiles that a resource claims to conform to. */
+export function claimedProfiles({ meta }: Resource): readonly string[] {
+  const claimed = typeof meta === 'object' && meta !== null && 'profile' in meta ? meta.profile : undefined;
+  return Array.isArray(claimed) ? claimed.filter((each) => typeof each === 'string') : [];
+}
+
+function check(resource: Resource, profiles: readonly string[], run: ProfileRun): void {
+  const all = new Set(profiles);
+  for (const canonical of all) checkProfile(resource, canonical, run);
+  visitResource(resource, run, all.size > 0, (nested, here) => check(nested, claimedProfiles(nested), here));
+}
+
+function checkProfile(resource: Resource, canonical: string, run: ProfileRun): void {
+  if (baseType(canonical, run) === undefined) {
+    const row = run.find(canonical);
+    if (row === PENDING) return;
+    if (row === undefined) {
+      const text = `the profile ${canonical} is not known here, so the resource was not checked by it`;
+      run.report({ severity: 'warning', issue: 'not-found', key: 'profile', text });
+      return;
+    }
+  }
+  run.conforms({ value: resource, beside: undefined, type: resource.resourceType }, canonical);
+}

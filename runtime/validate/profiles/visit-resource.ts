@@ -1,0 +1,62 @@
+import { isObject, type JsonObject, type JsonValue, type Resource } from '../../fhir/resource.js';
+import { checkExtension, type Holder } from './check-extension.js';
+import { inResource } from './conforms.js';
+import type { Member } from './fhir-types.js';
+import type { ProfileRun } from './profile-run.js';
+
+/** Checks a resource that lies in another one; the run is at it. */
+export type NestedCheck = (resource: Resource, run: ProfileRun) => void;
+
+/** Goes through all that is in a resource: checks extensions by their definitions, and hands nested resources on. */
+export function visitResource(resource: Resource, run: ProfileRun, hasProfile: boolean, nested: NestedCheck): void {
+  const type = resource.resourceType;
+  visitObject(resource, { type, path: type, parent: undefined, object: resource }, { run, hasProfile, nested });
+}
+
+interface Visit {
+  readonly run: ProfileRun;
+  /** Whether a profile was asked for or claimed. */
+  readonly hasProfile: boolean;
+  readonly nested: NestedCheck;
+}
+
+function visitObject(object: JsonObject, holder: Holder, visit: Visit): void {
+  for (const key in object) {
+    const value = object[key];
+    if (typeof value !== 'object' || value === null) continue;
+    const isBeside = key.startsWith('_');
+    const member = visit.run.deps.types.member(holder.type, isBeside ? key.slice(1) : key);
+    visitMember(value, member ?? { name: key, type: '', list: false }, holder, visit);
+  }
+}
+
+function visitMember(value: JsonValue, member: Member, holder: Holder, visit: Visit): void {
+  const { run } = visit;
+  const { depth } = run;
+  run.path[run.depth++] = member.name;
+  if (Array.isArray(value)) {
+    value.forEach((each, i) => {
+      run.path[run.depth++] = i;
+      visitValue(each, member, holder, visit);
+      run.depth--;
+    });
+  } else visitValue(value, member, holder, visit);
+  run.depth = depth;
+}
+
+function visitValue(value: JsonValue, { name, type }: Member, holder: Holder, visit: Visit): void {
+  if (!isObject(value)) return;
+  const { run, hasProfile, nested } = visit;
+  if (typeof value['resourceType'] === 'string') {
+    inResource(value as Resource, run, () => nested(value as Resource, run));
+    return;
+  }
+  if (name === 'extension' || name === 'modifierExtension') {
+    checkExtension(value, holder, { run, isModifier: name === 'modifierExtension', hasProfile });
+  }
+  visitObject(
+    value,
+    { type, path: `${holder.path}.${name}`, parent: { type: holder.type, name }, object: value },
+    visit,
+  );
+}

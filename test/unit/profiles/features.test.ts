@@ -1,0 +1,347 @@
+import { describe, expect, it } from 'vitest';
+
+import { check, made } from './made.js';
+
+const patient = { resourceType: 'Patient' };
+const code = (path: string): { type: string; path: string } => ({ type: 'value', path });
+
+describe('cardinality', () => {
+  const row = made('card', 'Patient', [
+    { path: 'Patient.birthDate', min: 1 },
+    { path: 'Patient.photo', max: '0' },
+    { path: 'Patient.name', min: 1, max: '2' },
+    { path: 'Patient.name.family', min: 1 },
+  ]);
+  it('takes what keeps to it', async () => {
+    expect(await check({ ...patient, birthDate: '2000', name: [{ family: 'A' }, { family: 'B' }] }, [row])).toEqual([]);
+  });
+  it('takes an element that has only extensions as present', async () => {
+    const _birthDate = { extension: [{ url: 'x', valueString: 'unknown' }] };
+    expect(await check({ ...patient, _birthDate, name: [{ family: 'A' }] }, [row])).toEqual([]);
+  });
+  it('tells what is missing, too much, and not admitted', async () => {
+    const name = [{ family: 'A' }, { given: ['B'] }, { family: 'C' }];
+    const found = await check({ ...patient, name, photo: [{ url: 'u' }] }, [row]);
+    expect(found.sort()).toEqual([
+      'error cardinality Patient.birthDate',
+      'error cardinality Patient.name',
+      'error cardinality Patient.name[1].family',
+      'error cardinality Patient.photo',
+    ]);
+  });
+});
+
+describe('types, fixed values and patterns', () => {
+  it('admits only the types of the profile', async () => {
+    const row = made('types', 'Patient', [{ path: 'Patient.deceased[x]', type: [{ code: 'boolean' }] }]);
+    expect(await check({ ...patient, deceasedBoolean: true }, [row])).toEqual([]);
+    expect(await check({ ...patient, deceasedDateTime: '2020' }, [row])).toEqual(['error type Patient.deceased']);
+  });
+  it('compares fixed values as a whole', async () => {
+    const row = made('fixed', 'Patient', [
+      { path: 'Patient.maritalStatus', fixedCodeableConcept: { coding: [{ system: 's', code: 'M' }] } },
+    ]);
+    const of = (maritalStatus: object): object => ({ ...patient, maritalStatus });
+    expect(await check(of({ coding: [{ code: 'M', system: 's' }] }) as typeof patient, [row])).toEqual([]);
+    expect(await check(of({ coding: [{ code: 'M', system: 's' }], text: 'm' }) as typeof patient, [row])).toEqual([
+      'error fixed Patient.maritalStatus',
+    ]);
+  });
+  it('finds a pattern in more', async () => {
+    const row = made('pattern', 'Patient', [
+      { path: 'Patient.maritalStatus', patternCodeableConcept: { coding: [{ code: 'M' }] } },
+    ]);
+    const coding = [{ code: 'X' }, { system: 's', code: 'M' }];
+    expect(await check({ ...patient, maritalStatus: { coding, text: 'm' } }, [row])).toEqual([]);
+    expect(await check({ ...patient, maritalStatus: { coding: [{ code: 'X' }] } }, [row])).toEqual([
+      'error pattern Patient.maritalStatus',
+    ]);
+  });
+});
+
+describe('slicing', () => {
+  const sliced = (rules: string, ordered = false, type = 'value'): ReturnType<typeof made> =>
+    made(`slices-${rules}-${String(ordered)}-${type}`, 'Patient', [
+      { path: 'Patient.identifier', slicing: { discriminator: [{ type, path: 'system' }], rules, ordered } },
+      { path: 'Patient.identifier', sliceName: 'a', min: 1, max: '1' },
+      { path: 'Patient.identifier.system', min: 1, fixedUri: 'urn:a' },
+      { path: 'Patient.identifier.value', min: 1 },
+      { path: 'Patient.identifier', sliceName: 'b' },
+      { path: 'Patient.identifier.system', min: 1, patternUri: 'urn:b' },
+    ]);
+  const of = (...systems: string[]): typeof patient & object => ({
+    ...patient,
+    ...{ identifier: systems.map((system) => ({ system, value: '1' })) },
+  });
+
+  it('counts the values of a slice and checks each by it', async () => {
+    expect(await check(of('urn:x', 'urn:a'), [sliced('open')])).toEqual([]);
+    expect(await check(of('urn:x'), [sliced('open')])).toEqual(['error slicing Patient.identifier']);
+    expect(await check(of('urn:a', 'urn:a'), [sliced('open')])).toEqual(['error slicing Patient.identifier']);
+    expect(await check({ ...patient, identifier: [{ system: 'urn:a' }] }, [sliced('open')])).toEqual([
+      'error cardinality Patient.identifier[0].value',
+    ]);
+  });
+  it('admits no others when closed', async () => {
+    expect(await check(of('urn:a', 'urn:x'), [sliced('closed')])).toEqual(['error slicing Patient.identifier[1]']);
+  });
+  it('admits others at the end only', async () => {
+    expect(await check(of('urn:a', 'urn:x'), [sliced('openAtEnd')])).toEqual([]);
+    expect(await check(of('urn:x', 'urn:a'), [sliced('openAtEnd')])).toEqual(['error slicing Patient.identifier[1]']);
+  });
+  it('keeps to the order', async () => {
+    expect(await check(of('urn:a', 'urn:b'), [sliced('open', true)])).toEqual([]);
+    expect(await check(of('urn:b', 'urn:a'), [sliced('open', true)])).toEqual(['error slicing Patient.identifier[1]']);
+  });
+  it('by existence', async () => {
+    const row = made('exists', 'Patient', [
+      { path: 'Patient.identifier', slicing: { discriminator: [{ type: 'exists', path: 'value' }], rules: 'open' } },
+      { path: 'Patient.identifier', sliceName: 'with', max: '1' },
+      { path: 'Patient.identifier.value', min: 1 },
+      { path: 'Patient.identifier', sliceName: 'without', max: '0' },
+      { path: 'Patient.identifier.value', max: '0' },
+    ]);
+    expect(await check(of('urn:a'), [row])).toEqual([]);
+    expect(await check({ ...patient, identifier: [{ system: 's' }] }, [row])).toEqual([
+      'error slicing Patient.identifier',
+    ]);
+  });
+  it('by position', async () => {
+    const row = made('position', 'Patient', [
+      { path: 'Patient.identifier', slicing: { discriminator: [{ type: 'position', path: '$this' }], rules: 'open' } },
+      { path: 'Patient.identifier', sliceName: 'first' },
+      { path: 'Patient.identifier.system', fixedUri: 'urn:a' },
+    ]);
+    expect(await check(of('urn:a', 'urn:b'), [row])).toEqual([]);
+    expect(await check(of('urn:b', 'urn:a'), [row])).toEqual(['error fixed Patient.identifier[0].system']);
+  });
+  it('by type', async () => {
+    const row = made('type', 'Observation', [
+      { path: 'Observation.value[x]', slicing: { discriminator: [{ type: 'type', path: '$this' }], rules: 'open' } },
+      { path: 'Observation.value[x]', sliceName: 'valueQuantity', type: [{ code: 'Quantity' }] },
+      { path: 'Observation.value[x].unit', min: 1 },
+    ]);
+    const observation = { resourceType: 'Observation' };
+    expect(await check({ ...observation, valueString: 's' }, [row])).toEqual([]);
+    expect(await check({ ...observation, valueQuantity: { value: 1 } }, [row])).toEqual([
+      'error cardinality Observation.value.unit',
+    ]);
+  });
+  it('by the type of what a reference leads to', async () => {
+    const row = made('resolve', 'Observation', [
+      {
+        path: 'Observation.performer',
+        slicing: { discriminator: [{ type: 'type', path: 'resolve()' }], rules: 'open' },
+      },
+      {
+        path: 'Observation.performer',
+        sliceName: 'organization',
+        max: '1',
+        type: [{ code: 'Reference', targetProfile: ['http://hl7.org/fhir/StructureDefinition/Organization'] }],
+      },
+    ]);
+    const to = (...references: string[]): object => ({
+      resourceType: 'Observation',
+      contained: [{ resourceType: 'Organization', id: 'o' }],
+      performer: references.map((reference) => ({ reference })),
+    });
+    expect(await check(to('#o', 'Patient/1') as typeof patient, [row])).toEqual([]);
+    expect(await check(to('#o', 'Organization/1') as typeof patient, [row])).toEqual([
+      'error slicing Observation.performer',
+    ]);
+  });
+  it('by what is behind a reference, and decides nothing where that is not to be had', async () => {
+    const target = made('coded', 'Observation', [{ path: 'Observation.code', patternCodeableConcept: { text: 'a' } }]);
+    const row = made('resolve-code', 'DiagnosticReport', [
+      {
+        path: 'DiagnosticReport.result',
+        slicing: { discriminator: [{ type: 'value', path: 'resolve().code' }], rules: 'closed' },
+      },
+      {
+        path: 'DiagnosticReport.result',
+        sliceName: 'a',
+        min: 1,
+        type: [{ code: 'Reference', targetProfile: [target.url] }],
+      },
+    ]);
+    const report = (text: string, reference: string): object => ({
+      resourceType: 'DiagnosticReport',
+      contained: [{ resourceType: 'Observation', id: 'o', code: { text } }],
+      result: [{ reference }],
+    });
+    expect(await check(report('a', '#o') as typeof patient, [row, target])).toEqual([]);
+    expect(await check(report('b', '#o') as typeof patient, [row, target])).toEqual([
+      'error slicing DiagnosticReport.result[0]',
+      'error slicing DiagnosticReport.result',
+    ]);
+    expect(await check(report('b', 'Observation/1') as typeof patient, [row, target])).toEqual([]);
+  });
+  it('by profile', async () => {
+    const strict = made('strict', 'Identifier', [{ path: 'Identifier.value', min: 1 }]);
+    const row = made('profile', 'Patient', [
+      { path: 'Patient.identifier', slicing: { discriminator: [{ type: 'profile', path: '$this' }], rules: 'open' } },
+      {
+        path: 'Patient.identifier',
+        sliceName: 'strict',
+        min: 1,
+        type: [{ code: 'Identifier', profile: [strict.url] }],
+      },
+    ]);
+    expect(await check(of('urn:a'), [row, strict])).toEqual([]);
+    expect(await check({ ...patient, identifier: [{ system: 's' }] }, [row, strict])).toEqual([
+      'error slicing Patient.identifier',
+    ]);
+  });
+  it('within slices', async () => {
+    const row = made('reslice', 'Patient', [
+      { path: 'Patient.identifier', slicing: { discriminator: [code('system')], rules: 'open' } },
+      { path: 'Patient.identifier', sliceName: 'a', slicing: { discriminator: [code('use')], rules: 'closed' } },
+      { path: 'Patient.identifier.system', min: 1, fixedUri: 'urn:a' },
+      { path: 'Patient.identifier', sliceName: 'a/usual', max: '1' },
+      { path: 'Patient.identifier.use', min: 1, fixedCode: 'usual' },
+    ]);
+    const usual = { system: 'urn:a', use: 'usual' };
+    expect(await check({ ...patient, identifier: [usual, { system: 'urn:b', use: 'old' }] }, [row])).toEqual([]);
+    expect(await check({ ...patient, identifier: [usual, usual] }, [row])).toEqual([
+      'error slicing Patient.identifier',
+    ]);
+    expect(await check({ ...patient, identifier: [{ ...usual, use: 'old' }] }, [row])).toEqual([
+      'error slicing Patient.identifier[0]',
+    ]);
+  });
+});
+
+describe('bindings and rules', () => {
+  it('asks whether codes are in the value set', async () => {
+    const row = made('binding', 'Patient', [
+      { path: 'Patient.maritalStatus', binding: { strength: 'required', valueSet: 'http://x.org/vs' } },
+    ]);
+    const of = (value?: string): object => ({
+      ...patient,
+      maritalStatus: { coding: value === undefined ? [] : [{ code: value }] },
+    });
+    const bindings = {
+      isMember: (_set: string, coding: { code: string }) => Promise.resolve({ in: true, out: false }[coding.code]),
+    };
+    expect(await check(of('in') as typeof patient, [row], { bindings })).toEqual([]);
+    expect(await check(of('out') as typeof patient, [row], { bindings })).toEqual([
+      'error binding Patient.maritalStatus',
+    ]);
+    expect(await check(of('unknown') as typeof patient, [row], { bindings })).toEqual([]);
+    expect(await check({ ...patient, maritalStatus: { text: 'm' } }, [row], { bindings })).toEqual([
+      'error binding Patient.maritalStatus',
+    ]);
+  });
+  it('evaluates rules on each value', async () => {
+    const rule = { key: 'x-1', severity: 'error', human: 'h', expression: 'family.exists()' };
+    const row = made('rule', 'Patient', [{ path: 'Patient.name', constraint: [rule] }]);
+    expect(await check({ ...patient, name: [{ family: 'A' }, { text: 'B' }] }, [row])).toEqual([
+      'error x-1 Patient.name[1]',
+    ]);
+  });
+});
+
+describe('references', () => {
+  const goal = made('goal', 'Patient', [{ path: 'Patient.birthDate', min: 1 }]);
+  const row = made('refers', 'Observation', [
+    { path: 'Observation.subject', type: [{ code: 'Reference', targetProfile: [goal.url] }] },
+  ]);
+  const to = (reference: string, contained: object[] = []): object => ({
+    resourceType: 'Observation',
+    contained,
+    subject: { reference },
+  });
+  it('lead to the type of the profile', async () => {
+    expect(await check(to('Patient/1') as typeof patient, [row, goal])).toEqual([]);
+    expect(await check(to('Group/1') as typeof patient, [row, goal])).toEqual(['error reference Observation.subject']);
+  });
+  it('lead to what conforms to the profile, where it is at hand', async () => {
+    const good = { resourceType: 'Patient', id: 'p', birthDate: '2000' };
+    expect(await check(to('#p', [good]) as typeof patient, [row, goal])).toEqual([]);
+    expect(await check(to('#p', [{ resourceType: 'Patient', id: 'p' }]) as typeof patient, [row, goal])).toEqual([
+      'error reference Observation.subject',
+    ]);
+    const resolve = (): Promise<never> => Promise.resolve({ resourceType: 'Patient', id: '1' } as never);
+    expect(await check(to('Patient/1') as typeof patient, [row, goal], { resolve })).toEqual([
+      'error reference Observation.subject',
+    ]);
+  });
+});
+
+describe('extensions', () => {
+  const definition = (id: string, expression: string, modifier = false): ReturnType<typeof made> =>
+    made(
+      id,
+      'Extension',
+      [
+        { path: 'Extension', isModifier: modifier },
+        { path: 'Extension.url', fixedUri: `http://x.org/${id}` },
+        { path: 'Extension.value[x]', min: 1, type: [{ code: 'string' }] },
+      ],
+      { context: [{ type: 'element', expression }] },
+    );
+  const any = made('any', 'Patient', []);
+  const known = definition('known', 'Patient');
+  const onName = definition('on-name', 'HumanName');
+  const changing = definition('changing', 'Patient', true);
+  const rows = [any, known, onName, changing];
+  const extension = (id: string, value: object): object => ({ url: `http://x.org/${id}`, ...value });
+
+  it('have the value that they are defined with', async () => {
+    expect(await check({ ...patient, extension: [extension('known', { valueString: 's' })] }, rows)).toEqual([]);
+    expect(await check({ ...patient, extension: [extension('known', { valueCode: 's' })] }, rows)).toEqual([
+      'error type Patient.extension[0].value',
+    ]);
+  });
+  it('stand where they may', async () => {
+    const one = [extension('on-name', { valueString: 's' })];
+    expect(await check({ ...patient, name: [{ extension: one }] }, rows)).toEqual([]);
+    expect(await check({ ...patient, extension: one }, rows)).toEqual(['error extension Patient.extension[0]']);
+  });
+  it('are told of where they are not known, and refused where they change the meaning', async () => {
+    const unknown = [extension('unknown', { valueString: 's' })];
+    expect(await check({ ...patient, extension: unknown }, rows)).toEqual([
+      'information extension Patient.extension[0]',
+    ]);
+    expect(await check({ ...patient, modifierExtension: unknown }, rows)).toEqual([
+      'error extension Patient.modifierExtension[0]',
+    ]);
+  });
+  it('belong into extension or modifierExtension', async () => {
+    const one = [extension('changing', { valueString: 's' })];
+    expect(await check({ ...patient, modifierExtension: one }, rows)).toEqual([]);
+    expect(await check({ ...patient, extension: one }, rows)).toEqual(['error extension Patient.extension[0]']);
+  });
+  it('are slices by their url', async () => {
+    const row = made('with-extension', 'Patient', [
+      { path: 'Patient.extension', sliceName: 'known', min: 1, type: [{ code: 'Extension', profile: [known.url] }] },
+    ]);
+    expect(await check({ ...patient, extension: [extension('known', { valueString: 's' })] }, [row, known])).toEqual(
+      [],
+    );
+    expect(await check(patient, [row, known])).toEqual(['error slicing Patient.extension']);
+  });
+});
+
+describe('resources within', () => {
+  const goal = made('goal', 'Patient', [{ path: 'Patient.birthDate', min: 1 }]);
+  const any = made('any-bundle', 'Bundle', []);
+  it('are checked by the profiles that they claim', async () => {
+    const resource = { resourceType: 'Patient', meta: { profile: [goal.url] } };
+    const bundle = { resourceType: 'Bundle', type: 'collection', entry: [{ resource }] };
+    expect(await check(bundle, [any, goal])).toEqual(['error cardinality Bundle.entry[0].resource.birthDate']);
+  });
+  it('are not refused for a profile that nobody knows', async () => {
+    const resource = { resourceType: 'Patient', meta: { profile: ['http://x.org/nobody'] } };
+    const bundle = { resourceType: 'Bundle', type: 'collection', entry: [{ resource }] };
+    expect(await check(bundle, [any])).toEqual(['warning profile Bundle.entry[0].resource']);
+  });
+});
+
+it('must-support is told of when wanted', async () => {
+  const row = made('support', 'Patient', [{ path: 'Patient.birthDate', mustSupport: true }]);
+  expect(await check(patient, [row])).toEqual([]);
+  expect(await check(patient, [row], { tellsMustSupport: true })).toEqual([
+    'information must-support Patient.birthDate',
+  ]);
+});
