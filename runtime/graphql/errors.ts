@@ -22,7 +22,11 @@ export class RequestError extends Error {
 }
 
 /** An error of the document, at a place in it. */
-export function documentError(text: string, nodes: ASTNode | readonly ASTNode[] | undefined, code: ErrorCode = 'graphql-invalid') {
+export function documentError(
+  text: string,
+  nodes: ASTNode | readonly ASTNode[] | undefined,
+  code: ErrorCode = 'graphql-invalid',
+) {
   return new GraphQLError(text, { ...(nodes !== undefined && { nodes }), extensions: { code } });
 }
 

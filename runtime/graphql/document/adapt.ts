@@ -51,7 +51,9 @@ export function adaptDocument(
   const text = (node: ValueNode & { readonly value: string | boolean }): ValueNode | undefined => {
     const type = info.getInputType();
     const { name } = (type && getNamedType(type)) ?? { name: '' };
-    return name === 'String' || name === 'ID' ? { kind: Kind.STRING, value: String(node.value), ...located(node) } : undefined;
+    return name === 'String' || name === 'ID'
+      ? { kind: Kind.STRING, value: String(node.value), ...located(node) }
+      : undefined;
   };
   const typeNamed = (value: ValueNode): string | undefined => {
     if (value.kind === Kind.STRING || value.kind === Kind.ENUM) return value.value;
@@ -90,9 +92,7 @@ export function adaptDocument(
           each.kind === Kind.FIELD && !each.name.value.startsWith('__') && !Object.hasOwn(known, each.name.value);
         if (!node.selections.some(isStrange)) return undefined;
         const types = targetsOf(fields) ?? catalog.tables.resourceTypes;
-        const selections = node.selections.flatMap((each) =>
-          isStrange(each) ? spread(each, types, schema) : [each],
-        );
+        const selections = node.selections.flatMap((each) => (isStrange(each) ? spread(each, types, schema) : [each]));
         return { ...node, selections };
       },
       EnumValue: text,
@@ -104,7 +104,9 @@ export function adaptDocument(
 }
 
 /** The types that the reference around `resource` may point to; undefined: any, or the element is not known here. */
-function targetsOf(fields: readonly (GraphQLField<unknown, unknown> | null | undefined)[]): readonly string[] | undefined {
+function targetsOf(
+  fields: readonly (GraphQLField<unknown, unknown> | null | undefined)[],
+): readonly string[] | undefined {
   const [target, ...around] = [...fields].reverse().map(factsOf);
   if (target?.is !== 'target') return undefined;
   // A CodeableReference holds the reference.

@@ -63,7 +63,8 @@ function parseDocument(query: string): DocumentNode {
     return document;
   } catch (error) {
     // The parser goes as deep as the document does.
-    if (error instanceof RangeError) throw new RequestError([documentError('The query is nested too deeply', undefined, 'graphql-limit')]);
+    if (error instanceof RangeError)
+      throw new RequestError([documentError('The query is nested too deeply', undefined, 'graphql-limit')]);
     if (!(error instanceof GraphQLError)) throw error;
     if (error.extensions['code'] !== undefined) throw new RequestError([error]);
     const isLimit = error.message.includes('token limit');
@@ -89,7 +90,8 @@ function chooseOperation(document: DocumentNode, name: string | undefined): Oper
   const wanted = name === undefined || name === '' ? all : all.filter((each) => each.name?.value === name);
   const [operation] = wanted;
   if (operation === undefined) {
-    const text = all.length === 0 ? 'The document has no operation' : `The document has no operation ${JSON.stringify(name)}`;
+    const text =
+      all.length === 0 ? 'The document has no operation' : `The document has no operation ${JSON.stringify(name)}`;
     throw new RequestError([documentError(text, undefined)]);
   }
   if (wanted.length > 1) {

@@ -66,9 +66,12 @@ function directivesFit(context: ValidationContext): ASTVisitor {
       const has = (name: string): boolean => node.directives?.some((each) => each.name.value === name) === true;
       const report = (text: string): void => context.reportError(documentError(text, node));
       if (has('flatten') && node.selectionSet === undefined) {
-        report(`"${node.name.value}" has no fields that could stand in its place; @flatten is for fields that have some`);
+        report(
+          `"${node.name.value}" has no fields that could stand in its place; @flatten is for fields that have some`,
+        );
       }
-      if (has('flatten') && has('singleton')) report('@flatten and @singleton exclude each other: the field is left out');
+      if (has('flatten') && has('singleton'))
+        report('@flatten and @singleton exclude each other: the field is left out');
       if (has('slice') && has('first')) report('@slice and @first exclude each other: one value needs no slices');
       if (has('slice') && pathOf(node) === undefined) report('@slice needs the argument path, a FHIRPath as a text');
     },

@@ -47,7 +47,8 @@ export async function readConnection(
 ): Promise<JsonObject> {
   const { call, services } = execution;
   const { type } = search;
-  const opened = search.cursor === undefined ? begin(search, focus, execution) : await open(search, search.cursor, execution);
+  const opened =
+    search.cursor === undefined ? begin(search, focus, execution) : await open(search, search.cursor, execution);
   const { params, place } = opened;
   const { began, offset, size, fhirpath } = place;
   const request = params === search.params ? search.request : readRequest(type, params, began, call.base, services);
@@ -56,7 +57,12 @@ export async function readConnection(
   const total = wants.has('count') || wants.has('last') ? 'accurate' : 'none';
   const after = place.after ?? (offset > 0 ? await walkTo(asked, offset, execution) : '');
   const isBeyond = after === undefined;
-  const page = await onePage(asked, EVERYTHING, { count: isBeyond ? 0 : size, after: after === '' ? undefined : after, total: isBeyond ? 'accurate' : total }, execution);
+  const page = await onePage(
+    asked,
+    EVERYTHING,
+    { count: isBeyond ? 0 : size, after: after === '' ? undefined : after, total: isBeyond ? 'accurate' : total },
+    execution,
+  );
   if (place.effect !== undefined && place.effect !== page.effect) {
     throw new FhirError('page-invalid', 'This cursor was made for scopes that show something else; search again');
   }
@@ -80,20 +86,26 @@ export async function readConnection(
     ...(page.total !== undefined && { count: page.total }),
     ...{ offset, pagesize: size, pageSize: size, edges },
     ...(isPaged && wants.has('first') && { first: await cursor({ offset: 0, trail: [] }) }),
-    ...(isPaged && wants.has('previous') && offset > 0 && {
-      previous: await cursor({
-        offset: Math.max(0, offset - size),
-        trail: place.trail.slice(0, -1),
-        ...(before !== undefined && before !== '' && { after: before }),
+    ...(isPaged &&
+      wants.has('previous') &&
+      offset > 0 && {
+        previous: await cursor({
+          offset: Math.max(0, offset - size),
+          trail: place.trail.slice(0, -1),
+          ...(before !== undefined && before !== '' && { after: before }),
+        }),
       }),
-    }),
-    ...(isPaged && wants.has('next') && page.next !== undefined && {
-      next: await cursor({ offset: offset + size, trail, after: page.next }),
-    }),
+    ...(isPaged &&
+      wants.has('next') &&
+      page.next !== undefined && {
+        next: await cursor({ offset: offset + size, trail, after: page.next }),
+      }),
     // To get there all before it is walked over.
-    ...(isPaged && wants.has('last') && lastOffset <= QUERY_LIMITS.resources && {
-      last: await cursor({ offset: lastOffset, trail: [] }),
-    }),
+    ...(isPaged &&
+      wants.has('last') &&
+      lastOffset <= QUERY_LIMITS.resources && {
+        last: await cursor({ offset: lastOffset, trail: [] }),
+      }),
   };
 }
 

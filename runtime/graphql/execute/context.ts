@@ -44,7 +44,10 @@ export class Budget {
   readResources(count: number): void {
     this.#resources -= count;
     if (this.#resources >= 0) return;
-    throw new FhirError('graphql-limit', `The query reads more than ${QUERY_LIMITS.resources} resources; ask for fewer with _count, or in several queries`);
+    throw new FhirError(
+      'graphql-limit',
+      `The query reads more than ${QUERY_LIMITS.resources} resources; ask for fewer with _count, or in several queries`,
+    );
   }
 
   /** @throws FhirError `graphql-limit`, `too-costly` */
@@ -98,7 +101,8 @@ export function chosenValues(
   const { choice, facts } = field;
   if (choice !== undefined && facts.is === 'complex') {
     const { equals, fhirpath, offset, count } = choice;
-    if (equals.length > 0) values = values.filter((each) => isObject(each) && equals.every((pair) => hasText(each, pair)));
+    if (equals.length > 0)
+      values = values.filter((each) => isObject(each) && equals.every((pair) => hasText(each, pair)));
     if (fhirpath !== undefined) {
       values = values.filter((each, i) => isObject(each) && filters.holds(fhirpath, each, facts.type, i, root));
     }
@@ -109,5 +113,7 @@ export function chosenValues(
 
 function hasText(value: JsonObject, [name, text]: readonly [string, string]): boolean {
   const found = Object.hasOwn(value, name) ? value[name] : undefined;
-  return (Array.isArray(found) ? found : [found]).some((each) => each !== undefined && each !== null && String(each) === text);
+  return (Array.isArray(found) ? found : [found]).some(
+    (each) => each !== undefined && each !== null && String(each) === text,
+  );
 }

@@ -2,15 +2,7 @@ import { FhirError } from '../../fhir/errors.js';
 import { isObject, type JsonObject, type Resource } from '../../fhir/resource.js';
 import { yieldToEventLoop } from '../../fhir/yield-to-event-loop.js';
 import type { PlannedField } from '../plan/planner.js';
-import {
-  around,
-  chosenValues,
-  typeOf,
-  type Execution,
-  type Found,
-  type Placed,
-  type Surroundings,
-} from './context.js';
+import { around, chosenValues, typeOf, type Execution, type Found, type Placed, type Surroundings } from './context.js';
 import { readConnection } from './connections.js';
 import { ResourceReader } from './read-resources.js';
 import { resolveReference } from './resolve-reference.js';
@@ -36,7 +28,11 @@ interface Visit {
 /** What one level of a query asks the store for. */
 class Level {
   readonly reads = new Set<PlannedField>();
-  readonly references: { readonly field: PlannedField; readonly reference: JsonObject; readonly place: Surroundings }[] = [];
+  readonly references: {
+    readonly field: PlannedField;
+    readonly reference: JsonObject;
+    readonly place: Surroundings;
+  }[] = [];
   readonly searches = new Map<PlannedField, (Resource | undefined)[]>();
 }
 
@@ -127,7 +123,8 @@ export async function lookUp(
     searches.set(field, results);
     const fresh = focuses.filter((each) => !results.has(each));
     if (search.isConnection) {
-      for (const each of fresh) results.set(each, await asFound(() => readConnection(search, field, each, reader, execution)));
+      for (const each of fresh)
+        results.set(each, await asFound(() => readConnection(search, field, each, reader, execution)));
     } else if (search.by === undefined) {
       for (const each of fresh) results.set(each, await listAll(search, reader, execution));
     } else {
@@ -143,7 +140,11 @@ export async function lookUp(
         return [{ value, fields: field.fieldsOn(`${search.type}Connection`), place: { root: value as Resource } }];
       }
       const below = field.fieldsOn(search.type);
-      return (result.value as Resource[]).map((resource) => ({ value: resource, fields: below, place: { root: resource } }));
+      return (result.value as Resource[]).map((resource) => ({
+        value: resource,
+        fields: below,
+        place: { root: resource },
+      }));
     });
   };
 

@@ -49,7 +49,8 @@ export class ResourceReader {
     for (const key of keys) {
       const name = nameOf(key);
       if (this.#known.has(name)) continue;
-      if (access.on(key.type, 'r') === 'nothing') this.#known.set(name, { fault: scopeMissing(neededOn(key.type, 'r')) });
+      if (access.on(key.type, 'r') === 'nothing')
+        this.#known.set(name, { fault: scopeMissing(neededOn(key.type, 'r')) });
       else wanted.set(name, key);
     }
     if (wanted.size === 0) return;
@@ -68,7 +69,9 @@ export class ResourceReader {
     }
     for (const [name, key] of wanted) {
       if (this.#known.has(name)) continue;
-      this.#known.set(name, { fault: new FhirError('not-found', `There is no ${name}${key.version === undefined ? '' : ', or it is gone'}`) });
+      this.#known.set(name, {
+        fault: new FhirError('not-found', `There is no ${name}${key.version === undefined ? '' : ', or it is gone'}`),
+      });
     }
   }
 
@@ -80,7 +83,9 @@ export class ResourceReader {
     signal?.throwIfAborted();
     const isBound = ({ type }: TargetKey): boolean => typeof access.on(type, 'r') !== 'string';
     const bound = (await isIndexCurrent(services)) ? keys.filter(isBound) : [];
-    const found = (await store.readMany(keys.filter((key) => !bound.includes(key)))).filter((each) => each !== undefined);
+    const found = (await store.readMany(keys.filter((key) => !bound.includes(key)))).filter(
+      (each) => each !== undefined,
+    );
     if (bound.length === 0) return found;
     const ids = new Map<string, string[]>();
     for (const { type, id } of bound) ids.set(type, [...(ids.get(type) ?? []), id]);
@@ -98,7 +103,9 @@ export class ResourceReader {
     const { call, services } = this.execution;
     const { access } = call.principal;
     const seen =
-      access === OPEN_ACCESS ? versions : await visibleVersions(versions, (type) => access.on(type, 'r'), call, services);
+      access === OPEN_ACCESS
+        ? versions
+        : await visibleVersions(versions, (type) => access.on(type, 'r'), call, services);
     for (const { type, id, json } of seen) {
       const name = nameOf({ type, id, ...(version !== undefined && { version }) });
       this.#known.set(

@@ -15,7 +15,8 @@ export type Resolution = Found<Placed> | { readonly key: TargetKey };
  */
 export function resolveReference(reference: JsonObject, place: Surroundings, { call, catalog }: Execution): Resolution {
   const text = reference['reference'];
-  if (typeof text !== 'string') return none('The reference has no address: it names its target by an identifier, or in words');
+  if (typeof text !== 'string')
+    return none('The reference has no address: it names its target by an identifier, or in words');
   if (text.startsWith('#')) {
     const inner = text.length === 1 ? place.root : containedResource(place.root, text.slice(1));
     return isObject(inner as JsonObject | undefined)
@@ -27,7 +28,8 @@ export function resolveReference(reference: JsonObject, place: Surroundings, { c
   const read = readReference(text);
   if (read === undefined) return none(`The reference ${quote(text)} is no address on a server of FHIR`);
   const { type, id, version, base } = read;
-  if (base !== undefined && base !== baseKey(call.base)) return none(`The reference ${quote(text)} leads to another server`);
+  if (base !== undefined && base !== baseKey(call.base))
+    return none(`The reference ${quote(text)} leads to another server`);
   if (!catalog.isResource(type)) return none(`The reference ${quote(text)} names no type of resource`);
   return { key: { type, id, ...(version !== undefined && { version }) } };
 }

@@ -21,7 +21,11 @@ const PAGE = 500;
 const CHUNK = 200;
 
 /** The matches of a list on the system. */
-export function listAll(search: PlannedSearch, reader: ResourceReader, execution: Execution): Promise<Found<Resource[]>> {
+export function listAll(
+  search: PlannedSearch,
+  reader: ResourceReader,
+  execution: Execution,
+): Promise<Found<Resource[]>> {
   return asFound(() => matchesOf(search, EVERYTHING, reader, execution));
 }
 
@@ -40,9 +44,13 @@ export async function listReferring(
   const size = isPaged ? 1 : CHUNK;
   for (let at = 0; at < targets.length; at += size) {
     const some = targets.slice(at, at + size);
-    const all = await asFound(() => matchesOf(search, refersTo(search, some, execution), reader, execution, some.length));
+    const all = await asFound(() =>
+      matchesOf(search, refersTo(search, some, execution), reader, execution, some.length),
+    );
     if ('fault' in all || some.length === 1) for (const each of some) found.set(each, all);
-    else for (const [target, list] of distribute(search.by!, some, all.value, execution)) found.set(target, { value: list });
+    else
+      for (const [target, list] of distribute(search.by!, some, all.value, execution))
+        found.set(target, { value: list });
   }
   return found;
 }
@@ -52,7 +60,10 @@ export async function asFound<T>(work: () => Promise<T>): Promise<Found<T>> {
   try {
     return { value: await work() };
   } catch (error) {
-    if (error instanceof FhirError && (error.status < 500 || error.code === 'too-costly' || error.code === 'index-not-current')) {
+    if (
+      error instanceof FhirError &&
+      (error.status < 500 || error.code === 'too-costly' || error.code === 'index-not-current')
+    ) {
       return { fault: error };
     }
     throw error;
@@ -104,7 +115,12 @@ export async function onePage(
   where: Condition,
   asked: { readonly count: number; readonly after?: string | undefined; readonly total: 'accurate' | 'none' },
   { call, services, signal }: Execution,
-): Promise<{ readonly versions: readonly StoredVersion[]; readonly next?: string; readonly total?: number; readonly effect: string }> {
+): Promise<{
+  readonly versions: readonly StoredVersion[];
+  readonly next?: string;
+  readonly total?: number;
+  readonly effect: string;
+}> {
   signal?.throwIfAborted();
   const bounds = await boundsOf(type, request, call, services);
   const { count, after, total } = asked;

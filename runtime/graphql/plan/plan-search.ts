@@ -134,7 +134,9 @@ function reverseParameter(
   const valid = [...new Set([...rows.values()].filter((each) => each.type === 'reference' && leads(each)))];
   const names = valid.map(({ code }) => argumentName(code)).join(', ');
   const what =
-    row === undefined ? `${type} has no reference parameter ${JSON.stringify(name.slice(0, 64))}` : `"${name}" of ${type} never refers to ${parent}`;
+    row === undefined
+      ? `${type} has no reference parameter ${JSON.stringify(name.slice(0, 64))}`
+      : `"${name}" of ${type} never refers to ${parent}`;
   const hint = valid.length === 0 ? '; there is none that does' : `; _reference may be ${names}`;
   throw new FhirError('parameter-invalid', what + hint);
 }

@@ -134,7 +134,11 @@ export class Planner {
       isOptional: args['optional'] === true,
       ...(search !== undefined && { search }),
       ...(facts.is === 'read' && { id: String(args['id']) }),
-      looksUp: facts.is === 'target' || facts.is === 'search' || facts.is === 'read' || sets.some((set) => this.#hasLooks(set)),
+      looksUp:
+        facts.is === 'target' ||
+        facts.is === 'search' ||
+        facts.is === 'read' ||
+        sets.some((set) => this.#hasLooks(set)),
       fieldsOn: (type) => {
         let fields = byType.get(type);
         if (fields === undefined) {

@@ -32,6 +32,7 @@ import { Planner, type PlannedField } from './planner.js';
 export interface PreparedQuery {
   readonly fields: readonly PlannedField[];
   readonly filters: Filters;
+  readonly planner: Planner;
 }
 
 /**
@@ -59,7 +60,8 @@ export function prepareQuery(query: ValidQuery, call: Call, services: Services):
   const info = new TypeInfo(query.schema);
   const look = visitWithTypeInfo(info, {
     enter(node) {
-      if ((node.kind === Kind.INLINE_FRAGMENT || node.kind === Kind.FRAGMENT_SPREAD) && !planner.isIncluded(node)) return false;
+      if ((node.kind === Kind.INLINE_FRAGMENT || node.kind === Kind.FRAGMENT_SPREAD) && !planner.isIncluded(node))
+        return false;
       if (node.kind !== Kind.FIELD) return undefined;
       if (!planner.isIncluded(node)) return false;
       const definition = info.getFieldDef();
@@ -90,7 +92,7 @@ export function prepareQuery(query: ValidQuery, call: Call, services: Services):
     const text = `The query may need ${cost} resources, and ${QUERY_LIMITS.cost} are allowed; ask for fewer with _count, or in several queries`;
     throw new RequestError([documentError(text, query.operation, 'graphql-limit')]);
   }
-  return { fields, filters };
+  return { fields, filters, planner };
 }
 
 /** The operation and the fragments that it uses. */
@@ -114,7 +116,12 @@ function placed(error: FhirError, nodes: ASTNode): GraphQLError {
 }
 
 /** @throws FhirError `scope-missing` */
-function checkScopes(reads: readonly string[], searches: readonly PlannedSearch[], call: Call, services: Services): void {
+function checkScopes(
+  reads: readonly string[],
+  searches: readonly PlannedSearch[],
+  call: Call,
+  services: Services,
+): void {
   const given = call.principal.access;
   if (given === OPEN_ACCESS) return;
   const access = searchAccess(given, services.tables.resourceTypes);

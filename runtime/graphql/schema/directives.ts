@@ -27,7 +27,8 @@ const SINGLETON = new GraphQLDirective({
 
 const SLICE = new GraphQLDirective({
   name: 'slice',
-  description: 'Each value of a list has a field of its own, whose name ends in "." and the result of a FHIRPath, or $index',
+  description:
+    'Each value of a list has a field of its own, whose name ends in "." and the result of a FHIRPath, or $index',
   locations: [DirectiveLocation.FIELD],
   args: {
     path: { type: GraphQLString, description: 'A FHIRPath on each value, or $index' },

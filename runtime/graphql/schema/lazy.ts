@@ -135,7 +135,9 @@ export class LazySchema extends GraphQLSchema {
   }
 
   override isSubType(abstract: GraphQLAbstractType, maybe: GraphQLObjectType | GraphQLInterfaceType): boolean {
-    return this.source.possibleTypes(abstract.name).includes(maybe.name) ||
-      maybe.getInterfaces().some(({ name }) => name === abstract.name);
+    return (
+      this.source.possibleTypes(abstract.name).includes(maybe.name) ||
+      maybe.getInterfaces().some(({ name }) => name === abstract.name)
+    );
   }
 }

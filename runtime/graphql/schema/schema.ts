@@ -203,10 +203,12 @@ export class TypeCatalog implements TypeSource {
   }
 
   #connectionFields(type: string): Map<string, FieldMaker> {
-    const value = (output: GraphQLOutputType): FieldMaker => () => ({
-      type: output,
-      extensions: facts({ is: 'value', isList: false, type: 'connection' }),
-    });
+    const value =
+      (output: GraphQLOutputType): FieldMaker =>
+      () => ({
+        type: output,
+        extensions: facts({ is: 'value', isList: false, type: 'connection' }),
+      });
     return new Map<string, FieldMaker>([
       ...(['count', 'offset', 'pagesize', 'pageSize'] as const).map((name) => [name, value(GraphQLInt)] as const),
       [
@@ -221,10 +223,12 @@ export class TypeCatalog implements TypeSource {
   }
 
   #edgeFields(type: string): Map<string, FieldMaker> {
-    const value = (output: GraphQLOutputType): FieldMaker => () => ({
-      type: output,
-      extensions: facts({ is: 'value', isList: false, type: 'edge' }),
-    });
+    const value =
+      (output: GraphQLOutputType): FieldMaker =>
+      () => ({
+        type: output,
+        extensions: facts({ is: 'value', isList: false, type: 'edge' }),
+      });
     return new Map<string, FieldMaker>([
       ['mode', value(primitiveScalar('code'))],
       ['score', value(GraphQLFloat)],
@@ -277,7 +281,10 @@ export class TypeCatalog implements TypeSource {
     for (const type of types) {
       const json = choice === true ? name + type.charAt(0).toUpperCase() + type.slice(1) : name;
       if (this.#primitives.has(type)) {
-        makers.set(json, () => ({ type: list(primitiveScalar(type)), extensions: facts({ is: 'value', isList, type }) }));
+        makers.set(json, () => ({
+          type: list(primitiveScalar(type)),
+          extensions: facts({ is: 'value', isList, type }),
+        }));
         makers.set(`_${json}`, () => ({
           type: list(this.#output(schemaName(ELEMENT))),
           extensions: facts({ is: 'complex', isList, type: ELEMENT }),
@@ -304,7 +311,8 @@ export class TypeCatalog implements TypeSource {
       const isShown = this.options.isWhole || (element.choice !== true && element.name !== 'id');
       for (const each of isShown ? element.types : []) {
         if (!this.#primitives.has(each)) continue;
-        const name = element.choice === true ? element.name + each.charAt(0).toUpperCase() + each.slice(1) : element.name;
+        const name =
+          element.choice === true ? element.name + each.charAt(0).toUpperCase() + each.slice(1) : element.name;
         args[name] = { type: primitiveScalar(each) };
       }
     }
@@ -319,7 +327,17 @@ export class TypeCatalog implements TypeSource {
   }
 }
 
-const SEARCH_TYPES = ['number', 'date', 'string', 'token', 'reference', 'composite', 'quantity', 'uri', 'special'] as const;
+const SEARCH_TYPES = [
+  'number',
+  'date',
+  'string',
+  'token',
+  'reference',
+  'composite',
+  'quantity',
+  'uri',
+  'special',
+] as const;
 
 /** Parameters that introspection shows on reverse look-ups. All others are taken as well. */
 const OF_REVERSE: ReadonlySet<string> = new Set(['_filter', '_lastUpdated']);
