@@ -39,7 +39,7 @@ export const SEARCH_ARGUMENTS = {
 export const LIST_ARGUMENTS = { fhirpath: 'fhirpath', count: '_count', offset: '_offset' } as const;
 
 /** Result parameters that are arguments too. What shapes resources, or adds some, is no business of a graph. */
-export const RESULT_ARGUMENTS: readonly string[] = ['_sort', '_count', '_total', '_score'];
+export const RESULT_ARGUMENTS: readonly string[] = ['_sort', '_count', '_score'];
 
 /** Search parameters that cannot be arguments. */
 const EXCLUDED: ReadonlySet<string> = new Set(['_contained', '_containedType', '_query', '_has', '_type']);

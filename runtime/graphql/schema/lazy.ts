@@ -117,7 +117,7 @@ export class LazySchema extends GraphQLSchema {
 
   override getType(name: string): GraphQLNamedType | undefined {
     if (name === this.root.name) return this.root;
-    return this.source.typeOf(name) ?? super.getType(name);
+    return this.source.typeOf(name) ?? super.getTypeMap()[name];
   }
 
   override getTypeMap(): ReturnType<GraphQLSchema['getTypeMap']> {

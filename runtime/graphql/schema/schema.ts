@@ -187,15 +187,18 @@ export class TypeCatalog implements TypeSource {
     const args: Record<string, GraphQLArgumentConfig> = {};
     const { reference, fhirpath, offset, cursor, otherCursor } = SEARCH_ARGUMENTS;
     if (isReverse) args[reference] = { type: new GraphQLNonNull(primitiveScalar('code')) };
-    // Introspection shows what is of use in a reverse look-up; all parameters of all types would be many megabytes.
+    // All parameters of all types on all types would be many megabytes: introspection shows what is of most use. All are taken.
+    const isShort = isReverse && !this.options.isWhole;
     const rows = searchDefinitions(this.tables).rowsOf(type);
     for (const [name, code] of searchArguments(rows)) {
-      if (isReverse && !this.options.isWhole && !OF_REVERSE.has(code)) continue;
+      if (isShort && code !== '_filter') continue;
       args[name] = { type: new GraphQLList(searchScalar(rows.get(code)!.type)) };
     }
     for (const name of RESULT_ARGUMENTS) {
+      if (isShort && name === '_score') continue;
       args[name] = { type: name === '_count' ? GraphQLInt : new GraphQLList(GraphQLString) };
     }
+    if (isShort) return args;
     args[offset] = { type: GraphQLInt };
     args[fhirpath] = { type: GraphQLString };
     if (isConnection && !isReverse) for (const each of [cursor, otherCursor]) args[each] = { type: GraphQLID };
@@ -338,9 +341,6 @@ const SEARCH_TYPES = [
   'uri',
   'special',
 ] as const;
-
-/** Parameters that introspection shows on reverse look-ups. All others are taken as well. */
-const OF_REVERSE: ReadonlySet<string> = new Set(['_filter', '_lastUpdated']);
 
 const catalogs = new WeakMap<SchemaTables, TypeCatalog>();
 
