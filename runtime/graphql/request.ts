@@ -9,7 +9,7 @@ export interface GraphqlRequest {
   readonly operationName?: string;
 }
 
-/** What one query may ask for. Whoever needs more asks in several queries, or with a connection in pages. */
+/** What one query may ask for. A client that needs more asks in several queries, or with a connection in pages. */
 export const QUERY_LIMITS = {
   /** Tokens of a document. */
   tokens: 20_000,

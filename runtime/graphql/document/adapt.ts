@@ -32,7 +32,7 @@ export function onlyType(node: FieldNode): string | undefined {
  * Writes what FHIR allows in the way that the rules of GraphQL understand:
  *
  * - `id: example`, `_id: 1`: a word or a number where a text belongs,
- * - `resource(type: Patient) { birthDate }`: fields of a type, as an inline fragment on it; several such fields may stand together,
+ * - `resource(type: Patient) { birthDate }`: fields of a type, as an inline fragment on it; several such fields are allowed,
  * - `resource { active }`: fields of the types that a reference may lead to, as inline fragments on each that has them.
  *
  * https://hl7.org/fhir/R5/graphql.html#references

@@ -25,7 +25,7 @@ export const RULES: readonly ValidationRule[] = [
 ];
 
 /**
- * A variable fits where its values do: a `String` where FHIR has a `token`, one value where a list stands. The types of search
+ * A variable fits where its values do: a `String` where FHIR has a `token`, one value where a list is expected. The types of search
  * values have names of FHIR, which clients need not know.
  */
 function variablesFit(context: ValidationContext): ASTVisitor {
@@ -66,9 +66,7 @@ function directivesFit(context: ValidationContext): ASTVisitor {
       const has = (name: string): boolean => node.directives?.some((each) => each.name.value === name) === true;
       const report = (text: string): void => context.reportError(documentError(text, node));
       if (has('flatten') && node.selectionSet === undefined) {
-        report(
-          `"${node.name.value}" has no fields that could stand in its place; @flatten is for fields that have some`,
-        );
+        report(`"${node.name.value}" has no fields that could take its place; @flatten is for fields that have some`);
       }
       if (has('flatten') && has('singleton'))
         report('@flatten and @singleton exclude each other: the field is left out');

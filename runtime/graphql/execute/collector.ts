@@ -1,7 +1,7 @@
 import { FhirError } from '../../fhir/errors.js';
 import type { JsonObject, JsonValue } from '../../fhir/resource.js';
 
-/** How values stand in the answer. */
+/** How values are written. */
 export type Form = 'value' | 'list' | 'singleton';
 
 /** Gathers the values of one object of the answer, where flattening brings several to one name. */

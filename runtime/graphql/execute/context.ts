@@ -29,7 +29,7 @@ export interface Execution {
   readonly catalog: TypeCatalog;
   readonly filters: Filters;
   readonly budget: Budget;
-  /** Aborts when the time is over, or nobody waits any more. */
+  /** Aborts when the time is over, or the client is gone. */
   readonly signal: AbortSignal | undefined;
 }
 

@@ -4,7 +4,7 @@ import { yieldToEventLoop } from '../../fhir/yield-to-event-loop.js';
 import type { PlannedField } from '../plan/planner.js';
 import { around, chosenValues, typeOf, type Execution, type Found, type Placed, type Surroundings } from './context.js';
 import { readConnection } from './connections.js';
-import { ResourceReader } from './read-resources.js';
+import type { ResourceReader } from './read-resources.js';
 import { resolveReference } from './resolve-reference.js';
 import { asFound, listAll, listReferring } from './search-lists.js';
 

@@ -105,11 +105,12 @@ export function boundsOf(type: string, request: SearchRequest, call: Call, servi
 /** Parameters whose text is taken whole, commas as they are. */
 const WHOLE: ReadonlySet<string> = new Set([FILTER, '_sort', '_text', '_content', '_list', '_in', '_total', '_score']);
 
-/** Alternatives stand in a list, so that a comma within a text is one. https://hl7.org/fhir/R5/graphql.html#searching */
+/** Alternatives are items of a list, so that a comma within a text is one. https://hl7.org/fhir/R5/graphql.html#searching */
 function escapeCommas(text: string): string {
   return text.replace(/\\.|,/gs, (part) => (part === ',' ? '\\,' : part));
 }
 
+/** A parameter as if it had come in a body. */
 export function sent(name: string, value: string): SentParameter {
   return { name, value, isInUrl: false };
 }

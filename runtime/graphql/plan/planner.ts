@@ -115,7 +115,8 @@ export class Planner {
     const facts: PlannedFacts =
       factsOf(definition) ?? (name === '__typename' ? { is: 'typename' } : { is: 'introspection' });
     const has = (directive: string): boolean => node.directives?.some((each) => each.name.value === directive) === true;
-    const args = definition == null ? {} : getArgumentValues(definition, node, this.query.variables);
+    const args =
+      definition === null || definition === undefined ? {} : getArgumentValues(definition, node, this.query.variables);
     const types = nodes.map(onlyType);
     const only = types.every((each) => each !== undefined) ? new Set(types) : undefined;
     const search = this.searches.get(node);

@@ -66,7 +66,7 @@ export function prepareQuery(query: ValidQuery, call: Call, services: Services):
       if (!planner.isIncluded(node)) return false;
       const definition = info.getFieldDef();
       const facts = factsOf(definition);
-      if (definition == null || facts === undefined) return undefined;
+      if (definition === null || definition === undefined || facts === undefined) return undefined;
       attempt(node, () => {
         const args = getArgumentValues(definition, node, query.variables);
         if (facts.is === 'read') reads.add(facts.type);

@@ -9,7 +9,7 @@ import {
 /** Directives that flatten the answer. https://hl7.org/fhir/R5/graphql.html#flattening */
 const FLATTEN = new GraphQLDirective({
   name: 'flatten',
-  description: 'The field is left out; what is in it stands in its place',
+  description: 'The field is left out; what is in it takes its place',
   locations: [DirectiveLocation.FIELD],
 });
 

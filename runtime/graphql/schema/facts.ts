@@ -2,9 +2,9 @@ import type { GraphQLField } from 'graphql';
 
 import type { SearchRow } from '../../contract/search.js';
 
-/** What a field of the schema stands for in FHIR. */
+/** What a field of the schema is in FHIR. */
 export type FieldFacts =
-  /** A primitive value, what stands beside one (`_birthDate`), or a part of a connection. */
+  /** A primitive value, what is beside one (`_birthDate`), or a part of a connection. */
   | { readonly is: 'value'; readonly isList: boolean; readonly type: string }
   /** An element that has elements. `type`: name of its row; `targets`: what references in it may point to, absent: anything. */
   | { readonly is: 'complex'; readonly isList: boolean; readonly type: string; readonly targets?: readonly string[] }

@@ -34,7 +34,7 @@ export function searchScalar(type: SearchType): GraphQLScalarType {
   return STRINGS.has(type) ? GraphQLString : named(type, `A value of FHIR as a text, or of a search parameter`);
 }
 
-/** Whether a scalar takes any text, so that a variable of another such type may stand in its place. */
+/** Whether a scalar takes any text, so that a variable of another such type may take its place. */
 export function isTextual(name: string): boolean {
   return name !== 'Boolean' && name !== 'Int' && name !== 'Float';
 }

@@ -1,12 +1,11 @@
+import type { GraphQLInterfaceType, GraphQLObjectType } from 'graphql';
 import {
   GraphQLBoolean,
   GraphQLFloat,
   GraphQLID,
   GraphQLInt,
-  GraphQLInterfaceType,
   GraphQLList,
   GraphQLNonNull,
-  GraphQLObjectType,
   GraphQLString,
   type GraphQLArgumentConfig,
   type GraphQLFieldConfig,
@@ -43,7 +42,7 @@ interface Options {
 }
 
 const ROOT = 'Query';
-/** In rows the type of what stands beside a primitive. */
+/** In rows the type of what is beside a primitive. */
 const ELEMENT = 'Element';
 const REFERENCE = 'Reference';
 /** Name of the interface that all resource types have, in rows and in the schema. */
