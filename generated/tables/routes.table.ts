@@ -90,6 +90,8 @@ export const routes: readonly RouteRow[] = [
   { method: 'POST', path: '[type]/[id]/$filter', interaction: 'operation', operation: 'Resource-filter' },
   { method: 'GET', path: '[type]/[id]/$graph', interaction: 'operation', operation: 'Resource-graph' },
   { method: 'POST', path: '[type]/[id]/$graph', interaction: 'operation', operation: 'Resource-graph' },
+  { method: 'GET', path: '[type]/$graphql', interaction: 'operation', operation: 'Resource-graphql' },
+  { method: 'POST', path: '[type]/$graphql', interaction: 'operation', operation: 'Resource-graphql' },
   { method: 'GET', path: '[type]/[id]/$graphql', interaction: 'operation', operation: 'Resource-graphql' },
   { method: 'POST', path: '[type]/[id]/$graphql', interaction: 'operation', operation: 'Resource-graphql' },
   { method: 'GET', path: '[type]/$meta', interaction: 'operation', operation: 'Resource-meta' },

@@ -27,6 +27,7 @@ export const WIRED_OPERATIONS = [
   'Patient-match',
   'Resource-convert',
   'Resource-graph',
+  'Resource-graphql',
   'Resource-meta',
   'Resource-meta-add',
   'Resource-meta-delete',

@@ -57,6 +57,14 @@ export const ERRORS = {
   'modifier-unknown': { status: 400, issue: 'not-supported', text: 'Unknown modifier of a parameter' },
   'prefix-unknown': { status: 400, issue: 'not-supported', text: 'Unknown prefix of a value' },
   'parameter-invalid': { status: 400, issue: 'value', text: 'A parameter has a value that it cannot have' },
+  'graphql-syntax': { status: 400, issue: 'structure', text: 'The GraphQL document cannot be read' },
+  'graphql-invalid': { status: 400, issue: 'invalid', text: 'The GraphQL document is not valid' },
+  'graphql-limit': { status: 400, issue: 'too-costly', text: 'The GraphQL query asks for too much' },
+  'graphql-flatten': {
+    status: 400,
+    issue: 'processing',
+    text: 'The values of the answer cannot be flattened as the directives say',
+  },
   'page-invalid': {
     status: 400,
     issue: 'value',

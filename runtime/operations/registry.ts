@@ -11,6 +11,7 @@ import { hfqlExecute } from './hfql-execute.js';
 import { graph } from './graph.js';
 import { importStatus } from './import/import-status.js';
 import { startImport } from './import/import.js';
+import { graphql, GRAPHQL_TYPE } from './graphql.js';
 import { lastn } from './lastn.js';
 import { everything } from './everything/everything.js';
 import { exportStatus } from './export/export-status.js';
@@ -61,6 +62,7 @@ const HANDLERS: Readonly<Record<WiredOperation, InteractionHandler>> = {
   'Patient-match': match,
   'Resource-convert': convert,
   'Resource-graph': graph,
+  'Resource-graphql': graphql,
   'Resource-meta': meta,
   'Resource-meta-add': addMeta,
   'Resource-meta-delete': deleteMeta,
@@ -94,6 +96,11 @@ const HANDLERS: Readonly<Record<WiredOperation, InteractionHandler>> = {
  * that is missing here has no route and is claimed nowhere. See docs/adding-an-operation.md.
  */
 export const OPERATIONS: ReadonlyMap<string, InteractionHandler> = new Map(Object.entries(HANDLERS));
+
+/** Media types of bodies that an operation reads itself, besides the formats of FHIR: they come as `Call.content`. */
+export const OPERATION_CONTENT: ReadonlyMap<string, readonly string[]> = new Map([
+  ['Resource-graphql', [GRAPHQL_TYPE]],
+]);
 
 /** What removes versions for good: interactions, and operations by their id. It is off unless the configuration says `admin.expunge`. */
 export const EXPUNGING: ReadonlySet<string> = new Set(['expunge', 'delete-history', 'delete-history-version']);

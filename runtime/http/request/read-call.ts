@@ -7,9 +7,10 @@ import { OPEN_ACCESS } from '../../auth/scopes/principal.js';
 import { FhirError } from '../../fhir/errors.js';
 import type { Limits } from '../../fhir/limits.js';
 import type { JsonValue } from '../../fhir/resource.js';
-import { bodyFormat, isForeign } from '../../format/negotiate.js';
+import { bodyFormat, isForeign, parseMediaType } from '../../format/negotiate.js';
 import type { Call, SentContent, SentPatch } from '../../core/call.js';
 import { hasContent, isPatch } from '../../interactions/registry.js';
+import { OPERATION_CONTENT } from '../../operations/registry.js';
 import type { Codecs } from '../response/codecs.js';
 import type { Incoming } from './incoming.js';
 import { checkConditions, readConditions, readPreferences } from './headers.js';
@@ -44,7 +45,10 @@ export async function readCall(
     if (principal.access !== OPEN_ACCESS && hasTokenParameter(form)) throw refusal('token-malformed');
   } else if (row.method === 'GET' || row.method === 'DELETE') {
     checkUrlId(row.interaction, id);
-  } else if (isForeign(headers['content-type']) && hasContent(row.interaction, type)) {
+  } else if (
+    (isForeign(headers['content-type']) && hasContent(row.interaction, type)) ||
+    isOperationContent(row.operation, headers['content-type'])
+  ) {
     checkUrlId(row.interaction, id);
     content = readContent(req, res, limits);
   } else if (hasBody(req)) {
@@ -85,6 +89,12 @@ export async function readCall(
     base,
     ...(LONG.test(row.interaction) ? { signal: abortedWith(res) } : {}),
   };
+}
+
+/** Whether an operation reads a body of this type itself. */
+function isOperationContent(operation: string | undefined, contentType: string | undefined): boolean {
+  if (operation === undefined || contentType === undefined) return false;
+  return OPERATION_CONTENT.get(operation)?.includes(parseMediaType(contentType).name) === true;
 }
 
 /** Interactions that may take long enough for a client to leave before the answer comes. */

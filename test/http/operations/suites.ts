@@ -5,6 +5,7 @@ import { conformance } from './conformance.js';
 import { diff } from './diff.js';
 import { everything } from './everything.js';
 import { expunge } from './expunge.js';
+import { graphql } from './graphql.js';
 import { graphs } from './graphs.js';
 import { operations } from './meta.js';
 import { hfql } from './hfql.js';
@@ -24,6 +25,7 @@ export const SUITES: Readonly<Record<string, (store: Store) => void>> = {
   conformance,
   everything,
   graphs,
+  $graphql: graphql,
   claims,
   'replacement of references': replaceReferences,
   terminology,

@@ -1,0 +1,123 @@
+import { withinReach } from '../../auth/scopes/reach.js';
+import { OPEN_ACCESS } from '../../auth/scopes/principal.js';
+import { isIndexCurrent } from '../../core/access/index-visibility.js';
+import { visibleVersions } from '../../core/access/visibility.js';
+import { FhirError } from '../../fhir/errors.js';
+import type { Resource } from '../../fhir/resource.js';
+import { scopeMissing } from '../../auth/access/refuse.js';
+import { neededOn } from '../../auth/access/needed-scopes.js';
+import type { StoredVersion } from '../../store/store.js';
+import type { Execution, Found } from './context.js';
+import { parseStored } from './parse-stored.js';
+
+/** Names a resource, or one of its versions. */
+export interface TargetKey {
+  readonly type: string;
+  readonly id: string;
+  readonly version?: string;
+}
+
+/** Resources that one query asks the store for. */
+const CHUNK = 500;
+
+/** Reads resources by type and id, each once, within the scopes of the token. */
+export class ResourceReader {
+  readonly #known = new Map<string, Found<Resource>>();
+
+  constructor(private readonly execution: Execution) {}
+
+  /** What was read before. */
+  found(key: TargetKey): Found<Resource> | undefined {
+    return this.#known.get(nameOf(key));
+  }
+
+  /** A version that a search found, which its token shows. */
+  async take({ type, id, json = '{}' }: StoredVersion): Promise<Resource> {
+    const name = nameOf({ type, id });
+    const before = this.#known.get(name);
+    if (before !== undefined && 'value' in before) return before.value;
+    this.execution.budget.readResources(1);
+    const resource = await parseStored(json, this.execution.services);
+    this.#known.set(name, { value: resource });
+    return resource;
+  }
+
+  /** Reads what is not known yet, all in as few queries as the store allows. */
+  async read(keys: Iterable<TargetKey>): Promise<void> {
+    const { access } = this.execution.call.principal;
+    const wanted = new Map<string, TargetKey>();
+    for (const key of keys) {
+      const name = nameOf(key);
+      if (this.#known.has(name)) continue;
+      if (access.on(key.type, 'r') === 'nothing')
+        this.#known.set(name, { fault: scopeMissing(neededOn(key.type, 'r')) });
+      else wanted.set(name, key);
+    }
+    if (wanted.size === 0) return;
+    this.execution.budget.readResources(wanted.size);
+    const current = [...wanted.values()].filter(({ version }) => version === undefined);
+    for (let at = 0; at < current.length; at += CHUNK) {
+      await this.#keep(await this.#readCurrent(current.slice(at, at + CHUNK)));
+    }
+    for (const { type, id, version } of wanted.values()) {
+      if (version === undefined) continue;
+      this.execution.signal?.throwIfAborted();
+      const stored = /^[1-9]\d{0,9}$/.test(version)
+        ? await this.execution.services.store.readVersion(type, id, Number(version))
+        : undefined;
+      if (stored !== undefined) await this.#keep([stored], version);
+    }
+    for (const [name, key] of wanted) {
+      if (this.#known.has(name)) continue;
+      this.#known.set(name, {
+        fault: new FhirError('not-found', `There is no ${name}${key.version === undefined ? '' : ', or it is gone'}`),
+      });
+    }
+  }
+
+  /** Current versions: by the index where constraints have to hold, so that what they hide is not even read. */
+  async #readCurrent(keys: readonly TargetKey[]): Promise<readonly StoredVersion[]> {
+    const { call, services, signal } = this.execution;
+    const { access } = call.principal;
+    const { store } = services;
+    signal?.throwIfAborted();
+    const isBound = ({ type }: TargetKey): boolean => typeof access.on(type, 'r') !== 'string';
+    const bound = (await isIndexCurrent(services)) ? keys.filter(isBound) : [];
+    const found = (await store.readMany(keys.filter((key) => !bound.includes(key)))).filter(
+      (each) => each !== undefined,
+    );
+    if (bound.length === 0) return found;
+    const ids = new Map<string, string[]>();
+    for (const { type, id } of bound) ids.set(type, [...(ids.get(type) ?? []), id]);
+    const parts = [...ids].map(([type, some]) => ({ type, where: withinReach({ ids: some }, access.on(type, 'r')) }));
+    const query = { parts, sort: [], count: CHUNK, total: 'none' } as const;
+    for (let after: string | undefined; ;) {
+      const page = await store.findMultiType(after === undefined ? query : { ...query, after }, signal);
+      found.push(...page.versions);
+      if (page.next === undefined) return found;
+      after = page.next;
+    }
+  }
+
+  async #keep(versions: readonly StoredVersion[], version?: string): Promise<void> {
+    const { call, services } = this.execution;
+    const { access } = call.principal;
+    const seen =
+      access === OPEN_ACCESS
+        ? versions
+        : await visibleVersions(versions, (type) => access.on(type, 'r'), call, services);
+    for (const { type, id, json } of seen) {
+      const name = nameOf({ type, id, ...(version !== undefined && { version }) });
+      this.#known.set(
+        name,
+        json === undefined
+          ? { fault: new FhirError('deleted', `${name} is deleted`) }
+          : { value: await parseStored(json, services) },
+      );
+    }
+  }
+}
+
+function nameOf({ type, id, version }: TargetKey): string {
+  return version === undefined ? `${type}/${id}` : `${type}/${id}/_history/${version}`;
+}

@@ -1,0 +1,205 @@
+import type { SearchRow } from '../../contract/search.js';
+import { findPage } from '../../core/search/execute/find-page.js';
+import { searchContext } from '../../core/search/parse/search-context.js';
+import { FhirError } from '../../fhir/errors.js';
+import { isObject, type JsonValue, type Resource } from '../../fhir/resource.js';
+import { compilePath } from '../../path/compile-path.js';
+import { belowBase } from '../../path/own-base.js';
+import { readReference } from '../../path/reference-text.js';
+import { parseCriterion } from '../../search/parse/parse-criterion.js';
+import { EVERYTHING, type Condition } from '../../search/query/query.js';
+import type { StoredVersion } from '../../store/store.js';
+import { boundsOf, type PlannedSearch } from '../plan/plan-search.js';
+import { QUERY_LIMITS } from '../request.js';
+import type { Execution, Found } from './context.js';
+import type { ResourceReader } from './read-resources.js';
+
+/** Matches that one page of the store has. */
+const PAGE = 500;
+
+/** Resources whose reverse references are looked for in one search. */
+const CHUNK = 200;
+
+/** The matches of a list on the system. */
+export function listAll(
+  search: PlannedSearch,
+  reader: ResourceReader,
+  execution: Execution,
+): Promise<Found<Resource[]>> {
+  return asFound(() => matchesOf(search, EVERYTHING, reader, execution));
+}
+
+/**
+ * The matches of a reverse look-up for each of several resources: in one search where all matches are wanted, in one for each where
+ * each has a page of its own. https://hl7.org/fhir/R5/graphql.html#reverse
+ */
+export async function listReferring(
+  search: PlannedSearch,
+  targets: readonly Resource[],
+  reader: ResourceReader,
+  execution: Execution,
+): Promise<Map<Resource, Found<Resource[]>>> {
+  const found = new Map<Resource, Found<Resource[]>>();
+  const isPaged = search.count !== undefined || search.offset > 0;
+  const size = isPaged ? 1 : CHUNK;
+  for (let at = 0; at < targets.length; at += size) {
+    const some = targets.slice(at, at + size);
+    const all = await asFound(() =>
+      matchesOf(search, refersTo(search, some, execution), reader, execution, some.length),
+    );
+    if ('fault' in all || some.length === 1) for (const each of some) found.set(each, all);
+    else
+      for (const [target, list] of distribute(search.by!, some, all.value, execution))
+        found.set(target, { value: list });
+  }
+  return found;
+}
+
+/** What went wrong in one look-up is an error of its fields; what is wrong with the store, or a defect, is one of the request. */
+export async function asFound<T>(work: () => Promise<T>): Promise<Found<T>> {
+  try {
+    return { value: await work() };
+  } catch (error) {
+    if (
+      error instanceof FhirError &&
+      (error.status < 500 || error.code === 'too-costly' || error.code === 'index-not-current')
+    ) {
+      return { fault: error };
+    }
+    throw error;
+  }
+}
+
+/** @throws FhirError `graphql-limit` where there are more than a list may have: a list is never cut */
+async function matchesOf(
+  search: PlannedSearch,
+  where: Condition,
+  reader: ResourceReader,
+  execution: Execution,
+  lists = 1,
+): Promise<Resource[]> {
+  const { type, count = Infinity, offset, fhirpath, request } = search;
+  const most = QUERY_LIMITS.list * lists;
+  const resources: Resource[] = [];
+  let skipped = fhirpath === undefined ? 0 : offset;
+  const wanted = fhirpath === undefined ? offset + count : Infinity;
+  let seen = 0;
+  for (let after: string | undefined; ;) {
+    const size = Math.min(PAGE, Number.isFinite(wanted) ? wanted - seen : PAGE);
+    if (size <= 0) break;
+    const page = await onePage(search, where, { count: size, after, total: 'none' }, execution);
+    for (const version of page.versions) {
+      seen++;
+      if (fhirpath === undefined && seen <= offset) continue;
+      const resource = await reader.take(version);
+      if (fhirpath !== undefined) {
+        if (!execution.filters.holds(fhirpath, resource, type, seen - 1, resource)) continue;
+        if (skipped > 0) {
+          skipped--;
+          continue;
+        }
+      }
+      resources.push(resource);
+      if (resources.length === count) return resources;
+      if (resources.length > most) throw tooMany(type, request.names.length > 0);
+    }
+    if (page.next === undefined) break;
+    after = page.next;
+  }
+  return resources;
+}
+
+/** One page of a search within the scopes of the token. */
+export async function onePage(
+  { type, request, now: _now }: Pick<PlannedSearch, 'type' | 'request' | 'now'>,
+  where: Condition,
+  asked: { readonly count: number; readonly after?: string | undefined; readonly total: 'accurate' | 'none' },
+  { call, services, signal }: Execution,
+): Promise<{
+  readonly versions: readonly StoredVersion[];
+  readonly next?: string;
+  readonly total?: number;
+  readonly effect: string;
+}> {
+  signal?.throwIfAborted();
+  const bounds = await boundsOf(type, request, call, services);
+  const { count, after, total } = asked;
+  const query = { sort: request.sort, count, total, ...(after !== undefined && { after }) };
+  const within = { base: call.base, ...(signal !== undefined && { signal }) };
+  const { constraints, effect } = bounds;
+  const page = await findPage([{ type, where }], request, query, within, services, constraints);
+  return { ...page, effect };
+}
+
+/** The condition that a resource refers to one of these. */
+export function refersTo(
+  { type, by, now }: Pick<PlannedSearch, 'type' | 'by' | 'now'>,
+  targets: readonly Resource[],
+  { call, services }: Execution,
+): Condition {
+  const input = { type, isPosted: true, isLenient: false, now, base: call.base };
+  const { hierarchy: _none, ...context } = searchContext(input, services.search, services).context;
+  const value = targets.map((each) => `${each.resourceType}/${String(each['id'])}`).join(',');
+  return parseCriterion(by!.code, value, context) as Condition;
+}
+
+/** Gives each match to the resources that it refers to. */
+function distribute(
+  row: SearchRow,
+  targets: readonly Resource[],
+  matches: readonly Resource[],
+  { call, services }: Execution,
+): Map<Resource, Resource[]> {
+  const lists = new Map<Resource, Resource[]>(targets.map((target) => [target, []]));
+  const byName = new Map(targets.map((target) => [`${target.resourceType}/${String(target['id'])}`, target]));
+  const names = referredNames(row, call.base, services);
+  for (const match of matches) {
+    for (const name of names(match)) {
+      const target = byName.get(name);
+      if (target !== undefined) lists.get(target)!.push(match);
+    }
+  }
+  return lists;
+}
+
+type NamesOf = (resource: Resource) => Iterable<string>;
+
+/** Reads off a resource what it refers to by a parameter: `Type/id`, each once. */
+function referredNames(row: SearchRow, base: string, { extract }: Execution['services']): NamesOf {
+  if (row.paths.some(({ library }) => library === true)) {
+    return (resource) =>
+      new Set(
+        extract(resource, 'words').flatMap((each) =>
+          each.kind === 'reference' && each.param === row.code && each.type !== undefined && each.id !== undefined
+            ? [`${each.type}/${each.id}`]
+            : [],
+        ),
+      );
+  }
+  const paths = row.paths.map(compilePath);
+  return (resource) => {
+    const names = new Set<string>();
+    for (const path of paths) {
+      path(resource, (value) => {
+        const text = referenceIn(value as JsonValue);
+        if (text === undefined) return;
+        const read = readReference(belowBase(text, base) ?? text);
+        if (read !== undefined && read.base === undefined) names.add(`${read.type}/${read.id}`);
+      });
+    }
+    return names;
+  };
+}
+
+function referenceIn(value: JsonValue | undefined): string | undefined {
+  if (typeof value === 'string') return value;
+  return isObject(value) ? referenceIn(value['reference']) : undefined;
+}
+
+function tooMany(type: string, hasCriteria: boolean): FhirError {
+  const hint = hasCriteria ? 'add criteria' : 'name criteria';
+  return new FhirError(
+    'graphql-limit',
+    `More than ${QUERY_LIMITS.list} resources match; ${hint}, ask for fewer with _count, or in pages with ${type}Connection`,
+  );
+}

@@ -1,0 +1,261 @@
+import { FhirError } from '../../fhir/errors.js';
+import { isObject, type JsonObject, type JsonValue, type Resource } from '../../fhir/resource.js';
+import { yieldToEventLoop } from '../../fhir/yield-to-event-loop.js';
+import { writeError, type Path } from '../errors.js';
+import type { PlannedField } from '../plan/planner.js';
+import { QUERY_LIMITS } from '../request.js';
+import { schemaName } from '../schema/schema.js';
+import { Collector, type Form } from './collector.js';
+import { around, chosenValues, typeOf, type Execution, type Found, type Placed, type Surroundings } from './context.js';
+import { isWanted, type LookedUp } from './look-up.js';
+
+/** What a query answers. */
+export interface QueryAnswer {
+  readonly data: JsonObject;
+  readonly errors: readonly JsonObject[];
+}
+
+/** The object around the values that are being written. */
+interface Around {
+  readonly value: JsonObject;
+  /** Name of its row. */
+  readonly type: string;
+  readonly place: Surroundings;
+}
+
+/** Where values go. */
+interface Out {
+  readonly collector: Collector;
+  /** Whether flattening made lists of all that comes. */
+  readonly isList: boolean;
+  /** What `@slice` adds to names. */
+  readonly suffix: string;
+  readonly path: Path;
+}
+
+const FLAT = { isList: false, suffix: '' };
+
+/**
+ * Writes the answer from what was looked up. What a resource does not have is left out, as in the examples of the specification; what
+ * could not be had is null, with an error. https://hl7.org/fhir/R5/graphql.html
+ *
+ * @param start the instance that the query is about; absent: the system
+ * @param introspect writes fields of the schema itself
+ * @throws FhirError `graphql-limit`, `too-costly`
+ */
+export async function writeAnswer(
+  fields: readonly PlannedField[],
+  start: Placed | undefined,
+  found: LookedUp,
+  execution: Execution,
+  introspect: (field: PlannedField) => JsonValue,
+): Promise<QueryAnswer> {
+  const writer = new AnswerWriter(found, execution, introspect);
+  const data: JsonObject = {};
+  const out: Out = { collector: new Collector(data), ...FLAT, path: [] };
+  const root: Around = {
+    value: start?.resource ?? {},
+    type: start?.resource.resourceType ?? 'Query',
+    place: start ?? { root: { resourceType: '' } },
+  };
+  const pace = yieldToEventLoop();
+  for (const field of fields) {
+    await pace();
+    const matches = writer.plainList(field);
+    if (matches === undefined) writer.writeField(field, root, out);
+    else {
+      // Long lists let others have a turn.
+      const list: JsonValue[] = [];
+      for (const [i, resource] of matches.entries()) {
+        await pace();
+        list.push(writer.writeResource(field, resource, [field.key, i]));
+      }
+      out.collector.add(field.key, list, 'list', matches[0]?.resourceType ?? '');
+    }
+  }
+  return { data, errors: writer.errors };
+}
+
+class AnswerWriter {
+  readonly errors: JsonObject[] = [];
+
+  constructor(
+    private readonly found: LookedUp,
+    private readonly execution: Execution,
+    private readonly introspect: (field: PlannedField) => JsonValue,
+  ) {}
+
+  /** The matches of a list on the system that no directive changes; undefined: the field is something else. */
+  plainList(field: PlannedField): readonly Resource[] | undefined {
+    const { facts, isFlat, isFirst, isSingleton, slice } = field;
+    if (facts.is !== 'search' || facts.isConnection || facts.isReverse) return undefined;
+    if (isFlat || isFirst || isSingleton || slice !== undefined) return undefined;
+    const result = this.found.search(field, undefined);
+    return 'value' in result ? (result.value as readonly Resource[]) : undefined;
+  }
+
+  writeResource(field: PlannedField, resource: Resource, path: Path): JsonObject {
+    return this.#object(field, resource, resource.resourceType, { root: resource }, path);
+  }
+
+  writeField(field: PlannedField, parent: Around, out: Out): void {
+    const path = [...out.path, field.key];
+    try {
+      this.#field(field, parent, { ...out, path });
+    } catch (error) {
+      if (!(error instanceof FhirError) || error.code === 'graphql-limit' || error.code === 'too-costly') throw error;
+      this.#fail(field, error, out, path);
+    }
+  }
+
+  #field(field: PlannedField, parent: Around, out: Out): void {
+    const { facts } = field;
+    const { value, type, place } = parent;
+    switch (facts.is) {
+      case 'typename':
+        return this.#put(field, [schemaName(type)], 'string', false, out);
+      case 'resourceType':
+        return this.#put(field, [String(value['resourceType'])], 'code', false, out);
+      case 'introspection':
+        return this.#put(field, [this.introspect(field)], '', false, out);
+      case 'value':
+        return this.#values(field, chosenValues(field, value, place, this.execution), facts.type, facts.isList, out);
+      case 'complex':
+        return this.#objects(field, chosenValues(field, value, place, this.execution), facts.isList, parent, out);
+      case 'read':
+        return this.#placed(field, this.found.read(field), parent, out);
+      case 'target':
+        return this.#placed(field, this.found.target(value), parent, out);
+      case 'search':
+        return this.#search(field, parent, out);
+    }
+  }
+
+  #placed(field: PlannedField, found: Found<Placed>, parent: Around, out: Out): void {
+    if ('fault' in found) {
+      if (field.isOptional) return;
+      return this.#fail(field, found.fault, out, out.path);
+    }
+    const { resource, ...place } = found.value;
+    // A target of another type is passed over. https://hl7.org/fhir/R5/graphql.html#references
+    if (!isWanted(field, resource)) return;
+    this.#objects(field, [resource], false, parent, out, place);
+  }
+
+  #search(field: PlannedField, parent: Around, out: Out): void {
+    const isReverse = field.facts.is === 'search' && field.facts.isReverse;
+    const result = this.found.search(field, isReverse ? (parent.value as Resource) : undefined);
+    if ('fault' in result) return this.#fail(field, result.fault, out, out.path);
+    if (!Array.isArray(result.value)) {
+      return this.#objects(field, [result.value as JsonObject], false, parent, out);
+    }
+    const matches = result.value as Resource[];
+    this.#objects(field, field.isFirst ? matches.slice(0, 1) : matches, true, parent, out);
+  }
+
+  /** Values without fields of their own. */
+  #values(field: PlannedField, values: readonly JsonValue[], type: string, isList: boolean, out: Out): void {
+    const isPlain = !out.isList && out.suffix === '' && field.slice === undefined;
+    // The place of a value that has nothing but extensions.
+    const present = isPlain && isList ? values : values.filter((each) => each !== null);
+    if (present.length === 0) return;
+    if (field.slice === undefined) return this.#put(field, present, type, isList, out);
+    present.forEach((each, i) => {
+      const suffix = field.slice === '$index' ? String(i) : '';
+      this.#put(field, [each], type, true, { ...out, suffix: suffixed(out.suffix, suffix) });
+    });
+  }
+
+  /** Values with fields, each written as an object, or flattened into the one around. */
+  #objects(
+    field: PlannedField,
+    values: readonly JsonValue[],
+    isList: boolean,
+    parent: Around,
+    out: Out,
+    at?: Surroundings,
+  ): void {
+    const written: JsonValue[] = [];
+    let type = '';
+    const isWritten = !field.isFlat && field.slice === undefined;
+    const hasMany = isList && !field.isFirst;
+    values.forEach((each, i) => {
+      if (!isObject(each)) {
+        // The place of a primitive value without extensions.
+        if (each === null && isWritten && isList && !out.isList) written.push(null);
+        return;
+      }
+      type = this.#typeOf(field, each);
+      const place = at ?? around(field, parent.value, each, parent.place);
+      const path = hasMany ? [...out.path, i] : out.path;
+      if (isWritten) {
+        written.push(this.#object(field, each, type, place, path));
+        return;
+      }
+      const inner = { ...out, path, suffix: suffixed(out.suffix, this.#sliceOf(field, each, type, i, place)) };
+      if (field.isFlat) {
+        const nested = { ...inner, isList: out.isList || hasMany };
+        for (const below of field.fieldsOn(type)) this.writeField(below, { value: each, type, place }, nested);
+      } else this.#put(field, [this.#object(field, each, type, place, path)], type, true, inner);
+    });
+    const isEmptyList = isList && field.facts.is === 'search';
+    if (isWritten && (written.length > 0 || isEmptyList)) this.#put(field, written, type, isList, out);
+  }
+
+  #typeOf(field: PlannedField, value: JsonObject): string {
+    const { facts } = field;
+    if (facts.is === 'search' && facts.isConnection) return `${facts.type}Connection`;
+    return typeOf(field, value, this.execution.catalog);
+  }
+
+  #object(field: PlannedField, value: JsonObject, type: string, place: Surroundings, path: Path): JsonObject {
+    const object: JsonObject = {};
+    const out: Out = { collector: new Collector(object), ...FLAT, path };
+    for (const below of field.fieldsOn(type)) {
+      if (!this.#quick(below, value, object)) this.writeField(below, { value, type, place }, out);
+    }
+    return object;
+  }
+
+  /** The usual case: a value without fields, filters and directives. */
+  #quick(
+    { facts, key, name, isFirst, isSingleton, slice }: PlannedField,
+    value: JsonObject,
+    object: JsonObject,
+  ): boolean {
+    if (facts.is !== 'value' || isFirst || isSingleton || slice !== undefined || Object.hasOwn(object, key))
+      return false;
+    const found = Object.hasOwn(value, name) ? value[name] : undefined;
+    if (found === undefined || found === null) return true;
+    this.execution.budget.writeValue();
+    object[key] = found;
+    return true;
+  }
+
+  #sliceOf({ slice }: PlannedField, value: JsonObject, type: string, index: number, { root }: Surroundings): string {
+    return slice === undefined ? '' : this.execution.filters.textOf(slice, value, type, index, root);
+  }
+
+  #put(field: PlannedField, values: readonly JsonValue[], type: string, isList: boolean, out: Out): void {
+    for (let i = 0; i < values.length; i++) this.execution.budget.writeValue();
+    const isMany = (isList && !field.isFirst) || out.isList;
+    const form: Form = field.isSingleton ? 'singleton' : isMany ? 'list' : 'value';
+    out.collector.add(field.key + out.suffix, values, form, type);
+  }
+
+  #fail(field: PlannedField, fault: FhirError, out: Out, path: Path): void {
+    if (!field.isFlat && !out.isList) out.collector.object[field.key + out.suffix] = null;
+    if (this.errors.length > QUERY_LIMITS.errors) return;
+    if (this.errors.length === QUERY_LIMITS.errors) {
+      const text = `More than ${QUERY_LIMITS.errors} values are missing; the others are not listed`;
+      this.errors.push(writeError(new FhirError('graphql-limit', text)));
+      return;
+    }
+    this.errors.push(writeError(fault, path, field.nodes));
+  }
+}
+
+/** Suffixes of slices within each other follow one another. */
+function suffixed(outer: string, own: string): string {
+  return own === '' ? outer : `${outer}.${own}`;
+}

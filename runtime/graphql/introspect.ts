@@ -1,0 +1,115 @@
+import {
+  GraphQLBoolean,
+  GraphQLString,
+  Kind,
+  SchemaMetaFieldDef,
+  TypeMetaFieldDef,
+  getArgumentValues,
+  getNullableType,
+  isListType,
+  isObjectType,
+  type FieldNode,
+  type GraphQLField,
+  type GraphQLObjectType,
+  type GraphQLOutputType,
+  type GraphQLResolveInfo,
+  type SelectionSetNode,
+} from 'graphql';
+
+import type { JsonObject, JsonValue } from '../fhir/resource.js';
+import type { ValidQuery } from './document/read-document.js';
+import type { Planner, PlannedField } from './plan/planner.js';
+import type { LazySchema } from './schema/lazy.js';
+import { describedTypes, type SchemaTables } from './schema/schema.js';
+
+type Field = GraphQLField<unknown, unknown>;
+
+/**
+ * Answers `__schema` and `__type`. Types are made for this one answer, one after another, and nothing of them stays in memory.
+ * https://spec.graphql.org/October2021/#sec-Introspection
+ *
+ * @param type of the instance that the query is about; absent: the system
+ */
+export function introspector(
+  query: ValidQuery,
+  planner: Pick<Planner, 'isIncluded'>,
+  type: string | undefined,
+  tables: SchemaTables,
+): (field: PlannedField) => JsonValue {
+  const schema = describedTypes(tables).schemaOf(type);
+  return ({ name, nodes }) => {
+    const definition = name === SchemaMetaFieldDef.name ? SchemaMetaFieldDef : TypeMetaFieldDef;
+    return new Introspection(query, planner, schema).field(undefined, definition, nodes);
+  };
+}
+
+class Introspection {
+  readonly #fields = new WeakMap<SelectionSetNode, Map<string, ReadonlyMap<string, readonly FieldNode[]>>>();
+  readonly #args = new WeakMap<FieldNode, Record<string, unknown>>();
+
+  constructor(
+    private readonly query: ValidQuery,
+    private readonly planner: Pick<Planner, 'isIncluded'>,
+    private readonly schema: LazySchema,
+  ) {}
+
+  field(source: unknown, definition: Field, nodes: readonly FieldNode[]): JsonValue {
+    const [node] = nodes as [FieldNode];
+    let args = this.#args.get(node);
+    if (args === undefined) this.#args.set(node, (args = getArgumentValues(definition, node, this.query.variables)));
+    const { schema } = this;
+    const value: unknown = definition.resolve?.(source, args, undefined, { schema } as unknown as GraphQLResolveInfo);
+    return this.#complete(definition.type, value, nodes);
+  }
+
+  #complete(type: GraphQLOutputType, value: unknown, nodes: readonly FieldNode[]): JsonValue {
+    if (value === null || value === undefined) return null;
+    const plain = getNullableType(type);
+    if (isListType(plain)) {
+      return Array.from(value as Iterable<unknown>, (each) =>
+        this.#complete(plain.ofType as GraphQLOutputType, each, nodes),
+      );
+    }
+    if (plain === GraphQLString || plain === GraphQLBoolean) return value as JsonValue;
+    if (!isObjectType(plain)) return plain.toString().startsWith('__') ? (value as JsonValue) : String(value);
+    const object: JsonObject = {};
+    const all = plain.getFields();
+    for (const [key, below] of this.#below(plain, nodes)) {
+      const [{ name }] = below as [FieldNode];
+      object[key] = name.value === '__typename' ? plain.name : this.field(value, all[name.value]!, below);
+    }
+    return object;
+  }
+
+  /** The fields below some, merged; the same for all values of a type. */
+  #below(type: GraphQLObjectType, nodes: readonly FieldNode[]): ReadonlyMap<string, readonly FieldNode[]> {
+    const [first] = nodes as [FieldNode];
+    const key = first.selectionSet!;
+    let byType = this.#fields.get(key);
+    if (byType === undefined) this.#fields.set(key, (byType = new Map()));
+    let found = byType.get(type.name);
+    if (found === undefined) {
+      const collected = new Map<string, FieldNode[]>();
+      for (const { selectionSet } of nodes)
+        if (selectionSet !== undefined) this.#collect(selectionSet, type, collected);
+      byType.set(type.name, (found = collected));
+    }
+    return found;
+  }
+
+  #collect(set: SelectionSetNode, type: GraphQLObjectType, out: Map<string, FieldNode[]>): void {
+    for (const each of set.selections) {
+      if (!this.planner.isIncluded(each)) continue;
+      if (each.kind === Kind.FIELD) {
+        const key = (each.alias ?? each.name).value;
+        out.set(key, [...(out.get(key) ?? []), each]);
+        continue;
+      }
+      const fragment = each.kind === Kind.FRAGMENT_SPREAD ? this.query.fragments.get(each.name.value) : each;
+      const condition = fragment?.typeCondition?.name.value;
+      if (fragment !== undefined && (condition === undefined || condition === type.name)) {
+        this.#collect(fragment.selectionSet, type, out);
+      }
+    }
+  }
+}

@@ -1,0 +1,74 @@
+import type { Call, Reply } from '../core/call.js';
+import { withinBudget } from '../core/search/execute/search-budget.js';
+import type { Services } from '../core/services.js';
+import { FhirError } from '../fhir/errors.js';
+import type { JsonObject, JsonValue } from '../fhir/resource.js';
+import { writeJson } from '../format/write-json.js';
+import { readDocument } from './document/read-document.js';
+import { RequestError, writeError } from './errors.js';
+import { Budget, type Execution, type Placed } from './execute/context.js';
+import { lookUp } from './execute/look-up.js';
+import { ResourceReader } from './execute/read-resources.js';
+import { writeAnswer, type QueryAnswer } from './execute/write-answer.js';
+import { introspector } from './introspect.js';
+import { prepareQuery } from './plan/prepare.js';
+import { QUERY_LIMITS, type GraphqlRequest } from './request.js';
+
+const JSON_TYPE = 'application/json; charset=utf-8';
+
+/**
+ * Executes a query. Nothing is looked up before the document is valid and the scopes of the token are known to cover it.
+ * https://hl7.org/fhir/R5/graphql.html
+ *
+ * @throws FhirError `scope-missing`, `not-found` for the instance that the query is about, and what is wrong with the store
+ */
+export async function runGraphql(request: GraphqlRequest, call: Call, services: Services): Promise<Reply> {
+  try {
+    const answer = await execute(request, call, services);
+    const { data, errors } = answer;
+    return reply(200, { data, ...(errors.length > 0 && { errors: [...errors] as JsonValue[] }) });
+  } catch (error) {
+    if (!(error instanceof RequestError)) throw error;
+    return reply(error.status, { errors: error.errors.map((each) => writeError(each)) });
+  }
+}
+
+/** The answer to a request that cannot be executed. */
+export function refuseRequest(error: FhirError): Reply {
+  return reply(error.status, { errors: [writeError(error)] });
+}
+
+async function execute(request: GraphqlRequest, call: Call, services: Services): Promise<QueryAnswer> {
+  const instance = call.level === 'instance' ? call.type : undefined;
+  const query = readDocument(request, instance, services.tables);
+  const { fields, filters, planner } = prepareQuery(query, call, services);
+  return withinBudget(services.limits.queryTime ?? QUERY_LIMITS.time, call.signal, async (signal) => {
+    const { catalog } = query;
+    const execution: Execution = { call, services, catalog, filters, signal, budget: new Budget(signal) };
+    const reader = new ResourceReader(execution);
+    const start = instance === undefined ? undefined : await readInstance(instance, call.id ?? '', reader);
+    try {
+      const found = await lookUp(fields, start, reader, execution);
+      const introspect = introspector(query, planner, instance, services.tables);
+      return await writeAnswer(fields, start, found, execution, introspect);
+    } catch (error) {
+      // Of what is too much nothing is answered.
+      if (error instanceof FhirError && LIMITS.has(error.code)) throw new RequestError([error]);
+      throw error;
+    }
+  });
+}
+
+const LIMITS: ReadonlySet<string> = new Set(['graphql-limit', 'too-costly']);
+
+async function readInstance(type: string, id: string, reader: ResourceReader): Promise<Placed> {
+  await reader.read([{ type, id }]);
+  const found = reader.found({ type, id });
+  if (found === undefined) throw new FhirError('not-found');
+  if ('fault' in found) throw found.fault;
+  return { resource: found.value, root: found.value };
+}
+
+function reply(status: number, answer: JsonObject): Reply {
+  return { status, body: { contentType: JSON_TYPE, content: writeJson(answer) } };
+}

@@ -1,0 +1,143 @@
+import {
+  GraphQLInterfaceType,
+  GraphQLObjectType,
+  GraphQLSchema,
+  type GraphQLAbstractType,
+  type GraphQLDirective,
+  type GraphQLField,
+  type GraphQLFieldConfig,
+  type GraphQLFieldMap,
+  type GraphQLNamedType,
+} from 'graphql';
+
+/** How a field is made when it is first asked for. */
+export type FieldMaker = () => GraphQLFieldConfig<unknown, unknown>;
+
+/** The fields of a type, by name, in their order. */
+export type FieldMakers = ReadonlyMap<string, FieldMaker>;
+
+type Fields = GraphQLFieldMap<unknown, unknown>;
+
+/**
+ * Fields that are made one by one as they are asked for: a type of R5 has hundreds, with thousands of arguments, and a query needs
+ * ten of them.
+ */
+function lazyFields(makers: FieldMakers, isKept: boolean): Fields {
+  const fields = Object.create(null) as Fields;
+  for (const [name, make] of makers) {
+    let made: GraphQLField<unknown, unknown> | undefined;
+    const get = (): GraphQLField<unknown, unknown> => {
+      if (made !== undefined) return made;
+      const field = buildField(name, make());
+      if (isKept) made = field;
+      return field;
+    };
+    Object.defineProperty(fields, name, { enumerable: true, get });
+  }
+  return fields;
+}
+
+/** One field as the library builds it. */
+function buildField(name: string, config: GraphQLFieldConfig<unknown, unknown>): GraphQLField<unknown, unknown> {
+  const holder = new GraphQLObjectType({ name: 'Holder', fields: { [name]: config } });
+  return holder.getFields()[name]!;
+}
+
+/** What makes a lazy type. */
+export interface LazyConfig {
+  readonly name: string;
+  readonly description?: string;
+  readonly makers: () => FieldMakers;
+  readonly interfaces?: () => readonly GraphQLInterfaceType[];
+  /** Whether fields that were made stay in memory. */
+  readonly isKept: boolean;
+}
+
+/** An object type with lazy fields. */
+export class LazyObject extends GraphQLObjectType<unknown, unknown> {
+  #fields: Fields | undefined;
+
+  constructor(private readonly config: LazyConfig) {
+    super({
+      name: config.name,
+      ...(config.description !== undefined && { description: config.description }),
+      interfaces: () => [...(config.interfaces?.() ?? [])],
+      fields: {},
+    });
+  }
+
+  override getFields(): Fields {
+    if (!this.config.isKept) return lazyFields(this.config.makers(), false);
+    return (this.#fields ??= lazyFields(this.config.makers(), true));
+  }
+}
+
+/** An interface type with lazy fields. */
+export class LazyInterface extends GraphQLInterfaceType {
+  #fields: Fields | undefined;
+
+  constructor(private readonly config: LazyConfig) {
+    super({
+      name: config.name,
+      ...(config.description !== undefined && { description: config.description }),
+      interfaces: () => [...(config.interfaces?.() ?? [])],
+      fields: {},
+    });
+  }
+
+  override getFields(): Fields {
+    if (!this.config.isKept) return lazyFields(this.config.makers(), false);
+    return (this.#fields ??= lazyFields(this.config.makers(), true));
+  }
+}
+
+/** Where the types of a schema come from. */
+export interface TypeSource {
+  readonly names: readonly string[];
+  typeOf(name: string): GraphQLNamedType | undefined;
+  /** Names of the object types of an interface. */
+  possibleTypes(name: string): readonly string[];
+}
+
+/** A schema whose types are made as they are asked for, on which the library's rules work as on any other. */
+export class LazySchema extends GraphQLSchema {
+  #map: ReturnType<GraphQLSchema['getTypeMap']> | undefined;
+
+  constructor(
+    private readonly source: TypeSource,
+    private readonly root: GraphQLObjectType,
+    directives: readonly GraphQLDirective[],
+  ) {
+    super({ assumeValid: true, directives: [...directives] });
+  }
+
+  override getQueryType(): GraphQLObjectType {
+    return this.root;
+  }
+
+  override getType(name: string): GraphQLNamedType | undefined {
+    if (name === this.root.name) return this.root;
+    return this.source.typeOf(name) ?? super.getTypeMap()[name];
+  }
+
+  override getTypeMap(): ReturnType<GraphQLSchema['getTypeMap']> {
+    if (this.#map !== undefined) return this.#map;
+    const map = Object.create(null) as ReturnType<GraphQLSchema['getTypeMap']>;
+    const own = super.getTypeMap();
+    for (const name of new Set([this.root.name, ...this.source.names, ...Object.keys(own)])) {
+      Object.defineProperty(map, name, { enumerable: true, get: () => this.getType(name) });
+    }
+    return (this.#map = map);
+  }
+
+  override getPossibleTypes(abstract: GraphQLAbstractType): readonly GraphQLObjectType[] {
+    return this.source.possibleTypes(abstract.name).map((name) => this.getType(name) as GraphQLObjectType);
+  }
+
+  override isSubType(abstract: GraphQLAbstractType, maybe: GraphQLObjectType | GraphQLInterfaceType): boolean {
+    return (
+      this.source.possibleTypes(abstract.name).includes(maybe.name) ||
+      maybe.getInterfaces().some(({ name }) => name === abstract.name)
+    );
+  }
+}

@@ -1,0 +1,266 @@
+import { beforeAll, describe, expect, it } from 'vitest';
+
+import type { Store } from '../../../runtime/store/store.js';
+import { neededBy, scopedServer } from '../auth/scoped.js';
+import type { Answer } from '../server.js';
+
+const PATIENT = {
+  resourceType: 'Patient',
+  id: 'example',
+  active: true,
+  identifier: [{ system: 'urn:oid:1.2.36.146.595.217.0.1', value: '12345' }],
+  name: [
+    { use: 'official', family: 'Chalmers', given: ['Peter', 'James'] },
+    { use: 'usual', given: ['Jim'] },
+    { use: 'maiden', family: 'Windsor', given: ['Peter', 'James'] },
+  ],
+  gender: 'male',
+  birthDate: '1974-12-25',
+  _birthDate: { extension: [{ url: 'urn:time', valueDateTime: '1974-12-25T14:35:45-05:00' }] },
+  managingOrganization: { reference: '#o' },
+  contained: [{ resourceType: 'Organization', id: 'o', name: 'Within' }],
+};
+
+const observation = (id: string, more: object = {}) => ({
+  resourceType: 'Observation',
+  id,
+  status: 'final',
+  code: { coding: [{ system: 'http://loinc.org', code: '1-1' }] },
+  subject: { reference: 'Patient/example' },
+  encounter: { reference: 'Encounter/e' },
+  valueQuantity: { value: 1.5, unit: 'kg' },
+  ...more,
+});
+
+const RESOURCES = [
+  PATIENT,
+  { resourceType: 'Patient', id: 'other', gender: 'female', name: [{ family: 'Other' }] },
+  { resourceType: 'Encounter', id: 'e', status: 'completed', subject: { reference: 'Patient/example' } },
+  observation('o1'),
+  observation('o2', { subject: { reference: 'Patient/missing' } }),
+  observation('o3', { subject: { reference: 'Patient/other' } }),
+];
+
+/** `$graphql`. https://hl7.org/fhir/R5/graphql.html */
+export function graphql(store: Store): void {
+  const server = scopedServer(store);
+  const post = (query: string, more: object = {}, path = '/$graphql') =>
+    server.all.send('POST', path, { query, ...more }, { 'content-type': 'application/json' });
+  const onPatient = (query: string) => post(query, {}, '/Patient/example/$graphql');
+  const dataOf = (answer: Answer) => {
+    expect(answer.status, answer.text).toBe(200);
+    expect(answer.headers['content-type']).toMatch(/^application\/json/);
+    const { data, errors } = answer.json();
+    expect(errors, answer.text).toBeUndefined();
+    return data;
+  };
+
+  beforeAll(async () => {
+    for (const each of RESOURCES) {
+      const { status, text } = await server.all.send('PUT', `/${each.resourceType}/${each.id}`, each);
+      expect(status, text).toBe(201);
+    }
+  });
+
+  describe('forms of requests', () => {
+    const query = '{ Patient(id: example) { id active } }';
+    const expected = { Patient: { id: 'example', active: true } };
+
+    it('GET', async () =>
+      expect(dataOf(await server.all.send('GET', `/$graphql?query=${encodeURIComponent(query)}`))).toEqual(expected));
+    it('POST of JSON', async () => expect(dataOf(await post(query))).toEqual(expected));
+    it('POST on a type', async () => expect(dataOf(await post(query, {}, '/Patient/$graphql'))).toEqual(expected));
+    it('POST of the query', async () => {
+      const headers = { 'content-type': 'application/graphql' };
+      expect(dataOf(await server.all.send('POST', '/$graphql', query, headers))).toEqual(expected);
+    });
+    it('POST of Parameters', async () => {
+      const body = { resourceType: 'Parameters', parameter: [{ name: 'query', valueString: query }] };
+      expect(dataOf(await server.all.send('POST', '/$graphql', body))).toEqual(expected);
+    });
+    it('variables, operationName, aliases, fragments, @include and @skip', async () => {
+      const text = `query A { Patient(id: "other") { id } }
+        query B($id: ID!, $no: Boolean = false) {
+          p: Patient(id: $id) { ...F gender @include(if: $no) birthDate @skip(if: $no) }
+        }
+        fragment F on Patient { id }`;
+      expect(dataOf(await post(text, { operationName: 'B', variables: { id: 'example' } }))).toEqual({
+        p: { id: 'example', birthDate: '1974-12-25' },
+      });
+    });
+  });
+
+  describe('elements', () => {
+    it('beside primitives, choices, filters', async () => {
+      const query =
+        '{ birthDate _birthDate { extension { valueDateTime } } name(use: official) { family } ' +
+        'path: name(fhirpath: "family.exists()") { use } some: name(_offset: 1, _count: 1) { use } resourceType __typename }';
+      expect(dataOf(await onPatient(query))).toEqual({
+        birthDate: '1974-12-25',
+        _birthDate: { extension: [{ valueDateTime: '1974-12-25T14:35:45-05:00' }] },
+        name: [{ family: 'Chalmers' }],
+        path: [{ use: 'official' }, { use: 'maiden' }],
+        some: [{ use: 'usual' }],
+        resourceType: 'Patient',
+        __typename: 'Patient',
+      });
+    });
+    it('@flatten, @first, @singleton and @slice as in the specification', async () => {
+      const flat = '{ identifier @flatten { system value } active name @flatten { text given family } }';
+      const common = { system: ['urn:oid:1.2.36.146.595.217.0.1'], value: ['12345'], active: true };
+      expect(dataOf(await onPatient(flat))).toEqual({
+        ...common,
+        given: ['Peter', 'James', 'Jim', 'Peter', 'James'],
+        family: ['Chalmers', 'Windsor'],
+      });
+      const first = '{ identifier @flatten { system value } active name @flatten { text given @first family } }';
+      expect(dataOf(await onPatient(first))).toEqual({
+        ...common,
+        given: ['Peter', 'Jim', 'Peter'],
+        family: ['Chalmers', 'Windsor'],
+      });
+      const single =
+        '{ identifier @flatten { system @singleton value @singleton } name @flatten @first { text given family @singleton } }';
+      expect(dataOf(await onPatient(single))).toEqual({
+        system: 'urn:oid:1.2.36.146.595.217.0.1',
+        value: '12345',
+        given: ['Peter', 'James'],
+        family: 'Chalmers',
+      });
+      const slice = '{ name @flatten @slice(path: "use") { given family @singleton } }';
+      expect(dataOf(await onPatient(slice))).toEqual({
+        'given.official': ['Peter', 'James'],
+        'family.official': 'Chalmers',
+        'given.usual': ['Jim'],
+        'given.maiden': ['Peter', 'James'],
+        'family.maiden': 'Windsor',
+      });
+    });
+  });
+
+  describe('references and searches', () => {
+    it('contained and reverse', async () => {
+      const query =
+        '{ managingOrganization { resource { ... on Organization { name } } } ObservationList(_reference: subject) { id encounter { resource { status } } } }';
+      expect(dataOf(await onPatient(query))).toEqual({
+        managingOrganization: { resource: { name: 'Within' } },
+        ObservationList: [{ id: 'o1', encounter: { resource: { status: 'completed' } } }],
+      });
+    });
+    it('of several resources at once, each with its own', async () => {
+      const query = '{ PatientList(_sort: "_id") { id ObservationList(_reference: subject) { id } } }';
+      expect(dataOf(await post(query))).toEqual({
+        PatientList: [
+          { id: 'example', ObservationList: [{ id: 'o1' }] },
+          { id: 'other', ObservationList: [{ id: 'o3' }] },
+        ],
+      });
+    });
+    it('by the type of the target', async () => {
+      const query =
+        '{ Observation(id: "o1") { subject { resource(type: Patient) { birthDate } resource(type: Group) { name } } a: subject { resource { active } } } }';
+      expect(dataOf(await post(query))).toEqual({
+        Observation: { subject: { resource: { birthDate: '1974-12-25' } }, a: { resource: { active: true } } },
+      });
+    });
+    it('a target that is not there is an error, unless it is optional', async () => {
+      const answer = (await post('{ Observation(id: "o2") { id subject { resource { id } } } }')).json();
+      expect(answer.data).toEqual({ Observation: { id: 'o2', subject: { resource: null } } });
+      expect(answer.errors[0]).toMatchObject({ path: ['Observation', 'subject', 'resource'] });
+      expect(answer.errors[0].extensions.resource.resourceType).toBe('OperationOutcome');
+      const query = '{ Observation(id: "o2") { id subject { reference resource(optional: true) { id } } } }';
+      expect(dataOf(await post(query))).toEqual({
+        Observation: { id: 'o2', subject: { reference: 'Patient/missing' } },
+      });
+    });
+    it('a variable of the type String for a token, and lists', async () => {
+      const query =
+        'query($g: String) { PatientList(gender: $g) { id } both: PatientList(gender: ["male", "female"]) { id } }';
+      const data = dataOf(await post(query, { variables: { g: 'female' } }));
+      expect(data.PatientList).toEqual([{ id: 'other' }]);
+      expect(data.both).toHaveLength(2);
+    });
+    it('connections with cursors', async () => {
+      const part = '{ count offset pagesize edges { mode resource { id } } first previous next last }';
+      const first = dataOf(await post(`{ PatientConnection(_sort: "_id", _count: 1) ${part} }`)).PatientConnection;
+      expect(first).toMatchObject({
+        count: 2,
+        offset: 0,
+        pagesize: 1,
+        edges: [{ mode: 'match', resource: { id: 'example' } }],
+      });
+      expect(first.previous).toBeUndefined();
+      const go = async (cursor: string) =>
+        dataOf(await post(`query($c: ID) { PatientConnection(cursor: $c) ${part} }`, { variables: { c: cursor } }))
+          .PatientConnection;
+      const second = await go(first.next);
+      expect(second).toMatchObject({ count: 2, offset: 1, edges: [{ resource: { id: 'other' } }] });
+      expect((await go(second.previous)).edges[0].resource.id).toBe('example');
+      expect((await go(first.last)).edges[0].resource.id).toBe('other');
+    });
+  });
+
+  describe('errors', () => {
+    it.each([
+      ['what cannot be parsed', '{ Patient(', 'graphql-syntax'],
+      ['an unknown field', '{ Patient(id: "example") { nothing } }', 'graphql-invalid'],
+      ['an unknown argument', '{ PatientList(nothing: "x") { id } }', 'graphql-invalid'],
+      ['a value that is none', '{ PatientList(birthdate: "yesterday") { id } }', 'parameter-invalid'],
+      ['a mutation', 'mutation { PatientDelete(id: "x") { id } }', 'graphql-invalid'],
+    ])('%s: 400', async (_what, query, code) => {
+      const answer = await post(query);
+      expect(answer.status, answer.text).toBe(400);
+      const [error] = answer.json().errors;
+      expect(error.extensions).toMatchObject({ code, resource: { resourceType: 'OperationOutcome' } });
+      expect(answer.json()).not.toHaveProperty('data');
+    });
+    it('a resource that is not there is null beside what is', async () => {
+      const answer = await post('{ a: Patient(id: "none") { id } Patient(id: "example") { id } }');
+      expect(answer.status).toBe(200);
+      expect(answer.json()).toMatchObject({ data: { a: null, Patient: { id: 'example' } }, errors: [{ path: ['a'] }] });
+    });
+    it('fields within each other beyond the limit', async () => {
+      const query = `{ Patient(id: "example") ${'{ extension '.repeat(30)}{ url }${' }'.repeat(30)} }`;
+      const answer = await post(query);
+      expect(answer.status).toBe(400);
+      expect(answer.json().errors[0].extensions.code).toBe('graphql-limit');
+    });
+  });
+
+  describe('scopes', () => {
+    const as = (scopes: string, query: string) =>
+      server.as(scopes).send('POST', '/$graphql', { query }, { 'content-type': 'application/json' });
+
+    it('what is asked for by name is refused before anything is read', async () => {
+      const answer = await as('system/Patient.rs', '{ Patient(id: "none") { id } ObservationList { id } }');
+      expect(neededBy(answer)).toContain('system/Observation.s');
+    });
+    it('the target of a reference without r is null, with an error', async () => {
+      const answer = await as('system/Observation.rs', '{ Observation(id: "o1") { subject { resource { id } } } }');
+      expect(answer.status).toBe(200);
+      expect(answer.json()).toMatchObject({
+        data: { Observation: { subject: { resource: null } } },
+        errors: [{ extensions: { code: 'scope-missing' } }],
+      });
+    });
+    it('constraints are conjuncts', async () => {
+      const answer = await as(
+        'system/Patient.rs?gender=female',
+        '{ PatientList { id } Patient(id: "example") { id } }',
+      );
+      expect(answer.json()).toMatchObject({
+        data: { PatientList: [{ id: 'other' }], Patient: null },
+        errors: [{ extensions: { code: 'not-found' } }],
+      });
+    });
+  });
+
+  it('introspection', async () => {
+    const query =
+      '{ __schema { queryType { name } types { name kind fields { name args { name } } } } __type(name: "Patient") { name } }';
+    const data = dataOf(await post(query));
+    expect(data.__schema.queryType.name).toBe('Query');
+    expect(data.__type.name).toBe('Patient');
+    expect(data.__schema.types.length).toBeGreaterThan(500);
+  });
+}
