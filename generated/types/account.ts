@@ -19,7 +19,7 @@ export interface Account extends DomainResource {
   /** Account number — 0..* Identifier */
   identifier?: Identifier[];
   /** active | inactive | entered-in-error | on-hold | unknown — 1..1 code — required: http://hl7.org/fhir/ValueSet/account-status — modifier */
-  status?: string;
+  status?: 'active' | 'inactive' | 'entered-in-error' | 'on-hold' | 'unknown';
   /** Id and extensions of status. */
   _status?: Element;
   /** Tracks the lifecycle of the account through the billing process — 0..1 CodeableConcept — example: http://hl7.org/fhir/ValueSet/account-billing-status */

@@ -55,7 +55,7 @@ export interface ActivityDefinition extends DomainResource {
   /** Id and extensions of subtitle. */
   _subtitle?: Element;
   /** draft | active | retired | unknown — 1..1 code — required: http://hl7.org/fhir/ValueSet/publication-status — modifier */
-  status?: string;
+  status?: 'draft' | 'active' | 'retired' | 'unknown';
   /** Id and extensions of status. */
   _status?: Element;
   /** For testing purposes, not real usage — 0..1 boolean */
@@ -131,7 +131,7 @@ export interface ActivityDefinition extends DomainResource {
   /** Id and extensions of library. */
   _library?: (Element | null)[];
   /** Kind of resource — 0..1 code — required: http://hl7.org/fhir/ValueSet/request-resource-types */
-  kind?: string;
+  kind?: 'Appointment' | 'AppointmentResponse' | 'CarePlan' | 'Claim' | 'CommunicationRequest' | 'CoverageEligibilityRequest' | 'DeviceRequest' | 'EnrollmentRequest' | 'ImmunizationRecommendation' | 'MedicationRequest' | 'NutritionOrder' | 'RequestOrchestration' | 'ServiceRequest' | 'SupplyRequest' | 'Task' | 'Transport' | 'VisionPrescription';
   /** Id and extensions of kind. */
   _kind?: Element;
   /** What profile the resource needs to conform to — 0..1 canonical(StructureDefinition) */
@@ -141,11 +141,11 @@ export interface ActivityDefinition extends DomainResource {
   /** Detail type of activity — 0..1 CodeableConcept — example: http://hl7.org/fhir/ValueSet/procedure-code */
   code?: CodeableConcept;
   /** proposal | plan | directive | order | original-order | reflex-order | filler-order | instance-order | option — 0..1 code — required: http://hl7.org/fhir/ValueSet/request-intent */
-  intent?: string;
+  intent?: 'proposal' | 'plan' | 'directive' | 'order' | 'original-order' | 'reflex-order' | 'filler-order' | 'instance-order' | 'option';
   /** Id and extensions of intent. */
   _intent?: Element;
   /** routine | urgent | asap | stat — 0..1 code — required: http://hl7.org/fhir/ValueSet/request-priority */
-  priority?: string;
+  priority?: 'routine' | 'urgent' | 'asap' | 'stat';
   /** Id and extensions of priority. */
   _priority?: Element;
   /** True if the activity should not be performed — 0..1 boolean — modifier */
@@ -203,7 +203,7 @@ export interface ActivityDefinition extends DomainResource {
 /** Who should participate in the action */
 export interface ActivityDefinitionParticipant extends BackboneElement {
   /** careteam | device | group | healthcareservice | location | organization | patient | practitioner | practitionerrole | relatedperson — 0..1 code — required: http://hl7.org/fhir/ValueSet/action-participant-type */
-  type?: string;
+  type?: 'careteam' | 'device' | 'group' | 'healthcareservice' | 'location' | 'organization' | 'patient' | 'practitioner' | 'practitionerrole' | 'relatedperson';
   /** Id and extensions of type. */
   _type?: Element;
   /** Who or what can participate — 0..1 canonical(CapabilityStatement) */

@@ -39,7 +39,7 @@ export interface ActorDefinition extends DomainResource {
   /** Id and extensions of title. */
   _title?: Element;
   /** draft | active | retired | unknown — 1..1 code — required: http://hl7.org/fhir/ValueSet/publication-status — modifier */
-  status?: string;
+  status?: 'draft' | 'active' | 'retired' | 'unknown';
   /** Id and extensions of status. */
   _status?: Element;
   /** For testing purposes, not real usage — 0..1 boolean */
@@ -77,7 +77,7 @@ export interface ActorDefinition extends DomainResource {
   /** Id and extensions of copyrightLabel. */
   _copyrightLabel?: Element;
   /** person | system — 1..1 code — required: http://hl7.org/fhir/ValueSet/examplescenario-actor-type */
-  type?: string;
+  type?: 'person' | 'system';
   /** Id and extensions of type. */
   _type?: Element;
   /** Functionality associated with the actor — 0..1 markdown */

@@ -9,11 +9,11 @@ import type { Period } from './period.js';
 /** An address expressed using postal conventions (as opposed to GPS or other location definition formats) */
 export interface Address extends DataType {
   /** home | work | temp | old | billing - purpose of this address — 0..1 code — required: http://hl7.org/fhir/ValueSet/address-use — modifier */
-  use?: string;
+  use?: 'home' | 'work' | 'temp' | 'old' | 'billing';
   /** Id and extensions of use. */
   _use?: Element;
   /** postal | physical | both — 0..1 code — required: http://hl7.org/fhir/ValueSet/address-type */
-  type?: string;
+  type?: 'postal' | 'physical' | 'both';
   /** Id and extensions of type. */
   _type?: Element;
   /** Text representation of the address — 0..1 string */

@@ -20,7 +20,7 @@ export interface AdministrableProductDefinition extends DomainResource {
   /** An identifier for the administrable product — 0..* Identifier */
   identifier?: Identifier[];
   /** draft | active | retired | unknown — 1..1 code — required: http://hl7.org/fhir/ValueSet/publication-status — modifier */
-  status?: string;
+  status?: 'draft' | 'active' | 'retired' | 'unknown';
   /** Id and extensions of status. */
   _status?: Element;
   /** References a product from which one or more of the constituent parts of that product can be prepared and used as described by this administrable product — 0..* Reference(MedicinalProductDefinition) */

@@ -19,11 +19,11 @@ export interface AdverseEvent extends DomainResource {
   /** Business identifier for the event — 0..* Identifier */
   identifier?: Identifier[];
   /** in-progress | completed | entered-in-error | unknown — 1..1 code — required: http://hl7.org/fhir/ValueSet/adverse-event-status — modifier */
-  status?: string;
+  status?: 'in-progress' | 'completed' | 'entered-in-error' | 'unknown';
   /** Id and extensions of status. */
   _status?: Element;
   /** actual | potential — 1..1 code — required: http://hl7.org/fhir/ValueSet/adverse-event-actuality — modifier */
-  actuality?: string;
+  actuality?: 'actual' | 'potential';
   /** Id and extensions of actuality. */
   _actuality?: Element;
   /** wrong-patient | procedure-mishap | medication-mishap | device | unsafe-physical-environment | hospital-aquired-infection | wrong-body-site — 0..* CodeableConcept — example: http://hl7.org/fhir/ValueSet/adverse-event-category */

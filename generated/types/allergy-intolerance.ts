@@ -27,11 +27,11 @@ export interface AllergyIntolerance extends DomainResource {
   /** allergy | intolerance - Underlying mechanism (if known) — 0..1 CodeableConcept — preferred: http://hl7.org/fhir/ValueSet/allergy-intolerance-type */
   type?: CodeableConcept;
   /** food | medication | environment | biologic — 0..* code — required: http://hl7.org/fhir/ValueSet/allergy-intolerance-category */
-  category?: (string | null)[];
+  category?: ('food' | 'medication' | 'environment' | 'biologic' | null)[];
   /** Id and extensions of category. */
   _category?: (Element | null)[];
   /** low | high | unable-to-assess — 0..1 code — required: http://hl7.org/fhir/ValueSet/allergy-intolerance-criticality */
-  criticality?: string;
+  criticality?: 'low' | 'high' | 'unable-to-assess';
   /** Id and extensions of criticality. */
   _criticality?: Element;
   /** Code that identifies the allergy or intolerance — 0..1 CodeableConcept — example: http://hl7.org/fhir/ValueSet/allergyintolerance-code */
@@ -93,7 +93,7 @@ export interface AllergyIntoleranceReaction extends BackboneElement {
   /** Id and extensions of onset. */
   _onset?: Element;
   /** mild | moderate | severe (of event as a whole) — 0..1 code — required: http://hl7.org/fhir/ValueSet/reaction-event-severity */
-  severity?: string;
+  severity?: 'mild' | 'moderate' | 'severe';
   /** Id and extensions of severity. */
   _severity?: Element;
   /** How the subject was exposed to the substance — 0..1 CodeableConcept — example: http://hl7.org/fhir/ValueSet/route-codes */

@@ -33,7 +33,7 @@ export interface AppointmentResponse extends DomainResource {
   /** Person(s), Location, HealthcareService, or Device — 0..1 Reference(Patient | Group | Practitioner | PractitionerRole | RelatedPerson | Device | HealthcareService | Location) */
   actor?: Reference;
   /** accepted | declined | tentative | needs-action | entered-in-error — 1..1 code — required: http://hl7.org/fhir/ValueSet/appointmentresponse-status — modifier */
-  participantStatus?: string;
+  participantStatus?: 'entered-in-error' | 'accepted' | 'declined' | 'tentative' | 'needs-action';
   /** Id and extensions of participantStatus. */
   _participantStatus?: Element;
   /** Additional comments — 0..1 markdown */

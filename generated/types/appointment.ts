@@ -21,7 +21,7 @@ export interface Appointment extends DomainResource {
   /** External Ids for this item — 0..* Identifier */
   identifier?: Identifier[];
   /** proposed | pending | booked | arrived | fulfilled | cancelled | noshow | entered-in-error | checked-in | waitlist — 1..1 code — required: http://hl7.org/fhir/ValueSet/appointmentstatus — modifier */
-  status?: string;
+  status?: 'proposed' | 'pending' | 'booked' | 'arrived' | 'fulfilled' | 'cancelled' | 'noshow' | 'entered-in-error' | 'checked-in' | 'waitlist';
   /** Id and extensions of status. */
   _status?: Element;
   /** The coded reason for the appointment being cancelled — 0..1 CodeableConcept — example: http://hl7.org/fhir/ValueSet/appointment-cancellation-reason */
@@ -115,7 +115,7 @@ export interface AppointmentParticipant extends BackboneElement {
   /** Id and extensions of required. */
   _required?: Element;
   /** accepted | declined | tentative | needs-action — 1..1 code — required: http://hl7.org/fhir/ValueSet/participationstatus */
-  status?: string;
+  status?: 'accepted' | 'declined' | 'tentative' | 'needs-action';
   /** Id and extensions of status. */
   _status?: Element;
 }

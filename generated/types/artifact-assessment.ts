@@ -56,11 +56,11 @@ export interface ArtifactAssessment extends DomainResource {
   /** Comment, classifier, or rating content — 0..* ArtifactAssessment.content */
   content?: ArtifactAssessmentContent[];
   /** submitted | triaged | waiting-for-input | resolved-no-change | resolved-change-required | deferred | duplicate | applied | published | entered-in-error — 0..1 code — required: http://hl7.org/fhir/ValueSet/artifactassessment-workflow-status */
-  workflowStatus?: string;
+  workflowStatus?: 'submitted' | 'triaged' | 'waiting-for-input' | 'resolved-no-change' | 'resolved-change-required' | 'deferred' | 'duplicate' | 'applied' | 'published' | 'entered-in-error';
   /** Id and extensions of workflowStatus. */
   _workflowStatus?: Element;
   /** unresolved | not-persuasive | persuasive | persuasive-with-modification | not-persuasive-with-modification — 0..1 code — required: http://hl7.org/fhir/ValueSet/artifactassessment-disposition */
-  disposition?: string;
+  disposition?: 'unresolved' | 'not-persuasive' | 'persuasive' | 'persuasive-with-modification' | 'not-persuasive-with-modification';
   /** Id and extensions of disposition. */
   _disposition?: Element;
 }
@@ -68,7 +68,7 @@ export interface ArtifactAssessment extends DomainResource {
 /** Comment, classifier, or rating content */
 export interface ArtifactAssessmentContent extends BackboneElement {
   /** comment | classifier | rating | container | response | change-request — 0..1 code — required: http://hl7.org/fhir/ValueSet/artifactassessment-information-type */
-  informationType?: string;
+  informationType?: 'comment' | 'classifier' | 'rating' | 'container' | 'response' | 'change-request';
   /** Id and extensions of informationType. */
   _informationType?: Element;
   /** Brief summary of the content — 0..1 markdown */

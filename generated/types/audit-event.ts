@@ -22,11 +22,11 @@ export interface AuditEvent extends DomainResource {
   /** Specific type of event — 1..1 CodeableConcept — example: http://hl7.org/fhir/ValueSet/audit-event-sub-type */
   code: CodeableConcept;
   /** Type of action performed during the event — 0..1 code — required: http://hl7.org/fhir/ValueSet/audit-event-action */
-  action?: string;
+  action?: 'C' | 'R' | 'U' | 'D' | 'E';
   /** Id and extensions of action. */
   _action?: Element;
   /** emergency | alert | critical | error | warning | notice | informational | debug — 0..1 code — required: http://hl7.org/fhir/ValueSet/audit-event-severity */
-  severity?: string;
+  severity?: 'emergency' | 'alert' | 'critical' | 'error' | 'warning' | 'notice' | 'informational' | 'debug';
   /** Id and extensions of severity. */
   _severity?: Element;
   /** When the activity occurred — 0..1 Period */

@@ -17,7 +17,7 @@ export interface Availability extends DataType {
 /** Times the {item} is available */
 export interface AvailabilityAvailableTime extends Element {
   /** mon | tue | wed | thu | fri | sat | sun — 0..* code — required: http://hl7.org/fhir/ValueSet/days-of-week */
-  daysOfWeek?: (string | null)[];
+  daysOfWeek?: ('mon' | 'tue' | 'wed' | 'thu' | 'fri' | 'sat' | 'sun' | null)[];
   /** Id and extensions of daysOfWeek. */
   _daysOfWeek?: (Element | null)[];
   /** Always available? i.e. 24 hour service — 0..1 boolean */

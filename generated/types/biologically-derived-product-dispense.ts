@@ -22,7 +22,7 @@ export interface BiologicallyDerivedProductDispense extends DomainResource {
   /** Short description — 0..* Reference(BiologicallyDerivedProductDispense) */
   partOf?: Reference[];
   /** preparation | in-progress | allocated | issued | unfulfilled | returned | entered-in-error | unknown — 1..1 code — required: http://hl7.org/fhir/ValueSet/biologicallyderivedproductdispense-status */
-  status?: string;
+  status?: 'preparation' | 'in-progress' | 'allocated' | 'issued' | 'unfulfilled' | 'returned' | 'entered-in-error' | 'unknown';
   /** Id and extensions of status. */
   _status?: Element;
   /** Relationship between the donor and intended recipient — 0..1 CodeableConcept — example: http://hl7.org/fhir/ValueSet/biologicallyderivedproductdispense-origin-relationship */

@@ -16,7 +16,7 @@ export interface Bundle extends Resource {
   /** Persistent identifier for the bundle — 0..1 Identifier */
   identifier?: Identifier;
   /** document | message | transaction | transaction-response | batch | batch-response | history | searchset | collection | subscription-notification — 1..1 code — required: http://hl7.org/fhir/ValueSet/bundle-type */
-  type?: string;
+  type?: 'document' | 'message' | 'transaction' | 'transaction-response' | 'batch' | 'batch-response' | 'history' | 'searchset' | 'collection' | 'subscription-notification';
   /** Id and extensions of type. */
   _type?: Element;
   /** When the bundle was assembled — 0..1 instant */
@@ -70,7 +70,7 @@ export interface BundleEntry extends BackboneElement {
 /** Search related information */
 export interface BundleEntrySearch extends BackboneElement {
   /** match | include - why this is in the result set — 0..1 code — required: http://hl7.org/fhir/ValueSet/search-entry-mode */
-  mode?: string;
+  mode?: 'match' | 'include' | 'outcome';
   /** Id and extensions of mode. */
   _mode?: Element;
   /** Search ranking (between 0 and 1) — 0..1 decimal */
@@ -82,7 +82,7 @@ export interface BundleEntrySearch extends BackboneElement {
 /** Additional execution information (transaction/batch/history) */
 export interface BundleEntryRequest extends BackboneElement {
   /** GET | HEAD | POST | PUT | DELETE | PATCH — 1..1 code — required: http://hl7.org/fhir/ValueSet/http-verb */
-  method?: string;
+  method?: 'GET' | 'HEAD' | 'POST' | 'PUT' | 'DELETE' | 'PATCH';
   /** Id and extensions of method. */
   _method?: Element;
   /** URL for HTTP equivalent of this entry — 1..1 uri */

@@ -41,7 +41,7 @@ export interface CapabilityStatement extends DomainResource {
   /** Id and extensions of title. */
   _title?: Element;
   /** draft | active | retired | unknown — 1..1 code — required: http://hl7.org/fhir/ValueSet/publication-status — modifier */
-  status?: string;
+  status?: 'draft' | 'active' | 'retired' | 'unknown';
   /** Id and extensions of status. */
   _status?: Element;
   /** For testing purposes, not real usage — 0..1 boolean */
@@ -79,7 +79,7 @@ export interface CapabilityStatement extends DomainResource {
   /** Id and extensions of copyrightLabel. */
   _copyrightLabel?: Element;
   /** instance | capability | requirements — 1..1 code — required: http://hl7.org/fhir/ValueSet/capability-statement-kind */
-  kind?: string;
+  kind?: 'instance' | 'capability' | 'requirements';
   /** Id and extensions of kind. */
   _kind?: Element;
   /** Canonical URL of another capability statement this implements — 0..* canonical(CapabilityStatement) */
@@ -95,7 +95,7 @@ export interface CapabilityStatement extends DomainResource {
   /** If this describes a specific instance — 0..1 CapabilityStatement.implementation */
   implementation?: CapabilityStatementImplementation;
   /** FHIR Version the system supports — 1..1 code — required: http://hl7.org/fhir/ValueSet/FHIR-version */
-  fhirVersion?: string;
+  fhirVersion?: '0.01' | '0.05' | '0.06' | '0.11' | '0.0' | '0.0.80' | '0.0.81' | '0.0.82' | '0.4' | '0.4.0' | '0.5' | '0.5.0' | '1.0' | '1.0.0' | '1.0.1' | '1.0.2' | '1.1' | '1.1.0' | '1.4' | '1.4.0' | '1.6' | '1.6.0' | '1.8' | '1.8.0' | '3.0' | '3.0.0' | '3.0.1' | '3.0.2' | '3.3' | '3.3.0' | '3.5' | '3.5.0' | '4.0' | '4.0.0' | '4.0.1' | '4.1' | '4.1.0' | '4.2' | '4.2.0' | '4.3' | '4.3.0' | '4.3.0-cibuild' | '4.3.0-snapshot1' | '4.4' | '4.4.0' | '4.5' | '4.5.0' | '4.6' | '4.6.0' | '5.0' | '5.0.0' | '5.0.0-cibuild' | '5.0.0-snapshot1' | '5.0.0-snapshot2' | '5.0.0-ballot' | '5.0.0-snapshot3' | '5.0.0-draft-final';
   /** Id and extensions of fhirVersion. */
   _fhirVersion?: Element;
   /** formats supported (xml | json | ttl | mime type) — 1..* code — required: http://hl7.org/fhir/ValueSet/mimetypes */
@@ -155,7 +155,7 @@ export interface CapabilityStatementImplementation extends BackboneElement {
 /** If the endpoint is a RESTful one */
 export interface CapabilityStatementRest extends BackboneElement {
   /** client | server — 1..1 code — required: http://hl7.org/fhir/ValueSet/restful-capability-mode */
-  mode?: string;
+  mode?: 'client' | 'server';
   /** Id and extensions of mode. */
   _mode?: Element;
   /** General description of implementation — 0..1 markdown */
@@ -213,7 +213,7 @@ export interface CapabilityStatementRestResource extends BackboneElement {
   /** What operations are supported? — 0..* CapabilityStatement.rest.resource.interaction */
   interaction?: CapabilityStatementRestResourceInteraction[];
   /** no-version | versioned | versioned-update — 0..1 code — required: http://hl7.org/fhir/ValueSet/versioning-policy */
-  versioning?: string;
+  versioning?: 'no-version' | 'versioned' | 'versioned-update';
   /** Id and extensions of versioning. */
   _versioning?: Element;
   /** Whether vRead can return past versions — 0..1 boolean */
@@ -229,7 +229,7 @@ export interface CapabilityStatementRestResource extends BackboneElement {
   /** Id and extensions of conditionalCreate. */
   _conditionalCreate?: Element;
   /** not-supported | modified-since | not-match | full-support — 0..1 code — required: http://hl7.org/fhir/ValueSet/conditional-read-status */
-  conditionalRead?: string;
+  conditionalRead?: 'not-supported' | 'modified-since' | 'not-match' | 'full-support';
   /** Id and extensions of conditionalRead. */
   _conditionalRead?: Element;
   /** If allows/uses conditional update — 0..1 boolean */
@@ -241,11 +241,11 @@ export interface CapabilityStatementRestResource extends BackboneElement {
   /** Id and extensions of conditionalPatch. */
   _conditionalPatch?: Element;
   /** not-supported | single | multiple - how conditional delete is supported — 0..1 code — required: http://hl7.org/fhir/ValueSet/conditional-delete-status */
-  conditionalDelete?: string;
+  conditionalDelete?: 'not-supported' | 'single' | 'multiple';
   /** Id and extensions of conditionalDelete. */
   _conditionalDelete?: Element;
   /** literal | logical | resolves | enforced | local — 0..* code — required: http://hl7.org/fhir/ValueSet/reference-handling-policy */
-  referencePolicy?: (string | null)[];
+  referencePolicy?: ('literal' | 'logical' | 'resolves' | 'enforced' | 'local' | null)[];
   /** Id and extensions of referencePolicy. */
   _referencePolicy?: (Element | null)[];
   /** _include values supported by the server — 0..* string */
@@ -265,7 +265,7 @@ export interface CapabilityStatementRestResource extends BackboneElement {
 /** What operations are supported? */
 export interface CapabilityStatementRestResourceInteraction extends BackboneElement {
   /** read | vread | update | patch | delete | history-instance | history-type | create | search-type — 1..1 code — required: http://hl7.org/fhir/ValueSet/type-restful-interaction */
-  code?: string;
+  code?: 'read' | 'vread' | 'update' | 'patch' | 'delete' | 'history-instance' | 'history-type' | 'create' | 'search-type';
   /** Id and extensions of code. */
   _code?: Element;
   /** Anything special about operation behavior — 0..1 markdown */
@@ -285,7 +285,7 @@ export interface CapabilityStatementRestResourceSearchParam extends BackboneElem
   /** Id and extensions of definition. */
   _definition?: Element;
   /** number | date | string | token | reference | composite | quantity | uri | special — 1..1 code — required: http://hl7.org/fhir/ValueSet/search-param-type */
-  type?: string;
+  type?: 'number' | 'date' | 'string' | 'token' | 'reference' | 'composite' | 'quantity' | 'uri' | 'special';
   /** Id and extensions of type. */
   _type?: Element;
   /** Server-specific usage — 0..1 markdown */
@@ -313,7 +313,7 @@ export interface CapabilityStatementRestResourceOperation extends BackboneElemen
 /** What operations are supported? */
 export interface CapabilityStatementRestInteraction extends BackboneElement {
   /** transaction | batch | search-system | history-system — 1..1 code — required: http://hl7.org/fhir/ValueSet/system-restful-interaction */
-  code?: string;
+  code?: 'transaction' | 'batch' | 'search-system' | 'history-system';
   /** Id and extensions of code. */
   _code?: Element;
   /** Anything special about operation behavior — 0..1 markdown */
@@ -351,7 +351,7 @@ export interface CapabilityStatementMessagingEndpoint extends BackboneElement {
 /** Messages supported by this system */
 export interface CapabilityStatementMessagingSupportedMessage extends BackboneElement {
   /** sender | receiver — 1..1 code — required: http://hl7.org/fhir/ValueSet/event-capability-mode */
-  mode?: string;
+  mode?: 'sender' | 'receiver';
   /** Id and extensions of mode. */
   _mode?: Element;
   /** Message supported by this system — 1..1 canonical(MessageDefinition) */
@@ -363,7 +363,7 @@ export interface CapabilityStatementMessagingSupportedMessage extends BackboneEl
 /** Document definition */
 export interface CapabilityStatementDocument extends BackboneElement {
   /** producer | consumer — 1..1 code — required: http://hl7.org/fhir/ValueSet/document-mode */
-  mode?: string;
+  mode?: 'producer' | 'consumer';
   /** Id and extensions of mode. */
   _mode?: Element;
   /** Description of document support — 0..1 markdown */

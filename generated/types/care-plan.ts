@@ -33,11 +33,11 @@ export interface CarePlan extends DomainResource {
   /** Part of referenced CarePlan — 0..* Reference(CarePlan) */
   partOf?: Reference[];
   /** draft | active | on-hold | revoked | completed | entered-in-error | unknown — 1..1 code — required: http://hl7.org/fhir/ValueSet/request-status — modifier */
-  status?: string;
+  status?: 'draft' | 'active' | 'on-hold' | 'revoked' | 'completed' | 'entered-in-error' | 'unknown';
   /** Id and extensions of status. */
   _status?: Element;
   /** proposal | plan | order | option | directive — 1..1 code — required: http://hl7.org/fhir/ValueSet/care-plan-intent — modifier */
-  intent?: string;
+  intent?: 'proposal' | 'plan' | 'order' | 'option' | 'directive';
   /** Id and extensions of intent. */
   _intent?: Element;
   /** Type of plan — 0..* CodeableConcept — example: http://hl7.org/fhir/ValueSet/care-plan-category */

@@ -21,7 +21,7 @@ export interface CareTeam extends DomainResource {
   /** External Ids for this team — 0..* Identifier */
   identifier?: Identifier[];
   /** proposed | active | suspended | inactive | entered-in-error — 0..1 code — required: http://hl7.org/fhir/ValueSet/care-team-status — modifier */
-  status?: string;
+  status?: 'proposed' | 'active' | 'suspended' | 'inactive' | 'entered-in-error';
   /** Id and extensions of status. */
   _status?: Element;
   /** Type of team — 0..* CodeableConcept — example: http://hl7.org/fhir/ValueSet/care-team-category */

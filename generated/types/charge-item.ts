@@ -30,7 +30,7 @@ export interface ChargeItem extends DomainResource {
   /** Id and extensions of definitionCanonical. */
   _definitionCanonical?: (Element | null)[];
   /** planned | billable | not-billable | aborted | billed | entered-in-error | unknown — 1..1 code — required: http://hl7.org/fhir/ValueSet/chargeitem-status — modifier */
-  status?: string;
+  status?: 'planned' | 'billable' | 'not-billable' | 'aborted' | 'billed' | 'entered-in-error' | 'unknown';
   /** Id and extensions of status. */
   _status?: Element;
   /** Part of referenced ChargeItem — 0..* Reference(ChargeItem) */

@@ -45,7 +45,7 @@ export interface Citation extends DomainResource {
   /** Id and extensions of title. */
   _title?: Element;
   /** draft | active | retired | unknown — 1..1 code — required: http://hl7.org/fhir/ValueSet/publication-status — modifier */
-  status?: string;
+  status?: 'draft' | 'active' | 'retired' | 'unknown';
   /** Id and extensions of status. */
   _status?: Element;
   /** For testing purposes, not real usage — 0..1 boolean */
@@ -247,7 +247,7 @@ export interface CitationCitedArtifactPart extends BackboneElement {
 /** The artifact related to the cited artifact */
 export interface CitationCitedArtifactRelatesTo extends BackboneElement {
   /** documentation | justification | citation | predecessor | successor | derived-from | depends-on | composed-of | part-of | amends | amended-with | appends | appended-with | cites | cited-by | comments-on | comment-in | contains | contained-in | corrects | correction-in | replaces | replaced-with | retracts | retracted-by | signs | similar-to | supports | supported-with | transforms | transformed-into | transformed-with | documents | specification-of | created-with | cite-as | reprint | reprint-of — 1..1 code — required: http://hl7.org/fhir/ValueSet/related-artifact-type-all */
-  type?: string;
+  type?: 'documentation' | 'justification' | 'citation' | 'predecessor' | 'successor' | 'derived-from' | 'depends-on' | 'composed-of' | 'part-of' | 'amends' | 'amended-with' | 'appends' | 'appended-with' | 'cites' | 'cited-by' | 'comments-on' | 'comment-in' | 'contains' | 'contained-in' | 'corrects' | 'correction-in' | 'replaces' | 'replaced-with' | 'retracts' | 'retracted-by' | 'signs' | 'similar-to' | 'supports' | 'supported-with' | 'transforms' | 'transformed-into' | 'transformed-with' | 'documents' | 'specification-of' | 'created-with' | 'cite-as' | 'reprint' | 'reprint-of';
   /** Id and extensions of type. */
   _type?: Element;
   /** Additional classifiers — 0..* CodeableConcept — extensible: http://hl7.org/fhir/ValueSet/citation-artifact-classifier */

@@ -24,7 +24,7 @@ export interface ClaimResponse extends DomainResource {
   /** Number for tracking — 0..* Identifier */
   traceNumber?: Identifier[];
   /** active | cancelled | draft | entered-in-error — 1..1 code — required: http://hl7.org/fhir/ValueSet/fm-status — modifier */
-  status?: string;
+  status?: 'active' | 'cancelled' | 'draft' | 'entered-in-error';
   /** Id and extensions of status. */
   _status?: Element;
   /** More granular claim type — 1..1 CodeableConcept — extensible: http://hl7.org/fhir/ValueSet/claim-type */
@@ -32,7 +32,7 @@ export interface ClaimResponse extends DomainResource {
   /** More granular claim type — 0..1 CodeableConcept — example: http://hl7.org/fhir/ValueSet/claim-subtype */
   subType?: CodeableConcept;
   /** claim | preauthorization | predetermination — 1..1 code — required: http://hl7.org/fhir/ValueSet/claim-use */
-  use?: string;
+  use?: 'claim' | 'preauthorization' | 'predetermination';
   /** Id and extensions of use. */
   _use?: Element;
   /** The recipient of the products and services — 1..1 Reference(Patient) */
@@ -48,7 +48,7 @@ export interface ClaimResponse extends DomainResource {
   /** Id of resource triggering adjudication — 0..1 Reference(Claim) */
   request?: Reference;
   /** queued | complete | error | partial — 1..1 code — required: http://hl7.org/fhir/ValueSet/claim-outcome */
-  outcome?: string;
+  outcome?: 'queued' | 'complete' | 'error' | 'partial';
   /** Id and extensions of outcome. */
   _outcome?: Element;
   /** Result of the adjudication — 0..1 CodeableConcept — example: http://hl7.org/fhir/ValueSet/claim-decision */

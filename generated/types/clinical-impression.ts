@@ -19,7 +19,7 @@ export interface ClinicalImpression extends DomainResource {
   /** Business identifier — 0..* Identifier */
   identifier?: Identifier[];
   /** preparation | in-progress | not-done | on-hold | stopped | completed | entered-in-error | unknown — 1..1 code — required: http://hl7.org/fhir/ValueSet/event-status — modifier */
-  status?: string;
+  status?: 'preparation' | 'in-progress' | 'not-done' | 'on-hold' | 'stopped' | 'completed' | 'entered-in-error' | 'unknown';
   /** Id and extensions of status. */
   _status?: Element;
   /** Reason for current status — 0..1 CodeableConcept — example: http://hl7.org/fhir/ValueSet/clinicalimpression-status-reason */

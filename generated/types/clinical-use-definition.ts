@@ -19,7 +19,7 @@ export interface ClinicalUseDefinition extends DomainResource {
   /** Business identifier for this issue — 0..* Identifier */
   identifier?: Identifier[];
   /** indication | contraindication | interaction | undesirable-effect | warning — 1..1 code — required: http://hl7.org/fhir/ValueSet/clinical-use-definition-type */
-  type?: string;
+  type?: 'indication' | 'contraindication' | 'interaction' | 'undesirable-effect' | 'warning';
   /** Id and extensions of type. */
   _type?: Element;
   /** A categorisation of the issue, primarily for dividing warnings into subject heading areas such as "Pregnancy", "Overdose" — 0..* CodeableConcept — preferred: http://hl7.org/fhir/ValueSet/clinical-use-definition-category */

@@ -42,7 +42,7 @@ export interface CodeSystem extends DomainResource {
   /** Id and extensions of title. */
   _title?: Element;
   /** draft | active | retired | unknown — 1..1 code — required: http://hl7.org/fhir/ValueSet/publication-status — modifier */
-  status?: string;
+  status?: 'draft' | 'active' | 'retired' | 'unknown';
   /** Id and extensions of status. */
   _status?: Element;
   /** For testing purposes, not real usage — 0..1 boolean */
@@ -110,7 +110,7 @@ export interface CodeSystem extends DomainResource {
   /** Id and extensions of valueSet. */
   _valueSet?: Element;
   /** grouped-by | is-a | part-of | classified-with — 0..1 code — required: http://hl7.org/fhir/ValueSet/codesystem-hierarchy-meaning */
-  hierarchyMeaning?: string;
+  hierarchyMeaning?: 'grouped-by' | 'is-a' | 'part-of' | 'classified-with';
   /** Id and extensions of hierarchyMeaning. */
   _hierarchyMeaning?: Element;
   /** If code system defines a compositional grammar — 0..1 boolean */
@@ -122,7 +122,7 @@ export interface CodeSystem extends DomainResource {
   /** Id and extensions of versionNeeded. */
   _versionNeeded?: Element;
   /** not-present | example | fragment | complete | supplement — 1..1 code — required: http://hl7.org/fhir/ValueSet/codesystem-content-mode */
-  content?: string;
+  content?: 'not-present' | 'example' | 'fragment' | 'complete' | 'supplement';
   /** Id and extensions of content. */
   _content?: Element;
   /** Canonical URL of Code System this adds designations and properties to — 0..1 canonical(CodeSystem) */
@@ -152,7 +152,7 @@ export interface CodeSystemFilter extends BackboneElement {
   /** Id and extensions of description. */
   _description?: Element;
   /** = | is-a | descendent-of | is-not-a | regex | in | not-in | generalizes | child-of | descendent-leaf | exists — 1..* code — required: http://hl7.org/fhir/ValueSet/filter-operator */
-  operator?: (string | null)[];
+  operator?: ('=' | 'is-a' | 'descendent-of' | 'is-not-a' | 'regex' | 'in' | 'not-in' | 'generalizes' | 'child-of' | 'descendent-leaf' | 'exists' | null)[];
   /** Id and extensions of operator. */
   _operator?: (Element | null)[];
   /** What to use for the value — 1..1 string */
@@ -176,7 +176,7 @@ export interface CodeSystemProperty extends BackboneElement {
   /** Id and extensions of description. */
   _description?: Element;
   /** code | Coding | string | integer | boolean | dateTime | decimal — 1..1 code — required: http://hl7.org/fhir/ValueSet/concept-property-type */
-  type?: string;
+  type?: 'code' | 'Coding' | 'string' | 'integer' | 'boolean' | 'dateTime' | 'decimal';
   /** Id and extensions of type. */
   _type?: Element;
 }

@@ -26,19 +26,19 @@ export interface CommunicationRequest extends DomainResource {
   /** Composite request this is part of — 0..1 Identifier */
   groupIdentifier?: Identifier;
   /** draft | active | on-hold | revoked | completed | entered-in-error | unknown — 1..1 code — required: http://hl7.org/fhir/ValueSet/request-status — modifier */
-  status?: string;
+  status?: 'draft' | 'active' | 'on-hold' | 'revoked' | 'completed' | 'entered-in-error' | 'unknown';
   /** Id and extensions of status. */
   _status?: Element;
   /** Reason for current status — 0..1 CodeableConcept — example: http://hl7.org/fhir/ValueSet/communication-request-status-reason */
   statusReason?: CodeableConcept;
   /** proposal | plan | directive | order | original-order | reflex-order | filler-order | instance-order | option — 1..1 code — required: http://hl7.org/fhir/ValueSet/request-intent — modifier */
-  intent?: string;
+  intent?: 'proposal' | 'plan' | 'directive' | 'order' | 'original-order' | 'reflex-order' | 'filler-order' | 'instance-order' | 'option';
   /** Id and extensions of intent. */
   _intent?: Element;
   /** Message category — 0..* CodeableConcept — example: http://hl7.org/fhir/ValueSet/communication-category */
   category?: CodeableConcept[];
   /** routine | urgent | asap | stat — 0..1 code — required: http://hl7.org/fhir/ValueSet/request-priority */
-  priority?: string;
+  priority?: 'routine' | 'urgent' | 'asap' | 'stat';
   /** Id and extensions of priority. */
   _priority?: Element;
   /** True if request is prohibiting action — 0..1 boolean — modifier */

@@ -33,7 +33,7 @@ export interface Communication extends DomainResource {
   /** Reply to — 0..* Reference(Communication) */
   inResponseTo?: Reference[];
   /** preparation | in-progress | not-done | on-hold | stopped | completed | entered-in-error | unknown — 1..1 code — required: http://hl7.org/fhir/ValueSet/event-status — modifier */
-  status?: string;
+  status?: 'preparation' | 'in-progress' | 'not-done' | 'on-hold' | 'stopped' | 'completed' | 'entered-in-error' | 'unknown';
   /** Id and extensions of status. */
   _status?: Element;
   /** Reason for current status — 0..1 CodeableConcept — example: http://hl7.org/fhir/ValueSet/communication-not-done-reason */
@@ -41,7 +41,7 @@ export interface Communication extends DomainResource {
   /** Message category — 0..* CodeableConcept — example: http://hl7.org/fhir/ValueSet/communication-category */
   category?: CodeableConcept[];
   /** routine | urgent | asap | stat — 0..1 code — required: http://hl7.org/fhir/ValueSet/request-priority */
-  priority?: string;
+  priority?: 'routine' | 'urgent' | 'asap' | 'stat';
   /** Id and extensions of priority. */
   _priority?: Element;
   /** A channel of communication — 0..* CodeableConcept — example: http://terminology.hl7.org/ValueSet/v3-ParticipationMode */

@@ -36,7 +36,7 @@ export interface CompartmentDefinition extends DomainResource {
   /** Id and extensions of title. */
   _title?: Element;
   /** draft | active | retired | unknown — 1..1 code — required: http://hl7.org/fhir/ValueSet/publication-status — modifier */
-  status?: string;
+  status?: 'draft' | 'active' | 'retired' | 'unknown';
   /** Id and extensions of status. */
   _status?: Element;
   /** For testing purposes, not real usage — 0..1 boolean */
@@ -64,7 +64,7 @@ export interface CompartmentDefinition extends DomainResource {
   /** Id and extensions of purpose. */
   _purpose?: Element;
   /** Patient | Encounter | RelatedPerson | Practitioner | Device | EpisodeOfCare — 1..1 code — required: http://hl7.org/fhir/ValueSet/compartment-type */
-  code?: string;
+  code?: 'Patient' | 'Encounter' | 'RelatedPerson' | 'Practitioner' | 'Device' | 'EpisodeOfCare';
   /** Id and extensions of code. */
   _code?: Element;
   /** Whether the search syntax is supported — 1..1 boolean */

@@ -30,7 +30,7 @@ export interface Composition extends DomainResource {
   /** Id and extensions of version. */
   _version?: Element;
   /** registered | partial | preliminary | final | amended | corrected | appended | cancelled | entered-in-error | deprecated | unknown — 1..1 code — required: http://hl7.org/fhir/ValueSet/composition-status — modifier */
-  status?: string;
+  status?: 'registered' | 'partial' | 'preliminary' | 'final' | 'amended' | 'corrected' | 'appended' | 'cancelled' | 'entered-in-error' | 'deprecated' | 'unknown';
   /** Id and extensions of status. */
   _status?: Element;
   /** Kind of composition (LOINC if possible) — 1..1 CodeableConcept — preferred: http://hl7.org/fhir/ValueSet/doc-typecodes */

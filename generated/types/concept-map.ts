@@ -43,7 +43,7 @@ export interface ConceptMap extends DomainResource {
   /** Id and extensions of title. */
   _title?: Element;
   /** draft | active | retired | unknown — 1..1 code — required: http://hl7.org/fhir/ValueSet/publication-status — modifier */
-  status?: string;
+  status?: 'draft' | 'active' | 'retired' | 'unknown';
   /** Id and extensions of status. */
   _status?: Element;
   /** For testing purposes, not real usage — 0..1 boolean */
@@ -141,7 +141,7 @@ export interface ConceptMapProperty extends BackboneElement {
   /** Id and extensions of description. */
   _description?: Element;
   /** Coding | string | integer | boolean | dateTime | decimal | code — 1..1 code — required: http://hl7.org/fhir/ValueSet/conceptmap-property-type */
-  type?: string;
+  type?: 'Coding' | 'string' | 'integer' | 'boolean' | 'dateTime' | 'decimal' | 'code';
   /** Id and extensions of type. */
   _type?: Element;
   /** The CodeSystem from which code values come — 0..1 canonical(CodeSystem) */
@@ -165,7 +165,7 @@ export interface ConceptMapAdditionalAttribute extends BackboneElement {
   /** Id and extensions of description. */
   _description?: Element;
   /** code | Coding | string | boolean | Quantity — 1..1 code — required: http://hl7.org/fhir/ValueSet/conceptmap-attribute-type */
-  type?: string;
+  type?: 'code' | 'Coding' | 'string' | 'boolean' | 'Quantity';
   /** Id and extensions of type. */
   _type?: Element;
 }
@@ -223,7 +223,7 @@ export interface ConceptMapGroupElementTarget extends BackboneElement {
   /** Id and extensions of valueSet. */
   _valueSet?: Element;
   /** related-to | equivalent | source-is-narrower-than-target | source-is-broader-than-target | not-related-to — 1..1 code — required: http://hl7.org/fhir/ValueSet/concept-map-relationship — modifier */
-  relationship?: string;
+  relationship?: 'related-to' | 'equivalent' | 'source-is-narrower-than-target' | 'source-is-broader-than-target' | 'not-related-to';
   /** Id and extensions of relationship. */
   _relationship?: Element;
   /** Description of status/issues in mapping — 0..1 string */
@@ -303,7 +303,7 @@ export interface ConceptMapGroupElementTargetDependsOn extends BackboneElement {
 /** What to do when there is no mapping target for the source concept and ConceptMap.group.element.noMap is not true */
 export interface ConceptMapGroupUnmapped extends BackboneElement {
   /** use-source-code | fixed | other-map — 1..1 code — required: http://hl7.org/fhir/ValueSet/conceptmap-unmapped-mode */
-  mode?: string;
+  mode?: 'use-source-code' | 'fixed' | 'other-map';
   /** Id and extensions of mode. */
   _mode?: Element;
   /** Fixed code when mode = fixed — 0..1 code */
@@ -319,7 +319,7 @@ export interface ConceptMapGroupUnmapped extends BackboneElement {
   /** Id and extensions of valueSet. */
   _valueSet?: Element;
   /** related-to | equivalent | source-is-narrower-than-target | source-is-broader-than-target | not-related-to — 0..1 code — required: http://hl7.org/fhir/ValueSet/concept-map-relationship — modifier */
-  relationship?: string;
+  relationship?: 'related-to' | 'equivalent' | 'source-is-narrower-than-target' | 'source-is-broader-than-target' | 'not-related-to';
   /** Id and extensions of relationship. */
   _relationship?: Element;
   /** canonical reference to an additional ConceptMap to use for mapping if the source concept is unmapped — 0..1 canonical(ConceptMap) */

@@ -46,7 +46,7 @@ export interface ConditionDefinition extends DomainResource {
   /** Id and extensions of subtitle. */
   _subtitle?: Element;
   /** draft | active | retired | unknown — 1..1 code — required: http://hl7.org/fhir/ValueSet/publication-status — modifier */
-  status?: string;
+  status?: 'draft' | 'active' | 'retired' | 'unknown';
   /** Id and extensions of status. */
   _status?: Element;
   /** For testing purposes, not real usage — 0..1 boolean */
@@ -128,7 +128,7 @@ export interface ConditionDefinitionMedication extends BackboneElement {
 /** Observation that suggets this condition */
 export interface ConditionDefinitionPrecondition extends BackboneElement {
   /** sensitive | specific — 1..1 code — required: http://hl7.org/fhir/ValueSet/condition-precondition-type */
-  type?: string;
+  type?: 'sensitive' | 'specific';
   /** Id and extensions of type. */
   _type?: Element;
   /** Code for relevant Observation — 1..1 CodeableConcept — example: http://hl7.org/fhir/ValueSet/observation-codes */
@@ -142,7 +142,7 @@ export interface ConditionDefinitionPrecondition extends BackboneElement {
 /** Questionnaire for this condition */
 export interface ConditionDefinitionQuestionnaire extends BackboneElement {
   /** preadmit | diff-diagnosis | outcome — 1..1 code — required: http://hl7.org/fhir/ValueSet/condition-questionnaire-purpose */
-  purpose?: string;
+  purpose?: 'preadmit' | 'diff-diagnosis' | 'outcome';
   /** Id and extensions of purpose. */
   _purpose?: Element;
   /** Specific Questionnaire — 1..1 Reference(Questionnaire) */

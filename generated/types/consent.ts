@@ -20,7 +20,7 @@ export interface Consent extends DomainResource {
   /** Identifier for this record (external references) — 0..* Identifier */
   identifier?: Identifier[];
   /** draft | active | inactive | not-done | entered-in-error | unknown — 1..1 code — required: http://hl7.org/fhir/ValueSet/consent-state-codes — modifier */
-  status?: string;
+  status?: 'draft' | 'active' | 'inactive' | 'not-done' | 'entered-in-error' | 'unknown';
   /** Id and extensions of status. */
   _status?: Element;
   /** Classification of the consent statement - for indexing/retrieval — 0..* CodeableConcept — example: http://hl7.org/fhir/ValueSet/consent-category */
@@ -54,7 +54,7 @@ export interface Consent extends DomainResource {
   /** Consent Verified by patient or family — 0..* Consent.verification */
   verification?: ConsentVerification[];
   /** deny | permit — 0..1 code — required: http://hl7.org/fhir/ValueSet/consent-provision-type — modifier */
-  decision?: string;
+  decision?: 'deny' | 'permit';
   /** Id and extensions of decision. */
   _decision?: Element;
   /** Constraints to the base Consent.policyRule/Consent.policy — 0..* Consent.provision */
@@ -128,7 +128,7 @@ export interface ConsentProvisionActor extends BackboneElement {
 /** Data controlled by this provision */
 export interface ConsentProvisionData extends BackboneElement {
   /** instance | related | dependents | authoredby — 1..1 code — required: http://hl7.org/fhir/ValueSet/consent-data-meaning */
-  meaning?: string;
+  meaning?: 'instance' | 'related' | 'dependents' | 'authoredby';
   /** Id and extensions of meaning. */
   _meaning?: Element;
   /** The actual data reference — 1..1 Reference */

@@ -9,7 +9,7 @@ import type { Period } from './period.js';
 /** Details of a Technology mediated contact point (phone, fax, email, etc.) */
 export interface ContactPoint extends DataType {
   /** phone | fax | email | pager | url | sms | other — 0..1 code — required: http://hl7.org/fhir/ValueSet/contact-point-system */
-  system?: string;
+  system?: 'phone' | 'fax' | 'email' | 'pager' | 'url' | 'sms' | 'other';
   /** Id and extensions of system. */
   _system?: Element;
   /** The actual contact point details — 0..1 string */
@@ -17,7 +17,7 @@ export interface ContactPoint extends DataType {
   /** Id and extensions of value. */
   _value?: Element;
   /** home | work | temp | old | mobile - purpose of this contact point — 0..1 code — required: http://hl7.org/fhir/ValueSet/contact-point-use — modifier */
-  use?: string;
+  use?: 'home' | 'work' | 'temp' | 'old' | 'mobile';
   /** Id and extensions of use. */
   _use?: Element;
   /** Specify preferred order of use (1 = highest) — 0..1 positiveInt */

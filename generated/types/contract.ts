@@ -33,7 +33,7 @@ export interface Contract extends DomainResource {
   /** Id and extensions of version. */
   _version?: Element;
   /** amended | appended | cancelled | disputed | entered-in-error | executable + — 0..1 code — required: http://hl7.org/fhir/ValueSet/contract-status — modifier */
-  status?: string;
+  status?: 'amended' | 'appended' | 'cancelled' | 'disputed' | 'entered-in-error' | 'executable' | 'executed' | 'negotiable' | 'offered' | 'policy' | 'rejected' | 'renewed' | 'revoked' | 'resolved' | 'terminated';
   /** Id and extensions of status. */
   _status?: Element;
   /** Negotiation status — 0..1 CodeableConcept — extensible: http://hl7.org/fhir/ValueSet/contract-legalstate */
@@ -125,7 +125,7 @@ export interface ContractContentDefinition extends BackboneElement {
   /** Id and extensions of publicationDate. */
   _publicationDate?: Element;
   /** amended | appended | cancelled | disputed | entered-in-error | executable + — 1..1 code — required: http://hl7.org/fhir/ValueSet/contract-publicationstatus */
-  publicationStatus?: string;
+  publicationStatus?: 'amended' | 'appended' | 'cancelled' | 'disputed' | 'entered-in-error' | 'executable' | 'executed' | 'negotiable' | 'offered' | 'policy' | 'rejected' | 'renewed' | 'revoked' | 'resolved' | 'terminated';
   /** Id and extensions of publicationStatus. */
   _publicationStatus?: Element;
   /** Publication Ownership — 0..1 markdown */

@@ -9,7 +9,7 @@ import type { Element } from './element.js';
 /** Contributor information */
 export interface Contributor extends DataType {
   /** author | editor | reviewer | endorser — 1..1 code — required: http://hl7.org/fhir/ValueSet/contributor-type */
-  type?: string;
+  type?: 'author' | 'editor' | 'reviewer' | 'endorser';
   /** Id and extensions of type. */
   _type?: Element;
   /** Who contributed the content — 1..1 string */

@@ -19,13 +19,13 @@ export interface CoverageEligibilityRequest extends DomainResource {
   /** Business Identifier for coverage eligiblity request — 0..* Identifier */
   identifier?: Identifier[];
   /** active | cancelled | draft | entered-in-error — 1..1 code — required: http://hl7.org/fhir/ValueSet/fm-status — modifier */
-  status?: string;
+  status?: 'active' | 'cancelled' | 'draft' | 'entered-in-error';
   /** Id and extensions of status. */
   _status?: Element;
   /** Desired processing priority — 0..1 CodeableConcept — example: http://hl7.org/fhir/ValueSet/process-priority */
   priority?: CodeableConcept;
   /** auth-requirements | benefits | discovery | validation — 1..* code — required: http://hl7.org/fhir/ValueSet/eligibilityrequest-purpose */
-  purpose?: (string | null)[];
+  purpose?: ('auth-requirements' | 'benefits' | 'discovery' | 'validation' | null)[];
   /** Id and extensions of purpose. */
   _purpose?: (Element | null)[];
   /** Intended recipient of products and services — 1..1 Reference(Patient) */

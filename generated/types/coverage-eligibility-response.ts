@@ -18,11 +18,11 @@ export interface CoverageEligibilityResponse extends DomainResource {
   /** Business Identifier for coverage eligiblity request — 0..* Identifier */
   identifier?: Identifier[];
   /** active | cancelled | draft | entered-in-error — 1..1 code — required: http://hl7.org/fhir/ValueSet/fm-status — modifier */
-  status?: string;
+  status?: 'active' | 'cancelled' | 'draft' | 'entered-in-error';
   /** Id and extensions of status. */
   _status?: Element;
   /** auth-requirements | benefits | discovery | validation — 1..* code — required: http://hl7.org/fhir/ValueSet/eligibilityresponse-purpose */
-  purpose?: (string | null)[];
+  purpose?: ('auth-requirements' | 'benefits' | 'discovery' | 'validation' | null)[];
   /** Id and extensions of purpose. */
   _purpose?: (Element | null)[];
   /** Intended recipient of products and services — 1..1 Reference(Patient) */
@@ -44,7 +44,7 @@ export interface CoverageEligibilityResponse extends DomainResource {
   /** Eligibility request reference — 1..1 Reference(CoverageEligibilityRequest) */
   request: Reference;
   /** queued | complete | error | partial — 1..1 code — required: http://hl7.org/fhir/ValueSet/eligibility-outcome */
-  outcome?: string;
+  outcome?: 'queued' | 'complete' | 'error' | 'partial';
   /** Id and extensions of outcome. */
   _outcome?: Element;
   /** Disposition Message — 0..1 string */

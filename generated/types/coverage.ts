@@ -19,11 +19,11 @@ export interface Coverage extends DomainResource {
   /** Business identifier(s) for this coverage — 0..* Identifier */
   identifier?: Identifier[];
   /** active | cancelled | draft | entered-in-error — 1..1 code — required: http://hl7.org/fhir/ValueSet/fm-status — modifier */
-  status?: string;
+  status?: 'active' | 'cancelled' | 'draft' | 'entered-in-error';
   /** Id and extensions of status. */
   _status?: Element;
   /** insurance | self-pay | other — 1..1 code — required: http://hl7.org/fhir/ValueSet/coverage-kind */
-  kind?: string;
+  kind?: 'insurance' | 'self-pay' | 'other';
   /** Id and extensions of kind. */
   _kind?: Element;
   /** Self-pay parties and responsibility — 0..* Coverage.paymentBy */

@@ -91,7 +91,7 @@ export interface DataRequirementValueFilter extends Element {
   /** Id and extensions of searchParam. */
   _searchParam?: Element;
   /** eq | gt | lt | ge | le | sa | eb — 0..1 code — required: http://hl7.org/fhir/ValueSet/value-filter-comparator */
-  comparator?: string;
+  comparator?: 'eq' | 'gt' | 'lt' | 'ge' | 'le' | 'sa' | 'eb';
   /** Id and extensions of comparator. */
   _comparator?: Element;
   /** The value of the filter, as a Period, DateTime, or Duration value — 0..1 dateTime */
@@ -111,7 +111,7 @@ export interface DataRequirementSort extends Element {
   /** Id and extensions of path. */
   _path?: Element;
   /** ascending | descending — 1..1 code — required: http://hl7.org/fhir/ValueSet/sort-direction */
-  direction?: string;
+  direction?: 'ascending' | 'descending';
   /** Id and extensions of direction. */
   _direction?: Element;
 }

@@ -18,7 +18,7 @@ export interface DetectedIssue extends DomainResource {
   /** Unique id for the detected issue — 0..* Identifier */
   identifier?: Identifier[];
   /** preliminary | final | entered-in-error | mitigated — 1..1 code — required: http://hl7.org/fhir/ValueSet/detectedissue-status — modifier */
-  status?: string;
+  status?: 'mitigated' | 'preliminary' | 'final' | 'entered-in-error';
   /** Id and extensions of status. */
   _status?: Element;
   /** Type of detected issue, e.g. drug-drug, duplicate therapy, etc — 0..* CodeableConcept — preferred: http://hl7.org/fhir/ValueSet/detectedissue-category */
@@ -26,7 +26,7 @@ export interface DetectedIssue extends DomainResource {
   /** Specific type of detected issue, e.g. drug-drug, duplicate therapy, etc — 0..1 CodeableConcept — preferred: http://hl7.org/fhir/ValueSet/detectedissue-category */
   code?: CodeableConcept;
   /** high | moderate | low — 0..1 code — required: http://hl7.org/fhir/ValueSet/detectedissue-severity */
-  severity?: string;
+  severity?: 'high' | 'moderate' | 'low';
   /** Id and extensions of severity. */
   _severity?: Element;
   /** Associated subject — 0..1 Reference(Patient | Group | Device | Location | Organization | Procedure | Practitioner | Medication | Substance | BiologicallyDerivedProduct | NutritionProduct) */

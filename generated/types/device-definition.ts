@@ -75,7 +75,7 @@ export interface DeviceDefinition extends DomainResource {
   /** A substance used to create the material(s) of which the device is made — 0..* DeviceDefinition.material */
   material?: DeviceDefinitionMaterial[];
   /** lot-number | manufactured-date | serial-number | expiration-date | biological-source | software-version — 0..* code — required: http://hl7.org/fhir/ValueSet/device-productidentifierinudi */
-  productionIdentifierInUDI?: (string | null)[];
+  productionIdentifierInUDI?: ('lot-number' | 'manufactured-date' | 'serial-number' | 'expiration-date' | 'biological-source' | 'software-version' | null)[];
   /** Id and extensions of productionIdentifierInUDI. */
   _productionIdentifierInUDI?: (Element | null)[];
   /** Information aimed at providing directions for the usage of this model of device — 0..1 DeviceDefinition.guideline */
@@ -117,7 +117,7 @@ export interface DeviceDefinitionUdiDeviceIdentifierMarketDistribution extends B
 /** Regulatory identifier(s) associated with this device */
 export interface DeviceDefinitionRegulatoryIdentifier extends BackboneElement {
   /** basic | master | license — 1..1 code — required: http://hl7.org/fhir/ValueSet/devicedefinition-regulatory-identifier-type */
-  type?: string;
+  type?: 'basic' | 'master' | 'license';
   /** Id and extensions of type. */
   _type?: Element;
   /** The identifier itself — 1..1 string */
@@ -141,7 +141,7 @@ export interface DeviceDefinitionDeviceName extends BackboneElement {
   /** Id and extensions of name. */
   _name?: Element;
   /** registered-name | user-friendly-name | patient-reported-name — 1..1 code — required: http://hl7.org/fhir/ValueSet/device-nametype */
-  type?: string;
+  type?: 'registered-name' | 'user-friendly-name' | 'patient-reported-name';
   /** Id and extensions of type. */
   _type?: Element;
 }
@@ -295,7 +295,7 @@ export interface DeviceDefinitionCorrectiveAction extends BackboneElement {
   /** Id and extensions of recall. */
   _recall?: Element;
   /** model | lot-numbers | serial-numbers — 0..1 code — required: http://hl7.org/fhir/ValueSet/device-correctiveactionscope */
-  scope?: string;
+  scope?: 'model' | 'lot-numbers' | 'serial-numbers';
   /** Id and extensions of scope. */
   _scope?: Element;
   /** Start and end dates of the corrective action — 1..1 Period */

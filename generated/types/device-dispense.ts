@@ -23,7 +23,7 @@ export interface DeviceDispense extends DomainResource {
   /** The bigger event that this dispense is a part of — 0..* Reference(Procedure) */
   partOf?: Reference[];
   /** preparation | in-progress | cancelled | on-hold | completed | entered-in-error | stopped | declined | unknown — 1..1 code — required: http://hl7.org/fhir/ValueSet/devicedispense-status — modifier */
-  status?: string;
+  status?: 'preparation' | 'in-progress' | 'cancelled' | 'on-hold' | 'completed' | 'entered-in-error' | 'stopped' | 'declined' | 'unknown';
   /** Id and extensions of status. */
   _status?: Element;
   /** Why a dispense was or was not performed — 0..1 CodeableReference(DetectedIssue) — example: http://hl7.org/fhir/ValueSet/devicedispense-status-reason */

@@ -23,7 +23,7 @@ export interface DeviceMetric extends DomainResource {
   /** Describes the link to the Device — 1..1 Reference(Device) */
   device: Reference;
   /** on | off | standby | entered-in-error — 0..1 code — required: http://hl7.org/fhir/ValueSet/metric-operational-status */
-  operationalStatus?: string;
+  operationalStatus?: 'on' | 'off' | 'standby' | 'entered-in-error';
   /** Id and extensions of operationalStatus. */
   _operationalStatus?: Element;
   /** Color name (from CSS4) or #RRGGBB code — 0..1 code — required: http://hl7.org/fhir/ValueSet/color-codes */
@@ -31,7 +31,7 @@ export interface DeviceMetric extends DomainResource {
   /** Id and extensions of color. */
   _color?: Element;
   /** measurement | setting | calculation | unspecified — 1..1 code — required: http://hl7.org/fhir/ValueSet/metric-category */
-  category?: string;
+  category?: 'measurement' | 'setting' | 'calculation' | 'unspecified';
   /** Id and extensions of category. */
   _category?: Element;
   /** Indicates how often the metric is taken or recorded — 0..1 Quantity */
@@ -43,11 +43,11 @@ export interface DeviceMetric extends DomainResource {
 /** Describes the calibrations that have been performed or that are required to be performed */
 export interface DeviceMetricCalibration extends BackboneElement {
   /** unspecified | offset | gain | two-point — 0..1 code — required: http://hl7.org/fhir/ValueSet/metric-calibration-type */
-  type?: string;
+  type?: 'unspecified' | 'offset' | 'gain' | 'two-point';
   /** Id and extensions of type. */
   _type?: Element;
   /** not-calibrated | calibration-required | calibrated | unspecified — 0..1 code — required: http://hl7.org/fhir/ValueSet/metric-calibration-state */
-  state?: string;
+  state?: 'not-calibrated' | 'calibration-required' | 'calibrated' | 'unspecified';
   /** Id and extensions of state. */
   _state?: Element;
   /** Describes the time last calibration has been performed — 0..1 instant */

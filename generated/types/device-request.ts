@@ -36,15 +36,15 @@ export interface DeviceRequest extends DomainResource {
   /** Identifier of composite request — 0..1 Identifier */
   groupIdentifier?: Identifier;
   /** draft | active | on-hold | revoked | completed | entered-in-error | unknown — 0..1 code — required: http://hl7.org/fhir/ValueSet/request-status — modifier */
-  status?: string;
+  status?: 'draft' | 'active' | 'on-hold' | 'revoked' | 'completed' | 'entered-in-error' | 'unknown';
   /** Id and extensions of status. */
   _status?: Element;
   /** proposal | plan | directive | order | original-order | reflex-order | filler-order | instance-order | option — 1..1 code — required: http://hl7.org/fhir/ValueSet/request-intent — modifier */
-  intent?: string;
+  intent?: 'proposal' | 'plan' | 'directive' | 'order' | 'original-order' | 'reflex-order' | 'filler-order' | 'instance-order' | 'option';
   /** Id and extensions of intent. */
   _intent?: Element;
   /** routine | urgent | asap | stat — 0..1 code — required: http://hl7.org/fhir/ValueSet/request-priority */
-  priority?: string;
+  priority?: 'routine' | 'urgent' | 'asap' | 'stat';
   /** Id and extensions of priority. */
   _priority?: Element;
   /** True if the request is to stop or not to start using the device — 0..1 boolean — modifier */

@@ -22,7 +22,7 @@ export interface DeviceUsage extends DomainResource {
   /** Fulfills plan, proposal or order — 0..* Reference(ServiceRequest) */
   basedOn?: Reference[];
   /** active | completed | not-done | entered-in-error + — 1..1 code — required: http://hl7.org/fhir/ValueSet/deviceusage-status — modifier */
-  status?: string;
+  status?: 'active' | 'completed' | 'not-done' | 'entered-in-error' | 'intended' | 'stopped' | 'on-hold';
   /** Id and extensions of status. */
   _status?: Element;
   /** The category of the statement - classifying how the statement is made — 0..* CodeableConcept */

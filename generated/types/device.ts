@@ -32,7 +32,7 @@ export interface Device extends DomainResource {
   /** Unique Device Identifier (UDI) Barcode string — 0..* Device.udiCarrier */
   udiCarrier?: DeviceUdiCarrier[];
   /** active | inactive | entered-in-error — 0..1 code — required: http://hl7.org/fhir/ValueSet/device-status — modifier */
-  status?: string;
+  status?: 'active' | 'inactive' | 'entered-in-error';
   /** Id and extensions of status. */
   _status?: Element;
   /** lost | damaged | destroyed | available — 0..1 CodeableConcept — extensible: http://hl7.org/fhir/ValueSet/device-availability-status */
@@ -130,7 +130,7 @@ export interface DeviceUdiCarrier extends BackboneElement {
   /** Id and extensions of carrierHRF. */
   _carrierHRF?: Element;
   /** barcode | rfid | manual | card | self-reported | electronic-transmission | unknown — 0..1 code — required: http://hl7.org/fhir/ValueSet/udi-entry-type */
-  entryType?: string;
+  entryType?: 'barcode' | 'rfid' | 'manual' | 'card' | 'self-reported' | 'electronic-transmission' | 'unknown';
   /** Id and extensions of entryType. */
   _entryType?: Element;
 }
@@ -142,7 +142,7 @@ export interface DeviceName extends BackboneElement {
   /** Id and extensions of value. */
   _value?: Element;
   /** registered-name | user-friendly-name | patient-reported-name — 1..1 code — required: http://hl7.org/fhir/ValueSet/device-nametype */
-  type?: string;
+  type?: 'registered-name' | 'user-friendly-name' | 'patient-reported-name';
   /** Id and extensions of type. */
   _type?: Element;
   /** The preferred device name — 0..1 boolean — modifier */

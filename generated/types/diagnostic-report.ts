@@ -21,7 +21,7 @@ export interface DiagnosticReport extends DomainResource {
   /** What was requested — 0..* Reference(CarePlan | ImmunizationRecommendation | MedicationRequest | NutritionOrder | ServiceRequest) */
   basedOn?: Reference[];
   /** registered | partial | preliminary | modified | final | amended | corrected | appended | cancelled | entered-in-error | unknown — 1..1 code — required: http://hl7.org/fhir/ValueSet/diagnostic-report-status — modifier */
-  status?: string;
+  status?: 'registered' | 'partial' | 'preliminary' | 'modified' | 'final' | 'amended' | 'corrected' | 'appended' | 'cancelled' | 'entered-in-error' | 'unknown';
   /** Id and extensions of status. */
   _status?: Element;
   /** Service category — 0..* CodeableConcept — example: http://hl7.org/fhir/ValueSet/diagnostic-service-sections */

@@ -26,11 +26,11 @@ export interface DocumentReference extends DomainResource {
   /** Procedure that caused this media to be created — 0..* Reference(Appointment | AppointmentResponse | CarePlan | Claim | CommunicationRequest | Contract | CoverageEligibilityRequest | DeviceRequest | EnrollmentRequest | ImmunizationRecommendation | MedicationRequest | NutritionOrder | RequestOrchestration | ServiceRequest | SupplyRequest | VisionPrescription) */
   basedOn?: Reference[];
   /** current | superseded | entered-in-error — 1..1 code — required: http://hl7.org/fhir/ValueSet/document-reference-status — modifier */
-  status?: string;
+  status?: 'current' | 'superseded' | 'entered-in-error';
   /** Id and extensions of status. */
   _status?: Element;
   /** registered | partial | preliminary | final | amended | corrected | appended | cancelled | entered-in-error | deprecated | unknown — 0..1 code — required: http://hl7.org/fhir/ValueSet/composition-status */
-  docStatus?: string;
+  docStatus?: 'registered' | 'partial' | 'preliminary' | 'final' | 'amended' | 'corrected' | 'appended' | 'cancelled' | 'entered-in-error' | 'deprecated' | 'unknown';
   /** Id and extensions of docStatus. */
   _docStatus?: Element;
   /** Imaging modality used — 0..* CodeableConcept — extensible: http://dicom.nema.org/medical/dicom/current/output/chtml/part16/sect_CID_33.html */

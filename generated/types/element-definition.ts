@@ -46,7 +46,7 @@ export interface ElementDefinition extends BackboneType {
   /** Id and extensions of path. */
   _path?: Element;
   /** xmlAttr | xmlText | typeAttr | cdaText | xhtml — 0..* code — required: http://hl7.org/fhir/ValueSet/property-representation */
-  representation?: (string | null)[];
+  representation?: ('xmlAttr' | 'xmlText' | 'typeAttr' | 'cdaText' | 'xhtml' | null)[];
   /** Id and extensions of representation. */
   _representation?: (Element | null)[];
   /** Name for this particular element (in a set of slices) — 0..1 string */
@@ -684,7 +684,7 @@ export interface ElementDefinitionSlicing extends Element {
   /** Id and extensions of ordered. */
   _ordered?: Element;
   /** closed | open | openAtEnd — 1..1 code — required: http://hl7.org/fhir/ValueSet/resource-slicing-rules */
-  rules?: string;
+  rules?: 'closed' | 'open' | 'openAtEnd';
   /** Id and extensions of rules. */
   _rules?: Element;
 }
@@ -692,7 +692,7 @@ export interface ElementDefinitionSlicing extends Element {
 /** Element values that are used to distinguish the slices */
 export interface ElementDefinitionSlicingDiscriminator extends Element {
   /** value | exists | type | profile | position — 1..1 code — required: http://hl7.org/fhir/ValueSet/discriminator-type */
-  type?: string;
+  type?: 'value' | 'exists' | 'pattern' | 'type' | 'profile' | 'position';
   /** Id and extensions of type. */
   _type?: Element;
   /** Path to element value — 1..1 string */
@@ -732,11 +732,11 @@ export interface ElementDefinitionType extends Element {
   /** Id and extensions of targetProfile. */
   _targetProfile?: (Element | null)[];
   /** contained | referenced | bundled - how aggregated — 0..* code — required: http://hl7.org/fhir/ValueSet/resource-aggregation-mode */
-  aggregation?: (string | null)[];
+  aggregation?: ('contained' | 'referenced' | 'bundled' | null)[];
   /** Id and extensions of aggregation. */
   _aggregation?: (Element | null)[];
   /** either | independent | specific — 0..1 code — required: http://hl7.org/fhir/ValueSet/reference-version-rules */
-  versioning?: string;
+  versioning?: 'either' | 'independent' | 'specific';
   /** Id and extensions of versioning. */
   _versioning?: Element;
 }
@@ -908,7 +908,7 @@ export interface ElementDefinitionConstraint extends Element {
   /** Id and extensions of requirements. */
   _requirements?: Element;
   /** error | warning — 1..1 code — required: http://hl7.org/fhir/ValueSet/constraint-severity */
-  severity?: string;
+  severity?: 'error' | 'warning';
   /** Id and extensions of severity. */
   _severity?: Element;
   /** Suppress warning or hint in profile — 0..1 boolean */
@@ -932,7 +932,7 @@ export interface ElementDefinitionConstraint extends Element {
 /** ValueSet details if this is coded */
 export interface ElementDefinitionBinding extends Element {
   /** required | extensible | preferred | example — 1..1 code — required: http://hl7.org/fhir/ValueSet/binding-strength */
-  strength?: string;
+  strength?: 'required' | 'extensible' | 'preferred' | 'example';
   /** Id and extensions of strength. */
   _strength?: Element;
   /** Intended use of codes in the bound value set — 0..1 markdown */
@@ -950,7 +950,7 @@ export interface ElementDefinitionBinding extends Element {
 /** Additional Bindings - more rules about the binding */
 export interface ElementDefinitionBindingAdditional extends Element {
   /** maximum | minimum | required | extensible | candidate | current | preferred | ui | starter | component — 1..1 code — required: http://hl7.org/fhir/ValueSet/additional-binding-purpose */
-  purpose?: string;
+  purpose?: 'maximum' | 'minimum' | 'required' | 'extensible' | 'candidate' | 'current' | 'preferred' | 'ui' | 'starter' | 'component';
   /** Id and extensions of purpose. */
   _purpose?: Element;
   /** The value set for the additional binding — 1..1 canonical(ValueSet) */

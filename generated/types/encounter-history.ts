@@ -21,7 +21,7 @@ export interface EncounterHistory extends DomainResource {
   /** Identifier(s) by which this encounter is known — 0..* Identifier */
   identifier?: Identifier[];
   /** planned | in-progress | on-hold | discharged | completed | cancelled | discontinued | entered-in-error | unknown — 1..1 code — required: http://hl7.org/fhir/ValueSet/encounter-status — modifier */
-  status?: string;
+  status?: 'planned' | 'in-progress' | 'on-hold' | 'discharged' | 'completed' | 'cancelled' | 'discontinued' | 'entered-in-error' | 'unknown';
   /** Id and extensions of status. */
   _status?: Element;
   /** Classification of patient encounter — 1..1 CodeableConcept — extensible: http://terminology.hl7.org/ValueSet/v3-ActEncounterCode */

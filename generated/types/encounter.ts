@@ -20,7 +20,7 @@ export interface Encounter extends DomainResource {
   /** Identifier(s) by which this encounter is known — 0..* Identifier */
   identifier?: Identifier[];
   /** planned | in-progress | on-hold | discharged | completed | cancelled | discontinued | entered-in-error | unknown — 1..1 code — required: http://hl7.org/fhir/ValueSet/encounter-status — modifier */
-  status?: string;
+  status?: 'planned' | 'in-progress' | 'on-hold' | 'discharged' | 'completed' | 'cancelled' | 'discontinued' | 'entered-in-error' | 'unknown';
   /** Id and extensions of status. */
   _status?: Element;
   /** Classification of patient encounter context - e.g. Inpatient, outpatient — 0..* CodeableConcept — preferred: http://terminology.hl7.org/ValueSet/encounter-class */
@@ -128,7 +128,7 @@ export interface EncounterLocation extends BackboneElement {
   /** Location the encounter takes place — 1..1 Reference(Location) */
   location: Reference;
   /** planned | active | reserved | completed — 0..1 code — required: http://hl7.org/fhir/ValueSet/encounter-location-status */
-  status?: string;
+  status?: 'planned' | 'active' | 'reserved' | 'completed';
   /** Id and extensions of status. */
   _status?: Element;
   /** The physical type of the location (usually the level in the location hierarchy - bed, room, ward, virtual etc.) — 0..1 CodeableConcept — example: http://hl7.org/fhir/ValueSet/location-form */

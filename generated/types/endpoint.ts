@@ -18,7 +18,7 @@ export interface Endpoint extends DomainResource {
   /** Identifies this endpoint across multiple systems — 0..* Identifier */
   identifier?: Identifier[];
   /** active | suspended | error | off | entered-in-error | test — 1..1 code — required: http://hl7.org/fhir/ValueSet/endpoint-status — modifier */
-  status?: string;
+  status?: 'active' | 'suspended' | 'error' | 'off' | 'entered-in-error';
   /** Id and extensions of status. */
   _status?: Element;
   /** Protocol/Profile/Standard to be used with this endpoint connection — 1..* CodeableConcept — example: http://hl7.org/fhir/ValueSet/endpoint-connection-type */

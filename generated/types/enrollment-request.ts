@@ -14,7 +14,7 @@ export interface EnrollmentRequest extends DomainResource {
   /** Business Identifier — 0..* Identifier */
   identifier?: Identifier[];
   /** active | cancelled | draft | entered-in-error — 0..1 code — required: http://hl7.org/fhir/ValueSet/fm-status — modifier */
-  status?: string;
+  status?: 'active' | 'cancelled' | 'draft' | 'entered-in-error';
   /** Id and extensions of status. */
   _status?: Element;
   /** Creation date — 0..1 dateTime */

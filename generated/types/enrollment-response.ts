@@ -14,13 +14,13 @@ export interface EnrollmentResponse extends DomainResource {
   /** Business Identifier — 0..* Identifier */
   identifier?: Identifier[];
   /** active | cancelled | draft | entered-in-error — 0..1 code — required: http://hl7.org/fhir/ValueSet/fm-status — modifier */
-  status?: string;
+  status?: 'active' | 'cancelled' | 'draft' | 'entered-in-error';
   /** Id and extensions of status. */
   _status?: Element;
   /** Claim reference — 0..1 Reference(EnrollmentRequest) */
   request?: Reference;
   /** queued | complete | error | partial — 0..1 code — required: http://hl7.org/fhir/ValueSet/enrollment-outcome */
-  outcome?: string;
+  outcome?: 'queued' | 'complete' | 'error' | 'partial';
   /** Id and extensions of outcome. */
   _outcome?: Element;
   /** Disposition Message — 0..1 string */

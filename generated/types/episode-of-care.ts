@@ -18,7 +18,7 @@ export interface EpisodeOfCare extends DomainResource {
   /** Business Identifier(s) relevant for this EpisodeOfCare — 0..* Identifier */
   identifier?: Identifier[];
   /** planned | waitlist | active | onhold | finished | cancelled | entered-in-error — 1..1 code — required: http://hl7.org/fhir/ValueSet/episode-of-care-status — modifier */
-  status?: string;
+  status?: 'planned' | 'waitlist' | 'active' | 'onhold' | 'finished' | 'cancelled' | 'entered-in-error';
   /** Id and extensions of status. */
   _status?: Element;
   /** Past list of status codes (the current status may be included to cover the start date of the status) — 0..* EpisodeOfCare.statusHistory */
@@ -48,7 +48,7 @@ export interface EpisodeOfCare extends DomainResource {
 /** Past list of status codes (the current status may be included to cover the start date of the status) */
 export interface EpisodeOfCareStatusHistory extends BackboneElement {
   /** planned | waitlist | active | onhold | finished | cancelled | entered-in-error — 1..1 code — required: http://hl7.org/fhir/ValueSet/episode-of-care-status */
-  status?: string;
+  status?: 'planned' | 'waitlist' | 'active' | 'onhold' | 'finished' | 'cancelled' | 'entered-in-error';
   /** Id and extensions of status. */
   _status?: Element;
   /** Duration the EpisodeOfCare was in the specified status — 1..1 Period */

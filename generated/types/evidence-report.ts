@@ -26,7 +26,7 @@ export interface EvidenceReport extends DomainResource {
   /** Id and extensions of url. */
   _url?: Element;
   /** draft | active | retired | unknown — 1..1 code — required: http://hl7.org/fhir/ValueSet/publication-status — modifier */
-  status?: string;
+  status?: 'draft' | 'active' | 'retired' | 'unknown';
   /** Id and extensions of status. */
   _status?: Element;
   /** The context that the content is intended to support — 0..* UsageContext */
@@ -104,7 +104,7 @@ export interface EvidenceReportSubjectCharacteristic extends BackboneElement {
 /** Relationships to other compositions/documents */
 export interface EvidenceReportRelatesTo extends BackboneElement {
   /** replaces | amends | appends | transforms | replacedWith | amendedWith | appendedWith | transformedWith — 1..1 code — required: http://hl7.org/fhir/ValueSet/report-relation-type */
-  code?: string;
+  code?: 'replaces' | 'amends' | 'appends' | 'transforms' | 'replacedWith' | 'amendedWith' | 'appendedWith' | 'transformedWith';
   /** Id and extensions of code. */
   _code?: Element;
   /** Target of the relationship — 1..1 EvidenceReport.relatesTo.target */
@@ -142,7 +142,7 @@ export interface EvidenceReportSection extends BackboneElement {
   /** Text summary of the section, for human interpretation — 0..1 Narrative */
   text?: Narrative;
   /** working | snapshot | changes — 0..1 code — required: http://hl7.org/fhir/ValueSet/list-mode */
-  mode?: string;
+  mode?: 'working' | 'snapshot' | 'changes';
   /** Id and extensions of mode. */
   _mode?: Element;
   /** Order of section entries — 0..1 CodeableConcept — preferred: http://hl7.org/fhir/ValueSet/list-order */

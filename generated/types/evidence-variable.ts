@@ -51,7 +51,7 @@ export interface EvidenceVariable extends DomainResource {
   /** Id and extensions of shortTitle. */
   _shortTitle?: Element;
   /** draft | active | retired | unknown — 1..1 code — required: http://hl7.org/fhir/ValueSet/publication-status — modifier */
-  status?: string;
+  status?: 'draft' | 'active' | 'retired' | 'unknown';
   /** Id and extensions of status. */
   _status?: Element;
   /** For testing purposes, not real usage — 0..1 boolean */
@@ -115,7 +115,7 @@ export interface EvidenceVariable extends DomainResource {
   /** A defining factor of the EvidenceVariable — 0..* EvidenceVariable.characteristic */
   characteristic?: EvidenceVariableCharacteristic[];
   /** continuous | dichotomous | ordinal | polychotomous — 0..1 code — required: http://hl7.org/fhir/ValueSet/variable-handling */
-  handling?: string;
+  handling?: 'continuous' | 'dichotomous' | 'ordinal' | 'polychotomous';
   /** Id and extensions of handling. */
   _handling?: Element;
   /** A grouping for ordinal or polychotomous variables — 0..* EvidenceVariable.category */
@@ -199,7 +199,7 @@ export interface EvidenceVariableCharacteristicDefinitionByTypeAndValue extends 
 /** Used to specify how two or more characteristics are combined */
 export interface EvidenceVariableCharacteristicDefinitionByCombination extends BackboneElement {
   /** all-of | any-of | at-least | at-most | statistical | net-effect | dataset — 1..1 code — required: http://hl7.org/fhir/ValueSet/characteristic-combination */
-  code?: string;
+  code?: 'all-of' | 'any-of' | 'at-least' | 'at-most' | 'statistical' | 'net-effect' | 'dataset';
   /** Id and extensions of code. */
   _code?: Element;
   /** Provides the value of "n" when "at-least" or "at-most" codes are used — 0..1 positiveInt */

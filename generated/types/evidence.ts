@@ -51,7 +51,7 @@ export interface Evidence extends DomainResource {
   /** Id and extensions of citeAsMarkdown. */
   _citeAsMarkdown?: Element;
   /** draft | active | retired | unknown — 1..1 code — required: http://hl7.org/fhir/ValueSet/publication-status — modifier */
-  status?: string;
+  status?: 'draft' | 'active' | 'retired' | 'unknown';
   /** Id and extensions of status. */
   _status?: Element;
   /** For testing purposes, not real usage — 0..1 boolean */
@@ -231,7 +231,7 @@ export interface EvidenceStatisticModelCharacteristicVariable extends BackboneEl
   /** Description of the variable — 1..1 Reference(Group | EvidenceVariable) */
   variableDefinition: Reference;
   /** continuous | dichotomous | ordinal | polychotomous — 0..1 code — required: http://hl7.org/fhir/ValueSet/variable-handling */
-  handling?: string;
+  handling?: 'continuous' | 'dichotomous' | 'ordinal' | 'polychotomous';
   /** Id and extensions of handling. */
   _handling?: Element;
   /** Description for grouping of ordinal or polychotomous variables — 0..* CodeableConcept */

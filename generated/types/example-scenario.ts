@@ -41,7 +41,7 @@ export interface ExampleScenario extends DomainResource {
   /** Id and extensions of title. */
   _title?: Element;
   /** draft | active | retired | unknown — 1..1 code — required: http://hl7.org/fhir/ValueSet/publication-status — modifier */
-  status?: string;
+  status?: 'draft' | 'active' | 'retired' | 'unknown';
   /** Id and extensions of status. */
   _status?: Element;
   /** For testing purposes, not real usage — 0..1 boolean */
@@ -93,7 +93,7 @@ export interface ExampleScenarioActor extends BackboneElement {
   /** Id and extensions of key. */
   _key?: Element;
   /** person | system — 1..1 code — required: http://hl7.org/fhir/ValueSet/examplescenario-actor-type */
-  type?: string;
+  type?: 'person' | 'system';
   /** Id and extensions of type. */
   _type?: Element;
   /** Label for actor when rendering — 1..1 string */

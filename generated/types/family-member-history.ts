@@ -29,7 +29,7 @@ export interface FamilyMemberHistory extends DomainResource {
   /** Id and extensions of instantiatesUri. */
   _instantiatesUri?: (Element | null)[];
   /** partial | completed | entered-in-error | health-unknown — 1..1 code — required: http://hl7.org/fhir/ValueSet/history-status — modifier */
-  status?: string;
+  status?: 'partial' | 'completed' | 'entered-in-error' | 'health-unknown';
   /** Id and extensions of status. */
   _status?: Element;
   /** subject-unknown | withheld | unable-to-obtain | deferred — 0..1 CodeableConcept — example: http://hl7.org/fhir/ValueSet/history-absent-reason */

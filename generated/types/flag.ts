@@ -16,7 +16,7 @@ export interface Flag extends DomainResource {
   /** Business identifier — 0..* Identifier */
   identifier?: Identifier[];
   /** active | inactive | entered-in-error — 1..1 code — required: http://hl7.org/fhir/ValueSet/flag-status — modifier */
-  status?: string;
+  status?: 'active' | 'inactive' | 'entered-in-error';
   /** Id and extensions of status. */
   _status?: Element;
   /** Clinical, administrative, etc — 0..* CodeableConcept — example: http://hl7.org/fhir/ValueSet/flag-category */

@@ -16,7 +16,7 @@ export interface FormularyItem extends DomainResource {
   /** Codes that identify this formulary item — 0..1 CodeableConcept — example: http://hl7.org/fhir/ValueSet/medication-codes */
   code?: CodeableConcept;
   /** active | entered-in-error | inactive — 0..1 code — required: http://hl7.org/fhir/ValueSet/formularyitem-status — modifier */
-  status?: string;
+  status?: 'active' | 'entered-in-error' | 'inactive';
   /** Id and extensions of status. */
   _status?: Element;
 }

@@ -18,7 +18,7 @@ export interface GenomicStudy extends DomainResource {
   /** Identifiers for this genomic study — 0..* Identifier */
   identifier?: Identifier[];
   /** registered | available | cancelled | entered-in-error | unknown — 1..1 code — required: http://hl7.org/fhir/ValueSet/genomicstudy-status — modifier */
-  status?: string;
+  status?: 'registered' | 'available' | 'cancelled' | 'entered-in-error' | 'unknown';
   /** Id and extensions of status. */
   _status?: Element;
   /** The type of the study (e.g., Familial variant segregation, Functional variation detection, or Gene expression profiling) — 0..* CodeableConcept — example: http://hl7.org/fhir/ValueSet/genomicstudy-type */

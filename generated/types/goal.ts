@@ -22,7 +22,7 @@ export interface Goal extends DomainResource {
   /** External Ids for this goal — 0..* Identifier */
   identifier?: Identifier[];
   /** proposed | planned | accepted | active | on-hold | completed | cancelled | entered-in-error | rejected — 1..1 code — required: http://hl7.org/fhir/ValueSet/goal-status — modifier */
-  lifecycleStatus?: string;
+  lifecycleStatus?: 'proposed' | 'planned' | 'accepted' | 'active' | 'on-hold' | 'completed' | 'cancelled' | 'entered-in-error' | 'rejected';
   /** Id and extensions of lifecycleStatus. */
   _lifecycleStatus?: Element;
   /** in-progress | improving | worsening | no-change | achieved | sustaining | not-achieved | no-progress | not-attainable — 0..1 CodeableConcept — preferred: http://hl7.org/fhir/ValueSet/goal-achievement */

@@ -40,7 +40,7 @@ export interface GraphDefinition extends DomainResource {
   /** Id and extensions of title. */
   _title?: Element;
   /** draft | active | retired | unknown — 1..1 code — required: http://hl7.org/fhir/ValueSet/publication-status — modifier */
-  status?: string;
+  status?: 'draft' | 'active' | 'retired' | 'unknown';
   /** Id and extensions of status. */
   _status?: Element;
   /** For testing purposes, not real usage — 0..1 boolean */
@@ -148,15 +148,15 @@ export interface GraphDefinitionLink extends BackboneElement {
 /** Compartment Consistency Rules */
 export interface GraphDefinitionLinkCompartment extends BackboneElement {
   /** where | requires — 1..1 code — required: http://hl7.org/fhir/ValueSet/graph-compartment-use */
-  use?: string;
+  use?: 'where' | 'requires';
   /** Id and extensions of use. */
   _use?: Element;
   /** identical | matching | different | custom — 1..1 code — required: http://hl7.org/fhir/ValueSet/graph-compartment-rule */
-  rule?: string;
+  rule?: 'identical' | 'matching' | 'different' | 'custom';
   /** Id and extensions of rule. */
   _rule?: Element;
   /** Patient | Encounter | RelatedPerson | Practitioner | Device | EpisodeOfCare — 1..1 code — required: http://hl7.org/fhir/ValueSet/compartment-type */
-  code?: string;
+  code?: 'Patient' | 'Encounter' | 'RelatedPerson' | 'Practitioner' | 'Device' | 'EpisodeOfCare';
   /** Id and extensions of code. */
   _code?: Element;
   /** Custom rule, as a FHIRPath expression — 0..1 string */

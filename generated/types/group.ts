@@ -23,11 +23,11 @@ export interface Group extends DomainResource {
   /** Id and extensions of active. */
   _active?: Element;
   /** person | animal | practitioner | device | careteam | healthcareservice | location | organization | relatedperson | specimen — 1..1 code — required: http://hl7.org/fhir/ValueSet/group-type */
-  type?: string;
+  type?: 'person' | 'animal' | 'practitioner' | 'device' | 'careteam' | 'healthcareservice' | 'location' | 'organization' | 'relatedperson' | 'specimen';
   /** Id and extensions of type. */
   _type?: Element;
   /** definitional | enumerated — 1..1 code — required: http://hl7.org/fhir/ValueSet/group-membership-basis */
-  membership?: string;
+  membership?: 'definitional' | 'enumerated';
   /** Id and extensions of membership. */
   _membership?: Element;
   /** Kind of Group members — 0..1 CodeableConcept */

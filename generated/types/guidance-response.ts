@@ -30,7 +30,7 @@ export interface GuidanceResponse extends DomainResource {
   /** What guidance was requested — 1..1 CodeableConcept — example: http://hl7.org/fhir/ValueSet/guidance-module-code */
   moduleCodeableConcept?: CodeableConcept;
   /** success | data-requested | data-required | in-progress | failure | entered-in-error — 1..1 code — required: http://hl7.org/fhir/ValueSet/guidance-response-status — modifier */
-  status?: string;
+  status?: 'success' | 'data-requested' | 'data-required' | 'in-progress' | 'failure' | 'entered-in-error';
   /** Id and extensions of status. */
   _status?: Element;
   /** Patient the request was performed for — 0..1 Reference(Patient | Group) */

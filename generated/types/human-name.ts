@@ -9,7 +9,7 @@ import type { Period } from './period.js';
 /** Name of a human or other living entity - parts and usage */
 export interface HumanName extends DataType {
   /** usual | official | temp | nickname | anonymous | old | maiden — 0..1 code — required: http://hl7.org/fhir/ValueSet/name-use — modifier */
-  use?: string;
+  use?: 'usual' | 'official' | 'temp' | 'nickname' | 'anonymous' | 'old' | 'maiden';
   /** Id and extensions of use. */
   _use?: Element;
   /** Text representation of the full name — 0..1 string */

@@ -11,7 +11,7 @@ import type { Reference } from './reference.js';
 /** An identifier intended for computation */
 export interface Identifier extends DataType {
   /** usual | official | temp | secondary | old (If known) — 0..1 code — required: http://hl7.org/fhir/ValueSet/identifier-use — modifier */
-  use?: string;
+  use?: 'usual' | 'official' | 'temp' | 'secondary' | 'old';
   /** Id and extensions of use. */
   _use?: Element;
   /** Description of identifier — 0..1 CodeableConcept — extensible: http://hl7.org/fhir/ValueSet/identifier-type */

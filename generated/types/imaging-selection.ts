@@ -18,7 +18,7 @@ export interface ImagingSelection extends DomainResource {
   /** Business Identifier for Imaging Selection — 0..* Identifier */
   identifier?: Identifier[];
   /** available | entered-in-error | unknown — 1..1 code — required: http://hl7.org/fhir/ValueSet/imagingselection-status — modifier */
-  status?: string;
+  status?: 'available' | 'entered-in-error' | 'unknown';
   /** Id and extensions of status. */
   _status?: Element;
   /** Subject of the selected instances — 0..1 Reference(Patient | Group | Device | Location | Organization | Procedure | Practitioner | Medication | Substance | Specimen) */
@@ -96,7 +96,7 @@ export interface ImagingSelectionInstance extends BackboneElement {
 /** A specific 2D region in a DICOM image / frame */
 export interface ImagingSelectionInstanceImageRegion2D extends BackboneElement {
   /** point | polyline | interpolated | circle | ellipse — 1..1 code — required: http://hl7.org/fhir/ValueSet/imagingselection-2dgraphictype */
-  regionType?: string;
+  regionType?: 'point' | 'polyline' | 'interpolated' | 'circle' | 'ellipse';
   /** Id and extensions of regionType. */
   _regionType?: Element;
   /** Specifies the coordinates that define the image region — 1..* decimal */
@@ -108,7 +108,7 @@ export interface ImagingSelectionInstanceImageRegion2D extends BackboneElement {
 /** A specific 3D region in a DICOM frame of reference */
 export interface ImagingSelectionInstanceImageRegion3D extends BackboneElement {
   /** point | multipoint | polyline | polygon | ellipse | ellipsoid — 1..1 code — required: http://hl7.org/fhir/ValueSet/imagingselection-3dgraphictype */
-  regionType?: string;
+  regionType?: 'point' | 'multipoint' | 'polyline' | 'polygon' | 'ellipse' | 'ellipsoid';
   /** Id and extensions of regionType. */
   _regionType?: Element;
   /** Specifies the coordinates that define the image region — 1..* decimal */

@@ -19,7 +19,7 @@ export interface ImagingStudy extends DomainResource {
   /** Identifiers for the whole study — 0..* Identifier */
   identifier?: Identifier[];
   /** registered | available | cancelled | entered-in-error | unknown — 1..1 code — required: http://hl7.org/fhir/ValueSet/imagingstudy-status — modifier */
-  status?: string;
+  status?: 'registered' | 'available' | 'cancelled' | 'entered-in-error' | 'unknown';
   /** Id and extensions of status. */
   _status?: Element;
   /** All of the distinct values for series' modalities — 0..* CodeableConcept — extensible: http://dicom.nema.org/medical/dicom/current/output/chtml/part16/sect_CID_33.html */

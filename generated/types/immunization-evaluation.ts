@@ -15,7 +15,7 @@ export interface ImmunizationEvaluation extends DomainResource {
   /** Business identifier — 0..* Identifier */
   identifier?: Identifier[];
   /** completed | entered-in-error — 1..1 code — required: http://hl7.org/fhir/ValueSet/immunization-evaluation-status — modifier */
-  status?: string;
+  status?: 'completed' | 'entered-in-error';
   /** Id and extensions of status. */
   _status?: Element;
   /** Who this evaluation is for — 1..1 Reference(Patient) */

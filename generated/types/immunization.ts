@@ -21,7 +21,7 @@ export interface Immunization extends DomainResource {
   /** Authority that the immunization event is based on — 0..* Reference(CarePlan | MedicationRequest | ServiceRequest | ImmunizationRecommendation) */
   basedOn?: Reference[];
   /** completed | entered-in-error | not-done — 1..1 code — required: http://hl7.org/fhir/ValueSet/immunization-status — modifier */
-  status?: string;
+  status?: 'completed' | 'entered-in-error' | 'not-done';
   /** Id and extensions of status. */
   _status?: Element;
   /** Reason for current status — 0..1 CodeableConcept — example: http://hl7.org/fhir/ValueSet/immunization-status-reason */

@@ -41,7 +41,7 @@ export interface ImplementationGuide extends DomainResource {
   /** Id and extensions of title. */
   _title?: Element;
   /** draft | active | retired | unknown — 1..1 code — required: http://hl7.org/fhir/ValueSet/publication-status — modifier */
-  status?: string;
+  status?: 'draft' | 'active' | 'retired' | 'unknown';
   /** Id and extensions of status. */
   _status?: Element;
   /** For testing purposes, not real usage — 0..1 boolean */
@@ -87,7 +87,7 @@ export interface ImplementationGuide extends DomainResource {
   /** Id and extensions of license. */
   _license?: Element;
   /** FHIR Version(s) this Implementation Guide targets — 1..* code — required: http://hl7.org/fhir/ValueSet/FHIR-version */
-  fhirVersion?: (string | null)[];
+  fhirVersion?: ('0.01' | '0.05' | '0.06' | '0.11' | '0.0' | '0.0.80' | '0.0.81' | '0.0.82' | '0.4' | '0.4.0' | '0.5' | '0.5.0' | '1.0' | '1.0.0' | '1.0.1' | '1.0.2' | '1.1' | '1.1.0' | '1.4' | '1.4.0' | '1.6' | '1.6.0' | '1.8' | '1.8.0' | '3.0' | '3.0.0' | '3.0.1' | '3.0.2' | '3.3' | '3.3.0' | '3.5' | '3.5.0' | '4.0' | '4.0.0' | '4.0.1' | '4.1' | '4.1.0' | '4.2' | '4.2.0' | '4.3' | '4.3.0' | '4.3.0-cibuild' | '4.3.0-snapshot1' | '4.4' | '4.4.0' | '4.5' | '4.5.0' | '4.6' | '4.6.0' | '5.0' | '5.0.0' | '5.0.0-cibuild' | '5.0.0-snapshot1' | '5.0.0-snapshot2' | '5.0.0-ballot' | '5.0.0-snapshot3' | '5.0.0-draft-final' | null)[];
   /** Id and extensions of fhirVersion. */
   _fhirVersion?: (Element | null)[];
   /** Another Implementation guide this depends on — 0..* ImplementationGuide.dependsOn */
@@ -163,7 +163,7 @@ export interface ImplementationGuideDefinitionResource extends BackboneElement {
   /** Location of the resource — 1..1 Reference */
   reference: Reference;
   /** Versions this applies to (if different to IG) — 0..* code — required: http://hl7.org/fhir/ValueSet/FHIR-version */
-  fhirVersion?: (string | null)[];
+  fhirVersion?: ('0.01' | '0.05' | '0.06' | '0.11' | '0.0' | '0.0.80' | '0.0.81' | '0.0.82' | '0.4' | '0.4.0' | '0.5' | '0.5.0' | '1.0' | '1.0.0' | '1.0.1' | '1.0.2' | '1.1' | '1.1.0' | '1.4' | '1.4.0' | '1.6' | '1.6.0' | '1.8' | '1.8.0' | '3.0' | '3.0.0' | '3.0.1' | '3.0.2' | '3.3' | '3.3.0' | '3.5' | '3.5.0' | '4.0' | '4.0.0' | '4.0.1' | '4.1' | '4.1.0' | '4.2' | '4.2.0' | '4.3' | '4.3.0' | '4.3.0-cibuild' | '4.3.0-snapshot1' | '4.4' | '4.4.0' | '4.5' | '4.5.0' | '4.6' | '4.6.0' | '5.0' | '5.0.0' | '5.0.0-cibuild' | '5.0.0-snapshot1' | '5.0.0-snapshot2' | '5.0.0-ballot' | '5.0.0-snapshot3' | '5.0.0-draft-final' | null)[];
   /** Id and extensions of fhirVersion. */
   _fhirVersion?: (Element | null)[];
   /** Human readable name for the resource — 0..1 string */
@@ -211,7 +211,7 @@ export interface ImplementationGuideDefinitionPage extends BackboneElement {
   /** Id and extensions of title. */
   _title?: Element;
   /** html | markdown | xml | generated — 1..1 code — required: http://hl7.org/fhir/ValueSet/guide-page-generation */
-  generation?: string;
+  generation?: 'html' | 'markdown' | 'xml' | 'generated';
   /** Id and extensions of generation. */
   _generation?: Element;
   /** Nested Pages / Sections — 0..* ImplementationGuide.definition.page */

@@ -20,7 +20,7 @@ export interface Ingredient extends DomainResource {
   /** An identifier or code by which the ingredient can be referenced — 0..1 Identifier */
   identifier?: Identifier;
   /** draft | active | retired | unknown — 1..1 code — required: http://hl7.org/fhir/ValueSet/publication-status — modifier */
-  status?: string;
+  status?: 'draft' | 'active' | 'retired' | 'unknown';
   /** Id and extensions of status. */
   _status?: Element;
   /** The product which this ingredient is a constituent part of — 0..* Reference(MedicinalProductDefinition | AdministrableProductDefinition | ManufacturedItemDefinition) */
@@ -48,7 +48,7 @@ export interface Ingredient extends DomainResource {
 /** An organization that manufactures this ingredient */
 export interface IngredientManufacturer extends BackboneElement {
   /** allowed | possible | actual — 0..1 code — required: http://hl7.org/fhir/ValueSet/ingredient-manufacturer-role */
-  role?: string;
+  role?: 'allowed' | 'possible' | 'actual';
   /** Id and extensions of role. */
   _role?: Element;
   /** An organization that manufactures this ingredient — 1..1 Reference(Organization) */

@@ -20,7 +20,7 @@ export interface InsurancePlan extends DomainResource {
   /** Business Identifier for Product — 0..* Identifier */
   identifier?: Identifier[];
   /** draft | active | retired | unknown — 0..1 code — required: http://hl7.org/fhir/ValueSet/publication-status — modifier */
-  status?: string;
+  status?: 'draft' | 'active' | 'retired' | 'unknown';
   /** Id and extensions of status. */
   _status?: Element;
   /** Kind of product — 0..* CodeableConcept — example: http://hl7.org/fhir/ValueSet/insuranceplan-type */

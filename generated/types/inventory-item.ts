@@ -23,7 +23,7 @@ export interface InventoryItem extends DomainResource {
   /** Business identifier for the inventory item — 0..* Identifier */
   identifier?: Identifier[];
   /** active | inactive | entered-in-error | unknown — 1..1 code — required: http://hl7.org/fhir/ValueSet/inventoryitem-status */
-  status?: string;
+  status?: 'active' | 'inactive' | 'entered-in-error' | 'unknown';
   /** Id and extensions of status. */
   _status?: Element;
   /** Category or class of the item — 0..* CodeableConcept */

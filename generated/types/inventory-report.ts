@@ -20,11 +20,11 @@ export interface InventoryReport extends DomainResource {
   /** Business identifier for the report — 0..* Identifier */
   identifier?: Identifier[];
   /** draft | requested | active | entered-in-error — 1..1 code — required: http://hl7.org/fhir/ValueSet/inventoryreport-status — modifier */
-  status?: string;
+  status?: 'draft' | 'requested' | 'active' | 'entered-in-error';
   /** Id and extensions of status. */
   _status?: Element;
   /** snapshot | difference — 1..1 code — required: http://hl7.org/fhir/ValueSet/inventoryreport-counttype — modifier */
-  countType?: string;
+  countType?: 'snapshot' | 'difference';
   /** Id and extensions of countType. */
   _countType?: Element;
   /** addition | subtraction — 0..1 CodeableConcept */

@@ -20,7 +20,7 @@ export interface Invoice extends DomainResource {
   /** Business Identifier for item — 0..* Identifier */
   identifier?: Identifier[];
   /** draft | issued | balanced | cancelled | entered-in-error — 1..1 code — required: http://hl7.org/fhir/ValueSet/invoice-status — modifier */
-  status?: string;
+  status?: 'draft' | 'issued' | 'balanced' | 'cancelled' | 'entered-in-error';
   /** Id and extensions of status. */
   _status?: Element;
   /** Reason for cancellation of this Invoice — 0..1 string */

@@ -24,7 +24,7 @@ export interface Linkage extends DomainResource {
 /** Item to be linked */
 export interface LinkageItem extends BackboneElement {
   /** source | alternate | historical — 1..1 code — required: http://hl7.org/fhir/ValueSet/linkage-type */
-  type?: string;
+  type?: 'source' | 'alternate' | 'historical';
   /** Id and extensions of type. */
   _type?: Element;
   /** Resource being linked — 1..1 Reference */

@@ -17,11 +17,11 @@ export interface List extends DomainResource {
   /** Business identifier — 0..* Identifier */
   identifier?: Identifier[];
   /** current | retired | entered-in-error — 1..1 code — required: http://hl7.org/fhir/ValueSet/list-status — modifier */
-  status?: string;
+  status?: 'current' | 'retired' | 'entered-in-error';
   /** Id and extensions of status. */
   _status?: Element;
   /** working | snapshot | changes — 1..1 code — required: http://hl7.org/fhir/ValueSet/list-mode — modifier */
-  mode?: string;
+  mode?: 'working' | 'snapshot' | 'changes';
   /** Id and extensions of mode. */
   _mode?: Element;
   /** Descriptive name for the list — 0..1 string */

@@ -21,7 +21,7 @@ export interface Location extends DomainResource {
   /** Unique code or number identifying the location to its users — 0..* Identifier */
   identifier?: Identifier[];
   /** active | suspended | inactive — 0..1 code — required: http://hl7.org/fhir/ValueSet/location-status — modifier */
-  status?: string;
+  status?: 'active' | 'suspended' | 'inactive';
   /** Id and extensions of status. */
   _status?: Element;
   /** The operational status of the location (typically only for a bed/room) — 0..1 Coding — preferred: http://terminology.hl7.org/ValueSet/v2-0116 */
@@ -39,7 +39,7 @@ export interface Location extends DomainResource {
   /** Id and extensions of description. */
   _description?: Element;
   /** instance | kind — 0..1 code — required: http://hl7.org/fhir/ValueSet/location-mode */
-  mode?: string;
+  mode?: 'instance' | 'kind';
   /** Id and extensions of mode. */
   _mode?: Element;
   /** Type of function performed — 0..* CodeableConcept — extensible: http://terminology.hl7.org/ValueSet/v3-ServiceDeliveryLocationRoleType */

@@ -20,7 +20,7 @@ export interface ManufacturedItemDefinition extends DomainResource {
   /** Unique identifier — 0..* Identifier */
   identifier?: Identifier[];
   /** draft | active | retired | unknown — 1..1 code — required: http://hl7.org/fhir/ValueSet/publication-status — modifier */
-  status?: string;
+  status?: 'draft' | 'active' | 'retired' | 'unknown';
   /** Id and extensions of status. */
   _status?: Element;
   /** A descriptive name applied to this item — 0..1 string */

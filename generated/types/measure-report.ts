@@ -20,15 +20,15 @@ export interface MeasureReport extends DomainResource {
   /** Additional identifier for the MeasureReport — 0..* Identifier */
   identifier?: Identifier[];
   /** complete | pending | error — 1..1 code — required: http://hl7.org/fhir/ValueSet/measure-report-status — modifier */
-  status?: string;
+  status?: 'complete' | 'pending' | 'error';
   /** Id and extensions of status. */
   _status?: Element;
   /** individual | subject-list | summary | data-exchange — 1..1 code — required: http://hl7.org/fhir/ValueSet/measure-report-type */
-  type?: string;
+  type?: 'individual' | 'subject-list' | 'summary' | 'data-exchange';
   /** Id and extensions of type. */
   _type?: Element;
   /** incremental | snapshot — 0..1 code — required: http://hl7.org/fhir/ValueSet/submit-data-update-type — modifier */
-  dataUpdateType?: string;
+  dataUpdateType?: 'incremental' | 'snapshot';
   /** Id and extensions of dataUpdateType. */
   _dataUpdateType?: Element;
   /** What measure was calculated — 0..1 canonical(Measure) */

@@ -26,7 +26,7 @@ export interface MedicationAdministration extends DomainResource {
   /** Part of referenced event — 0..* Reference(MedicationAdministration | Procedure | MedicationDispense) */
   partOf?: Reference[];
   /** in-progress | not-done | on-hold | completed | entered-in-error | stopped | unknown — 1..1 code — required: http://hl7.org/fhir/ValueSet/medication-admin-status — modifier */
-  status?: string;
+  status?: 'in-progress' | 'not-done' | 'on-hold' | 'completed' | 'entered-in-error' | 'stopped' | 'unknown';
   /** Id and extensions of status. */
   _status?: Element;
   /** Reason administration not performed — 0..* CodeableConcept — example: http://hl7.org/fhir/ValueSet/reason-medication-not-given-codes */

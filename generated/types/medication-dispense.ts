@@ -24,7 +24,7 @@ export interface MedicationDispense extends DomainResource {
   /** Event that dispense is part of — 0..* Reference(Procedure | MedicationAdministration) */
   partOf?: Reference[];
   /** preparation | in-progress | cancelled | on-hold | completed | entered-in-error | stopped | declined | unknown — 1..1 code — required: http://hl7.org/fhir/ValueSet/medicationdispense-status — modifier */
-  status?: string;
+  status?: 'preparation' | 'in-progress' | 'cancelled' | 'on-hold' | 'completed' | 'entered-in-error' | 'stopped' | 'declined' | 'unknown';
   /** Id and extensions of status. */
   _status?: Element;
   /** Why a dispense was not performed — 0..1 CodeableReference(DetectedIssue) — example: http://hl7.org/fhir/ValueSet/medicationdispense-status-reason */

@@ -28,7 +28,7 @@ export interface MedicationKnowledge extends DomainResource {
   /** Code that identifies this medication — 0..1 CodeableConcept — example: http://hl7.org/fhir/ValueSet/medication-codes */
   code?: CodeableConcept;
   /** active | entered-in-error | inactive — 0..1 code — required: http://hl7.org/fhir/ValueSet/medicationknowledge-status — modifier */
-  status?: string;
+  status?: 'active' | 'entered-in-error' | 'inactive';
   /** Id and extensions of status. */
   _status?: Element;
   /** Creator or owner of the knowledge or information about the medication — 0..1 Reference(Organization) */

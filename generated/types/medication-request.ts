@@ -28,7 +28,7 @@ export interface MedicationRequest extends DomainResource {
   /** Composite request this is part of — 0..1 Identifier */
   groupIdentifier?: Identifier;
   /** active | on-hold | ended | stopped | completed | cancelled | entered-in-error | draft | unknown — 1..1 code — required: http://hl7.org/fhir/ValueSet/medicationrequest-status — modifier */
-  status?: string;
+  status?: 'active' | 'on-hold' | 'ended' | 'stopped' | 'completed' | 'cancelled' | 'entered-in-error' | 'draft' | 'unknown';
   /** Id and extensions of status. */
   _status?: Element;
   /** Reason for current status — 0..1 CodeableConcept — example: http://hl7.org/fhir/ValueSet/medicationrequest-status-reason */
@@ -38,13 +38,13 @@ export interface MedicationRequest extends DomainResource {
   /** Id and extensions of statusChanged. */
   _statusChanged?: Element;
   /** proposal | plan | order | original-order | reflex-order | filler-order | instance-order | option — 1..1 code — required: http://hl7.org/fhir/ValueSet/medicationrequest-intent — modifier */
-  intent?: string;
+  intent?: 'proposal' | 'plan' | 'order' | 'original-order' | 'reflex-order' | 'filler-order' | 'instance-order' | 'option';
   /** Id and extensions of intent. */
   _intent?: Element;
   /** Grouping or category of medication request — 0..* CodeableConcept — example: http://hl7.org/fhir/ValueSet/medicationrequest-admin-location */
   category?: CodeableConcept[];
   /** routine | urgent | asap | stat — 0..1 code — required: http://hl7.org/fhir/ValueSet/request-priority */
-  priority?: string;
+  priority?: 'routine' | 'urgent' | 'asap' | 'stat';
   /** Id and extensions of priority. */
   _priority?: Element;
   /** True if patient is to stop taking or not to start taking the medication — 0..1 boolean — modifier */

@@ -23,7 +23,7 @@ export interface MedicationStatement extends DomainResource {
   /** Part of referenced event — 0..* Reference(Procedure | MedicationStatement) */
   partOf?: Reference[];
   /** recorded | entered-in-error | draft — 1..1 code — required: http://hl7.org/fhir/ValueSet/medication-statement-status — modifier */
-  status?: string;
+  status?: 'recorded' | 'entered-in-error' | 'draft';
   /** Id and extensions of status. */
   _status?: Element;
   /** Type of medication statement — 0..* CodeableConcept — example: http://hl7.org/fhir/ValueSet/medicationrequest-admin-location */

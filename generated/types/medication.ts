@@ -21,7 +21,7 @@ export interface Medication extends DomainResource {
   /** Codes that identify this medication — 0..1 CodeableConcept — example: http://hl7.org/fhir/ValueSet/medication-codes */
   code?: CodeableConcept;
   /** active | inactive | entered-in-error — 0..1 code — required: http://hl7.org/fhir/ValueSet/medication-status — modifier */
-  status?: string;
+  status?: 'active' | 'inactive' | 'entered-in-error';
   /** Id and extensions of status. */
   _status?: Element;
   /** Organization that has authorization to market medication — 0..1 Reference(Organization) */

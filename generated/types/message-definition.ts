@@ -44,7 +44,7 @@ export interface MessageDefinition extends DomainResource {
   /** Id and extensions of replaces. */
   _replaces?: (Element | null)[];
   /** draft | active | retired | unknown — 1..1 code — required: http://hl7.org/fhir/ValueSet/publication-status — modifier */
-  status?: string;
+  status?: 'draft' | 'active' | 'retired' | 'unknown';
   /** Id and extensions of status. */
   _status?: Element;
   /** For testing purposes, not real usage — 0..1 boolean */
@@ -96,13 +96,13 @@ export interface MessageDefinition extends DomainResource {
   /** Id and extensions of eventUri. */
   _eventUri?: Element;
   /** consequence | currency | notification — 0..1 code — required: http://hl7.org/fhir/ValueSet/message-significance-category */
-  category?: string;
+  category?: 'consequence' | 'currency' | 'notification';
   /** Id and extensions of category. */
   _category?: Element;
   /** Resource(s) that are the subject of the event — 0..* MessageDefinition.focus */
   focus?: MessageDefinitionFocus[];
   /** always | on-error | never | on-success — 0..1 code — required: http://hl7.org/fhir/ValueSet/messageheader-response-request */
-  responseRequired?: string;
+  responseRequired?: 'always' | 'on-error' | 'never' | 'on-success';
   /** Id and extensions of responseRequired. */
   _responseRequired?: Element;
   /** Responses to this message — 0..* MessageDefinition.allowedResponse */

@@ -90,7 +90,7 @@ export interface MessageHeaderResponse extends BackboneElement {
   /** Bundle.identifier of original message — 1..1 Identifier */
   identifier: Identifier;
   /** ok | transient-error | fatal-error — 1..1 code — required: http://hl7.org/fhir/ValueSet/response-code */
-  code?: string;
+  code?: 'ok' | 'transient-error' | 'fatal-error';
   /** Id and extensions of code. */
   _code?: Element;
   /** Specific list of hints/warnings/errors — 0..1 Reference(OperationOutcome) */

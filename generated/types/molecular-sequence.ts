@@ -18,7 +18,7 @@ export interface MolecularSequence extends DomainResource {
   /** Unique ID for this particular sequence — 0..* Identifier */
   identifier?: Identifier[];
   /** aa | dna | rna — 0..1 code — required: http://hl7.org/fhir/ValueSet/sequence-type */
-  type?: string;
+  type?: 'aa' | 'dna' | 'rna';
   /** Id and extensions of type. */
   _type?: Element;
   /** Subject this sequence is associated too — 0..1 Reference(Patient | Group | Substance | BiologicallyDerivedProduct | NutritionProduct) */
@@ -80,11 +80,11 @@ export interface MolecularSequenceRelativeStartingSequence extends BackboneEleme
   /** Id and extensions of windowEnd. */
   _windowEnd?: Element;
   /** sense | antisense — 0..1 code — required: http://hl7.org/fhir/ValueSet/orientation-type */
-  orientation?: string;
+  orientation?: 'sense' | 'antisense';
   /** Id and extensions of orientation. */
   _orientation?: Element;
   /** watson | crick — 0..1 code — required: http://hl7.org/fhir/ValueSet/strand-type */
-  strand?: string;
+  strand?: 'watson' | 'crick';
   /** Id and extensions of strand. */
   _strand?: Element;
 }

@@ -10,7 +10,7 @@ import type { Money } from './money.js';
 /** Availability data for an {item} */
 export interface MonetaryComponent extends DataType {
   /** base | surcharge | deduction | discount | tax | informational — 1..1 code — required: http://hl7.org/fhir/ValueSet/price-component-type */
-  type?: string;
+  type?: 'base' | 'surcharge' | 'deduction' | 'discount' | 'tax' | 'informational';
   /** Id and extensions of type. */
   _type?: Element;
   /** Codes may be used to differentiate between kinds of taxes, surcharges, discounts etc. — 0..1 CodeableConcept */

@@ -42,11 +42,11 @@ export interface NamingSystem extends DomainResource {
   /** Id and extensions of title. */
   _title?: Element;
   /** draft | active | retired | unknown — 1..1 code — required: http://hl7.org/fhir/ValueSet/publication-status — modifier */
-  status?: string;
+  status?: 'draft' | 'active' | 'retired' | 'unknown';
   /** Id and extensions of status. */
   _status?: Element;
   /** codesystem | identifier | root — 1..1 code — required: http://hl7.org/fhir/ValueSet/namingsystem-type */
-  kind?: string;
+  kind?: 'codesystem' | 'identifier' | 'root';
   /** Id and extensions of kind. */
   _kind?: Element;
   /** For testing purposes, not real usage — 0..1 boolean */
@@ -122,7 +122,7 @@ export interface NamingSystem extends DomainResource {
 /** Unique identifiers used for system */
 export interface NamingSystemUniqueId extends BackboneElement {
   /** oid | uuid | uri | iri-stem | v2csmnemonic | other — 1..1 code — required: http://hl7.org/fhir/ValueSet/namingsystem-identifier-type */
-  type?: string;
+  type?: 'oid' | 'uuid' | 'uri' | 'iri-stem' | 'v2csmnemonic' | 'other';
   /** Id and extensions of type. */
   _type?: Element;
   /** The unique identifier — 1..1 string */

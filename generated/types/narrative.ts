@@ -8,7 +8,7 @@ import type { Element } from './element.js';
 /** Human-readable summary of the resource (essential clinical and business information) */
 export interface Narrative extends DataType {
   /** generated | extensions | additional | empty — 1..1 code — required: http://hl7.org/fhir/ValueSet/narrative-status */
-  status?: string;
+  status?: 'generated' | 'extensions' | 'additional' | 'empty';
   /** Id and extensions of status. */
   _status?: Element;
   /** Limited xhtml content — 1..1 xhtml */

@@ -33,7 +33,7 @@ export interface NutritionIntake extends DomainResource {
   /** Part of referenced event — 0..* Reference(NutritionIntake | Procedure | Observation) */
   partOf?: Reference[];
   /** preparation | in-progress | not-done | on-hold | stopped | completed | entered-in-error | unknown — 1..1 code — required: http://hl7.org/fhir/ValueSet/event-status — modifier */
-  status?: string;
+  status?: 'preparation' | 'in-progress' | 'not-done' | 'on-hold' | 'stopped' | 'completed' | 'entered-in-error' | 'unknown';
   /** Id and extensions of status. */
   _status?: Element;
   /** Reason for current status — 0..* CodeableConcept — example: http://hl7.org/fhir/ValueSet/clinicalimpression-status-reason */

@@ -21,7 +21,7 @@ export interface NutritionProduct extends DomainResource {
   /** A code that can identify the detailed nutrients and ingredients in a specific food product — 0..1 CodeableConcept — example: http://hl7.org/fhir/ValueSet/edible-substance-type */
   code?: CodeableConcept;
   /** active | inactive | entered-in-error — 1..1 code — required: http://hl7.org/fhir/ValueSet/nutritionproduct-status — modifier */
-  status?: string;
+  status?: 'active' | 'inactive' | 'entered-in-error';
   /** Id and extensions of status. */
   _status?: Element;
   /** Broad product groups or categories used to classify the product, such as Legume and Legume Products, Beverages, or Beef Products — 0..* CodeableConcept — example: http://hl7.org/fhir/ValueSet/nutrition-product-category */

@@ -43,7 +43,7 @@ export interface ObservationDefinition extends DomainResource {
   /** Id and extensions of title. */
   _title?: Element;
   /** draft | active | retired | unknown — 1..1 code — required: http://hl7.org/fhir/ValueSet/publication-status — modifier */
-  status?: string;
+  status?: 'draft' | 'active' | 'retired' | 'unknown';
   /** Id and extensions of status. */
   _status?: Element;
   /** If for testing purposes, not real usage — 0..1 boolean */
@@ -107,7 +107,7 @@ export interface ObservationDefinition extends DomainResource {
   /** Type of observation — 1..1 CodeableConcept — example: http://hl7.org/fhir/ValueSet/observation-codes */
   code: CodeableConcept;
   /** Quantity | CodeableConcept | string | boolean | integer | Range | Ratio | SampledData | time | dateTime | Period — 0..* code — required: http://hl7.org/fhir/ValueSet/permitted-data-type */
-  permittedDataType?: (string | null)[];
+  permittedDataType?: ('Quantity' | 'CodeableConcept' | 'string' | 'boolean' | 'integer' | 'Range' | 'Ratio' | 'SampledData' | 'time' | 'dateTime' | 'Period' | null)[];
   /** Id and extensions of permittedDataType. */
   _permittedDataType?: (Element | null)[];
   /** Multiple results allowed for conforming observations — 0..1 boolean */
@@ -143,7 +143,7 @@ export interface ObservationDefinitionQualifiedValue extends BackboneElement {
   /** Targetted population for the set of qualified values — 0..* CodeableConcept — example: http://hl7.org/fhir/ValueSet/referencerange-appliesto */
   appliesTo?: CodeableConcept[];
   /** male | female | other | unknown — 0..1 code — required: http://hl7.org/fhir/ValueSet/administrative-gender */
-  gender?: string;
+  gender?: 'male' | 'female' | 'other' | 'unknown';
   /** Id and extensions of gender. */
   _gender?: Element;
   /** Applicable age range for the set of qualified values — 0..1 Range */
@@ -155,7 +155,7 @@ export interface ObservationDefinitionQualifiedValue extends BackboneElement {
   /** Id and extensions of condition. */
   _condition?: Element;
   /** reference | critical | absolute — 0..1 code — required: http://hl7.org/fhir/ValueSet/observation-range-category */
-  rangeCategory?: string;
+  rangeCategory?: 'reference' | 'critical' | 'absolute';
   /** Id and extensions of rangeCategory. */
   _rangeCategory?: Element;
   /** The range for continuous or ordinal observations — 0..1 Range */
@@ -183,7 +183,7 @@ export interface ObservationDefinitionComponent extends BackboneElement {
   /** Type of observation — 1..1 CodeableConcept — example: http://hl7.org/fhir/ValueSet/observation-codes */
   code: CodeableConcept;
   /** Quantity | CodeableConcept | string | boolean | integer | Range | Ratio | SampledData | time | dateTime | Period — 0..* code — required: http://hl7.org/fhir/ValueSet/permitted-data-type */
-  permittedDataType?: (string | null)[];
+  permittedDataType?: ('Quantity' | 'CodeableConcept' | 'string' | 'boolean' | 'integer' | 'Range' | 'Ratio' | 'SampledData' | 'time' | 'dateTime' | 'Period' | null)[];
   /** Id and extensions of permittedDataType. */
   _permittedDataType?: (Element | null)[];
   /** Unit for quantitative results — 0..* Coding — preferred: http://hl7.org/fhir/ValueSet/ucum-units */

@@ -36,7 +36,7 @@ export interface Observation extends DomainResource {
   /** Part of referenced event — 0..* Reference(MedicationAdministration | MedicationDispense | MedicationStatement | Procedure | Immunization | ImagingStudy | GenomicStudy) */
   partOf?: Reference[];
   /** registered | preliminary | final | amended + — 1..1 code — required: http://hl7.org/fhir/ValueSet/observation-status — modifier */
-  status?: string;
+  status?: 'registered' | 'preliminary' | 'final' | 'amended' | 'corrected' | 'cancelled' | 'entered-in-error' | 'unknown';
   /** Id and extensions of status. */
   _status?: Element;
   /** Classification of type of observation — 0..* CodeableConcept — preferred: http://hl7.org/fhir/ValueSet/observation-category */
@@ -134,7 +134,7 @@ export interface ObservationTriggeredBy extends BackboneElement {
   /** Triggering observation — 1..1 Reference(Observation) */
   observation: Reference;
   /** reflex | repeat | re-run — 1..1 code — required: http://hl7.org/fhir/ValueSet/observation-triggeredbytype */
-  type?: string;
+  type?: 'reflex' | 'repeat' | 're-run';
   /** Id and extensions of type. */
   _type?: Element;
   /** Reason that the observation was triggered — 0..1 string */

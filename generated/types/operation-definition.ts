@@ -40,11 +40,11 @@ export interface OperationDefinition extends DomainResource {
   /** Id and extensions of title. */
   _title?: Element;
   /** draft | active | retired | unknown — 1..1 code — required: http://hl7.org/fhir/ValueSet/publication-status — modifier */
-  status?: string;
+  status?: 'draft' | 'active' | 'retired' | 'unknown';
   /** Id and extensions of status. */
   _status?: Element;
   /** operation | query — 1..1 code — required: http://hl7.org/fhir/ValueSet/operation-kind */
-  kind?: string;
+  kind?: 'operation' | 'query';
   /** Id and extensions of kind. */
   _kind?: Element;
   /** For testing purposes, not real usage — 0..1 boolean */
@@ -134,11 +134,11 @@ export interface OperationDefinitionParameter extends BackboneElement {
   /** Id and extensions of name. */
   _name?: Element;
   /** in | out — 1..1 code — required: http://hl7.org/fhir/ValueSet/operation-parameter-use */
-  use?: string;
+  use?: 'in' | 'out';
   /** Id and extensions of use. */
   _use?: Element;
   /** instance | type | system — 0..* code — required: http://hl7.org/fhir/ValueSet/operation-parameter-scope */
-  scope?: (string | null)[];
+  scope?: ('instance' | 'type' | 'system' | null)[];
   /** Id and extensions of scope. */
   _scope?: (Element | null)[];
   /** Minimum Cardinality — 1..1 integer */
@@ -166,7 +166,7 @@ export interface OperationDefinitionParameter extends BackboneElement {
   /** Id and extensions of targetProfile. */
   _targetProfile?: (Element | null)[];
   /** number | date | string | token | reference | composite | quantity | uri | special — 0..1 code — required: http://hl7.org/fhir/ValueSet/search-param-type */
-  searchType?: string;
+  searchType?: 'number' | 'date' | 'string' | 'token' | 'reference' | 'composite' | 'quantity' | 'uri' | 'special';
   /** Id and extensions of searchType. */
   _searchType?: Element;
   /** ValueSet details if this is coded — 0..1 OperationDefinition.parameter.binding */
@@ -180,7 +180,7 @@ export interface OperationDefinitionParameter extends BackboneElement {
 /** ValueSet details if this is coded */
 export interface OperationDefinitionParameterBinding extends BackboneElement {
   /** required | extensible | preferred | example — 1..1 code — required: http://hl7.org/fhir/ValueSet/binding-strength */
-  strength?: string;
+  strength?: 'required' | 'extensible' | 'preferred' | 'example';
   /** Id and extensions of strength. */
   _strength?: Element;
   /** Source of value set — 1..1 canonical(ValueSet) */

@@ -18,11 +18,11 @@ export interface OperationOutcome extends DomainResource {
 /** A single issue associated with the action */
 export interface OperationOutcomeIssue extends BackboneElement {
   /** fatal | error | warning | information | success — 1..1 code — required: http://hl7.org/fhir/ValueSet/issue-severity */
-  severity?: string;
+  severity?: 'fatal' | 'error' | 'warning' | 'information' | 'success';
   /** Id and extensions of severity. */
   _severity?: Element;
   /** Error or warning code — 1..1 code — required: http://hl7.org/fhir/ValueSet/issue-type */
-  code?: string;
+  code?: 'invalid' | 'structure' | 'required' | 'value' | 'invariant' | 'security' | 'login' | 'unknown' | 'expired' | 'forbidden' | 'suppressed' | 'processing' | 'not-supported' | 'duplicate' | 'multiple-matches' | 'not-found' | 'deleted' | 'too-long' | 'code-invalid' | 'extension' | 'too-costly' | 'business-rule' | 'conflict' | 'limited-filter' | 'transient' | 'lock-error' | 'no-store' | 'exception' | 'timeout' | 'incomplete' | 'throttled' | 'informational' | 'success';
   /** Id and extensions of code. */
   _code?: Element;
   /** Additional details about the error — 0..1 CodeableConcept — example: http://hl7.org/fhir/ValueSet/operation-outcome */

@@ -12,7 +12,7 @@ export interface ParameterDefinition extends DataType {
   /** Id and extensions of name. */
   _name?: Element;
   /** in | out — 1..1 code — required: http://hl7.org/fhir/ValueSet/operation-parameter-use */
-  use?: string;
+  use?: 'in' | 'out';
   /** Id and extensions of use. */
   _use?: Element;
   /** Minimum cardinality — 0..1 integer */

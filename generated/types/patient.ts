@@ -29,7 +29,7 @@ export interface Patient extends DomainResource {
   /** A contact detail for the individual — 0..* ContactPoint */
   telecom?: ContactPoint[];
   /** male | female | other | unknown — 0..1 code — required: http://hl7.org/fhir/ValueSet/administrative-gender */
-  gender?: string;
+  gender?: 'male' | 'female' | 'other' | 'unknown';
   /** Id and extensions of gender. */
   _gender?: Element;
   /** The date of birth for the individual — 0..1 date */
@@ -81,7 +81,7 @@ export interface PatientContact extends BackboneElement {
   /** Address for the contact person — 0..1 Address */
   address?: Address;
   /** male | female | other | unknown — 0..1 code — required: http://hl7.org/fhir/ValueSet/administrative-gender */
-  gender?: string;
+  gender?: 'male' | 'female' | 'other' | 'unknown';
   /** Id and extensions of gender. */
   _gender?: Element;
   /** Organization that is associated with the contact — 0..1 Reference(Organization) */
@@ -105,7 +105,7 @@ export interface PatientLink extends BackboneElement {
   /** The other patient or related person resource that the link refers to — 1..1 Reference(Patient | RelatedPerson) */
   other: Reference;
   /** replaced-by | replaces | refer | seealso — 1..1 code — required: http://hl7.org/fhir/ValueSet/link-type */
-  type?: string;
+  type?: 'replaced-by' | 'replaces' | 'refer' | 'seealso';
   /** Id and extensions of type. */
   _type?: Element;
 }

@@ -16,7 +16,7 @@ export interface PaymentNotice extends DomainResource {
   /** Business Identifier for the payment notice — 0..* Identifier */
   identifier?: Identifier[];
   /** active | cancelled | draft | entered-in-error — 1..1 code — required: http://hl7.org/fhir/ValueSet/fm-status — modifier */
-  status?: string;
+  status?: 'active' | 'cancelled' | 'draft' | 'entered-in-error';
   /** Id and extensions of status. */
   _status?: Element;
   /** Request reference — 0..1 Reference */

@@ -20,7 +20,7 @@ export interface PaymentReconciliation extends DomainResource {
   /** Category of payment — 1..1 CodeableConcept — extensible: http://hl7.org/fhir/ValueSet/payment-type */
   type: CodeableConcept;
   /** active | cancelled | draft | entered-in-error — 1..1 code — required: http://hl7.org/fhir/ValueSet/fm-status — modifier */
-  status?: string;
+  status?: 'active' | 'cancelled' | 'draft' | 'entered-in-error';
   /** Id and extensions of status. */
   _status?: Element;
   /** Workflow originating payment — 0..1 CodeableConcept — extensible: http://hl7.org/fhir/ValueSet/payment-kind */
@@ -42,7 +42,7 @@ export interface PaymentReconciliation extends DomainResource {
   /** Responsible practitioner — 0..1 Reference(Practitioner | PractitionerRole | Organization) */
   requestor?: Reference;
   /** queued | complete | error | partial — 0..1 code — required: http://hl7.org/fhir/ValueSet/payment-outcome */
-  outcome?: string;
+  outcome?: 'queued' | 'complete' | 'error' | 'partial';
   /** Id and extensions of outcome. */
   _outcome?: Element;
   /** Disposition message — 0..1 string */
@@ -140,7 +140,7 @@ export interface PaymentReconciliationAllocation extends BackboneElement {
 /** Note concerning processing */
 export interface PaymentReconciliationProcessNote extends BackboneElement {
   /** display | print | printoper — 0..1 code — required: http://hl7.org/fhir/ValueSet/note-type */
-  type?: string;
+  type?: 'display' | 'print' | 'printoper';
   /** Id and extensions of type. */
   _type?: Element;
   /** Note explanatory text — 0..1 string */

@@ -16,7 +16,7 @@ export interface Permission extends DomainResource {
   /** Always the name of the type. */
   resourceType: 'Permission';
   /** active | entered-in-error | draft | rejected — 1..1 code — required: http://hl7.org/fhir/ValueSet/permission-status */
-  status?: string;
+  status?: 'active' | 'entered-in-error' | 'draft' | 'rejected';
   /** Id and extensions of status. */
   _status?: Element;
   /** The person or entity that asserts the permission — 0..1 Reference(Practitioner | PractitionerRole | Organization | CareTeam | Patient | RelatedPerson | HealthcareService) */
@@ -30,7 +30,7 @@ export interface Permission extends DomainResource {
   /** The asserted justification for using the data — 0..1 Permission.justification */
   justification?: PermissionJustification;
   /** deny-overrides | permit-overrides | ordered-deny-overrides | ordered-permit-overrides | deny-unless-permit | permit-unless-deny — 1..1 code — required: http://hl7.org/fhir/ValueSet/permission-rule-combining — modifier */
-  combining?: string;
+  combining?: 'deny-overrides' | 'permit-overrides' | 'ordered-deny-overrides' | 'ordered-permit-overrides' | 'deny-unless-permit' | 'permit-unless-deny';
   /** Id and extensions of combining. */
   _combining?: Element;
   /** Constraints to the Permission — 0..* Permission.rule */
@@ -48,7 +48,7 @@ export interface PermissionJustification extends BackboneElement {
 /** Constraints to the Permission */
 export interface PermissionRule extends BackboneElement {
   /** deny | permit — 0..1 code — required: http://hl7.org/fhir/ValueSet/consent-provision-type — modifier */
-  type?: string;
+  type?: 'deny' | 'permit';
   /** Id and extensions of type. */
   _type?: Element;
   /** The selection criteria to identify data that is within scope of this provision — 0..* Permission.rule.data */
@@ -74,7 +74,7 @@ export interface PermissionRuleData extends BackboneElement {
 /** Explicit FHIR Resource references */
 export interface PermissionRuleDataResource extends BackboneElement {
   /** instance | related | dependents | authoredby — 1..1 code — required: http://hl7.org/fhir/ValueSet/consent-data-meaning */
-  meaning?: string;
+  meaning?: 'instance' | 'related' | 'dependents' | 'authoredby';
   /** Id and extensions of meaning. */
   _meaning?: Element;
   /** The actual data reference — 1..1 Reference */

@@ -28,7 +28,7 @@ export interface Person extends DomainResource {
   /** A contact detail for the person — 0..* ContactPoint */
   telecom?: ContactPoint[];
   /** male | female | other | unknown — 0..1 code — required: http://hl7.org/fhir/ValueSet/administrative-gender */
-  gender?: string;
+  gender?: 'male' | 'female' | 'other' | 'unknown';
   /** Id and extensions of gender. */
   _gender?: Element;
   /** The date on which the person was born — 0..1 date */
@@ -72,7 +72,7 @@ export interface PersonLink extends BackboneElement {
   /** The resource to which this actual person is associated — 1..1 Reference(Patient | Practitioner | RelatedPerson | Person) */
   target: Reference;
   /** level1 | level2 | level3 | level4 — 0..1 code — required: http://hl7.org/fhir/ValueSet/identity-assuranceLevel */
-  assurance?: string;
+  assurance?: 'level1' | 'level2' | 'level3' | 'level4';
   /** Id and extensions of assurance. */
   _assurance?: Element;
 }

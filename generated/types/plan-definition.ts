@@ -59,7 +59,7 @@ export interface PlanDefinition extends DomainResource {
   /** order-set | clinical-protocol | eca-rule | workflow-definition — 0..1 CodeableConcept — extensible: http://hl7.org/fhir/ValueSet/plan-definition-type */
   type?: CodeableConcept;
   /** draft | active | retired | unknown — 1..1 code — required: http://hl7.org/fhir/ValueSet/publication-status — modifier */
-  status?: string;
+  status?: 'draft' | 'active' | 'retired' | 'unknown';
   /** Id and extensions of status. */
   _status?: Element;
   /** For testing purposes, not real usage — 0..1 boolean */
@@ -211,7 +211,7 @@ export interface PlanDefinitionActor extends BackboneElement {
 /** Who or what can be this actor */
 export interface PlanDefinitionActorOption extends BackboneElement {
   /** careteam | device | group | healthcareservice | location | organization | patient | practitioner | practitionerrole | relatedperson — 0..1 code — required: http://hl7.org/fhir/ValueSet/action-participant-type */
-  type?: string;
+  type?: 'careteam' | 'device' | 'group' | 'healthcareservice' | 'location' | 'organization' | 'patient' | 'practitioner' | 'practitionerrole' | 'relatedperson';
   /** Id and extensions of type. */
   _type?: Element;
   /** Who or what can participate — 0..1 canonical(CapabilityStatement) */
@@ -247,7 +247,7 @@ export interface PlanDefinitionAction extends BackboneElement {
   /** Id and extensions of textEquivalent. */
   _textEquivalent?: Element;
   /** routine | urgent | asap | stat — 0..1 code — required: http://hl7.org/fhir/ValueSet/request-priority */
-  priority?: string;
+  priority?: 'routine' | 'urgent' | 'asap' | 'stat';
   /** Id and extensions of priority. */
   _priority?: Element;
   /** Code representing the meaning of the action or sub-actions — 0..1 CodeableConcept — example: http://hl7.org/fhir/ValueSet/action-code */
@@ -293,23 +293,23 @@ export interface PlanDefinitionAction extends BackboneElement {
   /** create | update | remove | fire-event — 0..1 CodeableConcept — extensible: http://hl7.org/fhir/ValueSet/action-type */
   type?: CodeableConcept;
   /** visual-group | logical-group | sentence-group — 0..1 code — required: http://hl7.org/fhir/ValueSet/action-grouping-behavior */
-  groupingBehavior?: string;
+  groupingBehavior?: 'visual-group' | 'logical-group' | 'sentence-group';
   /** Id and extensions of groupingBehavior. */
   _groupingBehavior?: Element;
   /** any | all | all-or-none | exactly-one | at-most-one | one-or-more — 0..1 code — required: http://hl7.org/fhir/ValueSet/action-selection-behavior */
-  selectionBehavior?: string;
+  selectionBehavior?: 'any' | 'all' | 'all-or-none' | 'exactly-one' | 'at-most-one' | 'one-or-more';
   /** Id and extensions of selectionBehavior. */
   _selectionBehavior?: Element;
   /** must | could | must-unless-documented — 0..1 code — required: http://hl7.org/fhir/ValueSet/action-required-behavior */
-  requiredBehavior?: string;
+  requiredBehavior?: 'must' | 'could' | 'must-unless-documented';
   /** Id and extensions of requiredBehavior. */
   _requiredBehavior?: Element;
   /** yes | no — 0..1 code — required: http://hl7.org/fhir/ValueSet/action-precheck-behavior */
-  precheckBehavior?: string;
+  precheckBehavior?: 'yes' | 'no';
   /** Id and extensions of precheckBehavior. */
   _precheckBehavior?: Element;
   /** single | multiple — 0..1 code — required: http://hl7.org/fhir/ValueSet/action-cardinality-behavior */
-  cardinalityBehavior?: string;
+  cardinalityBehavior?: 'single' | 'multiple';
   /** Id and extensions of cardinalityBehavior. */
   _cardinalityBehavior?: Element;
   /** Description of the activity to be performed — 0..1 canonical(ActivityDefinition | MessageDefinition | ObservationDefinition | PlanDefinition | Questionnaire | SpecimenDefinition) */
@@ -333,7 +333,7 @@ export interface PlanDefinitionAction extends BackboneElement {
 /** Whether or not the action is applicable */
 export interface PlanDefinitionActionCondition extends BackboneElement {
   /** applicability | start | stop — 1..1 code — required: http://hl7.org/fhir/ValueSet/action-condition-kind */
-  kind?: string;
+  kind?: 'applicability' | 'start' | 'stop';
   /** Id and extensions of kind. */
   _kind?: Element;
   /** Boolean-valued expression — 0..1 Expression */
@@ -375,11 +375,11 @@ export interface PlanDefinitionActionRelatedAction extends BackboneElement {
   /** Id and extensions of targetId. */
   _targetId?: Element;
   /** before | before-start | before-end | concurrent | concurrent-with-start | concurrent-with-end | after | after-start | after-end — 1..1 code — required: http://hl7.org/fhir/ValueSet/action-relationship-type */
-  relationship?: string;
+  relationship?: 'before' | 'before-start' | 'before-end' | 'concurrent' | 'concurrent-with-start' | 'concurrent-with-end' | 'after' | 'after-start' | 'after-end';
   /** Id and extensions of relationship. */
   _relationship?: Element;
   /** before | before-start | before-end | concurrent | concurrent-with-start | concurrent-with-end | after | after-start | after-end — 0..1 code — required: http://hl7.org/fhir/ValueSet/action-relationship-type */
-  endRelationship?: string;
+  endRelationship?: 'before' | 'before-start' | 'before-end' | 'concurrent' | 'concurrent-with-start' | 'concurrent-with-end' | 'after' | 'after-start' | 'after-end';
   /** Id and extensions of endRelationship. */
   _endRelationship?: Element;
   /** Time offset for the relationship — 0..1 Duration */
@@ -395,7 +395,7 @@ export interface PlanDefinitionActionParticipant extends BackboneElement {
   /** Id and extensions of actorId. */
   _actorId?: Element;
   /** careteam | device | group | healthcareservice | location | organization | patient | practitioner | practitionerrole | relatedperson — 0..1 code — required: http://hl7.org/fhir/ValueSet/action-participant-type */
-  type?: string;
+  type?: 'careteam' | 'device' | 'group' | 'healthcareservice' | 'location' | 'organization' | 'patient' | 'practitioner' | 'practitionerrole' | 'relatedperson';
   /** Id and extensions of type. */
   _type?: Element;
   /** Who or what can participate — 0..1 canonical(CapabilityStatement) */

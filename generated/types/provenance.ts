@@ -66,7 +66,7 @@ export interface ProvenanceAgent extends BackboneElement {
 /** An entity used in this activity */
 export interface ProvenanceEntity extends BackboneElement {
   /** revision | quotation | source | instantiates | removal — 1..1 code — required: http://hl7.org/fhir/ValueSet/provenance-entity-role */
-  role?: string;
+  role?: 'revision' | 'quotation' | 'source' | 'instantiates' | 'removal';
   /** Id and extensions of role. */
   _role?: Element;
   /** Identity of entity — 1..1 Reference */

@@ -12,7 +12,7 @@ export interface Quantity extends DataType {
   /** Id and extensions of value. */
   _value?: Element;
   /** < | <= | >= | > | ad - how to understand the value — 0..1 code — required: http://hl7.org/fhir/ValueSet/quantity-comparator — modifier */
-  comparator?: string;
+  comparator?: '<' | '<=' | '>=' | '>' | 'ad';
   /** Id and extensions of comparator. */
   _comparator?: Element;
   /** Unit representation — 0..1 string */

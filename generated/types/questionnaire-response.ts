@@ -26,7 +26,7 @@ export interface QuestionnaireResponse extends DomainResource {
   /** Id and extensions of questionnaire. */
   _questionnaire?: Element;
   /** in-progress | completed | amended | entered-in-error | stopped — 1..1 code — required: http://hl7.org/fhir/ValueSet/questionnaire-answers-status — modifier */
-  status?: string;
+  status?: 'in-progress' | 'completed' | 'amended' | 'entered-in-error' | 'stopped';
   /** Id and extensions of status. */
   _status?: Element;
   /** The subject of the questions — 0..1 Reference */

@@ -48,7 +48,7 @@ export interface Questionnaire extends DomainResource {
   /** Id and extensions of derivedFrom. */
   _derivedFrom?: (Element | null)[];
   /** draft | active | retired | unknown — 1..1 code — required: http://hl7.org/fhir/ValueSet/publication-status — modifier */
-  status?: string;
+  status?: 'draft' | 'active' | 'retired' | 'unknown';
   /** Id and extensions of status. */
   _status?: Element;
   /** For testing purposes, not real usage — 0..1 boolean */
@@ -126,17 +126,17 @@ export interface QuestionnaireItem extends BackboneElement {
   /** Id and extensions of text. */
   _text?: Element;
   /** group | display | boolean | decimal | integer | date | dateTime + — 1..1 code — required: http://hl7.org/fhir/ValueSet/item-type */
-  type?: string;
+  type?: 'group' | 'display' | 'boolean' | 'decimal' | 'integer' | 'date' | 'dateTime' | 'time' | 'string' | 'text' | 'url' | 'coding' | 'attachment' | 'reference' | 'quantity';
   /** Id and extensions of type. */
   _type?: Element;
   /** Only allow data when — 0..* Questionnaire.item.enableWhen — modifier */
   enableWhen?: QuestionnaireItemEnableWhen[];
   /** all | any — 0..1 code — required: http://hl7.org/fhir/ValueSet/questionnaire-enable-behavior */
-  enableBehavior?: string;
+  enableBehavior?: 'all' | 'any';
   /** Id and extensions of enableBehavior. */
   _enableBehavior?: Element;
   /** hidden | protected — 0..1 code — required: http://hl7.org/fhir/ValueSet/questionnaire-disabled-display */
-  disabledDisplay?: string;
+  disabledDisplay?: 'hidden' | 'protected';
   /** Id and extensions of disabledDisplay. */
   _disabledDisplay?: Element;
   /** Whether the item must be included in data results — 0..1 boolean */
@@ -156,7 +156,7 @@ export interface QuestionnaireItem extends BackboneElement {
   /** Id and extensions of maxLength. */
   _maxLength?: Element;
   /** optionsOnly | optionsOrType | optionsOrString — 0..1 code — required: http://hl7.org/fhir/ValueSet/questionnaire-answer-constraint */
-  answerConstraint?: string;
+  answerConstraint?: 'optionsOnly' | 'optionsOrType' | 'optionsOrString';
   /** Id and extensions of answerConstraint. */
   _answerConstraint?: Element;
   /** ValueSet containing permitted answers — 0..1 canonical(ValueSet) */
@@ -178,7 +178,7 @@ export interface QuestionnaireItemEnableWhen extends BackboneElement {
   /** Id and extensions of question. */
   _question?: Element;
   /** exists | = | != | > | < | >= | <= — 1..1 code — required: http://hl7.org/fhir/ValueSet/questionnaire-enable-operator */
-  operator?: string;
+  operator?: 'exists' | '=' | '!=' | '>' | '<' | '>=' | '<=';
   /** Id and extensions of operator. */
   _operator?: Element;
   /** Value for question comparison based on operator — 1..1 boolean — example: http://hl7.org/fhir/ValueSet/questionnaire-answers */

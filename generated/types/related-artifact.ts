@@ -11,7 +11,7 @@ import type { Reference } from './reference.js';
 /** Related artifacts for a knowledge resource */
 export interface RelatedArtifact extends DataType {
   /** documentation | justification | citation | predecessor | successor | derived-from | depends-on | composed-of | part-of | amends | amended-with | appends | appended-with | cites | cited-by | comments-on | comment-in | contains | contained-in | corrects | correction-in | replaces | replaced-with | retracts | retracted-by | signs | similar-to | supports | supported-with | transforms | transformed-into | transformed-with | documents | specification-of | created-with | cite-as — 1..1 code — required: http://hl7.org/fhir/ValueSet/related-artifact-type */
-  type?: string;
+  type?: 'documentation' | 'justification' | 'citation' | 'predecessor' | 'successor' | 'derived-from' | 'depends-on' | 'composed-of' | 'part-of' | 'amends' | 'amended-with' | 'appends' | 'appended-with' | 'cites' | 'cited-by' | 'comments-on' | 'comment-in' | 'contains' | 'contained-in' | 'corrects' | 'correction-in' | 'replaces' | 'replaced-with' | 'retracts' | 'retracted-by' | 'signs' | 'similar-to' | 'supports' | 'supported-with' | 'transforms' | 'transformed-into' | 'transformed-with' | 'documents' | 'specification-of' | 'created-with' | 'cite-as';
   /** Id and extensions of type. */
   _type?: Element;
   /** Additional classifiers — 0..* CodeableConcept — example: http://hl7.org/fhir/ValueSet/citation-artifact-classifier */
@@ -37,7 +37,7 @@ export interface RelatedArtifact extends DataType {
   /** What artifact, if not a conformance resource — 0..1 Reference */
   resourceReference?: Reference;
   /** draft | active | retired | unknown — 0..1 code — required: http://hl7.org/fhir/ValueSet/publication-status */
-  publicationStatus?: string;
+  publicationStatus?: 'draft' | 'active' | 'retired' | 'unknown';
   /** Id and extensions of publicationStatus. */
   _publicationStatus?: Element;
   /** Date of publication of the artifact being referred to — 0..1 date */

@@ -33,7 +33,7 @@ export interface RelatedPerson extends DomainResource {
   /** A contact detail for the person — 0..* ContactPoint */
   telecom?: ContactPoint[];
   /** male | female | other | unknown — 0..1 code — required: http://hl7.org/fhir/ValueSet/administrative-gender */
-  gender?: string;
+  gender?: 'male' | 'female' | 'other' | 'unknown';
   /** Id and extensions of gender. */
   _gender?: Element;
   /** The date on which the related person was born — 0..1 date */

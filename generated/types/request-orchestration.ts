@@ -40,15 +40,15 @@ export interface RequestOrchestration extends DomainResource {
   /** Composite request this is part of — 0..1 Identifier */
   groupIdentifier?: Identifier;
   /** draft | active | on-hold | revoked | completed | entered-in-error | unknown — 1..1 code — required: http://hl7.org/fhir/ValueSet/request-status — modifier */
-  status?: string;
+  status?: 'draft' | 'active' | 'on-hold' | 'revoked' | 'completed' | 'entered-in-error' | 'unknown';
   /** Id and extensions of status. */
   _status?: Element;
   /** proposal | plan | directive | order | original-order | reflex-order | filler-order | instance-order | option — 1..1 code — required: http://hl7.org/fhir/ValueSet/request-intent — modifier */
-  intent?: string;
+  intent?: 'proposal' | 'plan' | 'directive' | 'order' | 'original-order' | 'reflex-order' | 'filler-order' | 'instance-order' | 'option';
   /** Id and extensions of intent. */
   _intent?: Element;
   /** routine | urgent | asap | stat — 0..1 code — required: http://hl7.org/fhir/ValueSet/request-priority */
-  priority?: string;
+  priority?: 'routine' | 'urgent' | 'asap' | 'stat';
   /** Id and extensions of priority. */
   _priority?: Element;
   /** What's being requested/ordered — 0..1 CodeableConcept — example: http://hl7.org/fhir/ValueSet/action-code */
@@ -96,7 +96,7 @@ export interface RequestOrchestrationAction extends BackboneElement {
   /** Id and extensions of textEquivalent. */
   _textEquivalent?: Element;
   /** routine | urgent | asap | stat — 0..1 code — required: http://hl7.org/fhir/ValueSet/request-priority */
-  priority?: string;
+  priority?: 'routine' | 'urgent' | 'asap' | 'stat';
   /** Id and extensions of priority. */
   _priority?: Element;
   /** Code representing the meaning of the action or sub-actions — 0..* CodeableConcept — example: http://hl7.org/fhir/ValueSet/action-code */
@@ -134,23 +134,23 @@ export interface RequestOrchestrationAction extends BackboneElement {
   /** create | update | remove | fire-event — 0..1 CodeableConcept — extensible: http://hl7.org/fhir/ValueSet/action-type */
   type?: CodeableConcept;
   /** visual-group | logical-group | sentence-group — 0..1 code — required: http://hl7.org/fhir/ValueSet/action-grouping-behavior */
-  groupingBehavior?: string;
+  groupingBehavior?: 'visual-group' | 'logical-group' | 'sentence-group';
   /** Id and extensions of groupingBehavior. */
   _groupingBehavior?: Element;
   /** any | all | all-or-none | exactly-one | at-most-one | one-or-more — 0..1 code — required: http://hl7.org/fhir/ValueSet/action-selection-behavior */
-  selectionBehavior?: string;
+  selectionBehavior?: 'any' | 'all' | 'all-or-none' | 'exactly-one' | 'at-most-one' | 'one-or-more';
   /** Id and extensions of selectionBehavior. */
   _selectionBehavior?: Element;
   /** must | could | must-unless-documented — 0..1 code — required: http://hl7.org/fhir/ValueSet/action-required-behavior */
-  requiredBehavior?: string;
+  requiredBehavior?: 'must' | 'could' | 'must-unless-documented';
   /** Id and extensions of requiredBehavior. */
   _requiredBehavior?: Element;
   /** yes | no — 0..1 code — required: http://hl7.org/fhir/ValueSet/action-precheck-behavior */
-  precheckBehavior?: string;
+  precheckBehavior?: 'yes' | 'no';
   /** Id and extensions of precheckBehavior. */
   _precheckBehavior?: Element;
   /** single | multiple — 0..1 code — required: http://hl7.org/fhir/ValueSet/action-cardinality-behavior */
-  cardinalityBehavior?: string;
+  cardinalityBehavior?: 'single' | 'multiple';
   /** Id and extensions of cardinalityBehavior. */
   _cardinalityBehavior?: Element;
   /** The target of the action — 0..1 Reference */
@@ -176,7 +176,7 @@ export interface RequestOrchestrationAction extends BackboneElement {
 /** Whether or not the action is applicable */
 export interface RequestOrchestrationActionCondition extends BackboneElement {
   /** applicability | start | stop — 1..1 code — required: http://hl7.org/fhir/ValueSet/action-condition-kind */
-  kind?: string;
+  kind?: 'applicability' | 'start' | 'stop';
   /** Id and extensions of kind. */
   _kind?: Element;
   /** Boolean-valued expression — 0..1 Expression */
@@ -218,11 +218,11 @@ export interface RequestOrchestrationActionRelatedAction extends BackboneElement
   /** Id and extensions of targetId. */
   _targetId?: Element;
   /** before | before-start | before-end | concurrent | concurrent-with-start | concurrent-with-end | after | after-start | after-end — 1..1 code — required: http://hl7.org/fhir/ValueSet/action-relationship-type */
-  relationship?: string;
+  relationship?: 'before' | 'before-start' | 'before-end' | 'concurrent' | 'concurrent-with-start' | 'concurrent-with-end' | 'after' | 'after-start' | 'after-end';
   /** Id and extensions of relationship. */
   _relationship?: Element;
   /** before | before-start | before-end | concurrent | concurrent-with-start | concurrent-with-end | after | after-start | after-end — 0..1 code — required: http://hl7.org/fhir/ValueSet/action-relationship-type */
-  endRelationship?: string;
+  endRelationship?: 'before' | 'before-start' | 'before-end' | 'concurrent' | 'concurrent-with-start' | 'concurrent-with-end' | 'after' | 'after-start' | 'after-end';
   /** Id and extensions of endRelationship. */
   _endRelationship?: Element;
   /** Time offset for the relationship — 0..1 Duration */
@@ -234,7 +234,7 @@ export interface RequestOrchestrationActionRelatedAction extends BackboneElement
 /** Who should perform the action */
 export interface RequestOrchestrationActionParticipant extends BackboneElement {
   /** careteam | device | group | healthcareservice | location | organization | patient | practitioner | practitionerrole | relatedperson — 0..1 code — required: http://hl7.org/fhir/ValueSet/action-participant-type */
-  type?: string;
+  type?: 'careteam' | 'device' | 'group' | 'healthcareservice' | 'location' | 'organization' | 'patient' | 'practitioner' | 'practitionerrole' | 'relatedperson';
   /** Id and extensions of type. */
   _type?: Element;
   /** Who or what can participate — 0..1 canonical(CapabilityStatement) */

@@ -41,7 +41,7 @@ export interface Requirements extends DomainResource {
   /** Id and extensions of title. */
   _title?: Element;
   /** draft | active | retired | unknown — 1..1 code — required: http://hl7.org/fhir/ValueSet/publication-status — modifier */
-  status?: string;
+  status?: 'draft' | 'active' | 'retired' | 'unknown';
   /** Id and extensions of status. */
   _status?: Element;
   /** For testing purposes, not real usage — 0..1 boolean */
@@ -105,7 +105,7 @@ export interface RequirementsStatement extends BackboneElement {
   /** Id and extensions of label. */
   _label?: Element;
   /** SHALL | SHOULD | MAY | SHOULD-NOT — 0..* code — required: http://hl7.org/fhir/ValueSet/conformance-expectation */
-  conformance?: (string | null)[];
+  conformance?: ('SHALL' | 'SHOULD' | 'MAY' | 'SHOULD-NOT' | null)[];
   /** Id and extensions of conformance. */
   _conformance?: (Element | null)[];
   /** Set to true if requirements statement is conditional — 0..1 boolean */

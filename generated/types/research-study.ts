@@ -48,7 +48,7 @@ export interface ResearchStudy extends DomainResource {
   /** Id and extensions of date. */
   _date?: Element;
   /** draft | active | retired | unknown — 1..1 code — required: http://hl7.org/fhir/ValueSet/publication-status — modifier */
-  status?: string;
+  status?: 'draft' | 'active' | 'retired' | 'unknown';
   /** Id and extensions of status. */
   _status?: Element;
   /** treatment | prevention | diagnostic | supportive-care | screening | health-services-research | basic-science | device-feasibility — 0..1 CodeableConcept — preferred: http://hl7.org/fhir/ValueSet/research-study-prim-purp-type */

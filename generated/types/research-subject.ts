@@ -17,7 +17,7 @@ export interface ResearchSubject extends DomainResource {
   /** Business Identifier for research subject in a study — 0..* Identifier */
   identifier?: Identifier[];
   /** draft | active | retired | unknown — 1..1 code — required: http://hl7.org/fhir/ValueSet/publication-status — modifier */
-  status?: string;
+  status?: 'draft' | 'active' | 'retired' | 'unknown';
   /** Id and extensions of status. */
   _status?: Element;
   /** Subject status — 0..* ResearchSubject.progress */

@@ -24,7 +24,7 @@ export interface RiskAssessment extends DomainResource {
   /** Part of this occurrence — 0..1 Reference */
   parent?: Reference;
   /** registered | preliminary | final | amended + — 1..1 code — required: http://hl7.org/fhir/ValueSet/observation-status */
-  status?: string;
+  status?: 'registered' | 'preliminary' | 'final' | 'amended' | 'corrected' | 'cancelled' | 'entered-in-error' | 'unknown';
   /** Id and extensions of status. */
   _status?: Element;
   /** Evaluation mechanism — 0..1 CodeableConcept */

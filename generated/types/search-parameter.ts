@@ -44,7 +44,7 @@ export interface SearchParameter extends DomainResource {
   /** Id and extensions of derivedFrom. */
   _derivedFrom?: Element;
   /** draft | active | retired | unknown — 1..1 code — required: http://hl7.org/fhir/ValueSet/publication-status — modifier */
-  status?: string;
+  status?: 'draft' | 'active' | 'retired' | 'unknown';
   /** Id and extensions of status. */
   _status?: Element;
   /** For testing purposes, not real usage — 0..1 boolean */
@@ -90,7 +90,7 @@ export interface SearchParameter extends DomainResource {
   /** Id and extensions of base. */
   _base?: (Element | null)[];
   /** number | date | string | token | reference | composite | quantity | uri | special — 1..1 code — required: http://hl7.org/fhir/ValueSet/search-param-type */
-  type?: string;
+  type?: 'number' | 'date' | 'string' | 'token' | 'reference' | 'composite' | 'quantity' | 'uri' | 'special';
   /** Id and extensions of type. */
   _type?: Element;
   /** FHIRPath expression that extracts the values — 0..1 string */
@@ -98,7 +98,7 @@ export interface SearchParameter extends DomainResource {
   /** Id and extensions of expression. */
   _expression?: Element;
   /** normal | phonetic | other — 0..1 code — required: http://hl7.org/fhir/ValueSet/search-processingmode */
-  processingMode?: string;
+  processingMode?: 'normal' | 'phonetic' | 'other';
   /** Id and extensions of processingMode. */
   _processingMode?: Element;
   /** FHIRPath expression that constraints the usage of this SearchParamete — 0..1 string */
@@ -118,11 +118,11 @@ export interface SearchParameter extends DomainResource {
   /** Id and extensions of multipleAnd. */
   _multipleAnd?: Element;
   /** eq | ne | gt | lt | ge | le | sa | eb | ap — 0..* code — required: http://hl7.org/fhir/ValueSet/search-comparator */
-  comparator?: (string | null)[];
+  comparator?: ('eq' | 'ne' | 'gt' | 'lt' | 'ge' | 'le' | 'sa' | 'eb' | 'ap' | null)[];
   /** Id and extensions of comparator. */
   _comparator?: (Element | null)[];
   /** missing | exact | contains | not | text | in | not-in | below | above | type | identifier | of-type | code-text | text-advanced | iterate — 0..* code — required: http://hl7.org/fhir/ValueSet/search-modifier-code */
-  modifier?: (string | null)[];
+  modifier?: ('missing' | 'exact' | 'contains' | 'not' | 'text' | 'in' | 'not-in' | 'below' | 'above' | 'type' | 'identifier' | 'of-type' | 'code-text' | 'text-advanced' | 'iterate' | null)[];
   /** Id and extensions of modifier. */
   _modifier?: (Element | null)[];
   /** Chained names supported — 0..* string */

@@ -37,17 +37,17 @@ export interface ServiceRequest extends DomainResource {
   /** Composite Request ID — 0..1 Identifier */
   requisition?: Identifier;
   /** draft | active | on-hold | revoked | completed | entered-in-error | unknown — 1..1 code — required: http://hl7.org/fhir/ValueSet/request-status — modifier */
-  status?: string;
+  status?: 'draft' | 'active' | 'on-hold' | 'revoked' | 'completed' | 'entered-in-error' | 'unknown';
   /** Id and extensions of status. */
   _status?: Element;
   /** proposal | plan | directive | order + — 1..1 code — required: http://hl7.org/fhir/ValueSet/request-intent — modifier */
-  intent?: string;
+  intent?: 'proposal' | 'plan' | 'directive' | 'order' | 'original-order' | 'reflex-order' | 'filler-order' | 'instance-order' | 'option';
   /** Id and extensions of intent. */
   _intent?: Element;
   /** Classification of service — 0..* CodeableConcept — example: http://hl7.org/fhir/ValueSet/servicerequest-category */
   category?: CodeableConcept[];
   /** routine | urgent | asap | stat — 0..1 code — required: http://hl7.org/fhir/ValueSet/request-priority */
-  priority?: string;
+  priority?: 'routine' | 'urgent' | 'asap' | 'stat';
   /** Id and extensions of priority. */
   _priority?: Element;
   /** True if service/procedure should not be performed — 0..1 boolean — modifier */

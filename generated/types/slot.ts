@@ -26,7 +26,7 @@ export interface Slot extends DomainResource {
   /** The schedule resource that this slot defines an interval of status information — 1..1 Reference(Schedule) */
   schedule: Reference;
   /** busy | free | busy-unavailable | busy-tentative | entered-in-error — 1..1 code — required: http://hl7.org/fhir/ValueSet/slotstatus */
-  status?: string;
+  status?: 'busy' | 'free' | 'busy-unavailable' | 'busy-tentative' | 'entered-in-error';
   /** Id and extensions of status. */
   _status?: Element;
   /** Date/Time that the slot is to begin — 1..1 instant */

@@ -53,7 +53,7 @@ export interface SpecimenDefinition extends DomainResource {
   /** Id and extensions of derivedFromUri. */
   _derivedFromUri?: (Element | null)[];
   /** draft | active | retired | unknown — 1..1 code — required: http://hl7.org/fhir/ValueSet/publication-status — modifier */
-  status?: string;
+  status?: 'draft' | 'active' | 'retired' | 'unknown';
   /** Id and extensions of status. */
   _status?: Element;
   /** If this SpecimenDefinition is not for real usage — 0..1 boolean */
@@ -127,7 +127,7 @@ export interface SpecimenDefinitionTypeTested extends BackboneElement {
   /** Type of intended specimen — 0..1 CodeableConcept — example: http://terminology.hl7.org/ValueSet/v2-0487 */
   type?: CodeableConcept;
   /** preferred | alternate — 1..1 code — required: http://hl7.org/fhir/ValueSet/specimen-contained-preference */
-  preference?: string;
+  preference?: 'preferred' | 'alternate';
   /** Id and extensions of preference. */
   _preference?: Element;
   /** The specimen's container — 0..1 SpecimenDefinition.typeTested.container */

@@ -23,7 +23,7 @@ export interface Specimen extends DomainResource {
   /** Identifier assigned by the lab — 0..1 Identifier */
   accessionIdentifier?: Identifier;
   /** available | unavailable | unsatisfactory | entered-in-error — 0..1 code — required: http://hl7.org/fhir/ValueSet/specimen-status — modifier */
-  status?: string;
+  status?: 'available' | 'unavailable' | 'unsatisfactory' | 'entered-in-error';
   /** Id and extensions of status. */
   _status?: Element;
   /** Kind of material that forms the specimen — 0..1 CodeableConcept — example: http://terminology.hl7.org/ValueSet/v2-0487 */
@@ -39,7 +39,7 @@ export interface Specimen extends DomainResource {
   /** Why the specimen was collected — 0..* Reference(ServiceRequest) */
   request?: Reference[];
   /** grouped | pooled — 0..1 code — required: http://hl7.org/fhir/ValueSet/specimen-combined */
-  combined?: string;
+  combined?: 'grouped' | 'pooled';
   /** Id and extensions of combined. */
   _combined?: Element;
   /** The role the specimen serves — 0..* CodeableConcept — preferred: http://hl7.org/fhir/ValueSet/specimen-role */

@@ -41,7 +41,7 @@ export interface StructureDefinition extends DomainResource {
   /** Id and extensions of title. */
   _title?: Element;
   /** draft | active | retired | unknown — 1..1 code — required: http://hl7.org/fhir/ValueSet/publication-status — modifier */
-  status?: string;
+  status?: 'draft' | 'active' | 'retired' | 'unknown';
   /** Id and extensions of status. */
   _status?: Element;
   /** For testing purposes, not real usage — 0..1 boolean */
@@ -81,13 +81,13 @@ export interface StructureDefinition extends DomainResource {
   /** Assist with indexing and finding — 0..* Coding — extensible: http://hl7.org/fhir/ValueSet/definition-use */
   keyword?: Coding[];
   /** FHIR Version this StructureDefinition targets — 0..1 code — required: http://hl7.org/fhir/ValueSet/FHIR-version */
-  fhirVersion?: string;
+  fhirVersion?: '0.01' | '0.05' | '0.06' | '0.11' | '0.0' | '0.0.80' | '0.0.81' | '0.0.82' | '0.4' | '0.4.0' | '0.5' | '0.5.0' | '1.0' | '1.0.0' | '1.0.1' | '1.0.2' | '1.1' | '1.1.0' | '1.4' | '1.4.0' | '1.6' | '1.6.0' | '1.8' | '1.8.0' | '3.0' | '3.0.0' | '3.0.1' | '3.0.2' | '3.3' | '3.3.0' | '3.5' | '3.5.0' | '4.0' | '4.0.0' | '4.0.1' | '4.1' | '4.1.0' | '4.2' | '4.2.0' | '4.3' | '4.3.0' | '4.3.0-cibuild' | '4.3.0-snapshot1' | '4.4' | '4.4.0' | '4.5' | '4.5.0' | '4.6' | '4.6.0' | '5.0' | '5.0.0' | '5.0.0-cibuild' | '5.0.0-snapshot1' | '5.0.0-snapshot2' | '5.0.0-ballot' | '5.0.0-snapshot3' | '5.0.0-draft-final';
   /** Id and extensions of fhirVersion. */
   _fhirVersion?: Element;
   /** External specification that the content is mapped to — 0..* StructureDefinition.mapping */
   mapping?: StructureDefinitionMapping[];
   /** primitive-type | complex-type | resource | logical — 1..1 code — required: http://hl7.org/fhir/ValueSet/structure-definition-kind */
-  kind?: string;
+  kind?: 'primitive-type' | 'complex-type' | 'resource' | 'logical';
   /** Id and extensions of kind. */
   _kind?: Element;
   /** Whether the structure is abstract — 1..1 boolean */
@@ -109,7 +109,7 @@ export interface StructureDefinition extends DomainResource {
   /** Id and extensions of baseDefinition. */
   _baseDefinition?: Element;
   /** specialization | constraint - How relates to base definition — 0..1 code — required: http://hl7.org/fhir/ValueSet/type-derivation-rule */
-  derivation?: string;
+  derivation?: 'specialization' | 'constraint';
   /** Id and extensions of derivation. */
   _derivation?: Element;
   /** Snapshot view of the structure — 0..1 StructureDefinition.snapshot */
@@ -141,7 +141,7 @@ export interface StructureDefinitionMapping extends BackboneElement {
 /** If an extension, where it can be used in instances */
 export interface StructureDefinitionContext extends BackboneElement {
   /** fhirpath | element | extension — 1..1 code — required: http://hl7.org/fhir/ValueSet/extension-context-type */
-  type?: string;
+  type?: 'fhirpath' | 'element' | 'extension';
   /** Id and extensions of type. */
   _type?: Element;
   /** Where the extension can be used in instances — 1..1 string */

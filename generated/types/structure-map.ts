@@ -40,7 +40,7 @@ export interface StructureMap extends DomainResource {
   /** Id and extensions of title. */
   _title?: Element;
   /** draft | active | retired | unknown — 1..1 code — required: http://hl7.org/fhir/ValueSet/publication-status — modifier */
-  status?: string;
+  status?: 'draft' | 'active' | 'retired' | 'unknown';
   /** Id and extensions of status. */
   _status?: Element;
   /** For testing purposes, not real usage — 0..1 boolean */
@@ -96,7 +96,7 @@ export interface StructureMapStructure extends BackboneElement {
   /** Id and extensions of url. */
   _url?: Element;
   /** source | queried | target | produced — 1..1 code — required: http://hl7.org/fhir/ValueSet/map-model-mode */
-  mode?: string;
+  mode?: 'source' | 'queried' | 'target' | 'produced';
   /** Id and extensions of mode. */
   _mode?: Element;
   /** Name for type in this map — 0..1 string */
@@ -132,7 +132,7 @@ export interface StructureMapGroup extends BackboneElement {
   /** Id and extensions of extends. */
   _extends?: Element;
   /** types | type-and-types — 0..1 code — required: http://hl7.org/fhir/ValueSet/map-group-type-mode */
-  typeMode?: string;
+  typeMode?: 'types' | 'type-and-types';
   /** Id and extensions of typeMode. */
   _typeMode?: Element;
   /** Additional description/explanation for group — 0..1 string */
@@ -156,7 +156,7 @@ export interface StructureMapGroupInput extends BackboneElement {
   /** Id and extensions of type. */
   _type?: Element;
   /** source | target — 1..1 code — required: http://hl7.org/fhir/ValueSet/map-input-mode */
-  mode?: string;
+  mode?: 'source' | 'target';
   /** Id and extensions of mode. */
   _mode?: Element;
   /** Documentation for this instance of data — 0..1 string */
@@ -212,7 +212,7 @@ export interface StructureMapGroupRuleSource extends BackboneElement {
   /** Id and extensions of element. */
   _element?: Element;
   /** first | not_first | last | not_last | only_one — 0..1 code — required: http://hl7.org/fhir/ValueSet/map-source-list-mode */
-  listMode?: string;
+  listMode?: 'first' | 'not_first' | 'last' | 'not_last' | 'only_one';
   /** Id and extensions of listMode. */
   _listMode?: Element;
   /** Named context for field, if a field is specified — 0..1 id */
@@ -248,7 +248,7 @@ export interface StructureMapGroupRuleTarget extends BackboneElement {
   /** Id and extensions of variable. */
   _variable?: Element;
   /** first | share | last | single — 0..* code — required: http://hl7.org/fhir/ValueSet/map-target-list-mode */
-  listMode?: (string | null)[];
+  listMode?: ('first' | 'share' | 'last' | 'single' | null)[];
   /** Id and extensions of listMode. */
   _listMode?: (Element | null)[];
   /** Internal rule reference for shared list items — 0..1 id */
@@ -256,7 +256,7 @@ export interface StructureMapGroupRuleTarget extends BackboneElement {
   /** Id and extensions of listRuleId. */
   _listRuleId?: Element;
   /** create | copy + — 0..1 code — required: http://hl7.org/fhir/ValueSet/map-transform */
-  transform?: string;
+  transform?: 'create' | 'copy' | 'truncate' | 'escape' | 'cast' | 'append' | 'translate' | 'reference' | 'dateOp' | 'uuid' | 'pointer' | 'evaluate' | 'cc' | 'c' | 'qty' | 'id' | 'cp';
   /** Id and extensions of transform. */
   _transform?: Element;
   /** Parameters to the transform — 0..* StructureMap.group.rule.target.parameter */

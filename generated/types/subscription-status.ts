@@ -13,11 +13,11 @@ export interface SubscriptionStatus extends DomainResource {
   /** Always the name of the type. */
   resourceType: 'SubscriptionStatus';
   /** requested | active | error | off | entered-in-error — 0..1 code — required: http://hl7.org/fhir/ValueSet/subscription-status */
-  status?: string;
+  status?: 'requested' | 'active' | 'error' | 'off' | 'entered-in-error';
   /** Id and extensions of status. */
   _status?: Element;
   /** handshake | heartbeat | event-notification | query-status | query-event — 1..1 code — required: http://hl7.org/fhir/ValueSet/subscription-notification-type — modifier */
-  type?: string;
+  type?: 'handshake' | 'heartbeat' | 'event-notification' | 'query-status' | 'query-event';
   /** Id and extensions of type. */
   _type?: Element;
   /** Events since the Subscription was created — 0..1 integer64 */

@@ -45,7 +45,7 @@ export interface SubscriptionTopic extends DomainResource {
   /** Id and extensions of derivedFrom. */
   _derivedFrom?: (Element | null)[];
   /** draft | active | retired | unknown — 1..1 code — required: http://hl7.org/fhir/ValueSet/publication-status — modifier */
-  status?: string;
+  status?: 'draft' | 'active' | 'retired' | 'unknown';
   /** Id and extensions of status. */
   _status?: Element;
   /** If for testing purposes, not real usage — 0..1 boolean */
@@ -113,7 +113,7 @@ export interface SubscriptionTopicResourceTrigger extends BackboneElement {
   /** Id and extensions of resource. */
   _resource?: Element;
   /** create | update | delete — 0..* code — required: http://hl7.org/fhir/ValueSet/interaction-trigger */
-  supportedInteraction?: (string | null)[];
+  supportedInteraction?: ('create' | 'update' | 'delete' | null)[];
   /** Id and extensions of supportedInteraction. */
   _supportedInteraction?: (Element | null)[];
   /** Query based trigger rule — 0..1 SubscriptionTopic.resourceTrigger.queryCriteria */
@@ -131,7 +131,7 @@ export interface SubscriptionTopicResourceTriggerQueryCriteria extends BackboneE
   /** Id and extensions of previous. */
   _previous?: Element;
   /** test-passes | test-fails — 0..1 code — required: http://hl7.org/fhir/ValueSet/subscriptiontopic-cr-behavior */
-  resultForCreate?: string;
+  resultForCreate?: 'test-passes' | 'test-fails';
   /** Id and extensions of resultForCreate. */
   _resultForCreate?: Element;
   /** Rule applied to current resource state — 0..1 string */
@@ -139,7 +139,7 @@ export interface SubscriptionTopicResourceTriggerQueryCriteria extends BackboneE
   /** Id and extensions of current. */
   _current?: Element;
   /** test-passes | test-fails — 0..1 code — required: http://hl7.org/fhir/ValueSet/subscriptiontopic-cr-behavior */
-  resultForDelete?: string;
+  resultForDelete?: 'test-passes' | 'test-fails';
   /** Id and extensions of resultForDelete. */
   _resultForDelete?: Element;
   /** Both must be true flag — 0..1 boolean */
@@ -181,11 +181,11 @@ export interface SubscriptionTopicCanFilterBy extends BackboneElement {
   /** Id and extensions of filterDefinition. */
   _filterDefinition?: Element;
   /** eq | ne | gt | lt | ge | le | sa | eb | ap — 0..* code — required: http://hl7.org/fhir/ValueSet/search-comparator */
-  comparator?: (string | null)[];
+  comparator?: ('eq' | 'ne' | 'gt' | 'lt' | 'ge' | 'le' | 'sa' | 'eb' | 'ap' | null)[];
   /** Id and extensions of comparator. */
   _comparator?: (Element | null)[];
   /** missing | exact | contains | not | text | in | not-in | below | above | type | identifier | of-type | code-text | text-advanced | iterate — 0..* code — required: http://hl7.org/fhir/ValueSet/search-modifier-code */
-  modifier?: (string | null)[];
+  modifier?: ('missing' | 'exact' | 'contains' | 'not' | 'text' | 'in' | 'not-in' | 'below' | 'above' | 'type' | 'identifier' | 'of-type' | 'code-text' | 'text-advanced' | 'iterate' | null)[];
   /** Id and extensions of modifier. */
   _modifier?: (Element | null)[];
 }

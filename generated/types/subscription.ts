@@ -21,7 +21,7 @@ export interface Subscription extends DomainResource {
   /** Id and extensions of name. */
   _name?: Element;
   /** requested | active | error | off | entered-in-error — 1..1 code — required: http://hl7.org/fhir/ValueSet/subscription-status — modifier */
-  status?: string;
+  status?: 'requested' | 'active' | 'error' | 'off' | 'entered-in-error';
   /** Id and extensions of status. */
   _status?: Element;
   /** Reference to the subscription topic being subscribed to — 1..1 canonical(SubscriptionTopic) */
@@ -63,7 +63,7 @@ export interface Subscription extends DomainResource {
   /** Id and extensions of contentType. */
   _contentType?: Element;
   /** empty | id-only | full-resource — 0..1 code — required: http://hl7.org/fhir/ValueSet/subscription-payload-content */
-  content?: string;
+  content?: 'empty' | 'id-only' | 'full-resource';
   /** Id and extensions of content. */
   _content?: Element;
   /** Maximum number of events that can be combined in a single notification — 0..1 positiveInt */
@@ -83,11 +83,11 @@ export interface SubscriptionFilterBy extends BackboneElement {
   /** Id and extensions of filterParameter. */
   _filterParameter?: Element;
   /** eq | ne | gt | lt | ge | le | sa | eb | ap — 0..1 code — required: http://hl7.org/fhir/ValueSet/search-comparator */
-  comparator?: string;
+  comparator?: 'eq' | 'ne' | 'gt' | 'lt' | 'ge' | 'le' | 'sa' | 'eb' | 'ap';
   /** Id and extensions of comparator. */
   _comparator?: Element;
   /** missing | exact | contains | not | text | in | not-in | below | above | type | identifier | of-type | code-text | text-advanced | iterate — 0..1 code — required: http://hl7.org/fhir/ValueSet/search-modifier-code */
-  modifier?: string;
+  modifier?: 'missing' | 'exact' | 'contains' | 'not' | 'text' | 'in' | 'not-in' | 'below' | 'above' | 'type' | 'identifier' | 'of-type' | 'code-text' | 'text-advanced' | 'iterate';
   /** Id and extensions of modifier. */
   _modifier?: Element;
   /** Literal value or resource path — 1..1 string */

@@ -23,7 +23,7 @@ export interface Substance extends DomainResource {
   /** Id and extensions of instance. */
   _instance?: Element;
   /** active | inactive | entered-in-error — 0..1 code — required: http://hl7.org/fhir/ValueSet/substance-status — modifier */
-  status?: string;
+  status?: 'active' | 'inactive' | 'entered-in-error';
   /** Id and extensions of status. */
   _status?: Element;
   /** What class/type of substance this is — 0..* CodeableConcept — extensible: http://hl7.org/fhir/ValueSet/substance-category */

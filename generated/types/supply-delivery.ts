@@ -23,7 +23,7 @@ export interface SupplyDelivery extends DomainResource {
   /** Part of referenced event — 0..* Reference(SupplyDelivery | Contract) */
   partOf?: Reference[];
   /** in-progress | completed | abandoned | entered-in-error — 0..1 code — required: http://hl7.org/fhir/ValueSet/supplydelivery-status — modifier */
-  status?: string;
+  status?: 'in-progress' | 'completed' | 'abandoned' | 'entered-in-error';
   /** Id and extensions of status. */
   _status?: Element;
   /** Patient for whom the item is supplied — 0..1 Reference(Patient) */

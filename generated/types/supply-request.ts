@@ -21,7 +21,7 @@ export interface SupplyRequest extends DomainResource {
   /** Business Identifier for SupplyRequest — 0..* Identifier */
   identifier?: Identifier[];
   /** draft | active | suspended + — 0..1 code — required: http://hl7.org/fhir/ValueSet/supplyrequest-status — modifier */
-  status?: string;
+  status?: 'draft' | 'active' | 'suspended' | 'cancelled' | 'completed' | 'entered-in-error' | 'unknown';
   /** Id and extensions of status. */
   _status?: Element;
   /** What other request is fulfilled by this supply request — 0..* Reference */
@@ -29,7 +29,7 @@ export interface SupplyRequest extends DomainResource {
   /** The kind of supply (central, non-stock, etc.) — 0..1 CodeableConcept — example: http://hl7.org/fhir/ValueSet/supplyrequest-kind */
   category?: CodeableConcept;
   /** routine | urgent | asap | stat — 0..1 code — required: http://hl7.org/fhir/ValueSet/request-priority */
-  priority?: string;
+  priority?: 'routine' | 'urgent' | 'asap' | 'stat';
   /** Id and extensions of priority. */
   _priority?: Element;
   /** The patient for who the supply request is for — 0..1 Reference(Patient) */

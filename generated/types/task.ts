@@ -61,7 +61,7 @@ export interface Task extends DomainResource {
   /** Composite task — 0..* Reference(Task) */
   partOf?: Reference[];
   /** draft | requested | received | accepted | + — 1..1 code — required: http://hl7.org/fhir/ValueSet/task-status — modifier */
-  status?: string;
+  status?: 'draft' | 'requested' | 'received' | 'accepted' | 'rejected' | 'ready' | 'cancelled' | 'in-progress' | 'on-hold' | 'failed' | 'completed' | 'entered-in-error';
   /** Id and extensions of status. */
   _status?: Element;
   /** Reason for current status — 0..1 CodeableReference — example: http://hl7.org/fhir/ValueSet/task-status-reason */
@@ -69,11 +69,11 @@ export interface Task extends DomainResource {
   /** E.g. "Specimen collected", "IV prepped" — 0..1 CodeableConcept */
   businessStatus?: CodeableConcept;
   /** unknown | proposal | plan | order | original-order | reflex-order | filler-order | instance-order | option — 1..1 code — required: http://hl7.org/fhir/ValueSet/task-intent */
-  intent?: string;
+  intent?: 'proposal' | 'plan' | 'order' | 'original-order' | 'reflex-order' | 'filler-order' | 'instance-order' | 'option' | 'unknown';
   /** Id and extensions of intent. */
   _intent?: Element;
   /** routine | urgent | asap | stat — 0..1 code — required: http://hl7.org/fhir/ValueSet/request-priority */
-  priority?: string;
+  priority?: 'routine' | 'urgent' | 'asap' | 'stat';
   /** Id and extensions of priority. */
   _priority?: Element;
   /** True if Task is prohibiting action — 0..1 boolean — modifier */

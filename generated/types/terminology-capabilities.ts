@@ -40,7 +40,7 @@ export interface TerminologyCapabilities extends DomainResource {
   /** Id and extensions of title. */
   _title?: Element;
   /** draft | active | retired | unknown — 1..1 code — required: http://hl7.org/fhir/ValueSet/publication-status — modifier */
-  status?: string;
+  status?: 'draft' | 'active' | 'retired' | 'unknown';
   /** Id and extensions of status. */
   _status?: Element;
   /** For testing purposes, not real usage — 0..1 boolean */
@@ -78,7 +78,7 @@ export interface TerminologyCapabilities extends DomainResource {
   /** Id and extensions of copyrightLabel. */
   _copyrightLabel?: Element;
   /** instance | capability | requirements — 1..1 code — required: http://hl7.org/fhir/ValueSet/capability-statement-kind */
-  kind?: string;
+  kind?: 'instance' | 'capability' | 'requirements';
   /** Id and extensions of kind. */
   _kind?: Element;
   /** Software that is covered by this terminology capability statement — 0..1 TerminologyCapabilities.software */
@@ -94,7 +94,7 @@ export interface TerminologyCapabilities extends DomainResource {
   /** Information about the [ValueSet/$expand](valueset-operation-expand.html) operation — 0..1 TerminologyCapabilities.expansion */
   expansion?: TerminologyCapabilitiesExpansion;
   /** in-compose | in-expansion | in-compose-or-expansion — 0..1 code — required: http://hl7.org/fhir/ValueSet/code-search-support */
-  codeSearch?: string;
+  codeSearch?: 'in-compose' | 'in-expansion' | 'in-compose-or-expansion';
   /** Id and extensions of codeSearch. */
   _codeSearch?: Element;
   /** Information about the [ValueSet/$validate-code](valueset-operation-validate-code.html) operation — 0..1 TerminologyCapabilities.validateCode */
@@ -138,7 +138,7 @@ export interface TerminologyCapabilitiesCodeSystem extends BackboneElement {
   /** Version of Code System supported — 0..* TerminologyCapabilities.codeSystem.version */
   version?: TerminologyCapabilitiesCodeSystemVersion[];
   /** not-present | example | fragment | complete | supplement — 1..1 code — required: http://hl7.org/fhir/ValueSet/codesystem-content-mode */
-  content?: string;
+  content?: 'not-present' | 'example' | 'fragment' | 'complete' | 'supplement';
   /** Id and extensions of content. */
   _content?: Element;
   /** Whether subsumption is supported — 0..1 boolean */

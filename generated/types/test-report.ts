@@ -18,7 +18,7 @@ export interface TestReport extends DomainResource {
   /** Id and extensions of name. */
   _name?: Element;
   /** completed | in-progress | waiting | stopped | entered-in-error — 1..1 code — required: http://hl7.org/fhir/ValueSet/report-status-codes — modifier */
-  status?: string;
+  status?: 'completed' | 'in-progress' | 'waiting' | 'stopped' | 'entered-in-error';
   /** Id and extensions of status. */
   _status?: Element;
   /** Canonical URL to the version-specific TestScript that was executed to produce this TestReport — 1..1 canonical(TestScript) */
@@ -26,7 +26,7 @@ export interface TestReport extends DomainResource {
   /** Id and extensions of testScript. */
   _testScript?: Element;
   /** pass | fail | pending — 1..1 code — required: http://hl7.org/fhir/ValueSet/report-result-codes */
-  result?: string;
+  result?: 'pass' | 'fail' | 'pending';
   /** Id and extensions of result. */
   _result?: Element;
   /** The final score (percentage of tests passed) resulting from the execution of the TestScript — 0..1 decimal */
@@ -54,7 +54,7 @@ export interface TestReport extends DomainResource {
 /** A participant in the test execution, either the execution engine, a client, or a server */
 export interface TestReportParticipant extends BackboneElement {
   /** test-engine | client | server — 1..1 code — required: http://hl7.org/fhir/ValueSet/report-participant-type */
-  type?: string;
+  type?: 'test-engine' | 'client' | 'server';
   /** Id and extensions of type. */
   _type?: Element;
   /** The uri of the participant. An absolute URL is preferred — 1..1 uri */
@@ -84,7 +84,7 @@ export interface TestReportSetupAction extends BackboneElement {
 /** The operation to perform */
 export interface TestReportSetupActionOperation extends BackboneElement {
   /** pass | skip | fail | warning | error — 1..1 code — required: http://hl7.org/fhir/ValueSet/report-action-result-codes */
-  result?: string;
+  result?: 'pass' | 'skip' | 'fail' | 'warning' | 'error';
   /** Id and extensions of result. */
   _result?: Element;
   /** A message associated with the result — 0..1 markdown */
@@ -100,7 +100,7 @@ export interface TestReportSetupActionOperation extends BackboneElement {
 /** The assertion to perform */
 export interface TestReportSetupActionAssert extends BackboneElement {
   /** pass | skip | fail | warning | error — 1..1 code — required: http://hl7.org/fhir/ValueSet/report-action-result-codes */
-  result?: string;
+  result?: 'pass' | 'skip' | 'fail' | 'warning' | 'error';
   /** Id and extensions of result. */
   _result?: Element;
   /** A message associated with the result — 0..1 markdown */

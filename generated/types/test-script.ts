@@ -41,7 +41,7 @@ export interface TestScript extends DomainResource {
   /** Id and extensions of title. */
   _title?: Element;
   /** draft | active | retired | unknown — 1..1 code — required: http://hl7.org/fhir/ValueSet/publication-status — modifier */
-  status?: string;
+  status?: 'draft' | 'active' | 'retired' | 'unknown';
   /** Id and extensions of status. */
   _status?: Element;
   /** For testing purposes, not real usage — 0..1 boolean */
@@ -291,7 +291,7 @@ export interface TestScriptSetupActionOperation extends BackboneElement {
   /** Id and extensions of encodeRequestUrl. */
   _encodeRequestUrl?: Element;
   /** delete | get | options | patch | post | put | head — 0..1 code — required: http://hl7.org/fhir/ValueSet/http-operations */
-  method?: string;
+  method?: 'delete' | 'get' | 'options' | 'patch' | 'post' | 'put' | 'head';
   /** Id and extensions of method. */
   _method?: Element;
   /** Server initiating the request — 0..1 integer */
@@ -349,7 +349,7 @@ export interface TestScriptSetupActionAssert extends BackboneElement {
   /** Id and extensions of description. */
   _description?: Element;
   /** response | request — 0..1 code — required: http://hl7.org/fhir/ValueSet/assert-direction-codes */
-  direction?: string;
+  direction?: 'response' | 'request';
   /** Id and extensions of direction. */
   _direction?: Element;
   /** Id of the source fixture to be evaluated — 0..1 string */
@@ -369,7 +369,7 @@ export interface TestScriptSetupActionAssert extends BackboneElement {
   /** Id and extensions of contentType. */
   _contentType?: Element;
   /** fail | pass | skip | stop — 0..1 code — required: http://hl7.org/fhir/ValueSet/assert-manual-completion-codes */
-  defaultManualCompletion?: string;
+  defaultManualCompletion?: 'fail' | 'pass' | 'skip' | 'stop';
   /** Id and extensions of defaultManualCompletion. */
   _defaultManualCompletion?: Element;
   /** The FHIRPath expression to be evaluated — 0..1 string */
@@ -389,7 +389,7 @@ export interface TestScriptSetupActionAssert extends BackboneElement {
   /** Id and extensions of navigationLinks. */
   _navigationLinks?: Element;
   /** equals | notEquals | in | notIn | greaterThan | lessThan | empty | notEmpty | contains | notContains | eval | manualEval — 0..1 code — required: http://hl7.org/fhir/ValueSet/assert-operator-codes */
-  operator?: string;
+  operator?: 'equals' | 'notEquals' | 'in' | 'notIn' | 'greaterThan' | 'lessThan' | 'empty' | 'notEmpty' | 'contains' | 'notContains' | 'eval' | 'manualEval';
   /** Id and extensions of operator. */
   _operator?: Element;
   /** XPath or JSONPath expression — 0..1 string */
@@ -397,7 +397,7 @@ export interface TestScriptSetupActionAssert extends BackboneElement {
   /** Id and extensions of path. */
   _path?: Element;
   /** delete | get | options | patch | post | put | head — 0..1 code — required: http://hl7.org/fhir/ValueSet/http-operations */
-  requestMethod?: string;
+  requestMethod?: 'delete' | 'get' | 'options' | 'patch' | 'post' | 'put' | 'head';
   /** Id and extensions of requestMethod. */
   _requestMethod?: Element;
   /** Request URL comparison value — 0..1 string */
@@ -409,7 +409,7 @@ export interface TestScriptSetupActionAssert extends BackboneElement {
   /** Id and extensions of resource. */
   _resource?: Element;
   /** continue | switchingProtocols | okay | created | accepted | nonAuthoritativeInformation | noContent | resetContent | partialContent | multipleChoices | movedPermanently | found | seeOther | notModified | useProxy | temporaryRedirect | permanentRedirect | badRequest | unauthorized | paymentRequired | forbidden | notFound | methodNotAllowed | notAcceptable | proxyAuthenticationRequired | requestTimeout | conflict | gone | lengthRequired | preconditionFailed | contentTooLarge | uriTooLong | unsupportedMediaType | rangeNotSatisfiable | expectationFailed | misdirectedRequest | unprocessableContent | upgradeRequired | internalServerError | notImplemented | badGateway | serviceUnavailable | gatewayTimeout | httpVersionNotSupported — 0..1 code — required: http://hl7.org/fhir/ValueSet/assert-response-code-types */
-  response?: string;
+  response?: 'continue' | 'switchingProtocols' | 'okay' | 'created' | 'accepted' | 'nonAuthoritativeInformation' | 'noContent' | 'resetContent' | 'partialContent' | 'multipleChoices' | 'movedPermanently' | 'found' | 'seeOther' | 'notModified' | 'useProxy' | 'temporaryRedirect' | 'permanentRedirect' | 'badRequest' | 'unauthorized' | 'paymentRequired' | 'forbidden' | 'notFound' | 'methodNotAllowed' | 'notAcceptable' | 'proxyAuthenticationRequired' | 'requestTimeout' | 'conflict' | 'gone' | 'lengthRequired' | 'preconditionFailed' | 'contentTooLarge' | 'uriTooLong' | 'unsupportedMediaType' | 'rangeNotSatisfiable' | 'expectationFailed' | 'misdirectedRequest' | 'unprocessableContent' | 'upgradeRequired' | 'internalServerError' | 'notImplemented' | 'badGateway' | 'serviceUnavailable' | 'gatewayTimeout' | 'httpVersionNotSupported';
   /** Id and extensions of response. */
   _response?: Element;
   /** HTTP response code to test — 0..1 string */

@@ -46,7 +46,7 @@ export interface TimingRepeat extends Element {
   /** Id and extensions of durationMax. */
   _durationMax?: Element;
   /** s | min | h | d | wk | mo | a - unit of time (UCUM) — 0..1 code — required: http://hl7.org/fhir/ValueSet/units-of-time */
-  durationUnit?: string;
+  durationUnit?: 's' | 'min' | 'h' | 'd' | 'wk' | 'mo' | 'a';
   /** Id and extensions of durationUnit. */
   _durationUnit?: Element;
   /** Indicates the number of repetitions that should occur within a period. I.e. Event occurs frequency times per period — 0..1 positiveInt */
@@ -66,11 +66,11 @@ export interface TimingRepeat extends Element {
   /** Id and extensions of periodMax. */
   _periodMax?: Element;
   /** s | min | h | d | wk | mo | a - unit of time (UCUM) — 0..1 code — required: http://hl7.org/fhir/ValueSet/units-of-time */
-  periodUnit?: string;
+  periodUnit?: 's' | 'min' | 'h' | 'd' | 'wk' | 'mo' | 'a';
   /** Id and extensions of periodUnit. */
   _periodUnit?: Element;
   /** mon | tue | wed | thu | fri | sat | sun — 0..* code — required: http://hl7.org/fhir/ValueSet/days-of-week */
-  dayOfWeek?: (string | null)[];
+  dayOfWeek?: ('mon' | 'tue' | 'wed' | 'thu' | 'fri' | 'sat' | 'sun' | null)[];
   /** Id and extensions of dayOfWeek. */
   _dayOfWeek?: (Element | null)[];
   /** Time of day for action — 0..* time */
@@ -78,7 +78,7 @@ export interface TimingRepeat extends Element {
   /** Id and extensions of timeOfDay. */
   _timeOfDay?: (Element | null)[];
   /** Code for time period of occurrence — 0..* code — required: http://hl7.org/fhir/ValueSet/event-timing */
-  when?: (string | null)[];
+  when?: ('MORN' | 'MORN.early' | 'MORN.late' | 'NOON' | 'AFT' | 'AFT.early' | 'AFT.late' | 'EVE' | 'EVE.early' | 'EVE.late' | 'NIGHT' | 'PHS' | 'IMD' | 'HS' | 'WAKE' | 'C' | 'CM' | 'CD' | 'CV' | 'AC' | 'ACM' | 'ACD' | 'ACV' | 'PC' | 'PCM' | 'PCD' | 'PCV' | null)[];
   /** Id and extensions of when. */
   _when?: (Element | null)[];
   /** Minutes from event (before or after) — 0..1 unsignedInt */

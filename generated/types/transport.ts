@@ -61,17 +61,17 @@ export interface Transport extends DomainResource {
   /** Part of referenced event — 0..* Reference(Transport) */
   partOf?: Reference[];
   /** in-progress | completed | abandoned | cancelled | planned | entered-in-error — 0..1 code — required: http://hl7.org/fhir/ValueSet/transport-status — modifier */
-  status?: string;
+  status?: 'in-progress' | 'completed' | 'abandoned' | 'cancelled' | 'planned' | 'entered-in-error';
   /** Id and extensions of status. */
   _status?: Element;
   /** Reason for current status — 0..1 CodeableConcept — example: http://hl7.org/fhir/ValueSet/transport-status-reason */
   statusReason?: CodeableConcept;
   /** unknown | proposal | plan | order | original-order | reflex-order | filler-order | instance-order | option — 1..1 code — required: http://hl7.org/fhir/ValueSet/transport-intent */
-  intent?: string;
+  intent?: 'proposal' | 'plan' | 'order' | 'original-order' | 'reflex-order' | 'filler-order' | 'instance-order' | 'option' | 'unknown';
   /** Id and extensions of intent. */
   _intent?: Element;
   /** routine | urgent | asap | stat — 0..1 code — required: http://hl7.org/fhir/ValueSet/request-priority */
-  priority?: string;
+  priority?: 'routine' | 'urgent' | 'asap' | 'stat';
   /** Id and extensions of priority. */
   _priority?: Element;
   /** Transport Type — 0..1 CodeableConcept — example: http://hl7.org/fhir/ValueSet/transport-code */

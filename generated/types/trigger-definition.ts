@@ -13,7 +13,7 @@ import type { Timing } from './timing.js';
 /** Defines an expected trigger for a module */
 export interface TriggerDefinition extends DataType {
   /** named-event | periodic | data-changed | data-added | data-modified | data-removed | data-accessed | data-access-ended — 1..1 code — required: http://hl7.org/fhir/ValueSet/trigger-type */
-  type?: string;
+  type?: 'named-event' | 'periodic' | 'data-changed' | 'data-added' | 'data-modified' | 'data-removed' | 'data-accessed' | 'data-access-ended';
   /** Id and extensions of type. */
   _type?: Element;
   /** Name or URI that identifies the event — 0..1 string */

@@ -42,7 +42,7 @@ export interface ValueSet extends DomainResource {
   /** Id and extensions of title. */
   _title?: Element;
   /** draft | active | retired | unknown — 1..1 code — required: http://hl7.org/fhir/ValueSet/publication-status — modifier */
-  status?: string;
+  status?: 'draft' | 'active' | 'retired' | 'unknown';
   /** Id and extensions of status. */
   _status?: Element;
   /** For testing purposes, not real usage — 0..1 boolean */
@@ -194,7 +194,7 @@ export interface ValueSetComposeIncludeFilter extends BackboneElement {
   /** Id and extensions of property. */
   _property?: Element;
   /** = | is-a | descendent-of | is-not-a | regex | in | not-in | generalizes | child-of | descendent-leaf | exists — 1..1 code — required: http://hl7.org/fhir/ValueSet/filter-operator */
-  op?: string;
+  op?: '=' | 'is-a' | 'descendent-of' | 'is-not-a' | 'regex' | 'in' | 'not-in' | 'generalizes' | 'child-of' | 'descendent-leaf' | 'exists';
   /** Id and extensions of op. */
   _op?: Element;
   /** Code from the system, or regex criteria, or boolean value for exists — 1..1 string */

@@ -23,7 +23,7 @@ export interface VerificationResult extends DomainResource {
   /** none | initial | periodic — 0..1 CodeableConcept — preferred: http://hl7.org/fhir/ValueSet/verificationresult-need */
   need?: CodeableConcept;
   /** attested | validated | in-process | req-revalid | val-fail | reval-fail | entered-in-error — 1..1 code — required: http://hl7.org/fhir/ValueSet/verificationresult-status */
-  status?: string;
+  status?: 'attested' | 'validated' | 'in-process' | 'req-revalid' | 'val-fail' | 'reval-fail' | 'entered-in-error';
   /** Id and extensions of status. */
   _status?: Element;
   /** When the validation status was updated — 0..1 dateTime */

@@ -18,7 +18,7 @@ export interface VisionPrescription extends DomainResource {
   /** Business Identifier for vision prescription — 0..* Identifier */
   identifier?: Identifier[];
   /** active | cancelled | draft | entered-in-error — 1..1 code — required: http://hl7.org/fhir/ValueSet/fm-status — modifier */
-  status?: string;
+  status?: 'active' | 'cancelled' | 'draft' | 'entered-in-error';
   /** Id and extensions of status. */
   _status?: Element;
   /** Response creation date — 1..1 dateTime */
@@ -44,7 +44,7 @@ export interface VisionPrescriptionLensSpecification extends BackboneElement {
   /** Product to be supplied — 1..1 CodeableConcept — example: http://hl7.org/fhir/ValueSet/vision-product */
   product: CodeableConcept;
   /** right | left — 1..1 code — required: http://hl7.org/fhir/ValueSet/vision-eye-codes */
-  eye?: string;
+  eye?: 'right' | 'left';
   /** Id and extensions of eye. */
   _eye?: Element;
   /** Power of the lens — 0..1 decimal */
@@ -98,7 +98,7 @@ export interface VisionPrescriptionLensSpecificationPrism extends BackboneElemen
   /** Id and extensions of amount. */
   _amount?: Element;
   /** up | down | in | out — 1..1 code — required: http://hl7.org/fhir/ValueSet/vision-base-codes */
-  base?: string;
+  base?: 'up' | 'down' | 'in' | 'out';
   /** Id and extensions of base. */
   _base?: Element;
 }

@@ -9,6 +9,8 @@ export interface TypeScriptFile {
   readonly source: string;
   readonly imports: readonly ImportLine[];
   readonly declarations: readonly Declaration[];
+  /** Types of other files that this one exports too. */
+  readonly exports?: readonly ImportLine[];
 }
 
 /** Named imports. Type-only unless `values`. */

@@ -1,10 +1,14 @@
 import type { Element, Model, Structure } from '../model/model.js';
 import { byCodePoint, choiceName, kebab } from '../model/names.js';
 import type { Artefact, ImportLine, InterfaceDeclaration } from './artefact.js';
+import { emitSearchTypes } from './search-types.js';
 import { owners } from './type-tables.js';
 
 /** TypeScript type of a primitive's JSON form. */
 type Primitives = ReadonlyMap<string, string>;
+
+/** Codes of a value set that is bound as required, by its URL. */
+type Codes = ReadonlyMap<string, readonly string[]>;
 
 /**
  * Interfaces for the JSON form, one file for each resource type and datatype, and `resource.ts` with the union of all
@@ -12,9 +16,12 @@ type Primitives = ReadonlyMap<string, string>;
  */
 export function emitTypes(model: Model): Artefact[] {
   const primitives: Primitives = new Map(model.primitives.map((primitive) => [primitive.name, primitive.json]));
+  const codes: Codes = new Map(
+    model.codes.map(({ url, codes: all }) => [url, [...new Set(Object.values(all).flat())]]),
+  );
   const fileOf = new Map(model.structures.map((structure) => [structure.name, structure.owner]));
   const files = [...owners(model)].map(([owner, structures]): Artefact => {
-    const declarations = structures.map((structure) => toInterface(structure, primitives));
+    const declarations = structures.map((structure) => toInterface(structure, primitives, codes));
     return {
       kind: 'typescript',
       path: `types/${kebab(owner)}.ts`,
@@ -23,7 +30,7 @@ export function emitTypes(model: Model): Artefact[] {
       declarations,
     };
   });
-  return [...files, emitUnion(model)];
+  return [...files, emitUnion(model), emitSearchTypes(model), emitIndex(model)];
 }
 
 /** `Patient.contact` -> `PatientContact`. */
@@ -60,10 +67,10 @@ function importsOf(
     .map(([file, names]) => ({ names: [...names].sort(byCodePoint), from: `./${file}.js` }));
 }
 
-function toInterface(structure: Structure, primitives: Primitives): InterfaceDeclaration {
+function toInterface(structure: Structure, primitives: Primitives, codes: Codes): InterfaceDeclaration {
   const properties = structure.elements
     .slice(structure.inherited)
-    .flatMap((element) => propertiesOf(element, structure, primitives));
+    .flatMap((element) => propertiesOf(element, structure, primitives, codes));
   const concrete = structure.kind === 'resource' && structure.abstract !== true;
   const resourceType = concrete
     ? [{ name: 'resourceType', type: `'${structure.name}'`, optional: false, doc: 'Always the name of the type.' }]
@@ -82,11 +89,12 @@ function propertiesOf(
   element: Element,
   structure: Structure,
   primitives: Primitives,
+  codes: Codes,
 ): InterfaceDeclaration['properties'] {
   return element.types.flatMap((type) => {
     const name = element.choice === true ? choiceName(element.name, type) : element.name;
     const json = primitives.get(type);
-    const one = json ?? (type === 'Resource' ? 'AnyResource' : interfaceName(type));
+    const one = literalsOf(element, type, codes) ?? json ?? (type === 'Resource' ? 'AnyResource' : interfaceName(type));
     const many = element.max === '*';
     // A required primitive may have only an extension and no value (data absent), so its property is optional.
     const optional =
@@ -104,6 +112,17 @@ function propertiesOf(
       },
     ];
   });
+}
+
+/** A union of more codes would say little and slow editors down. */
+const MOST_LITERALS = 60;
+
+/** The codes of a required binding as a union; undefined: the type says no more than its primitive. */
+function literalsOf({ binding }: Element, type: string, codes: Codes): string | undefined {
+  if (type !== 'code' || binding?.strength !== 'required') return undefined;
+  const found = codes.get(binding.valueSet);
+  if (found === undefined || found.length === 0 || found.length > MOST_LITERALS) return undefined;
+  return found.map((code) => `'${code.replace(/[\\']/g, '\\$&')}'`).join(' | ');
 }
 
 /**
@@ -149,5 +168,25 @@ function emitUnion(model: Model): Artefact {
         type: 'Extract<AnyResource, { resourceType: T }>',
       },
     ],
+  };
+}
+
+/** One module with all types of all resources and datatypes: `kiln/types`. */
+function emitIndex(model: Model): Artefact {
+  const modules = [...owners(model)].map(([owner, structures]) => ({
+    names: structures.map(({ name }) => interfaceName(name)),
+    from: `./${kebab(owner)}.js`,
+  }));
+  const others = [
+    { names: ['AnyResource', 'ResourceOf', 'ResourceType'], from: './resource-union.js' },
+    { names: ['SearchParameters'], from: './search-parameters.js' },
+  ];
+  return {
+    kind: 'typescript',
+    path: 'types/index.ts',
+    source: model.package,
+    imports: [],
+    declarations: [],
+    exports: [...modules, ...others],
   };
 }

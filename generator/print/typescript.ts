@@ -1,4 +1,5 @@
 import {
+  type ExportDeclarationStructure,
   type ImportDeclarationStructure,
   IndentationText,
   NewLineKind,
@@ -50,6 +51,7 @@ function structureOf(file: TypeScriptFile): SourceFileStructure {
     kind: StructureKind.SourceFile,
     statements: [
       ...file.imports.map(importOf),
+      ...(file.exports ?? []).map(exportOf),
       ...file.declarations.filter((declaration) => declaration.kind !== 'constant').map(statementOf),
     ],
   };
@@ -63,6 +65,17 @@ function importOf(
     moduleSpecifier: line.from,
     namedImports: [...line.names],
     isTypeOnly: line.values !== true,
+  };
+}
+
+function exportOf(
+  line: ImportLine,
+): OptionalKind<ExportDeclarationStructure> & { kind: StructureKind.ExportDeclaration } {
+  return {
+    kind: StructureKind.ExportDeclaration,
+    moduleSpecifier: line.from,
+    namedExports: [...line.names],
+    isTypeOnly: true,
   };
 }
 

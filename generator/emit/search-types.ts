@@ -1,0 +1,52 @@
+import type { Model } from '../model/model.js';
+import { byCodePoint } from '../model/names.js';
+import type { Artefact, InterfaceDeclaration } from './artefact.js';
+
+/** What a search parameter takes: one value, or several of which all have to match. */
+const VALUE = 'SearchValue | readonly SearchValue[]';
+
+/** The search parameters of each type, for clients: `types/search-parameters.ts`. https://hl7.org/fhir/R5/searchparameter-registry.html */
+export function emitSearchTypes(model: Model): Artefact {
+  const concrete = model.structures.filter(({ kind, abstract }) => kind === 'resource' && abstract !== true);
+  const tables = [...model.search].sort((a, b) => byCodePoint(a.type, b.type));
+  const interfaces = tables.map(({ type, base, parameters }): InterfaceDeclaration => ({
+    kind: 'interface',
+    name: nameOf(type),
+    doc: `Search parameters of ${type}.`,
+    ...(base !== undefined && { extends: nameOf(base) }),
+    properties: [...parameters]
+      .sort((a, b) => byCodePoint(a.code, b.code))
+      .map(({ code, type: kind, description }) => ({
+        name: /^[A-Za-z_]\w*$/.test(code) ? code : `'${code}'`,
+        type: VALUE,
+        optional: true,
+        doc: `${kind}: ${description}`,
+      })),
+  }));
+  const own = new Set(tables.map(({ type }) => type));
+  return {
+    kind: 'typescript',
+    path: 'types/search-parameters.ts',
+    source: model.package,
+    imports: [],
+    declarations: [
+      { kind: 'alias', name: 'SearchValue', doc: 'A value of a search parameter.', type: 'string | number | boolean' },
+      ...interfaces,
+      {
+        kind: 'interface',
+        name: 'SearchParameters',
+        doc: 'The search parameters of each resource type.',
+        properties: concrete.map(({ name }) => ({
+          name,
+          type: nameOf(own.has(name) ? name : 'DomainResource'),
+          optional: false,
+          doc: '',
+        })),
+      },
+    ],
+  };
+}
+
+function nameOf(type: string): string {
+  return `${type}Search`;
+}

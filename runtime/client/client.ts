@@ -1,0 +1,149 @@
+import type { AnyResource, Bundle, Parameters, ResourceOf, ResourceType } from '../../generated/types/index.js';
+import { Connection, FhirClientError, type ClientOptions } from './http.js';
+import { queryOf, searchOf, type Criteria, type ParameterValue, type Search } from './search.js';
+import { etag, idOf, Transaction } from './transaction.js';
+
+/** One change of a JSON Patch. https://www.rfc-editor.org/rfc/rfc6902 */
+export type JsonPatch = readonly {
+  readonly op: 'add' | 'remove' | 'replace' | 'move' | 'copy' | 'test';
+  readonly path: string;
+  readonly from?: string;
+  readonly value?: unknown;
+}[];
+
+/** Where an operation is called, and with what. */
+export interface OperationCall {
+  readonly type?: ResourceType;
+  readonly id?: string;
+  /** GET with these in the query; absent with `parameters`: POST. */
+  readonly query?: Readonly<Record<string, ParameterValue | undefined>>;
+  readonly parameters?: Parameters | AnyResource;
+}
+
+/** How often a change is tried again where another writer came first. */
+const ATTEMPTS = 10;
+
+/** A client of a FHIR R5 server. Types of resources and search parameters come from the definitions. */
+export class FhirClient {
+  private readonly connection: Connection;
+
+  constructor(options: ClientOptions) {
+    this.connection = new Connection(options);
+  }
+
+  /** @throws FhirClientError 404, 410 */
+  async read<T extends ResourceType>(type: T, id: string, version?: string): Promise<ResourceOf<T>> {
+    const path = `${type}/${id}${version === undefined ? '' : `/_history/${version}`}`;
+    return this.get<ResourceOf<T>>(path);
+  }
+
+  /** The resource, or undefined where it is not there or deleted. */
+  async find<T extends ResourceType>(type: T, id: string): Promise<ResourceOf<T> | undefined> {
+    try {
+      return await this.read(type, id);
+    } catch (error) {
+      if (error instanceof FhirClientError && (error.status === 404 || error.status === 410)) return undefined;
+      throw error;
+    }
+  }
+
+  /** Searches a type: `for await (const patient of client.search('Patient', { family: 'Simpson' }))`. */
+  search<T extends ResourceType>(type: T, criteria: Criteria<T>, signal?: AbortSignal): Search<T> {
+    return searchOf(this.connection, type, criteria, signal);
+  }
+
+  /** @returns the resource as it was stored, or with `ifNoneExist` the one that was there */
+  async create<R extends AnyResource>(resource: R, options: { readonly ifNoneExist?: string } = {}): Promise<R> {
+    const headers = options.ifNoneExist === undefined ? {} : { 'If-None-Exist': options.ifNoneExist };
+    return this.write<R>('POST', resource.resourceType, resource, headers);
+  }
+
+  /** Replaces the resource of this id, or creates it. @param options `ifMatch`: version id that it has to have */
+  async update<R extends AnyResource>(resource: R, options: { readonly ifMatch?: string } = {}): Promise<R> {
+    const headers = options.ifMatch === undefined ? {} : { 'If-Match': etag(options.ifMatch) };
+    return this.write<R>('PUT', `${resource.resourceType}/${idOf(resource)}`, resource, headers);
+  }
+
+  /**
+   * Reads, changes and updates a resource. Where another writer comes first, it is read and changed again.
+   *
+   * @param change returns the new content; it may be called several times
+   */
+  async modify<T extends ResourceType>(
+    type: T,
+    id: string,
+    change: (resource: ResourceOf<T>) => ResourceOf<T> | Promise<ResourceOf<T>>,
+  ): Promise<ResourceOf<T>> {
+    for (let attempt = 1; ; attempt++) {
+      const current = await this.read(type, id);
+      const version = (current as AnyResource).meta?.versionId;
+      const changed = (await change(current)) as AnyResource;
+      try {
+        return (await this.update(changed, version === undefined ? {} : { ifMatch: version })) as ResourceOf<T>;
+      } catch (error) {
+        const isLate = error instanceof FhirClientError && (error.status === 412 || error.status === 409);
+        if (!isLate || attempt === ATTEMPTS) throw error;
+      }
+    }
+  }
+
+  async patch<T extends ResourceType>(
+    type: T,
+    id: string,
+    patch: JsonPatch,
+    options: { readonly ifMatch?: string } = {},
+  ): Promise<ResourceOf<T>> {
+    const { body } = await this.connection.send<ResourceOf<T>>({
+      method: 'PATCH',
+      path: `${type}/${id}`,
+      body: patch,
+      contentType: 'application/json-patch+json',
+      headers: options.ifMatch === undefined ? {} : { 'If-Match': etag(options.ifMatch) },
+    });
+    return body as ResourceOf<T>;
+  }
+
+  async delete(type: ResourceType, id: string): Promise<void> {
+    await this.connection.send({ method: 'DELETE', path: `${type}/${id}` });
+  }
+
+  /** History of a resource, of a type, or of all: the first page. */
+  async history(
+    type?: ResourceType,
+    id?: string,
+    query: Readonly<Record<string, ParameterValue>> = {},
+  ): Promise<Bundle> {
+    const path = [type, id, '_history'].filter((each) => each !== undefined).join('/');
+    return this.get<Bundle>(path, queryOf(query));
+  }
+
+  /** Begins a transaction: all of it is done, or nothing. */
+  transaction(): Transaction {
+    return new Transaction(this.connection, 'transaction');
+  }
+
+  /** Begins a batch: each entry is done by itself. */
+  batch(): Transaction {
+    return new Transaction(this.connection, 'batch');
+  }
+
+  /** Calls an operation: `client.operation<Bundle>('everything', { type: 'Patient', id: '1', query: {} })`. */
+  async operation<R = AnyResource>(name: string, call: OperationCall = {}): Promise<R> {
+    const { type, id, query, parameters } = call;
+    const path = [type, id, `$${name}`].filter((each) => each !== undefined).join('/');
+    const common = { path, ...(query !== undefined && { query: queryOf(query) }) };
+    const body = parameters ?? (query === undefined ? { resourceType: 'Parameters' } : undefined);
+    const request = body === undefined ? { ...common, method: 'GET' } : { ...common, method: 'POST', body };
+    return (await this.connection.send<R>(request)).body as R;
+  }
+
+  private async get<R>(path: string, query?: URLSearchParams): Promise<R> {
+    const { body } = await this.connection.send<R>({ method: 'GET', path, ...(query !== undefined && { query }) });
+    return body as R;
+  }
+
+  private async write<R>(method: string, path: string, body: R, headers: Record<string, string>): Promise<R> {
+    const all = { Prefer: 'return=representation', ...headers };
+    return (await this.connection.send<R>({ method, path, body, headers: all })).body as R;
+  }
+}

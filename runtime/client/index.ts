@@ -1,0 +1,6 @@
+/** The typed client: `kiln/client`. It runs in Node and in browsers, and needs nothing but `fetch` (and jose for tokens). */
+export { backendServices, type BackendServicesOptions } from './backend-services.js';
+export { FhirClient, type JsonPatch, type OperationCall } from './client.js';
+export { FhirClientError, type ClientOptions } from './http.js';
+export type { Criteria, ParameterValue, Search } from './search.js';
+export type { Transaction } from './transaction.js';
