@@ -6,14 +6,14 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startKiln, type KilnProcess } from '../service/kiln-process.js';
 import { commandOf } from '../workers/entries.mjs';
 import { faultsOf } from './faults.js';
-import { blocksOf, pagesWithCommands, readBlocks } from './pages.js';
+import { blocksOf, pagesWithCommands, readBlocks, ROOT } from './pages.js';
 import { runCommands, type Place } from './run-commands.js';
 
 /** Pages whose commands get tokens; those of all others need a server without authorization. */
 const GUARDED = new Set(['README.md', 'docs/authorization.md']);
 
 describe('commands in the documentation', () => {
-  const kiln = [process.execPath, commandOf(new URL('../../', import.meta.url)).pathname];
+  const kiln = [process.execPath, commandOf(ROOT).pathname];
   const servers: KilnProcess[] = [];
   const places: Place[] = [];
 
