@@ -34,9 +34,9 @@ export interface Place {
   readonly kiln: readonly string[];
 }
 
-/** Notes each request: its status, its body and the line of the page. `$at` has the line of the command that runs. */
+/** Notes each request: its status, its body and the line of the page. `DOCS_LINE` is the line of the command that runs. */
 const CURL = `#!/usr/bin/env bash
-name="$DOCS_LOG/$(cat "$DOCS_LOG/at")-$$"
+name="$DOCS_LOG/$DOCS_LINE-$$"
 PATH="\${PATH#*:}" curl --silent --write-out '%{stderr}%{http_code}' "$@" 2> "$name.status" | tee "$name.body"
 exit "\${PIPESTATUS[0]}"
 `;
@@ -78,7 +78,7 @@ export async function runCommands(blocks: readonly Block[], place: Place): Promi
 function script(blocks: readonly Block[], { port }: Place): string {
   const lines = [
     `: > "$DOCS_LOG/lines"; : > "$DOCS_LOG/failures"; ` +
-      `trap 'echo "$LINENO" >> "$DOCS_LOG/lines"; echo "$LINENO" > "$DOCS_LOG/at"' DEBUG; ` +
+      `trap 'export DOCS_LINE=$LINENO; echo "$LINENO" >> "$DOCS_LOG/lines"' DEBUG; ` +
       `trap 'echo "line $LINENO: exit code $?: $BASH_COMMAND" >> "$DOCS_LOG/failures"' ERR`,
   ];
   for (const { line, lines: own, reason } of blocks) {
