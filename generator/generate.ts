@@ -91,12 +91,17 @@ export function makeFiles(model: Model): Map<string, string> {
     ...emitTables(model),
     ...emitProfiles(model),
     emitRoutes(model),
-    ...emitPages(model),
+    ...emitPages(model, 'markdown'),
   ];
   const files = printAll(artefacts, model.package);
   return new Map(
     [...files, ...printAll([emitManifest(model, files)], model.package)].sort(([a], [b]) => (a < b ? -1 : 1)),
   );
+}
+
+/** The reference pages in HTML, which the build makes beside its tables: files below the output folder, and their texts. */
+export function makeHtmlPages(model: Model): Map<string, string> {
+  return printAll(emitPages(model, 'html'), model.package);
 }
 
 /** The output folder: the requested one, or `generated/` of the checkout, whatever the working directory. */

@@ -2,14 +2,17 @@
 // nor makes the command executable. What a server reads of the generated tables goes into one file.
 import { Buffer } from 'node:buffer';
 import { spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
 import {
   chmodSync,
   copyFileSync,
   existsSync,
+  mkdirSync,
   readdirSync,
   readFileSync,
   rmdirSync,
   rmSync,
+  statSync,
   writeFileSync,
 } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -28,6 +31,8 @@ const TERMINOLOGY = join('generated', 'terminology.ndjson');
 const STRUCTURES = join('generated', 'structures.br');
 /** Says which generated files dist/ was built from: runtime/assembly/stale-build.ts compares it with the one in generated/. */
 const MANIFEST = join('generated', 'manifest.json');
+/** The reference pages in HTML, as runtime/assembly/docs-folder.ts finds them. */
+const PAGES = join('generated', 'docs');
 const EMITTED = /\.(?:d\.ts|d\.ts\.map|js\.map|js)$/;
 
 /** Compiles the project; returns the exit code of tsc. */
@@ -40,12 +45,47 @@ export async function build() {
   packTerminology();
   packStructures();
   copyFileSync(join(root, MANIFEST), join(dist, MANIFEST));
-  return run.status ?? 1;
+  const arePagesMade = await buildPages();
+  return arePagesMade ? (run.status ?? 1) : 1;
 }
 
 async function packTables() {
   const { tables } = await import(pathToFileURL(join(dist, 'generated', 'tables.js')).href);
   writeFileSync(join(dist, PACKED), JSON.stringify(tables));
+}
+
+/**
+ * The reference pages in HTML. They take seconds, so they are made only when the definitions, the package or the generator have
+ * changed: the stamp says of which they were made.
+ *
+ * @returns false: the definitions are faulty, and the pages are those that were there before
+ */
+async function buildPages() {
+  const stamp = pagesStamp();
+  const stampFile = join(dist, PAGES, '.stamp');
+  if (existsSync(stampFile) && readFileSync(stampFile, 'utf8') === stamp) return true;
+  const { makeHtmlPages, makeModel } = await import(pathToFileURL(join(dist, 'generator', 'generate.js')).href);
+  try {
+    const pages = makeHtmlPages(await makeModel());
+    rmSync(join(dist, PAGES), { recursive: true, force: true });
+    mkdirSync(join(dist, PAGES), { recursive: true });
+    for (const [path, text] of pages) writeFileSync(join(dist, 'generated', path), text);
+    writeFileSync(stampFile, stamp);
+    return true;
+  } catch (error) {
+    process.stderr.write(`kiln: no reference pages: ${error.message}\n`);
+    return false;
+  }
+}
+
+/** Digest of what the pages are made of. The manifest has digests of all input and of the pages in Markdown. */
+function pagesStamp() {
+  const digest = createHash('sha256').update(readFileSync(join(root, MANIFEST)));
+  const folder = join(root, 'generator');
+  for (const name of readdirSync(folder, { recursive: true }).sort()) {
+    if (statSync(join(folder, name)).isFile()) digest.update(name).update(readFileSync(join(folder, name)));
+  }
+  return digest.digest('hex');
 }
 
 /** Elements that no terminology operation reads. */
@@ -117,7 +157,8 @@ function removeStale(folder) {
 }
 
 function hasSource(path) {
-  if (path === '.tsbuildinfo' || [PACKED, TERMINOLOGY, STRUCTURES].includes(path)) return true;
+  if (path === '.tsbuildinfo' || [PACKED, TERMINOLOGY, STRUCTURES].includes(path) || path.startsWith(PAGES))
+    return true;
   const source = EMITTED.test(path) ? path.replace(EMITTED, '.ts') : path; // an imported .json keeps its name
   return existsSync(join(root, source));
 }

@@ -1,4 +1,4 @@
-// ESLint, Prettier and the import rules, side by side, because one after the other they take twice as long. Says all
+// ESLint, Prettier, the import rules, and spelling and links of the pages that people write, side by side, because one after the other they take twice as long. Says all
 // that any of them found.
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
@@ -26,6 +26,8 @@ const checks = [
       'generated',
     ],
   },
+  { name: 'spelling (words of our own: cspell-words.txt)', run: ['cspell/bin.mjs', '--no-progress', '--no-summary'] },
+  { name: 'links and README', run: ['../scripts/check-links.mjs'] },
 ];
 
 const results = await Promise.all(checks.map(result));

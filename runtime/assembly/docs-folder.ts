@@ -1,10 +1,12 @@
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
-/** Where the generated reference pages may be: beside the tables of a build or of the sources, or in the checkout around a build. */
-const PLACES = ['../../generated/docs', '../../../generated/docs'];
+/** Where the build puts the reference pages: beside its tables, which are in `dist/` for a server that runs from the sources. */
+const PLACES = ['../../generated/docs', '../../dist/generated/docs'];
 
-/** Folder of the generated reference pages; undefined: they are not installed. */
+/** Folder of the reference pages in HTML; undefined: they are not installed. */
 export function docsFolder(): string | undefined {
-  return PLACES.map((place) => fileURLToPath(new URL(place, import.meta.url))).find((folder) => existsSync(folder));
+  return PLACES.map((place) => fileURLToPath(new URL(place, import.meta.url))).find((folder) =>
+    existsSync(`${folder}/index.html`),
+  );
 }

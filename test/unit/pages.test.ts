@@ -10,7 +10,6 @@ import {
   markdownCellFormat,
   markdownFormat,
 } from '../../generator/print/pages-markdown.js';
-import type { Page } from '../../generator/emit/artefact.js';
 import { OPERATIONS } from '../../runtime/operations/registry.js';
 import { ourModel } from '../generator/our-model.js';
 
@@ -23,7 +22,7 @@ beforeAll(async () => {
 });
 
 function pagesOf(of: Model): Map<string, string> {
-  const pages = emitPages(of).filter((artefact): artefact is Page => artefact.kind === 'page');
+  const pages = [...emitPages(of, 'markdown'), ...emitPages(of, 'html')];
   return new Map(printPages(pages, of.package));
 }
 
