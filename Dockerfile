@@ -1,4 +1,4 @@
-# Kiln in a container: docker build -t kiln . ; see "In production" in README.md.
+# Kiln in a container: docker build -t kiln . ; see docs/production.md.
 
 FROM node:20-bookworm-slim AS build
 # better-sqlite3 is compiled where no prebuilt binary of it can be had.
