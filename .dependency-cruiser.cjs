@@ -108,7 +108,7 @@ const runtimeRules = [
   forbid(
     'generated-only-in-tables',
     'A server reads the tables as the build packed them. Types may be had from kiln/contract.',
-    { path: '^(?:runtime|generator)/', pathNot: '^runtime/tables[.]ts$' },
+    { path: '^(?:runtime|generator)/', pathNot: ['^runtime/tables[.]ts$', '^runtime/client/'] },
     { path: '^generated/' },
   ),
   forbid(
@@ -187,7 +187,13 @@ const runtimeRules = [
     'fast-xml-parser',
     '@xmldom/xmldom',
   ),
-  only('runtime/auth/', 'jose-only-in-auth', 'jose'),
+  only('runtime/(?:auth|client)/', 'jose-only-in-auth', 'jose'),
+  forbid(
+    'client-stands-alone',
+    'The client ships to browsers: it knows types of the definitions and jose, and nothing of the server.',
+    { path: '^runtime/client/' },
+    { path: '^runtime/', pathNot: '^runtime/client/' },
+  ),
   only('runtime/graphql/', 'graphql-library-only-in-graphql', 'graphql'),
 ];
 

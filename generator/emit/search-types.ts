@@ -2,8 +2,8 @@ import type { Model } from '../model/model.js';
 import { byCodePoint } from '../model/names.js';
 import type { Artefact, InterfaceDeclaration } from './artefact.js';
 
-/** What a search parameter takes: one value, or several of which all have to match. */
-const VALUE = 'SearchValue | readonly SearchValue[]';
+/** What a search parameter takes. */
+const VALUE = 'SearchValues';
 
 /** The search parameters of each type, for clients: `types/search-parameters.ts`. https://hl7.org/fhir/R5/searchparameter-registry.html */
 export function emitSearchTypes(model: Model): Artefact {
@@ -16,11 +16,11 @@ export function emitSearchTypes(model: Model): Artefact {
     ...(base !== undefined && { extends: nameOf(base) }),
     properties: [...parameters]
       .sort((a, b) => byCodePoint(a.code, b.code))
-      .map(({ code, type: kind, description }) => ({
+      .map(({ code, type: kind }) => ({
         name: /^[A-Za-z_]\w*$/.test(code) ? code : `'${code}'`,
         type: VALUE,
         optional: true,
-        doc: `${kind}: ${description}`,
+        doc: kind,
       })),
   }));
   const own = new Set(tables.map(({ type }) => type));
@@ -31,6 +31,12 @@ export function emitSearchTypes(model: Model): Artefact {
     imports: [],
     declarations: [
       { kind: 'alias', name: 'SearchValue', doc: 'A value of a search parameter.', type: 'string | number | boolean' },
+      {
+        kind: 'alias',
+        name: 'SearchValues',
+        doc: 'One value, or several of which all have to match.',
+        type: 'SearchValue | readonly SearchValue[]',
+      },
       ...interfaces,
       {
         kind: 'interface',

@@ -3,7 +3,7 @@ import type { FormatName } from '../format/negotiate.js';
 import type { BodyPurpose } from '../core/write/large-bodies.js';
 import type { Contained } from '../search/contained.js';
 import type { IndexEntry } from '../search/entry.js';
-import type { ValidationMode } from '../core/write/validate-written.js';
+import type { ValidationMode } from '../core/write/validation-mode.js';
 import type { LocatedFault } from '../validate/locate-faults.js';
 import type { PatchText } from './patch-text.js';
 import type { Piece } from './pieces.js';

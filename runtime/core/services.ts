@@ -3,6 +3,7 @@ import type { Interaction, Tables } from '../contract/index.js';
 import type { Limits } from '../fhir/limits.js';
 import type { Resource } from '../fhir/resource.js';
 import type { FormatName } from '../format/negotiate.js';
+import type { IndexMaker } from '../search/index-record.js';
 import type { IndexEntry } from '../search/entry.js';
 import type { Unwanted } from '../search/extract.js';
 import type { Zone } from '../search/values/zone.js';
@@ -11,14 +12,14 @@ import type { Fault } from '../validate/fault.js';
 import type { RuleChecker } from '../validate/rules/create-rule-checker.js';
 import type { Call, Reply } from './call.js';
 import type { CallAudit } from './call-audit.js';
-import type { Definitions } from './definitions/definitions.js';
 import type { IndexStatus } from './definitions/index-status.js';
 import type { Jobs } from './jobs.js';
 import type { LargeTexts } from './write/large-bodies.js';
-import type { ValidationMode } from './write/validate-written.js';
+import type { ValidationMode } from './write/validation-mode.js';
 import type { PageLinks } from './search/pages/page-link.js';
 import type { Patchers } from './patch/patchers.js';
-import type { CodeFinder } from './search/code-finder.js';
+import type { CodeReader, FoundCode } from './search/code-finder.js';
+import type { CodeSet } from '../search/query/query.js';
 import type { SearchSettings } from './search/search-settings.js';
 
 /** The tables that interactions read. */
@@ -80,6 +81,35 @@ export interface DefinitionServices {
   readonly notInEffect: readonly string[];
 }
 
+/**
+ * The codes that a search means by a value set, or by what is above or below a code, itself included.
+ *
+ * @throws FhirError `parameter-invalid` for what is unknown, `value-set-invalid`, `expansion-too-costly`
+ */
+export type CodeFinder = (
+  set: CodeSet,
+  reader: CodeReader,
+  services: Pick<Services, 'store' | 'tables' | 'indexStatus' | 'largeTexts'>,
+) => Promise<readonly FoundCode[]>;
+
+/** A set of search parameters, and what makes index entries by it. */
+export interface DefinitionServicesNow {
+  readonly maker: IndexMaker;
+}
+
+/** The search parameters in effect. */
+export interface DefinitionsNow {
+  /** The same object as long as they are the same. */
+  current(): DefinitionServicesNow;
+  /**
+   * Waits until all processes that write do so by a set.
+   *
+   * @param of absent: the current one
+   * @returns false: it is not the current one any more
+   */
+  agreed(signal?: AbortSignal, of?: DefinitionServicesNow): Promise<boolean>;
+}
+
 /** Where interactions read and write, and who records it. */
 export interface DataServices {
   readonly store: Store;
@@ -88,7 +118,7 @@ export interface DataServices {
   readonly pages: PageLinks;
   readonly audit: CallAudit;
   /** The search parameters in effect, with those of the store; undefined: there are only those of the tables. */
-  readonly definitions: Pick<Definitions, 'current' | 'agreed'> | undefined;
+  readonly definitions: DefinitionsNow | undefined;
   /** Work that goes on after an answer; undefined: this server has none, and refuses what needs it. */
   readonly jobs: Jobs | undefined;
   /** Looks up the codes that a search means. */

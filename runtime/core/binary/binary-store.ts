@@ -52,7 +52,11 @@ export async function takeBinary(
  * @returns its content; undefined if it has none
  * @throws FhirError if the resource is invalid, or has a pointer of its own
  */
-export async function checkBinary(resource: Resource, services: WriteValidation, text?: () => string): Promise<Buffer | undefined> {
+export async function checkBinary(
+  resource: Resource,
+  services: WriteValidation,
+  text?: () => string,
+): Promise<Buffer | undefined> {
   await validateWritten(resource, text === undefined ? {} : { text }, services);
   refusePointer(resource);
   return decodeData(resource['data']);

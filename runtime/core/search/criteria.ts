@@ -76,16 +76,7 @@ export interface CriteriaSource {
 /** The services that criteria need. */
 export type CriteriaServices = Pick<
   Services,
-  | 'tables'
-  | 'store'
-  | 'extract'
-  | 'limits'
-  | 'zone'
-  | 'search'
-  | 'subset'
-  | 'indexStatus'
-  | 'findCodes'
-  | 'largeTexts'
+  'tables' | 'store' | 'extract' | 'limits' | 'zone' | 'search' | 'subset' | 'indexStatus' | 'findCodes' | 'largeTexts'
 >;
 
 /**

@@ -7,9 +7,6 @@ import type { Services } from '../services.js';
 import { parsedBodyOf } from './parsed-bodies.js';
 import { toIssue, validateResource } from './validate-resource.js';
 
-/** How much of a resource is checked before it is written. */
-export type ValidationMode = 'off' | 'structure' | 'full';
-
 /** The services needed to validate what is written. */
 export type WriteValidation = Pick<Services, 'validate' | 'rules' | 'validation'>;
 

@@ -1,14 +1,9 @@
 import { searchAccess } from '../../auth/access/search-access.js';
 import { OPEN_ACCESS } from '../../auth/scopes/principal.js';
 import { withinReach } from '../../auth/scopes/reach.js';
-import {
-  MOST_SEARCHED_CODES,
-  type CodeFinder,
-  type CodeReader,
-  type FoundCode,
-} from '../../core/search/code-finder.js';
+import { MOST_SEARCHED_CODES, type CodeReader, type FoundCode } from '../../core/search/code-finder.js';
 import { readStored } from '../../core/read-stored.js';
-import type { Services } from '../../core/services.js';
+import type { CodeFinder, Services } from '../../core/services.js';
 import { FhirError } from '../../fhir/errors.js';
 import type { Resource } from '../../fhir/resource.js';
 import { ancestorsOf, descendantsOf } from '../../terminology/concepts.js';

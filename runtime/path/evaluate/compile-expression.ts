@@ -1,15 +1,13 @@
 import { ExpressionError } from '../expression/expression-error.js';
 import { parseExpression, type Expression } from '../expression/parse.js';
 import { spend, type Environment } from './environment.js';
+import type { Evaluate } from './function-types.js';
 import { FUNCTIONS } from './functions.js';
-import type { Item} from './item.js';
+import type { Item } from './item.js';
 import { NONE, ofBoolean, ofNumber, ofText, type Items } from './item.js';
 import { itemKey } from './compare.js';
 import { OPERATORS } from './operators.js';
 import { isOfType } from './types.js';
-
-/** A compiled expression. `focus` is what names in it are looked up in, and what `$this` is. */
-export type Evaluate = (focus: Items, environment: Environment) => Items;
 
 /**
  * Compiles FHIRPath once, to be evaluated often. It never throws for a value, but `TooCostly` where it looks at too many.

@@ -1,14 +1,9 @@
-import type { Evaluate } from './compile-expression.js';
+import type { Evaluate, MakeFunction } from './function-types.js';
 import { spend, type Environment } from './environment.js';
 import { itemKey } from './compare.js';
-import type { Item} from './item.js';
+import type { Item } from './item.js';
 import { isNumber, NONE, ofBoolean, ofNumber, ofText, toBoolean, toNumber, toText, type Items } from './item.js';
 import { TEXT_FUNCTIONS } from './text-functions.js';
-
-/** @param outer focus of the expression that has the call: arguments that are no criteria are evaluated there */
-export type RunFunction = (input: Items, environment: Environment, outer: Items) => Items;
-/** Makes a function with its arguments. */
-export type MakeFunction = (args: readonly Evaluate[]) => RunFunction;
 
 const NOTHING: Evaluate = () => NONE;
 

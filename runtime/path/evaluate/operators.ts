@@ -1,6 +1,6 @@
 import type { BinaryOperator } from '../expression/parse.js';
 import { compareItems, equalItems, itemKey } from './compare.js';
-import type { Evaluate } from './compile-expression.js';
+import type { Evaluate } from './function-types.js';
 import type { Environment } from './environment.js';
 import { NONE, ofBoolean, ofNumber, ofText, toBoolean, toNumber, toText, type Items } from './item.js';
 

@@ -1,6 +1,5 @@
 import { ExpressionError } from '../expression/expression-error.js';
-import type { Evaluate } from './compile-expression.js';
-import type { MakeFunction } from './functions.js';
+import type { Evaluate, MakeFunction } from './function-types.js';
 import { NONE, ofBoolean, ofNumber, ofText, toNumber, toText, type Items } from './item.js';
 
 const NOTHING: Evaluate = () => NONE;

@@ -13,8 +13,6 @@ import {
   isCanonical,
   plainParser,
   VALUE_PARSERS,
-  PrefixError,
-  ValueError,
   type ValueContext,
   type ValueParser,
   type ValueRow,
@@ -33,6 +31,7 @@ import {
 import type { IndexEntry } from '../entry.js';
 import { localParam, valuesOf, placesOf, isMembership, isWords, takesWords, isSearchable } from '../parameter-kinds.js';
 import { clip, invalid, quote } from './quote.js';
+import { readValue } from './read-value.js';
 import { countWords, MOST_WORDS } from '../text/has-words.js';
 import { checkLength, readBeginning, readWords, takeLength, textBudget } from '../text/parse-words.js';
 import { noModifiers, notYet, unknownParameter } from './unknown-parameter.js';
@@ -268,18 +267,4 @@ export function compositeTests(
     if (part === '') throw invalid(name, `has no value for its part ${component.code}`);
     return [...readValue(name, part, () => parse(part, component, context))];
   });
-}
-
-/** Reads one value. @throws FhirError `parameter-invalid`, `prefix-unknown` for what cannot be one */
-export function readValue<T>(name: string, text: string, read: () => T): T {
-  if (text === '') throw invalid(name, 'has an empty value between its commas');
-  try {
-    return read();
-  } catch (error) {
-    if (error instanceof PrefixError) {
-      throw new FhirError('prefix-unknown', `The parameter ${quote(name)} ${error.message}; it has ${quote(text)}`);
-    }
-    if (error instanceof ValueError) throw invalid(name, `${error.message}; it has ${quote(text)}`);
-    throw error;
-  }
 }

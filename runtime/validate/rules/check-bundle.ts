@@ -1,6 +1,7 @@
 import { isJson, type Json } from '../../path/evaluate/item.js';
 import { readReference } from '../../path/reference-text.js';
-import type { BundleScope, RuleRun } from './rule-run.js';
+import type { BundleScope } from './resolve.js';
+import type { RuleRun } from './rule-run.js';
 
 const scopes = new WeakMap<Json, ReadonlyMap<string, Json>>();
 

@@ -1,4 +1,9 @@
-import type { CodeTest } from './code-sets.js';
+/**
+ * Whether a code is in a value set.
+ *
+ * @param system undefined: the element is a `code`, which names none
+ */
+export type CodeTest = (code: string, system?: string) => boolean;
 
 /** type/subtype with parameters, or the short forms of FHIR. RFC 6838, 4.2, https://hl7.org/fhir/R5/http.html#mime-type */
 const MEDIA_TYPE =

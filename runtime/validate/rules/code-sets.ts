@@ -1,12 +1,5 @@
 import type { CodeTable } from '../../contract/types.js';
-import { CODE_GRAMMARS } from './code-grammars.js';
-
-/**
- * Whether a code is in a value set.
- *
- * @param system undefined: the element is a `code`, which names none
- */
-export type CodeTest = (code: string, system?: string) => boolean;
+import { CODE_GRAMMARS, type CodeTest } from './code-grammars.js';
 
 /**
  * Tests codes by the tables of required value sets, and by syntax where a value set has all codes of a syntax.

@@ -1,4 +1,3 @@
-import type { Tables } from '../../contract/tables.js';
 import { createSchema } from '../../path/evaluate/schema.js';
 import { indexRows } from '../../path/expression/type-index.js';
 import { isJson } from '../../path/evaluate/item.js';
@@ -6,11 +5,8 @@ import { ERRORS } from '../../fhir/errors.js';
 import type { Fault } from '../fault.js';
 import { checkResourceRules } from './check-rules.js';
 import { createCodeTests } from './code-sets.js';
-import { createFindRulePlan } from './rule-plan.js';
+import { createFindRulePlan, type RuleTables } from './rule-plan.js';
 import { RuleRun, type OpenBinding, type RuleFault } from './rule-run.js';
-
-/** The tables that rules are checked by. */
-export type RuleTables = Pick<Tables, 'types' | 'primitives' | 'resourceTypes' | 'invariants' | 'codes'>;
 
 /** What a thorough check found. */
 export interface RuleFindings {

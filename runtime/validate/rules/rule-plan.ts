@@ -1,8 +1,12 @@
+import type { Tables } from '../../contract/tables.js';
 import type { BindingRow, ElementRow, InvariantRow, TypeRow } from '../../contract/types.js';
-import { compileExpression, type Evaluate } from '../../path/evaluate/compile-expression.js';
-import type { CodeTest } from './code-sets.js';
-import type { RuleTables } from './create-rule-checker.js';
+import { compileExpression } from '../../path/evaluate/compile-expression.js';
+import type { Evaluate } from '../../path/evaluate/function-types.js';
+import type { CodeTest } from './code-grammars.js';
 import { NATIVE_RULES, type NativeRule } from './native-rules.js';
+
+/** The tables that rules are checked by. */
+export type RuleTables = Pick<Tables, 'types' | 'primitives' | 'resourceTypes' | 'invariants' | 'codes'>;
 
 /** A rule, ready to be checked. */
 export interface Rule {

@@ -5,10 +5,9 @@ import type { Schema } from '../../path/evaluate/schema.js';
 import type { Fault, JsonPath } from '../fault.js';
 import type { RULE_ERRORS } from '../../fhir/rule-errors.js';
 import type { ValidationIssue } from '../validation-issue.js';
-import type { CodeTest } from './code-sets.js';
+import type { CodeTest } from './code-grammars.js';
 import { localLinksOf, type LocalLinks } from './local-links.js';
-import { resolveReference } from './resolve.js';
-import type { Child } from './rule-plan.js';
+import { resolveReference, type BundleScope } from './resolve.js';
 
 /** A broken rule. */
 export interface RuleFault extends Fault {
@@ -28,6 +27,13 @@ export interface OpenBinding {
   readonly path: JsonPath;
 }
 
+/** A property on the way to a value. */
+export interface PathStep {
+  readonly key: string;
+  /** Name of the element, without the type of a choice. */
+  readonly element: string;
+}
+
 /** What a run works with. */
 export interface RunTools {
   readonly schema: Schema;
@@ -37,12 +43,6 @@ export interface RunTools {
   readonly most: number;
   /** Check also what only gives warnings, and collect open bindings. */
   readonly isThorough: boolean;
-}
-
-/** A Bundle that the resource at hand is an entry of. */
-export interface BundleScope {
-  readonly byUrl: ReadonlyMap<string, Json>;
-  readonly fullUrl: string | undefined;
 }
 
 /**
@@ -61,7 +61,7 @@ export class RuleRun {
   readonly open: OpenBinding[] = [];
   isFull = false;
   /** The way to the value at hand; beyond `depth` it is left over. */
-  readonly path: (Child | number)[] = [];
+  readonly path: (PathStep | number)[] = [];
   depth = 0;
   /** The innermost resource. */
   resource: Json;
