@@ -182,8 +182,14 @@ describe('the landing page', () => {
       expectHarmless(page);
       expect(page.text).toContain(`Kiln ${PRODUCT.version}`);
       const links = [...page.text.matchAll(/<a href="([^"]*)"/g)].map(([, url]) => url!);
-      expect(links).toEqual(['/fhir/metadata', '/docs/index.html', 'https://hl7.org/fhir/R5/', '/fhir/Patient']);
-      for (const link of links.slice(0, 2)) expect((await open.raw('GET', link, undefined, HTML)).status).toBe(200);
+      expect(links).toEqual([
+        '/fhir/metadata',
+        '/docs/index.html',
+        '/openapi/index.json',
+        'https://hl7.org/fhir/R5/',
+        '/fhir/Patient',
+      ]);
+      for (const link of links.slice(0, 3)) expect((await open.raw('GET', link, undefined, HTML)).status).toBe(200);
       expect(page.headers['vary']).toBe('Accept');
       expect((await open.raw('HEAD', path, undefined, HTML)).headers['content-length']).toBe(String(page.bytes.length));
     },

@@ -70,6 +70,7 @@ const FORBIDDEN: readonly Case[] = [
   ['xml-library-only-in-format-xml', 'runtime/format/json-by-xml.ts', 'saxes'],
   ['xml-library-only-in-format-xml', 'runtime/http/xml.ts', 'xmlbuilder2'],
   ['jose-only-in-auth', 'runtime/http/token.ts', 'jose'],
+  ['client-stands-alone', 'runtime/client/shortcut.ts', 'type runtime/fhir/resource.ts'],
   ['graphql-library-only-in-graphql', 'runtime/operations/schema.ts', 'graphql'],
 
   ['generated-imports-only-contract', 'generated/behaviour.ts', 'type runtime/fhir/decimal.ts'],

@@ -10,7 +10,7 @@ export interface Animal extends Resource {
   /** Always the name of the type. */
   resourceType: 'Animal';
   /** in-care | released — 1..1 code — required: http://toy.example/fhir/ValueSet/animal-status — modifier */
-  status?: string;
+  status?: 'in-care' | 'released';
   /** Id and extensions of status. */
   _status?: Element;
   /** What it is called — 0..* string */
