@@ -24,6 +24,7 @@ export const DEFAULT_SERVICES: DefaultServices = {
   audit: { answered: () => undefined, failed: () => undefined },
   definitions: undefined,
   jobs: undefined,
+  profiles: undefined,
   findCodes: () => Promise.reject(new FhirError('parameter-invalid', 'This server looks up no codes')),
   limits: DEFAULT_LIMITS,
   search: DEFAULT_SEARCH,

@@ -1,3 +1,6 @@
+import type { ProfileRow } from '../contract/profiles.js';
+import type { FhirTypes } from '../validate/profiles/fhir-types.js';
+import type { Soon } from '../validate/profiles/profile-deps.js';
 import type { ScopeRows } from '../auth/access/scope-rows.js';
 import type { Interaction, Tables } from '../contract/index.js';
 import type { Limits } from '../fhir/limits.js';
@@ -110,6 +113,13 @@ export interface DefinitionsNow {
   agreed(signal?: AbortSignal, of?: DefinitionServicesNow): Promise<boolean>;
 }
 
+/** Finds the profiles that resources are validated by. */
+export interface ProfileServices {
+  readonly types: FhirTypes;
+  /** The profile of a canonical; undefined: there is none here. */
+  readonly profile: (canonical: string) => Soon<ProfileRow | undefined>;
+}
+
 /** Where interactions read and write, and who records it. */
 export interface DataServices {
   readonly store: Store;
@@ -121,6 +131,8 @@ export interface DataServices {
   readonly definitions: DefinitionsNow | undefined;
   /** Work that goes on after an answer; undefined: this server has none, and refuses what needs it. */
   readonly jobs: Jobs | undefined;
+  /** The profiles of the tables and of the store; undefined: this server knows none. */
+  readonly profiles: ProfileServices | undefined;
   /** Looks up the codes that a search means. */
   readonly findCodes: CodeFinder;
 }

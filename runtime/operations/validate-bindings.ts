@@ -46,7 +46,7 @@ export async function decideBindings(
 }
 
 /** Whether a code is in a value set; undefined: that cannot be decided. */
-async function isMember(
+export async function isMember(
   canonical: string,
   system: string | undefined,
   code: string,

@@ -9,7 +9,7 @@ import { errorOutcome, successOutcome } from '../fhir/operation-outcome.js';
 import { isObject, type JsonObject, type JsonValue, type Resource } from '../fhir/resource.js';
 import { locateFaults } from '../validate/locate-faults.js';
 import type { ValidationIssue } from '../validate/validation-issue.js';
-import { readArguments, valueOf } from './arguments.js';
+import { readArguments, valueOf, valuesOf } from './arguments.js';
 import { readNamed } from './read-argument.js';
 
 /** What is to be tried out. https://hl7.org/fhir/R5/valueset-resource-validation-mode.html */
@@ -37,8 +37,8 @@ export async function validate(call: Call, services: Services): Promise<Reply> {
   if (mode === 'delete') return { status: 200, resource: await tryDelete(call, services) };
   const subject = body ?? (await storedSubject(call, services));
   const text = isWrapped || body === undefined ? undefined : call.text?.();
-  const problems = [...placeProblems(subject, mode, call), ...(await problemsOf(subject, text, call, services))];
-  // The profiles of the parameter `profile`, and those that the resource claims, are checked here.
+  const asked = valuesOf(found, 'profile').map(String);
+  const problems = [...placeProblems(subject, mode, call), ...(await problemsOf(subject, text, asked, call, services))];
   return { status: 200, resource: problems.length === 0 ? successOutcome('No issues found') : outcomeOf(problems) };
 }
 
@@ -123,6 +123,7 @@ function placeProblems(subject: JsonValue, mode: string | undefined, { type, id 
 async function problemsOf(
   subject: JsonValue,
   text: string | undefined,
+  asked: readonly string[],
   call: Call,
   services: Services,
 ): Promise<readonly Problem[]> {
@@ -131,13 +132,32 @@ async function problemsOf(
   const located = locateFaults([...structure, ...faults], text);
   const severities = [...structure.map(() => 'error' as const), ...faults.map(({ severity }) => severity)];
   const decided = located.map((fault, i): Problem => ({ ...toIssue(fault), severity: severities[i] ?? 'error' }));
-  if (open.length === 0) return inOrder(decided);
+  // Profiles say nothing of what is not of right structure.
+  const found = structure.length > 0 ? [] : await byProfiles(subject as Resource, asked, call, services);
+  if (open.length === 0) return inOrder([...decided, ...found]);
   const { decideBindings } = await import('./validate-bindings.js');
   const codes = (await decideBindings(open, call, services)).map(({ severity, issue, text: words, expression }) => ({
     ...{ severity, issue, text: words, expression },
     ...{ code: 'code-not-in-value-set' as const, rule: 'binding' },
   }));
-  return inOrder([...decided, ...codes]);
+  return inOrder([...decided, ...codes, ...found]);
+}
+
+/** What is wrong by the profiles that the resource claims, and by those that are asked for. */
+async function byProfiles(
+  subject: Resource,
+  asked: readonly string[],
+  call: Call,
+  services: Services,
+): Promise<readonly Problem[]> {
+  const { profiles } = services;
+  if (profiles === undefined || (asked.length === 0 && subject['meta'] === undefined)) return [];
+  const { profileIssues } = await import('./validate-by-profiles.js');
+  const issues = await profileIssues(subject, asked, profiles, call, services);
+  return issues.map(({ severity, issue, key, text, expression }) => ({
+    ...{ severity, issue, text, expression },
+    ...{ code: 'profile-broken' as const, rule: key },
+  }));
 }
 
 function inOrder(problems: readonly Problem[]): readonly Problem[] {

@@ -4,14 +4,19 @@ import { tables } from '../../generated/tables.js';
 import { readXml } from '../../runtime/format/xml/read-xml.js';
 import { createPatchers } from '../../runtime/core/patch/patchers.js';
 import { createValidator } from '../../runtime/validate/create-validator.js';
+import { createFhirTypes } from '../../runtime/validate/profiles/fhir-types.js';
+import { loadProfiles } from '../../runtime/tables.js';
 import { createRuleChecker } from '../../runtime/validate/rules/create-rule-checker.js';
 import { FHIR_JSON, type Answer } from './server.js';
 import { useWholeServer } from './search-server.js';
 
 const rules = createRuleChecker(tables);
+const rows = new Map((await loadProfiles()).map((row) => [row.url, row]));
+const profiles = { types: createFhirTypes(tables), profile: (canonical: string) => rows.get(canonical) };
 const options = {
   validate: createValidator(tables),
   rules,
+  profiles,
   patchers: createPatchers(tables),
   codecs: {
     xml: {
@@ -93,6 +98,42 @@ describe('$validate (resource-operation-validate.html)', () => {
     expect(told(await wrap(sound, 'update'))).toEqual(['error id-missing Patient.id']);
     expect((await wrap(sound, 'nonsense')).status).toBe(400);
     expect(told(await validate({ resourceType: 'Observation' }))).toContain('error type-mismatch');
+  });
+
+  it('validates by the profiles that the resource claims, and by those that are asked for', async () => {
+    const BP = 'http://hl7.org/fhir/StructureDefinition/bp';
+    const quantity = (value: number) => ({ value, unit: 'mmHg', system: 'http://unitsofmeasure.org', code: 'mm[Hg]' });
+    const part = (code: string, value: number) => ({
+      code: { coding: [{ system: 'http://loinc.org', code }] },
+      valueQuantity: quantity(value),
+    });
+    const pressure = (component: object[], meta: object = {}) => ({
+      resourceType: 'Observation',
+      ...meta,
+      text: sound.text,
+      status: 'final',
+      category: [
+        { coding: [{ system: 'http://terminology.hl7.org/CodeSystem/observation-category', code: 'vital-signs' }] },
+      ],
+      code: { coding: [{ system: 'http://loinc.org', code: '85354-9' }] },
+      subject: { reference: 'Patient/p' },
+      performer: [{ reference: 'Practitioner/p' }],
+      effectiveDateTime: '2024-01-01',
+      component,
+    });
+    const both = [part('8480-6', 120), part('8462-4', 80)];
+    const of = async (body: object, query = '') => told(await validate(body, `/Observation/$validate${query}`));
+    const errors = async (body: object, query = '') =>
+      (await of(body, query)).filter((each) => each.startsWith('error'));
+    const claim = { meta: { profile: [BP] } };
+    expect(await errors(pressure(both, claim))).toEqual([]);
+    expect(await errors(pressure(both.slice(0, 1)))).toEqual([]);
+    expect(await errors(pressure(both.slice(0, 1), claim))).toContain('error slicing Observation.component');
+    expect(await errors(pressure(both.slice(0, 1)), `?profile=${encodeURIComponent(BP)}`)).toContain(
+      'error slicing Observation.component',
+    );
+    const unknown = await of(pressure(both), '?profile=http://example.org/none');
+    expect(unknown.filter((each) => each.startsWith('warning profile'))).toHaveLength(1);
   });
 
   it('validates a stored instance, and whether it can be deleted', async () => {
