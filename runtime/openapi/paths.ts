@@ -88,8 +88,8 @@ function idOf({ interaction, operation, method, path }: RouteRow, type: string |
   const name = operation ?? interaction;
   const member = interaction === 'search-compartment' ? path.split('/')[2]?.replace('*', 'all') : undefined;
   const level = operation === undefined ? undefined : levelOf(path);
-  const isPosted = path.endsWith('_search') || (operation !== undefined && method === 'POST');
-  return [type ?? 'system', name, level, member, isPosted ? 'post' : undefined]
+  const isOther = path.endsWith('_search') || (operation !== undefined && method !== 'GET');
+  return [type ?? 'system', name, level, member, isOther ? method.toLowerCase() : undefined]
     .filter((each) => each !== undefined)
     .join('.');
 }

@@ -3,6 +3,7 @@ import { tables } from '../../generated/tables.js';
 import { CONTEXT } from '../../runtime/search/context-entries.js';
 import { isPlace, type IndexEntry, type SimpleEntry } from '../../runtime/search/entry.js';
 import { createExtractor, createValueExtractor } from '../../runtime/search/extract.js';
+import { REFERS } from '../../runtime/search/reference-entries.js';
 import { tableTypes } from './extraction-branches.js';
 import { exampleFiles, readExample } from './examples.js';
 import { createFilledResources } from './filled-resource.js';
@@ -25,7 +26,8 @@ const WITHOUT_ENTRIES: Readonly<Record<string, string>> = {
 };
 
 /** Others are our own, and no search asks for them: a Binary's context, by which it is seen or not, and references to contained resources. */
-const isOfParameter = ({ param }: IndexEntry): boolean => param !== CONTEXT.param && !param.endsWith('#');
+const isOfParameter = ({ param }: IndexEntry): boolean =>
+  param !== CONTEXT.param && param !== REFERS && !param.endsWith('#');
 
 describe('index entries', () => {
   it('every parameter of every type gives entries, of its kind, from a resource that has every element', () => {

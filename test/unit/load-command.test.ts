@@ -135,7 +135,10 @@ describe('kiln load and faults', () => {
 
   it('Bundles that are not executed were stored without a word under --bundles apply', async () => {
     const bundle = (id: string, type: string) =>
-      file(`${id}.json`, JSON.stringify({ resourceType: 'Bundle', id, type }));
+      file(
+        `${id}.json`,
+        JSON.stringify({ resourceType: 'Bundle', id, type, link: [{ relation: 'self', url: 'http://example.org' }] }),
+      );
     const paths = [bundle('a', 'searchset'), bundle('b', 'history'), bundle('c', 'batch')];
     const { code, lines } = await kiln('load', ...paths, '--bundles', 'apply', '--store', `sqlite:${folder}/kiln.db`);
     expect(code).toBe(0);

@@ -29,7 +29,7 @@ const WORKS: Readonly<Record<SearchType, readonly Modifier[]>> = {
   // Those that ask for places.
   special: ['missing'],
   string: ['contains', 'exact', 'missing'],
-  token: ['code-text', 'missing', 'not', 'of-type'],
+  token: ['above', 'below', 'code-text', 'in', 'missing', 'not', 'not-in', 'of-type'],
   uri: ['above', 'below', 'missing', 'not'],
 };
 
@@ -71,6 +71,7 @@ function parse(type: string, name: string, value: string) {
 function valueFor(row: SearchRow, modifier: Modifier | ''): string {
   if (modifier === 'missing') return 'true';
   if (modifier === 'of-type') return 'urn:t|MR|1';
+  if (row.type === 'token' && isFollowed(modifier)) return 'urn:system|code';
   const values: Record<string, string> = {
     date: '2020-01-01',
     number: '1',
@@ -221,8 +222,9 @@ describe('each modifier that works on a type does what it says', () => {
     const works = Object.entries(WORKS).flatMap(([type, modifiers]) =>
       modifiers.map((modifier) => `${type} ${modifier}`),
     );
-    // What lies above and below is in the store.
-    const elsewhere = ['reference above', 'reference below'];
+    // What is above and below, and what is in a value set, is in the store.
+    const codes = ['in', 'not-in', 'above', 'below'].map((each) => `token ${each}`);
+    const elsewhere = ['reference above', 'reference below', ...codes];
     expect(cells).toEqual(works.filter((cell) => !elsewhere.includes(cell)).sort());
   });
 });

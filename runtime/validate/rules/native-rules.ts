@@ -26,6 +26,12 @@ export const NATIVE_RULES: ReadonlyMap<string, NativeRule> = new Map<string, Nat
   ],
   ['contained.meta.security.empty()', (value) => holds(!contained(value).some(({ meta }) => has(meta, 'security')))],
   ['text.`div`.exists()', (value) => holds(has(member(value, 'text'), 'div'))],
+  // Bundles
+  [
+    // As it is written the rule has no result for a history without entries, which says nothing wrong.
+    `type = 'history' implies entry.request.method != 'PATCH'`,
+    (value) => holds(member(value, 'type') !== 'history' || !isPatched(member(value, 'entry'))),
+  ],
   // Narratives
   ['htmlChecks()', narrative],
   // References
@@ -134,4 +140,9 @@ function halfStep(number: unknown): number {
 
 function cut(text: string): string {
   return text.length > 64 ? `${text.slice(0, 64)}…` : text;
+}
+
+/** Whether an entry of a history says that it was patched. */
+function isPatched(entries: unknown): boolean {
+  return Array.isArray(entries) && entries.some((each) => member(member(each, 'request'), 'method') === 'PATCH');
 }
