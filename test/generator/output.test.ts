@@ -34,7 +34,9 @@ describe('the output depends on the definitions alone', () => {
   it('paths are in code-point order, in lower case, with ASCII letters alone', () => {
     const paths = [...files.keys()];
     expect(paths).toEqual([...paths].sort());
-    expect(paths.filter((path) => !/^([a-z0-9-]+\/){0,2}([a-z0-9-]+\.)+[a-z]+$/.test(path))).toEqual(['docs/README.md']);
+    expect(paths.filter((path) => !/^([a-z0-9-]+\/){0,2}([a-z0-9-]+\.)+[a-z]+$/.test(path))).toEqual([
+      'docs/README.md',
+    ]);
     expect(new Set(paths.map((path) => path.toLowerCase())).size).toBe(paths.length);
   });
 
