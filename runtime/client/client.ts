@@ -53,15 +53,26 @@ export class FhirClient {
   }
 
   /** @returns the resource as it was stored, or with `ifNoneExist` the one that was there */
-  async create<R extends AnyResource>(resource: R, options: { readonly ifNoneExist?: string } = {}): Promise<R> {
+  async create<R extends AnyResource>(
+    resource: R,
+    options: { readonly ifNoneExist?: string } = {},
+  ): Promise<ResourceOf<R['resourceType']>> {
     const headers = options.ifNoneExist === undefined ? {} : { 'If-None-Exist': options.ifNoneExist };
-    return this.write<R>('POST', resource.resourceType, resource, headers);
+    return this.write<ResourceOf<R['resourceType']>>('POST', resource.resourceType, resource, headers);
   }
 
   /** Replaces the resource of this id, or creates it. @param options `ifMatch`: version id that it has to have */
-  async update<R extends AnyResource>(resource: R, options: { readonly ifMatch?: string } = {}): Promise<R> {
+  async update<R extends AnyResource>(
+    resource: R,
+    options: { readonly ifMatch?: string } = {},
+  ): Promise<ResourceOf<R['resourceType']>> {
     const headers = options.ifMatch === undefined ? {} : { 'If-Match': etag(options.ifMatch) };
-    return this.write<R>('PUT', `${resource.resourceType}/${idOf(resource)}`, resource, headers);
+    return this.write<ResourceOf<R['resourceType']>>(
+      'PUT',
+      `${resource.resourceType}/${idOf(resource)}`,
+      resource,
+      headers,
+    );
   }
 
   /**
@@ -142,7 +153,7 @@ export class FhirClient {
     return body as R;
   }
 
-  private async write<R>(method: string, path: string, body: R, headers: Record<string, string>): Promise<R> {
+  private async write<R>(method: string, path: string, body: AnyResource, headers: Record<string, string>): Promise<R> {
     const all = { Prefer: 'return=representation', ...headers };
     return (await this.connection.send<R>({ method, path, body, headers: all })).body as R;
   }
