@@ -3,15 +3,12 @@ import { createFhirTypes, type FhirTypes } from '../../runtime/validate/profiles
 import { profileRow } from '../../runtime/validate/profiles/profile-row.js';
 import type { StructureDefinition as Definition } from '../../runtime/validate/profiles/structure-definition.js';
 import { makeSnapshot } from '../../runtime/validate/snapshot/make-snapshot.js';
-import { GeneratorError } from '../generator-error.js';
 import type { StructureDefinition } from '../load/fhir-json.js';
 import type { Model } from './model.js';
 import { byCodePoint, unversioned } from './names.js';
 
 /**
- * Rows of the profiles that the server claims to support, and of those that they name for their values.
- *
- * @throws GeneratorError naming a profile that is not in the package
+ * Rows of the profiles that the server claims to support, as far as the package has them, and of those that they name for their values.
  */
 export function buildProfiles(
   definitions: readonly StructureDefinition[],
@@ -28,11 +25,8 @@ export function buildProfiles(
     rows.set(url, row);
     profilesIn(row.root).forEach(take);
   };
-  for (const url of claimed) {
-    take(url);
-    if (!rows.has(url))
-      throw new GeneratorError(`definitions/profiles.json names ${url}, which is no profile of the package`);
-  }
+  // Another package, such as that of an older release, may lack some.
+  claimed.forEach(take);
   return [...rows.values()].sort((a, b) => byCodePoint(a.url, b.url));
 }
 
