@@ -41,7 +41,7 @@ async function run(args: readonly string[]): Promise<{ code: number | null; out:
 }
 
 async function serve(store: string, from?: { readonly copy: string }): Promise<string> {
-  server = startKiln(['serve', '--port', '0', '--store', store], from);
+  server = startKiln(['serve', '--port', '0', '--validation', 'structure', '--store', store], from);
   return server.started;
 }
 

@@ -45,7 +45,10 @@ function beside(store: () => string, mostBesideMany: number): void {
 
   beforeAll(async () => {
     spawnSync(process.execPath, [join(root, 'scripts/build.mjs')]);
-    kiln = startKiln(['serve', '--port', '0', '--store', store(), '--log-level', 'silent'], 'dist');
+    kiln = startKiln(
+      ['serve', '--port', '0', '--validation', 'structure', '--store', store(), '--log-level', 'silent'],
+      'dist',
+    );
     base = await kiln.started;
     for (let at = 0; at < PATIENTS; at += TOGETHER) {
       const entry = Array.from({ length: TOGETHER }, (_, n) => entryOf(at + n));

@@ -43,7 +43,10 @@ describe.skipIf(process.platform !== 'linux')('a large body', () => {
     spawnSync(process.execPath, [join(root, 'scripts/build.mjs')]);
     folder = mkdtempSync(join(tmpdir(), 'kiln-large-'));
     const store = `sqlite:${join(folder, 'kiln.db')}`;
-    kiln = startKiln(['serve', '--port', '0', '--store', store, '--log-level', 'error'], 'dist');
+    kiln = startKiln(
+      ['serve', '--port', '0', '--validation', 'structure', '--store', store, '--log-level', 'error'],
+      'dist',
+    );
     base = await kiln.started;
     load = createLoad(new URL(base), kiln.child.pid!);
     expect(await load.send('PUT', '/Patient/small', { resourceType: 'Patient', id: 'small' })).toBe(201);

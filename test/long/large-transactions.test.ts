@@ -31,9 +31,13 @@ describe.skipIf(process.platform !== 'linux')('a transaction of thousands of con
     spawnSync(process.execPath, [join(root, 'scripts/build.mjs')]);
     folder = mkdtempSync(join(tmpdir(), 'kiln-many-'));
     const store = `sqlite:${join(folder, 'kiln.db')}`;
-    kiln = startKiln(['serve', '--port', '0', '--store', store, '--log-level', 'error'], 'dist', {
-      NODE_OPTIONS: '--max-old-space-size=1500',
-    });
+    kiln = startKiln(
+      ['serve', '--port', '0', '--validation', 'structure', '--store', store, '--log-level', 'error'],
+      'dist',
+      {
+        NODE_OPTIONS: '--max-old-space-size=1500',
+      },
+    );
     base = await kiln.started;
   });
   afterAll(async () => {

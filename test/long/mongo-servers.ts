@@ -30,7 +30,7 @@ export async function startOwnReplicaSet(size: number): Promise<ReplicaSet & { r
 
 /** Starts a server on a store; `clockAhead` milliseconds are added to what its process takes for the time. */
 export async function startServer(store: string, clockAhead = 0): Promise<Server> {
-  const args = ['serve', '--port', '0', '--store', store, '--log-level', 'error'];
+  const args = ['serve', '--port', '0', '--validation', 'structure', '--store', store, '--log-level', 'error'];
   const env = clockAhead === 0 ? {} : { NODE_OPTIONS: `--import ${shiftedClock(clockAhead)}` };
   const started: KilnProcess[] = [];
   const server: Server = {

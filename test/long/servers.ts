@@ -7,7 +7,17 @@ export class Servers {
   constructor(private readonly store: string) {}
 
   async start(): Promise<void> {
-    const kiln = startKiln(['serve', '--port', '0', '--store', this.store, '--log-level', 'warn']);
+    const kiln = startKiln([
+      'serve',
+      '--port',
+      '0',
+      '--validation',
+      'structure',
+      '--store',
+      this.store,
+      '--log-level',
+      'warn',
+    ]);
     this.running.push({ kiln, base: await kiln.started });
   }
 

@@ -5,7 +5,17 @@ import { expect, it } from 'vitest';
 import { startKiln } from '../service/kiln-process.js';
 
 it('shutdown.drain is what a request in progress has, though it is longer than usual', async () => {
-  const kiln = startKiln(['serve', '--port', '0', '--store', 'sqlite::memory:', '--shutdown-drain', '60s']);
+  const kiln = startKiln([
+    'serve',
+    '--port',
+    '0',
+    '--validation',
+    'structure',
+    '--store',
+    'sqlite::memory:',
+    '--shutdown-drain',
+    '60s',
+  ]);
   const base = await kiln.started;
   const text = '{"resourceType":"Basic","code":{"text":"x"}}';
   const headers = { 'content-type': 'application/fhir+json', 'content-length': text.length };

@@ -25,7 +25,10 @@ describe.skipIf(process.platform !== 'linux')('memory of a server', () => {
   beforeEach(async () => {
     folder = mkdtempSync(join(tmpdir(), 'kiln-soak-'));
     store = `sqlite:${join(folder, 'kiln.db')}`;
-    kiln = startKiln(['serve', '--port', '0', '--store', store, '--log-level', 'error'], 'dist');
+    kiln = startKiln(
+      ['serve', '--port', '0', '--validation', 'structure', '--store', store, '--log-level', 'error'],
+      'dist',
+    );
     base = await kiln.started;
     load = createLoad(new URL(base), kiln.child.pid!);
   });

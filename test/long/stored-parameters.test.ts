@@ -110,7 +110,12 @@ function underLoad(store: string): void {
     expect((await fetch(`${base}/Patient?${code}=x&_summary=count`)).status).toBe(200);
 
   beforeAll(async () => {
-    servers = [0, 1].map(() => startKiln(['serve', '--port', '0', '--store', store, '--log-level', 'error'], 'dist'));
+    servers = [0, 1].map(() =>
+      startKiln(
+        ['serve', '--port', '0', '--validation', 'structure', '--store', store, '--log-level', 'error'],
+        'dist',
+      ),
+    );
     bases = await Promise.all(servers.map(({ started }) => started));
     load = Promise.all(Array.from({ length: CLIENTS }, (_, client) => write(client)));
   });

@@ -37,7 +37,18 @@ describeOnMongod('kiln serve --workers', () => {
   });
 
   function serve(...args: string[]): KilnProcess {
-    const kiln = startKiln(['serve', '--port', '0', '--store', newDatabase(), '--workers', '2', ...args]);
+    const kiln = startKiln([
+      'serve',
+      '--port',
+      '0',
+      '--validation',
+      'structure',
+      '--store',
+      newDatabase(),
+      '--workers',
+      '2',
+      ...args,
+    ]);
     started.push(kiln);
     return kiln;
   }
