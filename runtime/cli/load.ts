@@ -55,7 +55,7 @@ export async function runLoad(
       tellNewStore(config, server.storeExists, terminal);
       const opened = await server.openCore(config);
       close = () => opened.store.close();
-      // Nobody waits for the answer to one write, and a machine that is busy with others may take its time.
+      // No client waits for the answer to one write, so a write on a busy machine may take longer.
       const core = { ...opened, limits: { ...opened.limits, answerTime: Infinity } };
       sink = storeSink({ ...core, execute: await executor(core) });
     } else {

@@ -17,7 +17,7 @@ export interface Limits {
   /** All searches that one request needs in the store; absent: what the store gives each. */
   readonly queryTime?: number;
   /**
-   * From the beginning of a write to its answer, longer for many changes; `Infinity`: nobody waits for an answer. Absent: 13 s.
+   * From the beginning of a write to its answer, longer for many changes; `Infinity`: no client waits for the answer. Absent: 13 s.
    */
   readonly answerTime?: number;
   /** From the first byte of a request to the end of its headers. */

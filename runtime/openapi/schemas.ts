@@ -1,5 +1,6 @@
 import type { ElementRow, PrimitiveRow, TypeRow } from '../contract/index.js';
 import type { JsonObject } from '../fhir/resource.js';
+import { formsOf } from '../path/expression/type-index.js';
 
 /** What schemas are made from. */
 export interface SchemaTables {
@@ -51,11 +52,6 @@ export function anyResource(resourceTypes: readonly string[]): JsonObject {
     required: ['resourceType'],
     additionalProperties: true,
   };
-}
-
-/** JSON name and type of each form of an element. */
-function formsOf({ name, types, choice }: ElementRow): (readonly [string, string])[] {
-  return types.map((type) => [choice === true ? name + type.charAt(0).toUpperCase() + type.slice(1) : name, type]);
 }
 
 function allElements(type: TypeRow, types: readonly TypeRow[]): readonly ElementRow[] {
