@@ -13,7 +13,7 @@ export const errataCasesR4B: readonly ErratumCase[] = [
       undefined,
       'where is MolecularSequence?chromosome-variant-coordinate',
       paths('MolecularSequence', 'chromosome-variant-coordinate'),
-      `${parameter(CHROMOSOME)}: %resource.referenceSeq.chromosome: cannot read character 1`,
+      `${parameter(CHROMOSOME)}: MolecularSequence.variant: %resource.referenceSeq.chromosome: variable is no path`,
       [],
     ],
     [
@@ -21,7 +21,7 @@ export const errataCasesR4B: readonly ErratumCase[] = [
       undefined,
       'where is MolecularSequence?referenceseqid-variant-coordinate',
       paths('MolecularSequence', 'referenceseqid-variant-coordinate'),
-      `${parameter(REFERENCE_SEQUENCE)}: %resource.referenceSeq.referenceSeqId: cannot read character 1`,
+      `${parameter(REFERENCE_SEQUENCE)}: MolecularSequence.variant: %resource.referenceSeq.referenceSeqId: variable is no path`,
       [],
     ],
     [

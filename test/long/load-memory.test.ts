@@ -58,12 +58,13 @@ describe('kiln load, at size', () => {
     expect(Math.max(first.rss, second.rss)).toBeLessThan(250 * MB);
   });
 
-  it('accepts the whole examples package', () => {
+  it('accepts the whole examples package but for what breaks que-2', () => {
     const store = `sqlite:${join(folder, 'examples.db')}`;
     const run = kiln('load', EXAMPLES, '--store', store, '--limits-resource', '100 MB');
     console.log(`examples: ${run.out.trim()}; ${run.rss / MB} MB`);
-    expect([run.code, run.out]).toEqual([0, expect.stringMatching(/^2822 resources .* 0 failed/)]);
+    // 161 of them break the invariant `que-2`, and full validation refuses them.
+    expect([run.code, run.out]).toEqual([1, expect.stringMatching(/^2661 resources .* 161 failed/)]);
     const again = kiln('load', EXAMPLES, '--store', store, '--limits-resource', '100 MB');
-    expect(again.out).toContain('0 created, 0 updated, 2822 unchanged');
+    expect(again.out).toContain('0 created, 0 updated, 2661 unchanged');
   });
 });

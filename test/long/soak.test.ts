@@ -72,7 +72,8 @@ describe.skipIf(process.platform !== 'linux')('memory of a server', () => {
   ])('is about 250 MB after the examples were loaded %s', async (_, target) => {
     const loader = startKiln(['load', EXAMPLES, ...target()], 'dist');
     await loader.ended;
-    expect(loader.output.out).toMatch(/^282\d resources/);
+    // 161 examples break the invariant `que-2`; one is larger than the limit of a resource.
+    expect(loader.output.out).toMatch(/^2660 resources .* 162 failed/);
     expect(await load.send('GET', '/Patient/example')).toBe(200);
     const [last, settled] = [load.resident(), await load.settled()];
     console.log(loader.output.out.trim(), `server: ${Math.round(last / MB)} MB, idle ${Math.round(settled / MB)} MB`);
