@@ -38,6 +38,12 @@ export const searchedAs = (type: string, code: string, index: number) => (made: 
 };
 /** Where an operation is called. */
 export const levels = (operation: string) => (made: Remade) => made.operation(operation)?.levels;
+/** Names of the parameters that an operation takes. */
+export const parameterNames = (operation: string) => (made: Remade) =>
+  made
+    .operation(operation)
+    ?.parameters.filter(({ use }) => use === 'in')
+    .map(({ name }) => name);
 /** Which definitions claim a compartment, and how many types each lets in. */
 export const compartments = (type: string) => (made: Remade) =>
   made.compartments(type).map(({ url, members }) => [url.slice(url.lastIndexOf('/') + 1), Object.keys(members).length]);
