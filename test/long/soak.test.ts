@@ -67,13 +67,14 @@ describe.skipIf(process.platform !== 'linux')('memory of a server', () => {
   });
 
   it.each([
-    ['beside it, into its store', () => ['--store', store]],
-    ['over HTTP', () => ['--url', base]],
-  ])('is about 250 MB after the examples were loaded %s', async (_, target) => {
+    // 161 examples break the invariant `que-2`, which this server does not ask for, and a load by itself does. One
+    // example is larger than the limit of a resource.
+    ['beside it, into its store', () => ['--store', store], /^2660 resources .* 162 failed/],
+    ['over HTTP', () => ['--url', base], /^2821 resources .* 1 failed/],
+  ])('is about 250 MB after the examples were loaded %s', async (_, target, summary) => {
     const loader = startKiln(['load', EXAMPLES, ...target()], 'dist');
     await loader.ended;
-    // 161 examples break the invariant `que-2`; one is larger than the limit of a resource.
-    expect(loader.output.out).toMatch(/^2660 resources .* 162 failed/);
+    expect(loader.output.out).toMatch(summary);
     expect(await load.send('GET', '/Patient/example')).toBe(200);
     const [last, settled] = [load.resident(), await load.settled()];
     console.log(loader.output.out.trim(), `server: ${Math.round(last / MB)} MB, idle ${Math.round(settled / MB)} MB`);
