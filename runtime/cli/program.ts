@@ -4,7 +4,7 @@ import { ConfigError } from '../config/config-error.js';
 import { readConfig, type Flags } from '../config/read-config.js';
 import { PRODUCT } from '../fhir/product.js';
 import { ALL_SETTINGS, LATER, optionOf, variableOf } from '../config/settings.js';
-import { addAuthCommands } from './auth-commands.js';
+import { addAuthCommands } from './auth/auth-commands.js';
 import type { CopyFlags } from './copy.js';
 import type { GenerateOptions } from './development.js';
 import type { HfqlFlags } from './hfql.js';
@@ -51,12 +51,12 @@ export async function runProgram(args: readonly string[], terminal: Terminal): P
   const run = async (action: Promise<number>): Promise<void> => void (exitCode = await action);
 
   withSettings(program.command('serve').description('serve FHIR over HTTP')).action(async (options: object) => {
-    const { runServe } = await import('./serve.js');
+    const { runServe } = await import('./serve/serve.js');
     await run(runServe(flagsOf(options), terminal));
   });
 
   program.command('worker', { hidden: true }).action(async () => {
-    const { runWorker } = await import('./worker.js');
+    const { runWorker } = await import('./serve/worker.js');
     await run(runWorker(terminal));
   });
 

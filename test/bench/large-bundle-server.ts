@@ -1,5 +1,5 @@
 // The server of the bench of large Bundles: a process of its own, started as `kiln serve` starts one. Its argument is the store.
-import { runServe } from '../../runtime/cli/serve.js';
+import { runServe } from '../../runtime/cli/serve/serve.js';
 
 const [store = ''] = process.argv.slice(2);
 process.exitCode = await runServe(

@@ -65,7 +65,7 @@ describe('the command line, as a new user meets it', () => {
 
 /** What a process says of its signals that runs below a shell, as npm runs it, until it has ended. */
 async function signalsBelowShell(code: string, act: (shell: ChildProcess) => void): Promise<string> {
-  const module = new URL('../../dist/runtime/cli/serve-process.js', import.meta.url).href;
+  const module = new URL('../../dist/runtime/cli/serve/serve-process.js', import.meta.url).href;
   const file = join(place, 'child.mjs');
   writeFileSync(
     file,

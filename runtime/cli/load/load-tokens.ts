@@ -1,4 +1,4 @@
-import { readClientKey, requestToken } from '../request-token.js';
+import { readClientKey, requestToken } from '../auth/request-token.js';
 import { withoutSlash } from './http-sink.js';
 import { noAnswer } from './no-answer.js';
 import { LoadStopped, type Tokens } from './sink.js';

@@ -1,0 +1,109 @@
+import type { Config } from '../../config/settings.js';
+import type { Log } from '../../observe/log.js';
+import type { RunningServer } from '../../server.js';
+import { EXIT, type Terminal } from '../terminal.js';
+
+/** What is around a server. */
+export interface Surroundings {
+  readonly terminal: Pick<Terminal, 'err'>;
+  readonly log: Log;
+  /** Told when it serves. */
+  onReady(server: RunningServer): void;
+  /** Waits until it has to end. @returns the reason */
+  waitForEnd(): Promise<string>;
+}
+
+/**
+ * Serves in this process until it is stopped; then requests in progress may end. An error that nobody has foreseen ends
+ * the process at once: what state it left behind is unknown.
+ *
+ * @returns the exit code
+ */
+export async function serveProcess(config: Config, surroundings: Surroundings): Promise<number> {
+  const { terminal, log } = surroundings;
+  let server: RunningServer;
+  try {
+    const { startServer } = await import('../../server.js');
+    server = await startServer(config, log);
+  } catch (error) {
+    terminal.err(`kiln: ${explainStart(error, config)}`);
+    return EXIT.failed;
+  }
+  endOnDefect(log);
+  surroundings.onReady(server);
+  if (server.metricsUrl !== undefined) log.info(`metrics at ${server.metricsUrl}`);
+  log.info(`${await surroundings.waitForEnd()}: running requests may end, then the server does`);
+  const ended = await server.close();
+  if (!ended) log.info('some requests took too long and were cut');
+  return ended ? EXIT.done : EXIT.failed;
+}
+
+/** A server goes on where nobody reads its output any more, and says so once, where that can be read. */
+export function surviveClosedOutput(terminal: Pick<Terminal, 'onClosed'>, log: Pick<Log, 'warn'>): void {
+  let isTold = false;
+  terminal.onClosed?.((error) => {
+    if (!isTold) log.warn(`the output can no longer be written: ${error.message}`);
+    isTold = true;
+  });
+}
+
+/** How often a process that npm started looks whether npm is still there, in milliseconds. */
+const PARENT_CHECK = 500;
+
+/**
+ * Calls for each signal that ends a program, also where it comes again. npm passes no SIGTERM on to what npx or a script of it
+ * started: there the end of the parent counts as one, unless a signal came before, which may have ended the parent too.
+ *
+ * @returns ends that
+ */
+export function onEndSignals(call: (signal: 'SIGINT' | 'SIGTERM') => void): () => void {
+  const parent = process.ppid;
+  const watch = setInterval(() => {
+    if (process.env['npm_command'] !== undefined && process.ppid !== parent) onSignal('SIGTERM');
+  }, PARENT_CHECK).unref();
+  const onSignal = (signal: 'SIGINT' | 'SIGTERM'): void => {
+    clearInterval(watch);
+    call(signal);
+  };
+  process.on('SIGINT', onSignal);
+  process.on('SIGTERM', onSignal);
+  return () => {
+    clearInterval(watch);
+    process.off('SIGINT', onSignal);
+    process.off('SIGTERM', onSignal);
+  };
+}
+
+/** Exit codes of a program that a signal ended, as shells have them. */
+export const SIGNALLED = { SIGINT: 130, SIGTERM: 143 } as const;
+
+function endOnDefect(log: Log): void {
+  const end = (error: unknown): void => {
+    log.defect('none', error);
+    process.exit(EXIT.failed);
+  };
+  process.on('uncaughtException', end);
+  process.on('unhandledRejection', end);
+}
+
+interface Addresses {
+  readonly port: number;
+  readonly host: string;
+  readonly 'metrics-port': number | undefined;
+}
+
+function explainStart(error: unknown, config: Addresses): string {
+  const { code, syscall, message, port, address } = error as NodeJS.ErrnoException & {
+    port?: number;
+    address?: string;
+  };
+  const isMetrics = port !== config.port && port === config['metrics-port'];
+  const where = `port ${port ?? config.port} of ${address ?? config.host}`;
+  const option = isMetrics ? '--metrics-port' : '--port';
+  if (code === 'EADDRINUSE') return `${where} is in use; choose another with ${option}`;
+  // A store in a folder that may not be written to says EACCES as well. Workers bind, others listen.
+  if (code === 'EACCES' && (syscall === 'listen' || syscall === 'bind')) {
+    return `${where} may not be listened on; choose another with ${option}`;
+  }
+  return message;
+}

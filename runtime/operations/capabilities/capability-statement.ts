@@ -1,0 +1,95 @@
+import type { Call, Reply } from '../../core/call.js';
+import type { Services } from '../../core/services.js';
+import { FhirError } from '../../fhir/errors.js';
+import type { Resource } from '../../fhir/resource.js';
+import { readJson } from '../../format/read-json.js';
+import { capabilities } from '../../interactions/capabilities/capabilities.js';
+import { readArguments, valueOf, valuesOf, type Arguments } from '../arguments.js';
+import { intersectionOf, missingFrom, subsetOf, unionOf, type Missing } from './capability-compare.js';
+import { findCanonical } from '../find-canonical.js';
+import { readNamed } from '../read-argument.js';
+
+const TYPE = 'CapabilityStatement';
+
+/**
+ * `CapabilityStatement/$subset`: the statement of this server, or a stored one, with the resource types that are asked for.
+ * https://hl7.org/fhir/R5/capabilitystatement-operation-subset.html
+ *
+ * @throws FhirError `not-found` for an unknown statement
+ */
+export async function subset(call: Call, services: Services): Promise<Reply> {
+  const found = readArguments(call, services);
+  const types = new Set(valuesOf(found, 'resource').map(String));
+  return { status: 200, resource: subsetOf(await serverOf(found, call, services), types) };
+}
+
+/**
+ * `CapabilityStatement/$implements`: an OperationOutcome with an error for each thing that a client wants and the server does
+ * not offer. https://hl7.org/fhir/R5/capabilitystatement-operation-implements.html
+ *
+ * @throws FhirError `parameter-invalid` unless exactly one of `client` and `resource` is given
+ */
+export async function implementsStatement(call: Call, services: Services): Promise<Reply> {
+  const found = readArguments(call, services);
+  const client = valueOf(found, 'client');
+  const resource = valueOf(found, 'resource');
+  if ((client === undefined) === (resource === undefined)) {
+    const text = 'Give the statement of the client, either as "client" (its canonical) or as "resource"';
+    throw new FhirError('parameter-invalid', text);
+  }
+  const wanted =
+    client === undefined ? (resource as Resource) : await findCanonical(TYPE, String(client), call, services);
+  return { status: 200, resource: outcomeOf(missingFrom(await serverOf(found, call, services), wanted)) };
+}
+
+/**
+ * `CapabilityStatement/$conforms`: compares two statements. With `mode=server/server` both offer; with `mode=client/server` the
+ * left one is what a client wants. https://hl7.org/fhir/R5/capabilitystatement-operation-conforms.html
+ */
+export async function conforms(call: Call, services: Services): Promise<Reply> {
+  const found = readArguments(call, services);
+  const mode = valueOf(found, 'mode') ?? 'server/server';
+  if (mode !== 'server/server' && mode !== 'client/server') {
+    throw new FhirError('parameter-invalid', 'The parameter "mode" is server/server or client/server');
+  }
+  const sideOf = async (name: string): Promise<Resource> => {
+    const canonical = valueOf(found, name);
+    return canonical === undefined
+      ? ownStatement(call, services)
+      : findCanonical(TYPE, String(canonical), call, services);
+  };
+  const [left, right] = [await sideOf('left'), await sideOf('right')];
+  const issues = [...missingFrom(right, left), ...(mode === 'server/server' ? missingFrom(left, right) : [])];
+  const parameter = [
+    { name: 'issues', resource: outcomeOf(issues) },
+    { name: 'union', resource: unionOf(left, right) },
+    { name: 'intersection', resource: intersectionOf(left, right) },
+  ];
+  return { status: 200, resource: { resourceType: 'Parameters', parameter } };
+}
+
+/** The statement that the URL or `server` names, or this server's own. */
+async function serverOf(found: Arguments, call: Call, services: Services): Promise<Resource> {
+  const { id } = call;
+  if (id !== undefined) return (await readNamed({ type: TYPE, id }, call, services)).resource;
+  const server = valueOf(found, 'server');
+  if (server === undefined || server === call.base) return ownStatement(call, services);
+  return findCanonical(TYPE, String(server), call, services);
+}
+
+async function ownStatement(call: Call, services: Services): Promise<Resource> {
+  const { json = '{}' } = await capabilities({ ...call, params: new URLSearchParams(), conditions: {} }, services);
+  return readJson(json) as Resource;
+}
+
+/** One error for each thing that is missing, or the information that all is there. */
+function outcomeOf(missing: readonly Missing[]): Resource {
+  const issue = missing.map(({ expression, text }) => ({
+    severity: 'error',
+    code: 'not-supported',
+    details: { text },
+    expression: [expression],
+  }));
+  const fine = { severity: 'information', code: 'informational', details: { text: 'Everything is supported' } };
+  return { resourceType: 'OperationOutcome', issue: issue.length > 0 ? issue : [fine] };
+}

@@ -1,0 +1,103 @@
+import { randomUUID } from 'node:crypto';
+
+import type { Call, Reply } from '../../core/call.js';
+import { withinBudget } from '../../core/search/execute/search-budget.js';
+import type { Services } from '../../core/services.js';
+import { FhirError } from '../../fhir/errors.js';
+import { formatInstant } from '../../fhir/instant.js';
+import { isObject, type JsonObject, type JsonValue, type Resource } from '../../fhir/resource.js';
+import { readJson } from '../../format/read-json.js';
+import { execute } from '../../interactions/execute.js';
+import { readReference } from '../../path/reference-text.js';
+import { readArguments, valueOf } from '../arguments.js';
+import { followGraph, readVersion } from './graph.js';
+import { readNamed, type NamedResource } from '../read-argument.js';
+import { baseKey } from '../../path/own-base.js';
+
+/** Resources that one document holds. */
+const MOST = 1000;
+
+/**
+ * `Composition/[id]/$document`: a document Bundle of the Composition and of all resources of this server that it refers to,
+ * with `graph` those that the graph leads to as well, with `persist` stored as a new Bundle. References to other servers stay
+ * references. https://hl7.org/fhir/R5/composition-operation-document.html
+ *
+ * @throws FhirError `not-found` for the Composition and for what it refers to, `scope-missing`, `too-costly`
+ */
+export async function document(call: Call, services: Services): Promise<Reply> {
+  const found = readArguments(call, services);
+  const graph = valueOf(found, 'graph');
+  const focus = await readVersion(call, services);
+  const composition = readJson(focus.json ?? '{}') as Resource;
+  const resources = new Map<string, Resource>([[`Composition/${focus.id}`, composition]]);
+  await withinBudget(services.limits.queryTime, call.signal, async (signal) => {
+    for (const [key, named] of referredBy(composition, call)) {
+      signal?.throwIfAborted();
+      if (resources.has(key)) continue;
+      if (resources.size >= MOST) throw new FhirError('too-costly', `A document may have ${MOST} resources`);
+      resources.set(key, await readPart(key, named, call, services));
+    }
+  });
+  const more = graph === undefined ? [] : await followGraph(focus, String(graph), call, services);
+  for (const { type, id, json = '{}' } of more) {
+    if (!resources.has(`${type}/${id}`)) resources.set(`${type}/${id}`, readJson(json) as Resource);
+  }
+  const bundle = bundleOf(resources, call.base);
+  return valueOf(found, 'persist') === true ? store(bundle, call, services) : { status: 200, resource: bundle };
+}
+
+/** The resources of this server that a Composition refers to, in the order in which it does, each once. */
+function referredBy(composition: Resource, { base }: Call): ReadonlyMap<string, NamedResource> {
+  const found = new Map<string, NamedResource>();
+  const visit = (value: JsonValue): void => {
+    if (Array.isArray(value)) return value.forEach(visit);
+    if (!isObject(value)) return;
+    const { reference } = value;
+    const named = typeof reference === 'string' ? readReference(reference) : undefined;
+    if (named !== undefined && (named.base === undefined || named.base === baseKey(base))) {
+      const { type, id, version } = named;
+      const versionId = version === undefined ? undefined : String(version);
+      found.set(`${type}/${id}`, { type, id, ...(versionId !== undefined && { versionId }) });
+    }
+    Object.values(value).forEach((each) => each !== undefined && visit(each));
+  };
+  const { contained: _contained, ...own } = composition;
+  visit(own as JsonObject);
+  return found;
+}
+
+/** A document has all that its Composition refers to, or there is none. */
+async function readPart(key: string, named: NamedResource, call: Call, services: Services): Promise<Resource> {
+  try {
+    return (await readNamed(named, call, services)).resource;
+  } catch (error) {
+    if (!(error instanceof FhirError) || (error.code !== 'not-found' && error.code !== 'deleted')) throw error;
+    throw new FhirError(error.code, `The Composition refers to ${key}, which does not exist; a document would lack it`);
+  }
+}
+
+/** https://hl7.org/fhir/R5/documents.html#content */
+function bundleOf(resources: ReadonlyMap<string, Resource>, base: string): Resource {
+  return {
+    resourceType: 'Bundle',
+    identifier: { system: 'urn:ietf:rfc:3986', value: `urn:uuid:${randomUUID()}` },
+    type: 'document',
+    timestamp: formatInstant(Date.now()),
+    entry: [...resources].map(([key, resource]) => ({ fullUrl: `${base}/${key}`, resource })),
+  };
+}
+
+/** Stored as a request of its own would; the token needs `c` on Bundle. */
+function store(bundle: Resource, call: Call, services: Services): Promise<Reply> {
+  const { principal, base, trace, signal } = call;
+  const create: Call = {
+    interaction: 'create',
+    ...{ principal, base, type: 'Bundle', body: bundle },
+    ...(trace !== undefined && { trace }),
+    ...(signal !== undefined && { signal }),
+    params: new URLSearchParams(),
+    conditions: {},
+    prefer: { return: 'representation' },
+  };
+  return execute(create, services);
+}

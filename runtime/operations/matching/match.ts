@@ -1,0 +1,108 @@
+import { type Call, type Reply, replyBundle } from '../../core/call.js';
+import { withinBudget } from '../../core/search/execute/search-budget.js';
+import type { Services } from '../../core/services.js';
+import { FhirError } from '../../fhir/errors.js';
+import { formatInstant } from '../../fhir/instant.js';
+import type { JsonValue, Resource } from '../../fhir/resource.js';
+import { writeJson } from '../../format/write-json.js';
+import { readArguments, valueOf } from '../arguments.js';
+import { findMatches } from '../find-matches.js';
+import { identifiersOf, namesOf, scoreMatch, type Match } from './match-score.js';
+
+/** https://hl7.org/fhir/R5/extension-match-grade.html */
+const GRADE = 'http://hl7.org/fhir/StructureDefinition/match-grade';
+
+/** Candidates that one call compares, and matches that it answers with where the client does not say. */
+const LIMITS = { candidates: 2000, matches: 20 } as const;
+
+/**
+ * `Patient/$match`: the patients that a (partial) patient may be, best first, each with a score and a grade. Candidates share an
+ * identifier, the birth date, or family and given name. https://hl7.org/fhir/R5/patient-operation-match.html
+ *
+ * @throws FhirError `type-mismatch` for another resource, `parameter-invalid` without identifier, or name and birth date, `too-costly`
+ */
+export async function match(call: Call, services: Services): Promise<Reply> {
+  const found = readArguments(call, services);
+  const wanted = valueOf(found, 'resource') as Resource;
+  if (wanted.resourceType !== 'Patient') {
+    throw new FhirError('type-mismatch', `$match compares a Patient, not a ${wanted.resourceType}`);
+  }
+  const count = valueOf(found, 'count');
+  const most = count === undefined ? LIMITS.matches : Number(count);
+  if (!(most >= 1)) throw new FhirError('parameter-invalid', 'The parameter "count" is at least 1');
+  const scored = await scoreCandidates(wanted, call, services);
+  const certain = scored.filter(({ match: { grade } }) => grade === 'certain');
+  // Of several that are certain the client could not know which one it is.
+  const sure = certain.length === 1 ? certain : [];
+  return replyMatches((valueOf(found, 'onlyCertainMatches') === true ? sure : scored).slice(0, most), call);
+}
+
+interface Scored {
+  readonly patient: Resource;
+  readonly match: Match;
+}
+
+async function scoreCandidates(wanted: Resource, call: Call, services: Services): Promise<readonly Scored[]> {
+  const candidates = new Map<string, Resource>();
+  await withinBudget(services.limits.queryTime, call.signal, async (signal) => {
+    for (const params of searchesFor(wanted)) {
+      for await (const patient of findMatches('Patient', params, call, services, signal)) {
+        candidates.set(String(patient['id']), patient);
+        if (candidates.size > LIMITS.candidates) {
+          throw new FhirError(
+            'too-costly',
+            `More than ${LIMITS.candidates} candidates; send an identifier or more names`,
+          );
+        }
+      }
+    }
+  });
+  return [...candidates.values()]
+    .map((patient) => ({ patient, match: scoreMatch(wanted, patient) }))
+    .filter((each) => each.match.grade !== 'certainly-not')
+    .sort((a, b) => b.match.score - a.match.score || (String(a.patient['id']) < String(b.patient['id']) ? -1 : 1));
+}
+
+/** The searches that find candidates. @throws FhirError where the patient says too little */
+function searchesFor(wanted: Resource): (readonly [string, string])[][] {
+  const identifiers = identifiersOf(wanted).map(({ system, value }) =>
+    system === undefined ? escaped(value) : `${escaped(system)}|${escaped(value)}`,
+  );
+  const birthDate = wanted['birthDate'];
+  const family = namesOf(wanted, 'family').map(escaped).join(',');
+  const given = namesOf(wanted, 'given').map(escaped).join(',');
+  const hasName = family !== '' || given !== '';
+  if (identifiers.length === 0 && (!hasName || typeof birthDate !== 'string')) {
+    throw new FhirError('parameter-invalid', '$match needs an identifier, or a name and a birth date');
+  }
+  return [
+    ...(identifiers.length > 0 ? [[['identifier', identifiers.join(',')]] as [string, string][]] : []),
+    ...(typeof birthDate === 'string' ? [[['birthdate', birthDate]] as [string, string][]] : []),
+    ...(family !== '' && given !== ''
+      ? [
+          [
+            ['family', family],
+            ['given', given],
+          ] as [string, string][],
+        ]
+      : []),
+  ];
+}
+
+function replyMatches(scored: readonly Scored[], { base }: Call): Reply {
+  const entries = scored.map(({ patient, match: { score, grade } }) => {
+    const search = { extension: [{ url: GRADE, valueCode: grade }], mode: 'match', score };
+    const fullUrl = JSON.stringify(`${base}/Patient/${String(patient['id'])}`);
+    return `{"fullUrl":${fullUrl},"resource":${writeJson(patient)},"search":${JSON.stringify(search)}}`;
+  });
+  const link = JSON.stringify([{ relation: 'self', url: `${base}/Patient/$match` }]);
+  const head =
+    `{"resourceType":"Bundle","meta":{"lastUpdated":"${formatInstant(Date.now())}"},"type":"searchset",` +
+    `"total":${entries.length},"link":${link}`;
+  if (entries.length === 0) return { status: 200, json: `${head}}` };
+  return replyBundle({ head: `${head},"entry":[`, entries, tail: ']}' });
+}
+
+function escaped(value: JsonValue | undefined): string {
+  return String(value).replaceAll(/[\\,|$]/g, '\\$&');
+}

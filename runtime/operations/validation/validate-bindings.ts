@@ -1,0 +1,63 @@
+import type { Call } from '../../core/call.js';
+import type { Services } from '../../core/services.js';
+import { FhirError } from '../../fhir/errors.js';
+import { membershipOf } from '../../terminology/binding.js';
+import type { ValueSetContext } from '../../terminology/value-set-context.js';
+import type { OpenBinding } from '../../validate/rules/rule-run.js';
+import type { ValidationIssue } from '../../validate/validation-issue.js';
+import { openContext } from '../terminology/context.js';
+
+/** Bindings that are looked up for one resource, at most: the others repeat them, as a rule. */
+const MOST = 200;
+
+/**
+ * Decides the bindings that the tables cannot: by the value sets that are stored or shipped. A code outside a required one is
+ * an error, outside an extensible one a warning. Value sets that cannot be decided are passed over.
+ */
+export async function decideBindings(
+  open: readonly OpenBinding[],
+  call: Call,
+  services: Services,
+): Promise<readonly ValidationIssue[]> {
+  const context = openContext(call, services);
+  const known = new Map<string, Promise<boolean | undefined>>();
+  const issues: ValidationIssue[] = [];
+  for (const { strength, valueSet, codes, expression } of open.slice(0, MOST)) {
+    const answers: (boolean | undefined)[] = [];
+    for (const { system, code } of codes) {
+      const key = `${valueSet} ${system ?? ''}|${code}`;
+      let answer = known.get(key);
+      if (answer === undefined) known.set(key, (answer = isMember(valueSet, system, code, context)));
+      answers.push(await answer);
+    }
+    if (answers.includes(true) || answers.includes(undefined)) continue;
+    const shown = codes.map(
+      ({ system, code }) => `"${(system === undefined ? code : `${system}|${code}`).slice(0, 128)}"`,
+    );
+    issues.push({
+      severity: strength === 'required' ? 'error' : 'warning',
+      issue: 'code-invalid',
+      key: 'binding',
+      text: `${expression}: ${shown.slice(0, 3).join(', ')} not in the ${strength} value set ${valueSet} (binding)`,
+      expression,
+    });
+  }
+  return issues;
+}
+
+/** Whether a code is in a value set; undefined: that cannot be decided. */
+export async function isMember(
+  canonical: string,
+  system: string | undefined,
+  code: string,
+  context: ValueSetContext,
+): Promise<boolean | undefined> {
+  if (system === undefined) return undefined;
+  try {
+    const membership = await membershipOf({ system, code }, canonical, context);
+    return membership === 'unknown' ? undefined : membership === 'in';
+  } catch (error) {
+    if (error instanceof FhirError && error.status < 500) return undefined;
+    throw error;
+  }
+}

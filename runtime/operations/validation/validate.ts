@@ -1,0 +1,172 @@
+import { OPEN_ACCESS } from '../../auth/scopes/principal.js';
+import { scopeMissing } from '../../auth/access/refuse.js';
+import { neededFor } from '../../core/access/authorize.js';
+import type { Call, Reply } from '../../core/call.js';
+import type { Services } from '../../core/services.js';
+import { toIssue } from '../../core/write/validate-resource.js';
+import { FhirError, type Issue } from '../../fhir/errors.js';
+import { errorOutcome, successOutcome } from '../../fhir/operation-outcome.js';
+import { isObject, type JsonObject, type JsonValue, type Resource } from '../../fhir/resource.js';
+import { locateFaults } from '../../validate/locate-faults.js';
+import type { ValidationIssue } from '../../validate/validation-issue.js';
+import { readArguments, valueOf, valuesOf } from '../arguments.js';
+import { readNamed } from '../read-argument.js';
+
+/** What is to be tried out. https://hl7.org/fhir/R5/valueset-resource-validation-mode.html */
+const MODES: ReadonlySet<string> = new Set(['create', 'update', 'delete', 'profile']);
+
+/** Order of severities in the outcome. */
+const RANKS: Readonly<Record<ValidationIssue['severity'], number>> = { error: 0, warning: 1, information: 2 };
+
+/** A problem as an issue of the outcome. */
+type Problem = Issue & { readonly severity: ValidationIssue['severity'] };
+
+/**
+ * `[type]/$validate` and `[type]/[id]/$validate`: all that is wrong with the resource of the body or, where there is none,
+ * with the stored one. Always 200: the OperationOutcome has the verdict, also for a body that cannot be read.
+ * https://hl7.org/fhir/R5/resource-operation-validate.html
+ *
+ * @throws FhirError `parameter-invalid`, `parameter-unknown`, `body-missing`, `scope-missing`
+ */
+export async function validate(call: Call, services: Services): Promise<Reply> {
+  if (call.bodyFault !== undefined) return { status: 200, resource: errorOutcome(call.bodyFault) };
+  const { body, isWrapped } = subjectOf(call.body);
+  const found = readArguments(withoutSubject(call, isWrapped), services);
+  const mode = valueOf(found, 'mode') as string | undefined;
+  checkMode(mode, call, services);
+  if (mode === 'delete') return { status: 200, resource: await tryDelete(call, services) };
+  const subject = body ?? (await storedSubject(call, services));
+  const text = isWrapped || body === undefined ? undefined : call.text?.();
+  const asked = valuesOf(found, 'profile').map(String);
+  const problems = [...placeProblems(subject, mode, call), ...(await problemsOf(subject, text, asked, call, services))];
+  return { status: 200, resource: problems.length === 0 ? successOutcome('No issues found') : outcomeOf(problems) };
+}
+
+/** The resource to validate: the parameter `resource` of a Parameters resource, otherwise the body. */
+function subjectOf(body: JsonValue | undefined): { readonly body: JsonValue | undefined; readonly isWrapped: boolean } {
+  if (!isObject(body) || body['resourceType'] !== 'Parameters' || !Array.isArray(body['parameter'])) {
+    return { body, isWrapped: false };
+  }
+  const named = body['parameter'].filter(isObject);
+  const subject = named.find((each) => each['name'] === 'resource' && each['resource'] !== undefined);
+  const isOfOperation = named.some(({ name }) => name === 'mode' || name === 'profile');
+  return { body: subject?.['resource'] ?? (isOfOperation ? undefined : body), isWrapped: subject !== undefined || isOfOperation }; // prettier-ignore
+}
+
+/** The call with the other parameters only: the resource may be as wrong as it likes. */
+function withoutSubject(call: Call, isWrapped: boolean): Call {
+  const { body, text: _text, ...rest } = call;
+  if (!isWrapped || !isObject(body)) return rest;
+  const parameter = (body['parameter'] as JsonValue[]).filter((each) => !isObject(each) || each['name'] !== 'resource');
+  return parameter.length === 0 ? rest : { ...rest, body: { ...body, parameter } };
+}
+
+/** @throws FhirError for a mode that there is not, or that the scopes do not allow */
+function checkMode(mode: string | undefined, call: Call, { scopeRows }: Services): void {
+  if (mode !== undefined && !MODES.has(mode)) {
+    throw new FhirError('parameter-invalid', `The parameter "mode" is ${[...MODES].join(', ')}, not ${JSON.stringify(mode.slice(0, 64))}`); // prettier-ignore
+  }
+  const { access } = call.principal;
+  if (access === OPEN_ACCESS) return;
+  const content = {
+    'mode-create': mode === 'create' && (true as const),
+    'mode-update': mode === 'update' && (true as const),
+    'mode-delete': mode === 'delete' && (true as const),
+  };
+  const needed = neededFor(call, content, access, scopeRows);
+  if (needed !== undefined) throw scopeMissing(needed);
+}
+
+async function storedSubject({ type, id, ...call }: Call, services: Services): Promise<Resource> {
+  if (type === undefined || id === undefined) {
+    throw new FhirError('body-missing', '$validate needs a resource as its body, or the id of one in the URL');
+  }
+  return (await readNamed({ type, id }, { ...call, type, id }, services)).resource;
+}
+
+/** Whether the instance is there to be deleted. */
+async function tryDelete(call: Call, services: Services): Promise<JsonObject> {
+  if (call.id === undefined) {
+    return errorOutcome(new FhirError('id-missing', 'A deletion can be tried out of one resource: put its id into the URL')); // prettier-ignore
+  }
+  try {
+    await storedSubject(call, services);
+    return successOutcome(`${call.type}/${call.id} can be deleted`);
+  } catch (error) {
+    if (!(error instanceof FhirError) || (error.code !== 'not-found' && error.code !== 'deleted')) throw error;
+    return errorOutcome(error);
+  }
+}
+
+/** What is wrong with the resource for this URL and mode. */
+function placeProblems(subject: JsonValue, mode: string | undefined, { type, id }: Call): readonly Problem[] {
+  if (!isObject(subject) || typeof subject['resourceType'] !== 'string') return [];
+  const problem = (code: Issue['code'], text: string, expression?: string): readonly Problem[] => [
+    { severity: 'error', code, text, ...(expression !== undefined && { expression }) },
+  ];
+  const sent = subject['resourceType'];
+  if (type !== undefined && sent !== type) {
+    return problem(
+      'type-mismatch',
+      `The resource is of type ${JSON.stringify(sent.slice(0, 64))}, the URL names ${type}`,
+    );
+  }
+  if (mode !== 'update') return [];
+  if (subject['id'] === undefined) return problem('id-missing', 'An update needs the id of the resource', `${sent}.id`);
+  if (id !== undefined && subject['id'] !== id) {
+    return problem('id-mismatch', `The resource has another id than the URL, "${id}"`, `${sent}.id`);
+  }
+  return [];
+}
+
+/** All that is wrong with the resource by itself. */
+async function problemsOf(
+  subject: JsonValue,
+  text: string | undefined,
+  asked: readonly string[],
+  call: Call,
+  services: Services,
+): Promise<readonly Problem[]> {
+  const { faults, open } = services.rules.thorough(subject);
+  const structure = services.validate(subject as Resource);
+  const located = locateFaults([...structure, ...faults], text);
+  const severities = [...structure.map(() => 'error' as const), ...faults.map(({ severity }) => severity)];
+  const decided = located.map((fault, i): Problem => ({ ...toIssue(fault), severity: severities[i] ?? 'error' }));
+  // Profiles say nothing of what is not of right structure.
+  const found = structure.length > 0 ? [] : await byProfiles(subject as Resource, asked, call, services);
+  if (open.length === 0) return inOrder([...decided, ...found]);
+  const { decideBindings } = await import('./validate-bindings.js');
+  const codes = (await decideBindings(open, call, services)).map(({ severity, issue, text: words, expression }) => ({
+    ...{ severity, issue, text: words, expression },
+    ...{ code: 'code-not-in-value-set' as const, rule: 'binding' },
+  }));
+  return inOrder([...decided, ...codes, ...found]);
+}
+
+/** What is wrong by the profiles that the resource claims, and by those that are asked for. */
+async function byProfiles(
+  subject: Resource,
+  asked: readonly string[],
+  call: Call,
+  services: Services,
+): Promise<readonly Problem[]> {
+  const { profiles } = services;
+  if (profiles === undefined || (asked.length === 0 && subject['meta'] === undefined)) return [];
+  const { profileIssues } = await import('./validate-by-profiles.js');
+  const issues = await profileIssues(subject, asked, profiles, call, services);
+  return issues.map(({ severity, issue, key, text, expression }) => ({
+    ...{ severity, issue, text, expression },
+    ...{ code: 'profile-broken' as const, rule: key },
+  }));
+}
+
+function inOrder(problems: readonly Problem[]): readonly Problem[] {
+  return [...problems].sort((a, b) => RANKS[a.severity] - RANKS[b.severity]);
+}
+
+function outcomeOf(problems: readonly Problem[]): JsonObject {
+  const [first, ...others] = problems as readonly [Problem, ...Problem[]];
+  const outcome = errorOutcome(FhirError.of([first, ...others]));
+  const issue = (outcome['issue'] as JsonObject[]).map((each, i) => ({ ...each, severity: problems[i]!.severity }));
+  return { ...outcome, issue };
+}
