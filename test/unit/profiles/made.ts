@@ -6,7 +6,10 @@ import { createRuleEvaluator } from '../../../runtime/validate/profiles/evaluate
 import { createFhirTypes } from '../../../runtime/validate/profiles/fhir-types.js';
 import type { ProfileDeps } from '../../../runtime/validate/profiles/profile-deps.js';
 import { profileRow } from '../../../runtime/validate/profiles/definition/profile-row.js';
-import type { DefinedElement, StructureDefinition } from '../../../runtime/validate/profiles/definition/structure-definition.js';
+import type {
+  DefinedElement,
+  StructureDefinition,
+} from '../../../runtime/validate/profiles/definition/structure-definition.js';
 import { validateProfiles } from '../../../runtime/validate/profiles/validate-profiles.js';
 import { makeSnapshot } from '../../../runtime/validate/snapshot/make-snapshot.js';
 import { packageDefinition } from './package-definitions.js';
