@@ -1,7 +1,7 @@
 import type { ProfileElementRow, ProfileRow } from '../../runtime/contract/index.js';
 import { createFhirTypes, type FhirTypes } from '../../runtime/validate/profiles/fhir-types.js';
-import { profileRow } from '../../runtime/validate/profiles/profile-row.js';
-import type { StructureDefinition as Definition } from '../../runtime/validate/profiles/structure-definition.js';
+import { profileRow } from '../../runtime/validate/profiles/definition/profile-row.js';
+import type { StructureDefinition as Definition } from '../../runtime/validate/profiles/definition/structure-definition.js';
 import { makeSnapshot } from '../../runtime/validate/snapshot/make-snapshot.js';
 import type { StructureDefinition } from '../load/fhir-json.js';
 import type { Model } from './model.js';

@@ -4,7 +4,7 @@ import { shippedStructure } from '../core/validation/shipped-structures.js';
 import { snapshotOf } from '../core/validation/snapshot-of.js';
 import { FhirError } from '../fhir/errors.js';
 import type { JsonValue, Resource } from '../fhir/resource.js';
-import { ProfileFault, type StructureDefinition } from '../validate/profiles/structure-definition.js';
+import { ProfileFault, type StructureDefinition } from '../validate/profiles/definition/structure-definition.js';
 import { readArguments, valueOf } from './arguments.js';
 import { findCanonical } from './find-canonical.js';
 import { readNamed } from './read-argument.js';

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { brotliDecompressSync } from 'node:zlib';
 
-import { unversioned, type StructureDefinition } from '../../validate/profiles/structure-definition.js';
+import { unversioned, type StructureDefinition } from '../../validate/profiles/definition/structure-definition.js';
 
 /** Where a build puts the StructureDefinitions of the FHIR package: beside the tables, or, for sources, in dist/. */
 const PLACES = [

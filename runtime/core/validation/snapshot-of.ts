@@ -2,7 +2,7 @@ import {
   ProfileFault,
   type DefinedElement,
   type StructureDefinition,
-} from '../../validate/profiles/structure-definition.js';
+} from '../../validate/profiles/definition/structure-definition.js';
 import { makeSnapshot } from '../../validate/snapshot/make-snapshot.js';
 import { shippedStructure } from './shipped-structures.js';
 

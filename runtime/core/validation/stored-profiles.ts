@@ -4,8 +4,8 @@ import { readJson } from '../../format/read-json.js';
 import type { Store } from '../../store/store.js';
 import { createFhirTypes, type FhirTypes, type TypeTables } from '../../validate/profiles/fhir-types.js';
 import type { Soon } from '../../validate/profiles/profile-deps.js';
-import { profileRow } from '../../validate/profiles/profile-row.js';
-import { ProfileFault, type StructureDefinition } from '../../validate/profiles/structure-definition.js';
+import { profileRow } from '../../validate/profiles/definition/profile-row.js';
+import { ProfileFault, type StructureDefinition } from '../../validate/profiles/definition/structure-definition.js';
 import { STORED_DEPTH } from '../read-stored.js';
 import { snapshotOf } from './snapshot-of.js';
 

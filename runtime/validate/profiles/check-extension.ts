@@ -2,7 +2,7 @@ import type { ExtensionContextRow, ProfileRow } from '../../contract/profiles.js
 import type { JsonObject } from '../../fhir/resource.js';
 import { PENDING } from './answers.js';
 import type { ProfileRun } from './profile-run.js';
-import { unversioned } from './structure-definition.js';
+import { unversioned } from './definition/structure-definition.js';
 
 /** The element that has an extension. */
 export interface Holder {

@@ -2,7 +2,7 @@ import type { ProfileElementRow, ProfileRow } from '../../contract/profiles.js';
 import { compileBinding } from './check-binding.js';
 import { compileTypes } from './check-types.js';
 import { fitsPattern, isFixed, showJson } from './compare-value.js';
-import { compileSlicing } from './compile-slicing.js';
+import { compileSlicing } from './slicing/compile-slicing.js';
 import { childrenOf } from './item.js';
 import { partOf } from './find-part.js';
 import type { ItemCheck } from './profile-run.js';

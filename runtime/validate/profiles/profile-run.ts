@@ -5,7 +5,7 @@ import { PENDING, type Answers } from './answers.js';
 import type { Item } from './item.js';
 import type { CodeToCheck, ProfileDeps, RuleFocus } from './profile-deps.js';
 import { findReferenced, type Scope } from './references.js';
-import { unversioned } from './structure-definition.js';
+import { unversioned } from './definition/structure-definition.js';
 
 /** What an issue says beside where it is. */
 export interface Finding {

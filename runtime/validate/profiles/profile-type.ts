@@ -1,6 +1,6 @@
 import { PENDING } from './answers.js';
 import type { ProfileRun } from './profile-run.js';
-import { CORE } from './structure-definition.js';
+import { CORE } from './definition/structure-definition.js';
 
 /** The type that a profile constrains; undefined: it is not known here. */
 export function typeOfProfile(canonical: string, run: ProfileRun): string | undefined | typeof PENDING {

@@ -1,5 +1,10 @@
-import { treeOf, type ElementNode } from '../profiles/element-tree.js';
-import { CORE, ProfileFault, type DefinedElement, type StructureDefinition } from '../profiles/structure-definition.js';
+import { treeOf, type ElementNode } from '../profiles/definition/element-tree.js';
+import {
+  CORE,
+  ProfileFault,
+  type DefinedElement,
+  type StructureDefinition,
+} from '../profiles/definition/structure-definition.js';
 import { mergeElement } from './merge-element.js';
 import { copyTree, elementsOf } from './snapshot-tree.js';
 

@@ -1,4 +1,4 @@
-import type { DefinedConstraint, DefinedElement } from '../profiles/structure-definition.js';
+import type { DefinedConstraint, DefinedElement } from '../profiles/definition/structure-definition.js';
 
 /** Texts that a differential may add to: `...` at the beginning means what was there, and this. */
 const TEXTS = ['definition', 'comment', 'requirements', 'meaningWhenMissing'];

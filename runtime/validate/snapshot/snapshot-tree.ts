@@ -1,5 +1,5 @@
-import type { ElementNode } from '../profiles/element-tree.js';
-import type { DefinedElement } from '../profiles/structure-definition.js';
+import type { ElementNode } from '../profiles/definition/element-tree.js';
+import type { DefinedElement } from '../profiles/definition/structure-definition.js';
 
 /** A copy that may be changed. Elements are replaced, never changed, so they are shared. */
 export function copyTree({ name, element, children, slices }: ElementNode): ElementNode {

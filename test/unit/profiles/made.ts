@@ -5,8 +5,11 @@ import type { Resource } from '../../../runtime/fhir/resource.js';
 import { createRuleEvaluator } from '../../../runtime/validate/profiles/evaluate-rule.js';
 import { createFhirTypes } from '../../../runtime/validate/profiles/fhir-types.js';
 import type { ProfileDeps } from '../../../runtime/validate/profiles/profile-deps.js';
-import { profileRow } from '../../../runtime/validate/profiles/profile-row.js';
-import type { DefinedElement, StructureDefinition } from '../../../runtime/validate/profiles/structure-definition.js';
+import { profileRow } from '../../../runtime/validate/profiles/definition/profile-row.js';
+import type {
+  DefinedElement,
+  StructureDefinition,
+} from '../../../runtime/validate/profiles/definition/structure-definition.js';
 import { validateProfiles } from '../../../runtime/validate/profiles/validate-profiles.js';
 import { makeSnapshot } from '../../../runtime/validate/snapshot/make-snapshot.js';
 import { packageDefinition } from './package-definitions.js';

@@ -2,7 +2,10 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 
-import { unversioned, type StructureDefinition } from '../../../runtime/validate/profiles/structure-definition.js';
+import {
+  unversioned,
+  type StructureDefinition,
+} from '../../../runtime/validate/profiles/definition/structure-definition.js';
 
 const folder = dirname(createRequire(import.meta.url).resolve('hl7.fhir.r5.core/package.json'));
 

@@ -1,6 +1,9 @@
 import { describe, expect, it } from 'vitest';
 
-import type { DefinedElement, DefinedType } from '../../../runtime/validate/profiles/structure-definition.js';
+import type {
+  DefinedElement,
+  DefinedType,
+} from '../../../runtime/validate/profiles/definition/structure-definition.js';
 import { makeSnapshot } from '../../../runtime/validate/snapshot/make-snapshot.js';
 import { packageDefinition, packageProfiles } from './package-definitions.js';
 

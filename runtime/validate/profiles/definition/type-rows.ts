@@ -1,6 +1,6 @@
-import type { ProfileTypeRow } from '../../contract/profiles.js';
-import type { ElementRow } from '../../contract/types.js';
-import type { FhirTypes } from './fhir-types.js';
+import type { ProfileTypeRow } from '../../../contract/profiles.js';
+import type { ElementRow } from '../../../contract/types.js';
+import type { FhirTypes } from '../fhir-types.js';
 import { CORE, unversioned, type DefinedElement, type DefinedType } from './structure-definition.js';
 
 /** https://hl7.org/fhir/extensions/StructureDefinition-elementdefinition-profile-element.html */

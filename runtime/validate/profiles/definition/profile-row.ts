@@ -6,10 +6,10 @@ import type {
   ProfileRow,
   ProfileRuleRow,
   SlicingRow,
-} from '../../contract/profiles.js';
-import type { ElementRow } from '../../contract/types.js';
+} from '../../../contract/profiles.js';
+import type { ElementRow } from '../../../contract/types.js';
 import { treeOf, type ElementNode } from './element-tree.js';
-import type { FhirTypes } from './fhir-types.js';
+import type { FhirTypes } from '../fhir-types.js';
 import { ProfileFault, unversioned, type DefinedElement, type StructureDefinition } from './structure-definition.js';
 import { typesOf } from './type-rows.js';
 import { withoutSame } from './without-same.js';

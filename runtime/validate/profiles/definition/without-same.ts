@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 
-import type { ProfileElementRow } from '../../contract/profiles.js';
+import type { ProfileElementRow } from '../../../contract/profiles.js';
 
 type Mutable<T> = { -readonly [K in keyof T]: T[K] };
 

@@ -1,13 +1,13 @@
-import type { DiscriminatorRow, ProfileElementRow } from '../../contract/profiles.js';
-import { codesOf, isAnyMember } from './check-binding.js';
-import { isType } from './check-types.js';
-import { fitsPattern, isFixed, showJson } from './compare-value.js';
+import type { DiscriminatorRow, ProfileElementRow } from '../../../contract/profiles.js';
+import { codesOf, isAnyMember } from '../check-binding.js';
+import { isType } from '../check-types.js';
+import { fitsPattern, isFixed, showJson } from '../compare-value.js';
 import { follow, followAll, parsePath, type PathPart } from './discriminator-path.js';
-import { childrenOf, type Item } from './item.js';
-import type { ProfileRun } from './profile-run.js';
-import { baseType, typeOfProfile } from './profile-type.js';
+import { childrenOf, type Item } from '../item.js';
+import type { ProfileRun } from '../profile-run.js';
+import { baseType, typeOfProfile } from '../profile-type.js';
 import { stepRow } from './slice-rows.js';
-import { PENDING } from './answers.js';
+import { PENDING } from '../answers.js';
 
 /** Whether a value belongs to a slice, as far as one discriminator tells. */
 export interface SliceTest {

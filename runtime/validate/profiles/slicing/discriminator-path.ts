@@ -1,7 +1,7 @@
-import { isObject } from '../../fhir/resource.js';
-import { targetOf, isType } from './check-types.js';
-import { childrenOf, type Item } from './item.js';
-import type { ProfileRun } from './profile-run.js';
+import { isObject } from '../../../fhir/resource.js';
+import { targetOf, isType } from '../check-types.js';
+import { childrenOf, type Item } from '../item.js';
+import type { ProfileRun } from '../profile-run.js';
 
 /** A step of the path of a discriminator. https://hl7.org/fhir/R5/profiling.html#discriminator */
 export type PathPart =

@@ -1,6 +1,6 @@
-import type { ProfileElementRow, SlicingRow } from '../../contract/profiles.js';
-import type { Item } from './item.js';
-import type { ItemCheck, ProfileRun } from './profile-run.js';
+import type { ProfileElementRow, SlicingRow } from '../../../contract/profiles.js';
+import type { Item } from '../item.js';
+import type { ItemCheck, ProfileRun } from '../profile-run.js';
 import { sliceTest, type SliceTest } from './slice-test.js';
 
 /** Checks the values of a sliced element; the run is at what holds them. */

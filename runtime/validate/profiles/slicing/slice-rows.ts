@@ -1,9 +1,9 @@
-import type { ProfileElementRow } from '../../contract/profiles.js';
-import { PENDING } from './answers.js';
+import type { ProfileElementRow } from '../../../contract/profiles.js';
+import { PENDING } from '../answers.js';
 import type { PathPart } from './discriminator-path.js';
-import { partOf } from './find-part.js';
-import type { ProfileRun } from './profile-run.js';
-import { unversioned } from './structure-definition.js';
+import { partOf } from '../find-part.js';
+import type { ProfileRun } from '../profile-run.js';
+import { unversioned } from '../definition/structure-definition.js';
 
 /** What a slice says at the end of a way: a row of its own, or that of a profile that its values conform to. */
 export interface FoundRow {
