@@ -2,6 +2,7 @@ import { statSync } from 'node:fs';
 import type { RequestListener } from 'node:http';
 
 import { docsFolder } from './assembly/docs-folder.js';
+import { checkRequiredProfiles, requiredProfiles } from './assembly/required-profiles.js';
 import { isStaleBuild } from './assembly/stale-build.js';
 import { limitsOf, searchSettingsOf } from './config/limits.js';
 import { isMongoUrl } from './config/mongo-url.js';
@@ -14,13 +15,13 @@ import type { Codec } from './http/response/codecs.js';
 import { describeStaleIndex, type IndexStatus } from './core/definitions/index-status.js';
 import type { Job } from './core/jobs.js';
 import { openDefinitions, type Definitions } from './core/definitions/definitions.js';
-import { createStoredProfiles, type StoredProfiles } from './core/validation/stored-profiles.js';
+import { createStoredProfiles } from './core/validation/stored-profiles.js';
 import { createPatchers } from './core/patch/patchers.js';
 import { openBodyWorkers, type BodyWorkers } from './body-workers/body-workers.js';
 import { startBodyWorker } from './body-workers/start-thread.js';
 import type { SearchServices } from './core/search/parse/search-context.js';
 import type { SearchSettings } from './core/search/search-settings.js';
-import type { Services, View } from './core/services.js';
+import type { ProfileServices, Services, View } from './core/services.js';
 import { collectWhenIdle } from './observe/collect-when-idle.js';
 import { createHealth } from './observe/health.js';
 import type { Log } from './observe/log.js';
@@ -55,7 +56,7 @@ export interface Core extends Pick<
   /** The search parameters that hold at the moment; what is beside it here follows them, but for `tables`. */
   readonly definitions: Definitions;
   /** Finds the profiles that resources are validated by. */
-  readonly profiles: Pick<StoredProfiles, 'types' | 'profile'>;
+  readonly profiles: ProfileServices;
   /** Whether those in the store are of these definitions. */
   readonly indexStatus: IndexStatus;
 }
@@ -97,7 +98,7 @@ export async function openCore(config: Config, options: OpenOptions = {}): Promi
     return {
       tables,
       store: profiles.store,
-      profiles,
+      profiles: { types: profiles.types, profile: profiles.profile, required: requiredProfiles(config) },
       definitions,
       extract: (resource, without) => current().extract(resource, without),
       refit: (resource, entries) => current().refit(resource, entries),
@@ -219,6 +220,7 @@ export async function startServer(config: Config, log: Log): Promise<RunningServ
   const core = await openCore(config, { pace: createExtractionThrottle() });
   const closers: (() => Promise<void>)[] = [() => core.store.close()];
   try {
+    await checkRequiredProfiles(config, core.profiles);
     const { createApp, FHIR_PATH } = await import('./http/app.js');
     const { prepareAccess } = await import('./assembly/access.js');
     let root = '';

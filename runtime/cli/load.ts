@@ -56,7 +56,9 @@ export async function runLoad(
       const opened = await server.openCore(config);
       close = () => opened.store.close();
       // No client waits for the answer to one write, so a write on a busy machine may take longer.
-      const core = { ...opened, limits: { ...opened.limits, answerTime: Infinity } };
+      const { validateByProfiles } = await import('../operations/validation/validate-by-profiles.js');
+      const limits = { ...opened.limits, answerTime: Infinity };
+      const core = { ...opened, limits, validateByProfiles, largeTexts: undefined };
       sink = storeSink({ ...core, execute: await executor(core) });
     } else {
       await checkAnswers(url);

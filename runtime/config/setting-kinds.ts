@@ -126,6 +126,16 @@ export function isTable(value: JsonValue): value is JsonObject & Record<string, 
   return isObject(value) && Object.values(value).every((each) => typeof each === 'string');
 }
 
+/** Canonical URLs by resource type. */
+export type ProfileTable = JsonObject & Record<string, string[]>;
+
+/** Whether a value has lists of canonical URLs by name. */
+export function isProfileTable(value: JsonValue): value is ProfileTable {
+  const isCanonical = (each: JsonValue): boolean =>
+    typeof each === 'string' && /^[a-z][a-z0-9+.-]*:\S{1,1000}$/.test(each);
+  return isObject(value) && Object.values(value).every((each) => Array.isArray(each) && each.every(isCanonical));
+}
+
 function parseJson(given: string): JsonValue | undefined {
   try {
     return readJson(given);

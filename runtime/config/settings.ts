@@ -4,7 +4,7 @@ import { whyNoSqlitePath } from '../store/sqlite-path.js';
 import { AUTH_SETTINGS } from './auth-settings.js';
 import { maskPassword } from './mongo-url.js';
 import { address, choice, duration, integer, size, yesOrNo, type Setting } from './setting.js';
-import { words } from './setting-kinds.js';
+import { isProfileTable, json, words, type ProfileTable } from './setting-kinds.js';
 import { TRANSPORT_SETTINGS } from './transport-settings.js';
 
 const MB = 1024 * 1024;
@@ -131,9 +131,18 @@ export const SETTINGS = {
   'search.maxCount': integer(1, 10_000, { help: 'matches on a page at most', initial: DEFAULT_SEARCH.maxCount }),
   validation: choice(['off', 'structure', 'full'], {
     placeholder: 'MODE',
-    help: 'what is checked before a resource is written: full (structure and rules), structure, or off: nothing',
+    help: 'what is checked before a resource is written: full (structure, rules and profiles), structure, or off: nothing',
     initial: 'full',
   }),
+  'validation.profiles': json(
+    {
+      help: 'profiles that all resources of a type have to conform to: {"Patient": ["http://example.org/profile"]}',
+      initial: {} as ProfileTable,
+      show: (table) => (Object.keys(table).length === 0 ? 'none' : JSON.stringify(table)),
+    },
+    isProfileTable,
+    'has to be an object of lists of canonical URLs such as {"Patient": ["http://example.org/profile"]}',
+  ),
   'delete.multiple': yesOrNo({
     help: 'whether a deletion by criteria may remove several resources at once',
     initial: false,

@@ -13,6 +13,7 @@ import type { Zone } from '../search/values/zone.js';
 import type { Store } from '../store/store.js';
 import type { Fault } from '../validate/fault.js';
 import type { RuleChecker } from '../validate/rules/create-rule-checker.js';
+import type { ValidationIssue } from '../validate/validation-issue.js';
 import type { Call, Reply } from './call.js';
 import type { CallAudit } from './call-audit.js';
 import type { IndexStatus } from './definitions/index-status.js';
@@ -92,7 +93,7 @@ export interface DefinitionServices {
 export type CodeFinder = (
   set: CodeSet,
   reader: CodeReader,
-  services: Pick<Services, 'store' | 'tables' | 'indexStatus' | 'largeTexts'>,
+  services: LookupServices,
 ) => Promise<readonly FoundCode[]>;
 
 /** A set of search parameters, and what makes index entries by it. */
@@ -118,7 +119,25 @@ export interface ProfileServices {
   readonly types: FhirTypes;
   /** The profile of a canonical; undefined: there is none here. */
   readonly profile: (canonical: string) => Soon<ProfileRow | undefined>;
+  /** Canonicals that the resources of a type have to conform to, by type: the setting `validation.profiles`. */
+  readonly required: ReadonlyMap<string, readonly string[]>;
 }
+
+/** What the look-up of codes and profiles reads. */
+export type LookupServices = Pick<Services, 'store' | 'tables' | 'indexStatus' | 'largeTexts'>;
+
+/**
+ * Validates a resource of right structure by profiles; what is contained in it, or an entry of the Bundle that it is, by those that it
+ * claims in `meta.profile`. Codes are looked up in the value sets that the token may read. https://hl7.org/fhir/R5/profiling.html
+ *
+ * @param canonicals of the profiles that the resource itself has to conform to
+ */
+export type ProfileValidator = (
+  resource: Resource,
+  canonicals: readonly string[],
+  call: Pick<Call, 'principal' | 'signal'>,
+  services: LookupServices & { readonly profiles: ProfileServices },
+) => Promise<readonly ValidationIssue[]>;
 
 /** Where interactions read and write, and who records it. */
 export interface DataServices {
@@ -133,6 +152,7 @@ export interface DataServices {
   readonly jobs: Jobs | undefined;
   /** The profiles of the tables and of the store; undefined: this server knows none. */
   readonly profiles: ProfileServices | undefined;
+  readonly validateByProfiles: ProfileValidator;
   /** Looks up the codes that a search means. */
   readonly findCodes: CodeFinder;
 }

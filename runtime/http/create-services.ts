@@ -8,6 +8,7 @@ import type { DefinitionServices, Services } from '../core/services.js';
 import { INTERACTIONS, isWired } from '../interactions/registry.js';
 import { findCodes } from '../operations/terminology/search-codes.js';
 import { EXPUNGING, OPERATIONS } from '../operations/registry.js';
+import { validateByProfiles } from '../operations/validation/validate-by-profiles.js';
 import { createCodecs, type Codec, type Codecs } from './response/codecs.js';
 import { createEntryHandling } from './entry-handling.js';
 import { createRouter, type Router } from './router.js';
@@ -70,7 +71,7 @@ export function createServices(options: ServiceOptions): Serving {
   );
   const services: Services = {
     ...DEFAULT_SERVICES,
-    findCodes,
+    ...{ findCodes, validateByProfiles },
     ...pick(options, Object.keys(DEFAULT_SERVICES) as (keyof DefaultServices)[]),
     ...{ tables, store, extract, limits },
     search: { ...DEFAULT_SERVICES.search, ...options.search },

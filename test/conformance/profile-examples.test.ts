@@ -9,7 +9,8 @@ import { tables } from '../../generated/tables.js';
 import type { JsonObject, JsonValue, Resource } from '../../runtime/fhir/resource.js';
 import { createRuleEvaluator } from '../../runtime/validate/profiles/evaluate-rule.js';
 import { createFhirTypes } from '../../runtime/validate/profiles/fhir-types.js';
-import { claimedProfiles, validateProfiles } from '../../runtime/validate/profiles/validate-profiles.js';
+import { claimedProfiles } from '../../runtime/validate/profiles/claimed-profiles.js';
+import { validateProfiles } from '../../runtime/validate/profiles/validate-profiles.js';
 
 const folder = fileURLToPath(new URL('../packages/node_modules/hl7.fhir.r5.examples', import.meta.url));
 const types = createFhirTypes(tables);

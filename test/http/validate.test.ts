@@ -12,7 +12,11 @@ import { useWholeServer } from './search-server.js';
 
 const rules = createRuleChecker(tables);
 const rows = new Map((await loadProfiles()).map((row) => [row.url, row]));
-const profiles = { types: createFhirTypes(tables), profile: (canonical: string) => rows.get(canonical) };
+const profiles = {
+  types: createFhirTypes(tables),
+  profile: (canonical: string) => rows.get(canonical),
+  required: new Map(),
+};
 const options = {
   validate: createValidator(tables),
   rules,

@@ -4,6 +4,7 @@ import { DEFAULT_SERVICES } from '../../runtime/core/default-services.js';
 import type { Item } from '../../runtime/cli/load/items.js';
 import { loadItems } from '../../runtime/cli/load/load-items.js';
 import { storeSink } from '../../runtime/cli/load/store-sink.js';
+import { toyTables } from '../toy/tables.js';
 import { DEFAULT_LIMITS } from '../../runtime/fhir/limits.js';
 import type { Resource } from '../../runtime/fhir/resource.js';
 import { toyExtract } from '../toy/extract.js';
@@ -18,7 +19,13 @@ describe('kiln load of Binaries stores what HTTP would', () => {
         yield { place: String(each['id']), resource: each, id: String(each['id']), size: 100 };
       }
     }
-    const sink = storeSink({ ...DEFAULT_SERVICES, store: server.store, extract: toyExtract, limits: DEFAULT_LIMITS });
+    const sink = storeSink({
+      ...DEFAULT_SERVICES,
+      tables: toyTables,
+      store: server.store,
+      extract: toyExtract,
+      limits: DEFAULT_LIMITS,
+    });
     return loadItems(items(), sink, (place, error) => failures.push(`${place}: ${(error as Error).message}`));
   };
   const binary = (id: string, data: string) => ({

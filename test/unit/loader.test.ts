@@ -70,7 +70,14 @@ describe('kiln load', () => {
       };
       return (await executeBundle({ ...call, base: '', body }, services)).json ?? '';
     };
-    const sink = storeSink({ ...DEFAULT_SERVICES, store: into, extract: toyExtract, limits, execute });
+    const sink = storeSink({
+      ...DEFAULT_SERVICES,
+      tables: toyTables,
+      store: into,
+      extract: toyExtract,
+      limits,
+      execute,
+    });
     return loadItems(items, sink, (place, error) => failures.push(`${place}: ${(error as Error).message}`));
   };
   const load = (...paths: string[]) => loadInto(store, paths);

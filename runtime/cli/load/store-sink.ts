@@ -1,3 +1,4 @@
+import { OPEN_PRINCIPAL } from '../../auth/scopes/principal.js';
 import { FhirError } from '../../fhir/errors.js';
 import { newId } from '../../fhir/id.js';
 import type { Limits } from '../../fhir/limits.js';
@@ -6,7 +7,7 @@ import { BINARY } from '../../core/binary/binary-content.js';
 import { takeBinary, writeBinary } from '../../core/binary/binary-store.js';
 import { composePut } from '../../core/write/compose-change.js';
 import type { Services } from '../../core/services.js';
-import { validateWritten } from '../../core/write/validate-written.js';
+import { validateWritten, type WriteValidation } from '../../core/write/validate-written.js';
 import { writeCurrent } from '../../core/write/write-current.js';
 import { VersionConflict, type Put, type StoredVersion } from '../../store/store.js';
 import { countContained, cutByMembers } from '../../store/write-contained.js';
@@ -16,11 +17,14 @@ import { executed } from './executed.js';
 import { LoadStopped, type Outcome, type Sink } from './sink.js';
 
 /** What a store is loaded with. */
-export interface LoadCore extends Pick<Services, 'store' | 'extract' | 'refit' | 'validate' | 'rules' | 'validation'> {
+export interface LoadCore extends WriteValidation, Pick<Services, 'extract' | 'refit'> {
   readonly limits: Limits;
   /** Executes a batch or transaction; the JSON text of the answer. Absent: they are refused. */
   readonly execute?: (bundle: Resource) => Promise<string>;
 }
+
+/** Who writes: the server itself. */
+const OWN_CALL = { principal: OPEN_PRINCIPAL };
 
 type Done = (item: Item, outcome: Outcome) => void;
 
@@ -125,7 +129,7 @@ async function writeOne(item: Item, id: string, core: LoadCore, done: Done): Pro
 /** A Binary: its content goes into a blob, as over HTTP. */
 async function storeBinary(item: Item, id: string, core: LoadCore, done: Done): Promise<void> {
   try {
-    const taken = await takeBinary({ ...item.resource, id }, id, core);
+    const taken = await takeBinary({ ...item.resource, id }, id, OWN_CALL, core);
     const { before, after } = await writeBinary(taken, id, core);
     done(item, after === undefined ? 'unchanged' : before?.json === undefined ? 'created' : 'updated');
   } catch (error) {
@@ -158,7 +162,7 @@ function stopIfUnavailable(error: unknown): void {
 
 async function composeChecked(item: Item, id: string, current: StoredVersion | undefined, core: LoadCore) {
   try {
-    await validateWritten({ ...item.resource, id }, {}, core);
+    await validateWritten({ ...item.resource, id }, OWN_CALL, core);
     const change = await composePut(item.resource, id, current, core);
     if (change !== undefined && change.body.head.length + change.body.tail.length > core.limits.resource) {
       throw new FhirError('resource-too-large');

@@ -16,6 +16,7 @@ import type { Pointer } from './binary-content.js';
 import { composePut, type PutOptions } from '../write/compose-change.js';
 import { liveVersion } from '../write/preconditions.js';
 import type { Services } from '../services.js';
+import type { ValidatedCall } from '../write/validate-profiles.js';
 import { validateWritten, type WriteValidation } from '../write/validate-written.js';
 import { writeCurrent, type Written } from '../write/write-current.js';
 
@@ -32,16 +33,15 @@ export type BinaryServices = Pick<Services, 'store' | 'extract' | 'refit' | 'lim
 /**
  * Stores the content of a Binary that came as a resource in a blob.
  *
- * @param text the JSON text of the resource, for the positions of faults
  * @throws FhirError if the resource is invalid, or has a pointer of its own
  */
 export async function takeBinary(
   resource: Resource,
   id: string,
+  call: ValidatedCall,
   services: BinaryServices,
-  text?: () => string,
 ): Promise<TakenBinary> {
-  const data = await checkBinary(resource, services, text);
+  const data = await checkBinary(resource, call, services);
   if (data === undefined) return { resource };
   return { resource, pointer: await storeContent(services.store.blobs, id, once(data), services.limits.body) };
 }
@@ -54,10 +54,10 @@ export async function takeBinary(
  */
 export async function checkBinary(
   resource: Resource,
+  call: ValidatedCall,
   services: WriteValidation,
-  text?: () => string,
 ): Promise<Buffer | undefined> {
-  await validateWritten(resource, text === undefined ? {} : { text }, services);
+  await validateWritten(resource, call, services);
   refusePointer(resource);
   return decodeData(resource['data']);
 }

@@ -13,8 +13,8 @@ const TYPE = 'StructureDefinition';
 
 /** Profiles and definitions of extensions that are remembered, unknown ones too. */
 const KEPT = 2000;
-/** How long an answer holds, in milliseconds: other processes may write to the same store. */
-const BELIEVED = 10_000;
+/** How long an answer holds, in milliseconds: all processes see a change within two seconds. */
+const BELIEVED = 1500;
 /** Stored definitions with the same URL that are looked at. */
 const SAME = 50;
 

@@ -5,22 +5,32 @@ import { locateFaults, type LocatedFault } from '../../validate/locate-faults.js
 import type { Call } from '../call.js';
 import type { Services } from '../services.js';
 import { parsedBodyOf } from './parsed-bodies.js';
+import { validateProfiles, type ProfileValidation, type ValidatedCall } from './validate-profiles.js';
 import { toIssue, validateResource } from './validate-resource.js';
 
+/** The services needed to validate structure and rules: all that a worker thread has. */
+export type ContentValidation = Pick<Services, 'validate' | 'rules' | 'validation'>;
+
 /** The services needed to validate what is written. */
-export type WriteValidation = Pick<Services, 'validate' | 'rules' | 'validation'>;
+export type WriteValidation = ContentValidation & ProfileValidation;
 
 /**
  * Validates a resource that is to be written, as far as the setting `validation` says. Warnings refuse nothing.
  * https://hl7.org/fhir/R5/validation.html
  *
- * @throws FhirError with an issue for each fault: 400 for faults of structure, otherwise 422 for broken rules
+ * @throws FhirError with an issue for each fault: 400 for faults of structure, otherwise 422 for broken rules and profiles
  */
 export async function validateWritten(
   resource: Resource,
-  call: Pick<Call, 'text'>,
+  call: ValidatedCall,
   services: WriteValidation,
 ): Promise<void> {
+  validateContent(resource, call, services);
+  await validateProfiles(resource, call, services);
+}
+
+/** The same without profiles. @throws FhirError */
+export function validateContent(resource: Resource, call: Pick<Call, 'text'>, services: ContentValidation): void {
   // A SearchParameter changes how the server searches, so its structure is always checked.
   const isParameter = resource.resourceType === SEARCH_PARAMETER;
   if (services.validation === 'off' && !isParameter) return;
@@ -29,7 +39,6 @@ export async function validateWritten(
   if (services.validation !== 'full' || parsedBodyOf(resource) !== undefined) return;
   const [first, ...others] = brokenRules(resource, call, services).map(toIssue);
   if (first !== undefined) throw FhirError.of([first, ...others]);
-  // Profiles that the resource claims, or that the configuration requires, are checked here.
 }
 
 function brokenRules(

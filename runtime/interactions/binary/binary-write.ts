@@ -51,7 +51,7 @@ async function planResource(
   resolver: TargetResolver,
   services: Services,
 ): Promise<WritePlan> {
-  const data = await checkBinary(resource, services, call.text);
+  const data = await checkBinary(resource, call, services);
   const { store, limits } = services;
   const take = data && ((id: string) => storeContent(store.blobs, id, once(data), limits.body));
   return plan(call, resource, take, resolver, services);

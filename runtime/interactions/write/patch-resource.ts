@@ -19,7 +19,7 @@ export interface PatchServices extends Pick<Services, 'validate' | 'rules' | 'va
 export async function patchResource(before: Resource, patch: SentPatch, services: PatchServices): Promise<Resource> {
   const { patchers, limits } = services;
   const patched = checkPatched(await applyPatch(before, patch, patchers, limits), before);
-  await validatePatched(patched, patch, services);
+  validatePatched(patched, patch, services);
   return patched;
 }
 

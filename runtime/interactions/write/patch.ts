@@ -13,7 +13,7 @@ import { replyPut } from './reply-put.js';
 import { readStored } from '../../core/read-stored.js';
 import { atPlace, patchTypes } from '../../core/patch/sent-patch.js';
 import type { Services } from '../../core/services.js';
-import { validateParameters } from './validate-patch.js';
+import { validateParameters, validatePatchedProfiles } from './validate-patch.js';
 import type { WriteTarget, Target, WritePlan, WritePlanner } from '../../core/write/write-plan.js';
 
 /** What differs between patching a Binary and patching any other resource. */
@@ -98,7 +98,9 @@ export function patchPlan(
       const patched = await atPlace(call.patchPlace, async () => {
         const isLarge = live.json.length > LARGE_BODY;
         const large = isLarge ? await handling.patchLarge?.(live.json, patch) : undefined;
-        return large ?? patchResource(shown, patch, services);
+        const result = large ?? (await patchResource(shown, patch, services));
+        await validatePatchedProfiles(result, patch, call, services);
+        return result;
       });
       const change = await handling.compose(patched, shown, target);
       return {

@@ -3,7 +3,8 @@ import type { Resource } from '../../fhir/resource.js';
 import type { SentPatch } from '../../core/call.js';
 import type { Services } from '../../core/services.js';
 import { validateResource } from '../../core/write/validate-resource.js';
-import { validateWritten, type WriteValidation } from '../../core/write/validate-written.js';
+import { validateProfiles, type ProfileValidation, type ValidatedCall } from '../../core/write/validate-profiles.js';
+import { validateContent, type ContentValidation } from '../../core/write/validate-written.js';
 
 /**
  * Validates a FHIRPath Patch like any resource, so that a misspelt part is reported instead of ignored.
@@ -19,24 +20,46 @@ export function validateParameters(patch: Resource, services: Pick<Services, 'va
 }
 
 /**
- * Validates the result of a patch.
+ * Validates the result of a patch, apart from profiles: worker threads do this too.
  *
  * @throws FhirError with an issue for each fault, which says that it is in the patched resource
  */
-export async function validatePatched(
+export function validatePatched(
   patched: Resource,
   { format }: Pick<SentPatch, 'format'>,
-  services: WriteValidation,
+  services: ContentValidation,
+): void {
+  try {
+    validateContent(patched, {}, services);
+  } catch (error) {
+    throw ofResult(error, format);
+  }
+}
+
+/**
+ * Validates the result of a patch by the profiles that it claims, and those that are required.
+ *
+ * @throws FhirError as `validatePatched`
+ */
+export async function validatePatchedProfiles(
+  patched: Resource,
+  { format }: Pick<SentPatch, 'format'>,
+  { principal, signal }: Omit<ValidatedCall, 'text'>,
+  services: ProfileValidation,
 ): Promise<void> {
   try {
-    await validateWritten(patched, {}, services);
+    await validateProfiles(patched, { principal, ...(signal !== undefined && { signal }) }, services);
   } catch (error) {
-    if (!(error instanceof FhirError)) throw error;
-    throw error.map((issue) => ({
-      ...issue,
-      text: `What the patch makes: ${issue.text}${format === 'json' ? remedyOf(issue) : ''}`,
-    }));
+    throw ofResult(error, format);
   }
+}
+
+function ofResult(error: unknown, format: SentPatch['format']): unknown {
+  if (!(error instanceof FhirError)) return error;
+  return error.map((issue) => ({
+    ...issue,
+    text: `What the patch makes: ${issue.text}${format === 'json' ? remedyOf(issue) : ''}`,
+  }));
 }
 
 /** Adds a hint for clients that send an Extension as the value of a parameter. https://hl7.org/fhir/R5/fhirpatch.html#anonymous */

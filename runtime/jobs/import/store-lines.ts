@@ -1,18 +1,22 @@
 import { createHash } from 'node:crypto';
 
+import { OPEN_PRINCIPAL } from '../../auth/scopes/principal.js';
 import { BINARY } from '../../core/binary/binary-content.js';
 import { takeBinary, writeBinary } from '../../core/binary/binary-store.js';
 import { SUBSCRIPTION } from '../../core/access/subscribed-types.js';
 import type { Services } from '../../core/services.js';
 import { sentId } from '../../core/write/check-resource.js';
 import { composePut } from '../../core/write/compose-change.js';
-import { validateResource } from '../../core/write/validate-resource.js';
+import { validateWritten } from '../../core/write/validate-written.js';
 import { writeCurrent } from '../../core/write/write-current.js';
 import { FhirError } from '../../fhir/errors.js';
 import { isObject, type Resource } from '../../fhir/resource.js';
 import { readJson } from '../../format/read-json.js';
 import { VersionConflict, type Put, type StoredVersion } from '../../store/store.js';
 import { countContained, cutByMembers } from '../../store/write-contained.js';
+
+/** The job writes: its files name the types that the token of who began it covers whole. */
+const OWN_CALL = { principal: OPEN_PRINCIPAL };
 
 /** A line of a file. */
 export interface ImportLine {
@@ -158,7 +162,7 @@ async function writeOne(each: Named, services: Services): Promise<LineOutcome> {
   try {
     const { before, after } =
       resource.resourceType === BINARY
-        ? await writeBinary(await takeBinary(resource, id, services), id, services)
+        ? await writeBinary(await takeBinary(resource, id, OWN_CALL, services), id, services)
         : await writeCurrent(services.store, resource.resourceType, id, (current) => compose(each, current, services));
     return after === undefined ? 'unchanged' : before?.json === undefined ? 'created' : 'updated';
   } catch (error) {
@@ -168,7 +172,7 @@ async function writeOne(each: Named, services: Services): Promise<LineOutcome> {
 
 async function compose({ resource, id, line }: Named, current: StoredVersion | undefined, services: Services) {
   const { text = '' } = line;
-  validateResource(resource, { text: () => text }, services);
+  await validateWritten(resource, { ...OWN_CALL, text: () => text }, services);
   const change = await composePut(resource, id, current, services);
   if (change !== undefined && change.body.head.length + change.body.tail.length > services.limits.resource) {
     throw new FhirError('resource-too-large');

@@ -1,6 +1,6 @@
 import type { OperationParameterRow } from '../../contract/index.js';
 import type { Call } from '../../core/call.js';
-import type { Services } from '../../core/services.js';
+import type { LookupServices, Services } from '../../core/services.js';
 import { FhirError } from '../../fhir/errors.js';
 import type { JsonObject, Resource } from '../../fhir/resource.js';
 import { dateInterval } from '../../search/values/date-interval.js';
@@ -114,7 +114,7 @@ export function openTerminology(
 }
 
 /** What value sets are looked up with outside of a terminology operation: what is stored and what is shipped. */
-export function openContext(call: Call, services: Services): ValueSetContext {
+export function openContext(call: Pick<Call, 'principal' | 'signal'>, services: LookupServices): ValueSetContext {
   const none: ReadonlyMap<string, string> = new Map();
   const reader = { access: call.principal.access, signal: call.signal };
   const versions = { system: none, force: none, check: none };

@@ -8,6 +8,8 @@ import { FhirError, type Issue } from '../../fhir/errors.js';
 import { errorOutcome, successOutcome } from '../../fhir/operation-outcome.js';
 import { isObject, type JsonObject, type JsonValue, type Resource } from '../../fhir/resource.js';
 import { locateFaults } from '../../validate/locate-faults.js';
+import { claimedProfiles, claimsAnyProfile } from '../../validate/profiles/claimed-profiles.js';
+import { profileFault } from '../../validate/profiles/profile-fault.js';
 import type { ValidationIssue } from '../../validate/validation-issue.js';
 import { readArguments, valueOf, valuesOf } from '../arguments.js';
 import { readNamed } from '../read-argument.js';
@@ -133,7 +135,7 @@ async function problemsOf(
   const severities = [...structure.map(() => 'error' as const), ...faults.map(({ severity }) => severity)];
   const decided = located.map((fault, i): Problem => ({ ...toIssue(fault), severity: severities[i] ?? 'error' }));
   // Profiles say nothing of what is not of right structure.
-  const found = structure.length > 0 ? [] : await byProfiles(subject as Resource, asked, call, services);
+  const found = structure.length > 0 ? [] : await byProfiles(subject as Resource, text, asked, call, services);
   if (open.length === 0) return inOrder([...decided, ...found]);
   const { decideBindings } = await import('./validate-bindings.js');
   const codes = (await decideBindings(open, call, services)).map(({ severity, issue, text: words, expression }) => ({
@@ -143,21 +145,25 @@ async function problemsOf(
   return inOrder([...decided, ...codes, ...found]);
 }
 
-/** What is wrong by the profiles that the resource claims, and by those that are asked for. */
+/** What is wrong by the profiles that the resource claims, that are required, and that are asked for. */
 async function byProfiles(
   subject: Resource,
+  text: string | undefined,
   asked: readonly string[],
   call: Call,
   services: Services,
 ): Promise<readonly Problem[]> {
-  const { profiles } = services;
-  if (profiles === undefined || (asked.length === 0 && subject['meta'] === undefined)) return [];
-  const { profileIssues } = await import('./validate-by-profiles.js');
-  const issues = await profileIssues(subject, asked, profiles, call, services);
-  return issues.map(({ severity, issue, key, text, expression }) => ({
-    ...{ severity, issue, text, expression },
-    ...{ code: 'profile-broken' as const, rule: key },
-  }));
+  const { profiles, validateByProfiles } = services;
+  if (profiles === undefined) return [];
+  const required = profiles.required.get(subject.resourceType) ?? [];
+  const canonicals = [...new Set([...claimedProfiles(subject), ...required, ...asked])];
+  if (canonicals.length === 0 && !claimsAnyProfile(subject)) return [];
+  const issues = await validateByProfiles(subject, canonicals, call, { ...services, profiles });
+  const located = locateFaults(
+    issues.map((issue) => profileFault(issue, subject)),
+    text,
+  );
+  return located.map((fault, i) => ({ ...toIssue(fault), severity: issues[i]?.severity ?? 'error' }));
 }
 
 function inOrder(problems: readonly Problem[]): readonly Problem[] {

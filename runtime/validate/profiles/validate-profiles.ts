@@ -1,6 +1,7 @@
 import type { Resource } from '../../fhir/resource.js';
 import type { ValidationIssue } from '../validation-issue.js';
 import { Answers, PENDING } from './answers.js';
+import { claimedProfiles } from './claimed-profiles.js';
 import { conforms } from './conforms.js';
 import type { ProfileDeps } from './profile-deps.js';
 import { ProfileRun } from './profile-run.js';
@@ -36,12 +37,6 @@ export async function validateProfiles(
     if (!answers.arePending || pass === MOST_PASSES) return run.issues;
     await answers.settle();
   }
-}
-
-/** The profiles that a resource claims to conform to. */
-export function claimedProfiles({ meta }: Resource): readonly string[] {
-  const claimed = typeof meta === 'object' && meta !== null && 'profile' in meta ? meta.profile : undefined;
-  return Array.isArray(claimed) ? claimed.filter((each) => typeof each === 'string') : [];
 }
 
 function check(resource: Resource, profiles: readonly string[], run: ProfileRun): void {

@@ -1,0 +1,34 @@
+import { OPEN_PRINCIPAL } from '../../auth/scopes/principal.js';
+import type { Resource } from '../../fhir/resource.js';
+import { claimedProfiles } from '../../validate/profiles/claimed-profiles.js';
+import type { ValidationIssue } from '../../validate/validation-issue.js';
+import type { Call } from '../call.js';
+import type { LookupServices, ProfileServices, Services } from '../services.js';
+
+/**
+ * Validates a resource by the profiles that the configuration requires, apart from those that it claims. They hold for all clients
+ * alike: the server looks up their value sets with access of its own.
+ */
+export async function requiredIssues(
+  resource: Resource,
+  required: readonly string[],
+  { signal }: Pick<Call, 'signal'>,
+  services: LookupServices & Pick<Services, 'validateByProfiles'> & { readonly profiles: ProfileServices },
+): Promise<readonly ValidationIssue[]> {
+  const { profiles } = services;
+  const claimed = claimedProfiles(resource);
+  const others = required.filter((each) => !claimed.includes(each));
+  const missing: ValidationIssue[] = [];
+  for (const canonical of required) {
+    if ((await profiles.profile(canonical)) === undefined) missing.push(notKnown(canonical, resource));
+  }
+  if (missing.length > 0 || others.length === 0) return missing;
+  const call = { principal: OPEN_PRINCIPAL, ...(signal !== undefined && { signal }) };
+  return services.validateByProfiles(resource, others, call, services);
+}
+
+/** Its definition was deleted since the server started. */
+function notKnown(canonical: string, { resourceType }: Resource): ValidationIssue {
+  const text = `${resourceType}: the configuration requires the profile ${canonical}; its definition is not stored any more`;
+  return { severity: 'error', issue: 'not-found', key: 'profile', text, expression: resourceType };
+}
