@@ -10,7 +10,7 @@ import { createAuthHandler, type AuthRoutes } from './auth-routes.js';
 import { createLanding, type LandingFacts } from './landing.js';
 import { createFhirServer, peerAddress, servingOf, type KilnOptions } from './kiln.js';
 import { openApiRoutes } from './openapi-routes.js';
-import { requestId } from './request/request-id.js';
+import { requestId, returnCorrelationId } from './request/request-id.js';
 import { PLAIN, sendError } from './response/respond.js';
 import { takeAbsolute } from './transport/base-path.js';
 import type { Proxies } from './transport/client-address.js';
@@ -47,6 +47,7 @@ export function createApp(options: AppOptions): RequestListener {
   const landing = createLanding(landingFacts(options), ['/', FHIR_PATH, `${FHIR_PATH}/`], options.log ?? SILENT);
   return (req, res) => {
     const url = takeAbsolute(req);
+    returnCorrelationId(req, res);
     if (proxies?.isPeer(req) === false) return refusePeer(req, res, options);
     if (cors(req, res, url)) return;
     if (auth !== undefined && !isData(url) && auth(req, res, url)) return;

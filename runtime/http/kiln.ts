@@ -20,7 +20,7 @@ import { isLocal } from './open-mode.js';
 import { openRoutes } from './open-routes.js';
 import { drain, hasBody } from './request/read-body.js';
 import { readCall } from './request/read-call.js';
-import { requestId } from './request/request-id.js';
+import { requestId, returnCorrelationId } from './request/request-id.js';
 import type { Presentation } from './response/presentation.js';
 import { PLAIN, sendError, sendReply } from './response/respond.js';
 import type { Destination, Router } from './router.js';
@@ -55,6 +55,7 @@ export type FhirServer = (req: IncomingMessage, res: ServerResponse, url: string
 export function kiln(options: KilnOptions): FhirHandler {
   const serve = createFhirServer(options);
   return (req, res) => {
+    returnCorrelationId(req, res);
     void serve(req, res, req.url ?? '/', (req as { baseUrl?: string }).baseUrl ?? '');
   };
 }

@@ -115,8 +115,8 @@ export interface HistoryPage {
   readonly next?: string;
   /**
    * The instant before which nothing new can appear any more, milliseconds since the epoch: whoever asks next with it
-   * as `since` misses nothing. It may lie some seconds back, so that some of what was shown comes again. Of the first
-   * page's snapshot.
+   * as `since` misses nothing. It may lie some seconds back, so that some of what was shown comes again. 0: nothing was ever
+   * written. Of the first page's snapshot.
    */
   readonly complete: number;
 }

@@ -6,6 +6,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { backUp } from '../../runtime/store/sqlite/file/backup.js';
 import { INDEX_TABLES } from '../../runtime/store/sqlite/file/schema.js';
 import type { Store } from '../../runtime/store/store.js';
+import { openStore } from './open-store.js';
 import { of, reference, token, words } from './behaviour-search-helpers.js';
 import { deletion, put, useStore } from './subject.js';
 
@@ -63,6 +64,13 @@ describe('a SQLite file', () => {
     await store.write([deletion('a', 3)]);
     expect(counts()).toEqual(before);
     db.close();
+  });
+
+  it('has no instant before which nothing is new as long as nothing was written', async () => {
+    const empty = await openStore('sqlite::memory:');
+    expect((await empty.history({ count: 1 })).complete).toBe(0);
+    expect((await empty.history({ count: 1, type: 'Patient' })).complete).toBe(0);
+    await empty.close();
   });
 
   it('has a history that is complete up to its last write', async () => {

@@ -277,12 +277,12 @@ describe('documents that are refused as a whole', () => {
       'Line 1, column 18: a DOCTYPE is not allowed',
     ],
     [
-      'a processing instruction after the root',
-      '<Patient xmlns="http://hl7.org/fhir"><active value="true"/></Patient><?xml-stylesheet href="x"?>',
+      'a processing instruction in a narrative',
+      patient('<text><status value="empty"/><div xmlns="http://www.w3.org/1999/xhtml"><?php x ?></div></text>'),
       'forbidden',
       'processing instructions',
     ],
-    ['a processing instruction within', patient('<?php x ?>'), 'forbidden', 'processing instructions'],
+    ['a second XML declaration', patient('<?xml version="1.0"?>'), 'syntax', 'at the start of the document'],
   ])('%s', (_title, xml, fault, text) => {
     const issues = issuesOf(xml);
     expect(issues).toHaveLength(1);

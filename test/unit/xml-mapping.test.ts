@@ -227,10 +227,10 @@ describe('reading XML that others write', () => {
     });
   });
 
-  it('processing instructions before the root are skipped', () => {
+  it('R05: processing instructions are skipped before the root, within it and after it', () => {
     const xml =
       '<?xml version="1.0"?><?xml-stylesheet type="text/xsl" href="a.xsl"?><?xml-model href="b"?>' +
-      '<Patient xmlns="http://hl7.org/fhir"><active value="true"/></Patient>';
+      '<Patient xmlns="http://hl7.org/fhir"><?a?><active value="true"/><?b c?></Patient><?d <e f="g"/>?>\n';
     expect(readXml(xml, tables)).toEqual({ resourceType: 'Patient', active: true });
   });
 

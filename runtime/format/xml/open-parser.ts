@@ -20,15 +20,15 @@ export class XmlRefusal extends Error {
 
 /**
  * A parser for XML 1.0 that throws `XmlRefusal` at what is not well-formed and at all that FHIR has no use for and
- * attackers have: DOCTYPE (and so entities other than XML's five) and processing instructions. Comments are skipped.
+ * attackers have: DOCTYPE (and so entities other than XML's five). Comments are skipped.
  * https://hl7.org/fhir/R5/security.html#xml
  *
  * @param namespaces What prefixes mean from outside, for a piece of a document
- * @param isProlog whether the parser is before the root element, where `xml-stylesheet` and the like are skipped; absent: never
+ * @param skipsInstructions whether processing instructions are skipped where the parser is; otherwise they are refused
  */
 export function openParser(
   namespaces: Readonly<Record<string, string>> = {},
-  isProlog: () => boolean = () => false,
+  skipsInstructions: () => boolean = () => false,
 ): XmlParser {
   const parser: XmlParser = new SaxesParser({ xmlns: true, additionalNamespaces: namespaces });
   const refuse = (fault: XmlRefusal['fault'], text: string): never => {
@@ -37,8 +37,7 @@ export function openParser(
   parser.on('error', (error) => refuse('syntax', error.message.replace(/^\d+:\d+: /, '').replace(/\.$/, '')));
   parser.on('doctype', () => refuse('forbidden', 'a DOCTYPE is not allowed'));
   parser.on('processinginstruction', () => {
-    if (!isProlog())
-      refuse('forbidden', 'processing instructions are not allowed here, but only before the root element');
+    if (!skipsInstructions()) refuse('forbidden', 'processing instructions are not allowed in a narrative');
   });
   parser.on('xmldecl', ({ version, encoding }) => {
     if (version !== '1.0') refuse('syntax', `XML has to be of version 1.0, not ${version}`);

@@ -23,9 +23,8 @@ const MAX_ISSUES = 100;
 /**
  * Reads a resource from XML: the same JSON tree that the JSON reader gives, numbers with their text. What JSON could not
  * hold is refused here, each fault with line, column and FHIRPath; the rest (patterns, cardinality, bindings) is left to
- * the validator. Elements may come in any order, but one that repeats has to stand in one run. DOCTYPE, entities other
- * than XML's own are refused, and so are processing instructions but those before the root (`xml-stylesheet`), which are
- * skipped; comments are skipped outside of narratives.
+ * the validator. Elements may come in any order, but one that repeats has to stand in one run. DOCTYPE and entities other
+ * than XML's own are refused. Comments and processing instructions (`xml-stylesheet`) are skipped outside of narratives.
  * https://hl7.org/fhir/R5/xml.html
  *
  * @throws FhirError With an issue for each fault (of `XML_CODES`), or `json-encoding` for bytes that are not UTF-8
@@ -34,15 +33,11 @@ export function readXml(source: string | Uint8Array, tables: FormatTables, limit
   const { maxDepth = MAX_DEPTH, maxSize = MAX_SIZE, maxIssues = MAX_ISSUES } = limits;
   if (source.length > maxSize) throw new XmlError([xmlIssue('size', `The body is larger than ${maxSize} bytes`)]);
   const text = typeof source === 'string' ? source : decodeUtf8(asBuffer(source));
-  let isProlog = true;
-  const parser = openParser({}, () => isProlog);
+  const parser = openParser({}, () => !builder.isInNarrative);
   const builder = new ResourceBuilder(text, elementIndex(tables), parser, maxDepth, maxIssues);
   try {
     checkText(text);
-    parser.on('opentag', (tag) => {
-      isProlog = false;
-      builder.open(tag);
-    });
+    parser.on('opentag', (tag) => builder.open(tag));
     parser.on('closetag', () => builder.close());
     parser.on('text', (characters) => builder.text(characters));
     parser.on('cdata', (characters) => builder.text(characters));

@@ -77,6 +77,11 @@ export class ResourceBuilder {
     return new XmlError([first, ...rest]);
   }
 
+  /** Whether the parser is within the `div` of a narrative. */
+  get isInNarrative(): boolean {
+    return this.narrative !== undefined;
+  }
+
   /** Takes a start tag. */
   open(tag: XmlTag): void {
     this.mark = this.parser.position;

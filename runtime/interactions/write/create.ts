@@ -1,3 +1,4 @@
+import { checkComplete, clientMeta } from '../../fhir/meta.js';
 import type { Resource } from '../../fhir/resource.js';
 import { createResolver } from './target-resolver.js';
 import { checkResource } from '../../core/write/check-resource.js';
@@ -19,5 +20,7 @@ export const planCreate: WritePlanner = async (call, services) => {
   // An id in the body is ignored, so an invalid one is no fault.
   const { id: _id, ...rest } = resource;
   await validateWritten(handOn(resource, rest as Resource), call, services);
+  // Also where criteria match, and nothing is written: whether a body is accepted does not depend on what is stored.
+  checkComplete(resource, clientMeta(resource));
   return putPlan(call, resolver, resource, services);
 };

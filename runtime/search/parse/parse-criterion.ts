@@ -1,5 +1,6 @@
 import { FhirError } from '../../fhir/errors.js';
 import { FILTER, readFilter } from '../filter/read-filter.js';
+import { NO_CRITERIA } from '../parameter-kinds.js';
 import type { CriterionContext, PlainContext } from './criterion-context.js';
 import { isLinkName, MAX_LINKS, splitLinkName } from './link-name.js';
 import { findPlainRow, parsePlain } from './parse-plain.js';
@@ -40,7 +41,7 @@ export function parseCriterion(name: string, value: string, context: CriterionCo
  */
 export function checkName(name: string, context: Pick<CriterionContext, 'rows' | 'links'>): void {
   if (isLinkName(name)) resolveName(name, context);
-  else if (name !== FILTER) findPlainRow(name, context.rows);
+  else if (!Object.hasOwn(NO_CRITERIA, name)) findPlainRow(name, context.rows);
 }
 
 function resolveName(name: string, { links }: Pick<CriterionContext, 'links'>) {

@@ -26,8 +26,9 @@ export function checkReference({ type, targets }: Child, value: Json, run: RuleR
   run.report('reference-invalid', 'reference', `it may refer to ${list(targets)}, not to a ${leads}`);
 }
 
-const OID = /^urn:oid:[0-2](?:\.(?:0|[1-9][0-9]*))+$/;
-const UUID = /^urn:uuid:[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$/;
+/** A URN may have a query and a fragment (RFC 8141 §2.3): `urn:uuid:…#page=2`. */
+const OID = /^urn:oid:[0-2](?:\.(?:0|[1-9][0-9]*))+(?:[?#].*)?$/;
+const UUID = /^urn:uuid:[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}(?:[?#].*)?$/;
 
 /** Checks a URL by what its scheme allows, and that one within the resource leads somewhere; the run is at it. */
 export function checkLink(url: string, type: string, run: RuleRun): void {

@@ -39,6 +39,15 @@ export interface ClockMark extends Place {
   readonly least: number;
 }
 
+/**
+ * The instant before which nothing new can appear, milliseconds since the epoch; 0 where nothing was ever written.
+ *
+ * @param updated highest time of a commit
+ */
+export function completeAfter(updated = 0): number {
+  return updated === 0 ? 0 : updated + 1;
+}
+
 /** The clock of a file. */
 export function openWriteClock(db: Database): WriteClock {
   const select = db.prepare<[], Place>('SELECT seq, updated FROM clock');

@@ -2,6 +2,7 @@ import type { Database } from 'better-sqlite3';
 
 import type { FindMultiTypeQuery, FindPage, FindQuery } from '../../store.js';
 import type { Dictionary } from '../write/dictionary.js';
+import { completeAfter } from '../file/clock.js';
 import type { QueryInterrupt } from '../file/query-interrupt.js';
 import { openKeyOrder } from '../write/resource-keys.js';
 import { openMultiTypeSearch } from './multi-type-search.js';
@@ -109,7 +110,7 @@ export function openFinders(
 
   function whole(search: () => Omit<FindPage, 'complete'>): FindPage {
     try {
-      const complete = (clock.get() ?? 0) + 1;
+      const complete = completeAfter(clock.get());
       return { ...search(), complete };
     } finally {
       parts.lists.clear();

@@ -2,6 +2,7 @@ import type { Database } from 'better-sqlite3';
 
 import type { HistoryPage, HistoryQuery, StoredVersion } from '../../store.js';
 import type { Dictionary } from '../write/dictionary.js';
+import { completeAfter } from '../file/clock.js';
 import type { QueryInterrupt } from '../file/query-interrupt.js';
 import { readHistoryCursor, writeHistoryCursor, type HistoryCursor } from './history-cursor.js';
 
@@ -148,7 +149,7 @@ export function openHistory(
       scope.name === 'types'
         ? scope.keys.reduce((sum, key) => sum + countOne({ name: 'type', key }), 0)
         : countOne(scope);
-    return { last, floor, from, total, complete: newest.updated + 1 };
+    return { last, floor, from, total, complete: completeAfter(newest.updated) };
   }
 
   /** At most so many, newest first. */
@@ -171,7 +172,7 @@ export function openHistory(
 
   return (query) => {
     const scope = findScope(query);
-    if (scope === undefined) return { versions: [], total: 0, complete: (clock.get()?.updated ?? 0) + 1 };
+    if (scope === undefined) return { versions: [], total: 0, complete: completeAfter(clock.get()?.updated) };
     const cursor = query.after === undefined ? begin(query, scope) : readHistoryCursor(query.after);
     const { total, complete } = cursor;
     if (query.count === 0) return { versions: [], total, complete };
