@@ -54,13 +54,14 @@ export async function expand(
   const from = offset ?? 0;
   const page = isPaged ? members.slice(from, count === undefined ? undefined : from + count) : members;
   const isTree = !isPaged && filter === '' && !options.excludeNested && isOneSystem(valueSet);
-  const property = options.properties.length === 0 ? [] : await declared(page, context);
+  const declared = options.properties.length === 0 ? NONE : await declaredProperties(page, context);
+  const property = [...declared.values()].flatMap((each) => [...each.values()]);
   return {
     total: members.length,
     ...(isPaged && { offset: from }),
     ...(property.length > 0 && { property }),
     ...(page.length > 0 && {
-      contains: isTree ? nested(page, options) : page.map((each) => toContains(each, options)),
+      contains: isTree ? nested(page, options, declared) : page.map((each) => toContains(each, options, declared)),
     }),
   };
 }
@@ -85,7 +86,7 @@ function isOneSystem(valueSet: Resource): boolean {
 }
 
 /** Each code below its first parent that is a member too. */
-function nested(members: readonly Member[], options: ExpansionOptions): JsonObject[] {
+function nested(members: readonly Member[], options: ExpansionOptions, declared: Declared): JsonObject[] {
   const byKey = new Map(members.map((member) => [keyOf(member.system, member.code), member]));
   const below = new Map<string, Member[]>();
   const roots: Member[] = [];
@@ -101,18 +102,18 @@ function nested(members: readonly Member[], options: ExpansionOptions): JsonObje
     if (seen.has(key)) return [];
     seen.add(key);
     const contains = (below.get(key) ?? []).flatMap(write);
-    return [{ ...toContains(member, options), ...(contains.length > 0 && { contains }) }];
+    return [{ ...toContains(member, options, declared), ...(contains.length > 0 && { contains }) }];
   };
   const trees = roots.flatMap(write);
   // What is left is in a circle of parents.
   return [...trees, ...members.flatMap(write)];
 }
 
-function toContains(member: Member, options: ExpansionOptions): JsonObject {
+function toContains(member: Member, options: ExpansionOptions, declared: Declared): JsonObject {
   const { system, version, code, isAbstract, isInactive } = member;
   const display = displayIn(member, options.languages);
   const designation = options.includeDesignations || options.designations.length > 0 ? designationsOf(member, options) : []; // prettier-ignore
-  const property = propertiesOf(member, options);
+  const property = propertiesOf(member, options, declared.get(member.system));
   return {
     system,
     ...(isAbstract && { abstract: true }),
@@ -126,13 +127,17 @@ function toContains(member: Member, options: ExpansionOptions): JsonObject {
 }
 
 /** The properties that are asked for, and why a concept is inactive. */
-function propertiesOf({ concept, isInactive }: Member, { properties }: ExpansionOptions): JsonObject[] {
+function propertiesOf(
+  { concept, isInactive }: Member,
+  { properties }: ExpansionOptions,
+  declared: ReadonlyMap<string, JsonObject> | undefined,
+): JsonObject[] {
   if (concept === undefined || (properties.length === 0 && !isInactive)) return [];
   const isAsked = (code: string, uri?: string): boolean =>
     properties.includes('*') || properties.includes(code) || (uri !== undefined && properties.includes(uri)) ||
     (isInactive && code === 'status'); // prettier-ignore
   const found = concept.properties
-    .filter(({ code }) => isAsked(code, `${PROPERTIES}${code}`))
+    .filter(({ code }) => isAsked(code, String(declared?.get(code)?.['uri'] ?? `${PROPERTIES}${code}`)))
     .map(({ code, kind, value }): JsonObject => ({ code, [kind]: value }));
   const { definition, parents, children } = concept;
   if (definition !== undefined && isAsked('definition')) found.push({ code: 'definition', valueString: definition });
@@ -147,18 +152,22 @@ function propertiesOf({ concept, isInactive }: Member, { properties }: Expansion
 
 const PROPERTIES = 'http://hl7.org/fhir/concept-properties#';
 
+/** By system and code, the properties that concepts have and their system declares. */
+type Declared = ReadonlyMap<string, ReadonlyMap<string, JsonObject>>;
+
+const NONE: Declared = new Map();
+
 /** The properties that an expansion has, with their URIs. https://hl7.org/fhir/R5/valueset-definitions.html#ValueSet.expansion.property */
-async function declared(page: readonly Member[], { resolver }: ValueSetContext): Promise<JsonObject[]> {
-  const found = new Map<string, JsonObject>();
+async function declaredProperties(page: readonly Member[], { resolver }: ValueSetContext): Promise<Declared> {
+  const found = new Map<string, ReadonlyMap<string, JsonObject>>();
   const codes = (concept: Concept | undefined): readonly string[] => concept?.properties.map(({ code }) => code) ?? [];
   for (const [system, version] of new Map(page.map((each) => [each.system, each.version]))) {
     const index = await resolver.codeSystem(system, version);
     const present = new Set(page.filter((each) => each.system === system).flatMap(({ concept }) => codes(concept)));
-    for (const [code, uri] of index?.properties ?? []) {
-      if (present.has(code)) found.set(code, { code, ...(uri !== undefined && { uri }) });
-    }
+    const own = [...(index?.properties ?? [])].filter(([code]) => present.has(code));
+    found.set(system, new Map(own.map(([code, uri]) => [code, { code, ...(uri !== undefined && { uri }) }])));
   }
-  return [...found.values()];
+  return found;
 }
 
 function designationsOf({ designations }: Member, { designations: wanted }: ExpansionOptions): JsonValue[] {

@@ -12,9 +12,10 @@ const LONGEST_TEXT = 2000;
  * @throws FhirError `value-set-invalid` for an unknown operator, and an expression that is none or could take too long
  */
 export function filterTest(filter: JsonObject, system: CodeSystemIndex): (concept: Concept) => boolean {
-  const property = String(filter['property']);
-  const op = String(filter['op']);
-  const value = String(filter['value']);
+  const { property, op, value } = filter;
+  if (typeof property !== 'string' || typeof op !== 'string' || typeof value !== 'string') {
+    throw invalid('a filter has to have a property, an operator and a value');
+  }
   if (!isKnown(property, system)) {
     throw invalid(`the code system ${system.url} has no property ${JSON.stringify(property.slice(0, 64))}`);
   }

@@ -2,7 +2,8 @@ import type { Resource } from '../fhir/resource.js';
 
 /**
  * A value set that no resource defines, but a code system: `[system]?fhir_vs` has all of its codes, `[system]?fhir_vs=isa/[code]` those
- * below one, and `CodeSystem.valueSet` names a value set of all codes. https://hl7.org/fhir/R5/codesystem-definitions.html#CodeSystem.valueSet
+ * below one; `CodeSystem.valueSet`, `[system]/vs` and the URL of the system itself name a value set of all codes.
+ * https://hl7.org/fhir/R5/codesystem-definitions.html#CodeSystem.valueSet, https://hl7.org/fhir/R5/terminology-service.html#validation
  *
  * @param systems code systems that may imply it
  */
@@ -11,9 +12,7 @@ export function implicitValueSet(canonical: string, systems: readonly Resource[]
   const at = url.indexOf('?fhir_vs');
   const [base, query] = at < 0 ? [undefined, ''] : [url.slice(0, at), url.slice(at + '?fhir_vs'.length)];
   const system = systems.find(
-    (each) =>
-      each.resourceType === 'CodeSystem' &&
-      (base === undefined ? each['valueSet'] === canonical : each['url'] === base),
+    (each) => each.resourceType === 'CodeSystem' && (base === undefined ? isNamed(each, url) : each['url'] === base),
   );
   if (system === undefined) return undefined;
   const filter =
@@ -24,6 +23,20 @@ export function implicitValueSet(canonical: string, systems: readonly Resource[]
         : 'unknown';
   if (filter === 'unknown') return undefined;
   return made(url, system, filter);
+}
+
+/** URLs of code systems that may imply a value set. */
+export function systemsBehind(canonical: string): readonly string[] {
+  const [url = ''] = canonical.split('|');
+  const at = url.indexOf('?fhir_vs');
+  if (at >= 0) return [url.slice(0, at)];
+  return url.endsWith(ALL) ? [url, url.slice(0, -ALL.length)] : [url];
+}
+
+const ALL = '/vs';
+
+function isNamed(system: Resource, url: string): boolean {
+  return system['valueSet'] === url || system['url'] === url || `${String(system['url'])}${ALL}` === url;
 }
 
 /** Those that were made, so that what is kept of them is found again. */

@@ -44,6 +44,9 @@ export async function openSystem(
   const asked = isFree ? (sent ?? chosen) : chosen;
   const concepts = Array.isArray(include['concept']) ? objectsOf(include['concept']) : undefined;
   const filters = objectsOf(include['filter']);
+  if (concepts !== undefined && filters.length > 0) {
+    throw new FhirError('value-set-invalid', 'The value set cannot be used: an include has concepts or filters, not both (vsd-3)'); // prettier-ignore
+  }
   const found = await resolver.codeSystem(url, asked, supplements);
   const grammar = GRAMMARS.get(url);
   const isUsable = found !== undefined && found.content !== 'not-present' && found.content !== 'supplement';

@@ -1,7 +1,7 @@
 import { FhirError } from '../fhir/errors.js';
 import type { JsonObject, Resource } from '../fhir/resource.js';
 import { indexCodeSystem, objectsOf, type CodeSystemIndex } from './concepts.js';
-import { implicitValueSet } from './implicit.js';
+import { implicitValueSet, systemsBehind } from './implicit.js';
 import { listedSystem } from './listed-system.js';
 import { shippedResource } from './shipped.js';
 import { isVersion, latest, type TerminologyType } from './version.js';
@@ -100,7 +100,7 @@ export function createResolver(
     async valueSet(canonical, version) {
       return (
         (await find('ValueSet', canonical, version)) ??
-        implicitValueSet(canonical, [...own, ...(await systemsBehind(canonical, find))])
+        implicitValueSet(canonical, [...own, ...(await systemsImplying(canonical, find))])
       );
     },
     conceptMap: (canonical, version) => find('ConceptMap', canonical, version),
@@ -144,12 +144,15 @@ export function supplementsNamedBy(valueSet: Resource): readonly string[] {
     .map(({ valueCanonical, valueUri }) => String(valueCanonical ?? valueUri));
 }
 
-/** The code system that a URL of the form `[system]?fhir_vs…` implies. */
-async function systemsBehind(
+/** The code systems that may imply a value set. */
+async function systemsImplying(
   canonical: string,
   find: (type: TerminologyType, canonical: string) => Promise<Resource | undefined>,
 ): Promise<readonly Resource[]> {
-  const at = canonical.indexOf('?fhir_vs');
-  const system = at < 0 ? undefined : await find('CodeSystem', canonical.slice(0, at));
-  return system === undefined ? [] : [system];
+  const found: Resource[] = [];
+  for (const url of systemsBehind(canonical)) {
+    const system = await find('CodeSystem', url);
+    if (system !== undefined) found.push(system);
+  }
+  return found;
 }

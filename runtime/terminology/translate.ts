@@ -93,13 +93,15 @@ async function through(
     throw new FhirError('concept-map-invalid', `The concept map cannot be used: it refers to itself: ${circle}`);
   }
   const path = [...above, url];
+  const uris = urisOf(map);
   const found: Translation[] = [];
   for (const group of objectsOf(map['group'])) {
     const [source, target] = [String(group['source'] ?? ''), String(group['target'] ?? '')];
     const { from, to } = options.isReverse ? { from: target, to: source } : { from: source, to: target };
     if (!isOfSystem(from, asked.system, asked.version) || !isOfSystem(to, options.targetSystem)) continue;
-    if (options.isReverse) found.push(...reverseOf(group, asked, source, path));
-    else found.push(...(await forwards(group, asked, target, { options, context, path })));
+    const way = { options, context, path, uris };
+    if (options.isReverse) found.push(...reverseOf(group, asked, source, way));
+    else found.push(...(await forwards(group, asked, target, way)));
   }
   return found;
 }
@@ -116,14 +118,18 @@ interface Way {
   readonly options: TranslationOptions;
   readonly context: ValueSetContext;
   readonly path: readonly string[];
+  /** Of the properties and attributes of the map, by their codes. */
+  readonly uris: ReadonlyMap<unknown, JsonValue>;
 }
 
-async function forwards(
-  group: JsonObject,
-  asked: CodeOf,
-  target: string,
-  { options, context, path }: Way,
-): Promise<readonly Translation[]> {
+/** https://hl7.org/fhir/R5/conceptmap-definitions.html#ConceptMap.property, https://hl7.org/fhir/R5/conceptmap-definitions.html#ConceptMap.additionalAttribute */
+function urisOf(map: Resource): ReadonlyMap<unknown, JsonValue> {
+  const declared = [...objectsOf(map['property']), ...objectsOf(map['additionalAttribute'])];
+  return new Map(declared.flatMap(({ code, uri }) => (uri === undefined ? [] : [[code, uri] as const])));
+}
+
+async function forwards(group: JsonObject, asked: CodeOf, target: string, way: Way): Promise<readonly Translation[]> {
+  const { options, context, path } = way;
   const elements: JsonObject[] = [];
   for (const element of objectsOf(group['element']))
     if (await isMapped(element, asked, context)) elements.push(element);
@@ -132,14 +138,14 @@ async function forwards(
       element['noMap'] === true
         ? []
         : objectsOf(element['target'])
-            .filter((each) => isMet(each, options.dependencies))
-            .map((each) => toTranslation(each, target, path)),
+            .filter((each) => isMet(each, options.dependencies, way.uris))
+            .map((each) => toTranslation(each, target, way)),
     );
   }
   const { unmapped } = group as { unmapped?: JsonObject };
   if (unmapped === undefined) return [];
   const made = (concept: JsonObject): readonly Translation[] => [
-    toTranslation({ relationship: 'related-to', ...unmapped, ...concept }, target, path),
+    toTranslation({ relationship: 'related-to', ...unmapped, ...concept }, target, way),
   ];
   switch (unmapped['mode']) {
     case 'use-source-code':
@@ -166,11 +172,14 @@ async function isMapped(element: JsonObject, { system, code }: CodeOf, context: 
 }
 
 /** Whether what a target depends on is as the client says. Dependencies that the client does not give are returned with the result. */
-function isMet(target: JsonObject, dependencies: readonly Dependency[]): boolean {
+function isMet(
+  target: JsonObject,
+  dependencies: readonly Dependency[],
+  uris: ReadonlyMap<unknown, JsonValue>,
+): boolean {
   return objectsOf(target['dependsOn']).every((each) => {
-    const told = dependencies.find(
-      ({ attribute }) => attribute === each['attribute'] || attribute === each['property'],
-    );
+    const names = [each['attribute'], each['property'], uris.get(each['attribute'])];
+    const told = dependencies.find(({ attribute }) => names.includes(attribute));
     if (told === undefined) return true;
     return plain(told.value) === plain(valueIn(each)?.[1] ?? '');
   });
@@ -187,12 +196,7 @@ export function valueIn(element: JsonObject): readonly [kind: string, value: Jso
   return found as readonly [string, JsonValue] | undefined;
 }
 
-function reverseOf(
-  group: JsonObject,
-  { code }: CodeOf,
-  source: string,
-  path: readonly string[],
-): readonly Translation[] {
+function reverseOf(group: JsonObject, { code }: CodeOf, source: string, way: Way): readonly Translation[] {
   return objectsOf(group['element']).flatMap((element) =>
     objectsOf(element['target'])
       .filter((each) => each['code'] === code)
@@ -200,13 +204,13 @@ function reverseOf(
         const { code: own, display } = element;
         const { display: _display, ...rest } = each;
         const turned = { ...rest, code: own, ...(display !== undefined && { display }) } as JsonObject;
-        const found = toTranslation(turned, source, path);
+        const found = toTranslation(turned, source, way);
         return { ...found, relationship: REVERSED[found.relationship] ?? found.relationship };
       }),
   );
 }
 
-function toTranslation(target: JsonObject, canonical: string, [originMap = '']: readonly string[]): Translation {
+function toTranslation(target: JsonObject, canonical: string, { path: [originMap = ''], uris }: Way): Translation {
   const { code, display, relationship, equivalence } = target;
   const [system, version] = splitCanonical(canonical);
   return {
@@ -218,8 +222,13 @@ function toTranslation(target: JsonObject, canonical: string, [originMap = '']: 
       ...(display !== undefined && { display }),
     } as JsonObject,
     originMap,
-    dependsOn: objectsOf(target['dependsOn']),
-    products: objectsOf(target['product']),
-    properties: objectsOf(target['property']),
+    dependsOn: objectsOf(target['dependsOn']).map((each) => withUri(each, 'attribute', uris)),
+    products: objectsOf(target['product']).map((each) => withUri(each, 'attribute', uris)),
+    properties: objectsOf(target['property']).map((each) => withUri(each, 'code', uris)),
   };
+}
+
+function withUri(each: JsonObject, name: string, uris: ReadonlyMap<unknown, JsonValue>): JsonObject {
+  const uri = uris.get(each[name]);
+  return uri === undefined ? each : { ...each, [name]: uri };
 }

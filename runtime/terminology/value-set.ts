@@ -145,6 +145,7 @@ async function membersOfInclude(
   path: Path,
 ): Promise<ReadonlyMap<string, Member>> {
   context.signal?.throwIfAborted();
+  checkInclude(include);
   let found: ReadonlyMap<string, Member> | undefined;
   if (typeof include['system'] === 'string') found = await membersOfSystem(include, valueSet, context, path);
   for (const imported of await importsOf(include, context, path)) {
@@ -154,6 +155,14 @@ async function membersOfInclude(
   return found ?? new Map<string, Member>();
 }
 
+/** https://hl7.org/fhir/R5/valueset.html#invs @throws FhirError `value-set-invalid` */
+function checkInclude({ system, valueSet, concept, filter }: JsonObject): void {
+  if (typeof system === 'string') return;
+  const lacks = concept !== undefined || filter !== undefined ? 'concepts or filters without a system (vsd-2)' : valueSet === undefined ? 'neither a system nor a value set (vsd-1)' : undefined; // prettier-ignore
+  if (lacks !== undefined)
+    throw new FhirError('value-set-invalid', `The value set cannot be used: an include has ${lacks}`);
+}
+
 async function findInInclude(
   include: JsonObject,
   coded: Coded,
@@ -161,6 +170,7 @@ async function findInInclude(
   context: ValueSetContext,
   path: Path,
 ): Promise<Member | undefined> {
+  checkInclude(include);
   let found: Member | undefined;
   if (typeof include['system'] === 'string') {
     if (include['system'] !== coded.system) return undefined;

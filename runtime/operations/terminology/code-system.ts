@@ -31,6 +31,7 @@ export async function lookup(call: Call, services: Services): Promise<Reply> {
       ['code', 'valueCode', code],
     );
   }
+  checkSystem(index, system, 'coding');
   const concept = index.find(code);
   if (concept === undefined) throw unknownCode(index.url, code);
   return describe(index, concept, valuesOf(opened.found, 'property').map(String), languagesOf(opened, call));
@@ -102,8 +103,10 @@ export async function subsumes(call: Call, services: Services): Promise<Reply> {
   if (a.system !== undefined && b.system !== undefined && a.system !== b.system) {
     throw new FhirError('parameter-invalid', `The codes are of two systems: ${a.system} and ${b.system}`);
   }
-  const index = await systemOf(a.system ?? b.system, false, opened, call, services);
+  const index = await systemOf(opened.text('system') ?? a.system ?? b.system, false, opened, call, services, a.version ?? b.version); // prettier-ignore
   if (index === undefined) throw new FhirError('terminology-not-found');
+  checkSystem(index, a.system, 'codingA');
+  checkSystem(index, b.system, 'codingB');
   const [one, other] = [index.find(a.code), index.find(b.code)];
   if (one === undefined) throw unknownCode(index.url, a.code);
   if (other === undefined) throw unknownCode(index.url, b.code);
@@ -221,6 +224,12 @@ async function systemOf(
     throw new FhirError('terminology-not-found', `The server does not know the code system ${JSON.stringify(system)}`);
   }
   return index;
+}
+
+/** How codes of other systems relate to those of a code system is not known. @throws FhirError `parameter-invalid` */
+function checkSystem({ url }: CodeSystemIndex, system: string | undefined, name: string): void {
+  if (system === undefined || system === url) return;
+  throw new FhirError('parameter-invalid', `"${name}" is of the system ${JSON.stringify(system)}, and the code system is ${url}`); // prettier-ignore
 }
 
 function unknownCode(system: string, code: string): FhirError {

@@ -18,6 +18,7 @@ import type { TerminologyType } from '../../terminology/version.js';
 import type { ValueSetContext } from '../../terminology/value-set.js';
 import { readArguments, valueOf, valuesOf, type Arguments } from '../arguments.js';
 import { readNamed } from '../read-argument.js';
+import { boundValueSet } from './bound-value-set.js';
 
 /**
  * What terminology operations take besides the parameters of their definition: names of R4 and of later releases, and what clients of the
@@ -145,7 +146,8 @@ export async function resourceOf(
   if (call.id !== undefined) return (await readNamed({ type, id: call.id }, call, services)).resource;
   const given = valueOf(found, names.resource);
   if (given !== undefined) return given as Resource;
-  const url = text(names.url);
+  const bound = type === 'ValueSet' ? text('context') : undefined;
+  const url = text(names.url) ?? (bound === undefined ? undefined : boundValueSet(bound, services.tables));
   if (url === undefined) {
     throw new FhirError(
       'parameter-invalid',

@@ -46,8 +46,6 @@ export async function expandValueSet(call: Call, services: Services): Promise<Re
     if (Number(valueOf(found, name) ?? 0) < 0)
       throw new FhirError('parameter-invalid', `The parameter "${name}" is at least 0`);
   }
-  if (text('context') !== undefined)
-    throw new FhirError('parameter-invalid', 'The parameter "context" is not supported; use "url"');
   const valueSet = await resourceOf('ValueSet', NAMES, opened, call, services);
   const [offset, count] = [valueOf(found, 'offset'), valueOf(found, 'count')];
   const filter = text('filter');
@@ -88,13 +86,16 @@ function describe(
     ...[...used.systems].filter((each) => each.includes('|')).map((each) => ({ name: 'version', valueUri: each })),
     ...[...used.valueSets].map((each) => ({ name: 'used-valueset', valueUri: each })),
   ];
+  const uuid = randomUUID();
   return {
     ...head,
     resourceType: 'ValueSet',
+    // "The server SHOULD populate the id with a newly created UUID": terminology-service.html#expand
+    id: uuid,
     status: head['status'] ?? 'active',
     ...(hasDefinition && compose !== undefined && { compose }),
     expansion: {
-      identifier: `urn:uuid:${randomUUID()}`,
+      identifier: `urn:uuid:${uuid}`,
       timestamp: formatInstant(Date.now()),
       ...rest,
       ...(parameter.length > 0 && { parameter }),

@@ -29,19 +29,19 @@ export async function validateInValueSet(call: Call, services: Services): Promis
   const opened = openTerminology(call, services);
   const names = { url: 'url', version: 'valueSetVersion', resource: 'valueSet' };
   const valueSet = await resourceOf('ValueSet', names, opened, call, services);
-  const sent = await withSystem(sentOf(opened, 'systemVersion'), () => systemsOf(valueSet, opened.context), opened);
+  const isInferred = opened.isSet('inferSystem') || call.id !== undefined || opened.text('context') !== undefined;
+  const systems = isInferred ? () => systemsOf(valueSet, opened.context) : undefined;
+  const sent = await withSystem(sentOf(opened, 'systemVersion'), systems);
   const options = optionsOf(opened, call, valueSet);
   const judged: Judged[] = [];
   for (const each of sent) {
-    let best: Judged | undefined;
-    for (const one of each) {
-      best = await judgeInValueSet(one, valueSet, opened.context, options);
-      if (best.member !== undefined) break;
-    }
-    judged.push(best!);
+    const all: Judged[] = [];
+    for (const one of each) all.push(await judgeInValueSet(one, valueSet, opened.context, options));
+    const members = all.flatMap(({ member }) => (member === undefined ? [] : [member.system]));
+    judged.push(members.length > 1 ? { issues: [ambiguous(each[0]!, members)] } : (all.find(({ member }) => member !== undefined) ?? all.at(-1)!)); // prettier-ignore
   }
   return answer(
-    sent.map(([first]) => first!),
+    sent.map((each) => (each.length === 1 ? each[0]! : withoutSystem(each[0]!))),
     judged,
     opened,
     options,
@@ -108,21 +108,35 @@ async function ownSystem(
   return found === undefined ? undefined : systemAt(found, opened);
 }
 
-/** What the codes could mean: for a code without a system, where the client wants it, a code of any system of the value set. */
+/**
+ * What the codes could mean: a code without a system is one of any system of the value set, where that is the context of the code or the
+ * client wants it. @throws FhirError `parameter-invalid`
+ *
+ * @param systems of the value set; absent: a code needs its system
+ */
 async function withSystem(
   sent: readonly Sent[],
-  systems: () => Promise<ReadonlySet<string>>,
-  { isSet }: TerminologyCall,
+  systems: (() => Promise<ReadonlySet<string>>) | undefined,
 ): Promise<readonly (readonly Sent[])[]> {
   const all: (readonly Sent[])[] = [];
   for (const each of sent) {
     if (each.place !== '' || each.system !== undefined) all.push([each]);
-    else if (isSet('inferSystem')) {
+    else if (systems !== undefined) {
       const found = [...(await systems())].map((system) => ({ ...each, system }));
       all.push(found.length === 0 ? [each] : found);
     } else throw new FhirError('parameter-invalid', 'A "code" needs its "system"; with inferSystem=true that of the value set is taken'); // prettier-ignore
   }
   return all;
+}
+
+/** "The server SHALL ensure that the code is not ambiguous without a system": valueset-operation-validate-code.html */
+function ambiguous({ code = '' }: Sent, systems: readonly string[]): CodeIssue {
+  const text = `The value set has the code ${quote(code)} of several systems, ${systems.join(', ')}; say which is meant as "system"`;
+  return { severity: 'error', code: 'not-found', type: 'cannot-infer', text, expression: 'code' };
+}
+
+function withoutSystem({ system: _system, ...rest }: Sent): Sent {
+  return rest;
 }
 
 function optionsOf(opened: TerminologyCall, call: Call, valueSet?: Resource): JudgeOptions {

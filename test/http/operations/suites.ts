@@ -14,6 +14,7 @@ import { patients } from './patients.js';
 import { searchByCodes } from './search-codes.js';
 import { replaceReferences } from './replace-references.js';
 import { terminology } from './terminology.js';
+import { terminologyCases } from './terminology-cases.js';
 import { terminologyRules } from './terminology-rules.js';
 
 /** What operations do, whatever the store. Each suite gets a store of its own, with nothing in it. */
@@ -30,6 +31,7 @@ export const SUITES: Readonly<Record<string, (store: Store) => void>> = {
   'replacement of references': replaceReferences,
   terminology,
   'rules of terminology': terminologyRules,
+  'cases of terminology': terminologyCases,
   'search by sets of codes': searchByCodes,
   expunge,
   hfql,
