@@ -1,8 +1,6 @@
 import { statSync } from 'node:fs';
-import type { RequestListener } from 'node:http';
 
-import { docsFolder } from './assembly/docs-folder.js';
-import { checkRequiredProfiles, requiredProfiles } from './assembly/required-profiles.js';
+import { requiredProfiles } from './assembly/required-profiles.js';
 import { isStaleBuild } from './assembly/stale-build.js';
 import { limitsOf, searchSettingsOf } from './config/limits.js';
 import { isMongoUrl } from './config/mongo-url.js';
@@ -12,22 +10,15 @@ import type { Resource } from './fhir/resource.js';
 import { parseElements, selectElements } from './format/summary-elements.js';
 import { summarize } from './format/summary.js';
 import type { Codec } from './http/response/codecs.js';
-import { describeStaleIndex, type IndexStatus } from './core/definitions/index-status.js';
-import type { Job } from './core/jobs.js';
+import type { IndexStatus } from './core/definitions/index-status.js';
 import { openDefinitions, type Definitions } from './core/definitions/definitions.js';
 import { createStoredProfiles } from './core/validation/stored-profiles.js';
 import { createPatchers } from './core/patch/patchers.js';
-import { openBodyWorkers, type BodyWorkers } from './body-workers/body-workers.js';
-import { startBodyWorker } from './body-workers/start-thread.js';
 import type { SearchServices } from './core/search/parse/search-context.js';
 import type { SearchSettings } from './core/search/search-settings.js';
 import type { ProfileServices, Services, View } from './core/services.js';
-import { collectWhenIdle } from './observe/collect-when-idle.js';
-import { createHealth } from './observe/health.js';
-import type { Log } from './observe/log.js';
-import { repeat } from './observe/repeat.js';
 import { parametersOf } from './search/parameters-of.js';
-import { createExtractionThrottle, type ExtractionThrottle } from './search/extraction-throttle.js';
+import type { ExtractionThrottle } from './search/extraction-throttle.js';
 import { createZone } from './search/values/zone.js';
 import { createValidator } from './validate/create-validator.js';
 import { createRuleChecker } from './validate/rules/create-rule-checker.js';
@@ -62,7 +53,7 @@ export interface Core extends Pick<
 }
 
 /** Zone of dates without an offset. */
-const ZONE = 'UTC';
+export const ZONE = 'UTC';
 
 /** How a store is opened. */
 export interface OpenOptions {
@@ -175,22 +166,8 @@ export async function backUpSqlite(store: string, target: string): Promise<void>
   }
 }
 
-/** A server that runs. */
-export interface RunningServer {
-  /** URL of the FHIR base. */
-  readonly url: string;
-  /** URL of the metrics; absent: they are off. */
-  readonly metricsUrl?: string;
-  /**
-   * Ends it: not ready any more, then no new connections, then running requests end, then the store closes.
-   *
-   * @returns whether all requests ended within the time they have; what is left then is cut with the process
-   */
-  close(): Promise<boolean>;
-}
-
 /** XML; its reader and writer are loaded when somebody first uses it. */
-const XML: Codec = {
+export const XML: Codec = {
   async writeBundle(bundle, entries, pretty) {
     const { writeXmlBundle } = await import('./format/xml/write-xml.js');
     return writeXmlBundle(bundle as Resource, entries, tables, { pretty });
@@ -201,199 +178,9 @@ const XML: Codec = {
 };
 
 /** The part of a resource that a client wants. */
-function subset(resource: Resource, { summary, elements }: View): Resource {
+export function subset(resource: Resource, { summary, elements }: View): Resource {
   if (summary !== undefined) return summarize(resource, summary, tables);
   return selectElements(resource, parseElements((elements ?? []).join(','), [resource.resourceType], tables), tables);
-}
-
-/** Methods of the store whose times are measured. */
-const TIMED = ['read', 'readMany', 'readVersion', 'history', 'find', 'findMultiType', 'write', 'counts'] as const;
-
-/**
- * Starts a server.
- *
- * @throws Error where the store cannot be opened or an address not be listened on
- */
-export async function startServer(config: Config, log: Log): Promise<RunningServer> {
-  const { openTransport } = await import('./assembly/transport.js');
-  const transport = await openTransport(config, log);
-  const core = await openCore(config, { pace: createExtractionThrottle() });
-  const closers: (() => Promise<void>)[] = [() => core.store.close()];
-  try {
-    await checkRequiredProfiles(config, core.profiles);
-    const { createApp, FHIR_PATH } = await import('./http/app.js');
-    const { prepareAccess } = await import('./assembly/access.js');
-    let root = '';
-    const audit = await startAudit(config, core, log, () => root + FHIR_PATH);
-    if (audit !== undefined) closers.push(() => audit.close());
-    const live = core.definitions.current;
-    const parts = { tables, tablesNow: () => live().tables, zone: createZone(ZONE), maps: core.store.maps };
-    const accessAt = await prepareAccess(config, parts, log, audit);
-    const large = openLargeBodies(core);
-    closers.push(() => large.close());
-    const { listen } = await import('./http/listen.js');
-    const metrics = await startMetrics(config, closers);
-    const store = metrics === undefined ? core.store : metrics.timeStore(core.store);
-    const currency = async (): Promise<string | undefined> => describeStaleIndex(await core.indexStatus.notCurrent());
-    const first = await currency();
-    if (first !== undefined) log.info(first);
-    core.definitions.tellRefused((text) => log.warn(text));
-    const health = createHealth(async () => {
-      const check = await core.store.check();
-      const detail = check.ok ? await currency() : undefined;
-      return detail === undefined ? check : { ok: true, detail };
-    });
-    const codecs = { xml: XML };
-    const { createFetchFile } = await import('./assembly/fetch-file.js');
-    const { createTraffic, openJobs } = await import('./assembly/jobs.js');
-    const { createServing } = await import('./http/create-services.js');
-    const traffic = createTraffic();
-    const jobSettings = { isBusy: () => traffic.isBusy(), atOnce: config['jobs.atOnce'] };
-    const jobs = openJobs(
-      store,
-      () => createServing({ ...options, largeTexts: large }, live),
-      jobSettings,
-      log,
-      metrics?.jobEnded,
-    );
-    const options = {
-      ...core,
-      live,
-      ...transport.app,
-      clientAddress: transport.proxies.clientAddress,
-      codecs,
-      subset,
-      store,
-      large,
-      jobs,
-      fetchFile: createFetchFile(config['import.allow']),
-      ...(audit !== undefined && { audit }),
-      log: metrics === undefined ? log : metrics.watch(log),
-    };
-    const late: { app?: RequestListener } = {};
-    const server = await listen(
-      transport.front(
-        traffic.watch((req, res) => {
-          // Clients that keep their connection have to look for another server.
-          if (health.draining) res.shouldKeepAlive = false;
-          if (!health.handle(req, res)) late.app?.(req, res);
-        }),
-      ),
-      config.host,
-      config.port,
-      core.limits,
-      transport.tls,
-    );
-    // Tokens say where they are good, which may depend on the port. No request comes before this is done.
-    root = config['base-url'] ?? server.url;
-    late.app = createApp({ ...options, ownBase: root + FHIR_PATH, docsFolder: docsFolder(), ...accessAt(root) });
-    const stopCollecting = collectWhenIdle();
-    closers.push(sweepFromTimeToTime(core.store, log), () => Promise.resolve(stopCollecting()));
-    jobs.open();
-    metrics?.watchJobs(() => jobs.list());
-    if (config['reindex.automatic']) {
-      const { reindexOnChange } = await import('./assembly/reindex-on-change.js');
-      const { resourceTypes } = tables;
-      const stop = reindexOnChange({ definitions: core.definitions, store, jobs, resourceTypes, log });
-      closers.push(() => Promise.resolve(stop()));
-    }
-    closers.push(() => jobs.close());
-    return {
-      url: server.url + FHIR_PATH,
-      ...(metrics === undefined ? {} : { metricsUrl: metrics.url }),
-      async close() {
-        health.drain();
-        if (config['shutdown.delay'] > 0) await sleep(config['shutdown.delay']);
-        const drain = config['shutdown.drain'];
-        const ended = await server.close(drain, Math.min(IDLE_FOR, drain / 2));
-        for (const close of closers.reverse()) await close();
-        return ended;
-      },
-    };
-  } catch (error) {
-    for (const close of closers.reverse()) await close();
-    throw error;
-  }
-}
-
-/** Clients that keep their connection learn within this time that it ends, with their next answer, in milliseconds. */
-const IDLE_FOR = 500;
-
-/** Megabytes that a thread may take for one body: twenty times its greatest size, and not less than some. */
-const INTAKE_MEMORY = { least: 512, perMegabyte: 20 };
-
-/** Bodies of more than some bytes are read by other threads. */
-function openLargeBodies({ limits, validation }: Pick<Core, 'limits' | 'validation'>): BodyWorkers {
-  const { nesting, entries, resource, body } = limits;
-  const memory = Math.max(INTAKE_MEMORY.least, (INTAKE_MEMORY.perMegabyte * body) / 2 ** 20);
-  return openBodyWorkers(
-    () => startBodyWorker({ zone: ZONE, validation, limits: { nesting, entries, resource } }, memory),
-    {
-      body,
-    },
-  );
-}
-
-/** A start has other things to do; what is left behind is no hurry. In milliseconds. */
-const SWEEP_TIMES = { first: 5 * 60_000, pause: 60 * 60_000 };
-
-/** Contents younger than this when they were looked at are looked at again: more than the sweep spares. */
-const SWEEP_OVERLAP = 2 * 60 * 60_000;
-
-/** @returns ends it */
-function sweepFromTimeToTime(store: Core['store'], log: Log): () => Promise<void> {
-  let since = 0;
-  const sweep = async (): Promise<void> => {
-    const { sweepBlobs } = await import('./interactions/binary/sweep-blobs.js');
-    const began = Date.now();
-    const deleted = await sweepBlobs(store, since);
-    since = began - SWEEP_OVERLAP;
-    if (deleted > 0) log.info(`deleted ${deleted} contents that no Binary refers to`);
-  };
-  const stop = repeat(sweep, SWEEP_TIMES, (error) => log.defect('none', error));
-  return () => Promise.resolve(stop());
-}
-
-/** Loaded only where there is one. */
-async function startAudit(config: Config, core: Core, log: Log, base: () => string) {
-  const kind = config['audit.sink'] ?? (config.auth === 'open' ? 'off' : 'file');
-  if (kind === 'off') return undefined;
-  return (await import('./assembly/audit.js')).prepareAudit(kind, config, core, log, base);
-}
-
-/** Metrics are loaded and measured only where somebody wants them. */
-async function startMetrics(config: Config, closers: (() => Promise<void>)[]) {
-  const port = config['metrics-port'];
-  if (port === undefined) return undefined;
-  const [{ createMetrics }, { serveMetrics }, { timed }] = await Promise.all([
-    import('./observe/metrics.js'),
-    import('./observe/metrics-server.js'),
-    import('./observe/timed.js'),
-  ]);
-  const { contract, fhirVersion } = tables.origin;
-  const metrics = createMetrics({ contract: String(contract), fhir: fhirVersion, node: process.version });
-  const server = await serveMetrics(metrics, config['metrics-host'], port);
-  closers.push(async () => {
-    metrics.close();
-    await server.close();
-  });
-  return {
-    url: server.url,
-    jobEnded: ({ type, state }: Job) => metrics.jobEnded(type, state),
-    watchJobs: (list: () => Promise<readonly Job[]>) => metrics.watchJobs(list),
-    timeStore: (store: Core['store']) => timed(store, TIMED, (...seen) => metrics.store(...seen)),
-    watch: (log: Log): Log => ({
-      ...log,
-      request(record) {
-        metrics.request(record);
-        log.request(record);
-      },
-    }),
-  };
-}
-
-function sleep(milliseconds: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, milliseconds));
 }
 
 /** Tables and settings that searches are read with, as the server has them. */

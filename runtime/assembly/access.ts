@@ -1,7 +1,7 @@
 import type { AuthEvents } from '../auth/server/events.js';
 import { tokenCommand } from '../config/development.js';
 import type { Config } from '../config/settings.js';
-import type { AppOptions } from '../http/app.js';
+import { FHIR_PATH, type AppOptions } from '../http/app.js';
 import type { Log } from '../observe/log.js';
 import type { RunningAudit } from './audit.js';
 import type { AuthorizationParts } from './authorization.js';
@@ -13,7 +13,7 @@ export type AccessOptions = Pick<AppOptions, 'gate' | 'auth' | 'authorization' |
 /**
  * Who may ask a server. With authorization its clients are registered meanwhile; without, nothing of it is loaded.
  *
- * @returns given the root under which clients know the server, without a trailing slash
+ * @returns given the root under which clients know the server, without a trailing slash, and where FHIR is below it
  * @throws ConfigError naming a setting that cannot be
  */
 export async function prepareAccess(
@@ -21,7 +21,7 @@ export async function prepareAccess(
   parts: Pick<AuthorizationParts, 'tables' | 'tablesNow' | 'zone' | 'maps'>,
   log: Log,
   audit?: Pick<RunningAudit, 'token'>,
-): Promise<(root: string) => AccessOptions> {
+): Promise<(root: string, fhirPath?: string) => AccessOptions> {
   if (config.auth === 'open') return () => ({});
   const [{ prepareAuthorization }, { openRegistration, registerConfigured }, { settleDevelopmentClient }, gates] =
     await Promise.all([
@@ -34,10 +34,11 @@ export async function prepareAccess(
   const registration = openRegistration(config, parts.maps, parts);
   await registerConfigured(config, registration, (text) => log.warn(text));
   await settleDevelopmentClient(config, registration.register, log);
-  return (root) => {
-    const { verifier, access, routes } = prepared(root);
+  return (root, fhirPath = FHIR_PATH) => {
+    const { verifier, access, routes } = prepared(root, fhirPath);
     const cors = config['cors.origins'].length > 0;
-    const told = { tokenCommand: tokenCommand(config, Number(new URL(root).port || 80), 'everybody') };
+    const place = fhirPath === '' ? { base: root } : { port: Number(new URL(root).port || 80) };
+    const told = { tokenCommand: tokenCommand(config, place, 'everybody') };
     return {
       ...told,
       gate: gates.createTokenGate({ verifier: loggingVerifier(verifier, log), access, ...told }),

@@ -27,5 +27,8 @@ export interface AuthorizationParts {
   readonly events: AuthEvents;
 }
 
-/** @param root under which clients know the server, without a trailing slash: known once it listens */
-export type PreparedAuthorization = (root: string) => Authorization;
+/**
+ * @param root under which clients know the server, without a trailing slash: known once it listens
+ * @param fhirPath where FHIR is below it
+ */
+export type PreparedAuthorization = (root: string, fhirPath: string) => Authorization;

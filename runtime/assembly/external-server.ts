@@ -25,8 +25,8 @@ export async function prepareExternalServer(parts: AuthorizationParts): Promise<
   const fetching = { exchange: createExchange(ca), resolve: resolveHost };
   const client = await readClient(config);
   const settings = readSettings(config);
-  return (root) => {
-    const { audience } = addressesOf(root);
+  return (root, fhirPath) => {
+    const { audience } = addressesOf(root, fhirPath);
     const scopes = createScopes({ ...parts, base: audience });
     const all: ExternalSettings = {
       ...settings,
@@ -42,7 +42,7 @@ export async function prepareExternalServer(parts: AuthorizationParts): Promise<
     return {
       verifier: server.verifier,
       access: scopes.access,
-      routes: { endpoints: new Map(), documents: new Map([[`/fhir${SMART_PATH}`, smart]]) },
+      routes: { endpoints: new Map(), documents: new Map([[fhirPath + SMART_PATH, smart]]) },
     };
   };
 }

@@ -31,8 +31,8 @@ export async function prepareOwnServer(parts: AuthorizationParts): Promise<Prepa
   const caFile = config['auth.jwks.ca'];
   const ca = caFile === undefined ? undefined : await readNamedFile('auth.jwks.ca', caFile);
   const jwks = createJwksSource({ exchange: createExchange(ca), resolve: resolveHost, allow });
-  return (root) => {
-    const addresses = addressesOf(root);
+  return (root, fhirPath) => {
+    const addresses = addressesOf(root, fhirPath);
     const scopes = createScopes({ ...parts, base: addresses.audience });
     const settings = settingsOf(config, addresses);
     const server = createAuthorizationServer({ settings, maps, jwks, events, grant: scopes.grant });
@@ -46,7 +46,7 @@ export async function prepareOwnServer(parts: AuthorizationParts): Promise<Prepa
           ['/auth/introspect', server.introspection],
           ['/auth/revoke', server.revocation],
         ]),
-        documents: documentsOf(discovery, async () => jwksDocument(await server.keys.published())),
+        documents: documentsOf(discovery, fhirPath, async () => jwksDocument(await server.keys.published())),
       },
     };
   };
@@ -84,7 +84,11 @@ function discoveryOf({ addresses, algorithms }: AuthSettings): DiscoverySettings
   };
 }
 
-function documentsOf(discovery: DiscoverySettings, keys: () => Promise<ReturnType<typeof jwksDocument>>) {
+function documentsOf(
+  discovery: DiscoverySettings,
+  fhirPath: string,
+  keys: () => Promise<ReturnType<typeof jwksDocument>>,
+) {
   const metadata = serverMetadata(discovery);
   const smart = smartConfiguration(discovery);
   const { origin, pathname } = new URL(metadataUrl(discovery.issuer));
@@ -93,6 +97,6 @@ function documentsOf(discovery: DiscoverySettings, keys: () => Promise<ReturnTyp
     // With the path of the issuer, and without, for a proxy that strips it.
     [pathname, () => metadata],
     [new URL(metadataUrl(origin)).pathname, () => metadata],
-    [`/fhir${SMART_PATH}`, () => smart],
+    [fhirPath + SMART_PATH, () => smart],
   ]);
 }

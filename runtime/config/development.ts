@@ -29,19 +29,25 @@ export function developmentKeyFile(config: Pick<Config, 'store'>): string {
  * The command that prints a token of a server for its development client; undefined: it has none, or asks for no tokens. Only
  * programs on this machine reach a server that has one, so every client may be told.
  *
- * @param port that the server listens on
+ * @param place port that the server listens on; or, of one that is mounted in another application, its FHIR base
  * @param reader `everybody`: a path is left out, which may tell the name of the user
  */
 export function tokenCommand(
   config: DevelopmentConfig,
-  port: number,
+  place: { readonly port: number } | { readonly base: string },
   reader: 'operator' | 'everybody',
 ): string | undefined {
   if (config.auth === 'open' || whyNoDevelopmentClient(config) !== undefined) return undefined;
   const isInitial = config.store === SETTINGS.store.initial;
+  const address =
+    'base' in place
+      ? ([['url', place.base, undefined]] as const)
+      : ([
+          ['host', config.host, SETTINGS.host.initial],
+          ['port', place.port, SETTINGS.port.initial],
+        ] as const);
   const options = [
-    ['host', config.host, SETTINGS.host.initial],
-    ['port', port, SETTINGS.port.initial],
+    ...address,
     ['store', reader === 'operator' || isInitial ? config.store : '…', SETTINGS.store.initial],
   ] as const;
   const given = options.filter(([, value, initial]) => value !== initial);

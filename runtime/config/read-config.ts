@@ -34,7 +34,7 @@ const OTHER_VARIABLES = new Set(['KILN_CONFIG', 'KILN_URL', 'KILN_TOKEN']);
 const SERVICE_LINK = /^KILN_(SERVICE_(HOST|PORT)|PORT_[0-9]+_)/;
 
 /** A value that was given, under the name by which its giver knows it. */
-interface Given {
+export interface Given {
   /** `--port`, `KILN_PORT`, or `port` of a file. */
   readonly name: string;
   readonly file?: string;
@@ -70,7 +70,7 @@ export function readConfig(flags: Flags, env: Environment): ReadConfig {
 }
 
 /** @throws ConfigError where a limit is higher than what the store can hold */
-function checkStoreLimits(config: Config): void {
+export function checkStoreLimits(config: Config): void {
   if (!isMongoUrl(config.store)) return;
   const { resource, nesting } = MONGO_LIMITS;
   if (config['limits.resource'] > resource) {
@@ -117,7 +117,8 @@ function readFlags(flags: Flags, given: Map<string, Given>): void {
   }
 }
 
-function parse(setting: Setting<unknown>, { name, file, value }: Given): unknown {
+/** The value of a setting. @throws ConfigError naming what was given, and what would be right */
+export function parse(setting: Setting<unknown>, { name, file, value }: Given): unknown {
   try {
     return setting.parse(value);
   } catch (error) {

@@ -90,11 +90,7 @@ export interface DefinitionServices {
  *
  * @throws FhirError `parameter-invalid` for what is unknown, `value-set-invalid`, `expansion-too-costly`
  */
-export type CodeFinder = (
-  set: CodeSet,
-  reader: CodeReader,
-  services: LookupServices,
-) => Promise<readonly FoundCode[]>;
+export type CodeFinder = (set: CodeSet, reader: CodeReader, services: LookupServices) => Promise<readonly FoundCode[]>;
 
 /** A set of search parameters, and what makes index entries by it. */
 export interface DefinitionServicesNow {

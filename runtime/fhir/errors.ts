@@ -85,6 +85,16 @@ export const ERRORS = {
   'open-mode-host': { status: 403, issue: 'forbidden', text: 'Without authorization only loopback is served' },
   'open-mode-proxy': { status: 403, issue: 'forbidden', text: 'Without authorization no forwarded request is served' },
   'open-mode-origin': { status: 403, issue: 'forbidden', text: 'Without authorization no foreign web page may write' },
+  'mount-local': {
+    status: 403,
+    issue: 'forbidden',
+    text: 'Without the setting base-url only this machine is served, and directly',
+  },
+  'mount-insecure': {
+    status: 403,
+    issue: 'forbidden',
+    text: 'Over plain http only this machine and trusted proxies (proxy.trust) are served',
+  },
   'proxy-untrusted': { status: 403, issue: 'forbidden', text: 'This server is reached through its proxy alone' },
   'job-unknown': { status: 404, issue: 'not-found', text: 'There is no such job, or none of this client' },
   'unknown-path': { status: 404, issue: 'not-supported', text: 'There is nothing at this URL' },
@@ -136,6 +146,13 @@ export const ERRORS = {
   'patch-test-failed': { status: 422, issue: 'processing', text: 'A test of the patch fails' },
   'headers-too-large': { status: 431, issue: 'too-long', text: 'The headers are too large' },
   internal: { status: 500, issue: 'exception', text: 'An internal error; the log of the server tells more' },
+  'body-consumed': {
+    status: 500,
+    issue: 'exception',
+    text: 'The application read the body before Kiln: mount kiln() before express.json() and other body parsers',
+  },
+  'mount-path': { status: 500, issue: 'exception', text: 'Kiln is mounted on another path than its settings say' },
+  'not-open': { status: 503, issue: 'transient', text: 'The server is not open' },
   'job-failed': { status: 500, issue: 'exception', text: 'The job failed' },
   'transfer-encoding': { status: 501, issue: 'not-supported', text: 'The server does not know the Transfer-Encoding' },
   'index-not-current': {

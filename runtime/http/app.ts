@@ -6,7 +6,7 @@ import type { Services } from '../core/services.js';
 import { DEFAULT_LIMITS } from '../fhir/limits.js';
 import { FhirError } from '../fhir/errors.js';
 import { SILENT } from '../observe/log.js';
-import { createAuthHandler, type AuthRoutes } from './auth-routes.js';
+import { authRouter, type AuthRoutes } from './auth-routes.js';
 import { createLanding, type LandingFacts } from './landing.js';
 import { createFhirServer, peerAddress, servingOf, type KilnOptions } from './kiln.js';
 import { openApiRoutes } from './openapi-routes.js';
@@ -31,38 +31,38 @@ export interface AppOptions extends KilnOptions {
   readonly tokenCommand?: string | undefined;
   /** Folder of the reference pages; absent: they are not served. */
   readonly docsFolder?: string | undefined;
+  /**
+   * The path in another application that this one is mounted on, as clients see it. Its requests come without that path: FHIR is at
+   * their root, and everything else below it. Absent: FHIR is at `/fhir`.
+   */
+  readonly mountPath?: string | undefined;
 }
 
 /**
- * Everything that the server answers: FHIR under `/fhir`, which never passes through Express (it costs more than most
- * reads), and Express for the rest: the reference pages, and that there is nothing else, which it says as FHIR does.
+ * Everything that the server answers. Requests for FHIR data go past Express, which costs more than most reads do; the checks that
+ * hold for all requests stand before both. Express has the rest: the authorization server, discovery, OpenAPI, the landing and
+ * reference pages. docs/decisions/0002-express-beside-fhir.md
  */
 export function createApp(options: AppOptions): RequestListener {
-  const { proxies, corsOrigins = [] } = options;
+  const { proxies, corsOrigins = [], mountPath } = options;
+  const path = mountPath === undefined ? FHIR_PATH : '';
   const serving = servingOf(options);
-  const serveFhir = createFhirServer(options, serving);
-  const rest = createRest(options, () => serving().services);
-  const cors = createCors(corsOrigins);
-  const auth = authOf(options);
-  const landing = createLanding(landingFacts(options), ['/', FHIR_PATH, `${FHIR_PATH}/`], options.log ?? SILENT);
+  const serve = createFhirServer(options, serving);
+  const serveFhir = (req: IncomingMessage, res: ServerResponse, url: string): void => {
+    const below = url.slice(path.length);
+    void serve(req, res, below.startsWith('/') ? below : `/${below}`, mountPath ?? FHIR_PATH);
+  };
+  const rest = createRest(options, path, () => serving().services, serveFhir);
+  const cors = createCors(corsOrigins, path);
+  const isData = dataPath(path);
   return (req, res) => {
     const url = takeAbsolute(req);
     returnCorrelationId(req, res);
     if (proxies?.isPeer(req) === false) return refusePeer(req, res, options);
     if (cors(req, res, url)) return;
-    if (auth !== undefined && !isData(url) && auth(req, res, url)) return;
-    if (landing(req, res, url)) return;
-    if (isFhir(url)) {
-      const path = url.slice(FHIR_PATH.length);
-      void serveFhir(req, res, path.startsWith('/') ? path : `/${path}`, FHIR_PATH);
-    } else rest(req, res);
+    if (isData(url, req.method)) serveFhir(req, res, url);
+    else rest(req, res);
   };
-}
-
-function authOf({ auth, log = SILENT, limits = {}, clientAddress }: AppOptions) {
-  const { bodyIdleTime = DEFAULT_LIMITS.bodyIdleTime } = limits;
-  const addressOf = clientAddress ?? peerAddress;
-  return auth === undefined ? undefined : createAuthHandler(auth, { log, bodyIdleTime, addressOf });
 }
 
 /** What came over plain http from elsewhere has been seen on the way: nothing else of it counts. */
@@ -73,40 +73,58 @@ function refusePeer(req: IncomingMessage, res: ServerResponse, { log }: AppOptio
   log?.request({ requestId: id, method: req.method ?? 'GET', status: 403, duration: 0, failure: 'proxy-untrusted' });
 }
 
-const WELL_KNOWN = `${FHIR_PATH}/.well-known/`;
+/** Where there is something else below the FHIR base: nothing else of FHIR begins so. */
+const BESIDE = /^\/(?:auth|docs|openapi|\.well-known)(?:[/?]|$)/;
+const BESIDE_FHIR = new RegExp(`^${FHIR_PATH}/\\.well-known/`);
 
-/** Whether a URL is of FHIR and of no document about the server: most are, so that is seen at once. */
-function isData(url: string): boolean {
-  return url.startsWith(`${FHIR_PATH}/`) && !url.startsWith(WELL_KNOWN);
+/** Makes the look whether a request is for FHIR and nothing else. A browser may mean the landing page when it opens the base. */
+function dataPath(path: string): (url: string, method: string | undefined) => boolean {
+  const beside = path === '' ? BESIDE : BESIDE_FHIR;
+  return (url, method) => {
+    if (!isBelow(url, path) || beside.test(url)) return false;
+    return url.length > path.length + 1 || (method !== 'GET' && method !== 'HEAD');
+  };
 }
 
-/** Whether a URL is `/fhir`, or below it. */
-function isFhir(url: string): boolean {
-  if (!url.startsWith(FHIR_PATH)) return false;
-  const next = url.charAt(FHIR_PATH.length);
+/** Whether a URL is that of a path, or below it. */
+function isBelow(url: string, path: string): boolean {
+  if (!url.startsWith(path)) return false;
+  const next = url.charAt(path.length);
   return next === '/' || next === '?' || next === '';
 }
 
 /** Where the reference pages are, under the root of the server. */
 const DOCS_PATH = '/docs';
 
-function landingFacts({ ownBase = FHIR_PATH, docsFolder, gate, tokenCommand }: AppOptions): LandingFacts {
-  const root = ownBase.slice(0, -FHIR_PATH.length);
-  const docs = docsFolder === undefined ? undefined : `${root}${DOCS_PATH}/index.html`;
-  return { base: ownBase, docs, isGuarded: gate !== undefined, tokenCommand };
-}
-
 /** Where the OpenAPI documents are, and where tokens are given. */
 const OPENAPI_PATH = '/openapi';
 const TOKEN_PATH = '/auth/token';
 
+function landingFacts({ ownBase = FHIR_PATH, docsFolder, gate, tokenCommand }: AppOptions, root: string): LandingFacts {
+  const docs = docsFolder === undefined ? undefined : `${root}${DOCS_PATH}/index.html`;
+  const openApi = `${root}${OPENAPI_PATH}/index.json`;
+  return { base: ownBase, openApi, docs, isGuarded: gate !== undefined, tokenCommand };
+}
+
 /** What the reference pages need: their style sheet. They have no scripts. */
 const DOCS_POLICY = "default-src 'none'; style-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
-function createRest({ log, docsFolder, ownBase = FHIR_PATH, gate }: AppOptions, servicesNow: () => Services): Express {
+/** @param serveFhir answers what turns out to be for FHIR after all */
+function createRest(
+  options: AppOptions,
+  path: string,
+  servicesNow: () => Services,
+  serveFhir: (req: IncomingMessage, res: ServerResponse, url: string) => void,
+): Express {
+  const { auth, log = SILENT, docsFolder, ownBase = FHIR_PATH, gate, limits = {}, clientAddress } = options;
+  const { bodyIdleTime = DEFAULT_LIMITS.bodyIdleTime } = limits;
+  const root = ownBase.slice(0, ownBase.length - path.length);
   const app = express();
   app.disable('x-powered-by');
   app.disable('etag');
+  if (auth !== undefined) app.use(authRouter(auth, { log, bodyIdleTime, addressOf: clientAddress ?? peerAddress }));
+  const bases = path === '' ? ['/'] : ['/', path, `${path}/`];
+  app.use(createLanding(landingFacts(options, root), bases, log));
   if (docsFolder !== undefined) {
     const setHeaders = (res: ServerResponse): void => {
       res.setHeader('Content-Security-Policy', DOCS_POLICY);
@@ -115,16 +133,16 @@ function createRest({ log, docsFolder, ownBase = FHIR_PATH, gate }: AppOptions, 
     // A redirect would not know the path of the base URL.
     app.use(DOCS_PATH, express.static(docsFolder, { redirect: false, setHeaders }));
   }
-  const root = ownBase.slice(0, -FHIR_PATH.length);
   const urls = { base: ownBase, ...(gate !== undefined && { token: `${root}${TOKEN_PATH}` }) };
   app.use(OPENAPI_PATH, openApiRoutes(servicesNow, urls));
   app.use((req, res) => {
+    if (isBelow(req.url, path)) return serveFhir(req, res, req.url);
     const error = new FhirError('unknown-path', `There is nothing here; FHIR is served under ${FHIR_PATH}`);
     void sendError(res, error, { ...PLAIN, pretty: false, requestId: requestId(req) });
   });
   const onError: ErrorRequestHandler = (error: unknown, req, res, _next) => {
     const id = requestId(req);
-    log?.defect(id, error);
+    log.defect(id, error);
     void sendError(res, new FhirError('internal'), { ...PLAIN, pretty: false, requestId: id });
   };
   app.use(onError);

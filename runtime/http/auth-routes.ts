@@ -1,5 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
+import { Router } from 'express';
+
 import { answerOpen, type OpenDocument } from '../auth/discovery/documents.js';
 import { ExchangeError } from '../auth/jwks/exchange.js';
 import { MAX_FORM, type OAuthEndpoint, type OAuthReply } from '../auth/server/messages.js';
@@ -27,29 +29,32 @@ export interface AuthRouteNeeds {
   readonly addressOf: (req: IncomingMessage) => string;
 }
 
-/** Answers a request to one of the paths. @returns false: it is none of them, and nothing was done */
-export type AuthHandler = (req: IncomingMessage, res: ServerResponse, url: string) => boolean;
-
 /** Puts HTTP around the authorization server and its documents. Every answer is JSON, or empty. */
-export function createAuthHandler({ endpoints, documents }: AuthRoutes, needs: AuthRouteNeeds): AuthHandler {
-  return (req, res, url) => {
-    const mark = url.indexOf('?');
-    const path = mark < 0 ? url : url.slice(0, mark);
-    const endpoint = endpoints.get(path);
-    const document = documents.get(path);
-    if (endpoint !== undefined) {
-      void answer(req, res, path, needs, () => ask(endpoint, req, res, mark < 0 ? '' : url.slice(mark + 1), needs));
-    } else if (document !== undefined) {
+export function authRouter({ endpoints, documents }: AuthRoutes, needs: AuthRouteNeeds): Router {
+  const router = Router({ caseSensitive: true, strict: true });
+  for (const [path, endpoint] of endpoints) {
+    router.all(literal(path), (req, res) => {
+      const mark = req.url.indexOf('?');
+      const query = mark < 0 ? '' : req.url.slice(mark + 1);
+      void answer(req, res, path, needs, () => ask(endpoint, req, res, query, needs));
+    });
+  }
+  for (const [path, document] of documents) {
+    router.all(literal(path), (req, res) => {
       void answer(req, res, path, needs, async () => {
-        const { method = 'GET' } = req;
         // What needs no document is not to fail for want of it.
-        const isRead = method === 'GET' || method === 'HEAD';
+        const isRead = req.method === 'GET' || req.method === 'HEAD';
         // An answer to HEAD loses its body in Node, and keeps its length.
-        return isRead ? answerOpen('GET', await document()) : answerOpen(method, NOTHING);
+        return isRead ? answerOpen('GET', await document()) : answerOpen(req.method, NOTHING);
       });
-    } else return false;
-    return true;
-  };
+    });
+  }
+  return router;
+}
+
+/** A path as a pattern of Express: an issuer may have characters in it that mean something there. */
+function literal(path: string): string {
+  return path.replace(/[(){}[\]?+!*:\\]/g, '\\$&');
 }
 
 const NOTHING: OpenDocument = { status: 200, headers: {}, body: '' };

@@ -20,7 +20,7 @@ import { isLocal } from './open-mode.js';
 import { openRoutes } from './open-routes.js';
 import { drain, hasBody } from './request/read-body.js';
 import { readCall } from './request/read-call.js';
-import { requestId, returnCorrelationId } from './request/request-id.js';
+import { requestId } from './request/request-id.js';
 import type { Presentation } from './response/presentation.js';
 import { PLAIN, sendError, sendReply } from './response/respond.js';
 import type { Destination, Router } from './router.js';
@@ -40,9 +40,6 @@ export interface KilnOptions extends ServiceOptions {
   readonly clientAddress?: (req: IncomingMessage) => string;
 }
 
-/** A request handler for Node's http server, and for Express: `app.use('/fhir', kiln(options))`. */
-export type FhirHandler = (req: IncomingMessage, res: ServerResponse) => void;
-
 /**
  * The FHIR interface: guard, one Map lookup, the interaction, the answer.
  *
@@ -51,22 +48,13 @@ export type FhirHandler = (req: IncomingMessage, res: ServerResponse) => void;
  */
 export type FhirServer = (req: IncomingMessage, res: ServerResponse, url: string, mount: string) => Promise<void>;
 
-/** The FHIR interface as one handler. https://hl7.org/fhir/R5/http.html */
-export function kiln(options: KilnOptions): FhirHandler {
-  const serve = createFhirServer(options);
-  return (req, res) => {
-    returnCorrelationId(req, res);
-    void serve(req, res, req.url ?? '/', (req as { baseUrl?: string }).baseUrl ?? '');
-  };
-}
-
 /** What a server with these options serves with, at each moment. */
 export function servingOf(options: KilnOptions): () => Serving {
   const { large } = options;
   return createServing(large === undefined ? options : { ...options, largeTexts: large }, options.live);
 }
 
-/** The FHIR interface. */
+/** The FHIR interface. https://hl7.org/fhir/R5/http.html */
 export function createFhirServer(options: KilnOptions, serving = servingOf(options)): FhirServer {
   const { log = SILENT, large, gate = OPEN_GATE, clientAddress = peerAddress } = options;
   const rest = {

@@ -1,4 +1,4 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { RequestHandler } from 'express';
 
 import { PRODUCT } from '../fhir/product.js';
 import { escapeHtml, HTML_TYPE, PAGE_HEADERS, PAGE_TAIL, pageHead } from '../format/html.js';
@@ -10,6 +10,8 @@ import { requestId } from './request/request-id.js';
 export interface LandingFacts {
   /** URL of the FHIR base. */
   readonly base: string;
+  /** URL of the index of the OpenAPI documents. */
+  readonly openApi: string;
   /** URL of the reference pages; absent: they are not served. */
   readonly docs?: string | undefined;
   /** Whether requests need a token. */
@@ -18,18 +20,17 @@ export interface LandingFacts {
   readonly tokenCommand?: string | undefined;
 }
 
-/** Answers a browser that opens the root or the FHIR base. @returns false: it is another request, and nothing was done */
-export type Landing = (req: IncomingMessage, res: ServerResponse, url: string) => boolean;
-
 /**
  * The page that a browser gets at the root of the server and at the FHIR base. Who does not ask for HTML gets what was there
  * before: nothing at the root, a search at the base.
+ *
+ * @param paths of the root and the base
  */
-export function createLanding(facts: LandingFacts, paths: readonly string[], log: Log): Landing {
+export function createLanding(facts: LandingFacts, paths: readonly string[], log: Log): RequestHandler {
   const page = Buffer.from(pageHead('Kiln') + describe(facts) + PAGE_TAIL);
-  return (req, res, url) => {
-    if (!paths.includes(url) || (req.method !== 'GET' && req.method !== 'HEAD')) return false;
-    if (!wantsPage(req.headers.accept)) return false;
+  return (req, res, next) => {
+    const isRead = req.method === 'GET' || req.method === 'HEAD';
+    if (!isRead || !paths.includes(req.url) || !wantsPage(req.headers.accept)) return next();
     const start = performance.now();
     const id = requestId(req);
     const headers = [
@@ -44,12 +45,11 @@ export function createLanding(facts: LandingFacts, paths: readonly string[], log
     headers.push('Cache-Control', 'no-cache', 'Vary', 'Accept', 'Content-Length', String(page.length));
     res.writeHead(200, headers).end(page);
     log.request({ requestId: id, method: req.method, route: '/', status: 200, duration: performance.now() - start });
-    return true;
   };
 }
 
 function describe(facts: LandingFacts): string {
-  const { base, docs, isGuarded } = facts;
+  const { base, openApi, docs, isGuarded } = facts;
   const links = [
     link(`${base}/metadata`, 'CapabilityStatement', 'what this server supports'),
     ...(docs === undefined
@@ -64,11 +64,7 @@ function describe(facts: LandingFacts): string {
           ),
         ]
       : []),
-    link(
-      `${base.slice(0, -'/fhir'.length)}/openapi/index.json`,
-      'OpenAPI',
-      'documents for generators of clients and for viewers',
-    ),
+    link(openApi, 'OpenAPI', 'documents for generators of clients and for viewers'),
     link('https://hl7.org/fhir/R5/', 'FHIR R5', 'the specification'),
   ];
   return [

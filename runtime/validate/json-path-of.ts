@@ -9,7 +9,11 @@ export function jsonPathOf(resource: JsonValue, expression: string): JsonPath {
   const path: (string | number)[] = [];
   let at: JsonValue | undefined = resource;
   for (const [step] of expression.slice(expression.search(/[.[]|$/)).matchAll(/[^.[\]]+/g)) {
-    const name: string | number | undefined = Array.isArray(at) ? Number(step) : isObject(at) ? keyOf(at, step) : undefined;
+    const name: string | number | undefined = Array.isArray(at)
+      ? Number(step)
+      : isObject(at)
+        ? keyOf(at, step)
+        : undefined;
     if (name === undefined) break;
     at = (at as Record<string | number, JsonValue>)[name];
     if (at === undefined) break;

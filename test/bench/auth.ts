@@ -8,7 +8,7 @@ import type { Jwk } from '../../runtime/auth/jwks/jwk.js';
 import { tokenForm } from '../../runtime/auth/server/client-assertion.js';
 import { readConfig } from '../../runtime/config/read-config.js';
 import { SILENT } from '../../runtime/observe/log.js';
-import { startServer } from '../../runtime/server.js';
+import { startServer } from '../../runtime/start-server.js';
 import { getRequest, PATH, PATIENT, send, sendOften, startClient } from './http-client.js';
 import { compare, measure } from './measure.js';
 import type { Bench, Measured, Row } from './row.js';

@@ -32,12 +32,17 @@ export interface AuthSettings {
 /** How long an assertion may be good for, in seconds. https://hl7.org/fhir/smart-app-launch/client-confidential-asymmetric.html */
 export const ASSERTION_LIFETIME = 300;
 
-/** The addresses of a server. @param baseUrl its root, without `/fhir` */
-export function addressesOf(baseUrl: string): AuthAddresses {
+/**
+ * The addresses of a server.
+ *
+ * @param baseUrl its root, without the path of FHIR
+ * @param fhirPath where FHIR is below it; empty where Kiln is mounted in another application: the root is the FHIR base then
+ */
+export function addressesOf(baseUrl: string, fhirPath = '/fhir'): AuthAddresses {
   const issuer = baseUrl.replace(/\/+$/, '');
   return {
     issuer,
-    audience: `${issuer}/fhir`,
+    audience: `${issuer}${fhirPath}`,
     token: `${issuer}/auth/token`,
     introspection: `${issuer}/auth/introspect`,
     revocation: `${issuer}/auth/revoke`,

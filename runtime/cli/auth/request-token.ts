@@ -7,6 +7,7 @@ import { printable } from '../terminal.js';
 
 /** How long a server may take to answer, in milliseconds. */
 const PATIENCE = 5000;
+const DISCOVERY_PATIENCE = 10_000;
 /** What is asked for where nothing is said: what of it a client is registered with it gets. */
 export const EVERYTHING = 'system/*.cruds';
 /** https://www.rfc-editor.org/rfc/rfc6750#section-2.1 */
@@ -36,6 +37,28 @@ export async function requestToken({ clientId, key, endpoint, scope = EVERYTHING
   throw new Error(
     `no token for ${clientId}: ${printable(why === '' ? `${endpoint} answered ${answer.status}` : why)}${hint}`,
   );
+}
+
+/**
+ * The token endpoint that a FHIR server names. https://hl7.org/fhir/smart-app-launch/conformance.html#using-well-known
+ *
+ * @param base URL of the FHIR base
+ * @throws Error in one line; ServerUnreachable where no connection can be had
+ */
+export async function findTokenEndpoint(base: string): Promise<string> {
+  const document = `${base.replace(/\/+$/, '')}/.well-known/smart-configuration`;
+  let answer: Response;
+  try {
+    answer = await fetch(document, { redirect: 'error', signal: AbortSignal.timeout(DISCOVERY_PATIENCE) });
+  } catch (error) {
+    const text = noAnswer(document, error);
+    throw causeOf(error) === 'ECONNREFUSED'
+      ? new ServerUnreachable(text, { cause: error })
+      : new Error(text, { cause: error });
+  }
+  const { token_endpoint: endpoint } = Object(await answer.json().catch(() => ({}))) as { token_endpoint?: unknown };
+  if (answer.ok && typeof endpoint === 'string' && URL.canParse(endpoint)) return endpoint;
+  throw new Error(`${document} names no token endpoint: without authorization no token is needed`);
 }
 
 /** The private key of a client. @throws ConfigError */

@@ -7,7 +7,7 @@ import { rootOf } from '../../config/exposure.js';
 import { readConfig, type Flags } from '../../config/read-config.js';
 import { duration } from '../../config/setting.js';
 import type { Config } from '../../config/settings.js';
-import { ServerUnreachable, readClientKey, requestToken } from './request-token.js';
+import { findTokenEndpoint, ServerUnreachable, readClientKey, requestToken } from './request-token.js';
 import { EXIT, messageOf, type Terminal } from '../terminal.js';
 
 /** Options of `kiln token`. */
@@ -16,6 +16,8 @@ export interface TokenFlags {
   readonly key?: string;
   readonly scope?: string;
   readonly wait?: string;
+  /** FHIR base of a server that is mounted in another application. */
+  readonly url?: string;
 }
 
 /** How long a server that is not there is waited for in silence, and the pause between attempts. In milliseconds. */
@@ -40,8 +42,8 @@ export async function runToken(options: TokenFlags, flags: Flags, terminal: Term
   if (config['base-url'] === undefined && config.port === 0)
     throw new ConfigError('--port 0: say the port that it got');
   try {
-    const endpoint = tokenEndpoint(config);
-    const notice = setTimeout(() => terminal.err(`kiln: waiting for an answer of ${endpoint}`), PATIENCE.silence);
+    const place = options.url ?? tokenEndpoint(config);
+    const notice = setTimeout(() => terminal.err(`kiln: waiting for an answer of ${place}`), PATIENCE.silence);
     const token = await whileStarting(patience, () => fetchToken(options, config)).finally(() => clearTimeout(notice));
     terminal.out(token);
     return EXIT.done;
@@ -81,14 +83,15 @@ function tokenEndpoint(config: Config): string {
 }
 
 /** @throws Error in one line */
-async function fetchToken({ client, key: file, scope }: TokenFlags, config: Config): Promise<string> {
+async function fetchToken({ client, key: file, scope, url }: TokenFlags, config: Config): Promise<string> {
   if (config['auth.external.mode'] !== undefined)
     throw new Error('tokens come from the external server (auth.external)');
   if (config.auth === 'open')
     throw new Error('there are no tokens without authorization (--auth open), and none is needed');
   const clientId = client ?? DEVELOPMENT_CLIENT;
   const key = client === undefined ? await developmentKey(config) : await readClientKey(file!);
-  return requestToken({ clientId, key, endpoint: tokenEndpoint(config), scope });
+  const endpoint = url === undefined ? tokenEndpoint(config) : await findTokenEndpoint(url);
+  return requestToken({ clientId, key, endpoint, scope });
 }
 
 async function developmentKey(config: Config): Promise<Jwk> {

@@ -1,6 +1,6 @@
 import type { Config } from '../../config/settings.js';
 import type { Log } from '../../observe/log.js';
-import type { RunningServer } from '../../server.js';
+import type { RunningServer } from '../../start-server.js';
 import { EXIT, type Terminal } from '../terminal.js';
 
 /** What is around a server. */
@@ -23,7 +23,7 @@ export async function serveProcess(config: Config, surroundings: Surroundings): 
   const { terminal, log } = surroundings;
   let server: RunningServer;
   try {
-    const { startServer } = await import('../../server.js');
+    const { startServer } = await import('../../start-server.js');
     server = await startServer(config, log);
   } catch (error) {
     terminal.err(`kiln: ${explainStart(error, config)}`);

@@ -19,7 +19,7 @@ export function startLine(
   const clients = known === url ? '' : ` (for clients: ${known})`;
   const processes = workers > 1 ? ` with ${workers} processes` : '';
   const store = newFile === undefined ? '' : ` from a new store, ${printable(newFile)}`;
-  const command = tokenCommand(config, Number(new URL(url).port || 80), 'operator');
+  const command = tokenCommand(config, { port: Number(new URL(url).port || 80) }, 'operator');
   const token = command === undefined ? '' : ` (for a token: ${printable(command)})`;
   return `Kiln serves FHIR R5 at ${url}${clients}${processes}${store}${token}`;
 }

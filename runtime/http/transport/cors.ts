@@ -10,8 +10,7 @@ import { varyByOrigin } from './vary.js';
  */
 export type Cors = (req: IncomingMessage, res: ServerResponse, url: string) => boolean;
 
-/** Documents that everybody may read. The others are answered with these headers where they are made. */
-const OPEN = /^\/fhir\/metadata\/?(?:\?|$)/;
+/** Documents that everybody may read, and that are answered with these headers where they are made. */
 const SELF_SAID = /^\/(?:fhir\/)?\.well-known\/|^\/auth\/jwks\.json(?:\?|$)/;
 
 const EXPOSED = 'ETag, Location, Content-Location, Last-Modified, X-Request-Id';
@@ -38,11 +37,13 @@ const MAX_AGE = '600';
  * CORS: `/metadata` for every page, all else for those of some origins. https://fetch.spec.whatwg.org/#http-cors-protocol
  *
  * @param origins as browsers send them: `https://app.example`
+ * @param fhirPath where FHIR is in the URLs of requests
  */
-export function createCors(origins: readonly string[]): Cors {
+export function createCors(origins: readonly string[], fhirPath: string): Cors {
   const allowed = new Set(origins);
+  const open = new RegExp(`^${fhirPath}/metadata/?(?:\\?|$)`);
   return (req, res, url) => {
-    const isOpen = OPEN.test(url);
+    const isOpen = open.test(url);
     if (!isOpen && (allowed.size === 0 || SELF_SAID.test(url))) return false;
     const { origin, 'access-control-request-method': wanted } = req.headers;
     if (!isOpen) varyByOrigin(res);

@@ -47,17 +47,17 @@ describe('the command that prints a token, in the start line and in a 401', () =
     [{ store: 'sqlite::memory:' }, 8080, undefined],
     [{ store: 'mongodb://h/x' }, 8080, undefined],
   ])('%j at port %i: %s', (flags, port, command) =>
-    expect(tokenCommand(configOf(flags), port, 'operator')).toBe(command),
+    expect(tokenCommand(configOf(flags), { port }, 'operator')).toBe(command),
   );
 
   it('names no path to clients', () => {
-    expect(tokenCommand(configOf({ store: 'sqlite:/home/ada/x.db' }), 8080, 'everybody')).toBe(
+    expect(tokenCommand(configOf({ store: 'sqlite:/home/ada/x.db' }), { port: 8080 }, 'everybody')).toBe(
       'npx kiln token --store …',
     );
-    expect(tokenCommand(configOf({}), 8080, 'everybody')).toBe('npx kiln token');
+    expect(tokenCommand(configOf({}), { port: 8080 }, 'everybody')).toBe('npx kiln token');
   });
 
   it.each(EXPOSING)('is for nobody where the server is open to others: %j', (flags) =>
-    expect(tokenCommand(configOf(flags), 8080, 'operator')).toBeUndefined(),
+    expect(tokenCommand(configOf(flags), { port: 8080 }, 'operator')).toBeUndefined(),
   );
 });

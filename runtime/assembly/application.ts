@@ -1,0 +1,216 @@
+import type { RequestListener } from 'node:http';
+
+import { openBodyWorkers, type BodyWorkers } from '../body-workers/body-workers.js';
+import { startBodyWorker } from '../body-workers/start-thread.js';
+import type { Config } from '../config/settings.js';
+import { describeStaleIndex } from '../core/definitions/index-status.js';
+import type { Job } from '../core/jobs.js';
+import { createApp, FHIR_PATH, type AppOptions } from '../http/app.js';
+import { createServing } from '../http/create-services.js';
+import { createHealth } from '../observe/health.js';
+import type { Log } from '../observe/log.js';
+import { repeat } from '../observe/repeat.js';
+import { subset, XML, ZONE, type Core } from '../server.js';
+import { prepareAccess } from './access.js';
+import { docsFolder } from './docs-folder.js';
+import { createFetchFile } from './fetch-file.js';
+import { createTraffic, openJobs } from './jobs.js';
+import { checkRequiredProfiles } from './required-profiles.js';
+
+/** Where an application is, as clients see it: known once its server listens. */
+export interface Place {
+  /** URL without a trailing slash, with FHIR at `/fhir` below it; of one that is mounted, the FHIR base. */
+  readonly root: string;
+  /** The path that it is mounted on in another application; absent: it has the server to itself. */
+  readonly mountPath?: string;
+}
+
+/** What lies between clients and an application. */
+export interface ApplicationTransport {
+  readonly app: Pick<AppOptions, 'baseUrl' | 'proxies' | 'corsOrigins'>;
+  readonly proxies: { readonly clientAddress: NonNullable<AppOptions['clientAddress']> };
+}
+
+/** A server but for what it listens with: authorization, audit, metrics, jobs and all that it answers. */
+export interface Application {
+  /** Answers probes of its health, and everything else once it is open. */
+  readonly listener: RequestListener;
+  /** URL of the metrics; absent: they are off. */
+  readonly metricsUrl?: string;
+  /** Begins to answer, and to work on jobs. */
+  open(place: Place): void;
+  /** From now on it is not ready, and connections that are kept end with their next answer. */
+  drain(): void;
+  /** Ends everything but the store. No request may be in progress. */
+  close(): Promise<void>;
+}
+
+/** Methods of the store whose times are measured. */
+const TIMED = ['read', 'readMany', 'readVersion', 'history', 'find', 'findMultiType', 'write', 'counts'] as const;
+
+/**
+ * Puts an application together.
+ *
+ * @throws ConfigError naming a setting that cannot be
+ * @throws Error where the metrics cannot be listened for, or the audit not be written
+ */
+export async function openApplication(
+  config: Config,
+  core: Core,
+  { app, proxies }: ApplicationTransport,
+  log: Log,
+): Promise<Application> {
+  const closers: (() => Promise<void>)[] = [];
+  const close = async (): Promise<void> => {
+    for (const each of closers.splice(0).reverse()) await each();
+  };
+  try {
+    await checkRequiredProfiles(config, core.profiles);
+    let base = '';
+    const audit = await startAudit(config, core, log, () => base);
+    if (audit !== undefined) closers.push(() => audit.close());
+    const live = core.definitions.current;
+    const parts = { tables: core.tables, tablesNow: () => live().tables, zone: core.zone, maps: core.store.maps };
+    const accessAt = await prepareAccess(config, parts, log, audit);
+    const large = openLargeBodies(core);
+    closers.push(() => large.close());
+    const metrics = await startMetrics(config, core, closers);
+    const store = metrics === undefined ? core.store : metrics.timeStore(core.store);
+    const currency = async (): Promise<string | undefined> => describeStaleIndex(await core.indexStatus.notCurrent());
+    const first = await currency();
+    if (first !== undefined) log.info(first);
+    core.definitions.tellRefused((text) => log.warn(text));
+    const health = createHealth(async () => {
+      const check = await core.store.check();
+      const detail = check.ok ? await currency() : undefined;
+      return detail === undefined ? check : { ok: true, detail };
+    });
+    const traffic = createTraffic();
+    const jobSettings = { isBusy: () => traffic.isBusy(), atOnce: config['jobs.atOnce'] };
+    const jobs = openJobs(
+      store,
+      () => createServing({ ...options, largeTexts: large }, live),
+      jobSettings,
+      log,
+      metrics?.jobEnded,
+    );
+    const options = {
+      ...core,
+      live,
+      ...app,
+      clientAddress: proxies.clientAddress,
+      codecs: { xml: XML },
+      subset,
+      store,
+      large,
+      jobs,
+      fetchFile: createFetchFile(config['import.allow']),
+      ...(audit !== undefined && { audit }),
+      log: metrics === undefined ? log : metrics.watch(log),
+    };
+    const late: { app?: RequestListener } = {};
+    closers.push(sweepFromTimeToTime(core.store, log));
+    metrics?.watchJobs(() => jobs.list());
+    const reindexing = config['reindex.automatic'] ? await import('./reindex-on-change.js') : undefined;
+    return {
+      listener: traffic.watch((req, res) => {
+        // Clients that keep their connection have to look for another server.
+        if (health.draining) res.shouldKeepAlive = false;
+        if (!health.handle(req, res)) late.app?.(req, res);
+      }),
+      ...(metrics === undefined ? {} : { metricsUrl: metrics.url }),
+      open({ root, mountPath }) {
+        const fhirPath = mountPath === undefined ? FHIR_PATH : '';
+        base = root + fhirPath;
+        const access = accessAt(root, fhirPath);
+        late.app = createApp({ ...options, ownBase: base, mountPath, docsFolder: docsFolder(), ...access });
+        jobs.open();
+        if (reindexing !== undefined) {
+          const { resourceTypes } = core.tables;
+          const { definitions } = core;
+          const stop = reindexing.reindexOnChange({ definitions, store, jobs, resourceTypes, log });
+          closers.push(() => Promise.resolve(stop()));
+        }
+        closers.push(() => jobs.close());
+      },
+      drain: () => health.drain(),
+      close,
+    };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+/** Megabytes that a thread may take for one body: twenty times its greatest size, and not less than some. */
+const INTAKE_MEMORY = { least: 512, perMegabyte: 20 };
+
+/** Bodies of more than some bytes are read by other threads. */
+function openLargeBodies({ limits, validation }: Pick<Core, 'limits' | 'validation'>): BodyWorkers {
+  const { nesting, entries, resource, body } = limits;
+  const memory = Math.max(INTAKE_MEMORY.least, (INTAKE_MEMORY.perMegabyte * body) / 2 ** 20);
+  return openBodyWorkers(
+    () => startBodyWorker({ zone: ZONE, validation, limits: { nesting, entries, resource } }, memory),
+    {
+      body,
+    },
+  );
+}
+
+/** A start has other things to do; what is left behind is no hurry. In milliseconds. */
+const SWEEP_TIMES = { first: 5 * 60_000, pause: 60 * 60_000 };
+
+/** Contents younger than this when they were looked at are looked at again: more than the sweep spares. */
+const SWEEP_OVERLAP = 2 * 60 * 60_000;
+
+/** @returns ends it */
+function sweepFromTimeToTime(store: Core['store'], log: Log): () => Promise<void> {
+  let since = 0;
+  const sweep = async (): Promise<void> => {
+    const { sweepBlobs } = await import('../interactions/binary/sweep-blobs.js');
+    const began = Date.now();
+    const deleted = await sweepBlobs(store, since);
+    since = began - SWEEP_OVERLAP;
+    if (deleted > 0) log.info(`deleted ${deleted} contents that no Binary refers to`);
+  };
+  const stop = repeat(sweep, SWEEP_TIMES, (error) => log.defect('none', error));
+  return () => Promise.resolve(stop());
+}
+
+/** Loaded only where there is one. */
+async function startAudit(config: Config, core: Core, log: Log, base: () => string) {
+  const kind = config['audit.sink'] ?? (config.auth === 'open' ? 'off' : 'file');
+  if (kind === 'off') return undefined;
+  return (await import('./audit.js')).prepareAudit(kind, config, core, log, base);
+}
+
+/** Metrics are loaded and measured only where somebody wants them. */
+async function startMetrics(config: Config, core: Core, closers: (() => Promise<void>)[]) {
+  const port = config['metrics-port'];
+  if (port === undefined) return undefined;
+  const [{ createMetrics }, { serveMetrics }, { timed }] = await Promise.all([
+    import('../observe/metrics.js'),
+    import('../observe/metrics-server.js'),
+    import('../observe/timed.js'),
+  ]);
+  const { contract, fhirVersion } = core.tables.origin;
+  const metrics = createMetrics({ contract: String(contract), fhir: fhirVersion, node: process.version });
+  const server = await serveMetrics(metrics, config['metrics-host'], port);
+  closers.push(async () => {
+    metrics.close();
+    await server.close();
+  });
+  return {
+    url: server.url,
+    jobEnded: ({ type, state }: Job) => metrics.jobEnded(type, state),
+    watchJobs: (list: () => Promise<readonly Job[]>) => metrics.watchJobs(list),
+    timeStore: (store: Core['store']) => timed(store, TIMED, (...seen) => metrics.store(...seen)),
+    watch: (log: Log): Log => ({
+      ...log,
+      request(record) {
+        metrics.request(record);
+        log.request(record);
+      },
+    }),
+  };
+}
