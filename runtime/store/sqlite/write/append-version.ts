@@ -72,8 +72,9 @@ export function openVersionAppender(db: Database, dictionary: Dictionary, fault:
       if (before === undefined) insertResource.run(key, type, id, seq, version, updated, deleted);
       else updateResource.run(seq, version, updated, key);
       if (before !== undefined && before.deleted !== deleted) setDeleted.run(deleted, key);
-      if (before !== undefined) index.clear(key);
-      index.add(key, type, placeEntries({ type: name, id }, contained)(entries));
+      const placed = placeEntries({ type: name, id }, contained)(entries);
+      if (before === undefined) index.add(key, type, placed);
+      else index.replace(key, type, placed);
       if (before !== undefined) members.clear(key);
       members.add({ key, type: name, id, seq, version, updated }, contained);
       fault('entries');

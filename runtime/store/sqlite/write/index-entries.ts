@@ -13,7 +13,8 @@ import { cellOf, cellOfBox } from '../../../search/places/cells.js';
 import { toVector } from '../../../search/places/sphere.js';
 import { targetText } from '../../../search/query/sort.js';
 import { canonicalCode, codedCode, type Dictionary } from './dictionary.js';
-import { INDEX_TABLES } from '../file/schema.js';
+import { INDEX_TABLES, type IndexTableName } from '../file/schema.js';
+import { openIndexTable, type IndexTable } from './index-table.js';
 import { openWordsWriter, toBeginnings, toTokens } from './words.js';
 
 /** Low end of an interval that is open there: before every instant that FHIR can write. */
@@ -32,8 +33,10 @@ const KEPT_ELSEWHERE = new Set(['_id', '_lastUpdated']);
 export interface IndexWriter {
   /** Deletes all entries of a resource, by its key. */
   clear(resource: number): void;
-  /** Adds the entries of a resource of this type (its number in the dictionary). */
+  /** Adds the entries of a resource of this type (its number in the dictionary). It must have none. */
   add(resource: number, type: number, entries: readonly IndexEntry[]): void;
+  /** Puts entries in the place of those that a resource has. Rows that stay the same are not written: most do in an update. */
+  replace(resource: number, type: number, entries: readonly IndexEntry[]): void;
 }
 
 /** Where a row belongs: resource, param, part_group, n. */
@@ -52,28 +55,20 @@ interface Owner {
 
 /** Prepares the statements that write index entries. */
 export function openIndexWriter(db: Database, dictionary: Dictionary): IndexWriter {
-  const deletions = INDEX_TABLES.map((table) => db.prepare<[number]>(`DELETE FROM ${table} WHERE resource = ?`));
-  const insert = (table: string, columns: string) => {
-    const values = columns.split(',').map(() => '?');
-    return db.prepare(
-      `INSERT INTO ${table} (resource, param, part_group, n, ${columns}) VALUES (?, ?, ?, ?, ${values.join()})`,
-    );
-  };
-  const token = insert('token', 'system, code');
-  const tokenOfType = db.prepare('INSERT OR IGNORE INTO token_of_type VALUES (?, ?, ?, ?, ?, ?)');
-  const string = insert('string', 'folded, text');
-  const date = insert('date', 'low, high');
-  const number = insert('number', 'value, low, high, system, code, unit');
-  const reference = insert(
-    'reference',
-    'target_type, target_id, target_version, base, url, fragment, identifier_system, identifier, target',
-  );
-  const uri = insert('uri', 'value');
-  const position = insert('position', 'cell, x, y, z');
-  const region = insert('region', 'cell, south, west, north, east, lines');
+  const tables = INDEX_TABLES.map((shape) => openIndexTable(db, shape));
+  const table = (name: IndexTableName): IndexTable => tables[INDEX_TABLES.findIndex((each) => each.name === name)]!;
+  const token = table('token');
+  const tokenOfType = table('token_of_type');
+  const string = table('string');
+  const date = table('date');
+  const number = table('number');
+  const reference = table('reference');
+  const uri = table('uri');
+  const position = table('position');
+  const region = table('region');
+  const beginning = table('beginning');
+  const irregular = table('irregular');
   const words = openWordsWriter(db);
-  const beginning = db.prepare('INSERT INTO beginning (resource, param, n, text) VALUES (?, ?, ?, ?)');
-  const irregular = db.prepare<[number, number]>('INSERT INTO irregular (resource, param) VALUES (?, ?)');
   const term = dictionary.term;
   /** Parameters of the resource that have dates or numbers, and whether they are irregular. */
   const ranges = new Map<number, boolean>();
@@ -98,7 +93,7 @@ export function openIndexWriter(db: Database, dictionary: Dictionary): IndexWrit
   function addCanonical({ unit, ...canonical }: CanonicalQuantity, owner: Owner): void {
     const { resource, type, code, part, group, n } = owner;
     const own = dictionary.param(type, canonicalCode(code, unit), part);
-    number.run(resource, own, group, n, canonical.value, ...ends(canonical), 0, '', '');
+    number.put([resource, own, group, n, canonical.value, ...ends(canonical), 0, '', '']);
     noteRange(owner, own, widthOf(canonical), REGULAR_WIDTH.number);
   }
 
@@ -120,23 +115,23 @@ export function openIndexWriter(db: Database, dictionary: Dictionary): IndexWrit
   function addSimple(place: Place, entry: SimpleEntry): void {
     switch (entry.kind) {
       case 'token':
-        token.run(...place, term(entry.system), entry.code ?? '');
-        for (const type of entry.ofType ?? []) tokenOfType.run(...place, term(type.system), type.code);
+        token.put([...place, term(entry.system), entry.code ?? '']);
+        for (const type of entry.ofType ?? []) tokenOfType.put([...place, term(type.system), type.code]);
         break;
       case 'string':
-        string.run(...place, entry.folded, entry.text);
+        string.put([...place, entry.folded, entry.text]);
         break;
       case 'date':
-        date.run(...place, entry.low ?? EARLIEST, entry.high ?? LATEST);
+        date.put([...place, entry.low ?? EARLIEST, entry.high ?? LATEST]);
         break;
       case 'number':
-        number.run(...place, entry.value, entry.value, entry.value, 0, '', '');
+        number.put([...place, entry.value, entry.value, entry.value, 0, '', '']);
         break;
       case 'quantity':
-        number.run(...place, entry.value, ...ends(entry), term(entry.system), entry.code ?? '', entry.unit ?? '');
+        number.put([...place, entry.value, ...ends(entry), term(entry.system), entry.code ?? '', entry.unit ?? '']);
         break;
       case 'reference':
-        reference.run(
+        reference.put([
           ...place,
           term(entry.type),
           entry.id ?? '',
@@ -147,10 +142,10 @@ export function openIndexWriter(db: Database, dictionary: Dictionary): IndexWrit
           term(entry.identifier?.system),
           entry.identifier?.value ?? '',
           targetText(entry),
-        );
+        ]);
         break;
       case 'uri':
-        uri.run(...place, entry.value);
+        uri.put([...place, entry.value]);
         break;
     }
   }
@@ -158,50 +153,62 @@ export function openIndexWriter(db: Database, dictionary: Dictionary): IndexWrit
   function addPlace(place: Place, entry: PlaceEntry): void {
     if (entry.kind === 'position') {
       const { x, y, z } = toVector(entry);
-      position.run(...place, cellOf(entry), x, y, z);
+      position.put([...place, cellOf(entry), x, y, z]);
       return;
     }
     const { south, west, north, east } = entry;
-    region.run(...place, cellOfBox(entry), south, west, north, east, Buffer.from(new Float64Array(entry.lines).buffer));
+    const lines = Buffer.from(new Float64Array(entry.lines).buffer);
+    region.put([...place, cellOfBox(entry), south, west, north, east, lines]);
+  }
+
+  function put(resource: number, type: number, entries: readonly IndexEntry[], hasRows: boolean): void {
+    for (const each of tables) each.begin(resource, hasRows);
+    let n = 0;
+    let group = 0;
+    ranges.clear();
+    const texts: string[] = [];
+    for (const entry of entries) {
+      if (KEPT_ELSEWHERE.has(entry.param)) continue;
+      if (isPlace(entry)) {
+        addPlace([resource, dictionary.param(type, entry.param, 0), 0, n++], entry);
+        continue;
+      }
+      if (entry.kind === 'words') {
+        const param = dictionary.param(type, entry.param, 0);
+        texts.push(toTokens(param, entry.text));
+        for (const text of toBeginnings(entry)) beginning.put([resource, param, n++, text]);
+        continue;
+      }
+      if (entry.kind !== 'composite') {
+        addOne(entry, { resource, type, code: entry.param, part: 0, group: 0, n: n++ });
+        continue;
+      }
+      group++;
+      for (const [i, part] of entry.parts.entries()) {
+        const owner = { resource, type, code: entry.param, part: i + 1, group };
+        // Known though there is no value yet: so the parts of a composite can be counted.
+        dictionary.param(type, entry.param, i + 1);
+        for (const value of part) addOne(value, { ...owner, n: n++ });
+      }
+      n = addCoded(entry, resource, type, n);
+    }
+    for (const [param, isIrregular] of ranges) if (isIrregular) irregular.put([resource, param]);
+    for (const each of tables) each.end();
+    if (texts.length > 0) words.add(resource, texts);
+  }
+
+  function clear(resource: number): void {
+    for (const each of tables) each.clear(resource);
+    words.clear(resource);
   }
 
   return {
-    clear(resource) {
-      for (const deletion of deletions) deletion.run(resource);
+    clear,
+    add: (resource, type, entries) => put(resource, type, entries, false),
+    replace(resource, type, entries) {
+      if (entries.length === 0) return clear(resource);
       words.clear(resource);
-    },
-    add(resource, type, entries) {
-      let n = 0;
-      let group = 0;
-      ranges.clear();
-      const texts: string[] = [];
-      for (const entry of entries) {
-        if (KEPT_ELSEWHERE.has(entry.param)) continue;
-        if (isPlace(entry)) {
-          addPlace([resource, dictionary.param(type, entry.param, 0), 0, n++], entry);
-          continue;
-        }
-        if (entry.kind === 'words') {
-          const param = dictionary.param(type, entry.param, 0);
-          texts.push(toTokens(param, entry.text));
-          for (const text of toBeginnings(entry)) beginning.run(resource, param, n++, text);
-          continue;
-        }
-        if (entry.kind !== 'composite') {
-          addOne(entry, { resource, type, code: entry.param, part: 0, group: 0, n: n++ });
-          continue;
-        }
-        group++;
-        for (const [i, part] of entry.parts.entries()) {
-          const owner = { resource, type, code: entry.param, part: i + 1, group };
-          // Known though there is no value yet: so the parts of a composite can be counted.
-          dictionary.param(type, entry.param, i + 1);
-          for (const value of part) addOne(value, { ...owner, n: n++ });
-        }
-        n = addCoded(entry, resource, type, n);
-      }
-      for (const [param, isIrregular] of ranges) if (isIrregular) irregular.run(resource, param);
-      if (texts.length > 0) words.add(resource, texts);
+      put(resource, type, entries, true);
     },
   };
 }

@@ -31,8 +31,7 @@ export function openReindexer(db: Database, dictionary: Dictionary): (items: rea
     const type = dictionary.findTerm(name);
     const row = type === undefined ? undefined : select.get(type, id);
     if (type === undefined || row?.version !== version || row.deleted === 1) return false;
-    index.clear(row.key);
-    index.add(row.key, type, placeEntries({ type: name, id }, contained)(entries));
+    index.replace(row.key, type, placeEntries({ type: name, id }, contained)(entries));
     members.clear(row.key);
     members.add({ ...row, type: name, id }, contained);
     return true;
