@@ -95,6 +95,16 @@ export type CodeFinder = (
   services: Pick<Services, 'store' | 'tables' | 'indexStatus' | 'largeTexts'>,
 ) => Promise<readonly FoundCode[]>;
 
+/** A code system that the server can answer questions about. */
+export interface KnownSystem {
+  readonly uri: string;
+  readonly version?: string;
+  /** https://hl7.org/fhir/R5/valueset-codesystem-content-mode.html */
+  readonly content: string;
+  /** Whether it has a hierarchy. */
+  readonly subsumption: boolean;
+}
+
 /** A set of search parameters, and what makes index entries by it. */
 export interface DefinitionServicesNow {
   readonly maker: IndexMaker;
@@ -135,6 +145,8 @@ export interface DataServices {
   readonly profiles: ProfileServices | undefined;
   /** Looks up the codes that a search means. */
   readonly findCodes: CodeFinder;
+  /** The code systems that every client may know of. */
+  readonly knownSystems: () => readonly KnownSystem[];
 }
 
 /**
