@@ -1070,7 +1070,7 @@ export const operations: readonly OperationRow[] = [
     name: 'closure',
     url: 'http://hl7.org/fhir/OperationDefinition/ConceptMap-closure',
     title: 'Closure Table Maintenance',
-    levels: ['system'],
+    levels: ['system', 'type'],
     methods: ['POST'],
     types: ['ConceptMap'],
     affectsState: true,

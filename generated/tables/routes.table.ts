@@ -366,6 +366,7 @@ export const routes: readonly RouteRow[] = [
     interaction: 'operation',
     operation: 'CanonicalResource-current-canonical',
   },
+  { method: 'POST', path: 'ConceptMap/$closure', interaction: 'operation', operation: 'ConceptMap-closure' },
   { method: 'GET', path: 'ConceptMap/$translate', interaction: 'operation', operation: 'ConceptMap-translate' },
   { method: 'POST', path: 'ConceptMap/$translate', interaction: 'operation', operation: 'ConceptMap-translate' },
   { method: 'GET', path: 'ConceptMap/[id]/$translate', interaction: 'operation', operation: 'ConceptMap-translate' },

@@ -12,6 +12,7 @@ export const WIRED_OPERATIONS = [
   'CodeSystem-subsumes',
   'CodeSystem-validate-code',
   'Composition-document',
+  'ConceptMap-closure',
   'ConceptMap-translate',
   'DocumentReference-docref',
   'Encounter-everything',

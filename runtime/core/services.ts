@@ -92,6 +92,16 @@ export interface DefinitionServices {
  */
 export type CodeFinder = (set: CodeSet, reader: CodeReader, services: LookupServices) => Promise<readonly FoundCode[]>;
 
+/** A code system that the server can answer questions about. */
+export interface KnownSystem {
+  readonly uri: string;
+  readonly version?: string;
+  /** https://hl7.org/fhir/R5/valueset-codesystem-content-mode.html */
+  readonly content: string;
+  /** Whether it has a hierarchy. */
+  readonly subsumption: boolean;
+}
+
 /** A set of search parameters, and what makes index entries by it. */
 export interface DefinitionServicesNow {
   readonly maker: IndexMaker;
@@ -151,6 +161,8 @@ export interface DataServices {
   readonly validateByProfiles: ProfileValidator;
   /** Looks up the codes that a search means. */
   readonly findCodes: CodeFinder;
+  /** The code systems that every client may know of. */
+  readonly knownSystems: () => readonly KnownSystem[];
 }
 
 /**

@@ -101,6 +101,9 @@ export const ERRORS = {
   'unknown-type': { status: 404, issue: 'not-supported', text: 'Unknown resource type' },
   'unknown-operation': { status: 404, issue: 'not-supported', text: 'Unknown operation' },
   'snapshot-impossible': { status: 422, issue: 'processing', text: 'No snapshot can be made of the definition' },
+  'closure-unknown': { status: 404, issue: 'not-found', text: 'There is no closure table of this name; initialize it' },
+  'closure-outdated': { status: 422, issue: 'conflict', text: 'The closure table has to be initialized again' },
+  'closure-concept': { status: 422, issue: 'code-invalid', text: 'The concept cannot be put into a closure table' },
   'value-set-invalid': { status: 422, issue: 'processing', text: 'The value set cannot be used' },
   'concept-map-invalid': { status: 422, issue: 'processing', text: 'The concept map cannot be used' },
   'terminology-not-found': {

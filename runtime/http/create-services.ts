@@ -6,6 +6,7 @@ import { createPageLinks } from '../core/search/pages/page-link.js';
 import type { SearchSettings } from '../core/search/search-settings.js';
 import type { DefinitionServices, Services } from '../core/services.js';
 import { INTERACTIONS, isWired } from '../interactions/registry.js';
+import { knownSystems } from '../operations/terminology/known-systems.js';
 import { findCodes } from '../operations/terminology/search-codes.js';
 import { EXPUNGING, OPERATIONS } from '../operations/registry.js';
 import { validateByProfiles } from '../operations/validation/validate-by-profiles.js';
@@ -71,7 +72,7 @@ export function createServices(options: ServiceOptions): Serving {
   );
   const services: Services = {
     ...DEFAULT_SERVICES,
-    ...{ findCodes, validateByProfiles },
+    ...{ findCodes, validateByProfiles, knownSystems },
     ...pick(options, Object.keys(DEFAULT_SERVICES) as (keyof DefaultServices)[]),
     ...{ tables, store, extract, limits },
     search: { ...DEFAULT_SERVICES.search, ...options.search },

@@ -29,6 +29,7 @@ import { reindexStatus } from './reindex/reindex-status.js';
 import { startReindex } from './reindex/reindex.js';
 import { snapshot } from './snapshot.js';
 import { stats } from './observations/stats.js';
+import { closure } from './terminology/closure.js';
 import { findMatches as findMatchingCodes, lookup, subsumes } from './terminology/code-system.js';
 import { expandValueSet } from './terminology/expand.js';
 import { translateCode } from './terminology/translate.js';
@@ -47,6 +48,7 @@ const HANDLERS: Readonly<Record<WiredOperation, InteractionHandler>> = {
   'CodeSystem-subsumes': subsumes,
   'CodeSystem-validate-code': validateInCodeSystem,
   'Composition-document': document,
+  'ConceptMap-closure': closure,
   'ConceptMap-translate': translateCode,
   'DocumentReference-docref': docref,
   'Encounter-everything': everything,

@@ -163,6 +163,14 @@ export function ancestorsOf(system: CodeSystemIndex, code: string): ReadonlySet<
   return reach(system, code, ({ parents }) => parents);
 }
 
+/** Meanings of a hierarchy in which what is above does not subsume what is below. https://hl7.org/fhir/R5/valueset-codesystem-hierarchy-meaning.html */
+const NO_SUBSUMPTION: ReadonlySet<unknown> = new Set(['part-of', 'grouped-by', 'classified-with']);
+
+/** Whether concepts subsume those below them. */
+export function subsumesByHierarchy({ resource }: CodeSystemIndex): boolean {
+  return !NO_SUBSUMPTION.has(resource['hierarchyMeaning']);
+}
+
 function reach(
   system: CodeSystemIndex,
   code: string,

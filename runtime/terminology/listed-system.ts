@@ -13,6 +13,9 @@ interface Listed {
   readonly display?: string;
 }
 
+/** URLs of these systems. */
+export const LISTED_SYSTEMS: readonly string[] = [...LISTED.keys()];
+
 const made = new Map<string, Resource>();
 
 /** A code system that the platform knows; undefined: it does not. */

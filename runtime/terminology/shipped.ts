@@ -44,6 +44,14 @@ export function shippedUrls(type: TerminologyType): readonly string[] {
   return [...byUrl.values()].filter(([each]) => each === type).map(([, url]) => url);
 }
 
+/** All shipped resources of a type, one after the other. They are not kept. */
+export function* shippedResources(type: TerminologyType): Iterable<Resource> {
+  const { bytes, byUrl } = (pack ??= open());
+  for (const [own, , , from, length] of byUrl.values()) {
+    if (own === type) yield JSON.parse(bytes.toString('utf8', from, from + length)) as Resource;
+  }
+}
+
 function open(): Pack {
   const place = PLACES.find((each) => existsSync(each));
   if (place === undefined) return { bytes: Buffer.alloc(0), byUrl: new Map() };

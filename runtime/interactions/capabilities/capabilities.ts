@@ -14,6 +14,7 @@ import { describeStaleIndex } from '../../core/definitions/index-status.js';
 import { checkParameters, singleParameter } from '../../core/parameters.js';
 import { isKnown } from '../../core/write/preconditions.js';
 import { includableOf } from '../../core/search/parse/read-include.js';
+import { composeTerminology } from './terminology-capabilities.js';
 import { patchTypes } from '../../core/patch/sent-patch.js';
 import type { Services } from '../../core/services.js';
 import { readView, viewJson, viewParameters } from '../../core/view.js';
@@ -50,7 +51,6 @@ const SECURITY_SERVICES = [
 interface Composed {
   readonly currency: string | undefined;
   readonly statement: Reply;
-  readonly terminology: Reply;
 }
 
 const cache = new WeakMap<Services, Composed>();
@@ -70,15 +70,10 @@ export async function capabilities(call: Call, services: Services): Promise<Repl
   const currency = describeStaleIndex(await services.indexStatus.notCurrent());
   let replies = cache.get(services);
   if (replies === undefined || replies.currency !== currency) {
-    const now = new Date();
-    replies = {
-      currency,
-      statement: lastingReply(composeStatement(services, currency, now)),
-      terminology: lastingReply(composeTerminology(services, now)),
-    };
+    replies = { currency, statement: lastingReply(composeStatement(services, currency, new Date())) };
     cache.set(services, replies);
   }
-  const reply = mode === 'terminology' ? replies.terminology : replies.statement;
+  const reply = mode === 'terminology' ? terminologyReply(services) : replies.statement;
   const { ifNoneMatch } = call.conditions;
   const { versionId = '', json } = reply;
   const view = readView(call, services);
@@ -87,37 +82,20 @@ export async function capabilities(call: Call, services: Services): Promise<Repl
   return { status: reply.status, versionId, json: viewJson(json, view, services) };
 }
 
+const terminologyReplies = new WeakMap<Services, Reply>();
+
+function terminologyReply(services: Services): Reply {
+  const known = terminologyReplies.get(services);
+  if (known !== undefined) return known;
+  const made = lastingReply(composeTerminology(services, new Date()));
+  terminologyReplies.set(services, made);
+  return made;
+}
+
 function lastingReply(statement: Resource): Reply {
   const json = writeJson(statement);
   const versionId = createHash('sha256').update(json).digest('base64url').slice(0, 22);
   return { status: 200, json, versionId, lasting: true };
-}
-
-/** What the terminology operations can do. https://hl7.org/fhir/R5/terminologycapabilities.html */
-function composeTerminology({ baseUrl }: Services, now: Date): Resource {
-  return {
-    resourceType: 'TerminologyCapabilities',
-    name: 'KilnTerminology',
-    title: 'Kiln FHIR server: terminology',
-    status: 'active',
-    date: formatInstant(now.getTime()),
-    description:
-      'Code systems, value sets and concept maps of the FHIR package, stored ones, and those that come with a request. By ' +
-      'rule: UCUM, BCP 47, media types, ISO 4217, ISO 3166 and IANA time zones.',
-    kind: 'instance',
-    software: PRODUCT,
-    implementation: { description: 'Kiln FHIR server', ...(baseUrl === undefined ? {} : { url: baseUrl }) },
-    codeSearch: 'in-compose-or-expansion',
-    expansion: {
-      hierarchical: true,
-      paging: true,
-      incomplete: false,
-      textFilter:
-        'Each word of the filter begins a word of the code, the display or a designation; case and accents do not count.',
-    },
-    validateCode: { translations: false },
-    translation: { needsMap: false },
-  };
 }
 
 /**

@@ -2,7 +2,13 @@ import type { Call, Reply } from '../../core/call.js';
 import type { Services } from '../../core/services.js';
 import { FhirError } from '../../fhir/errors.js';
 import { isObject, type JsonObject, type JsonValue } from '../../fhir/resource.js';
-import { ancestorsOf, objectsOf, type CodeSystemIndex, type Concept } from '../../terminology/concepts.js';
+import {
+  ancestorsOf,
+  objectsOf,
+  subsumesByHierarchy,
+  type CodeSystemIndex,
+  type Concept,
+} from '../../terminology/concepts.js';
 import { fold } from '../../search/values/fold.js';
 import { GRAMMARS } from '../../terminology/grammar.js';
 import { displayIn, isLanguage, type Languages } from '../../terminology/languages.js';
@@ -88,9 +94,6 @@ function describe(index: CodeSystemIndex, concept: Concept, asked: readonly stri
   return { status: 200, resource: { resourceType: 'Parameters', parameter } as JsonObject };
 }
 
-/** Meanings of a hierarchy in which what is above does not subsume what is below. https://hl7.org/fhir/R5/valueset-codesystem-hierarchy-meaning.html */
-const NO_SUBSUMPTION: ReadonlySet<unknown> = new Set(['part-of', 'grouped-by', 'classified-with']);
-
 /**
  * `CodeSystem/$subsumes`: how two codes of one system relate. https://hl7.org/fhir/R5/codesystem-operation-subsumes.html
  *
@@ -116,7 +119,7 @@ export async function subsumes(call: Call, services: Services): Promise<Reply> {
 
 function outcomeOf(index: CodeSystemIndex, a: string, b: string): string {
   if (a === b) return 'equivalent';
-  if (NO_SUBSUMPTION.has(index.resource['hierarchyMeaning'])) return 'not-subsumed';
+  if (!subsumesByHierarchy(index)) return 'not-subsumed';
   if (ancestorsOf(index, b).has(a)) return 'subsumes';
   return ancestorsOf(index, a).has(b) ? 'subsumed-by' : 'not-subsumed';
 }

@@ -1,6 +1,7 @@
 import type { Store } from '../../../runtime/store/store.js';
 import { amendMeta } from './amend-meta.js';
 import { claims } from './claims.js';
+import { closureTables } from './closure.js';
 import { conformance } from './conformance.js';
 import { diff } from './diff.js';
 import { everything } from './everything.js';
@@ -32,6 +33,7 @@ export const SUITES: Readonly<Record<string, (store: Store) => void>> = {
   terminology,
   'rules of terminology': terminologyRules,
   'cases of terminology': terminologyCases,
+  $closure: closureTables,
   'search by sets of codes': searchByCodes,
   expunge,
   hfql,

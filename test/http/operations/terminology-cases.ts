@@ -47,6 +47,23 @@ export function terminologyCases(store: Store): void {
     });
   }
 
+  it('TerminologyCapabilities lists the code systems that every client may know (terminologycapabilities.html)', async () => {
+    const statement = (await server.send('GET', '/metadata?mode=terminology')).json();
+    const of = (uri: string) => statement.codeSystem.find((each: { uri: string }) => each.uri === uri);
+    expect(of('http://hl7.org/fhir/administrative-gender')).toEqual({
+      uri: 'http://hl7.org/fhir/administrative-gender',
+      version: [{ code: '5.0.0', isDefault: true }],
+      ...{ content: 'complete', subsumption: false },
+    });
+    expect(of('http://unitsofmeasure.org')).toMatchObject({ content: 'complete' });
+    expect(of('http://hl7.org/fhir/issue-type')).toMatchObject({ subsumption: true });
+    expect(of(TERMINOLOGY_FIXTURES[0]!['url'] as string)).toBeUndefined();
+    expect(statement.closure).toEqual({ translation: false });
+    const checked = await server.all.send('POST', '/TerminologyCapabilities/$validate', statement);
+    const issues = checked.json().issue as { severity: string }[];
+    expect(issues.filter(({ severity }) => severity === 'error')).toEqual([]);
+  });
+
   it('leaves no defects', () => expect(server.defects).toEqual([]));
 }
 
