@@ -7,6 +7,7 @@ import { everything } from './everything.js';
 import { expunge } from './expunge.js';
 import { graphql } from './graphql.js';
 import { graphs } from './graphs.js';
+import { merge } from './merge.js';
 import { operations } from './meta.js';
 import { hfql } from './hfql.js';
 import { observations } from './observations.js';
@@ -28,6 +29,7 @@ export const SUITES: Readonly<Record<string, (store: Store) => void>> = {
   $graphql: graphql,
   claims,
   'replacement of references': replaceReferences,
+  'merge of patients': merge,
   terminology,
   'rules of terminology': terminologyRules,
   'search by sets of codes': searchByCodes,
