@@ -974,6 +974,7 @@ export const routes: readonly RouteRow[] = [
   { method: 'POST', path: 'Patient/$export', interaction: 'operation', operation: 'patient-export' },
   { method: 'GET', path: 'Patient/[id]/$export', interaction: 'operation', operation: 'patient-export' },
   { method: 'POST', path: 'Patient/[id]/$export', interaction: 'operation', operation: 'patient-export' },
+  { method: 'POST', path: 'Patient/$svc.fhir.undo-merge', interaction: 'operation', operation: 'svc.fhir.undo-merge' },
   {
     method: 'GET',
     path: 'PlanDefinition/$current-canonical',

@@ -568,6 +568,12 @@ export const scopes: ScopeTable = {
     },
     {
       interaction: 'operation',
+      operation: 'svc.fhir.undo-merge',
+      admin: '__admin.replace-references',
+      needs: [{ on: 'type', letters: 'ru' }, { on: 'each', letters: 'u' }],
+    },
+    {
+      interaction: 'operation',
       operation: 'Observation-lastn',
       needs: [
         { on: 'type', letters: 's' },

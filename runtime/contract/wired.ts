@@ -26,6 +26,7 @@ export const WIRED_OPERATIONS = [
   'Observation-stats',
   'Patient-everything',
   'Patient-match',
+  'Patient-merge',
   'Resource-convert',
   'Resource-graph',
   'Resource-graphql',
@@ -54,6 +55,7 @@ export const WIRED_OPERATIONS = [
   'reindex-terminology',
   'svc.fhir.reindex-status',
   'svc.fhir.replace-references',
+  'svc.fhir.undo-merge',
   'svc.fhir.undo-replace-references',
 ] as const;
 

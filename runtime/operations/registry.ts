@@ -19,7 +19,9 @@ import { startExport } from './export/export.js';
 import { expunge } from './expunge.js';
 import { findList } from './list-find.js';
 import { match } from './matching/match.js';
+import { merge } from './merging/merge.js';
 import { replaceReferences } from './merging/replace-references.js';
+import { undoMerge } from './merging/undo-merge.js';
 import { undoReplaceReferences } from './merging/undo-replace-references.js';
 import { meta } from './meta/meta.js';
 import { preferredId, translateId } from './naming-system.js';
@@ -62,6 +64,7 @@ const HANDLERS: Readonly<Record<WiredOperation, InteractionHandler>> = {
   'Observation-stats': stats,
   'Patient-everything': everything,
   'Patient-match': match,
+  'Patient-merge': merge,
   'Resource-convert': convert,
   'Resource-graph': graph,
   'Resource-graphql': graphql,
@@ -90,6 +93,7 @@ const HANDLERS: Readonly<Record<WiredOperation, InteractionHandler>> = {
   'reindex-terminology': reindexTerminology,
   'svc.fhir.reindex-status': reindexStatus,
   'svc.fhir.replace-references': replaceReferences,
+  'svc.fhir.undo-merge': undoMerge,
   'svc.fhir.undo-replace-references': undoReplaceReferences,
 };
 

@@ -7,10 +7,11 @@ import { clientMeta, withMeta } from '../../fhir/meta.js';
 import type { Resource } from '../../fhir/resource.js';
 import { yieldToEventLoop } from '../../fhir/yield-to-event-loop.js';
 import type { ReferenceWalk } from '../../path/reference-walk.js';
-import type { Put, StoredVersion } from '../../store/store.js';
+import type { Put, ResourceKey, StoredVersion } from '../../store/store.js';
 import type { RecordedDeed } from './find-deed.js';
+import { isMergedSource, isMergedTarget } from './merged-content.js';
 import { changeOf, checkReach, checkTypes } from './plan-replacement.js';
-import type { VersionKey } from './provenance.js';
+import { madeBy, type VersionKey } from './provenance.js';
 import { renameReferences } from './rename-references.js';
 
 /** Resources that one undo restores at most. */
@@ -33,7 +34,8 @@ export async function planUndo(
   services: Services,
   signal: AbortSignal | undefined,
 ): Promise<readonly Put[]> {
-  const { changed, record } = deed;
+  const changed = madeBy(deed);
+  const { record } = deed;
   if (changed.length > MOST_RESTORED) {
     const text = `Provenance/${record} names ${changed.length} resources; one undo restores at most ${MOST_RESTORED}`;
     throw new FhirError('parameter-invalid', text, { issue: 'too-costly' });
@@ -77,27 +79,34 @@ async function restoring(
     throw new FhirError('version-conflict', text);
   }
   const content = await readStored(before.json, services);
-  const isOfPair = [deed.source, deed.target].some(({ type, id }) => type === key.type && id === key.id);
-  if (!isOfPair && !(await isRenamed(before.json, current, deed, walk, call, services))) {
-    const text = `Version ${key.version} of ${name} is not what a replacement makes of the version before, so nothing was restored`;
+  if (!(await isMade(before.json, current, deed, walk, call, services))) {
+    const what = deed.activity === 'merge' ? 'merge' : 'replacement';
+    const text = `Version ${key.version} of ${name} is not what a ${what} makes of the version before, so nothing was restored`;
     throw new FhirError('version-conflict', text);
   }
   return changeOf(current, content, call, services);
 }
 
-/** Whether a version is the one before with its references replaced: a Provenance that a client wrote need not tell the truth. */
-async function isRenamed(
+/** Whether a version is what the replacement or merge makes of the one before: a Provenance that a client wrote need not tell the truth. */
+async function isMade(
   before: string,
   current: StoredVersion,
-  { source, target }: RecordedDeed,
+  { activity, source, target }: RecordedDeed,
   walk: ReferenceWalk,
-  call: Call,
+  { base }: Call,
   services: Services,
 ): Promise<boolean> {
   if (current.json === undefined) return false;
   const expected = await readStored(before, services);
-  renameReferences(expected, { from: source, to: target, base: call.base }, walk);
-  return equalJson(comparable(expected), comparable(await readStored(current.json, services)));
+  const content = await readStored(current.json, services);
+  if (activity === 'merge' && isSame(current, source)) return isMergedSource(expected, content, target, base);
+  if (activity === 'merge' && isSame(current, target)) return isMergedTarget(content, source, base);
+  renameReferences(expected, { from: source, to: target, base }, walk);
+  return equalJson(comparable(expected), comparable(content));
+}
+
+function isSame(a: ResourceKey, b: ResourceKey): boolean {
+  return a.type === b.type && a.id === b.id;
 }
 
 /** Without version and time, which differ. */

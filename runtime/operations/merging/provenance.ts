@@ -23,14 +23,21 @@ export interface VersionKey extends ResourceKey {
 /** What was done to which versions. */
 export interface Deed {
   readonly activity: Activity;
+  /** Of a replacement the versions that stood then; of a merge those that it made. */
   readonly source: VersionKey;
   readonly target: VersionKey;
-  /** The versions that it made, in any order. */
+  /** The versions that it made of other resources, in any order. */
   readonly changed: readonly VersionKey[];
 }
 
+/** All versions that a replacement or merge made. */
+export function madeBy({ activity, source, target, changed }: Deed): readonly VersionKey[] {
+  return activity === 'merge' ? [target, source, ...changed] : changed;
+}
+
 /**
- * The record of a replacement or merge: the version of the target, that of the source, then each version that was made.
+ * The record of a replacement or merge: the version of the target, that of the source, then each version that was made of other
+ * resources.
  *
  * @param times when it began and ended: milliseconds since the epoch
  */

@@ -1,18 +1,17 @@
 import type { Call, Reply } from '../../core/call.js';
 import type { Services } from '../../core/services.js';
-import { composePut } from '../../core/write/compose-change.js';
 import type { Decision } from '../../core/write/commit.js';
 import { FhirError } from '../../fhir/errors.js';
-import { newId } from '../../fhir/id.js';
 import { formatInstant } from '../../fhir/instant.js';
 import type { JsonObject } from '../../fhir/resource.js';
 import { versionPath } from '../../interactions/write/reply-written.js';
-import type { Change, StoredVersion } from '../../store/store.js';
+import type { StoredVersion } from '../../store/store.js';
 import { readArguments, valueOf, type Arguments } from '../arguments.js';
 import { commitPlan } from './commit-plan.js';
 import { planReplacement, type ReplacementBounds } from './plan-replacement.js';
-import { provenanceOf, type Deed, type VersionKey } from './provenance.js';
+import type { Deed, VersionKey } from './provenance.js';
 import { readLive, readPair } from './read-pair.js';
+import { recordOf, versionAfter } from './record-deed.js';
 import { referenceWalk } from './reference-walk.js';
 
 /** Resources that are changed at most where the client does not say. */
@@ -54,30 +53,13 @@ function noJob(): FhirError {
 }
 
 /** How much may be changed while the client waits: what it asks for, or the default, and never more than a transaction may. */
-export function boundsOf(found: Arguments, { limits }: Pick<Services, 'limits'>): ReplacementBounds {
+function boundsOf(found: Arguments, { limits }: Pick<Services, 'limits'>): ReplacementBounds {
   const asked = Number(valueOf(found, 'resource-limit') ?? DEFAULT_RESOURCES);
   return { resources: Math.min(asked, limits.entries), size: limits.body };
 }
 
-/** The creation of the Provenance that records what is done. */
-export async function recordOf(deed: Deed, start: number, call: Call, services: Services): Promise<Change> {
-  const record = await composePut(
-    provenanceOf(deed, { start, end: Math.max(start, Date.now()) }, call.principal),
-    newId(),
-    undefined,
-    services,
-  );
-  if (record === undefined) throw new Error('a creation without a content');
-  return record;
-}
-
-/** The version that a change makes: a store numbers the versions of a resource without gaps. */
-export function versionAfter({ type, id, expected }: Change): VersionKey {
-  return { type, id, version: expected + 1 };
-}
-
 /** A resource is there when the changes are written. */
-export function stillThere({ type, id }: VersionKey) {
+function stillThere({ type, id }: VersionKey) {
   return { type, where: { ids: [id] }, found: [id] };
 }
 

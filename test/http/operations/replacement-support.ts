@@ -9,3 +9,16 @@ export function replacementParameters(source: string, target: string, more: Reco
   ];
   return { resourceType: 'Parameters', parameter };
 }
+
+/** The Parameters of `Patient/$merge`. @param more further parameters */
+export function mergeParameters(source: string, target: string, more: readonly object[] = []): object {
+  const parameter = [
+    { name: 'source-patient', valueReference: { reference: source } },
+    { name: 'target-patient', valueReference: { reference: target } },
+    ...more,
+  ];
+  return { resourceType: 'Parameters', parameter };
+}
+
+/** The Parameters of the undo of a merge. */
+export const undoMergeParameters = (source: string, target: string): object => mergeParameters(source, target);

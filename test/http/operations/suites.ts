@@ -8,6 +8,7 @@ import { everything } from './everything.js';
 import { expunge } from './expunge.js';
 import { graphql } from './graphql.js';
 import { graphs } from './graphs.js';
+import { merge } from './merge.js';
 import { operations } from './meta.js';
 import { hfql } from './hfql.js';
 import { observations } from './observations.js';
@@ -30,6 +31,7 @@ export const SUITES: Readonly<Record<string, (store: Store) => void>> = {
   $graphql: graphql,
   claims,
   'replacement of references': replaceReferences,
+  'merge of patients': merge,
   terminology,
   'rules of terminology': terminologyRules,
   'cases of terminology': terminologyCases,

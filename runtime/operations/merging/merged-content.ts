@@ -1,0 +1,136 @@
+import { FhirError } from '../../fhir/errors.js';
+import { clientMeta, keepTags, withMeta } from '../../fhir/meta.js';
+import { isObject, type JsonObject, type JsonValue, type Resource } from '../../fhir/resource.js';
+import { baseKey } from '../../path/own-base.js';
+import { readReference } from '../../path/reference-text.js';
+import type { ResourceKey } from '../../store/store.js';
+
+/** An identifier by which a resource is named. */
+export interface Identifier {
+  /** Absent: any. */
+  readonly system?: string;
+  readonly value: string;
+}
+
+/** Types of links between two records of one person. https://hl7.org/fhir/R5/valueset-link-type.html */
+const REPLACES = 'replaces';
+const REPLACED_BY = 'replaced-by';
+
+/**
+ * What the client wants the target to be. Tags and security labels of the version before stay, as in any update.
+ * https://hl7.org/fhir/R5/resource.html#tag-updates
+ */
+export function resultFor(result: Resource, target: Resource): Resource {
+  return withMeta(result, String(target['id']), keepTags(clientMeta(result), clientMeta(target)));
+}
+
+/** What the source is after a merge: not in use any more, and linked to the target. */
+export function mergedSource(source: Resource, target: ResourceKey): Resource {
+  return { ...source, active: false, link: [...listOf(source, 'link'), linkTo(target, REPLACED_BY)] } as Resource;
+}
+
+/**
+ * What the target is after a merge where the client does not say: with the identifiers of the source, as old ones, and a link to it.
+ * https://hl7.org/fhir/R5/patient-operation-merge.html
+ *
+ * @param key of the source
+ * @param base URL of this server's base
+ */
+export function mergedTarget(target: Resource, source: Resource, key: ResourceKey, base: string): Resource {
+  const own = listOf(target, 'identifier');
+  const isNew = (each: JsonValue): boolean => !own.some((other) => isSameIdentifier(each, other));
+  const more = listOf(source, 'identifier')
+    .filter(isNew)
+    .map((each) => ({ ...(each as JsonObject), use: 'old' }));
+  const identifier = [...own, ...more];
+  const link = listOf(target, 'link');
+  return {
+    ...target,
+    ...(identifier.length > 0 && { identifier }),
+    link: hasLink(target, key, REPLACES, base) ? link : [...link, linkTo(key, REPLACES)],
+  } as Resource;
+}
+
+/**
+ * Checks what a client wants the target to be.
+ *
+ * @param base URL of this server's base
+ * @throws FhirError `parameter-invalid` where it is another resource, lacks an identifier by which the target was named, or does not
+ * have exactly one link that says what it replaces
+ */
+export function checkResult(
+  result: Resource,
+  { source, target, identifiers }: { source: ResourceKey; target: ResourceKey; identifiers: readonly Identifier[] },
+  base: string,
+): void {
+  if (result['id'] !== target.id) throw invalid(`has the id of the target: ${target.id}`);
+  const lacking = identifiers.find((each) => !hasIdentifier(result, each));
+  if (lacking !== undefined) throw invalid('has all identifiers of "target-patient-identifier"');
+  const links = listOf(result, 'link').filter((link) => isLinkTo(link, source, REPLACES, base));
+  if (links.length !== 1) throw invalid(`has one link of type "${REPLACES}" to ${source.type}/${source.id}`);
+}
+
+/** @throws FhirError `merge-refused` where the state of two resources does not allow a merge */
+export function checkMergeable(source: Resource, target: Resource): void {
+  for (const [resource, role] of [
+    [source, 'source'],
+    [target, 'target'],
+  ] as const) {
+    if (listOf(resource, 'link').some((link) => isObject(link) && link['type'] === REPLACED_BY)) {
+      throw new FhirError('merge-refused', `The ${role} was merged into another resource already`);
+    }
+  }
+  if (target['active'] === false) {
+    throw new FhirError('merge-refused', 'The target is not active; a resource is merged into an active one');
+  }
+}
+
+/** Whether a version of the source is what a merge makes of the version before. A Provenance need not tell the truth. */
+export function isMergedSource(before: Resource, after: Resource, target: ResourceKey, base: string): boolean {
+  const isMerged = (resource: Resource): boolean =>
+    resource['active'] === false && hasLink(resource, target, REPLACED_BY, base);
+  return isMerged(after) && !isMerged(before);
+}
+
+/** Whether a version of the target may be what a merge makes of it. */
+export function isMergedTarget(after: Resource, source: ResourceKey, base: string): boolean {
+  return hasLink(after, source, REPLACES, base);
+}
+
+/** Whether a resource has an identifier. */
+export function hasIdentifier(resource: Resource, { system, value }: Identifier): boolean {
+  return listOf(resource, 'identifier').some(
+    (each) => isObject(each) && each['value'] === value && (system === undefined || each['system'] === system),
+  );
+}
+
+function isSameIdentifier(a: JsonValue, b: JsonValue): boolean {
+  return isObject(a) && isObject(b) && a['system'] === b['system'] && a['value'] === b['value'];
+}
+
+function linkTo({ type, id }: ResourceKey, how: string): JsonObject {
+  return { other: { reference: `${type}/${id}` }, type: how };
+}
+
+function hasLink(resource: Resource, key: ResourceKey, how: string, base: string): boolean {
+  return listOf(resource, 'link').some((link) => isLinkTo(link, key, how, base));
+}
+
+function isLinkTo(link: JsonValue, key: ResourceKey, how: string, base: string): boolean {
+  if (!isObject(link) || link['type'] !== how || !isObject(link['other'])) return false;
+  const text = link['other']['reference'];
+  const named = typeof text === 'string' ? readReference(text) : undefined;
+  if (named === undefined || named.type !== key.type || named.id !== key.id) return false;
+  return named.base === undefined || named.base === baseKey(base);
+}
+
+function listOf(resource: Resource, name: string): JsonValue[] {
+  const value = resource[name];
+  return Array.isArray(value) ? value : [];
+}
+
+function invalid(what: string): FhirError {
+  const parameter = 'result-patient';
+  const error = new FhirError('parameter-invalid', `The parameter "${parameter}" ${what}`);
+  return error.map((issue) => ({ ...issue, parameter }));
+}
