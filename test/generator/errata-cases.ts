@@ -221,6 +221,14 @@ const operations: readonly Row[] = [
     ['instance', 'version'],
   ],
   [
+    'ConceptMap-closure',
+    '/type',
+    'where may $closure be called',
+    levels('ConceptMap-closure'),
+    ['system'],
+    ['system', 'type'],
+  ],
+  [
     'Resource-graphql',
     '/type',
     'where may $graphql be called',
