@@ -18,6 +18,14 @@ describe('page links (decisions.md, Search)', () => {
     expect((await maps.entries('page-keys')).size).toBe(1);
   });
 
+  it('have a nonce of their own each, also when hundreds are made at once and their queries go to the store', async () => {
+    const links = createPageLinks(createToyStore().maps);
+    const query = `name=${'a'.repeat(3000)}`;
+    const tokens = await Promise.all(Array.from({ length: 600 }, () => links.seal(binding, { query, after: '1' })));
+    expect(new Set(tokens.map((token) => Buffer.from(token, 'base64url').toString('hex', 5, 17))).size).toBe(600);
+    for (const token of tokens) expect(await links.open(binding, token)).toEqual({ query, after: '1' });
+  });
+
   it('live for 24 hours at least, and no longer than 48', async () => {
     const { maps } = createToyStore();
     let now = Date.UTC(2025, 0, 1, 23, 59);

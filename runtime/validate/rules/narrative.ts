@@ -46,9 +46,13 @@ const SECTIONS = [
   ['<![CDATA[', ']]>'],
 ] as const;
 
+/** How nearly every narrative begins. */
+const OPENING = '<div xmlns="http://www.w3.org/1999/xhtml">';
+
 /** What a narrative has that it may not have (txt-1); undefined: nothing. */
 export function forbiddenInNarrative(div: string): string | undefined {
-  for (let at = div.indexOf('<'); at >= 0; at = div.indexOf('<', at)) {
+  const begin = div.startsWith(OPENING) ? OPENING.length : 0;
+  for (let at = div.indexOf('<', begin); at >= 0; at = div.indexOf('<', at)) {
     const section = div.charAt(at + 1) === '!' ? SECTIONS.find(([begin]) => div.startsWith(begin, at)) : undefined;
     if (section !== undefined) {
       at = Math.max(div.indexOf(section[1], at + section[0].length), at + 1);
@@ -114,9 +118,27 @@ function decodeReferences(text: string): string {
 
 /** Whether a narrative says something (txt-2): text, or an image. */
 export function saysSomething(div: string): boolean {
+  if (hasPlainText(div)) return true;
   if (/<(?:[^\s/>]+:)?img[\s/>]/.test(div)) return true;
   return decodeReferences(div.replace(/<!--[\s\S]*?-->/g, '').replace(/<!\[CDATA\[([\s\S]*?)\]\]>/g, '$1').replace(/<[^>]*>/g, '')).trim() !== ''; // prettier-ignore
 }
+
+/** Whether there is a character of text before the first comment, section or reference. Most narratives are decided by that. */
+function hasPlainText(div: string): boolean {
+  for (let at = 0; at < div.length; at++) {
+    const code = div.charCodeAt(at);
+    if (code === LESS_THAN) {
+      const end = div.charAt(at + 1) === '!' ? -1 : div.indexOf('>', at);
+      if (end < 0) return false;
+      at = end;
+    } else if (code === AMPERSAND) return false;
+    else if (code > 0x20 && code < 0x7f) return true;
+  }
+  return false;
+}
+
+const LESS_THAN = 0x3c;
+const AMPERSAND = 0x26;
 
 function cut(text: string): string {
   return text.length > 64 ? `${text.slice(0, 64)}…` : text;

@@ -1,4 +1,4 @@
-import { createCipheriv, createDecipheriv, randomBytes, type DecipherGCM } from 'node:crypto';
+import { createCipheriv, createDecipheriv, randomBytes, randomFillSync, type DecipherGCM } from 'node:crypto';
 
 import type { Interaction } from '../../../contract/index.js';
 import { FhirError } from '../../../fhir/errors.js';
@@ -96,7 +96,7 @@ export function createPageLinks(maps: AtomicMaps, now: () => number = Date.now):
       const header = Buffer.alloc(HEADER);
       header.writeUInt8(LAYOUT, 0);
       header.writeUInt32BE(period, 1);
-      const nonce = randomBytes(NONCE);
+      const nonce = newNonce();
       const cipher = createCipheriv(CIPHER, key, nonce);
       cipher.setAAD(bindingBytes(header, binding));
       const keep = (text: string): Promise<string> => texts.keep(key, text, expiryOf(period));
@@ -132,6 +132,19 @@ export function createPageLinks(maps: AtomicMaps, now: () => number = Date.now):
       };
     },
   };
+}
+
+/** Nonces are drawn for many tokens together: a call for each costs more than the encryption. Each is used once. */
+const NONCES = Buffer.allocUnsafeSlow(256 * NONCE);
+let used = NONCES.length;
+
+/** A copy: a token may take its time, and the others go on drawing. */
+function newNonce(): Buffer {
+  if (used === NONCES.length) {
+    randomFillSync(NONCES);
+    used = 0;
+  }
+  return Buffer.from(NONCES.subarray(used, (used += NONCE)));
 }
 
 /** When all keys and texts of a period expire: milliseconds since the epoch. */
