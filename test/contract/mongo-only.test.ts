@@ -243,12 +243,14 @@ describeOnMongod('a MongoDB store beyond the contract', () => {
     await bounded.write([put('a', 1), many(1), put('b', 0)], [{ type: 'Patient', where: { ids: ['x'] }, found: [] }]);
     await bounded.write([deletion('a', 2)]);
     await bounded.reindex([{ type: 'Patient', id: 'b', version: 1, entries: [] }]);
+    await subject.close(bounded);
     expect(without).toEqual([]);
     expect([...told].sort()).toEqual([
       'delete resource',
       'find resource',
       'insert history',
       'insert resource',
+      'update history',
       'update lock',
       'update resource',
     ]);
