@@ -41,7 +41,7 @@ interface Item {
 }
 
 /** Of so many types each is walked by itself: between two versions of a rare type there may be all others. */
-const FEW_TYPES = 8;
+export const FEW_TYPES = 8;
 
 /**
  * The next versions of a walk, in the order of history. Both collections have the same order, so that they are merged as they come.

@@ -7,6 +7,7 @@ import { keyOf, pastKeyOf, type PastDocument, type ResourceDocument } from '../b
 import { readHead, toStoredVersion, VERSION_ONLY } from '../bson/stored-version.js';
 import type { CommandOptions } from './command-options.js';
 import { PLAIN, replaceContained } from './contained-resources.js';
+import { noteRemoval } from './removals.js';
 import type { WriterParts } from './writer-parts.js';
 
 /** Past versions that one command looks at or removes. */
@@ -23,7 +24,7 @@ const HEAD = { type: 1, id: 1, version: 1, within: 1 } as const;
  * @param time how long each command and transaction may take, in milliseconds
  */
 export function openExpunge({
-  collections: { resource, history },
+  collections: { resource, history, setting },
   causal,
   transactions,
   time,
@@ -71,15 +72,10 @@ export function openExpunge({
   async function removeFound(versions: readonly StoredVersion[], run: Run): Promise<number> {
     if (versions.length === 0) return 0;
     const keys = versions.map((version) => pastKeyOf(keyOf(version), version.version));
-    const { deletedCount } = await answered(
-      time,
-      causal.write((session) =>
-        history.deleteMany(
-          { _id: { $in: keys } },
-          { session, maxTimeMS: time, writeConcern: { w: 'majority', journal: true } },
-        ),
-      ),
-    );
+    const { deletedCount } = await transactions.run(async (_session, given) => {
+      await noteRemoval({ setting }, given);
+      return history.deleteMany({ _id: { $in: keys } }, given());
+    }, performance.now() + time);
     run.take(versions, deletedCount);
     return versions.length;
   }
@@ -104,6 +100,7 @@ export function openExpunge({
     const found = await resource.findOne<Raw>({ _id, version }, options);
     if (found === null) return undefined;
     const head = await resource.findOne<Head>({ _id }, { ...given(), projection: HEAD });
+    await noteRemoval({ setting }, given);
     await resource.deleteOne({ _id }, given());
     await history.deleteOne({ _id: pastKeyOf(_id, version), pending: true }, given());
     const { within = [] } = head ?? {};
