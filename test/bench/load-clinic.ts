@@ -22,7 +22,8 @@ export async function load(store: Store, resources: Iterable<Resource>, wrote = 
   await store.write(batch);
 }
 
-function toPut(content: Resource): Put {
+/** The change that puts in a resource that is not there yet. */
+export function toPut(content: Resource): Put {
   const { resourceType: type, id: given, ...rest } = content;
   const id = String(given);
   const head = `${JSON.stringify({ resourceType: type, id }).slice(0, -1)},"meta":{`;

@@ -90,6 +90,12 @@ async function fault() {
   return { acknowledged: true };
 }
 
+/** One update of one resource. */
+async function updateFault() {
+  await store.write([change('a', 1, 'new')]);
+  return { acknowledged: true };
+}
+
 /** One write of a thousand changes and one, at a step of which the process is killed. */
 async function piecesFault() {
   const many = Array.from({ length: 1000 }, (_, n) => change(`n${n}`, 0, 'new'));
@@ -99,7 +105,7 @@ async function piecesFault() {
 
 process.send?.('ready');
 await new Promise((resolve) => process.once('message', resolve));
-const roles = { race, update, load, fault, piecesFault, ...guardRoles(store, name, count) };
+const roles = { race, update, load, fault, updateFault, piecesFault, ...guardRoles(store, name, count) };
 const result: object = await roles[role as keyof typeof roles]();
 await store.close();
 process.send?.({ transactions, ...result }, () => {

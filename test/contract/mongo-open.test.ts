@@ -138,8 +138,8 @@ describe('opening a MongoDB store', () => {
       const client = new MongoClient(url);
       try {
         const db = client.db(databaseOf(url));
-        await db.collection<{ _id: string }>('setting').updateOne({ _id: 'schema' }, { $set: { value: 3 } });
-        expect(await refusal(url)).toMatch(/schema version 3, this program knows 2; it needs a newer Kiln/);
+        await db.collection<{ _id: string }>('setting').updateOne({ _id: 'schema' }, { $set: { value: 4 } });
+        expect(await refusal(url)).toMatch(/schema version 4, this program knows 3; it needs a newer Kiln/);
         await db.collection('setting').deleteMany({});
         expect(await refusal(url)).toMatch(/collections of another program \(.*resource/);
         expect(await db.collection('setting').countDocuments()).toBe(0);
@@ -157,7 +157,7 @@ describe('opening a MongoDB store', () => {
         await setting.updateOne({ _id: 'schema' }, { $set: { value: 1 } });
         const stores = await Promise.all(Array.from({ length: 3 }, () => open(url, { existing: true })));
         for (const store of stores) expect(await store.read('Patient', 'r')).toMatchObject({ version: 1 });
-        expect(await setting.find().toArray()).toEqual([{ _id: 'schema', value: 2 }]);
+        expect(await setting.find().toArray()).toEqual([{ _id: 'schema', value: 3 }]);
       } finally {
         await client.close();
       }

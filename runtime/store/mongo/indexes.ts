@@ -16,6 +16,9 @@ export const DELETED = { type: 1 } as const;
 /** Past versions of one instance. */
 export const BY_VERSION = { type: 1, id: 1, version: 1 } as const;
 
+/** Copies of versions that were to be replaced, which are few: see `Copies`. */
+export const PENDING = { until: 1 } as const;
+
 /**
  * Index entries, by kind. Intervals have two: a range can bound one end only, and what ends after an instant may have
  * begun at any time.
@@ -48,6 +51,7 @@ export const INDEXES: Readonly<Partial<Record<keyof Collections, readonly IndexD
     { name: 'by_time', key: BY_TIME },
     { name: 'by_type_and_time', key: BY_TYPE_AND_TIME },
     { name: 'by_version', key: BY_VERSION },
+    { name: 'pending', key: PENDING, partialFilterExpression: { pending: true } },
   ],
   map: [{ name: 'expiry', key: { expires: 1 }, expireAfterSeconds: 0 }],
   // Transactions last a minute at most.

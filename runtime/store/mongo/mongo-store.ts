@@ -6,6 +6,7 @@ import type { Store } from '../store.js';
 import { openAmend } from './write/amend.js';
 import { openBlobs } from './write/blobs.js';
 import { openCausal } from './read/causal.js';
+import { openCopies } from './write/copies.js';
 import { openPreconditionCheck } from './write/check-preconditions.js';
 import { openServerClock, type ServerClock } from './clock.js';
 import { connect, type Connected } from './connect.js';
@@ -89,7 +90,8 @@ async function openStore({ client, db }: Connected, clock: ServerClock, settings
   const blobs = openBlobs({ collections, causal, transactions, now, time, grace: settings.blobGrace, fault });
   const stale = openStaleTransactions(client, db);
   const restore = openRestore(collections, transactions, RESTORE_TIME, slotOf);
-  const write = openWriter({
+  const copies = openCopies(collections, now, time);
+  const writerParts = {
     collections,
     causal,
     transactions,
@@ -100,11 +102,15 @@ async function openStore({ client, db }: Connected, clock: ServerClock, settings
     settle: settings.now === undefined ? () => clock.settle() : async () => {},
     time,
     fault,
-  });
+  };
+  const write = openWriter(writerParts, copies);
   let cleaning = Promise.resolve();
   const cleaner = setInterval(() => {
     // A failed clean-up is repeated at the next interval.
-    cleaning = cleaning.then(() => blobs.clean()).catch(() => {});
+    cleaning = cleaning
+      .then(() => blobs.clean())
+      .then(() => copies.clean())
+      .catch(() => {});
   }, settings.cleanInterval).unref();
 
   return {
@@ -136,6 +142,7 @@ async function openStore({ client, db }: Connected, clock: ServerClock, settings
       clearInterval(cleaner);
       clock.close();
       await cleaning;
+      await copies.close();
       await client.close();
     },
   };

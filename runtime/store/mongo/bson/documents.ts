@@ -121,6 +121,8 @@ export interface ResourceDocument extends VersionFields, IndexRows {
   readonly _id: string;
   /** Types of what is within it: absent, there is nothing. */
   readonly within?: readonly string[];
+  /** How often the content of this version was replaced. Absent: never. */
+  readonly amended?: number;
   /** Sort slots, `o0` … and `d0` …: see `SortSlots`. */
   readonly [slot: `${'o' | 'd'}${number}`]: unknown;
 }
@@ -130,6 +132,8 @@ export interface PastDocument extends VersionFields {
   readonly _id: string;
   /** When the next came. */
   readonly until: Date;
+  /** It was copied before the next came, and is perhaps current still: see `Copies`. */
+  readonly pending?: true;
 }
 
 /** An entry of a small map. */

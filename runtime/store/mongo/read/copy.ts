@@ -19,6 +19,7 @@ import type { QueryLimits, Snapshots } from './snapshot.js';
 import { toSortSlots, type SlotOf } from '../bson/sort-slots.js';
 import { toStoredVersion, VERSION_ONLY } from '../bson/stored-version.js';
 import { toStorable } from '../bson/to-storable.js';
+import { noteRemoval } from '../write/removals.js';
 import type { Transactions } from '../write/transaction.js';
 import { walk } from './walk.js';
 
@@ -53,7 +54,7 @@ interface State {
 
 /** Puts versions of another store in, all or none. @param time how long it may take, in milliseconds */
 export function openRestore(
-  { resource, history }: Collections,
+  { resource, history, setting }: Collections,
   transactions: Transactions,
   time: number,
   slotOf: SlotOf,
@@ -91,6 +92,7 @@ export function openRestore(
       count++;
     }
     const current = [...states.values()].flatMap(({ document }) => document ?? []);
+    if (count > 0) await noteRemoval({ setting }, given);
     if (past.length > 0) await history.insertMany(past, given());
     if (current.length > 0) {
       await resource.bulkWrite(

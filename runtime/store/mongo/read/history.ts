@@ -1,21 +1,22 @@
 import type { Document } from 'mongodb';
 
 import type { HistoryPage, HistoryQuery } from '../../store.js';
-import { completeOf } from '../write/complete.js';
 import { readHistoryCursor, writeHistoryCursor } from './history-cursor.js';
+import { openHistoryTotals } from './history-totals.js';
 import { isSnapshotGone, translateMongoError } from '../mongo-errors.js';
 import type { QueryLimits, Snapshot, Snapshots } from './snapshot.js';
-import { countWalk, walk, type Walk } from './walk.js';
+import { walk, type Walk } from './walk.js';
 
 /** Reads pages of history. @param now the server's time */
 export function openHistory(
   snapshots: Snapshots,
   now: () => number,
 ): (query: HistoryQuery, limits: QueryLimits) => Promise<HistoryPage> {
+  const totals = openHistoryTotals(now);
+
   async function firstPage(query: HistoryQuery, snapshot: Snapshot): Promise<HistoryPage> {
     const selection = toWalk(query);
-    const total = await countWalk(snapshot, selection);
-    const complete = await completeOf(snapshot, now);
+    const { total, complete } = await totals.count(snapshot, selection);
     if (query.count === 0 || total === 0) return { versions: [], total, complete };
     return page(query.count, selection, snapshot, { total, complete });
   }

@@ -2,7 +2,8 @@ import type { Document } from 'mongodb';
 
 import type { StoredVersion } from '../../store.js';
 import type { Raw } from '../bson/bson.js';
-import { BY_TIME, BY_TYPE_AND_TIME, BY_VERSION } from '../indexes.js';
+import { keyOf } from '../bson/documents.js';
+import { BY_TIME, BY_TYPE_AND_TIME, BY_VERSION, PENDING } from '../indexes.js';
 import { CONTAINED_FIELDS, PLAIN } from '../write/contained-resources.js';
 import { beyond, comparePlaces, type Place } from '../place.js';
 import type { Snapshot } from './snapshot.js';
@@ -40,11 +41,11 @@ interface Item {
 }
 
 /** Of so many types each is walked by itself: between two versions of a rare type there may be all others. */
-const FEW_TYPES = 8;
+export const FEW_TYPES = 8;
 
 /**
- * The next versions of a walk, in the order of history. Each version is either in the one collection or in the other, and
- * both have the same order, so that they are merged as they come.
+ * The next versions of a walk, in the order of history. Both collections have the same order, so that they are merged as they come.
+ * A current version may have a pending copy in `history`, which comes right behind it, and is left out.
  */
 export async function walk(snapshot: Snapshot, query: Walk, count: number): Promise<WalkPage> {
   const streams = await openStreams(snapshot, query, count + 1);
@@ -57,6 +58,10 @@ export async function walk(snapshot: Snapshot, query: Walk, count: number): Prom
       const item = await stream.peek();
       const isFirst = first === undefined || (item && sign * comparePlaces(item.place, first.item.place) < 0);
       if (item !== undefined && isFirst) first = { item, stream };
+    }
+    if (first !== undefined && last !== undefined && comparePlaces(first.item.place, last) === 0) {
+      first.stream.take();
+      continue;
     }
     const hasMore = first !== undefined;
     if (first === undefined || versions.length === count || size >= MAX_PAGE) {
@@ -83,8 +88,29 @@ export async function countWalk(snapshot: Snapshot, query: Walk): Promise<number
   // To count everything and those few apart is faster than to look at the type of each.
   const isSystem = query.type === undefined && query.types === undefined;
   const members = isSystem ? [count('resource', { type: CONTAINED_FIELDS, ...query.current }, BY_TYPE_AND_TIME)] : [];
-  const [current, past, within = 0] = await Promise.all([countOf('resource'), countOf('history'), ...members]);
-  return current + past - within;
+  const [current, past, pending, within = 0] = await Promise.all([
+    countOf('resource'),
+    countOf('history'),
+    countPending(snapshot, query),
+    ...members,
+  ]);
+  return current + past - pending - within;
+}
+
+/** Pending copies that are looked at. There are as many as there were updates in the last tenth of a second. */
+const MOST_PENDING = 20_000;
+
+/** How many copies in `history` are of versions that nothing has replaced. */
+async function countPending(snapshot: Snapshot, query: Walk): Promise<number> {
+  const filter = { ...conditions(query, 'history'), pending: true };
+  const head = { projection: { type: 1, id: 1, version: 1, updated: 1, n: 1 }, limit: MOST_PENDING } as const;
+  const { documents } = await snapshot.find({ collection: 'history', filter, hint: PENDING, ...head });
+  if (documents.length === 0) return 0;
+  const copies = documents.map(readHead);
+  const keys = { _id: { $in: [...new Set(copies.map(keyOf))] } };
+  const current = await snapshot.find({ collection: 'resource', filter: keys, hint: { _id: 1 }, ...head });
+  const versions = new Map(current.documents.map(readHead).map((each) => [keyOf(each), each.version]));
+  return copies.filter((copy) => (versions.get(keyOf(copy)) ?? 0) <= copy.version).length;
 }
 
 type CollectionName = 'resource' | 'history';

@@ -1,5 +1,5 @@
 import type { Amendment } from '../../store.js';
-import type { Raw } from '../bson/bson.js';
+import { fieldsOf, readValue, type Raw } from '../bson/bson.js';
 import { keyOf, pastKeyOf } from '../bson/documents.js';
 import { readHead, toStoredVersion, VERSION_ONLY } from '../bson/stored-version.js';
 import { replaceAll } from './apply-changes.js';
@@ -30,8 +30,11 @@ export function openAmend({
     const { updated, n } = readHead(found);
     const change = { ...amendment, expected: version - 1 };
     const { document, fields } = toDocument(change, version, { updated, n }, slotOf);
-    if (current !== null) await replaceAll(resource, [{ document, replaced: version }], given);
-    else {
+    // An update that has read what was there before finds by the number that it is there no more.
+    if (current !== null) {
+      const amended = amendmentsOf(current) + 1;
+      await replaceAll(resource, [{ document: { ...document, amended }, replaced: version }], given);
+    } else {
       const { resource: content, numbers } = fields;
       const update = numbers === undefined ? { $set: { resource: content }, $unset: { numbers: true } } : { $set: { resource: content, numbers } }; // prettier-ignore
       await history.updateOne({ _id: pastKeyOf(_id, version) }, update as never, given());
@@ -40,4 +43,9 @@ export function openAmend({
   }
 
   return (amendment) => transactions.run((_session, given) => amend(amendment, given), performance.now() + time);
+}
+
+function amendmentsOf(bytes: Raw): number {
+  const field = fieldsOf(bytes).get('amended');
+  return field === undefined ? 0 : Number(readValue(bytes, field));
 }

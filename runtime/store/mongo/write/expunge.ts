@@ -2,11 +2,12 @@ import type { Filter } from 'mongodb';
 
 import type { Expunge, Expunged, StoredVersion } from '../../store.js';
 import { answered } from '../read/answered.js';
-import type { Raw } from '../bson/bson.js';
+import { fieldsOf, type Raw } from '../bson/bson.js';
 import { keyOf, pastKeyOf, type PastDocument, type ResourceDocument } from '../bson/documents.js';
-import { toStoredVersion, VERSION_ONLY } from '../bson/stored-version.js';
+import { readHead, toStoredVersion, VERSION_ONLY } from '../bson/stored-version.js';
 import type { CommandOptions } from './command-options.js';
 import { PLAIN, replaceContained } from './contained-resources.js';
+import { noteRemoval } from './removals.js';
 import type { WriterParts } from './writer-parts.js';
 
 /** Past versions that one command looks at or removes. */
@@ -23,7 +24,7 @@ const HEAD = { type: 1, id: 1, version: 1, within: 1 } as const;
  * @param time how long each command and transaction may take, in milliseconds
  */
 export function openExpunge({
-  collections: { resource, history },
+  collections: { resource, history, setting },
   causal,
   transactions,
   time,
@@ -44,21 +45,37 @@ export function openExpunge({
           .toArray(),
       ),
     );
-    return removeFound(found.map(toStoredVersion), run);
+    return removeFound(await pastOf(found), run);
+  }
+
+  /** Those that another followed: a pending copy may be of what is current. */
+  async function pastOf(found: readonly Raw[]): Promise<readonly StoredVersion[]> {
+    const versions = found.map((bytes) => ({
+      stored: toStoredVersion(bytes),
+      isPending: fieldsOf(bytes).has('pending'),
+    }));
+    const pending = versions.filter(({ isPending }) => isPending).map(({ stored }) => keyOf(stored));
+    if (pending.length === 0) return versions.map(({ stored }) => stored);
+    const filter = { _id: { $in: [...new Set(pending)] } };
+    const current = await answered(
+      time,
+      causal.read((session) =>
+        resource.find(filter, { session, maxTimeMS: time, projection: { version: 1 } }).toArray(),
+      ),
+    );
+    const last = new Map(current.map(({ _id, version }) => [_id, version]));
+    return versions.flatMap(({ stored, isPending }) =>
+      isPending && (last.get(keyOf(stored)) ?? 0) <= stored.version ? [] : [stored],
+    );
   }
 
   async function removeFound(versions: readonly StoredVersion[], run: Run): Promise<number> {
     if (versions.length === 0) return 0;
     const keys = versions.map((version) => pastKeyOf(keyOf(version), version.version));
-    const { deletedCount } = await answered(
-      time,
-      causal.write((session) =>
-        history.deleteMany(
-          { _id: { $in: keys } },
-          { session, maxTimeMS: time, writeConcern: { w: 'majority', journal: true } },
-        ),
-      ),
-    );
+    const { deletedCount } = await transactions.run(async (_session, given) => {
+      await noteRemoval({ setting }, given);
+      return history.deleteMany({ _id: { $in: keys } }, given());
+    }, performance.now() + time);
     run.take(versions, deletedCount);
     return versions.length;
   }
@@ -83,7 +100,9 @@ export function openExpunge({
     const found = await resource.findOne<Raw>({ _id, version }, options);
     if (found === null) return undefined;
     const head = await resource.findOne<Head>({ _id }, { ...given(), projection: HEAD });
+    await noteRemoval({ setting }, given);
     await resource.deleteOne({ _id }, given());
+    await history.deleteOne({ _id: pastKeyOf(_id, version), pending: true }, given());
     const { within = [] } = head ?? {};
     if (within.length > 0) await replaceContained(resource, [{ key: _id, within }], [], given);
     return toStoredVersion(found);
@@ -128,10 +147,11 @@ export function openExpunge({
           history.find<Raw>(range, { session, maxTimeMS: time, raw: true, sort: { _id: 1 }, limit: AT_ONCE }).toArray(),
         ),
       );
-      const versions = found.map(toStoredVersion);
-      const last = versions.at(-1);
-      if (last === undefined) return;
+      const end = found.at(-1);
+      if (end === undefined) return;
+      const last = readHead(end);
       above = pastKeyOf(keyOf(last), last.version);
+      const versions = await pastOf(found);
       const dead = id === undefined ? await deletedOf([...new Set(versions.map(keyOf))]) : new Set<string>();
       await removeFound(versions.filter((version) => !dead.has(keyOf(version))).slice(0, run.left), run);
     }

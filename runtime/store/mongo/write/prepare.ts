@@ -6,8 +6,9 @@ import { INDEXES } from '../indexes.js';
 /**
  * The layout that this program knows. One more for each that older programs would spoil, and for each step by which older databases
  * are migrated. 2: what is within resources has documents of its own; a database of 1 has none yet, so there is nothing to migrate.
+ * 3: `history` may hold copies of current versions, marked as pending; a database of 2 has none.
  */
-export const SCHEMA_VERSION = 2;
+export const SCHEMA_VERSION = 3;
 
 const SCHEMA = 'schema';
 

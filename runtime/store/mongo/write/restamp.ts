@@ -10,6 +10,7 @@ import { chunksOf } from '../query/links/read-all.js';
 import { restampContained } from './contained-resources.js';
 import { keyOf, pastKeyOf, type PastDocument, type ResourceDocument } from '../bson/documents.js';
 import type { CommandOptions } from './command-options.js';
+import { noteRemoval } from './removals.js';
 import type { StampsOfWrite } from './stamps.js';
 import { readHead } from '../bson/stored-version.js';
 import type { Work } from './transaction.js';
@@ -23,7 +24,7 @@ const AT_ONCE = { versions: 100, members: 1000 };
  * time after its stamp. The client that waited for the slow server waits a little longer.
  */
 export function openRestamper({
-  collections: { resource, history },
+  collections: { resource, history, setting },
   transactions,
   stamps,
 }: Pick<WriterParts, 'collections' | 'transactions' | 'stamps'>): (
@@ -69,7 +70,10 @@ export function openRestamper({
       const { json: _json, ...head } = { ...stored, lastUpdated: updated };
       return body === undefined ? head : { ...head, json: stampBody(body, stored.version, updated) };
     });
-    if (current.length > 0) await replaceAll(resource, current, given);
+    if (current.length > 0) {
+      await noteRemoval({ setting }, given);
+      await replaceAll(resource, current, given);
+    }
     await restampContained(resource, current.map(({ document }) => document), given); // prettier-ignore
     if (pasts.length > 0) await history.bulkWrite(pasts, given());
     return again;

@@ -11,8 +11,9 @@ import {
   type StoredVersion,
 } from '../../store.js';
 import { findVersions, openApply } from './apply-changes.js';
-import { keyOf } from '../bson/documents.js';
+import { keyOf, pastKeyOf } from '../bson/documents.js';
 import { commandOptions, SLACK, type CommandOptions } from './command-options.js';
+import type { Copies } from './copies.js';
 import { openKeyQueue } from '../../key-queue.js';
 import { countContained } from '../../write-contained.js';
 import { timeOf } from '../../write-time.js';
@@ -28,6 +29,7 @@ import { lockPreconditions } from './lock-preconditions.js';
 import { planWrite, toDocument, type FoundVersion } from './plan-write.js';
 import { openRestamper } from './restamp.js';
 import { TooLate, type Work } from './transaction.js';
+import { openUpdate } from './update.js';
 import type { WriterParts } from './writer-parts.js';
 
 /**
@@ -41,13 +43,17 @@ const NOTHING: ReadonlyMap<string, FoundVersion> = new Map();
 /** More changes than this, and resources within these, take their time by themselves: another try would be as late. */
 const LATE_BY_NATURE = 200;
 
-/** The writer: all changes or none. A creation without preconditions, and with nothing within it, is one insert; everything else is one transaction. */
-export function openWriter(parts: WriterParts): Store['write'] {
+/**
+ * The writer: all changes or none. One resource without preconditions, and with nothing within it, is created by one insert, and updated or
+ * deleted as `Update` says; everything else is one transaction.
+ */
+export function openWriter(parts: WriterParts, copies: Copies): Store['write'] {
   const { collections, causal, transactions, stale, stamps, slotOf, findBroken, settle, time, fault } = parts;
-  const { resource } = collections;
+  const { resource, history } = collections;
   const queue = openKeyQueue();
   const restamp = openRestamper(parts);
   const apply = openApply(parts);
+  const update = openUpdate(parts, copies);
 
   async function create(change: Put, deadline: number): Promise<Written> {
     fault('begin');
@@ -72,7 +78,16 @@ export function openWriter(parts: WriterParts): Store['write'] {
     return found === null ? storeBusy() : new VersionConflict(type, id, expected, found.version);
   }
 
-  async function change({ changes, preconditions, keys, locks }: Asked, deadline: number): Promise<Written> {
+  async function updateOne(asked: Asked, deadline: number): Promise<Written> {
+    return (await update(asked.changes[0]!, deadline)) ?? change(asked, deadline, true);
+  }
+
+  /** @param isMet whether there may be pending copies of what is to be replaced */
+  async function change(
+    { changes, preconditions, keys, locks }: Asked,
+    deadline: number,
+    isMet = false,
+  ): Promise<Written> {
     let tries = 0;
 
     const attempt: Work<Written> = async (_session, given) => {
@@ -82,6 +97,7 @@ export function openWriter(parts: WriterParts): Store['write'] {
       // Where nothing may be there yet a duplicate tells that something is, and `look` what.
       const isNew = changes.every(({ expected }) => expected === 0);
       const found = isNew ? NOTHING : await findVersions(collections, keys, given);
+      if (isMet || tries > 1) await removePending(found, given);
       const begun = performance.now();
       const versions = await apply(planWrite(changes, found, stamps.begin()), given);
       // What takes as long again goes in late, and is stamped anew afterwards: better than never.
@@ -105,6 +121,13 @@ export function openWriter(parts: WriterParts): Store['write'] {
     }
 
     return transactions.run(attempt, deadline, look);
+  }
+
+  /** Removes pending copies of current versions; what made them and is at work still finds another document then, and does nothing. */
+  async function removePending(found: ReadonlyMap<string, FoundVersion>, given: CommandOptions): Promise<void> {
+    const copies = [...found].map(([key, { version }]) => pastKeyOf(key, version));
+    if (copies.length === 0) return;
+    await history.deleteMany({ _id: { $in: copies }, pending: true }, { ...given(), hint: { _id: 1 } });
   }
 
   /** @throws GuardConflict */
@@ -133,7 +156,9 @@ export function openWriter(parts: WriterParts): Store['write'] {
       const { versions, begun } =
         preconditions.length === 0 && isCreation(changes.length, first)
           ? await create(first, deadline)
-          : await queue.run([...keys, ...locks], deadline - performance.now() - SLACK, () => change(asked, deadline));
+          : await queue.run([...keys, ...locks], deadline - performance.now() - SLACK, () =>
+              preconditions.length === 0 && isPlain(changes) ? updateOne(asked, deadline) : change(asked, deadline),
+            );
       const isLate = performance.now() - begun > MAX_AGE;
       const stored = isLate ? await restamp(changes, versions, performance.now() + longest) : versions;
       fault('answered');
@@ -178,6 +203,12 @@ interface Written {
 /** What is within a resource has documents of its own. */
 function hasContained({ contained = [] }: Put): boolean {
   return contained.length > 0;
+}
+
+/** One change of a resource that is there already. */
+function isPlain([first, ...others]: readonly Change[]): boolean {
+  if (first === undefined || others.length > 0 || first.expected === 0) return false;
+  return first.body === undefined || !hasContained(first);
 }
 
 function isCreation(count: number, first: Change | undefined): first is Put {

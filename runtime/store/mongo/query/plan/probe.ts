@@ -14,6 +14,10 @@ export interface Probes {
   noteLong(name: string): void;
   /** Whether that was noted a short time ago. */
   isLong(name: string): boolean;
+  /** Notes how many matched a search, as a hint for when it is counted again. @param name identifies the search */
+  noteTotal(name: string, total: number): void;
+  /** What was noted last; undefined: nothing, or it is forgotten. */
+  lastTotal(name: string): number | undefined;
 }
 
 /** So long a count is good enough to choose by, in milliseconds. */
@@ -37,6 +41,7 @@ interface Remembered extends Probed {
 /** Remembers what was counted for a short time. @param now milliseconds, in whatever time */
 export function openProbes(now: () => number = () => performance.now()): Probes {
   const remembered = new Map<string, Remembered>();
+  const totals = new Map<string, number>();
 
   function remember(key: string, probed: Probed, limit: number): void {
     remembered.delete(key);
@@ -103,6 +108,14 @@ export function openProbes(now: () => number = () => performance.now()): Probes 
     noteLong(name) {
       if (name.length <= MAX_NAME) remember(`long ${name}`, { matches: 0, isMore: true }, 0);
     },
+    noteTotal(name, total) {
+      if (name.length > MAX_NAME) return;
+      totals.delete(name);
+      totals.set(name, total);
+      const [oldest] = totals.keys();
+      if (totals.size > MAX_REMEMBERED && oldest !== undefined) totals.delete(oldest);
+    },
+    lastTotal: (name) => totals.get(name),
     isLong(name) {
       const known = remembered.get(`long ${name}`);
       return known !== undefined && known.until > now();

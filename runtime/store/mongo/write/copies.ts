@@ -1,0 +1,103 @@
+import type { Filter } from 'mongodb';
+
+import { answered } from '../read/answered.js';
+import { keyOf, type Collections, type PastDocument } from '../bson/documents.js';
+import { PENDING } from '../indexes.js';
+
+/** How long marks of finished copies are collected before one command removes them, in milliseconds. */
+const PAUSE = 100;
+
+/** Copies that one command finishes or looks at. */
+const AT_ONCE = 500;
+
+/** More marks than this stay, for `clean`: the server does not answer. */
+const MOST = 20_000;
+
+/** How old a pending copy is that no write can need any more, in milliseconds: several times as old as a write may be. */
+const ABANDONED = 120_000;
+
+/**
+ * Copies of versions in `history` that are marked as pending: made before the version was replaced. Nothing depends on when a mark
+ * goes: readers compare each pending copy with the current version.
+ */
+export interface Copies {
+  /** Has the mark removed, soon: the version was replaced, and a majority knows it. @param key `_id` of the copy */
+  finish(key: string): void;
+  /** Finishes what processes left that died: removes marks of what was replaced, and copies of what was expunged. */
+  clean(): Promise<void>;
+  /** Removes the marks that are left. */
+  close(): Promise<void>;
+}
+
+/** @param now the server's time @param time how long each command may take, in milliseconds */
+export function openCopies(
+  { resource, history }: Pick<Collections, 'resource' | 'history'>,
+  now: () => number,
+  time: number,
+): Copies {
+  let finished: string[] = [];
+  let timer: NodeJS.Timeout | undefined;
+  let running = Promise.resolve();
+
+  async function unmark(keys: readonly string[]): Promise<void> {
+    const filter: Filter<PastDocument> = { _id: { $in: [...keys] } };
+    const update = history.updateMany(filter, { $unset: { pending: true } }, { hint: { _id: 1 }, maxTimeMS: time });
+    await answered(time, update);
+  }
+
+  function flush(): void {
+    timer = undefined;
+    running = running.then(async () => {
+      while (finished.length > 0) {
+        const some = finished.slice(0, AT_ONCE);
+        finished = finished.slice(AT_ONCE);
+        // What is not done is left to `clean`.
+        await unmark(some).catch(() => {});
+      }
+    });
+  }
+
+  async function cleanSome(after: Date, before: Date): Promise<Date | undefined> {
+    const found = await history
+      .find(
+        { pending: true, until: { $gt: after, $lt: before } },
+        { hint: PENDING, sort: { until: 1 }, limit: AT_ONCE },
+      )
+      .project<Pick<PastDocument, '_id' | 'type' | 'id' | 'version' | 'until'>>({
+        type: 1,
+        id: 1,
+        version: 1,
+        until: 1,
+      })
+      .toArray();
+    const current = await resource
+      .find({ _id: { $in: found.map(keyOf) } }, { projection: { version: 1 } })
+      .map(({ _id, version }) => [_id, version] as const)
+      .toArray();
+    const versions = new Map(current);
+    const versionOf = (copy: (typeof found)[number]): number => versions.get(keyOf(copy)) ?? 0;
+    const replaced = found.filter((copy) => versionOf(copy) > copy.version).map(({ _id }) => _id);
+    const orphans = found.filter((copy) => versionOf(copy) < copy.version).map(({ _id }) => _id);
+    if (replaced.length > 0) await unmark(replaced);
+    if (orphans.length > 0) await history.deleteMany({ _id: { $in: orphans }, pending: true });
+    return found.length < AT_ONCE ? undefined : found.at(-1)!.until;
+  }
+
+  return {
+    finish(key) {
+      if (finished.length >= MOST) return;
+      finished.push(key);
+      timer ??= setTimeout(flush, PAUSE).unref();
+    },
+    async clean() {
+      const before = new Date(now() - ABANDONED);
+      let after: Date | undefined = new Date(0);
+      while (after !== undefined) after = await cleanSome(after, before);
+    },
+    async close() {
+      clearTimeout(timer);
+      flush();
+      await running;
+    },
+  };
+}

@@ -1,0 +1,119 @@
+import type { ClientSession, Filter } from 'mongodb';
+
+import { VersionConflict, type Change, type StoredVersion } from '../../store.js';
+import { readValue, type Raw } from '../bson/bson.js';
+import { keyOf, type PastDocument, type ResourceDocument } from '../bson/documents.js';
+import { readHead, VERSION_ONLY } from '../bson/stored-version.js';
+import { isConnectionLost, isDuplicate, isSelectionFailed, outcomeUnknown } from '../mongo-errors.js';
+import { commandOptions, SLACK } from './command-options.js';
+import type { Copies } from './copies.js';
+import { planWrite, toFound, toStep } from './plan-write.js';
+import type { WriterParts } from './writer-parts.js';
+
+/**
+ * Updates or deletes one resource that has and had nothing within it. A transaction takes the server more than twice as long.
+ *
+ * The version that is to be replaced is copied to `history` first, marked as pending. Then one command replaces exactly the document
+ * that was read: it decides. A process that dies between the two leaves a copy of what is still current. Readers skip it, and the next
+ * write of the resource, which meets it, replaces it in a transaction. Both commands are confirmed by a majority before the next
+ * step, so that after a change of the primary there is no new version without the copy.
+ *
+ * @returns undefined: nothing was done, and it takes a transaction to decide
+ * @throws VersionConflict
+ */
+export type Update = (
+  change: Change,
+  deadline: number,
+) => Promise<{ readonly versions: StoredVersion[]; readonly begun: number } | undefined>;
+
+/** @param copies is told of each copy that is pending no more */
+export function openUpdate(
+  {
+    collections: { resource, history },
+    causal,
+    stamps,
+    slotOf,
+    fault,
+  }: Pick<WriterParts, 'collections' | 'causal' | 'stamps' | 'slotOf' | 'fault'>,
+  copies: Copies,
+): Update {
+  /** Undefined: another write has left its copy, or is at the same. */
+  async function insertCopy(past: PastDocument, given: Given): Promise<boolean> {
+    try {
+      await causal.write((session) => history.insertOne({ ...past, pending: true }, given(session)));
+      return true;
+    } catch (error) {
+      if (isDuplicate(error)) return false;
+      throw error;
+    }
+  }
+
+  async function replace(
+    filter: Filter<ResourceDocument>,
+    { _id, ...replacement }: ResourceDocument,
+    given: Given,
+  ): Promise<boolean> {
+    try {
+      // The driver retries after a lost connection, and the server recognizes the retry.
+      const { matchedCount } = await causal.write((session) =>
+        resource.replaceOne(filter, replacement, given(session)),
+      );
+      return matchedCount === 1;
+    } catch (error) {
+      throw isConnectionLost(error) || isSelectionFailed(error) ? outcomeUnknown() : error;
+    }
+  }
+
+  /** Where the resource was expunged meanwhile its copy has to go, too. */
+  async function removeOrphan({ _id, version, until }: PastDocument, key: string, given: Given): Promise<void> {
+    const found = await causal.read((session) =>
+      resource.findOne({ _id: key }, { ...given(session), projection: { version: 1 } }),
+    );
+    if (found !== null && found.version >= version) return;
+    await causal.write((session) => history.deleteOne({ _id, until, pending: true }, given(session)));
+  }
+
+  return async (change, deadline) => {
+    fault('begin');
+    const key = keyOf(change);
+    const given: Given = (session) => commandOptions(session, deadline - SLACK)();
+    const bytes = await causal.read((session) =>
+      resource.findOne<Raw>({ _id: key }, { ...given(session), raw: true, projection: VERSION_ONLY }),
+    );
+    if (bytes === null) return undefined;
+    const found = toFound(bytes);
+    const { type, id, expected } = change;
+    if (found.version > expected) throw new VersionConflict(type, id, expected, found.version);
+    // After a change of the primary a read may show less of what other processes wrote than is there.
+    if (found.version < expected || found.within.length > 0) return undefined;
+
+    const begun = performance.now();
+    const planned = planWrite([change], new Map([[key, found]]), stamps.begin());
+    const { past, current, written } = toStep(planned, slotOf);
+    const [copy, next] = [past[0]!, current[0]!.document];
+    if (!(await insertCopy(copy, given))) return undefined;
+    fault('history');
+    if (!(await replace(sameAs(bytes), next, given))) {
+      await removeOrphan(copy, key, given);
+      return undefined;
+    }
+    fault('committed');
+    copies.finish(copy._id);
+    return { versions: [...written], begun };
+  };
+}
+
+type Given = (session: ClientSession) => { readonly session: ClientSession; readonly maxTimeMS: number };
+
+/** Finds the document that was read, unless it was changed in any way but in its index entries. */
+function sameAs(bytes: Raw): Filter<ResourceDocument> {
+  const { type, id, version, updated, n, fields } = readHead(bytes);
+  const amended = fields.get('amended');
+  return {
+    _id: keyOf({ type, id }),
+    version,
+    updated: new Date(updated),
+    n,
+    amended: amended === undefined ? { $exists: false } : Number(readValue(bytes, amended)),
+  };
+}

@@ -1,0 +1,129 @@
+import { MongoClient, type Db } from 'mongodb';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+
+import { openMongoStore } from '../../runtime/store/mongo/mongo-store.js';
+import type { HistoryQuery, Store } from '../../runtime/store/store.js';
+import { describeOnMongod } from '../mongod/for-tests.js';
+import { onMongo } from './on-mongo.js';
+import { deletion, put, useStore } from './subject.js';
+
+/** What was written so long ago is complete. */
+const MINUTE = 60_000;
+
+describeOnMongod('totals of histories on MongoDB, which are remembered', () => {
+  const subject = useStore(onMongo);
+  let client: MongoClient;
+  let db: Db;
+  /** Reads, and has the commands noted by which it counts. */
+  let reader: Store;
+  /** Writes as of a minute ago. */
+  let early: Store;
+  /** Writes now. */
+  let late: Store;
+  const counted: string[] = [];
+
+  beforeEach(async () => {
+    late = subject.store;
+    early = await subject.reopen({ now: () => Date.now() - MINUTE });
+    reader = subject.keep(
+      await openMongoStore(subject.url, {
+        onCommand(name, command) {
+          const [stage] = (command['pipeline'] as { $match?: { updated?: object } }[] | undefined) ?? [];
+          if (name === 'aggregate') counted.push(Object.keys(stage?.$match?.updated ?? { $all: true }).join());
+        },
+      }),
+    );
+    client = new MongoClient(subject.url, { readConcern: { level: 'majority' } });
+    db = client.db();
+  });
+  afterEach(() => client.close());
+
+  const SCOPES: readonly Omit<HistoryQuery, 'count'>[] = [
+    {},
+    { type: 'Patient' },
+    { type: 'Basic' },
+    { types: ['Patient', 'Basic', 'Unknown'] },
+  ];
+
+  /** The totals are those that a walk through all pages has. */
+  async function check(): Promise<void> {
+    for (const scope of SCOPES) {
+      const { versions, total } = await reader.history({ ...scope, count: 5000 });
+      expect([scope, total]).toEqual([scope, versions.length]);
+    }
+  }
+
+  it('only what came since is counted', async () => {
+    await early.write([put('a', 0), put('b', 0), put('x', 0, 'x', [], 'Basic')]);
+    await early.write([put('a', 1)]);
+    await check();
+    expect(counted).toContain('$lt');
+    counted.length = 0;
+    await late.write([put('a', 2), put('c', 0), deletion('b', 1)]);
+    await late.write([put('a', 3)]);
+    await check();
+    expect((await reader.history({ count: 0 })).total).toBe(8);
+    expect([...new Set(counted)]).toEqual(['$gte']);
+  });
+
+  it('what came since is remembered too when it is much', { timeout: 120_000 }, async () => {
+    await early.write([put('a', 0)]);
+    await check();
+    await late.write(Array.from({ length: 600 }, (_, n) => put(`n${n}`, 0)));
+    await check();
+    await check();
+    await late.write([put('a', 1), ...Array.from({ length: 300 }, (_, n) => put(`n${n}`, 1))]);
+    await check();
+  });
+
+  it('what is expunged is counted no more', async () => {
+    await early.write(['a', 'b', 'c'].map((id) => put(id, 0)));
+    await early.write([put('a', 1), put('b', 1), deletion('c', 1)]);
+    await early.write([put('a', 2)]);
+    await check();
+    await late.expunge({ type: 'Patient', id: 'a', version: 1, limit: 9 });
+    await check();
+    await late.expunge({ previous: true, limit: 9 });
+    await check();
+    await late.expunge({ deleted: true, limit: 9 });
+    await check();
+    await late.expunge({ current: true, limit: 9 });
+    await check();
+    expect((await reader.history({ count: 0 })).total).toBe(0);
+  });
+
+  it('what is restored is counted, of whatever time it is', async () => {
+    await early.write([put('a', 0)]);
+    await check();
+    const json = '{"resourceType":"Patient","id":"old"}';
+    const content = { resourceType: 'Patient', id: 'old' };
+    await late.restore([
+      { type: 'Patient', id: 'old', version: 1, lastUpdated: Date.now() - 2 * MINUTE, json, content },
+    ]);
+    await check();
+    expect((await reader.history({ count: 0 })).total).toBe(2);
+  });
+
+  it('copies of what is current, and what is within resources, count for nothing', async () => {
+    const contained = [{ type: 'Basic', id: 'm', entries: [] }];
+    await early.write([{ ...put('a', 0), contained }, put('b', 0)]);
+    const { _id, ...fields } = (await db.collection('resource').findOne({ _id: 'Patient/b' as never }))!;
+    const copy = { _id: `${_id}/1` as never, ...fields, until: new Date(), pending: true };
+    await db.collection('history').insertOne(copy);
+    await check();
+    expect((await reader.history({ count: 0 })).total).toBe(2);
+    await late.write([put('b', 1)]);
+    await check();
+    await late.write([put('a', 1)]);
+    await check();
+    expect((await reader.history({ count: 0 })).total).toBe(4);
+  });
+
+  it('pages of one walk have one total', async () => {
+    await early.write(['a', 'b', 'c'].map((id) => put(id, 0)));
+    const first = await reader.history({ count: 2 });
+    await late.write([put('d', 0)]);
+    const second = await reader.history({ count: 2, after: first.next! });
+    expect([first.total, second.total, second.versions.length]).toEqual([3, 3, 1]);
+  });
+});
