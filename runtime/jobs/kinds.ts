@@ -22,4 +22,11 @@ export const JOB_KINDS: readonly JobKind[] = [
     retention: 7 * 24 * HOUR,
     chunk: async (context) => (await import('./reindex/reindex-job.js')).reindexChunk(context),
   },
+  {
+    type: 'replace-references',
+    retention: 7 * 24 * HOUR,
+    chunk: async (context) => (await import('./replacement/replacement-job.js')).replacementChunk(context),
+    discard: async (job, services) =>
+      (await import('./replacement/replacement-job.js')).discardReplacement(job, services),
+  },
 ];

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 
 import { tables } from '../../generated/tables.js';
 import type { Resource } from '../../runtime/fhir/resource.js';
-import { renameReferences } from '../../runtime/operations/merging/rename-references.js';
+import { renameReferences } from '../../runtime/jobs/replacement/rename-references.js';
 import { createReferenceWalk } from '../../runtime/path/reference-walk.js';
 import { createExtractor } from '../../runtime/search/extract.js';
 import { REFERS } from '../../runtime/search/reference-entries.js';

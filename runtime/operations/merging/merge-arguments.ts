@@ -6,7 +6,7 @@ import type { ResourceKey } from '../../store/store.js';
 import { readArguments, valueOf, valuesOf, type Arguments } from '../arguments.js';
 import { findMatches } from '../find-matches.js';
 import { parseNamed } from '../read-argument.js';
-import { hasIdentifier, type Identifier } from './merged-content.js';
+import { hasIdentifier, type Identifier } from '../../jobs/replacement/merged-content.js';
 
 /** How a request names one of the two resources: by reference, by identifiers, or by both. */
 export interface Named {

@@ -4,32 +4,32 @@ import { withinBudget } from '../../core/search/execute/search-budget.js';
 import type { Services } from '../../core/services.js';
 import type { Decision } from '../../core/write/commit.js';
 import { validateWritten } from '../../core/write/validate-written.js';
-import { FhirError } from '../../fhir/errors.js';
 import type { JsonObject, Resource } from '../../fhir/resource.js';
-import type { Put } from '../../store/store.js';
-import { commitPlan } from './commit-plan.js';
+import { writeJson } from '../../format/write-json.js';
+import { commitPlan } from '../../jobs/replacement/commit-plan.js';
+import { checkResult } from '../../jobs/replacement/merged-content.js';
+import { planSides, type ChangedSides } from '../../jobs/replacement/plan-merge.js';
+import { planReplacement, typesToSearch } from '../../jobs/replacement/plan-replacement.js';
+import type { Deed } from '../../jobs/replacement/provenance.js';
+import { recordOf, versionAfter } from '../../jobs/replacement/record-deed.js';
+import { referenceWalk } from '../../jobs/replacement/reference-walk.js';
+import type { Put, ResourceKey } from '../../store/store.js';
+import { jobsOf } from '../jobs.js';
 import { checkIdentifiers, findNamed, readMergeArguments, type MergeArguments } from './merge-arguments.js';
-import { checkMergeable, checkResult, mergedSource, mergedTarget, resultFor } from './merged-content.js';
-import { changeOf, planReplacement } from './plan-replacement.js';
-import type { Deed } from './provenance.js';
-import { readLive } from './read-pair.js';
-import { recordOf, versionAfter } from './record-deed.js';
-import { referenceWalk } from './reference-walk.js';
+import { startReplacement } from './start-replacement.js';
 
 /** What a merge changes: the two resources themselves, and what refers to the source. */
-interface MergePlan {
-  readonly target: Put;
-  readonly source: Put;
+interface MergePlan extends ChangedSides {
   readonly referrers: readonly Put[];
 }
 
 /**
  * `Patient/$merge`: the target takes over what refers to the source, and its identifiers; the source stays, inactive and with a link
- * to the target. All of it in one transaction, with a Provenance that records it.
- * https://hl7.org/fhir/R5/patient-operation-merge.html
+ * to the target. All of it in one transaction, with a Provenance that records it; with `Prefer: respond-async` a job does it, however
+ * much refers to the source. https://hl7.org/fhir/R5/patient-operation-merge.html
  *
  * @throws FhirError `parameter-invalid`, `scope-missing`, `not-found`, `deleted`, `merge-refused`, `precondition-failed` beyond the
- * limit, `index-not-current`
+ * limit, `index-not-current`, `operation-unsupported` for a client that does not want to wait where there are no jobs
  */
 export async function merge(call: Call, services: Services): Promise<Reply> {
   const asked = readMergeArguments(call, services);
@@ -42,8 +42,9 @@ export async function merge(call: Call, services: Services): Promise<Reply> {
     const { target, referrers } = await withinBudget(services.limits.queryTime, call.signal, (signal) =>
       planMerge(asked, call, services, signal),
     );
-    return reply(call, previewOutcome(referrers.length), target.content);
+    return { status: 200, resource: parametersOf(call, previewIssue(referrers.length), target.content) };
   }
+  if (call.prefer.respondAsync === true) return mergeLater(asked, call, services);
   const start = Date.now();
   const plan = async (signal: AbortSignal | undefined): Promise<Decision<undefined>> => {
     const { target, source, referrers } = await planMerge(asked, call, services, signal);
@@ -59,7 +60,23 @@ export async function merge(call: Call, services: Services): Promise<Reply> {
   const { written } = await commitPlan(plan, [], call, services);
   const [target] = written;
   if (target?.json === undefined) throw new Error('a merge without a target');
-  return reply(call, outcome(`Merged; references of ${resources(written.length - 3)} were replaced`), await readStored(target.json, services)); // prettier-ignore
+  const text = `Merged; ${resources(written.length - 3)} that referred to the source refer to the target now`;
+  return { status: 200, resource: parametersOf(call, issueOf(text), await readStored(target.json, services)) };
+}
+
+async function mergeLater(asked: MergeArguments, call: Call, services: Services): Promise<Reply> {
+  jobsOf(services);
+  const pair = await withinBudget(services.limits.queryTime, call.signal, async (signal) => {
+    const [source, target] = [await findNamed(asked.source, call, services, signal), await findNamed(asked.target, call, services, signal)]; // prettier-ignore
+    await planAsked(asked, { source, target }, call, services);
+    const renaming = { from: source, to: target, base: call.base };
+    await typesToSearch(renaming, referenceWalk(services.tables), call, services, signal);
+    return { source, target };
+  });
+  const result = asked.result === undefined ? {} : { result: writeJson(asked.result) };
+  const text = 'The merge is accepted; its Task shows when it is done';
+  const { parameter } = parametersOf(call, issueOf(text));
+  return startReplacement({ activity: 'merge', ...pair, ...result }, call, services, parameter);
 }
 
 async function planMerge(
@@ -68,50 +85,47 @@ async function planMerge(
   services: Services,
   signal: AbortSignal | undefined,
 ): Promise<MergePlan> {
-  const { base } = call;
   const { limits } = services;
-  const from = await findNamed(asked.source, call, services, signal);
-  const to = await findNamed(asked.target, call, services, signal);
-  if (from.id === to.id) throw new FhirError('merge-refused', 'Source and target are the same resource');
-  const source = await readLive(from, call, services);
-  const target = await readLive(to, call, services);
-  const before = { source: await readStored(source.json, services), target: await readStored(target.json, services) };
-  checkIdentifiers(asked.source, before.source);
-  checkIdentifiers(asked.target, before.target);
-  checkMergeable(before.source, before.target);
-  if (asked.result !== undefined) {
-    checkResult(asked.result, { source: from, target: to, identifiers: asked.target.identifiers }, base);
-  }
-  const result =
-    asked.result === undefined
-      ? mergedTarget(before.target, before.source, from, base)
-      : resultFor(asked.result, before.target);
-  const changes = {
-    target: await changeOf(target, result, call, services),
-    source: await changeOf(source, mergedSource(before.source, to), call, services),
-  };
+  const source = await findNamed(asked.source, call, services, signal);
+  const target = await findNamed(asked.target, call, services, signal);
+  const sides = await planAsked(asked, { source, target }, call, services);
   const bounds = { resources: limits.entries, size: limits.body };
-  const renaming = { from, to, base };
+  const renaming = { from: source, to: target, base: call.base };
   const walk = referenceWalk(services.tables);
-  return { ...changes, referrers: await planReplacement(renaming, walk, bounds, call, services, signal) };
+  return { ...sides, referrers: await planReplacement(renaming, walk, bounds, call, services, signal) };
 }
 
-function reply({ body }: Call, issue: JsonObject, result: Resource): Reply {
-  const parameter = [
+/** Plans what is asked of the two resources themselves. */
+function planAsked(
+  asked: MergeArguments,
+  pair: { readonly source: ResourceKey; readonly target: ResourceKey },
+  call: Call,
+  services: Services,
+): Promise<ChangedSides> {
+  const { result } = asked;
+  return planSides({ ...pair, result }, call, services, (source, target) => {
+    checkIdentifiers(asked.source, source);
+    checkIdentifiers(asked.target, target);
+    if (result !== undefined) checkResult(result, { ...pair, identifiers: asked.target.identifiers }, call.base);
+  });
+}
+
+function parametersOf({ body }: Call, issue: JsonObject, result?: Resource) {
+  const parameter: JsonObject[] = [
     { name: 'input', resource: body as JsonObject },
     { name: 'outcome', resource: { resourceType: 'OperationOutcome', issue: [issue] } },
-    { name: 'result', resource: result },
+    ...(result === undefined ? [] : [{ name: 'result', resource: result }]),
   ];
-  return { status: 200, resource: { resourceType: 'Parameters', parameter } };
+  return { resourceType: 'Parameters', parameter };
 }
 
-function outcome(text: string): JsonObject {
+function issueOf(text: string): JsonObject {
   return { severity: 'information', code: 'informational', details: { text } };
 }
 
-function previewOutcome(referrers: number): JsonObject {
+function previewIssue(referrers: number): JsonObject {
   return {
-    ...outcome('Preview only; nothing was merged, and nothing prevents the merge'),
+    ...issueOf('Preview only; nothing was merged, and nothing prevents the merge'),
     diagnostics: `The merge would change ${resources(referrers)} that refer to the source, and the two resources themselves`,
   };
 }

@@ -9,10 +9,10 @@ import { yieldToEventLoop } from '../../fhir/yield-to-event-loop.js';
 import type { ReferenceWalk } from '../../path/reference-walk.js';
 import type { Put, ResourceKey, StoredVersion } from '../../store/store.js';
 import type { RecordedDeed } from './find-deed.js';
-import { isMergedSource, isMergedTarget } from './merged-content.js';
-import { changeOf, checkReach, checkTypes } from './plan-replacement.js';
-import { madeBy, type VersionKey } from './provenance.js';
-import { renameReferences } from './rename-references.js';
+import { isMergedSource, isMergedTarget } from '../../jobs/replacement/merged-content.js';
+import { changeOf, checkReach, checkTypes } from '../../jobs/replacement/plan-replacement.js';
+import { madeBy, type VersionKey } from '../../jobs/replacement/provenance.js';
+import { renameReferences } from '../../jobs/replacement/rename-references.js';
 
 /** Resources that one undo restores at most. */
 export const MOST_RESTORED = 10_000;

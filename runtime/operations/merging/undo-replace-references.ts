@@ -3,12 +3,13 @@ import type { Services } from '../../core/services.js';
 import type { Decision } from '../../core/write/commit.js';
 import { successOutcome } from '../../fhir/operation-outcome.js';
 import { readArguments } from '../arguments.js';
-import { commitPlan } from './commit-plan.js';
+import { commitPlan } from '../../jobs/replacement/commit-plan.js';
 import { findDeed, noDeed } from './find-deed.js';
 import { planUndo } from './plan-undo.js';
-import type { Activity } from './provenance.js';
-import { isHidden, readPair, type Pair } from './read-pair.js';
-import { referenceWalk } from './reference-walk.js';
+import type { Activity } from '../../jobs/replacement/provenance.js';
+import { isHidden } from '../../jobs/replacement/read-live.js';
+import { readPair, type Pair } from './read-pair.js';
+import { referenceWalk } from '../../jobs/replacement/reference-walk.js';
 
 /**
  * `$svc.fhir.undo-replace-references`: restores what the last replacement with these two resources changed, all of it or nothing.

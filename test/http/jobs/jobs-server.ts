@@ -55,7 +55,7 @@ export function jobsServer(store: Store, more: Partial<KilnOptions> = {}): JobsS
     async finish() {
       await worker.look();
       await worker.idle();
-      const [first] = errors;
+      const [first] = errors.splice(0);
       if (first !== undefined) throw first as Error;
     },
   });

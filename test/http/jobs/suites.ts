@@ -2,10 +2,12 @@ import type { Store } from '../../../runtime/store/store.js';
 import { exports } from './export.js';
 import { imports } from './import.js';
 import { reindexing } from './reindex.js';
+import { replacements } from './replacement.js';
 
 /** What jobs do, whatever the store. Each suite gets a store of its own, with nothing in it. */
 export const SUITES: Readonly<Record<string, (store: Store) => void>> = {
   $export: exports,
   $import: imports,
   $reindex: reindexing,
+  'replacement of references': replacements,
 };

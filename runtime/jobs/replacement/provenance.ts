@@ -6,6 +6,9 @@ import type { ResourceKey } from '../../store/store.js';
 /** The resource type that records changes. https://hl7.org/fhir/R5/provenance.html */
 export const PROVENANCE = 'Provenance';
 
+/** The resource type that shows how far a job is. https://hl7.org/fhir/R5/task.html */
+export const TASK = 'Task';
+
 /** What a Provenance records: a code of the lifecycle of records. */
 export type Activity = 'link' | 'merge';
 
@@ -40,23 +43,38 @@ export function madeBy({ activity, source, target, changed }: Deed): readonly Ve
  * resources.
  *
  * @param times when it began and ended: milliseconds since the epoch
+ * @param task id of the Task, where a job did it in several steps of which this is one
  */
 export function provenanceOf(
   { activity, source, target, changed }: Deed,
   times: { readonly start: number; readonly end: number },
   { clientId }: Pick<Principal, 'clientId'>,
+  task?: string,
 ): Resource {
   const [start, end] = [formatInstant(times.start), formatInstant(times.end)];
   const who = clientId === '' ? { display: 'A client without authorization' } : { identifier: { value: clientId } };
   return {
     resourceType: PROVENANCE,
     target: [target, source, ...changed].map((key) => ({ reference: referenceOf(key) })),
+    ...(task !== undefined && { basedOn: [{ reference: `${TASK}/${task}` }] }),
     occurredPeriod: { start, end },
     recorded: end,
     authorization: [{ concept: { coding: [REASON] } }],
     activity: { coding: [{ system: LIFECYCLE, code: activity }] },
     agent: [{ who }],
   } as Resource;
+}
+
+/** Id of the Provenance of one step of a job. They are numbered from 0 without gaps, so that none can be missed. */
+export function stepRecordId(task: string, step: number): string {
+  return `${task}-${step}`;
+}
+
+/** Id of the Task of the job that a Provenance records a step of. */
+export function taskOf(resource: Resource): string | undefined {
+  const [basedOn] = listOf(resource['basedOn']);
+  const reference = isObject(basedOn) ? basedOn['reference'] : undefined;
+  return typeof reference === 'string' ? /^Task\/([A-Za-z0-9.-]{1,64})$/.exec(reference)?.[1] : undefined;
 }
 
 /** What a Provenance records; undefined: it is no record of a replacement or merge. */

@@ -7,7 +7,7 @@ import { baseKey } from '../../path/own-base.js';
 import { searchDefinitions } from '../../search/parse/definitions.js';
 import type { Condition } from '../../search/query/query.js';
 import { REFERENCES, REFERS } from '../../search/reference-entries.js';
-import type { ResourceKey, StoredVersion } from '../../store/store.js';
+import type { FindPage, FindQuery, ResourceKey, StoredVersion } from '../../store/store.js';
 
 /** Resources that one query of a search for referrers returns. */
 const PAGE = 200;
@@ -34,9 +34,30 @@ export function findReferrers(
   { store, tables }: ReferrerServices,
   signal: AbortSignal | undefined,
 ): AsyncGenerator<StoredVersion> {
-  const where = refersTo(to, base, referenceParameters(type, tables));
-  const query = { type, where, sort: [], count: PAGE, total: 'none' } as const;
-  return findAll(query, (...asked) => store.find(...asked), signal);
+  return findAll(queryFor(type, to, base, tables), (...asked) => store.find(...asked), signal);
+}
+
+/**
+ * One page of them.
+ *
+ * @param after `next` of the page before; absent: the first page
+ */
+export async function findReferrerPage(
+  type: string,
+  to: ResourceKey,
+  base: string,
+  after: string | undefined,
+  { store, tables }: ReferrerServices,
+  signal: AbortSignal | undefined,
+): Promise<FindPage> {
+  const query = queryFor(type, to, base, tables);
+  try {
+    return await store.find(after === undefined ? query : { ...query, after }, signal);
+  } catch (error) {
+    // Another version of the program made this cursor: the type begins anew.
+    if (after === undefined || !(error instanceof FhirError) || error.code !== 'page-invalid') throw error;
+    return store.find(query, signal);
+  }
 }
 
 /**
@@ -55,6 +76,11 @@ export async function checkReferenceIndexes(
   const old = describeStaleIndex([REFERENCES, ...new Set(used)].filter((name) => stale.has(name)));
   if (old === undefined) return;
   throw new FhirError('index-not-current', `${old}. References that are not found would not be changed`);
+}
+
+function queryFor(type: string, to: ResourceKey, base: string, tables: ReferrerServices['tables']): FindQuery {
+  const where = refersTo(to, base, referenceParameters(type, tables));
+  return { type, where, sort: [], count: PAGE, total: 'none' };
 }
 
 function refersTo({ type, id }: ResourceKey, base: string, params: readonly string[]): Condition {

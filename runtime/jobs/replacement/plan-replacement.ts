@@ -42,12 +42,10 @@ export async function planReplacement(
   services: Services,
   signal: AbortSignal | undefined,
 ): Promise<readonly Put[]> {
-  const types = (await typesStored(services)).filter((type) => !isRecord(type, services));
-  await checkReferenceIndexes(types, services);
   const changes: Put[] = [];
   const pace = yieldToEventLoop();
   let size = 0;
-  for (const type of await typesInOrder(types, renaming, walk, call, services, signal)) {
+  for (const type of await typesToSearch(renaming, walk, call, services, signal)) {
     for await (const version of findReferrers(type, renaming.from, renaming.base, services, signal)) {
       await pace();
       const content = await renamed(version, renaming, walk, services);
@@ -92,15 +90,20 @@ export function checkTypes(types: Iterable<string>, call: Call, services: Servic
   if (missing !== undefined) throw scopeMissing(missing);
 }
 
-/** The types, after a check that the token may update some resources of each type that refers. */
-async function typesInOrder(
-  types: readonly string[],
+/**
+ * The types that may refer, in the order of their names, and of which the token may update some resources.
+ *
+ * @throws FhirError `scope-missing` where a resource of another type refers, `index-not-current`
+ */
+export async function typesToSearch(
   renaming: Renaming,
   walk: ReferenceWalk,
   call: Call,
   services: Services,
   signal: AbortSignal | undefined,
 ): Promise<readonly string[]> {
+  const types = (await typesStored(services)).filter((type) => !isRecord(type, services));
+  await checkReferenceIndexes(types, services);
   const { access } = call.principal;
   const closed = types.filter((type) => access.on(type, UPDATE) === 'nothing');
   const referring: string[] = [];
@@ -115,6 +118,11 @@ async function typesInOrder(
   return types.filter((type) => !closed.includes(type));
 }
 
+/** Whether the token may update all resources of these types, so that none has to be looked at for that. */
+export function updatesAll(types: readonly string[], { principal: { access } }: Call): boolean {
+  return types.every((type) => access.on(type, UPDATE) === 'everything');
+}
+
 function missingFor(types: Iterable<string>, call: Call, services: Services): NeededScopes | undefined {
   const { access } = call.principal;
   if (access === OPEN_ACCESS) return undefined;
@@ -123,7 +131,7 @@ function missingFor(types: Iterable<string>, call: Call, services: Services): Ne
 }
 
 /** The content with its references replaced; undefined: it has none, or is one of the two resources themselves. */
-async function renamed(
+export async function renamed(
   version: StoredVersion,
   renaming: Renaming,
   walk: ReferenceWalk,
@@ -144,6 +152,6 @@ function isRecord(type: string, { tables }: Services): boolean {
 function tooMany({ resources, size }: ReplacementBounds): FhirError {
   const text =
     `More than ${resources} resources refer to the source, or they have more than ${size} characters together; ` +
-    'nothing was changed. A greater resource-limit allows more';
+    'nothing was changed. With the header Prefer: respond-async a job does it';
   return new FhirError('precondition-failed', text, { issue: 'too-costly' });
 }

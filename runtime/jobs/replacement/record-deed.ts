@@ -3,21 +3,24 @@ import type { Services } from '../../core/services.js';
 import { composePut } from '../../core/write/compose-change.js';
 import { newId } from '../../fhir/id.js';
 import type { Change } from '../../store/store.js';
-import { provenanceOf, type Deed, type VersionKey } from './provenance.js';
+import { provenanceOf, stepRecordId, type Deed, type VersionKey } from './provenance.js';
 
 /**
  * The creation of the Provenance that records what is done.
  *
  * @param start when it began: milliseconds since the epoch
+ * @param of the step of a job that it records; absent: it was done at once
  */
 export async function recordOf(
   deed: Deed,
   start: number,
   { principal }: Pick<Call, 'principal'>,
   services: Services,
+  of?: { readonly task: string; readonly step: number },
 ): Promise<Change> {
-  const resource = provenanceOf(deed, { start, end: Math.max(start, Date.now()) }, principal);
-  const record = await composePut(resource, newId(), undefined, services);
+  const resource = provenanceOf(deed, { start, end: Math.max(start, Date.now()) }, principal, of?.task);
+  const id = of === undefined ? newId() : stepRecordId(of.task, of.step);
+  const record = await composePut(resource, id, undefined, services);
   if (record === undefined) throw new Error('a creation without a content');
   return record;
 }
@@ -25,4 +28,9 @@ export async function recordOf(
 /** The version that a change makes: a store numbers the versions of a resource without gaps. */
 export function versionAfter({ type, id, expected }: Change): VersionKey {
   return { type, id, version: expected + 1 };
+}
+
+/** The precondition that a resource is there when changes are written. */
+export function stillThere({ type, id }: VersionKey) {
+  return { type, where: { ids: [id] }, found: [id] };
 }

@@ -1,0 +1,58 @@
+import { createScopes } from '../../auth/scopes/create-scopes.js';
+import { OPEN_ACCESS, OPEN_PRINCIPAL, type Principal } from '../../auth/scopes/principal.js';
+import type { Call } from '../../core/call.js';
+import type { Job } from '../../core/jobs.js';
+import type { Services } from '../../core/services.js';
+import type { ResourceKey } from '../../store/store.js';
+import type { Activity } from './provenance.js';
+
+/** The type of jobs that replace references, those of merges included. */
+export const REPLACEMENT = 'replace-references';
+
+/** What a job keeps of the call that starts it. */
+export interface KeptCall extends Pick<Call, 'operation' | 'level' | 'type' | 'base'> {
+  /** Canonical scopes of the token that started it; absent: the server had no authorization. */
+  readonly scope?: string;
+}
+
+/** What a replacement is about, as its job keeps it. */
+export interface ReplacementInput extends KeptCall {
+  readonly activity: Activity;
+  readonly source: ResourceKey;
+  readonly target: ResourceKey;
+  /** Id of the Task that shows how far it is. */
+  readonly task: string;
+  /** Of a merge: the JSON text of what the target shall be. */
+  readonly result?: string;
+}
+
+/** What a job keeps of a call. */
+export function keptOf({ operation, level, type, base, principal }: Call): KeptCall {
+  return {
+    base,
+    ...(operation !== undefined && { operation }),
+    ...(level !== undefined && { level }),
+    ...(type !== undefined && { type }),
+    ...(principal.access !== OPEN_ACCESS && { scope: principal.scope }),
+  };
+}
+
+/** The call that a job goes on with, as far as it is needed: the scopes are read by the definitions of the moment. */
+export function callOf(
+  { owner }: Pick<Job, 'owner'>,
+  { operation, level, type, base, scope }: ReplacementInput,
+  { tables, zone }: Pick<Services, 'tables' | 'zone'>,
+  signal: AbortSignal,
+): Call {
+  const principal: Principal =
+    scope === undefined
+      ? OPEN_PRINCIPAL
+      : { clientId: owner.clientId, scope, access: createScopes({ tables, zone, base }).access(scope) };
+  return {
+    ...{ interaction: 'operation', principal, base, signal },
+    ...(operation !== undefined && { operation }),
+    ...(level !== undefined && { level }),
+    ...(type !== undefined && { type }),
+    ...{ params: new URLSearchParams(), conditions: {}, prefer: {} },
+  };
+}
