@@ -104,7 +104,7 @@ export const types: readonly TypeRow[] = [
         choice: true,
         targets: { Reference: ['Medication', 'Ingredient', 'Substance', 'SubstanceDefinition'] },
       },
-      { name: 'quantity', types: ['Quantity'] },
+      { name: 'quantity', types: ['Quantity'], rules: ['sqty-1'] },
       { name: 'dosage', types: ['Dosage'], max: '*' },
       { name: 'bodySite', types: ['CodeableConcept'], max: '*' },
       { name: 'specimenRequirement', types: ['canonical'], max: '*', targets: { canonical: ['SpecimenDefinition'] } },

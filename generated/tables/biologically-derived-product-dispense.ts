@@ -41,7 +41,7 @@ export const types: readonly TypeRow[] = [
       { name: 'matchStatus', types: ['CodeableConcept'], summary: true },
       { name: 'performer', types: ['BiologicallyDerivedProductDispense.performer'], max: '*', summary: true },
       { name: 'location', types: ['Reference'], targets: { Reference: ['Location'] }, summary: true },
-      { name: 'quantity', types: ['Quantity'], summary: true },
+      { name: 'quantity', types: ['Quantity'], summary: true, rules: ['sqty-1'] },
       { name: 'preparedDate', types: ['dateTime'], summary: true },
       { name: 'whenHandedOver', types: ['dateTime'], summary: true },
       { name: 'destination', types: ['Reference'], targets: { Reference: ['Location'] }, summary: true },

@@ -232,7 +232,7 @@ export const types: readonly TypeRow[] = [
       { name: 'entity', types: ['CodeableConcept', 'Reference'], choice: true },
       { name: 'identifier', types: ['Identifier'] },
       { name: 'effectiveTime', types: ['dateTime'] },
-      { name: 'quantity', types: ['Quantity'] },
+      { name: 'quantity', types: ['Quantity'], rules: ['sqty-1'] },
       { name: 'unitPrice', types: ['Money'] },
       { name: 'factor', types: ['decimal'] },
       { name: 'points', types: ['decimal'] },

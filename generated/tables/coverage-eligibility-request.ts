@@ -84,7 +84,7 @@ export const types: readonly TypeRow[] = [
       { name: 'productOrService', types: ['CodeableConcept'] },
       { name: 'modifier', types: ['CodeableConcept'], max: '*' },
       { name: 'provider', types: ['Reference'], targets: { Reference: ['Practitioner', 'PractitionerRole'] } },
-      { name: 'quantity', types: ['Quantity'] },
+      { name: 'quantity', types: ['Quantity'], rules: ['sqty-1'] },
       { name: 'unitPrice', types: ['Money'] },
       { name: 'facility', types: ['Reference'], targets: { Reference: ['Location', 'Organization'] } },
       { name: 'diagnosis', types: ['CoverageEligibilityRequest.item.diagnosis'], max: '*' },

@@ -105,7 +105,7 @@ export const types: readonly TypeRow[] = [
       { name: 'network', types: ['CodeableConcept'] },
       { name: 'unit', types: ['CodeableConcept'] },
       { name: 'term', types: ['CodeableConcept'] },
-      { name: 'value', types: ['Quantity', 'Money'], choice: true, summary: true },
+      { name: 'value', types: ['Quantity', 'Money'], choice: true, summary: true, rules: ['sqty-1'] },
       { name: 'exception', types: ['Coverage.costToBeneficiary.exception'], max: '*' },
     ],
   },

@@ -47,7 +47,7 @@ export const types: readonly TypeRow[] = [
       { name: 'performer', types: ['DeviceDispense.performer'], max: '*' },
       { name: 'location', types: ['Reference'], targets: { Reference: ['Location'] } },
       { name: 'type', types: ['CodeableConcept'] },
-      { name: 'quantity', types: ['Quantity'] },
+      { name: 'quantity', types: ['Quantity'], rules: ['sqty-1'] },
       { name: 'preparedDate', types: ['dateTime'], summary: true },
       { name: 'whenHandedOver', types: ['dateTime'] },
       { name: 'destination', types: ['Reference'], targets: { Reference: ['Location'] } },

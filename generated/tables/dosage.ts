@@ -22,8 +22,8 @@ export const types: readonly TypeRow[] = [
       { name: 'method', types: ['CodeableConcept'], summary: true },
       { name: 'doseAndRate', types: ['Dosage.doseAndRate'], max: '*', summary: true },
       { name: 'maxDosePerPeriod', types: ['Ratio'], max: '*', summary: true },
-      { name: 'maxDosePerAdministration', types: ['Quantity'], summary: true },
-      { name: 'maxDosePerLifetime', types: ['Quantity'], summary: true },
+      { name: 'maxDosePerAdministration', types: ['Quantity'], summary: true, rules: ['sqty-1'] },
+      { name: 'maxDosePerLifetime', types: ['Quantity'], summary: true, rules: ['sqty-1'] },
     ],
     rules: ['dos-1'],
   },
@@ -33,8 +33,8 @@ export const types: readonly TypeRow[] = [
     base: 'Element',
     elements: [
       { name: 'type', types: ['CodeableConcept'], summary: true },
-      { name: 'dose', types: ['Range', 'Quantity'], choice: true, summary: true },
-      { name: 'rate', types: ['Ratio', 'Range', 'Quantity'], choice: true, summary: true },
+      { name: 'dose', types: ['Range', 'Quantity'], choice: true, summary: true, rules: ['sqty-1'] },
+      { name: 'rate', types: ['Ratio', 'Range', 'Quantity'], choice: true, summary: true, rules: ['sqty-1'] },
     ],
   },
 ];

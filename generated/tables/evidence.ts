@@ -151,7 +151,7 @@ export const types: readonly TypeRow[] = [
         min: 1,
         binding: { strength: 'extensible', valueSet: 'http://hl7.org/fhir/ValueSet/statistic-model-code' },
       },
-      { name: 'value', types: ['Quantity'] },
+      { name: 'value', types: ['Quantity'], rules: ['sqty-1'] },
       { name: 'variable', types: ['Evidence.statistic.modelCharacteristic.variable'], max: '*' },
       { name: 'attributeEstimate', types: ['Evidence.statistic.attributeEstimate'], max: '*' },
     ],

@@ -47,7 +47,7 @@ export const types: readonly TypeRow[] = [
       { name: 'location', types: ['Reference'], targets: { Reference: ['Location'] } },
       { name: 'site', types: ['CodeableConcept'] },
       { name: 'route', types: ['CodeableConcept'] },
-      { name: 'doseQuantity', types: ['Quantity'] },
+      { name: 'doseQuantity', types: ['Quantity'], rules: ['sqty-1'] },
       { name: 'performer', types: ['Immunization.performer'], max: '*', summary: true },
       { name: 'note', types: ['Annotation'], max: '*', summary: true },
       {

@@ -1601,6 +1601,12 @@ export const invariants: readonly InvariantRow[] = [
     human: 'Search parameters comparator can only be used on type \'number\', \'date\', \'quantity\' or \'special\'.',
   },
   {
+    id: 'sqty-1',
+    severity: 'error',
+    expression: 'comparator.empty()',
+    human: 'The comparator is not used on a SimpleQuantity',
+  },
+  {
     id: 'sst-1',
     severity: 'error',
     expression: '(type = \'event-notification\' or type = \'query-event\') implies notificationEvent.exists()',

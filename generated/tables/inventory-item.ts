@@ -25,7 +25,7 @@ export const types: readonly TypeRow[] = [
       { name: 'description', types: ['InventoryItem.description'] },
       { name: 'inventoryStatus', types: ['CodeableConcept'], max: '*', summary: true },
       { name: 'baseUnit', types: ['CodeableConcept'], summary: true },
-      { name: 'netContent', types: ['Quantity'], summary: true },
+      { name: 'netContent', types: ['Quantity'], summary: true, rules: ['sqty-1'] },
       { name: 'association', types: ['InventoryItem.association'], max: '*' },
       { name: 'characteristic', types: ['InventoryItem.characteristic'], max: '*' },
       { name: 'instance', types: ['InventoryItem.instance'] },

@@ -180,7 +180,10 @@ export const types: readonly TypeRow[] = [
     name: 'MedicationKnowledge.regulatory.maxDispense',
     kind: 'backbone',
     base: 'BackboneElement',
-    elements: [{ name: 'quantity', types: ['Quantity'], min: 1 }, { name: 'period', types: ['Duration'] }],
+    elements: [
+      { name: 'quantity', types: ['Quantity'], min: 1, rules: ['sqty-1'] },
+      { name: 'period', types: ['Duration'] },
+    ],
   },
   {
     name: 'MedicationKnowledge.definitional',
@@ -216,7 +219,12 @@ export const types: readonly TypeRow[] = [
     base: 'BackboneElement',
     elements: [
       { name: 'type', types: ['CodeableConcept'] },
-      { name: 'value', types: ['CodeableConcept', 'string', 'Quantity', 'base64Binary', 'Attachment'], choice: true },
+      {
+        name: 'value',
+        types: ['CodeableConcept', 'string', 'Quantity', 'base64Binary', 'Attachment'],
+        choice: true,
+        rules: ['sqty-1'],
+      },
     ],
   },
 ];

@@ -133,7 +133,7 @@ export const types: readonly TypeRow[] = [
       { name: 'dispenseInterval', types: ['Duration'] },
       { name: 'validityPeriod', types: ['Period'] },
       { name: 'numberOfRepeatsAllowed', types: ['unsignedInt'] },
-      { name: 'quantity', types: ['Quantity'] },
+      { name: 'quantity', types: ['Quantity'], rules: ['sqty-1'] },
       { name: 'expectedSupplyDuration', types: ['Duration'] },
       { name: 'dispenser', types: ['Reference'], targets: { Reference: ['Organization'] } },
       { name: 'dispenserInstruction', types: ['Annotation'], max: '*' },
@@ -144,7 +144,7 @@ export const types: readonly TypeRow[] = [
     name: 'MedicationRequest.dispenseRequest.initialFill',
     kind: 'backbone',
     base: 'BackboneElement',
-    elements: [{ name: 'quantity', types: ['Quantity'] }, { name: 'duration', types: ['Duration'] }],
+    elements: [{ name: 'quantity', types: ['Quantity'], rules: ['sqty-1'] }, { name: 'duration', types: ['Duration'] }],
   },
   {
     name: 'MedicationRequest.substitution',

@@ -97,8 +97,8 @@ export const types: readonly TypeRow[] = [
         summary: true,
       },
       { name: 'schedule', types: ['Timing'] },
-      { name: 'amount', types: ['Quantity'], summary: true },
-      { name: 'rate', types: ['Quantity'], summary: true },
+      { name: 'amount', types: ['Quantity'], summary: true, rules: ['sqty-1'] },
+      { name: 'rate', types: ['Quantity'], summary: true, rules: ['sqty-1'] },
       { name: 'notConsumed', types: ['boolean'] },
       { name: 'notConsumedReason', types: ['CodeableConcept'] },
     ],
@@ -109,7 +109,7 @@ export const types: readonly TypeRow[] = [
     base: 'BackboneElement',
     elements: [
       { name: 'nutrient', types: ['CodeableReference'], min: 1, targets: { CodeableReference: ['Substance'] } },
-      { name: 'amount', types: ['Quantity'], min: 1 },
+      { name: 'amount', types: ['Quantity'], min: 1, rules: ['sqty-1'] },
     ],
   },
   {

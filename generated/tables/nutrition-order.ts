@@ -111,7 +111,10 @@ export const types: readonly TypeRow[] = [
     name: 'NutritionOrder.oralDiet.nutrient',
     kind: 'backbone',
     base: 'BackboneElement',
-    elements: [{ name: 'modifier', types: ['CodeableConcept'] }, { name: 'amount', types: ['Quantity'] }],
+    elements: [
+      { name: 'modifier', types: ['CodeableConcept'] },
+      { name: 'amount', types: ['Quantity'], rules: ['sqty-1'] },
+    ],
   },
   {
     name: 'NutritionOrder.oralDiet.texture',
@@ -132,7 +135,7 @@ export const types: readonly TypeRow[] = [
       },
       { name: 'productName', types: ['string'] },
       { name: 'schedule', types: ['NutritionOrder.supplement.schedule'] },
-      { name: 'quantity', types: ['Quantity'] },
+      { name: 'quantity', types: ['Quantity'], rules: ['sqty-1'] },
       { name: 'instruction', types: ['string'], summary: true },
     ],
   },
@@ -165,14 +168,14 @@ export const types: readonly TypeRow[] = [
         targets: { CodeableReference: ['DeviceDefinition'] },
       },
       { name: 'additive', types: ['NutritionOrder.enteralFormula.additive'], max: '*' },
-      { name: 'caloricDensity', types: ['Quantity'] },
+      { name: 'caloricDensity', types: ['Quantity'], rules: ['sqty-1'] },
       {
         name: 'routeOfAdministration',
         types: ['CodeableConcept'],
         binding: { strength: 'extensible', valueSet: 'http://hl7.org/fhir/ValueSet/enteral-route' },
       },
       { name: 'administration', types: ['NutritionOrder.enteralFormula.administration'], max: '*' },
-      { name: 'maxVolumeToDeliver', types: ['Quantity'] },
+      { name: 'maxVolumeToDeliver', types: ['Quantity'], rules: ['sqty-1'] },
       { name: 'administrationInstruction', types: ['markdown'], summary: true },
     ],
   },
@@ -183,7 +186,7 @@ export const types: readonly TypeRow[] = [
     elements: [
       { name: 'type', types: ['CodeableReference'], targets: { CodeableReference: ['NutritionProduct'] } },
       { name: 'productName', types: ['string'] },
-      { name: 'quantity', types: ['Quantity'] },
+      { name: 'quantity', types: ['Quantity'], rules: ['sqty-1'] },
     ],
   },
   {
@@ -192,8 +195,8 @@ export const types: readonly TypeRow[] = [
     base: 'BackboneElement',
     elements: [
       { name: 'schedule', types: ['NutritionOrder.enteralFormula.administration.schedule'] },
-      { name: 'quantity', types: ['Quantity'] },
-      { name: 'rate', types: ['Quantity', 'Ratio'], choice: true },
+      { name: 'quantity', types: ['Quantity'], rules: ['sqty-1'] },
+      { name: 'rate', types: ['Quantity', 'Ratio'], choice: true, rules: ['sqty-1'] },
     ],
   },
   {

@@ -64,6 +64,7 @@ export const types: readonly TypeRow[] = [
         types: ['CodeableConcept', 'string', 'Quantity', 'base64Binary', 'Attachment', 'boolean'],
         choice: true,
         min: 1,
+        rules: ['sqty-1'],
       },
     ],
   },
@@ -72,7 +73,7 @@ export const types: readonly TypeRow[] = [
     kind: 'backbone',
     base: 'BackboneElement',
     elements: [
-      { name: 'quantity', types: ['Quantity'] },
+      { name: 'quantity', types: ['Quantity'], rules: ['sqty-1'] },
       { name: 'identifier', types: ['Identifier'], max: '*' },
       { name: 'name', types: ['string'] },
       { name: 'lotNumber', types: ['string'] },

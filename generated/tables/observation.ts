@@ -188,8 +188,8 @@ export const types: readonly TypeRow[] = [
     kind: 'backbone',
     base: 'BackboneElement',
     elements: [
-      { name: 'low', types: ['Quantity'] },
-      { name: 'high', types: ['Quantity'] },
+      { name: 'low', types: ['Quantity'], rules: ['sqty-1'] },
+      { name: 'high', types: ['Quantity'], rules: ['sqty-1'] },
       {
         name: 'normalValue',
         types: ['CodeableConcept'],

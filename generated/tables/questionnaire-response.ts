@@ -92,6 +92,7 @@ export const types: readonly TypeRow[] = [
         ],
         choice: true,
         min: 1,
+        rules: ['sqty-1'],
       },
       { name: 'item', types: ['QuestionnaireResponse.item'], max: '*' },
     ],

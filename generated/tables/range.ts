@@ -10,8 +10,8 @@ export const types: readonly TypeRow[] = [
     kind: 'datatype',
     base: 'DataType',
     elements: [
-      { name: 'low', types: ['Quantity'], summary: true },
-      { name: 'high', types: ['Quantity'], summary: true },
+      { name: 'low', types: ['Quantity'], summary: true, rules: ['sqty-1'] },
+      { name: 'high', types: ['Quantity'], summary: true, rules: ['sqty-1'] },
     ],
     rules: ['rng-2'],
   },

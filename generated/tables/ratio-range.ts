@@ -10,9 +10,9 @@ export const types: readonly TypeRow[] = [
     kind: 'datatype',
     base: 'DataType',
     elements: [
-      { name: 'lowNumerator', types: ['Quantity'], summary: true },
-      { name: 'highNumerator', types: ['Quantity'], summary: true },
-      { name: 'denominator', types: ['Quantity'], summary: true },
+      { name: 'lowNumerator', types: ['Quantity'], summary: true, rules: ['sqty-1'] },
+      { name: 'highNumerator', types: ['Quantity'], summary: true, rules: ['sqty-1'] },
+      { name: 'denominator', types: ['Quantity'], summary: true, rules: ['sqty-1'] },
     ],
     rules: ['ratrng-1', 'ratrng-2'],
   },

@@ -11,7 +11,7 @@ export const types: readonly TypeRow[] = [
     base: 'DataType',
     elements: [
       { name: 'numerator', types: ['Quantity'], summary: true },
-      { name: 'denominator', types: ['Quantity'], summary: true },
+      { name: 'denominator', types: ['Quantity'], summary: true, rules: ['sqty-1'] },
     ],
     rules: ['rat-1'],
   },

@@ -10,7 +10,7 @@ export const types: readonly TypeRow[] = [
     kind: 'datatype',
     base: 'DataType',
     elements: [
-      { name: 'origin', types: ['Quantity'], min: 1, summary: true },
+      { name: 'origin', types: ['Quantity'], min: 1, summary: true, rules: ['sqty-1'] },
       { name: 'interval', types: ['decimal'], summary: true },
       {
         name: 'intervalUnit',

@@ -77,7 +77,7 @@ export const types: readonly TypeRow[] = [
       },
       { name: 'collected', types: ['dateTime', 'Period'], choice: true, summary: true },
       { name: 'duration', types: ['Duration'], summary: true },
-      { name: 'quantity', types: ['Quantity'] },
+      { name: 'quantity', types: ['Quantity'], rules: ['sqty-1'] },
       { name: 'method', types: ['CodeableConcept'] },
       { name: 'device', types: ['CodeableReference'], targets: { CodeableReference: ['Device'] } },
       { name: 'procedure', types: ['Reference'], targets: { Reference: ['Procedure'] } },
@@ -109,7 +109,7 @@ export const types: readonly TypeRow[] = [
     elements: [
       { name: 'device', types: ['Reference'], min: 1, targets: { Reference: ['Device'] } },
       { name: 'location', types: ['Reference'], targets: { Reference: ['Location'] } },
-      { name: 'specimenQuantity', types: ['Quantity'] },
+      { name: 'specimenQuantity', types: ['Quantity'], rules: ['sqty-1'] },
     ],
   },
 ];

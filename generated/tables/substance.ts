@@ -35,7 +35,7 @@ export const types: readonly TypeRow[] = [
       },
       { name: 'description', types: ['markdown'], summary: true },
       { name: 'expiry', types: ['dateTime'], summary: true },
-      { name: 'quantity', types: ['Quantity'], summary: true },
+      { name: 'quantity', types: ['Quantity'], summary: true, rules: ['sqty-1'] },
       { name: 'ingredient', types: ['Substance.ingredient'], max: '*', summary: true },
     ],
   },

@@ -53,7 +53,7 @@ export const types: readonly TypeRow[] = [
     kind: 'backbone',
     base: 'BackboneElement',
     elements: [
-      { name: 'quantity', types: ['Quantity'] },
+      { name: 'quantity', types: ['Quantity'], rules: ['sqty-1'] },
       {
         name: 'item',
         types: ['CodeableConcept', 'Reference'],

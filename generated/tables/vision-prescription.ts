@@ -54,7 +54,7 @@ export const types: readonly TypeRow[] = [
       { name: 'power', types: ['decimal'] },
       { name: 'backCurve', types: ['decimal'] },
       { name: 'diameter', types: ['decimal'] },
-      { name: 'duration', types: ['Quantity'] },
+      { name: 'duration', types: ['Quantity'], rules: ['sqty-1'] },
       { name: 'color', types: ['string'] },
       { name: 'brand', types: ['string'] },
       { name: 'note', types: ['Annotation'], max: '*' },

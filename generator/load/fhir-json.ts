@@ -29,6 +29,7 @@ export interface Definition {
 export interface FhirElementType {
   readonly code: string;
   readonly extension?: readonly FhirExtension[];
+  readonly profile?: readonly string[];
   readonly targetProfile?: readonly string[];
 }
 

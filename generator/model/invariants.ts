@@ -21,10 +21,11 @@ export interface Rules {
 export function buildRules(definitions: readonly StructureDefinition[]): Rules {
   const owners = new Map<string, { owner: string; constraint: FhirConstraint }>();
   const variants = new Map<string, Set<string>>();
+  const ofProfile = profileRules(definitions);
   for (const definition of definitions) {
     if (definition.derivation === 'constraint' || definition.kind === 'logical') continue;
     for (const element of definition.snapshot.element) {
-      for (const constraint of element.constraint ?? []) {
+      for (const constraint of [...(element.constraint ?? []), ...ofProfile(element)]) {
         if (STRUCTURAL.has(constraint.key) || constraint.expression === undefined) continue;
         const identity = identityOf(constraint);
         if (!owners.has(identity)) owners.set(identity, { owner: definition.type, constraint });
@@ -47,9 +48,26 @@ export function buildRules(definitions: readonly StructureDefinition[]): Rules {
       }))
       .sort((a, b) => byCodePoint(a.id, b.id)),
     idsOf: (element) =>
-      (element.constraint ?? [])
+      [...(element.constraint ?? []), ...ofProfile(element)]
         .filter((constraint) => !STRUCTURAL.has(constraint.key) && constraint.expression !== undefined)
         .map(idOf),
+  };
+}
+
+/** What the profiles of datatypes say that elements name for their values, such as SimpleQuantity: of the whole value, beyond its type. */
+function profileRules(
+  definitions: readonly StructureDefinition[],
+): (element: FhirElement) => readonly FhirConstraint[] {
+  const byUrl = new Map(definitions.map((definition) => [definition.url, definition]));
+  return ({ type = [] }) => {
+    const urls = type.flatMap(({ profile = [] }) => profile);
+    return urls.flatMap((url) => {
+      const profile = byUrl.get(url);
+      if (profile?.kind !== 'complex-type' || profile.derivation !== 'constraint') return [];
+      const base = profile.baseDefinition === undefined ? undefined : byUrl.get(profile.baseDefinition);
+      const known = new Set(base?.snapshot.element[0]?.constraint?.map(identityOf));
+      return profile.snapshot.element[0]?.constraint?.filter((each) => !known.has(identityOf(each))) ?? [];
+    });
   };
 }
 

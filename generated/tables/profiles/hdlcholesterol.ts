@@ -37,14 +37,6 @@ export const profile: ProfileRow = {
             min: 1,
             types: [{ code: 'Quantity', profiles: ['http://hl7.org/fhir/StructureDefinition/SimpleQuantity'] }],
             fixed: { value: 1.5 },
-            rules: [
-              {
-                key: 'sqty-1',
-                severity: 'error',
-                expression: 'comparator.empty()',
-                human: 'The comparator is not used on a SimpleQuantity',
-              },
-            ],
           },
           {
             name: 'high',

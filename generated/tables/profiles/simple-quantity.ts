@@ -8,16 +8,5 @@ export const profile: ProfileRow = {
   url: 'http://hl7.org/fhir/StructureDefinition/SimpleQuantity',
   version: '5.0.0',
   type: 'Quantity',
-  root: {
-    name: 'Quantity',
-    rules: [
-      {
-        key: 'sqty-1',
-        severity: 'error',
-        expression: 'comparator.empty()',
-        human: 'The comparator is not used on a SimpleQuantity',
-      },
-    ],
-    children: [{ name: 'comparator', max: 0 }],
-  },
+  root: { name: 'Quantity', children: [{ name: 'comparator', max: 0 }] },
 };

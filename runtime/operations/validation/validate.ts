@@ -37,7 +37,7 @@ export async function validate(call: Call, services: Services): Promise<Reply> {
   const mode = valueOf(found, 'mode') as string | undefined;
   checkMode(mode, call, services);
   if (mode === 'delete') return { status: 200, resource: await tryDelete(call, services) };
-  const subject = body ?? (await storedSubject(call, services));
+  const subject = body === undefined ? await storedSubject(call, services) : body;
   const text = isWrapped || body === undefined ? undefined : call.text?.();
   const asked = valuesOf(found, 'profile').map(String);
   const problems = [...placeProblems(subject, mode, call), ...(await problemsOf(subject, text, asked, call, services))];

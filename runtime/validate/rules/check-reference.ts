@@ -14,6 +14,7 @@ export function checkReference({ type, targets }: Child, value: Json, run: RuleR
   const reference = type === 'CodeableReference' ? value['reference'] : value;
   if (!isJson(reference)) return;
   const { reference: text, type: said } = reference;
+  if (typeof text === 'string') checkUrn(text, run);
   const found = typeof text === 'string' ? targetOf(text, run)?.type : undefined;
   const named = typeof said === 'string' ? said.replace('http://hl7.org/fhir/StructureDefinition/', '') : undefined;
   if (found !== undefined && named !== undefined && run.tools.resourceTypes.has(named) && found !== named) {
@@ -34,14 +35,15 @@ const UUID = /^urn:uuid:[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}(?:[
 export function checkLink(url: string, type: string, run: RuleRun): void {
   if (type === 'canonical' && url.length > 1 && url.startsWith('#') && !run.containedById.has(url.slice(1))) {
     run.report('reference-invalid', 'reference', `the resource contains no ${JSON.stringify(url.slice(0, 64))}`);
-  } else if (url.startsWith('urn:oid:') && !OID.test(url)) {
-    run.report('url-invalid-in-content', 'url', `${JSON.stringify(url.slice(0, 64))} is no OID: urn:oid:1.2.3`);
+  } else checkUrn(url, run);
+}
+
+function checkUrn(url: string, run: RuleRun): void {
+  const shown = (): string => JSON.stringify(url.slice(0, 64));
+  if (url.startsWith('urn:oid:') && !OID.test(url)) {
+    run.report('url-invalid-in-content', 'url', `${shown()} is no OID: urn:oid:1.2.3`);
   } else if (url.startsWith('urn:uuid:') && !UUID.test(url)) {
-    run.report(
-      'url-invalid-in-content',
-      'url',
-      `${JSON.stringify(url.slice(0, 64))} is no UUID: urn:uuid: and 32 digits`,
-    );
+    run.report('url-invalid-in-content', 'url', `${shown()} is no UUID: urn:uuid: and 32 digits`);
   }
 }
 

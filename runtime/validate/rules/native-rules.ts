@@ -51,6 +51,7 @@ export const NATIVE_RULES: ReadonlyMap<string, NativeRule> = new Map<string, Nat
   ],
   // Datatypes
   ['code.empty() or system.exists()', (value) => holds(!has(value, 'code') || has(value, 'system'))],
+  ['comparator.empty()', (value) => holds(!has(value, 'comparator'))],
   ['value.empty() or system.exists()', (value) => holds(!has(value, 'value') || has(value, 'system'))],
   ['value.exists()', (value) => holds(isJson(value) && has(value, 'value'))],
   [
@@ -97,8 +98,9 @@ function containedIsReferenced(value: unknown, run: RuleRun): true | string {
   const { linked, linking } = run.localLinks();
   for (const each of all) {
     const { id } = each;
-    if (typeof id !== 'string' || linked.has(id) || linking.has(each)) continue;
-    return `nothing refers to "#${cut(id)}"`;
+    if ((typeof id === 'string' && linked.has(id)) || linking.has(each)) continue;
+    // The expression passes over one without an id; nothing can refer to it.
+    return typeof id === 'string' ? `nothing refers to "#${cut(id)}"` : 'one of them has no id';
   }
   return true;
 }

@@ -1,0 +1,91 @@
+import { patient, right, text, wrong, type HardCase } from './hard-case.js';
+
+const deep = (depth: number): string => '{"extension":[{"url":"u:x",'.repeat(depth).slice(1);
+
+/** RFC 8259, and https://hl7.org/fhir/R5/json.html */
+export const JSON_CASES: readonly HardCase[] = [
+  right('white space around everything', ' \r\n\t{ "resourceType" : "Patient" ,\n"active" : true } \n'),
+  right('resourceType last', '{"active":true,"resourceType":"Patient"}'),
+  right('escapes', text(String.raw`"name":[{"family":"\u00e9\ud83d\ude00\/\"\\\n\r\t"}]`)),
+  wrong('a control character in a string, which XML could not have', text(String.raw`"name":[{"family":"a\bb"}]`)),
+  wrong('a comma too many in an object', text('"active":true,')),
+  wrong('a comma too many in a list', text('"name":[{"family":"a"},]')),
+  wrong('a comment', text('/* x */"active":true')),
+  wrong('single quotes', "{'resourceType':'Patient'}"),
+  wrong('a name without quotes', '{resourceType:"Patient"}'),
+  wrong('nothing', '   ', { type: 'Patient' }),
+  wrong('a list', '[{"resourceType":"Patient"}]', { type: 'Patient' }),
+  wrong('a text', '"Patient"', { type: 'Patient' }),
+  wrong('null', 'null', { type: 'Patient' }),
+  wrong('two resources', '{"resourceType":"Patient"}{"resourceType":"Patient"}', { type: 'Patient' }),
+  wrong('an end that is missing', '{"resourceType":"Patient","active":true'),
+  wrong('a name twice', text('"active":true,"active":true')),
+  wrong('a name twice, once escaped', text(String.raw`"active":true,"\u0061ctive":false`)),
+  wrong('a name twice, deep within', text('"name":[{"period":{"start":"2024","start":"2024"}}]')),
+  wrong('resourceType twice', '{"resourceType":"Patient","resourceType":"Patient"}'),
+  wrong('a line feed in a text', text('"name":[{"family":"a\nb"}]')),
+  wrong('an escape that there is not', text(String.raw`"name":[{"family":"\x"}]`)),
+  wrong('half of a surrogate pair', text(String.raw`"name":[{"family":"\ud83d"}]`)),
+  wrong('a number with a leading zero', text('"multipleBirthInteger":01')),
+  wrong('a number with a plus', text('"multipleBirthInteger":+1')),
+  wrong('a number that begins with a point', text('"extension":[{"url":"u:x","valueDecimal":.5}]')),
+  wrong('a number that ends with a point', text('"extension":[{"url":"u:x","valueDecimal":5.}]')),
+  wrong('NaN', text('"extension":[{"url":"u:x","valueDecimal":NaN}]')),
+  wrong('True', text('"active":True')),
+  wrong('__proto__', text('"__proto__":{"active":true}')),
+  wrong('too deep', text(`${deep(200)}"valueCode":"x"${'}]}'.repeat(200).slice(0, -1)}`)),
+  // Structure
+  wrong('no resourceType', { active: true }, { type: 'Patient' }),
+  wrong('a type that there is not', { resourceType: 'Patiet' }, { type: 'Patient' }),
+  wrong('a type in small letters', { resourceType: 'patient' }, { type: 'Patient' }),
+  wrong('an abstract type', { resourceType: 'DomainResource' }, { type: 'Patient' }),
+  wrong('a data type', { resourceType: 'HumanName', family: 'x' }, { type: 'Patient' }),
+  wrong('another type than the URL names', { resourceType: 'Practitioner' }, { type: 'Patient' }),
+  wrong('resourceType that is no text', { resourceType: 1 }, { type: 'Patient' }),
+  wrong('an element that there is not', patient({ colour: 'red' })),
+  wrong('an element with a capital', patient({ Active: true })),
+  wrong('an element of another release', patient({ animal: {} })),
+  wrong('fhir_comments', patient({ fhir_comments: ['x'], active: true })),
+  wrong('resourceType in a data type', patient({ name: [{ resourceType: 'HumanName', family: 'x' }] })),
+  wrong('null', patient({ active: null })),
+  wrong('an empty object', patient({ maritalStatus: {} })),
+  wrong('an empty list', patient({ name: [] })),
+  wrong('an empty text', patient({ name: [{ family: '' }] })),
+  wrong('a list for a single element', patient({ active: [true] })),
+  wrong('a single value for a list', patient({ name: { family: 'x' } })),
+  wrong('a list in a list', patient({ name: [[{ family: 'x' }]] })),
+  wrong('null among objects', patient({ name: [null, { family: 'x' }] })),
+  wrong('a text for an object', patient({ name: ['x'] })),
+  wrong('an object for a text', patient({ name: [{ family: { value: 'x' } }] })),
+  wrong('a text for a boolean', patient({ active: 'true' })),
+  wrong('a number for a text', patient({ name: [{ family: 1 }] })),
+  wrong('a required element is missing', { resourceType: 'Observation', status: 'final' }),
+  wrong('two required elements are missing', { resourceType: 'Observation' }),
+  wrong('two types of a choice', patient({ deceasedBoolean: false, deceasedDateTime: '2024' })),
+  wrong('two types of a choice, one in extensions', patient({ deceasedBoolean: false, _deceasedDateTime: { extension: [{ url: 'u:x', valueCode: 'x' }] } })), // prettier-ignore
+  wrong('a type that the choice has not', patient({ deceasedString: 'x' })),
+  wrong('a choice without type', patient({ deceased: true })),
+  // Siblings of primitives
+  right('only extensions', patient({ _birthDate: { extension: [{ url: 'u:x', valueDateTime: '2024' }] } })),
+  right('value and extensions', patient({ birthDate: '2024', _birthDate: { id: 'a', extension: [{ url: 'u:x', valueCode: 'a' }] } })), // prettier-ignore
+  right('null beside an extension', patient({ name: [{ given: ['a', null], _given: [null, { extension: [{ url: 'u:x', valueCode: 'a' }] }] }] })), // prettier-ignore
+  wrong('null beside null', patient({ name: [{ given: ['a', null], _given: [null, null] }] })),
+  wrong('null beside nothing', patient({ name: [{ given: ['a', null] }] })),
+  wrong('lists of different length', patient({ name: [{ given: ['a', 'b'], _given: [{ id: 'x' }] }] })),
+  wrong('a sibling that is a list', patient({ _active: [{ id: 'x' }], active: true })),
+  wrong('a sibling that is no list', patient({ name: [{ given: ['a'], _given: { id: 'x' } }] })),
+  wrong('a sibling with a value', patient({ birthDate: '2024', _birthDate: { value: '2024' } })),
+  wrong('a sibling of an object', patient({ name: [{ family: 'x' }], _name: [{ id: 'x' }] })),
+  wrong('a sibling of nothing that is known', patient({ _colour: { id: 'x' } })),
+  wrong('an empty sibling', patient({ birthDate: '2024', _birthDate: {} })),
+  // Extensions
+  right('an extension within one', patient({ extension: [{ url: 'u:x', extension: [{ url: 'a', valueCode: 'x' }] }] })),
+  wrong('an extension without url', patient({ extension: [{ valueCode: 'x' }] })),
+  wrong('an extension with an empty url', patient({ extension: [{ url: '', valueCode: 'x' }] })),
+  wrong('an extension with a value and extensions', patient({ extension: [{ url: 'u:x', valueCode: 'x', extension: [{ url: 'a', valueCode: 'x' }] }] })), // prettier-ignore
+  wrong('an extension without value', patient({ extension: [{ url: 'u:x' }] })),
+  wrong('an extension with two values', patient({ extension: [{ url: 'u:x', valueCode: 'x', valueString: 'x' }] })),
+  wrong('an extension with a value of no type', patient({ extension: [{ url: 'u:x', valueNarrative: { status: 'empty' } }] })), // prettier-ignore
+  wrong('modifierExtension in a data type', patient({ name: [{ modifierExtension: [{ url: 'u:x', valueCode: 'x' }], family: 'x' }] })), // prettier-ignore
+  right('modifierExtension in a backbone element', patient({ contact: [{ modifierExtension: [{ url: 'u:x', valueCode: 'x' }], name: { text: 'x' } }] })), // prettier-ignore
+];
