@@ -101,12 +101,15 @@ function inheritance(backbones: readonly Structure[], linker: Linker): Inline[] 
   });
 }
 
-/** The rules of a type and of all its elements. */
-export function invariantSection(structures: readonly Structure[], model: Model): Section[] {
+/** The rules that a type and its elements add, and the names of those that it inherits. */
+export function invariantSection(structures: readonly Structure[], model: Model, linker: Linker): Section[] {
+  const [root] = structures;
+  const base = model.structures.find(({ name }) => name === root?.base);
+  const inherited = new Set(base?.rules);
   const used = new Map<string, Set<string>>();
   const use = (id: string, place: string): void => void used.set(id, (used.get(id) ?? new Set()).add(place));
   for (const structure of structures) {
-    for (const id of structure.rules) use(id, structure.name);
+    for (const id of structure.rules) if (!inherited.has(id)) use(id, structure.name);
     for (const element of structure.elements) for (const id of element.rules ?? []) use(id, element.path);
   }
   const rows = model.invariants
@@ -124,7 +127,13 @@ export function invariantSection(structures: readonly Structure[], model: Model)
         lines(prose(human), [{ code: expression }]),
       ],
     }));
-  if (rows.length === 0) return [];
+  const names = joined(
+    [...inherited].map((code): Inline => [{ code }]),
+    ', ',
+  );
+  const paragraphs: Inline[] = base === undefined || inherited.size === 0 ? [] : [['From ', linker.type(base.name), ': ', ...names, '.']]; // prettier-ignore
+  if (rows.length === 0 && paragraphs.length === 0) return [];
   const table = { label: 'Invariants', columns: ['Rule', 'Severity', 'Holds for', 'What it says'], rows };
-  return [{ id: 'invariants', heading: 'Invariants', blocks: [block({ tables: [table] })] }];
+  const tables = rows.length === 0 ? [] : [table];
+  return [{ id: 'invariants', heading: 'Invariants', blocks: [block({ paragraphs, tables })] }];
 }

@@ -2,6 +2,7 @@ import type { OperationParameterRow, ScopeRow } from '../../runtime/contract/ind
 import type { Model, OperationModel } from '../model/model.js';
 import {
   block,
+  joined,
   lines,
   row,
   spans,
@@ -44,18 +45,20 @@ export function operationSection(operations: readonly OperationModel[], linker: 
       tables: parameterTables(operation, linker, false),
     }),
   );
-  const rows = everywhere.map((operation) =>
-    row(
-      [operationLink(operation, `$${operation.name}`), ...unwiredMark(operation)],
-      operation.levels.filter((level) => level !== 'system').join(', '),
-      operation.methods.join(', '),
-      operation.title,
-    ),
-  );
-  const columns = ['Operation', 'Levels', 'Methods', 'About'];
-  const heading = 'Operations of every type';
+  const links = everywhere.map((operation): Inline => [
+    operationLink(operation, `$${operation.name}`),
+    ...unwiredMark(operation),
+  ]);
   const shared =
-    rows.length === 0 ? [] : [block({ id: 'shared-operations', heading, tables: [{ label: heading, columns, rows }] })];
+    links.length === 0
+      ? []
+      : [
+          block({
+            id: 'shared-operations',
+            heading: 'Operations of every type',
+            paragraphs: [[...joined(links, ', '), '.']],
+          }),
+        ];
   return [{ id: 'operations', heading: 'Operations', blocks: [...blocks, ...shared] }];
 }
 

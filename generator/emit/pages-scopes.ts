@@ -31,7 +31,8 @@ export function scopeSection(type: string, operations: readonly OperationModel[]
       ({ interaction }) => !ELSEWHERE.has(interaction) && (interaction !== 'search-compartment' || inCompartments),
     )
     .map((row) => ({ name: [row.interaction], cells: typeCells(row, type) }));
-  const called = operations.flatMap((operation) =>
+  const own = operations.filter(({ types }) => types !== undefined);
+  const called = own.flatMap((operation) =>
     rowsFor(operation, model).flatMap((row) => {
       const levels = operation.levels.filter((level) => level !== 'system' && row.levels?.includes(level) !== false);
       if (levels.length === 0) return [];
@@ -56,6 +57,15 @@ export function scopeSection(type: string, operations: readonly OperationModel[]
       { page: 'scopes', text: 'scopes' },
       '.',
     ],
+    ...(own.length === operations.length
+      ? []
+      : [
+          [
+            'What operations of every type need is on the page of ',
+            { page: 'scopes', anchor: 'operations', text: 'scopes' },
+            ', too.',
+          ] satisfies Inline,
+        ]),
     ...special(type, model),
   ];
   return [{ id: 'scopes', heading: 'Required scopes', blocks: [block({ paragraphs, tables: [table] })] }];

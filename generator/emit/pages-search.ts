@@ -11,17 +11,26 @@ export function searchSections(type: string, model: Model, linker: Linker): Sect
   if (own === undefined) return [];
   const rows = own.parameters.map((parameter) => searchRow(parameter, type, linker));
   const seen = new Set(own.parameters.map(({ code }) => code));
-  const inherited = bases.flatMap((table) =>
+  const inherited = bases.flatMap((table): Inline[] => {
     // A parameter of a type replaces one of its bases with the same code.
-    table.parameters
+    const codes = table.parameters
       .filter(({ code }) => seen.size !== seen.add(code).size)
-      .map((parameter) => inheritedRow(parameter, table === bases.at(-1) ? '' : table.type)),
-  );
+      .map(({ code }): Inline => [{ code }]);
+    return codes.length === 0 ? [] : [['From ', linker.type(table.type), ': ', ...joined(codes, ', '), '.']];
+  });
   const aliases = (own.aliases ?? []).map(({ name, code, reason }) => row(name, [{ code }], reason));
   return [
     ...tableSection('search', 'Search parameters', COLUMNS, rows),
     ...tableSection('search-aliases', 'Other names of search parameters', ['Name', 'Parameter', 'Why'], aliases),
-    ...tableSection('inherited-search', 'Inherited search parameters', COLUMNS.slice(0, 3), inherited),
+    ...(inherited.length === 0
+      ? []
+      : [
+          {
+            id: 'inherited-search',
+            heading: 'Inherited search parameters',
+            blocks: [block({ paragraphs: inherited })],
+          },
+        ]),
   ];
 }
 
@@ -43,11 +52,6 @@ function searchRow(parameter: SearchParameterModel, type: string, linker: Linker
       [canonicalLink(parameter.url, false, parameter.id)],
     ),
   );
-}
-
-function inheritedRow(parameter: SearchParameterModel, from: string): Row {
-  const where = parameter.paths.length === 0 ? 'not at an element' : branches(parameter.paths);
-  return row(parameter.code, parameter.type, lines(where, from === '' ? '' : [{ mark: `from ${from}` }]));
 }
 
 function branches(paths: readonly PathRow[]): Inline {

@@ -26,7 +26,7 @@ export function typePage(structures: readonly Structure[], model: Model, linker:
       ...searchSections(root.name, model, linker),
       ...operationSection(operations, linker),
       ...(capability === undefined ? [] : scopeSection(root.name, operations, model)),
-      ...invariantSection(structures, model),
+      ...invariantSection(structures, model, linker),
       ...compartmentSection(root.name, model.compartments, linker),
       ...profileSection(capability?.supportedProfiles ?? []),
       ...correctionSection(structures, model),

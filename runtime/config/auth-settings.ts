@@ -2,7 +2,8 @@ import type { JsonObject } from '../fhir/resource.js';
 import { AUTH_DEFAULTS } from '../auth/server/settings.js';
 import { EXTERNAL_DEFAULTS } from '../auth/server/external/settings.js';
 import { choice, duration, integer, yesOrNo, type Setting } from './setting.js';
-import { algorithms, httpsUrl, isListOfObjects, isTable, json, rootUrl, text, words } from './setting-kinds.js';
+import { CLIENTS_SCHEMA, SCOPES_SCHEMA } from './schemas.js';
+import { algorithms, httpsUrl, json, rootUrl, text, words } from './setting-kinds.js';
 
 const SECOND = 1000;
 
@@ -28,7 +29,7 @@ export const AUTH_SETTINGS = {
       initial: [] as JsonObject[],
       show: (clients) => clients.map(({ id }) => String(id)).join(',') || 'none',
     },
-    isListOfObjects,
+    CLIENTS_SCHEMA,
     'has to be a list of objects such as {"id": "lab", "scope": "system/Patient.rs", "jwksUrl": "https://…"}',
   ),
   'auth.lifetime': duration(SECOND, AUTH_DEFAULTS.lifetime * SECOND, {
@@ -88,7 +89,7 @@ export const AUTH_SETTINGS = {
       initial: {} as JsonObject & Record<string, string>,
       show: (table) => Object.keys(table).join(',') || 'none',
     },
-    isTable,
+    SCOPES_SCHEMA,
     'has to be an object of texts such as {"fhir.read": "system/*.rs"}',
   ),
 };

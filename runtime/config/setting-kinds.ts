@@ -1,8 +1,12 @@
 import { ALGORITHMS, isAlgorithm, type SignatureAlgorithm } from '../auth/jwks/algorithms.js';
-import { isObject, type JsonObject, type JsonValue } from '../fhir/resource.js';
+import { compileSchema } from '../fhir/json-schema.js';
+import type { JsonValue } from '../fhir/resource.js';
 import { readJson } from '../format/read-json.js';
 import { isLoopback } from '../http/open-mode.js';
 import type { Setting } from './setting.js';
+
+/** Faults of a value that a message names. */
+const MAX_FAULTS = 3;
 
 /** What every kind of setting here is described by. */
 interface Description {
@@ -95,13 +99,20 @@ export function algorithms(
   };
 }
 
-/** A list or an object of JSON, as it stands in a file; as JSON text elsewhere. */
+/**
+ * A list or an object of JSON, as it is in a file; as JSON text elsewhere.
+ *
+ * @param schema JSON Schema of the value
+ * @param wrong what a value has to be, with an example
+ */
 export function json<T extends JsonValue>(
   rest: Description & { readonly initial: T; readonly show: (value: T) => string },
-  check: (value: JsonValue) => value is T,
+  schema: object,
   wrong: string,
 ): Setting<T> {
   const { show, ...description } = rest;
+  // A list of clients may hold keys that should not be there.
+  const check = compileSchema(schema, { isSecret: true });
   return {
     isJson: true,
     placeholder: 'JSON',
@@ -110,30 +121,11 @@ export function json<T extends JsonValue>(
     mask: show,
     parse(given) {
       const value = typeof given === 'string' ? parseJson(given) : given;
-      if (value !== undefined && check(value)) return value;
-      throw new Error(wrong);
+      const faults = value === undefined ? [] : check(value);
+      if (value !== undefined && faults.length === 0) return value as T;
+      throw new Error([wrong, ...faults.slice(0, MAX_FAULTS)].join('; '));
     },
   };
-}
-
-/** A list of objects. */
-export function isListOfObjects(value: JsonValue): value is JsonObject[] {
-  return Array.isArray(value) && value.every(isObject);
-}
-
-/** An object whose values are texts. */
-export function isTable(value: JsonValue): value is JsonObject & Record<string, string> {
-  return isObject(value) && Object.values(value).every((each) => typeof each === 'string');
-}
-
-/** Canonical URLs by resource type. */
-export type ProfileTable = JsonObject & Record<string, string[]>;
-
-/** Whether a value has lists of canonical URLs by name. */
-export function isProfileTable(value: JsonValue): value is ProfileTable {
-  const isCanonical = (each: JsonValue): boolean =>
-    typeof each === 'string' && /^[a-z][a-z0-9+.-]*:\S{1,1000}$/.test(each);
-  return isObject(value) && Object.values(value).every((each) => Array.isArray(each) && each.every(isCanonical));
 }
 
 function parseJson(given: string): JsonValue | undefined {

@@ -1,10 +1,12 @@
 import { DEFAULT_LIMITS } from '../fhir/limits.js';
+import type { JsonObject } from '../fhir/resource.js';
 import { DEFAULT_SEARCH } from '../core/search/search-settings.js';
 import { whyNoSqlitePath } from '../store/sqlite-path.js';
 import { AUTH_SETTINGS } from './auth-settings.js';
 import { maskPassword } from './mongo-url.js';
+import { PROFILES_SCHEMA } from './schemas.js';
 import { address, choice, duration, integer, size, yesOrNo, type Setting } from './setting.js';
-import { isProfileTable, json, words, type ProfileTable } from './setting-kinds.js';
+import { json, words } from './setting-kinds.js';
 import { TRANSPORT_SETTINGS } from './transport-settings.js';
 
 const MB = 1024 * 1024;
@@ -137,10 +139,10 @@ export const SETTINGS = {
   'validation.profiles': json(
     {
       help: 'profiles that all resources of a type have to conform to: {"Patient": ["http://example.org/profile"]}',
-      initial: {} as ProfileTable,
+      initial: {} as JsonObject & Record<string, string[]>,
       show: (table) => (Object.keys(table).length === 0 ? 'none' : JSON.stringify(table)),
     },
-    isProfileTable,
+    PROFILES_SCHEMA,
     'has to be an object of lists of canonical URLs such as {"Patient": ["http://example.org/profile"]}',
   ),
   'delete.multiple': yesOrNo({

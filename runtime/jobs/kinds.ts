@@ -8,18 +8,21 @@ export const JOB_KINDS: readonly JobKind[] = [
   {
     type: EXPORT,
     retention: 24 * HOUR,
+    schemas: async () => (await import('./schemas.js')).EXPORT_SCHEMAS,
     chunk: async (context) => (await import('./export/export-job.js')).exportChunk(context),
     discard: async (job, services) => (await import('./export/export-job.js')).discardExport(job, services),
   },
   {
     type: IMPORT,
     retention: 24 * HOUR,
+    schemas: async () => (await import('./schemas.js')).IMPORT_SCHEMAS,
     chunk: async (context) => (await import('./import/import-job.js')).importChunk(context),
     discard: async (job, services) => (await import('./import/import-job.js')).discardImport(job, services),
   },
   {
     type: 'reindex',
     retention: 7 * 24 * HOUR,
+    schemas: async () => (await import('./schemas.js')).REINDEX_SCHEMAS,
     chunk: async (context) => (await import('./reindex/reindex-job.js')).reindexChunk(context),
   },
   {

@@ -134,6 +134,10 @@ describe('configuration', () => {
     [{ integrity: 'enforced' }, 'this setting is not available yet'],
     [{ auth: { external: { mode: 'saml' } } }, /auth.external.mode "saml" in .* has to be jwks or introspection/],
     [{ clients: { id: 'lab' } }, /^clients "…" in .*: has to be a list/],
+    [
+      { clients: [{ id: 'lab', jwks: 's3cret', keys: 1 }] },
+      /^clients "…" in .*: has to be .*; \/0\/scope: is missing; \/0\/keys: is not known here; expected one of id, name/,
+    ],
     [{ clients: ['s3cret'] }, /^clients "…" in .*: has to be a list of objects/],
     [{ cors: { origins: ['*'] } }, '"*" is no origin'],
     ['{"port":1,"port":2}', 'stands twice'],

@@ -98,7 +98,6 @@ const ALLOWED: readonly (readonly [from: string, to: string])[] = [
   ['runtime/fhir/decimal.ts', 'runtime/contract/index.ts'],
   ['runtime/format/json.ts', 'runtime/fhir/decimal.ts'],
   ['runtime/format/xml-reader.ts', 'saxes'],
-  ['runtime/format/xml/writer.ts', 'xmlbuilder2'],
   ['runtime/path/evaluate.ts', 'await fhirpath'],
   ['runtime/validate/closures.ts', 'runtime/path/evaluate.ts'],
   ['runtime/search/extract.ts', 'runtime/path/evaluate.ts'],
@@ -139,7 +138,7 @@ const PACKAGE = {
   type: 'module',
   exports: { './contract': './dist/runtime/contract/index.js' },
   dependencies: Object.fromEntries(
-    ['express', 'mongodb', 'better-sqlite3', 'fhirpath', 'saxes', 'xmlbuilder2', 'jose'].map((name) => [name, '1.0.0']),
+    ['express', 'mongodb', 'better-sqlite3', 'fhirpath', 'saxes', 'jose'].map((name) => [name, '1.0.0']),
   ),
   devDependencies: { 'a-dev-dependency': '1.0.0', typescript: '1.0.0', 'ts-morph': '1.0.0', handlebars: '1.0.0' },
 };

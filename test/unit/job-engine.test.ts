@@ -115,6 +115,28 @@ describe('a job', () => {
     expect(world.done).toEqual(['1 in a', '2 in a', '3 in b', '4 in b']);
   });
 
+  it('fails at once, with what is wrong, where its documents are of another form', async () => {
+    const world = createWorld(count);
+    const schemas = () =>
+      Promise.resolve({
+        input: { type: 'object', properties: { to: { type: 'integer' } }, required: ['to'] },
+        checkpoint: { type: 'object', properties: { at: { type: 'integer' } }, required: ['at'] },
+      });
+    const kinds: JobKind[] = [
+      { type: 'count', retention: DAY, schemas, chunk: (context) => count(context, world, 'a') },
+    ];
+    const engine = world.process('a', { kinds });
+    const good = await engine.start('count', { to: 1 }, OWNER);
+    await world.clock.advance(2000);
+    expect(await stored(world, good.id)).toMatchObject({ state: 'completed' });
+    const bad = await engine.start('count', { to: 's3cret' }, OWNER);
+    await world.clock.advance(2000);
+    const { state, failure } = await stored(world, bad.id);
+    expect(state).toBe('failed');
+    expect(failure).toMatch(/^The job cannot be read: input\/to: is not right; expected integer; another version/);
+    expect(world.done).toEqual(['1 in a']);
+  });
+
   it('is taken up at once where its process is known to be dead', async () => {
     const world = createWorld(count);
     const a = world.process('a');

@@ -1,5 +1,6 @@
 import type { Job, JobProgress } from '../../core/jobs.js';
 import type { Services } from '../../core/services.js';
+import type { JobSchemas } from './check-job.js';
 import type { JsonObject } from '../../fhir/resource.js';
 
 /** What a chunk of a job works with. */
@@ -40,6 +41,8 @@ export interface ChunkResult {
  */
 export interface JobKind {
   readonly type: string;
+  /** What its documents have to be; absent: that is not checked. Asked when a process takes up a job. */
+  readonly schemas?: () => Promise<JobSchemas>;
   /** How long a job is kept after its end, in milliseconds. */
   readonly retention: number;
   /** Does one chunk: a second or so of work. */

@@ -3,6 +3,7 @@ import type { Services } from '../../core/services.js';
 import { FhirError } from '../../fhir/errors.js';
 import type { Clock } from './clock.js';
 import { createBreath } from './breathe.js';
+import { jobFaults, type JobSchemas } from './check-job.js';
 import type { JobKind } from './job-kind.js';
 import type { JobRow, JobRows } from './job-rows.js';
 
@@ -85,6 +86,7 @@ class JobRun {
   async work(): Promise<{ readonly job: Job; readonly stop?: Stop }> {
     const beats = this.keepLease();
     try {
+      if (this.kind.schemas !== undefined) await this.checkDocuments(await this.kind.schemas());
       while (!ENDED.has(this.row.job.state)) {
         if (this.end.signal.aborted) break;
         await this.tryChunk();
@@ -101,6 +103,15 @@ class JobRun {
     await this.last.catch(() => {});
     if (why === 'stopped') await this.release();
     return { job: this.row.job, ...(why !== undefined && { stop: why }) };
+  }
+
+  /** Fails a job whose documents cannot be read: its chunks would fail too, without a word that helps. */
+  private async checkDocuments(schemas: JobSchemas): Promise<void> {
+    const [first, ...others] = jobFaults(this.row.job, schemas);
+    if (first === undefined) return;
+    const more = others.length === 0 ? '' : ` (and ${others.length} more)`;
+    const text = `The job cannot be read: ${first}${more}; another version of the program may have written it`;
+    await this.fail(new FhirError('job-unreadable', text));
   }
 
   private async tryChunk(): Promise<void> {

@@ -1,0 +1,109 @@
+import type { JobSchemas } from './engine/check-job.js';
+
+/** JSON Schemas of the documents that each kind of job keeps in the store, member by member as in its interfaces. */
+
+const text = { type: 'string' };
+const flag = { type: 'boolean' };
+const count = { type: 'integer', minimum: 0, description: 'a whole number from 0' };
+const instant = { type: 'number', description: 'milliseconds since the epoch' };
+const texts = { type: 'array', items: text };
+/** A condition of a search is checked by the store that compiles it. */
+const condition = { type: 'object' };
+
+/** An object with these members and no others. @param optional those that may be absent */
+function object(properties: Readonly<Record<string, object>>, ...optional: readonly string[]): object {
+  const required = Object.keys(properties).filter((name) => !optional.includes(name));
+  return { type: 'object', additionalProperties: false, required, properties };
+}
+
+const files = {
+  type: 'array',
+  items: object({ name: text, type: text, count, isOfDeleted: { const: true } }, 'isOfDeleted'),
+};
+
+/** `ExportInput` and `ExportCheckpoint`. */
+export const EXPORT_SCHEMAS: JobSchemas = {
+  input: object(
+    {
+      transactionTime: instant,
+      request: text,
+      base: text,
+      asked: text,
+      types: texts,
+      parts: {
+        type: 'array',
+        items: object(
+          { type: text, filter: condition, postFilter: condition, elements: texts },
+          ...['filter', 'postFilter', 'elements'],
+        ),
+      },
+      patients: { anyOf: [{ const: 'all' }, texts], description: '"all" or a list of ids' },
+      since: instant,
+      until: instant,
+      isHistory: flag,
+      exportId: text,
+    },
+    ...['patients', 'since', 'until', 'exportId'],
+  ),
+  checkpoint: object(
+    {
+      phase: { enum: ['settle', 'walk', 'late', 'deleted', 'end'] },
+      part: count,
+      block: count,
+      after: text,
+      history: text,
+      files,
+      walked: count,
+      done: count,
+      total: count,
+    },
+    ...['after', 'history', 'total'],
+  ),
+};
+
+/** `ImportInput` and the checkpoint of `import-job.ts`. */
+export const IMPORT_SCHEMAS: JobSchemas = {
+  input: object({
+    request: text,
+    files: { type: 'array', items: object({ url: text, key: text, type: text }, 'key', 'type') },
+    types: texts,
+  }),
+  checkpoint: object(
+    {
+      file: count,
+      at: count,
+      line: count,
+      fetched: text,
+      counts: {
+        type: 'array',
+        items: object({ created: count, updated: count, unchanged: count, failed: count }),
+      },
+      errors: files,
+    },
+    'fetched',
+  ),
+};
+
+/** `ReindexInput` and the checkpoint of `reindex-job.ts`. */
+export const REINDEX_SCHEMAS: JobSchemas = {
+  input: object({
+    parts: { type: 'array', items: object({ type: text, where: condition }, 'where') },
+    isWhole: flag,
+    makesEntries: flag,
+    batchSize: { ...count, minimum: 1 },
+  }),
+  checkpoint: object(
+    {
+      by: text,
+      part: count,
+      after: text,
+      size: count,
+      total: count,
+      counts: object({
+        types: { type: 'object', additionalProperties: object({ changed: count, unchanged: count, failed: count }) },
+        failures: texts,
+      }),
+    },
+    'after',
+  ),
+};
