@@ -56,7 +56,7 @@ async function survives(store: string, processes: number): Promise<void> {
     let status: string;
     do {
       await sleep(100);
-      status = (await call(task)).body['status'];
+      status = String((await call(task)).body['status']);
     } while (status === 'in-progress');
     expect(status).toBe('completed');
     expect(await count('subject=Patient/a')).toBe(0);
