@@ -4,7 +4,6 @@ import {
   block,
   joined,
   lines,
-  row,
   spans,
   type Block,
   type Fact,
