@@ -14,7 +14,12 @@ export function elementSection(root: Structure, structures: readonly Structure[]
     {
       id: 'elements',
       heading: 'Elements',
-      blocks: [block({ paragraphs: inheritance(backbones, linker), tables: [table] })],
+      blocks: [
+        block({
+          paragraphs: [...inherited([root], 'From ', linker), ...inherited(backbones, PARTS, linker)],
+          tables: rows.length === 0 ? [] : [table],
+        }),
+      ],
     },
   ];
 }
@@ -29,18 +34,13 @@ interface Context {
 
 function rowsOf(structure: Structure, depth: number, context: Context): Row[] {
   return structure.elements.flatMap((element, index) => {
-    const inherited = index < structure.inherited;
-    if (inherited && depth > 0) return [];
+    if (index < structure.inherited) return [];
     const inner = context.byName.get(element.path);
     const row: Row = {
       id: context.referred.has(element.path) ? element.path : '',
       depth,
       head: element.path.slice(context.root.name.length + 1),
-      cells: [
-        cardinality(element),
-        typesCell(element, inner !== undefined, context),
-        describe(element, inherited ? `from ${structure.base ?? ''}` : ''),
-      ],
+      cells: [cardinality(element), typesCell(element, inner !== undefined, context), describe(element)],
     };
     return inner === undefined ? [row] : [row, ...rowsOf(inner, depth + 1, context)];
   });
@@ -66,13 +66,12 @@ function typesCell(element: Element, holder: boolean, { root, linker }: Context)
   );
 }
 
-function describe(element: Element, origin: string): Inline {
+function describe(element: Element): Inline {
   const { bound } = element;
   const marks = [
     ...(element.modifier === true ? ['modifier'] : []),
     ...(element.summary === true ? ['in summary'] : []),
     ...(element.xml === 'attribute' ? ['attribute in XML'] : []),
-    ...(origin === '' ? [] : [origin]),
   ];
   const rules = element.rules ?? [];
   return lines(
@@ -89,15 +88,15 @@ function referredTo(structures: readonly Structure[]): Set<string> {
   return new Set(elements.flatMap(({ path, types }) => types.filter((type) => type !== path && type.includes('.'))));
 }
 
-/** A note on the children that all elements have, which have no rows of their own. */
-function inheritance(backbones: readonly Structure[], linker: Linker): Inline[] {
-  const bases = new Map(backbones.map((structure) => [structure.base, structure]));
+const PARTS = 'Elements with parts below them also have those of ';
+
+/** The elements that structures inherit, by base, which have no rows of their own. @param words the words before the base */
+function inherited(structures: readonly Structure[], words: string, linker: Linker): Inline[] {
+  const bases = new Map(structures.map((structure) => [structure.base, structure]));
   return [...bases].flatMap(([base, structure]): Inline[] => {
     if (base === undefined || structure.inherited === 0) return [];
     const names = structure.elements.slice(0, structure.inherited).map(({ name }): Inline => [{ code: name }]);
-    return [
-      ['Elements with parts below them also have those of ', linker.type(base), ': ', ...joined(names, ', '), '.'],
-    ];
+    return [[words, linker.type(base), ': ', ...joined(names, ', '), '.']];
   });
 }
 

@@ -61,8 +61,8 @@ export function scopeSection(type: string, operations: readonly OperationModel[]
       ? []
       : [
           [
-            'What operations of every type need is on the page of ',
-            { page: 'scopes', anchor: 'operations', text: 'scopes' },
+            'What operations of every type need is ',
+            { page: 'scopes', anchor: 'operations', text: 'there' },
             ', too.',
           ] satisfies Inline,
         ]),
