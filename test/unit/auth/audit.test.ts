@@ -2,6 +2,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync
 import { open } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { gunzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 
 import { tables } from '../../../generated/tables.js';
@@ -9,6 +10,7 @@ import type { AuditEvent, RestRecord } from '../../../runtime/auth/audit/audit.j
 import { createPatientFinder } from '../../../runtime/auth/audit/patients.js';
 import { createRestEvents } from '../../../runtime/auth/audit/rest-event.js';
 import { appendWhole } from '../../../runtime/auth/audit/sinks/append-whole.js';
+import { compressFile } from '../../../runtime/auth/audit/sinks/compress-file.js';
 import { openFileTarget } from '../../../runtime/auth/audit/sinks/file.js';
 import { createLineSink, type LineTarget } from '../../../runtime/auth/audit/sinks/lines.js';
 import { Utf8Buffer } from '../../../runtime/auth/audit/sinks/utf8-buffer.js';
@@ -237,6 +239,37 @@ describe('sinks', () => {
     expect(files.length).toBeGreaterThan(3);
     const ids = files.flatMap((name) => idsIn(join(folder, name)));
     expect(ids.map(Number).sort((a, b) => a - b)).toEqual(Array.from({ length: 400 }, (_, n) => n));
+  });
+
+  it('files are compressed once nobody writes to them, readable by their owner alone, and lose nothing', async () => {
+    const file = join(folder, 'audit.ndjson');
+    const target = await openFileTarget(file, { size: 10, kept: 20, idle: -1 });
+    for (let n = 0; n < 6; n++) {
+      await target.append(Buffer.from(`${event(n)}\n`));
+      if (n > 0) await expect.poll(() => readdirSync(folder).filter((name) => name.endsWith('.gz'))).toHaveLength(n);
+    }
+    await target.close();
+    const old = readdirSync(folder).filter((name) => name !== 'audit.ndjson').sort(); // prettier-ignore
+    const texts = old.map((name) => gunzipSync(readFileSync(join(folder, name))).toString());
+    expect(texts.join('')).toBe([0, 1, 2, 3, 4].map((n) => `${event(n)}\n`).join(''));
+    for (const name of old) expect(statSync(join(folder, name)).mode & 0o777).toBe(0o600);
+  });
+
+  it('a file that another process may still write to is not compressed', async () => {
+    const file = join(folder, 'audit.ndjson');
+    const target = await openFileTarget(file, { size: 10, kept: 20 });
+    for (let n = 0; n < 4; n++) await target.append(Buffer.from(`${event(n)}\n`));
+    await target.close();
+    expect(readdirSync(folder).filter((name) => name.endsWith('.gz'))).toEqual([]);
+    expect(readdirSync(folder)).toHaveLength(4);
+  });
+
+  it('a file stays as it was where its compression is ended', async () => {
+    const file = join(folder, 'audit.ndjson.old');
+    writeFileSync(file, event(1));
+    await expect(compressFile(file, AbortSignal.abort())).rejects.toThrow();
+    expect(readdirSync(folder)).toEqual(['audit.ndjson.old']);
+    expect(readFileSync(file, 'utf8')).toBe(event(1));
   });
 
   it('no more files than are to be kept', async () => {

@@ -3,12 +3,15 @@ import { chmod, mkdir, open, readdir, rename, rm, stat, type FileHandle } from '
 import { basename, dirname, join } from 'node:path';
 
 import { appendWhole, CutLine } from './append-whole.js';
+import { compressFile } from './compress-file.js';
 import type { LineTarget } from './lines.js';
 
 /** A file is begun anew when it has this size, in bytes; so many before it are kept. */
 export interface Rotation {
   readonly size: number;
   readonly kept: number;
+  /** Files that nobody has written to for so long are compressed, in milliseconds; other processes may still have one open. */
+  readonly idle?: number;
 }
 
 /** Where nothing else is said. */
@@ -17,17 +20,22 @@ export const ROTATION: Rotation = { size: 100 * 1024 * 1024, kept: 10 };
 /** Nobody but its owner reads who saw what. */
 const MODE = 0o600;
 
+const IDLE = 10_000;
+
 /** How long a file is taken for the one of its name, in milliseconds. */
 const LOOK_AGAIN = 100;
 
 /**
- * Appends lines to a file, which several processes may do. At a size it becomes `FILE.` and the time; the
- * oldest of those go.
+ * Appends lines to a file, which several processes may do. At a size it becomes `FILE.` and the time; those before it become
+ * `.gz`, and the oldest go.
  *
  * @throws Error where the file cannot be made or appended to
  */
-export async function openFileTarget(file: string, { size, kept }: Rotation = ROTATION): Promise<LineTarget> {
+export async function openFileTarget(file: string, rotation: Rotation = ROTATION): Promise<LineTarget> {
+  const { size, kept, idle = IDLE } = rotation;
   await mkdir(dirname(file), { recursive: true });
+  const closing = new AbortController();
+  let compressing = Promise.resolve();
   let handle = await openOwn(file);
 
   /** Bytes that still fit, as far as we know: others may write too. */
@@ -48,7 +56,10 @@ export async function openFileTarget(file: string, { size, kept }: Rotation = RO
     room = size - bytes;
     // Another process has rotated, or somebody else has.
     if (!isOurs || bytes >= size) {
-      if (isOurs) await rotate(file, kept);
+      if (isOurs) {
+        await rotate(file, kept);
+        compressing = compressing.then(() => compressIdle(file, idle, closing.signal));
+      }
       await handle.close();
       handle = await openOwn(file);
       room = size - (await handle.stat()).size;
@@ -68,7 +79,11 @@ export async function openFileTarget(file: string, { size, kept }: Rotation = RO
       }
       room -= lines.length;
     },
-    close: () => handle.close(),
+    async close() {
+      closing.abort();
+      await compressing;
+      await handle.close();
+    },
   };
 }
 
@@ -85,8 +100,24 @@ async function openOwn(file: string): Promise<FileHandle> {
 async function rotate(file: string, kept: number): Promise<void> {
   const name = `${file}.${new Date().toISOString().replace(/[:.]/g, '-')}.${randomUUID().slice(0, 8)}`;
   await rename(file, name).catch(unlessGone);
-  const old = (await readdir(dirname(file))).filter((each) => each.startsWith(`${basename(file)}.`)).sort();
-  for (const each of old.slice(0, -kept)) await rm(join(dirname(file), each), { force: true });
+  for (const each of (await rotated(file)).slice(0, -kept)) await rm(each, { force: true });
+}
+
+/** From the oldest to the newest. */
+async function rotated(file: string): Promise<string[]> {
+  const names = (await readdir(dirname(file))).filter((each) => each.startsWith(`${basename(file)}.`));
+  return names.sort().map((each) => join(dirname(file), each));
+}
+
+/** Where that fails, on a full disk for example, files stay as they are: no event is lost for it. */
+async function compressIdle(file: string, idle: number, signal: AbortSignal): Promise<void> {
+  for (const each of await rotated(file).catch(() => [])) {
+    if (/[.](?:gz|part)$/.test(each)) continue;
+    const written = await stat(each).catch(() => undefined);
+    if (written === undefined || Date.now() - written.mtimeMs < idle) continue;
+    await compressFile(each, signal).catch(() => {});
+    if (signal.aborted) return;
+  }
 }
 
 function unlessGone(error: NodeJS.ErrnoException): void {
