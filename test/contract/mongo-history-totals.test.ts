@@ -21,12 +21,16 @@ describeOnMongod('totals of histories on MongoDB, which are remembered', () => {
   /** Writes now. */
   let late: Store;
   const counted: string[] = [];
+  /** How long ago it is for the reader, in milliseconds. */
+  let behind = 0;
 
   beforeEach(async () => {
+    behind = 0;
     late = subject.store;
     early = await subject.reopen({ now: () => Date.now() - MINUTE });
     reader = subject.keep(
       await openMongoStore(subject.url, {
+        now: () => Date.now() - behind,
         onCommand(name, command) {
           const [stage] = (command['pipeline'] as { $match?: { updated?: object } }[] | undefined) ?? [];
           if (name === 'aggregate') counted.push(Object.keys(stage?.$match?.updated ?? { $all: true }).join());
@@ -69,12 +73,20 @@ describeOnMongod('totals of histories on MongoDB, which are remembered', () => {
   });
 
   it('what came since is remembered too when it is much', { timeout: 120_000 }, async () => {
+    const between = await subject.reopen({ now: () => Date.now() - MINUTE / 2 });
     await early.write([put('a', 0)]);
+    behind = MINUTE - 10_000;
     await check();
-    await late.write(Array.from({ length: 600 }, (_, n) => put(`n${n}`, 0)));
+    await between.write(Array.from({ length: 600 }, (_, n) => put(`n${n}`, 0)));
+    await between.write([put('a', 1)]);
     await check();
+    // Now these are complete, too.
+    behind = 0;
     await check();
-    await late.write([put('a', 1), ...Array.from({ length: 300 }, (_, n) => put(`n${n}`, 1))]);
+    counted.length = 0;
+    expect((await reader.history({ count: 1 })).total).toBe(602);
+    expect(counted).toEqual([]);
+    await late.write([put('a', 2), ...Array.from({ length: 300 }, (_, n) => put(`n${n}`, 1))]);
     await check();
   });
 

@@ -10,6 +10,9 @@ const MANY = 500;
 const FEW = 10;
 const A_WHILE = 60_000;
 
+/** Not more often than this, in milliseconds: while much is written, what is newer than complete is much at any time. */
+const A_MOMENT = 2000;
+
 /** How long a count is added to until everything is counted again, in milliseconds: should it be wrong, then not for ever. */
 const LONGEST = 600_000;
 
@@ -61,7 +64,8 @@ export function openHistoryTotals(): HistoryTotals {
       return total + newer;
     }
     const newer = await countWalk(snapshot, within(query, { $gte: new Date(last.before) }));
-    if (newer > (complete - last.before > A_WHILE ? FEW : MANY)) {
+    const age = complete - last.before;
+    if (age > A_MOMENT && newer > (age > A_WHILE ? FEW : MANY)) {
       const newest = await countWalk(snapshot, within(query, { $gte: new Date(complete) }));
       known.set(type, { ...last, before: complete, total: last.total + newer - newest });
     }
