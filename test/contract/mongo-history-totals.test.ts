@@ -21,12 +21,16 @@ describeOnMongod('totals of histories on MongoDB, which are remembered', () => {
   /** Writes now. */
   let late: Store;
   const counted: string[] = [];
+  /** How long ago it is for the reader, in milliseconds. */
+  let behind = 0;
 
   beforeEach(async () => {
+    behind = 0;
     late = subject.store;
     early = await subject.reopen({ now: () => Date.now() - MINUTE });
     reader = subject.keep(
       await openMongoStore(subject.url, {
+        now: () => Date.now() - behind,
         onCommand(name, command) {
           const [stage] = (command['pipeline'] as { $match?: { updated?: object } }[] | undefined) ?? [];
           if (name === 'aggregate') counted.push(Object.keys(stage?.$match?.updated ?? { $all: true }).join());
@@ -48,8 +52,10 @@ describeOnMongod('totals of histories on MongoDB, which are remembered', () => {
   /** The totals are those that a walk through all pages has. */
   async function check(): Promise<void> {
     for (const scope of SCOPES) {
-      const { versions, total } = await reader.history({ ...scope, count: 5000 });
-      expect([scope, total]).toEqual([scope, versions.length]);
+      const { versions } = await reader.history({ ...scope, count: 5000 });
+      const totals: number[] = [];
+      for (const count of [0, 1, 2, 4, 0]) totals.push((await reader.history({ ...scope, count })).total);
+      expect([scope, totals]).toEqual([scope, totals.map(() => versions.length)]);
     }
   }
 
@@ -67,12 +73,20 @@ describeOnMongod('totals of histories on MongoDB, which are remembered', () => {
   });
 
   it('what came since is remembered too when it is much', { timeout: 120_000 }, async () => {
+    const between = await subject.reopen({ now: () => Date.now() - MINUTE / 2 });
     await early.write([put('a', 0)]);
+    behind = MINUTE - 10_000;
     await check();
-    await late.write(Array.from({ length: 600 }, (_, n) => put(`n${n}`, 0)));
+    await between.write(Array.from({ length: 600 }, (_, n) => put(`n${n}`, 0)));
+    await between.write([put('a', 1)]);
     await check();
+    // Now these are complete, too.
+    behind = 0;
     await check();
-    await late.write([put('a', 1), ...Array.from({ length: 300 }, (_, n) => put(`n${n}`, 1))]);
+    counted.length = 0;
+    expect((await reader.history({ count: 1 })).total).toBe(602);
+    expect(counted).toEqual([]);
+    await late.write([put('a', 2), ...Array.from({ length: 300 }, (_, n) => put(`n${n}`, 1))]);
     await check();
   });
 
@@ -117,6 +131,23 @@ describeOnMongod('totals of histories on MongoDB, which are remembered', () => {
     await late.write([put('a', 1)]);
     await check();
     expect((await reader.history({ count: 0 })).total).toBe(4);
+  });
+
+  it('nothing is counted where the first page shows all that is new, or all there is', async () => {
+    await early.write(['a', 'b', 'c'].map((id) => put(id, 0)));
+    await early.write([put('a', 1)]);
+    expect((await reader.history({ count: 0 })).total).toBe(4);
+    await late.write([put('a', 2)]);
+    counted.length = 0;
+    expect(await reader.history({ count: 2 })).toMatchObject({ total: 5, next: expect.any(String) });
+    expect((await reader.history({ type: 'Patient', id: 'a', count: 9 })).total).toBe(3);
+    expect((await reader.history({ since: Date.now() - MINUTE / 2, count: 9 })).total).toBe(1);
+    expect(counted).toEqual([]);
+    await late.write([put('b', 1)]);
+    expect((await reader.history({ count: 3 })).total).toBe(6);
+    expect(counted).toEqual([]);
+    expect((await reader.history({ count: 2 })).total).toBe(6);
+    expect(counted).not.toEqual([]);
   });
 
   it('pages of one walk have one total', async () => {

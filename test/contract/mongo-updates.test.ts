@@ -60,6 +60,26 @@ describeOnMongod('updates of one resource on MongoDB, without a transaction', ()
     expect(await history().countDocuments({ pending: { $exists: true } })).toBe(0);
   });
 
+  it('what was read before is not read again, and is not trusted either', async () => {
+    const commands: string[] = [];
+    const onCommand = (name: string): void => void commands.push(name);
+    const seen = subject.keep(await openMongoStore(subject.url, { onCommand }));
+    await store.write([put('a', 0, 'one')]);
+    await seen.read('Patient', 'a');
+    commands.length = 0;
+    await seen.write([put('a', 1, 'two')]);
+    expect(commands.slice(0, 2)).toEqual(['insert', 'update']);
+    await seen.read('Patient', 'a');
+    await store.write([put('a', 2, 'three')]);
+    await expect(seen.write([put('a', 2, 'mine')])).rejects.toMatchObject({ name: 'VersionConflict', actual: 3 });
+    await seen.read('Patient', 'a');
+    const contained = [{ type: 'Basic', id: 'm', entries: [] }];
+    await store.write([{ ...put('a', 3, 'four'), contained }]);
+    await expect(seen.write([put('a', 3, 'mine')])).rejects.toMatchObject({ name: 'VersionConflict', actual: 4 });
+    expect(await names({})).toEqual(['a4', 'a3', 'a2', 'a1']);
+    expect((await store.readVersion('Patient', 'a', 3))?.json).toContain('three');
+  });
+
   it('index entries are replaced, and what is deleted has none', async () => {
     const entries = (code: string): IndexEntry[] => [{ kind: 'token', param: 'code', code }];
     const find = async (code: string): Promise<number> => {
@@ -236,6 +256,21 @@ describeOnMongod('updates of one resource on MongoDB, without a transaction', ()
       await store.write([put('a', 1, 'mine')]);
       expect((await store.readVersion('Patient', 'a', 1))?.json).toContain('anew');
       expect(await names({})).toEqual(['a2', 'a1']);
+    });
+
+    it('expunges the version that was replaced by another: it stays expunged', async () => {
+      await store.read('Patient', 'a');
+      await other.write([put('a', 1, 'theirs')]);
+      await other.expunge({ type: 'Patient', id: 'a', version: 1, limit: 9 });
+      await expect(store.write([put('a', 1, 'mine')])).rejects.toMatchObject({ name: 'VersionConflict', actual: 2 });
+      expect([await names({}), await history().countDocuments()]).toEqual([['a2'], 0]);
+    });
+
+    it('finds what is within it: that goes with the version', async () => {
+      const contained = [{ type: 'Basic', id: 'm', entries: [] }];
+      meanwhile(() => other.reindex([{ type: 'Patient', id: 'a', version: 1, entries: [], contained }]));
+      expect(await store.write([put('a', 1, 'two')])).toMatchObject([{ version: 2 }]);
+      expect(await db.collection('resource').countDocuments()).toBe(1);
     });
 
     it('replaces index entries: the update has its own', async () => {

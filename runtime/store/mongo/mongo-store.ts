@@ -24,6 +24,7 @@ import { openMultiTypeSearch } from './query/links/across-links.js';
 import { openMaps } from './read/maps.js';
 import { prepare } from './write/prepare.js';
 import { openReader } from './read/read.js';
+import { openRecent } from './read/recent.js';
 import { openReindex } from './write/reindex.js';
 import { toSettings, type MongoOptions, type MongoSettings } from './settings.js';
 import { openSnapshots, type ClusterTime } from './read/snapshot.js';
@@ -72,7 +73,8 @@ async function openStore({ client, db }: Connected, clock: ServerClock, settings
   const transactions = openTransactions(causal, fault);
   const toTimestamp = ({ seconds, increment }: ClusterTime): Timestamp => new Timestamp({ t: seconds, i: increment });
   const snapshots = openSnapshots(db, causal, toTimestamp);
-  const reader = openReader(collections, causal, time);
+  const recent = openRecent();
+  const reader = openReader(collections, causal, recent, time);
   const history = openHistory(snapshots, now);
   const turns = openSearchTurns(settings.poolSize);
   const probes = openProbes();
@@ -103,7 +105,7 @@ async function openStore({ client, db }: Connected, clock: ServerClock, settings
     time,
     fault,
   };
-  const write = openWriter(writerParts, copies);
+  const write = openWriter(writerParts, copies, recent);
   let cleaning = Promise.resolve();
   const cleaner = setInterval(() => {
     // A failed clean-up is repeated at the next interval.

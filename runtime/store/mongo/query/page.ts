@@ -7,7 +7,7 @@ import { sortComputed } from './computed.js';
 import { drivingIn } from './plan/driving.js';
 import { behind } from './list.js';
 import type { Search } from './open-search.js';
-import { toSegments, type Segment } from './plan/segments.js';
+import { toCollected, toSegments, type Segment } from './plan/segments.js';
 import { collect, walkAWhile, walkWhole } from './walk.js';
 
 /** What was found, and how. */
@@ -42,7 +42,7 @@ export async function findPage(search: Search, limit: number): Promise<Found> {
   const batch =
     segments === undefined
       ? await sortComputed(ask, type, order, after, [driving, ...others], hint, limit)
-      : await collect(ask, segments, { driving, others }, hint, limit, stretch);
+      : await collect(ask, toCollected(type, order, after), { driving, others }, hint, limit, stretch);
   return { batch, ask, driving: way?.conjunct.name ?? (() => `every ${type}`) };
 }
 

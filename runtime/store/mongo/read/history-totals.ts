@@ -1,21 +1,32 @@
 import type { Document } from 'mongodb';
 
 import { fieldsOf, readValue } from '../bson/bson.js';
-import { completeOf } from '../write/complete.js';
 import { REMOVALS } from '../write/removals.js';
 import type { Snapshot } from './snapshot.js';
-import { countWalk, FEW_TYPES, type Walk } from './walk.js';
+import { countWalk, FEW_TYPES, type Walk, type WalkPage } from './walk.js';
 
-/** Newer versions than this are counted into what is remembered. */
+/** Newer versions than this are counted into what is remembered; after a while so are few, which a first page then need not show all. */
 const MANY = 500;
+const FEW = 10;
+const A_WHILE = 60_000;
+
+/** Not more often than this, in milliseconds: while much is written, what is newer than complete is much at any time. */
+const A_MOMENT = 2000;
 
 /** How long a count is added to until everything is counted again, in milliseconds: should it be wrong, then not for ever. */
 const LONGEST = 600_000;
 
 /** Counts the versions of histories. */
 export interface HistoryTotals {
-  /** How many versions a walk has, and the instant before which nothing new can appear after the snapshot. */
-  count(snapshot: Snapshot, query: Walk): Promise<{ readonly total: number; readonly complete: number }>;
+  /** Begins to count those of a walk in a snapshot. The first page may be read before it goes on. */
+  begin(snapshot: Snapshot, query: Walk): Promise<Counting>;
+}
+
+/** Counts in one snapshot; `complete` is the instant before which nothing new can appear after it. */
+export interface Counting {
+  /** The total where the first page shows all versions that are not remembered; undefined: it has to be counted. */
+  ofPage(first: WalkPage, complete: number): number | undefined;
+  count(complete: number): Promise<number>;
 }
 
 /** What was counted up to an instant. */
@@ -31,47 +42,61 @@ interface Counted {
 /**
  * Remembers how many versions a type or the system has up to an instant before which nothing new can appear, and counts only what
  * came after it. Removals are numbered: after one all is counted again.
- *
- * @param now the server's time
  */
-export function openHistoryTotals(now: () => number): HistoryTotals {
+export function openHistoryTotals(): HistoryTotals {
   const known = new Map<string, Counted>();
 
-  async function countAll(snapshot: Snapshot, query: Walk, complete: number, removals: number): Promise<number> {
-    const name = query.type ?? '';
-    const last = known.get(name);
-    const end = performance.now() + LONGEST;
-    if (last === undefined || last.removals !== removals || last.end < performance.now() || last.before > complete) {
+  function recall({ type = '' }: Walk, complete: number, removals: number): Counted | undefined {
+    const last = known.get(type);
+    if (last === undefined || last.removals !== removals || last.before > complete) return undefined;
+    return last.end < performance.now() ? undefined : last;
+  }
+
+  async function count(snapshot: Snapshot, query: Walk, complete: number, removals: number): Promise<number> {
+    const { type = '' } = query;
+    const last = recall(query, complete, removals);
+    if (last === undefined) {
       const [total, newer] = await Promise.all([
         countWalk(snapshot, within(query, { $lt: new Date(complete) })),
         countWalk(snapshot, within(query, { $gte: new Date(complete) })),
       ]);
-      known.set(name, { before: complete, total, removals, end });
+      known.set(type, { before: complete, total, removals, end: performance.now() + LONGEST });
       return total + newer;
     }
     const newer = await countWalk(snapshot, within(query, { $gte: new Date(last.before) }));
-    if (newer > MANY) {
+    const age = complete - last.before;
+    if (age > A_MOMENT && newer > (age > A_WHILE ? FEW : MANY)) {
       const newest = await countWalk(snapshot, within(query, { $gte: new Date(complete) }));
-      known.set(name, { ...last, before: complete, total: last.total + newer - newest });
+      known.set(type, { ...last, before: complete, total: last.total + newer - newest });
     }
     return last.total + newer;
   }
 
   return {
-    async count(snapshot, query) {
-      if (!isRemembered(query)) {
-        const total = await countWalk(snapshot, query);
-        return { total, complete: await completeOf(snapshot, now) };
-      }
-      // This first: a command that tells the time of the snapshot, too.
+    async begin(snapshot, query) {
+      if (!isRemembered(query)) return { ofPage: ofOnlyPage, count: () => countWalk(snapshot, query) };
       const removals = await readRemovals(snapshot);
-      const complete = await completeOf(snapshot, now);
       const { types, ...rest } = query;
-      const each = types === undefined ? [rest] : types.map((type) => ({ ...rest, type }));
-      const totals = await Promise.all(each.map((one) => countAll(snapshot, one, complete, removals)));
-      return { total: totals.reduce((sum, total) => sum + total, 0), complete };
+      return {
+        ofPage(first, complete) {
+          const last = types === undefined ? recall(query, complete, removals) : undefined;
+          const isPassed = last !== undefined && first.last !== undefined && first.last.updated < last.before;
+          if (!first.hasMore || !isPassed) return ofOnlyPage(first);
+          return last.total + first.versions.filter(({ lastUpdated }) => lastUpdated >= last.before).length;
+        },
+        async count(complete) {
+          const each = types === undefined ? [rest] : types.map((type) => ({ ...rest, type }));
+          const totals = await Promise.all(each.map((one) => count(snapshot, one, complete, removals)));
+          return totals.reduce((sum, total) => sum + total, 0);
+        },
+      };
     },
   };
+}
+
+/** The total of what fits on one page. */
+function ofOnlyPage({ versions, hasMore }: WalkPage): number | undefined {
+  return hasMore ? undefined : versions.length;
 }
 
 /** Histories of the system, of a type, or of a few types, without any bounds. */

@@ -3,31 +3,34 @@ import type { Document } from 'mongodb';
 import type { HistoryPage, HistoryQuery } from '../../store.js';
 import { readHistoryCursor, writeHistoryCursor } from './history-cursor.js';
 import { openHistoryTotals } from './history-totals.js';
+import { completeOf } from '../write/complete.js';
 import { isSnapshotGone, translateMongoError } from '../mongo-errors.js';
 import type { QueryLimits, Snapshot, Snapshots } from './snapshot.js';
-import { walk, type Walk } from './walk.js';
+import { walk, type Walk, type WalkPage } from './walk.js';
 
 /** Reads pages of history. @param now the server's time */
 export function openHistory(
   snapshots: Snapshots,
   now: () => number,
 ): (query: HistoryQuery, limits: QueryLimits) => Promise<HistoryPage> {
-  const totals = openHistoryTotals(now);
+  const totals = openHistoryTotals();
 
   async function firstPage(query: HistoryQuery, snapshot: Snapshot): Promise<HistoryPage> {
     const selection = toWalk(query);
-    const { total, complete } = await totals.count(snapshot, selection);
-    if (query.count === 0 || total === 0) return { versions: [], total, complete };
-    return page(query.count, selection, snapshot, { total, complete });
+    // Before the snapshot: what is found takes its time.
+    const begun = now();
+    const counting = await totals.begin(snapshot, selection);
+    const found = query.count === 0 ? undefined : await walk(snapshot, selection, query.count);
+    const complete = await completeOf(snapshot, () => begun);
+    const total = (found && counting.ofPage(found, complete)) ?? (await counting.count(complete));
+    return found === undefined ? { versions: [], total, complete } : toPage(found, snapshot, { total, complete });
   }
 
-  async function page(
-    count: number,
-    selection: Walk,
+  async function toPage(
+    { versions, last, hasMore }: WalkPage,
     snapshot: Snapshot,
     { total, complete }: { readonly total: number; readonly complete: number },
   ): Promise<HistoryPage> {
-    const { versions, last, hasMore } = await walk(snapshot, selection, count);
     const shown = versions.map(({ isCurrent: _isCurrent, ...stored }) => stored);
     if (last === undefined || !hasMore) return { versions: shown, total, complete };
     return {
@@ -44,7 +47,8 @@ export function openHistory(
       const { last, time, ...known } = readHistoryCursor(query.after);
       if (query.count === 0) return { versions: [], ...known };
       const selection = { ...toWalk(query), from: last };
-      const work = (snapshot: Snapshot): Promise<HistoryPage> => page(query.count, selection, snapshot, known);
+      const work = async (snapshot: Snapshot): Promise<HistoryPage> =>
+        toPage(await walk(snapshot, selection, query.count), snapshot, known);
       try {
         return await snapshots.run(limits, work, time);
       } catch (error) {

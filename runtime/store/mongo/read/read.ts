@@ -6,6 +6,7 @@ import type { Causal } from './causal.js';
 import { keyOf, pastKeyOf, type Collections } from '../bson/documents.js';
 import { toStoredVersion, VERSION_ONLY } from '../bson/stored-version.js';
 import { answered } from './answered.js';
+import type { Recent } from './recent.js';
 
 /** Reads by key. They are asked of the primary, and what its majority has: so a write that this process answered is seen. */
 export interface Reader {
@@ -16,8 +17,18 @@ export interface Reader {
   look(timeoutMS: number): Promise<void>;
 }
 
-/** Reads that ask for bytes, of which the text is made. @param time how long each may take, in milliseconds */
-export function openReader({ resource, history, setting }: Collections, causal: Causal, time: number): Reader {
+/**
+ * Reads that ask for bytes, of which the text is made.
+ *
+ * @param recent is told of current versions that are read by themselves
+ * @param time how long each may take, in milliseconds
+ */
+export function openReader(
+  { resource, history, setting }: Collections,
+  causal: Causal,
+  recent: Recent,
+  time: number,
+): Reader {
   const options = { raw: true, maxTimeMS: time } as const;
   const current = { ...options, projection: VERSION_ONLY } as const;
   const toVersion = (bytes: Raw | null): StoredVersion | undefined =>
@@ -46,8 +57,12 @@ export function openReader({ resource, history, setting }: Collections, causal: 
   const read = <T>(work: (session: ClientSession) => Promise<T>): Promise<T> => answered(time, causal.read(work));
 
   return {
-    current: async (type, id) =>
-      toVersion(await read((session) => resource.findOne<Raw>({ _id: keyOf({ type, id }) }, { ...current, session }))),
+    async current(type, id) {
+      const key = keyOf({ type, id });
+      const bytes = await read((session) => resource.findOne<Raw>({ _id: key }, { ...current, session }));
+      if (bytes !== null) recent.note(key, bytes);
+      return toVersion(bytes);
+    },
     many: (keys) => read((session) => readMany(keys, session)),
     version: async (type, id, version) =>
       toVersion(await read((session) => readVersion(keyOf({ type, id }), version, session))),

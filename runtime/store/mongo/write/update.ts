@@ -3,6 +3,7 @@ import type { ClientSession, Filter } from 'mongodb';
 import { VersionConflict, type Change, type StoredVersion } from '../../store.js';
 import { readValue, type Raw } from '../bson/bson.js';
 import { keyOf, type PastDocument, type ResourceDocument } from '../bson/documents.js';
+import type { Recent } from '../read/recent.js';
 import { readHead, VERSION_ONLY } from '../bson/stored-version.js';
 import { isConnectionLost, isDuplicate, isSelectionFailed, outcomeUnknown } from '../mongo-errors.js';
 import { commandOptions, SLACK } from './command-options.js';
@@ -26,7 +27,10 @@ export type Update = (
   deadline: number,
 ) => Promise<{ readonly versions: StoredVersion[]; readonly begun: number } | undefined>;
 
-/** @param copies is told of each copy that is pending no more */
+/**
+ * @param copies is told of each copy that is pending no more
+ * @param recent knows what was read before; however old it is, only the same document is replaced
+ */
 export function openUpdate(
   {
     collections: { resource, history },
@@ -36,6 +40,7 @@ export function openUpdate(
     fault,
   }: Pick<WriterParts, 'collections' | 'causal' | 'stamps' | 'slotOf' | 'fault'>,
   copies: Copies,
+  recent: Recent,
 ): Update {
   /** Undefined: another write has left its copy, or is at the same. */
   async function insertCopy(past: PastDocument, given: Given): Promise<boolean> {
@@ -64,25 +69,28 @@ export function openUpdate(
     }
   }
 
-  /** Where the resource was expunged meanwhile its copy has to go, too. */
-  async function removeOrphan({ _id, version, until }: PastDocument, key: string, given: Given): Promise<void> {
-    const found = await causal.read((session) =>
-      resource.findOne({ _id: key }, { ...given(session), projection: { version: 1 } }),
-    );
-    if (found !== null && found.version >= version) return;
+  /** A write that was faster has put its own copy in the place of this one; or the resource was expunged, and nothing may be left of it. */
+  async function removeCopy({ _id, until }: PastDocument, given: Given): Promise<void> {
     await causal.write((session) => history.deleteOne({ _id, until, pending: true }, given(session)));
+  }
+
+  /** The current version: as it was read a moment ago, if that is the one that is expected. */
+  async function find(key: string, expected: number, given: Given): Promise<Raw | null> {
+    const known = recent.take(key);
+    if (known !== undefined && readHead(known).version === expected) return known;
+    return causal.read((session) =>
+      resource.findOne<Raw>({ _id: key }, { ...given(session), raw: true, projection: VERSION_ONLY }),
+    );
   }
 
   return async (change, deadline) => {
     fault('begin');
     const key = keyOf(change);
     const given: Given = (session) => commandOptions(session, deadline - SLACK)();
-    const bytes = await causal.read((session) =>
-      resource.findOne<Raw>({ _id: key }, { ...given(session), raw: true, projection: VERSION_ONLY }),
-    );
+    const { type, id, expected } = change;
+    const bytes = await find(key, expected, given);
     if (bytes === null) return undefined;
     const found = toFound(bytes);
-    const { type, id, expected } = change;
     if (found.version > expected) throw new VersionConflict(type, id, expected, found.version);
     // After a change of the primary a read may show less of what other processes wrote than is there.
     if (found.version < expected || found.within.length > 0) return undefined;
@@ -94,7 +102,7 @@ export function openUpdate(
     if (!(await insertCopy(copy, given))) return undefined;
     fault('history');
     if (!(await replace(sameAs(bytes), next, given))) {
-      await removeOrphan(copy, key, given);
+      await removeCopy(copy, given);
       return undefined;
     }
     fault('committed');
@@ -105,7 +113,7 @@ export function openUpdate(
 
 type Given = (session: ClientSession) => { readonly session: ClientSession; readonly maxTimeMS: number };
 
-/** Finds the document that was read, unless it was changed in any way but in its index entries. */
+/** Finds the document that was read, unless it was changed in any way but in its own index entries. */
 function sameAs(bytes: Raw): Filter<ResourceDocument> {
   const { type, id, version, updated, n, fields } = readHead(bytes);
   const amended = fields.get('amended');
@@ -114,6 +122,7 @@ function sameAs(bytes: Raw): Filter<ResourceDocument> {
     version,
     updated: new Date(updated),
     n,
+    within: { $exists: false },
     amended: amended === undefined ? { $exists: false } : Number(readValue(bytes, amended)),
   };
 }

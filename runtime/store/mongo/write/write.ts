@@ -25,6 +25,7 @@ import {
   storeBusy,
   translateWriteError,
 } from '../mongo-errors.js';
+import type { Recent } from '../read/recent.js';
 import { lockPreconditions } from './lock-preconditions.js';
 import { planWrite, toDocument, type FoundVersion } from './plan-write.js';
 import { openRestamper } from './restamp.js';
@@ -47,13 +48,13 @@ const LATE_BY_NATURE = 200;
  * The writer: all changes or none. One resource without preconditions, and with nothing within it, is created by one insert, and updated or
  * deleted as `Update` says; everything else is one transaction.
  */
-export function openWriter(parts: WriterParts, copies: Copies): Store['write'] {
+export function openWriter(parts: WriterParts, copies: Copies, recent: Recent): Store['write'] {
   const { collections, causal, transactions, stale, stamps, slotOf, findBroken, settle, time, fault } = parts;
   const { resource, history } = collections;
   const queue = openKeyQueue();
   const restamp = openRestamper(parts);
   const apply = openApply(parts);
-  const update = openUpdate(parts, copies);
+  const update = openUpdate(parts, copies, recent);
 
   async function create(change: Put, deadline: number): Promise<Written> {
     fault('begin');

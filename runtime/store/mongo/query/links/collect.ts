@@ -4,6 +4,7 @@ import type { Stretch } from '../plan/access.js';
 import { compile, everyOf, restOf, type Conjunct } from '../compile/compile.js';
 import { drivingIn } from '../plan/driving.js';
 import { hasLinks, type Plan } from '../plan/plan.js';
+import { fieldsOf } from '../../bson/bson.js';
 import type { Batch } from '../../read/snapshot.js';
 import { needOf, projectionOf, toHeld, type Held, type Need } from './held.js';
 import { TooFar } from './asked.js';
@@ -33,6 +34,8 @@ async function findKeys(links: Links, type: string, plan: Plan, most: number): P
     const { documents, isCut } = await links.ask.list(listed.stretch, listed.hint, most + 1);
     return isCut || documents.length > most ? undefined : documents.map(idOf);
   }
+  const tested = await listTested(links, compile(type, plan));
+  if (tested !== undefined) return tested;
   const size = await sizeOf(links, type, plan, most);
   if (size.isMore) return undefined;
   const batch = await read(links, type, size, most, { params: [], names: false });
@@ -73,6 +76,28 @@ function exactStretch(
   const [stretch, ...more] = access?.stretches ?? [];
   const isExact = conjuncts.length === 1 && others.length === 0 && access?.isExact === true && more.length === 0;
   return isExact && stretch !== undefined ? { stretch, hint: access.hint } : undefined;
+}
+
+/** So many resources are read before anything is counted. */
+const FEW_READ = 20;
+
+/**
+ * Keys of what fulfils a condition on one array of entries, where few resources lie on its access path: they are read with the entries
+ * that fulfil it, by one command. Undefined: there are more, or it is another condition.
+ */
+async function listTested(links: Links, conjuncts: readonly Conjunct[]): Promise<readonly string[] | undefined> {
+  const [conjunct, ...others] = conjuncts;
+  const [access, ...more] = conjunct?.accesses ?? [];
+  const [stretch, ...further] = access?.stretches ?? [];
+  if (conjunct === undefined || access === undefined || stretch === undefined) return undefined;
+  if (others.length + more.length + further.length > 0 || access.part !== undefined) return undefined;
+  const [[array = '', test] = [], ...tests] = Object.entries(conjunct.filter) as [string, Document][];
+  if (tests.length > 0 || test === undefined || Object.keys(test).join() !== '$elemMatch') return undefined;
+  const projection = { _id: 1, [array]: test };
+  const query = { filter: {}, ...stretch, hint: access.hint, limit: FEW_READ + 1, projection };
+  const { documents, isCut } = await links.ask.read(query);
+  if (isCut || documents.length > FEW_READ) return undefined;
+  return documents.filter((bytes) => fieldsOf(bytes).has(array)).map(idOf);
 }
 
 function read(links: Links, type: string, { way, conjuncts }: Size, most: number, need: Need): Promise<Batch> {

@@ -5,7 +5,7 @@ import type { Conjunct, Way } from '../compile/compile.js';
 import type { Plan } from '../plan/plan.js';
 import type { Range } from '../compile/row-test.js';
 import { lengthOf, type Probes } from '../plan/probe.js';
-import { BY_TYPE_AND_TIME } from '../../indexes.js';
+import { BY_ENTRY, BY_TYPE_AND_TIME } from '../../indexes.js';
 import { referenceParam } from '../../bson/index-rows.js';
 import { placesBelow } from './held.js';
 import type { LinkLimits } from './limits.js';
@@ -26,6 +26,8 @@ export interface Links {
   readonly base: string | undefined;
   /** Types that have versions that are current: deletions too. */
   types(): Promise<ReadonlySet<string>>;
+  /** Looks for URLs in several parameters at once; where there are none, as mostly, `hasUrls` need not ask any more. */
+  lookForUrls(params: readonly (readonly [type: string, param: string])[]): Promise<void>;
   /** Whether any reference of a parameter is a canonical, or another URL. */
   hasUrls(type: string, param: string): Promise<boolean>;
   /** The base, if any reference of a parameter names a place with it: else relative ones are all that lead to this server. */
@@ -49,6 +51,9 @@ export interface Known {
   readonly fewest: Memo<number>;
 }
 
+/** Parameters that are looked at together. */
+const MOST_PARAMS = 8;
+
 /** Nothing is known yet. */
 export function openLinks(
   snapshot: Snapshot,
@@ -68,6 +73,16 @@ export function openLinks(
     known: { reduced: openMemo(), keys: openMemo(), sizes: openMemo(), fewest: openMemo() },
     base,
     types: () => (types ??= typesIn(snapshot)),
+    async lookForUrls(params) {
+      const named = new Map(params.map(([type, param]) => [`${type} ${param}`, [type, param] as const]));
+      const unknown = [...named].filter(([name]) => !urls.has(name)).slice(0, MOST_PARAMS);
+      if (unknown.length < 2) return;
+      const tests = unknown.map(([, [type, param]]) => ({ type, reference: { $elemMatch: { p: referenceParam(param, 'url') } } })); // prettier-ignore
+      const query = { filter: { $or: tests }, hint: BY_ENTRY.reference, projection: { _id: 1 }, limit: 1 };
+      const { documents } = await snapshot.find({ collection: 'resource', ...query });
+      if (documents.length > 0) return;
+      for (const [name] of unknown) urls.set(name, Promise.resolve(false));
+    },
     hasUrls(type, param) {
       const name = `${type} ${param}`;
       const known = urls.get(name) ?? hasRows(snapshot, type, referenceParam(param, 'url'));

@@ -15,10 +15,21 @@ const TIMES = 4;
 /** Replaces links by what they come to, where few resources are behind them compared with all that is asked for. */
 export async function settle(links: Links, type: string, where: Plan): Promise<Plan> {
   const { few, some } = links.limits;
+  await links.lookForUrls(referencesOf(type, where));
   const plan = await reduce(links, type, where, few);
   if (linksOf(plan).length === 0 || (await fewestIn(links, type, plan, few)) <= few) return plan;
   const fewest = await fewestIn(links, type, plan, some);
   return fewest > some ? plan : reduce(links, type, plan, Math.min(some, TIMES * fewest));
+}
+
+/** The reference parameters of the links of a plan, those behind other links included. */
+function referencesOf(type: string, plan: Plan): (readonly [type: string, param: string])[] {
+  return linksOf(plan).flatMap((link) => {
+    if ('has' in link) return referencesOf(link.has.type, link.has.where);
+    // Of a link to anything each type has parameters of its own.
+    const targets = link.chain.length > FEW_TYPES ? [] : link.chain;
+    return [[type, link.param] as const, ...targets.flatMap((target) => referencesOf(target.type, target.where))];
+  });
 }
 
 /** Limits tried in turn to compare sides that are too long to collect. */

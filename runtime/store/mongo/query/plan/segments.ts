@@ -2,6 +2,7 @@ import type { Document } from 'mongodb';
 
 import { BY_TYPE_AND_TIME } from '../../indexes.js';
 import type { FindCursor } from '../cursor.js';
+import { asRest } from '../compile/compile.js';
 import type { Order, OrderKey } from '../compile/order.js';
 
 /** A piece of an order; pieces follow each other. */
@@ -30,6 +31,16 @@ export function toSegments(type: string, order: Order, after: FindCursor | undef
   // What has no value comes last; everything has a time.
   const without = key.field === 'updated' ? [] : [withoutValue(type, key, value === null ? last : undefined)];
   return [...begins, ...rest, ...without];
+}
+
+/** The same for what is collected and then sorted: what is equal to the last value and what is behind it is found by one command. */
+export function toCollected(type: string, order: Order, after: FindCursor | undefined): Segment[] {
+  const segments = toSegments(type, order, after);
+  const value = after?.values[0];
+  const [equal, beyond, ...rest] = segments;
+  if (order.keys.length === 0 || value === undefined || value === null) return segments;
+  if (equal === undefined || beyond === undefined) return segments;
+  return [{ ...beyond, filter: asRest({ $or: [equal.filter, beyond.filter] }) }, ...rest];
 }
 
 function beginning(type: string, key: OrderKey): Segment {
