@@ -20,7 +20,7 @@ async function survives(store: string, processes: number): Promise<void> {
   const servers = new Servers(store);
   const call = async (path: string, init: RequestInit = {}) => {
     const answer = await fetch(`${servers.base}${path}`, { headers: HEADERS, ...init });
-    return { status: answer.status, body: (await answer.json()) as Record<string, never> };
+    return { status: answer.status, body: (await answer.json()) as Record<string, unknown> };
   };
   const post = (path: string, body: object, headers = {}) =>
     call(path, { method: 'POST', body: JSON.stringify(body), headers: { ...HEADERS, ...headers } });
@@ -29,7 +29,7 @@ async function survives(store: string, processes: number): Promise<void> {
     request: { method: 'PUT', url: `Observation/${id}` },
   });
   const count = async (query: string): Promise<number> =>
-    (await call(`/Observation?${query}&_summary=count`)).body['total'] as unknown as number;
+    (await call(`/Observation?${query}&_summary=count`)).body['total'] as number;
   try {
     for (let n = 0; n < processes; n++) await servers.start();
     const patients = ['a', 'b'].map((id) => ({ resource: { resourceType: 'Patient', id }, request: { method: 'PUT', url: `Patient/${id}` } })); // prettier-ignore
@@ -40,7 +40,7 @@ async function survives(store: string, processes: number): Promise<void> {
     }
     const started = await post('/Patient/$merge', mergeParameters('Patient/a', 'Patient/b'), { prefer: 'respond-async' }); // prettier-ignore
     expect(started.status).toBe(202);
-    const { parameter } = started.body as unknown as { parameter: { name: string; resource: { id: string } }[] };
+    const { parameter } = started.body as { parameter: { name: string; resource: { id: string } }[] };
     const task = `/Task/${parameter.find(({ name }) => name === 'task')!.resource.id}`;
     let late = 0;
     for (let n = 1; n <= KILLS; n++) {
@@ -53,7 +53,7 @@ async function survives(store: string, processes: number): Promise<void> {
       await servers.kill();
       await servers.start();
     }
-    let status: string;
+    let status: unknown;
     do {
       await sleep(100);
       status = String((await call(task)).body['status']);
@@ -64,7 +64,7 @@ async function survives(store: string, processes: number): Promise<void> {
     const versions = new Set<string>();
     for (let at = `/Observation?_count=1000&_elements=id`; at !== '';) {
       const { body } = await call(at);
-      const { entry = [], link } = body as unknown as {
+      const { entry = [], link } = body as {
         entry?: { resource: { meta: { versionId: string } } }[];
         link: { relation: string; url: string }[];
       };
