@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { copyFileSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
@@ -72,6 +72,8 @@ export const bench: Bench = async () => {
 
 /** Checks of codes over HTTP, of a stored value set and of a required binding, and a batch of a hundred. */
 async function overHttp(rows: Row[]): Promise<void> {
+  // Where compiled benches look for what the build has packed.
+  copyFileSync('dist/generated/terminology.ndjson', new URL('../../generated/terminology.ndjson', import.meta.url));
   const folder = mkdtempSync(join(tmpdir(), 'kiln-bench-'));
   const store = openSqliteStore(`sqlite:${join(folder, 'kiln.db')}`);
   const server = await listen(createApp({ tables, store, extract }), '127.0.0.1', 0);
@@ -93,20 +95,24 @@ async function overHttp(rows: Row[]): Promise<void> {
     const own = 'url=http://vs.example/stored&system=http://cs.example/stored&code=';
     const entry = Array.from({ length: 100 }, (_, i) => ({ request: { method: 'GET', url: `ValueSet/$validate-code?${own}c${i}` } })); // prettier-ignore
     const bundle = JSON.stringify({ resourceType: 'Bundle', type: 'batch', entry });
-    const posted = `POST /fhir HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/fhir+json\r\nContent-Length: ${Buffer.byteLength(bundle)}\r\n\r\n${bundle}`; // prettier-ignore
-    const add = async (name: string, requests: readonly string[], count: number, each: number, rate: number) => {
-      const work = async () => (await send(client, { port: server.port, requests, count })) * each;
-      rows.push({ name, unit: 'checks', measured: await measure(work), goal: { rate } });
+    const posted = async (): Promise<number> => {
+      const headers = { 'content-type': 'application/fhir+json' };
+      const answer = await fetch(`${server.url}/fhir`, { method: 'POST', headers, body: bundle });
+      const { entry: answers } = (await answer.json()) as { entry: readonly { response: { status: string } }[] };
+      if (answers.some(({ response }) => response.status !== '200 OK')) throw new Error('an entry failed');
+      return answers.length;
     };
-    await add(
-      '$validate-code over HTTP, a required binding',
-      [get(`${gender}male`), get(`${gender}none`)],
-      3000,
-      1,
-      5000,
-    );
-    await add('$validate-code over HTTP, a stored value set', [get(`${own}c7-1`), get(`${own}c8`)], 3000, 1, 5000);
-    await add('$validate-code in a batch of 100', [posted], 30, 100, 5000);
+    const add = async (name: string, work: () => Promise<number>) => {
+      rows.push({ name, unit: 'checks', measured: await measure(work), goal: { rate: 5000 } });
+    };
+    const often =
+      (...requests: string[]) =>
+      () =>
+        send(client, { port: server.port, requests, count: 3000 });
+    await add('$validate-code over HTTP, a required binding', often(get(`${gender}male`), get(`${gender}none`)));
+    await add('$validate-code over HTTP, a stored value set', often(get(`${own}c7-1`), get(`${own}c8`)));
+    // What the client takes is counted as well.
+    await add('$validate-code in a batch of 100', posted);
   } finally {
     client.disconnect();
     await server.close(0);
