@@ -43,7 +43,21 @@ export function introspector(
   };
 }
 
+type Kinds =
+  | { readonly is: 'list'; readonly of: GraphQLOutputType }
+  | { readonly is: 'value' | 'text' }
+  | { readonly is: 'object'; readonly type: GraphQLObjectType; readonly fields: Readonly<Record<string, Field>> };
+
+function toKind(type: GraphQLOutputType): Kinds {
+  const plain = getNullableType(type);
+  if (isListType(plain)) return { is: 'list', of: plain.ofType as GraphQLOutputType };
+  if (plain === GraphQLString || plain === GraphQLBoolean) return { is: 'value' };
+  if (isObjectType(plain)) return { is: 'object', type: plain, fields: plain.getFields() };
+  return { is: plain.toString().startsWith('__') ? 'value' : 'text' };
+}
+
 class Introspection {
+  readonly #kinds = new Map<GraphQLOutputType, Kinds>();
   readonly #fields = new WeakMap<SelectionSetNode, Map<string, ReadonlyMap<string, readonly FieldNode[]>>>();
   readonly #args = new WeakMap<FieldNode, Record<string, unknown>>();
 
@@ -64,21 +78,30 @@ class Introspection {
 
   #complete(type: GraphQLOutputType, value: unknown, nodes: readonly FieldNode[]): JsonValue {
     if (value === null || value === undefined) return null;
-    const plain = getNullableType(type);
-    if (isListType(plain)) {
-      return Array.from(value as Iterable<unknown>, (each) =>
-        this.#complete(plain.ofType as GraphQLOutputType, each, nodes),
-      );
+    const kind = this.#kindOf(type);
+    switch (kind.is) {
+      case 'list':
+        return Array.from(value as Iterable<unknown>, (each) => this.#complete(kind.of, each, nodes));
+      case 'value':
+        return value as JsonValue;
+      case 'text':
+        return String(value);
+      case 'object': {
+        const object: JsonObject = {};
+        for (const [key, below] of this.#below(kind.type, nodes)) {
+          const [{ name }] = below as [FieldNode];
+          object[key] = name.value === '__typename' ? kind.type.name : this.field(value, kind.fields[name.value]!, below); // prettier-ignore
+        }
+        return object;
+      }
     }
-    if (plain === GraphQLString || plain === GraphQLBoolean) return value as JsonValue;
-    if (!isObjectType(plain)) return plain.toString().startsWith('__') ? (value as JsonValue) : String(value);
-    const object: JsonObject = {};
-    const all = plain.getFields();
-    for (const [key, below] of this.#below(plain, nodes)) {
-      const [{ name }] = below as [FieldNode];
-      object[key] = name.value === '__typename' ? plain.name : this.field(value, all[name.value]!, below);
-    }
-    return object;
+  }
+
+  /** The types of introspection are few, and the library's tests of what they are take long. */
+  #kindOf(type: GraphQLOutputType): Kinds {
+    let kind = this.#kinds.get(type);
+    if (kind === undefined) this.#kinds.set(type, (kind = toKind(type)));
+    return kind;
   }
 
   /** The fields below some, merged; the same for all values of a type. */

@@ -4,13 +4,14 @@ import type { Services } from '../core/services.js';
 import { FhirError } from '../fhir/errors.js';
 import type { JsonObject, JsonValue } from '../fhir/resource.js';
 import { writeJson } from '../format/write-json.js';
-import { readDocument } from './document/read-document.js';
+import { readDocument, type ValidQuery } from './document/read-document.js';
 import { RequestError, writeError } from './errors.js';
 import { Budget, type Execution, type Placed } from './execute/context.js';
 import { lookUp } from './execute/look-up.js';
 import { ResourceReader } from './execute/read-resources.js';
 import { writeAnswer, type QueryAnswer } from './execute/write-answer.js';
 import { introspector } from './introspect.js';
+import { knownAnswer } from './known-answers.js';
 import { prepareQuery } from './plan/prepare.js';
 import { QUERY_LIMITS, type GraphqlRequest } from './request.js';
 
@@ -24,8 +25,16 @@ const JSON_TYPE = 'application/json; charset=utf-8';
  */
 export async function runGraphql(request: GraphqlRequest, call: Call, services: Services): Promise<Reply> {
   try {
-    const answer = await execute(request, call, services);
-    const { data, errors } = answer;
+    const instance = call.level === 'instance' ? call.type : undefined;
+    const query = readDocument(request, instance, services.tables);
+    const prepared = prepareQuery(query, call, services);
+    const isOfSchema = prepared.fields.every(({ facts }) => facts.is === 'introspection');
+    if (isOfSchema && instance === undefined) {
+      const introspect = introspector(query, prepared.planner, instance, services.tables);
+      const make = (): string => JSON.stringify({ data: Object.fromEntries(prepared.fields.map((field) => [field.key, introspect(field)])) }); // prettier-ignore
+      return textReply(200, knownAnswer(request, services.tables, make));
+    }
+    const { data, errors } = await execute(query, prepared, call, services);
     return reply(200, { data, ...(errors.length > 0 && { errors: [...errors] as JsonValue[] }) });
   } catch (error) {
     if (!(error instanceof RequestError)) throw error;
@@ -38,10 +47,13 @@ export function refuseRequest(error: FhirError): Reply {
   return reply(error.status, { errors: [writeError(error)] });
 }
 
-async function execute(request: GraphqlRequest, call: Call, services: Services): Promise<QueryAnswer> {
+async function execute(
+  query: ValidQuery,
+  { fields, filters, planner }: ReturnType<typeof prepareQuery>,
+  call: Call,
+  services: Services,
+): Promise<QueryAnswer> {
   const instance = call.level === 'instance' ? call.type : undefined;
-  const query = readDocument(request, instance, services.tables);
-  const { fields, filters, planner } = prepareQuery(query, call, services);
   return withinBudget(services.limits.queryTime ?? QUERY_LIMITS.time, call.signal, async (signal) => {
     const { catalog } = query;
     const execution: Execution = { call, services, catalog, filters, signal, budget: new Budget(signal) };
@@ -70,5 +82,9 @@ async function readInstance(type: string, id: string, reader: ResourceReader): P
 }
 
 function reply(status: number, answer: JsonObject): Reply {
-  return { status, body: { contentType: JSON_TYPE, content: writeJson(answer) } };
+  return textReply(status, writeJson(answer));
+}
+
+function textReply(status: number, content: string): Reply {
+  return { status, body: { contentType: JSON_TYPE, content } };
 }

@@ -119,12 +119,14 @@ function readDrafts(resource: Resource, names: Names): ReadonlyMap<string, Draft
   const drafts = new Map<string, Draft>();
   // The order of the definition: what is nested comes directly after what it is nested in.
   const visit = (list: JsonValue | undefined, parent: string | undefined): void => {
+    // Before anything is made of a million.
+    if (Array.isArray(list) && list.length > MOST_CONCEPTS) throw tooMany(resource);
     for (const source of objectsOf(list)) {
       const code = String(source['code']);
       const known = drafts.get(code);
       const draft: Draft = known ?? { source, parents: undefined, children: undefined };
       if (known === undefined) drafts.set(code, draft);
-      if (drafts.size > MOST_CONCEPTS) throw new FhirError('expansion-too-costly', `The code system ${String(resource['url'])} has more than ${MOST_CONCEPTS} concepts`); // prettier-ignore
+      if (drafts.size > MOST_CONCEPTS) throw tooMany(resource);
       if (parent !== undefined) {
         (draft.parents ??= new Set()).add(parent);
         const above = drafts.get(parent)!;
@@ -151,6 +153,11 @@ function readDrafts(resource: Resource, names: Names): ReadonlyMap<string, Draft
     }
   }
   return drafts;
+}
+
+function tooMany({ url }: Resource): FhirError {
+  const text = `The code system ${String(url)} has more than ${MOST_CONCEPTS} concepts`;
+  return new FhirError('expansion-too-costly', text);
 }
 
 /** Codes below a concept, without itself, each once. */

@@ -25,20 +25,26 @@ export function filterTest(filter: JsonObject, system: CodeSystemIndex): (concep
       return (concept) => valuesOf(concept, property).includes(value);
     case 'exists':
       return (concept) => valuesOf(concept, property).length > 0 === (value === 'true');
-    case 'is-a':
-      return among(new Set([codeOf(system, value), ...descendantsOf(system, value)]));
+    case 'is-a': {
+      const [root, isBelow] = [codeOf(system, value), belowTest(system, value)];
+      return (concept) => concept.code === root || isBelow(concept);
+    }
     case 'descendent-of':
-      return among(descendantsOf(system, value));
+      return belowTest(system, value);
     case 'is-not-a': {
-      const below = new Set([codeOf(system, value), ...descendantsOf(system, value)]);
-      return (concept) => !below.has(concept.code);
+      const [root, isBelow] = [codeOf(system, value), belowTest(system, value)];
+      return (concept) => concept.code !== root && !isBelow(concept);
     }
     case 'generalizes':
       return among(new Set([codeOf(system, value), ...ancestorsOf(system, value)]));
-    case 'child-of':
-      return among(new Set(system.find(value)?.children));
-    case 'descendent-leaf':
-      return among(new Set([...descendantsOf(system, value)].filter((code) => isLeaf(system, code))));
+    case 'child-of': {
+      const parent = codeOf(system, value);
+      return (concept) => concept.parents.includes(parent);
+    }
+    case 'descendent-leaf': {
+      const isBelow = belowTest(system, value);
+      return (concept) => concept.children.length === 0 && isBelow(concept);
+    }
     case 'in':
     case 'not-in': {
       const listed = new Set(value.split(',').map((each) => each.trim()));
@@ -102,8 +108,18 @@ function codeOf(system: CodeSystemIndex, code: string): string {
   return system.find(code)?.code ?? code;
 }
 
-function isLeaf(system: CodeSystemIndex, code: string): boolean {
-  return (system.find(code)?.children.length ?? 0) === 0;
+/** Concepts that are compared with those above them, before all that are below the value are looked up. */
+const FEW = 16;
+
+/** Whether a concept is below a code: of one concept it takes the way up, of many a set of all that are below. */
+function belowTest(system: CodeSystemIndex, value: string): (concept: Concept) => boolean {
+  const root = codeOf(system, value);
+  let [asked, below]: [number, ReadonlySet<string> | undefined] = [0, undefined];
+  return ({ code }) => {
+    if (code === root) return false;
+    if (below === undefined && asked++ < FEW) return ancestorsOf(system, code).has(root);
+    return (below ??= descendantsOf(system, value)).has(code);
+  };
 }
 
 function invalid(why: string): FhirError {

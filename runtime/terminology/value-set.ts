@@ -1,4 +1,6 @@
 import { FhirError } from '../fhir/errors.js';
+import { yieldUntil } from '../fhir/yield-until.js';
+import type { Yield } from '../fhir/yield-to-event-loop.js';
 import { isObject, type JsonObject, type JsonValue, type Resource } from '../fhir/resource.js';
 import { canonicalOf, objectsOf, type CodeSystemIndex, type Designation } from './concepts.js';
 import { TerminologyFault } from './fault.js';
@@ -21,9 +23,24 @@ interface Path {
   /** What is contained in the outermost one. */
   readonly contained: readonly JsonObject[];
   readonly supplements: readonly string[];
+  readonly work: Work;
 }
 
-const TOP: Path = { urls: [], contained: [], supplements: [] };
+/** What is known of imported value sets while one question is answered: however often they are imported, each is looked at once. */
+interface Work {
+  readonly members: Map<Resource, Known<ReadonlyMap<string, Member>>>;
+  readonly found: Map<Resource, Known<Member | undefined>>;
+  readonly systems: Map<Resource, Known<ReadonlySet<string>>>;
+  /** Lets other requests have their turn. */
+  readonly pace: Yield;
+}
+
+type Known<T> = { readonly value: T } | { readonly error: unknown };
+
+function top({ signal }: ValueSetContext): Path {
+  const work = { members: new Map(), found: new Map(), systems: new Map(), pace: yieldUntil(signal) };
+  return { urls: [], contained: [], supplements: [], work };
+}
 
 /**
  * The members of a value set, in the order of its definition, each once.
@@ -31,7 +48,7 @@ const TOP: Path = { urls: [], contained: [], supplements: [] };
  * @throws FhirError `value-set-invalid`, `expansion-too-costly`; TerminologyFault where something is missing
  */
 export function membersOf(valueSet: Resource, context: ValueSetContext): Promise<ReadonlyMap<string, Member>> {
-  return members(valueSet, context, TOP);
+  return members(valueSet, context, top(context));
 }
 
 async function members(
@@ -65,7 +82,7 @@ async function members(
  * @throws FhirError `value-set-invalid`; TerminologyFault where something is missing that decides
  */
 export function findMember(valueSet: Resource, coded: Coded, context: ValueSetContext): Promise<Member | undefined> {
-  return find(valueSet, coded, context, TOP);
+  return find(valueSet, coded, context, top(context));
 }
 
 async function find(
@@ -98,7 +115,7 @@ async function find(
 
 /** Systems that a value set draws codes from, those of imported value sets included. */
 export function systemsOf(valueSet: Resource, context: ValueSetContext): Promise<ReadonlySet<string>> {
-  return systems(valueSet, context, TOP);
+  return systems(valueSet, context, top(context));
 }
 
 async function systems(valueSet: Resource, context: ValueSetContext, above: Path): Promise<ReadonlySet<string>> {
@@ -110,7 +127,8 @@ async function systems(valueSet: Resource, context: ValueSetContext, above: Path
     if (typeof include['system'] === 'string') found.add(include['system']);
     else {
       for (const each of await importsOf(include, context, path)) {
-        for (const system of await systems(each, context, path)) found.add(system);
+        for (const system of await known(path, path.work.systems, each, () => systems(each, context, path)))
+          found.add(system);
       }
     }
   }
@@ -133,8 +151,9 @@ function enter(valueSet: Resource, above: Path): Path {
   if (urls.length > DEEPEST) throw new FhirError('value-set-invalid', 'The value set imports others too deeply');
   return {
     urls: [...urls, url],
-    contained: above === TOP ? objectsOf(valueSet['contained']) : above.contained,
-    supplements: [...above.supplements, ...supplementsNamedBy(valueSet)],
+    contained: urls.length === 0 ? objectsOf(valueSet['contained']) : above.contained,
+    supplements: [...new Set([...above.supplements, ...supplementsNamedBy(valueSet)])],
+    work: above.work,
   };
 }
 
@@ -144,15 +163,34 @@ async function membersOfInclude(
   context: ValueSetContext,
   path: Path,
 ): Promise<ReadonlyMap<string, Member>> {
-  context.signal?.throwIfAborted();
+  await path.work.pace();
   checkInclude(include);
   let found: ReadonlyMap<string, Member> | undefined;
   if (typeof include['system'] === 'string') found = await membersOfSystem(include, valueSet, context, path);
   for (const imported of await importsOf(include, context, path)) {
-    const inner = await members(imported, context, path);
+    const inner = await known(path, path.work.members, imported, () => members(imported, context, path));
     found = found === undefined ? inner : new Map([...found].filter(([key]) => inner.has(key)));
   }
   return found ?? new Map<string, Member>();
+}
+
+/** What was found out of an imported value set. Supplements above it may change that, so that it is looked at anew then. */
+async function known<T>(
+  { supplements }: Path,
+  before: Map<Resource, Known<T>>,
+  imported: Resource,
+  make: () => Promise<T>,
+): Promise<T> {
+  let found = supplements.length > 0 ? undefined : before.get(imported);
+  if (found === undefined) {
+    found = await make().then(
+      (value) => ({ value }),
+      (error: unknown) => ({ error }),
+    );
+    before.set(imported, found);
+  }
+  if ('error' in found) throw found.error;
+  return found.value;
 }
 
 /** https://hl7.org/fhir/R5/valueset.html#invs @throws FhirError `value-set-invalid` */
@@ -170,6 +208,7 @@ async function findInInclude(
   context: ValueSetContext,
   path: Path,
 ): Promise<Member | undefined> {
+  await path.work.pace();
   checkInclude(include);
   let found: Member | undefined;
   if (typeof include['system'] === 'string') {
@@ -178,7 +217,7 @@ async function findInInclude(
     if (found === undefined) return undefined;
   }
   for (const imported of await importsOf(include, context, path)) {
-    const member = await find(imported, coded, context, path);
+    const member = await known(path, path.work.found, imported, () => find(imported, coded, context, path));
     if (member === undefined) return undefined;
     found ??= member;
   }

@@ -1,8 +1,18 @@
+import { copyFileSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+import { tables } from '../../generated/tables.js';
 import type { Resource } from '../../runtime/fhir/resource.js';
 import { expand, type ExpansionOptions } from '../../runtime/terminology/expand.js';
 import { judgeInValueSet } from '../../runtime/terminology/judge.js';
 import { ANY_LANGUAGE } from '../../runtime/terminology/languages.js';
 import { ANY_VERSION, createResolver } from '../../runtime/terminology/resolver.js';
+import { createApp } from '../../runtime/http/app.js';
+import { listen } from '../../runtime/http/listen.js';
+import { openSqliteStore } from '../../runtime/store/sqlite/sqlite-store.js';
+import { send, startClient } from './http-client.js';
+import { extract } from './load-clinic.js';
 import { measure } from './measure.js';
 import type { Bench, Row } from './row.js';
 
@@ -56,5 +66,57 @@ export const bench: Bench = async () => {
   await add('expand 100,000 codes by words, 20 of them', 'expansions', expanded(all.url, { filter: 'number 99', count: 20 }), 200); // prettier-ignore
   await add('expand a part by words, 20 of them', 'expansions', expanded(part.url, { filter: 'knee', count: 20 }), 200);
   await add('check a code against 100,000', 'checks', checked, 20_000);
+  await overHttp(rows);
   return rows;
 };
+
+/** Checks of codes over HTTP, of a stored value set and of a required binding, and a batch of a hundred. */
+async function overHttp(rows: Row[]): Promise<void> {
+  // Where compiled benches look for what the build has packed.
+  copyFileSync('dist/generated/terminology.ndjson', new URL('../../generated/terminology.ndjson', import.meta.url));
+  const folder = mkdtempSync(join(tmpdir(), 'kiln-bench-'));
+  const store = openSqliteStore(`sqlite:${join(folder, 'kiln.db')}`);
+  const server = await listen(createApp({ tables, store, extract }), '127.0.0.1', 0);
+  const client = startClient();
+  try {
+    const concept = Array.from({ length: 5000 }, (_, i) => ({ code: `c${i}`, display: `Code ${i}`, concept: [{ code: `c${i}-1` }] })); // prettier-ignore
+    const stored = [
+      { resourceType: 'CodeSystem', id: 'cs', url: 'http://cs.example/stored', status: 'active', content: 'complete', concept }, // prettier-ignore
+      { resourceType: 'ValueSet', id: 'vs', url: 'http://vs.example/stored', status: 'active', compose: { include: [{ system: 'http://cs.example/stored', filter: [{ property: 'concept', op: 'is-a', value: 'c7' }] }] } }, // prettier-ignore
+    ];
+    for (const each of stored) {
+      const headers = { 'content-type': 'application/fhir+json' };
+      const answer = await fetch(`${server.url}/fhir/${each.resourceType}/${each.id}`, { method: 'PUT', headers, body: JSON.stringify(each) }); // prettier-ignore
+      if (answer.status !== 201) throw new Error(await answer.text());
+    }
+    const get = (query: string): string =>
+      `GET /fhir/ValueSet/$validate-code?${query} HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n`;
+    const gender = 'url=http://hl7.org/fhir/ValueSet/administrative-gender&system=http://hl7.org/fhir/administrative-gender&code='; // prettier-ignore
+    const own = 'url=http://vs.example/stored&system=http://cs.example/stored&code=';
+    const entry = Array.from({ length: 100 }, (_, i) => ({ request: { method: 'GET', url: `ValueSet/$validate-code?${own}c${i}` } })); // prettier-ignore
+    const bundle = JSON.stringify({ resourceType: 'Bundle', type: 'batch', entry });
+    const posted = async (): Promise<number> => {
+      const headers = { 'content-type': 'application/fhir+json' };
+      const answer = await fetch(`${server.url}/fhir`, { method: 'POST', headers, body: bundle });
+      const { entry: answers } = (await answer.json()) as { entry: readonly { response: { status: string } }[] };
+      if (answers.some(({ response }) => response.status !== '200 OK')) throw new Error('an entry failed');
+      return answers.length;
+    };
+    const add = async (name: string, work: () => Promise<number>) => {
+      rows.push({ name, unit: 'checks', measured: await measure(work), goal: { rate: 5000 } });
+    };
+    const often =
+      (...requests: string[]) =>
+      () =>
+        send(client, { port: server.port, requests, count: 3000 });
+    await add('$validate-code over HTTP, a required binding', often(get(`${gender}male`), get(`${gender}none`)));
+    await add('$validate-code over HTTP, a stored value set', often(get(`${own}c7-1`), get(`${own}c8`)));
+    // What the client takes is counted as well.
+    await add('$validate-code in a batch of 100', posted);
+  } finally {
+    client.disconnect();
+    await server.close(0);
+    await store.close();
+    rmSync(folder, { recursive: true });
+  }
+}

@@ -189,9 +189,9 @@ export class TypeCatalog implements TypeSource {
     // All parameters of all types on all types would be many megabytes: introspection shows what is of most use. All are taken.
     const isShort = isReverse && !this.options.isWhole;
     const rows = searchDefinitions(this.tables).rowsOf(type);
-    for (const [name, code] of searchArguments(rows)) {
-      if (isShort && code !== '_filter') continue;
-      args[name] = { type: new GraphQLList(searchScalar(rows.get(code)!.type)) };
+    for (const [name, code] of isShort ? SHORT_ARGUMENTS : searchArguments(rows)) {
+      const row = rows.get(code);
+      if (row !== undefined) args[name] = { type: new GraphQLList(searchScalar(row.type)) };
     }
     for (const name of RESULT_ARGUMENTS) {
       if (isShort && name === '_score') continue;
@@ -328,6 +328,9 @@ export class TypeCatalog implements TypeSource {
     return this.typeOf(name) as GraphQLOutputType;
   }
 }
+
+/** The search parameters that reverse look-ups are shown with. */
+const SHORT_ARGUMENTS: ReadonlyMap<string, string> = new Map([['_filter', '_filter']]);
 
 const SEARCH_TYPES = [
   'number',

@@ -1,4 +1,5 @@
 import type { Call, Reply } from '../../core/call.js';
+import { withinBudget } from '../../core/search/execute/search-budget.js';
 import type { Services } from '../../core/services.js';
 import { FhirError } from '../../fhir/errors.js';
 import { isObject, type JsonObject, type JsonValue, type Resource } from '../../fhir/resource.js';
@@ -25,7 +26,13 @@ import {
  *
  * @throws FhirError `parameter-invalid` unless one of code, coding and codeableConcept is given, `terminology-not-found`
  */
-export async function validateInValueSet(call: Call, services: Services): Promise<Reply> {
+export function validateInValueSet(call: Call, services: Services): Promise<Reply> {
+  return withinBudget(services.limits.queryTime, call.signal, (signal) =>
+    validateWithin(signal === undefined ? call : { ...call, signal }, services),
+  );
+}
+
+async function validateWithin(call: Call, services: Services): Promise<Reply> {
   const opened = openTerminology(call, services);
   const names = { url: 'url', version: 'valueSetVersion', resource: 'valueSet' };
   const valueSet = await resourceOf('ValueSet', names, opened, call, services);

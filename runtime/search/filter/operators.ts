@@ -2,6 +2,7 @@ import type { SearchRow, SearchType } from '../../contract/search.js';
 import { dateInterval } from '../values/date-interval.js';
 import { hasPrefix } from '../query/intervals.js';
 import type { FilterOperator } from '../parse/link-step.js';
+import type { CodeModifier } from '../parse/parse-codes.js';
 import {
   anyCase,
   folded,
@@ -55,25 +56,34 @@ export const OPERATORS: Readonly<Partial<Record<SearchType, Readers>>> = {
   uri: { eq: (value) => [{ is: 'uri-equals', value }], re: (value) => [{ is: 'uri-equals', value }] },
 };
 
-const TERMINOLOGY = 'sets of codes are asked for by the modifiers :in, :not-in, :above and :below, outside _filter';
-
 /** Reads a part of a composite as `eq` reads its type. Numbers, quantities and dates may have prefixes, as in other searches. */
 export function partParser(type: SearchType): ValueParser | undefined {
   if (type === 'string') return (text) => equalString(unescape(text));
   return type === 'token' ? equalToken : plainParser(type);
 }
 
+/**
+ * Operators of tokens that ask for sets of codes, and the modifiers of the same meaning. `ss`: the value subsumes a code of the resource;
+ * `sb`: it is subsumed by one. https://hl7.org/fhir/R5/search_filter.html#ops
+ */
+export const CODE_OPERATORS: Readonly<Partial<Record<FilterOperator, CodeModifier>>> = {
+  in: 'in',
+  ni: 'not-in',
+  ss: 'below',
+  sb: 'above',
+};
+
 /** Operators that the specification has for a type, and why they are refused here. */
 export const LATER_OPERATORS: Readonly<Partial<Record<SearchType, Readonly<Partial<Record<FilterOperator, string>>>>>> =
   {
-    token: { ss: TERMINOLOGY, sb: TERMINOLOGY, in: TERMINOLOGY, ni: TERMINOLOGY },
     number: { co: 'of numbers the value alone is kept, not how precise it was; compare with ge and lt' },
   };
 
 /** Operators that a parameter of a type takes. */
 export function operatorsOf(type: SearchType): readonly string[] {
   if (type === 'special') return ['pr'];
-  return [...(type === 'composite' ? ['eq'] : Object.keys(OPERATORS[type] ?? {})), 'pr'];
+  const codes = type === 'token' ? Object.keys(CODE_OPERATORS) : [];
+  return [...(type === 'composite' ? ['eq'] : Object.keys(OPERATORS[type] ?? {})), ...codes, 'pr'];
 }
 
 /** Names that may stand for systems. https://hl7.org/fhir/R5/search_filter.html#ops */

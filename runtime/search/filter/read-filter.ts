@@ -7,12 +7,21 @@ import { isMembership, isWords } from '../parameter-kinds.js';
 import { readFound } from '../parse/resolve-links.js';
 import { findPlainRow, compositeTests, missing, toCondition } from '../parse/parse-plain.js';
 import { readValue } from '../parse/read-value.js';
-import type { Condition } from '../query/query.js';
+import type { Criterion } from '../query/query.js';
+import { parseCodes } from '../parse/parse-codes.js';
 import { clip, quote } from '../parse/quote.js';
 import { splitAt } from '../parse/parse-value.js';
 import { countWays, resolveLinks } from '../parse/resolve-links.js';
-import { prefixesOf } from '../parse/modifiers.js';
-import { isPrefix, LATER_OPERATORS, OPERATORS, operatorsOf, partParser, withSystem } from './operators.js';
+import { prefixesOf, takesCodes } from '../parse/modifiers.js';
+import {
+  CODE_OPERATORS,
+  isPrefix,
+  LATER_OPERATORS,
+  OPERATORS,
+  operatorsOf,
+  partParser,
+  withSystem,
+} from './operators.js';
 import { parseFilter } from './parse-filter.js';
 
 /** Name of the parameter. */
@@ -25,7 +34,7 @@ export const FILTER = '_filter';
  * @throws FhirError `parameter-invalid`: what of it is wrong, and what would be right. Nothing of a filter is ever ignored: without
  * a part it could find more than was asked for, or less
  */
-export function readFilter(text: string, context: CriterionContext): Condition {
+export function readFilter(text: string, context: CriterionContext): Criterion {
   const work: Work = { room: MOST };
   try {
     const condition = read(parseFilter(text, context.links?.most ?? MAX_LINKS), context, work);
@@ -49,7 +58,7 @@ const MOST = 4000;
 /** What it takes to look a path up, also where it leads nowhere. */
 const LOOKUP = 10;
 
-function read(filter: Filter, context: CriterionContext, work: Work): Condition {
+function read(filter: Filter, context: CriterionContext, work: Work): Criterion {
   switch (filter.is) {
     case 'and':
       return { all: filter.parts.map((part) => read(part, context, work)) };
@@ -62,7 +71,7 @@ function read(filter: Filter, context: CriterionContext, work: Work): Condition 
   }
 }
 
-function readTest(test: FilterTest, context: CriterionContext, work: Work): Condition {
+function readTest(test: FilterTest, context: CriterionContext, work: Work): Criterion {
   const { links } = context;
   if (--work.room < 0) throw tooWide();
   const isListed = (code: string): boolean => code !== FILTER && isComparable(context.rows.get(code));
@@ -71,7 +80,7 @@ function readTest(test: FilterTest, context: CriterionContext, work: Work): Cond
   work.room -= LOOKUP;
   const found = resolveLinks(test.path, test.text, links);
   work.room -= countWays(found);
-  return readFound<Condition>(found, {
+  return readFound<Criterion>(found, {
     row: ({ row }) => compare(test, row, context),
     within(where, filter, type) {
       const there = { ...context, rows: links.definitions.rowsOf(type), links: { ...links, type } };
@@ -90,7 +99,7 @@ function isComparable(row: SearchRow | undefined): row is SearchRow {
   return row !== undefined && !isMembership(row.code) && !isWords(row);
 }
 
-function compare({ text, operator, value }: FilterTest, row: SearchRow, context: CriterionContext): Condition {
+function compare({ text, operator, value }: FilterTest, row: SearchRow, context: CriterionContext): Criterion {
   if (!isComparable(row)) throw new FhirError('parameter-invalid', `${quote(text)} stands by itself, beside filters`);
   if (operator === 'pr')
     return missing(`${text} pr`, value === 'true' ? 'false' : value === 'false' ? 'true' : value, row);
@@ -99,6 +108,11 @@ function compare({ text, operator, value }: FilterTest, row: SearchRow, context:
       param: row.code,
       composite: [compositeTests(text, withSystems(value), row, context, partParser)],
     };
+  }
+  const modifier = takesCodes(row) ? CODE_OPERATORS[operator] : undefined;
+  if (modifier !== undefined) {
+    if (context.hierarchy === undefined) throw new FhirError('parameter-invalid', `${quote(text)} asks for a set of codes, which only a search of one type does: [base]/[type]?…`); // prettier-ignore
+    return parseCodes(row.code, modifier, [modifier.endsWith('in') ? value : withSystem(value)], text);
   }
   const reader = OPERATORS[row.type]?.[operator];
   if (reader === undefined) throw wrongOperator(text, operator, row);

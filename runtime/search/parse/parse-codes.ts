@@ -5,7 +5,8 @@ import { readValue } from './read-value.js';
 /** Modifiers of tokens that ask a terminology service what the codes are. https://hl7.org/fhir/R5/search.html#modifiers */
 export const CODE_MODIFIERS = ['in', 'not-in', 'above', 'below'] as const;
 
-type CodeModifier = (typeof CODE_MODIFIERS)[number];
+/** One of them. */
+export type CodeModifier = (typeof CODE_MODIFIERS)[number];
 
 /** Whether a modifier is one of those. */
 export function isCodeModifier(modifier: string): modifier is CodeModifier {

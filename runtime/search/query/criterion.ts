@@ -1,9 +1,12 @@
 import { countWords } from '../text/has-words.js';
-import type { Condition, Criterion, LinkCriterion } from './query.js';
+import type { Criterion, Leaf, LinkCriterion } from './query.js';
 
 /** Whether hierarchies, membership or sets of codes stand in it: then the store has to be asked before it is a condition. */
 export function isUnresolved(criterion: Criterion): boolean {
   if ('hierarchies' in criterion || 'members' in criterion || 'codes' in criterion) return true;
+  if ('all' in criterion) return criterion.all.some(isUnresolved);
+  if ('some' in criterion) return criterion.some.some(isUnresolved);
+  if ('not' in criterion) return isUnresolved(criterion.not);
   return isLink(criterion) && targetsOf(criterion).some(({ where }) => isUnresolved(where));
 }
 
@@ -23,13 +26,12 @@ export function weightOf(criterion: Criterion): number {
   if ('codes' in criterion) return criterion.codes.length;
   if ('hierarchies' in criterion) return sum(criterion.hierarchies.map(({ ids }) => ids.length));
   if (isLink(criterion)) return sum(targetsOf(criterion).map(({ where }) => 1 + weightOf(where)));
-  return weightOfCondition(criterion);
+  if ('all' in criterion) return sum(criterion.all.map(weightOf));
+  if ('some' in criterion) return sum(criterion.some.map(weightOf));
+  return 'not' in criterion ? weightOf(criterion.not) : weightOfLeaf(criterion);
 }
 
-function weightOfCondition(condition: Exclude<Condition, LinkCriterion>): number {
-  if ('all' in condition) return sum(condition.all.map(weightOf));
-  if ('some' in condition) return sum(condition.some.map(weightOf));
-  if ('not' in condition) return weightOf(condition.not);
+function weightOfLeaf(condition: Leaf): number {
   if ('ids' in condition) return condition.ids.length;
   if ('updated' in condition) return condition.updated.length;
   if ('any' in condition) return condition.any.length;

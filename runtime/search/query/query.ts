@@ -212,7 +212,12 @@ export type CodeSet =
   | { readonly is: 'above' | 'below'; readonly system: string; readonly code: string };
 
 /** What one parameter of a search asks for: a condition, but for what the store has to be asked about first. */
-export type Criterion = Condition | HierarchyCriterion | MembersCriterion | CodesCriterion | LinkCriterion;
+export type Criterion =
+  Condition | HierarchyCriterion | MembersCriterion | CodesCriterion | LinkCriterion | FilterCriterion;
+
+/** What a filter joins. Without what the store has to be asked about first it is a condition. */
+export type FilterCriterion =
+  { readonly all: readonly Criterion[] } | { readonly some: readonly Criterion[] } | { readonly not: Criterion };
 
 /** A link in which the like may stand; without them it is a `Link`. */
 export type LinkCriterion =

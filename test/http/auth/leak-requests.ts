@@ -31,6 +31,8 @@ const WEIGHTS: Readonly<Partial<Record<Interaction, number>>> = {
   capabilities: 0,
 };
 const WRITE_WEIGHT = 8;
+/** The part of requests that are GraphQL queries: as an operation among many they would hardly come. */
+const GRAPHQL = 0.05;
 const WRITES: ReadonlySet<Interaction> = new Set<Interaction>([
   ...(['create', 'update', 'patch', 'delete'] as const),
   ...(['conditional-update', 'conditional-patch', 'conditional-delete'] as const),
@@ -150,7 +152,27 @@ export function requestMaker(policy: Policy, random: Random, value: Values): () 
     ];
     return JSON.stringify({ resourceType: 'Parameters', parameter });
   };
+  /** Single resources, lists, what refers to them, and the targets of references. What a type does not have is 400 for both. */
+  const graphql = (): LeakRequest => {
+    const [type, other] = [pick(known), pick(known)];
+    const id = pick(idsOfType(type));
+    const fields = pick([
+      'id resourceType',
+      `id ${other}List(_reference: ${pick(['subject', 'patient', 'focus', 'encounter'])}) { id }`,
+      `id ${pick(['subject', 'patient', 'encounter'])} { reference resource${pick(['', '(optional: true)'])} { id resourceType } }`,
+      `id ${other}Connection(_reference: subject) { count }`,
+    ]);
+    const query = pick([
+      `{ ${type}(id: "${id}") { ${fields} } }`,
+      `{ ${type}List(_sort: "_id") { ${fields} } }`,
+      `{ ${type}List(_id: ["${id}", "none"]) { ${fields} } }`,
+      `{ ${type}Connection(_count: 50, _sort: "_id") { count edges { resource { ${fields} } } } }`,
+    ]);
+    const parameter = [{ name: 'query', valueString: query }];
+    return { method: 'POST', path: '/$graphql', body: JSON.stringify({ resourceType: 'Parameters', parameter }), headers: {} }; // prettier-ignore
+  };
   const some = (): LeakRequest => {
+    if (chance(GRAPHQL)) return graphql();
     const interaction = pick(wheel);
     return requestTo(pick(tables.routes.filter((row) => row.interaction === interaction)));
   };

@@ -113,6 +113,9 @@ export function matrixFor({ id, value, category }: Target): readonly MatrixRow[]
     row('operation', '$meta of all', 'GET', '/$meta', { needs: { '*': 's' }, done: 200, outside: 200 }),
     row('operation', '$get-resource-counts', 'GET', '/$get-resource-counts', { needs: { '*': 's' }, done: 200, outside: 200 }), // prettier-ignore
     row('operation', '$hfql-execute', 'POST', '/$hfql-execute', { body: HFQL, needs: O('s'), done: 200, outside: 200 }),
+    row('operation', '$graphql, a search', 'POST', '/$graphql', { body: graphql(`{ ObservationList(identifier: "${value}") { id status } }`), needs: O('s'), done: 200, outside: 200 }), // prettier-ignore
+    row('operation', '$graphql, a resource', 'POST', '/$graphql', { body: graphql(`{ Observation(id: "${id}") { id status } }`), needs: O('r'), done: 200, outside: 200 }), // prettier-ignore
+    row('operation', '$graphql of an instance', 'POST', `${at}/$graphql`, { body: graphql('{ id status }'), needs: O('r'), done: 200, outside: 404 }), // prettier-ignore
     row('operation', '$svc.fhir.replace-references', 'POST', '/$svc.fhir.replace-references', {
       body: replacementParameters(`Device/${id}`, 'Device/d'),
       needs: O('u'),
@@ -133,6 +136,10 @@ export function matrixFor({ id, value, category }: Target): readonly MatrixRow[]
     row('conditional-delete', 'conditional delete', 'DELETE', by, { needs: O('ds'), done: 200, outside: 200 }),
     row('bundle', 'conditional reference', 'POST', '/', { body: referring(value), needs: { ...O('s'), Basic: 'c' }, done: 200, outside: 404, isAlone: true }), // prettier-ignore
   ];
+}
+
+function graphql(query: string): object {
+  return { resourceType: 'Parameters', parameter: [{ name: 'query', valueString: query }] };
 }
 
 /** A transaction with something that refers to an Observation by a search. */

@@ -2,6 +2,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 
 import type { Store } from '../../../runtime/store/store.js';
 import { neededBy, scopedServer } from '../auth/scoped.js';
+import { batch, responsesOf } from '../bundle-server.js';
 import type { Answer } from '../server.js';
 
 const PATIENT = {
@@ -255,6 +256,61 @@ export function graphql(store: Store): void {
     });
   });
 
+  describe('examples of the specification (graphql.html)', () => {
+    it.each<[string, object]>([
+      ['{ name { text given family } }', { name: [{ given: ['Peter', 'James'], family: 'Chalmers' }, { given: ['Jim'] }, { given: ['Peter', 'James'], family: 'Windsor' }] }], // prettier-ignore
+      ['{ birthDate _birthDate { extension { valueDateTime } } }', { birthDate: '1974-12-25', _birthDate: { extension: [{ valueDateTime: '1974-12-25T14:35:45-05:00' }] } }], // prettier-ignore
+      ['{ name(fhirpath: "family.exists()") { text given family } }', { name: [{ given: ['Peter', 'James'], family: 'Chalmers' }, { given: ['Peter', 'James'], family: 'Windsor' }] }], // prettier-ignore
+      ['{ name(use: official) { text given family } }', { name: [{ given: ['Peter', 'James'], family: 'Chalmers' }] }],
+      ['{ identifier { system value } active }', { identifier: PATIENT.identifier, active: true }],
+      ['{ name @flatten @slice(path: "$index") { given family @singleton } }', { 'given.0': ['Peter', 'James'], 'family.0': 'Chalmers', 'given.1': ['Jim'], 'given.2': ['Peter', 'James'], 'family.2': 'Windsor' }], // prettier-ignore
+      ['{ name @slice(path: "$index") @flatten { given @first @singleton family } }', { 'given.0': 'Peter', 'family.0': ['Chalmers'], 'given.1': 'Jim', 'given.2': 'Peter', 'family.2': ['Windsor'] }], // prettier-ignore
+      ['{ name { given } ObservationList(_reference: patient) { id } }', { name: [{ given: ['Peter', 'James'] }, { given: ['Jim'] }, { given: ['Peter', 'James'] }], ObservationList: [{ id: 'o1' }] }], // prettier-ignore
+      ['{ ObservationConnection(_reference: patient) { count offset edges { mode resource { id } } } }', { ObservationConnection: { count: 1, offset: 0, edges: [{ mode: 'match', resource: { id: 'o1' } }] } }], // prettier-ignore
+    ])('on a Patient: %s', async (query, expected) => {
+      expect(dataOf(await onPatient(query))).toEqual(expected);
+    });
+    it.each<[string, object]>([
+      ['{ valueQuantity { value unit } }', { valueQuantity: { value: 1.5, unit: 'kg' } }],
+      ['{ subject { reference, resource { ... on Patient { active } } } }', { subject: { reference: 'Patient/example', resource: { active: true } } }], // prettier-ignore
+      ['{ subject { reference, resource { active } } }', { subject: { reference: 'Patient/example', resource: { active: true } } }], // prettier-ignore
+      ['{ id subject { reference resource { ... on Patient { birthDate } ... on Group { name } } } code { coding { system code } } }', { id: 'o1', subject: { reference: 'Patient/example', resource: { birthDate: '1974-12-25' } }, code: { coding: [{ system: 'http://loinc.org', code: '1-1' }] } }], // prettier-ignore
+      ['{ id subject { reference resource(type: Patient) { birthDate } resource(type: Practitioner) { active } } }', { id: 'o1', subject: { reference: 'Patient/example', resource: { birthDate: '1974-12-25' } } }], // prettier-ignore
+    ])('on an Observation: %s', async (query, expected) => {
+      expect(dataOf(await post(query, {}, '/Observation/o1/$graphql'))).toEqual(expected);
+    });
+    it.each<[string, object]>([
+      ['{ Patient(id: example) { id, active } }', { Patient: { id: 'example', active: true } }],
+      ['{ ObservationList(status: final, patient: example) { id, status } }', { ObservationList: [{ id: 'o1', status: 'final' }] }], // prettier-ignore
+      ['{ ObservationList(_id: [o1, o3], _sort: "_id") { id } }', { ObservationList: [{ id: 'o1' }, { id: 'o3' }] }],
+      [
+        '{ PatientList(name: "chal") { name(use: usual) { given } } }',
+        { PatientList: [{ name: [{ given: ['Jim'] }] }] },
+      ],
+      ['{ PatientList(fhirpath: "name.count() > 1") { id } }', { PatientList: [{ id: 'example' }] }],
+      ['{ PatientList(_filter: "gender eq female") { id } }', { PatientList: [{ id: 'other' }] }],
+      ['{ ObservationConnection(status: final, patient: example) { count offset pagesize edges { mode, resource { id } } } }', { ObservationConnection: { count: 1, offset: 0, pagesize: 20, edges: [{ mode: 'match', resource: { id: 'o1' } }] } }], // prettier-ignore
+    ])('on the system: %s', async (query, expected) => {
+      expect(dataOf(await post(query))).toEqual(expected);
+    });
+    it('@singleton with several values is an error', async () => {
+      const answer = await onPatient('{ name @flatten { given @singleton } }');
+      expect(answer.json().errors[0].extensions.resource.resourceType).toBe('OperationOutcome');
+    });
+  });
+
+  it('an entry of a batch', async () => {
+    const query = encodeURIComponent('{ Patient(id: example) { active } }');
+    const get = { request: { method: 'GET', url: `$graphql?query=${query}` } };
+    const resource = { resourceType: 'Parameters', parameter: [{ name: 'query', valueString: '{ active }' }] };
+    const sent = { request: { method: 'POST', url: 'Patient/example/$graphql' }, resource };
+    const responses = responsesOf(await server.all.send('POST', '/', batch(get, sent)));
+    expect(responses.map(({ status }) => status)).toEqual(['200 OK', '200 OK']);
+    const { entry } = (await server.all.send('POST', '/', batch(get, sent))).json();
+    const texts = entry.map(({ resource: { data } }: { resource: { data: string } }) => Buffer.from(data, 'base64').toString()); // prettier-ignore
+    expect(texts.map((text: string) => JSON.parse(text).data)).toEqual([{ Patient: { active: true } }, { active: true }]); // prettier-ignore
+  });
+
   it('introspection', async () => {
     const query =
       '{ __schema { queryType { name } types { name kind fields { name args { name } } } } __type(name: "Patient") { name } }';
@@ -262,5 +318,10 @@ export function graphql(store: Store): void {
     expect(data.__schema.queryType.name).toBe('Query');
     expect(data.__type.name).toBe('Patient');
     expect(data.__schema.types.length).toBeGreaterThan(500);
+    // The second time the answer is known; another query is not taken for it.
+    expect(dataOf(await post(query))).toEqual(data);
+    expect(dataOf(await post('query($t: String!) { __type(name: $t) { name } }', { variables: { t: 'Group' } }))).toEqual({ __type: { name: 'Group' } }); // prettier-ignore
+    expect(dataOf(await post('query($t: String!) { __type(name: $t) { name } }', { variables: { t: 'Basic' } }))).toEqual({ __type: { name: 'Basic' } }); // prettier-ignore
+    expect(dataOf(await onPatient('{ __typename __type(name: "Group") { name } }'))).toEqual({ __typename: 'Patient', __type: { name: 'Group' } }); // prettier-ignore
   });
 }

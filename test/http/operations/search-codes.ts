@@ -55,6 +55,36 @@ export function searchByCodes(store: Store): void {
     expect(idsOf(await get(`/Observation?${query}`))).toEqual(ids);
   });
 
+  const CODED = 'http://hl7.org/fhir/ValueSet/administrative-gender';
+  it.each([
+    [`code in ${VS}`, ['knee', 'leg']],
+    ['code in ValueSet/legs', ['knee', 'leg']],
+    [`code ni ${VS}`, ['arm', 'limb', 'words']],
+    [`code ss ${CS}|leg`, ['knee', 'leg']],
+    [`code sb ${CS}|leg`, ['leg', 'limb']],
+    [`code in ${VS} and not (code eq ${CS}|knee)`, ['leg']],
+    [`not (code in ${VS}) and status eq final`, ['arm', 'limb', 'words']],
+    [`(code sb ${CS}|leg or code eq ${CS}|arm) and subject:Patient.gender in ${CODED}`, ['arm', 'leg', 'limb']],
+  ])('_filter=%s (search_filter.html#ops)', async (filter, ids) => {
+    expect(idsOf(await get(`/Observation?_filter=${encodeURIComponent(filter)}`))).toEqual(ids);
+  });
+
+  it('_filter through a reverse chain; it refuses what is unknown, and searches of several types', async () => {
+    const filtered = (path: string, filter: string) => get(`${path}?_filter=${encodeURIComponent(filter)}`);
+    expect(idsOf(await filtered('/Patient', `_has:Observation:subject:code ss ${CS}|knee`))).toEqual(['p']);
+    expectRefusal(await filtered('/Observation', 'code in http://none.example'), 400, 'parameter-invalid', 'none.example'); // prettier-ignore
+    expectRefusal(await filtered('/Observation', 'code ss leg'), 400, 'parameter-invalid', 'system|code');
+    expectRefusal(
+      await filtered('/Observation', 'code in http://vs.example/many'),
+      422,
+      'expansion-too-costly',
+      '5000',
+    );
+    expectRefusal(await filtered('/', `_tag in ${VS}`), 400, 'parameter-invalid', 'one type');
+    const narrow = server.as('system/Observation.rs system/CodeSystem.rs');
+    expectRefusal(await narrow.send('GET', `/Observation?_filter=${encodeURIComponent(`code in ${VS}`)}`), 400, 'parameter-invalid', VS); // prettier-ignore
+  });
+
   it('through a reverse chain, in a count, in a batch, by POST', async () => {
     expect(idsOf(await get(`/Patient?_has:Observation:subject:code:in=${VS}`))).toEqual(['p']);
     expect((await get(`/Observation?code:in=${VS}&_summary=count`)).json().total).toBe(2);

@@ -55,6 +55,11 @@ export function hasChain(criterion: Criterion): boolean {
   return isSome(criterion, (each) => 'chain' in each);
 }
 
+/** Whether there are codes to look up in a criterion. */
+export function hasCodes(criterion: Criterion): boolean {
+  return isSome(criterion, (each) => 'codes' in each);
+}
+
 /** Whether a criterion depends on references to contained resources: chains follow them, and `:missing` counts them. */
 export function asksForContainedChains(criterion: Criterion): boolean {
   return isSome(criterion, (each) => 'chain' in each || ('present' in each && each.present === 'reference'));

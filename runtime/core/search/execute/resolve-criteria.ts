@@ -9,6 +9,7 @@ import {
   type CodeSet,
   type Condition,
   type Criterion,
+  type FilterCriterion,
   type Hierarchy,
   type Target,
   type TokenTest,
@@ -16,7 +17,7 @@ import {
 import type { Store, StoredVersion } from '../../../store/store.js';
 import { MOST_SEARCHED_CODES, type FoundCode } from '../code-finder.js';
 import { findAll } from './find-all.js';
-import { hasChain, intoContained } from '../contained/contained-chains.js';
+import { hasChain, hasCodes, intoContained } from '../contained/contained-chains.js';
 import { resolveMembership, type MembershipBudget, type MembershipSource } from './resolve-members.js';
 import type { Services } from '../../services.js';
 import { baseKey } from '../../../path/own-base.js';
@@ -94,7 +95,7 @@ async function make(
     return intoContained(criterion, chain, source.tables);
   }
   if ('has' in criterion) return { has: { ...criterion.has, where: await inner(criterion.has.where) } };
-  return hasChain(criterion) ? inFilter(criterion, inner) : criterion;
+  return hasChain(criterion) || hasCodes(criterion) ? inFilter(criterion, inner) : (criterion as Condition);
 }
 
 /** Codes become tests of the parameter. */
@@ -115,8 +116,11 @@ async function resolveCodes(
 }
 
 /** Resolves each condition of a filter. */
-async function inFilter(filter: Condition, inner: (criterion: Criterion) => Promise<Condition>): Promise<Condition> {
-  const each = async (conditions: readonly Condition[]): Promise<readonly Condition[]> => {
+async function inFilter(
+  filter: Condition | FilterCriterion,
+  inner: (criterion: Criterion) => Promise<Condition>,
+): Promise<Condition> {
+  const each = async (conditions: readonly Criterion[]): Promise<readonly Condition[]> => {
     const made: Condition[] = [];
     for (const one of conditions) made.push(await inner(one));
     return made;
