@@ -15,6 +15,7 @@ import type { Codec } from './http/response/codecs.js';
 import { describeStaleIndex, type IndexStatus } from './core/definitions/index-status.js';
 import type { Job } from './core/jobs.js';
 import { openDefinitions, type Definitions } from './core/definitions/definitions.js';
+import { SHIPPED } from './core/shipped/shipped-resources.js';
 import { createStoredProfiles } from './core/validation/stored-profiles.js';
 import { createPatchers } from './core/patch/patchers.js';
 import { openBodyWorkers, type BodyWorkers } from './body-workers/body-workers.js';
@@ -47,6 +48,7 @@ export interface Core extends Pick<
   | 'validation'
   | 'patchers'
   | 'deletesMultiple'
+  | 'shipped'
   | 'zone'
 > {
   readonly limits: ReturnType<typeof limitsOf>;
@@ -110,6 +112,7 @@ export async function openCore(config: Config, options: OpenOptions = {}): Promi
       indexStatus: { notCurrent: (at) => current().indexStatus.notCurrent(at) },
       patchers: createPatchers(tables),
       deletesMultiple: config['delete.multiple'],
+      shipped: config['definitions.shipped'] ? SHIPPED : undefined,
       allowsExpunge: config['admin.expunge'],
       zone: createZone(ZONE),
     };
