@@ -12,6 +12,7 @@ import { summarize } from './format/summary.js';
 import type { Codec } from './http/response/codecs.js';
 import type { IndexStatus } from './core/definitions/index-status.js';
 import { openDefinitions, type Definitions } from './core/definitions/definitions.js';
+import { SHIPPED } from './core/shipped/shipped-resources.js';
 import { createStoredProfiles } from './core/validation/stored-profiles.js';
 import { createPatchers } from './core/patch/patchers.js';
 import type { SearchServices } from './core/search/parse/search-context.js';
@@ -38,6 +39,7 @@ export interface Core extends Pick<
   | 'validation'
   | 'patchers'
   | 'deletesMultiple'
+  | 'shipped'
   | 'zone'
 > {
   readonly limits: ReturnType<typeof limitsOf>;
@@ -101,6 +103,7 @@ export async function openCore(config: Config, options: OpenOptions = {}): Promi
       indexStatus: { notCurrent: (at) => current().indexStatus.notCurrent(at) },
       patchers: createPatchers(tables),
       deletesMultiple: config['delete.multiple'],
+      shipped: config['definitions.shipped'] ? SHIPPED : undefined,
       allowsExpunge: config['admin.expunge'],
       zone: createZone(ZONE),
     };

@@ -27,8 +27,8 @@ const main = join(dist, 'runtime', 'cli', 'main.js');
 const PACKED = join('generated', 'tables.json');
 /** The code systems and value sets of the FHIR package, as runtime/terminology/shipped.ts reads them. */
 const TERMINOLOGY = join('generated', 'terminology.ndjson');
-/** The StructureDefinitions of the FHIR package, as runtime/core/validation/shipped-structures.ts reads them. */
-const STRUCTURES = join('generated', 'structures.br');
+/** The definitions of the FHIR package, as runtime/core/shipped/shipped-pack.ts reads them: 3.1 MB. */
+const CONFORMANCE = join('generated', 'conformance.br');
 /** Says which generated files dist/ was built from: runtime/assembly/stale-build.ts compares it with the one in generated/. */
 const MANIFEST = join('generated', 'manifest.json');
 /** The reference pages in HTML, as runtime/assembly/docs-folder.ts finds them. */
@@ -43,7 +43,7 @@ export async function build() {
   if (existsSync(main)) chmodSync(main, 0o755);
   await packTables();
   packTerminology();
-  packStructures();
+  packConformance();
   copyFileSync(join(root, MANIFEST), join(dist, MANIFEST));
   const arePagesMade = await buildPages();
   return arePagesMade ? (run.status ?? 1) : 1;
@@ -121,29 +121,34 @@ function packTerminology() {
 }
 
 /** Definitions in one block: it is compressed, and read, as a whole. */
-const BLOCK = 24;
+const BLOCK = 8;
 
-/** What snapshots are made of. One line says which definitions are in which block, then come the blocks. */
-function packStructures() {
+/** Types of which the server has what the package has; SHIPPED_TYPES in shipped-pack.ts. */
+const SHIPPED =
+  /^(?:CodeSystem|CompartmentDefinition|ConceptMap|OperationDefinition|SearchParameter|StructureDefinition|ValueSet)-.*[.]json$/;
+
+/** Examples of the documentation, which look like what the server supports. */
+const EXAMPLE =
+  /^(?:SearchParameter-(?:example.*|filter)|OperationDefinition-example.*|CompartmentDefinition-example.*)[.]json$/;
+
+/** The definitions as they are. One line says which of them are in which block, then come the blocks. */
+function packConformance() {
   const folder = dirname(createRequire(import.meta.url).resolve('hl7.fhir.r5.core/package.json'));
-  const files = readdirSync(folder).filter((name) => /^StructureDefinition-.*[.]json$/.test(name));
-  const definitions = files.sort().map((name) => {
-    const definition = JSON.parse(readFileSync(join(folder, name), 'utf8'));
-    for (const element of ['text', 'extension', 'mapping']) delete definition[element];
-    for (const element of definition.snapshot?.element ?? []) delete element.mapping;
-    if (definition.snapshot !== undefined) delete definition.differential;
-    return definition;
-  });
+  const target = join(dist, CONFORMANCE);
+  const names = readdirSync(folder).filter((name) => SHIPPED.test(name) && !EXAMPLE.test(name));
+  // It takes seconds, and the package does not change: its files are older than what was made of them.
+  if (existsSync(target) && statSync(target).mtimeMs > statSync(join(folder, 'package.json')).mtimeMs) return;
+  const definitions = names.sort().map((name) => JSON.parse(readFileSync(join(folder, name), 'utf8')));
   const index = [];
   const blocks = [];
   const params = { [constants.BROTLI_PARAM_QUALITY]: 9, [constants.BROTLI_PARAM_LGWIN]: 24 };
   for (let at = 0; at < definitions.length; at += BLOCK) {
     const some = definitions.slice(at, at + BLOCK);
     const block = brotliCompressSync(some.map((each) => JSON.stringify(each)).join('\n'), { params });
-    index.push([block.length, some.map(({ url }) => url)]);
+    index.push([block.length, some.map(({ resourceType, id, url }) => [resourceType, id, url ?? ''])]);
     blocks.push(block);
   }
-  writeFileSync(join(dist, STRUCTURES), Buffer.concat([Buffer.from(`${JSON.stringify(index)}\n`), ...blocks]));
+  writeFileSync(target, Buffer.concat([Buffer.from(`${JSON.stringify(index)}\n`), ...blocks]));
 }
 
 /** Deletes below dist/FOLDER every output whose source is gone, and the folders that this empties. */
@@ -157,7 +162,7 @@ function removeStale(folder) {
 }
 
 function hasSource(path) {
-  if (path === '.tsbuildinfo' || [PACKED, TERMINOLOGY, STRUCTURES].includes(path) || path.startsWith(PAGES))
+  if (path === '.tsbuildinfo' || [PACKED, TERMINOLOGY, CONFORMANCE].includes(path) || path.startsWith(PAGES))
     return true;
   const source = EMITTED.test(path) ? path.replace(EMITTED, '.ts') : path; // an imported .json keeps its name
   return existsSync(join(root, source));

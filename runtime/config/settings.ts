@@ -145,6 +145,10 @@ export const SETTINGS = {
     PROFILES_SCHEMA,
     'has to be an object of lists of canonical URLs such as {"Patient": ["http://example.org/profile"]}',
   ),
+  'definitions.shipped': yesOrNo({
+    help: 'whether clients can read the definitions of FHIR (StructureDefinition, ValueSet and the like) as if they were stored',
+    initial: true,
+  }),
   'delete.multiple': yesOrNo({
     help: 'whether a deletion by criteria may remove several resources at once',
     initial: false,

@@ -25,6 +25,7 @@ export const DEFAULT_SERVICES: DefaultServices = {
   definitions: undefined,
   jobs: undefined,
   profiles: undefined,
+  shipped: undefined,
   validateByProfiles: () => Promise.resolve([]),
   findCodes: () => Promise.reject(new FhirError('parameter-invalid', 'This server looks up no codes')),
   knownSystems: () => [],

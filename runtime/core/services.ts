@@ -18,6 +18,7 @@ import type { Call, Reply } from './call.js';
 import type { CallAudit } from './call-audit.js';
 import type { IndexStatus } from './definitions/index-status.js';
 import type { Jobs } from './jobs.js';
+import type { ShippedResources } from './shipped/shipped-resources.js';
 import type { LargeTexts } from './write/large-bodies.js';
 import type { ValidationMode } from './write/validation-mode.js';
 import type { PageLinks } from './search/pages/page-link.js';
@@ -158,6 +159,8 @@ export interface DataServices {
   readonly jobs: Jobs | undefined;
   /** The profiles of the tables and of the store; undefined: this server knows none. */
   readonly profiles: ProfileServices | undefined;
+  /** The definitions of the FHIR package; undefined: clients see stored resources only. */
+  readonly shipped: ShippedResources | undefined;
   readonly validateByProfiles: ProfileValidator;
   /** Looks up the codes that a search means. */
   readonly findCodes: CodeFinder;

@@ -15,7 +15,8 @@ export async function read(call: Call, services: Services): Promise<Reply> {
   const { type, id } = targetOf(call);
   // What may not be seen is as if it were not there.
   const isHidden = await isHiddenByIndex({ type, id }, 'r', call, services);
-  const current = await services.store.read(type, isHidden ? newId() : id);
+  const stored = await services.store.read(type, isHidden ? newId() : id);
+  const current = stored ?? (isHidden ? undefined : services.shipped?.byId(type, id));
   if (current === undefined || !(await isVisible(current, 'r', call, services)))
     throw new FhirError('not-found', `There is no ${type}/${id}`);
   return replyVersion(call, current, services);

@@ -2,7 +2,7 @@ import { disclosedTimestamp } from '../../core/access/disclosed-timestamp.js';
 import type { Call, Reply } from '../../core/call.js';
 import { constrainSearch, type SearchBounds } from '../../core/search/authorize/constrain-search.js';
 import { checkContainedScope, cutContained } from '../../core/search/contained/contained-search.js';
-import { findPage } from '../../core/search/execute/find-page.js';
+import { findPage, readTargets } from '../../core/search/execute/find-page.js';
 import { openGraph } from '../../core/search/graph/include-graph.js';
 import { checkEffect, checkForm, nextLink, openWalk, selfLink, type Walk } from '../../core/search/pages/page-walk.js';
 import { readMembership, scopeOf, TYPES, type SearchScope } from '../../core/search/parse/scope.js';
@@ -12,6 +12,9 @@ import { scoresOf } from '../../core/search/present/scores.js';
 import { replySearchBundle } from '../../core/search/present/search-bundle.js';
 import { searchWarnings } from '../../core/search/present/warnings.js';
 import type { Services } from '../../core/services.js';
+import { shippedMatches } from '../../core/shipped/shipped-matches.js';
+import { SHIPPED_TYPES } from '../../core/shipped/shipped-pack.js';
+import type { Target } from '../../search/query/query.js';
 import type { UsedParameter } from '../../search/parse/used-by.js';
 import type { FindPage, StoredVersion } from '../../store/store.js';
 
@@ -85,7 +88,8 @@ async function execute(
     request.graph === undefined ? undefined : await openGraph(request.graph, types, walk.began, call, services);
   const count = Math.min(request.count, maxResults - walk.shown);
   const place = { ...(walk.after !== undefined && { after: walk.after }), ...(include !== undefined && { include }) };
-  const page = await findPage(parts, request, { sort, count, total, ...place }, call, services, constraints);
+  const stored = await findPage(parts, request, { sort, count, total, ...place }, call, services, constraints);
+  const page = await withShipped(stored, parts, request, count, call, services, constraints);
   const there = page.included ?? [];
   const reached = await graph?.follow(page.versions, there, services.search.includes - there.length);
   return {
@@ -94,6 +98,34 @@ async function execute(
     included: [...there, ...(reached?.included ?? [])],
     isGraphCut: reached?.isCut === true,
     used: [...request.used, ...used, ...(graph?.used ?? [])],
+  };
+}
+
+/**
+ * The page with the shipped definitions that the search finds, behind all that is stored, as far as the page has room. All pages have
+ * the same total.
+ */
+async function withShipped(
+  page: FindPage,
+  parts: readonly Target[],
+  request: SearchRequest,
+  count: number,
+  call: Call,
+  services: Services,
+  constraints: SearchBounds['constraints'],
+): Promise<FindPage> {
+  const [only] = parts;
+  if (services.shipped === undefined || parts.length !== 1 || only === undefined) return page;
+  if (!SHIPPED_TYPES.has(only.type) || request.contained !== undefined) return page;
+  const { base, signal } = call;
+  const [target = only] = await readTargets(parts, request, { base, signal }, services, constraints);
+  const found = await shippedMatches(target, services);
+  if (found.length === 0) return page;
+  const room = page.next === undefined ? Math.max(0, count - page.versions.length) : 0;
+  return {
+    ...page,
+    versions: [...page.versions, ...found.slice(0, room)],
+    ...(page.total !== undefined && { total: page.total + found.length }),
   };
 }
 
