@@ -68,7 +68,7 @@ const ZONE = 'UTC';
 export interface OpenOptions {
   /** It has to be there already, and is only read; where it is not, none is made. */
   readonly existing?: boolean;
-  /** What stored search parameters may take of the time of all; absent: as much as they need, for nobody waits. */
+  /** What stored search parameters may take of the time of all; absent: as much as they need, because no request waits. */
   readonly pace?: ExtractionThrottle;
 }
 
@@ -189,7 +189,7 @@ export interface RunningServer {
   close(): Promise<boolean>;
 }
 
-/** XML; its reader and writer are loaded when somebody first uses it. */
+/** XML; its reader and writer are loaded on first use. */
 const XML: Codec = {
   async writeBundle(bundle, entries, pretty) {
     const { writeXmlBundle } = await import('./format/xml/write-xml.js');
@@ -361,7 +361,7 @@ async function startAudit(config: Config, core: Core, log: Log, base: () => stri
   return (await import('./assembly/audit.js')).prepareAudit(kind, config, core, log, base);
 }
 
-/** Metrics are loaded and measured only where somebody wants them. */
+/** Metrics are loaded and measured only where a setting asks for them. */
 async function startMetrics(config: Config, closers: (() => Promise<void>)[]) {
   const port = config['metrics-port'];
   if (port === undefined) return undefined;

@@ -90,11 +90,7 @@ export interface DefinitionServices {
  *
  * @throws FhirError `parameter-invalid` for what is unknown, `value-set-invalid`, `expansion-too-costly`
  */
-export type CodeFinder = (
-  set: CodeSet,
-  reader: CodeReader,
-  services: LookupServices,
-) => Promise<readonly FoundCode[]>;
+export type CodeFinder = (set: CodeSet, reader: CodeReader, services: LookupServices) => Promise<readonly FoundCode[]>;
 
 /** A set of search parameters, and what makes index entries by it. */
 export interface DefinitionServicesNow {
@@ -210,5 +206,5 @@ export interface CapabilityServices {
 /** What interactions and operations work with. No member is optional: `createServices` supplies each default. */
 export interface Services extends DefinitionServices, DataServices, SettingServices, CapabilityServices {}
 
-/** One interaction. @throws FhirError for every failure that a client has to be told */
+/** One interaction. @throws FhirError for every failure that a client has to know */
 export type InteractionHandler = (call: Call, services: Services) => Promise<Reply>;

@@ -54,7 +54,7 @@ export function createAuthHandler({ endpoints, documents }: AuthRoutes, needs: A
 
 const NOTHING: OpenDocument = { status: 200, headers: {}, body: '' };
 
-/** Bytes of a body that nobody wants which are let pass, so that its client gets to see why. */
+/** Bytes of a body that is not wanted which are let pass, so that its client gets to see why. */
 const LET_PASS = 1024 * 1024;
 
 async function answer(

@@ -21,7 +21,7 @@ export interface GroupSurroundings {
 
 /**
  * Does requests of several clients in one transaction, so that one sync of the disk serves all. Each is still atomic of
- * its own: one that fails is undone, and the others go on. Nobody is answered before the commit.
+ * its own: one that fails is undone, and the others go on. No request is answered before the commit.
  */
 export function openGroups(db: Database, around: GroupSurroundings): (group: readonly Request[]) => Answer[] {
   const savepoint = db.prepare('SAVEPOINT one');
