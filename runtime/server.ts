@@ -61,7 +61,7 @@ export const ZONE = 'UTC';
 export interface OpenOptions {
   /** It has to be there already, and is only read; where it is not, none is made. */
   readonly existing?: boolean;
-  /** What stored search parameters may take of the time of all; absent: as much as they need, for nobody waits. */
+  /** What stored search parameters may take of the time of all; absent: as much as they need, because no request waits. */
   readonly pace?: ExtractionThrottle;
 }
 
@@ -169,7 +169,7 @@ export async function backUpSqlite(store: string, target: string): Promise<void>
   }
 }
 
-/** XML; its reader and writer are loaded when somebody first uses it. */
+/** XML; its reader and writer are loaded on first use. */
 export const XML: Codec = {
   async writeBundle(bundle, entries, pretty) {
     const { writeXmlBundle } = await import('./format/xml/write-xml.js');

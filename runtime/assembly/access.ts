@@ -38,17 +38,17 @@ export async function prepareAccess(
     const { verifier, access, routes } = prepared(root, fhirPath);
     const cors = config['cors.origins'].length > 0;
     const place = fhirPath === '' ? { base: root } : { port: Number(new URL(root).port || 80) };
-    const told = { tokenCommand: tokenCommand(config, place, 'everybody') };
+    const hint = { tokenCommand: tokenCommand(config, place, 'everybody') };
     return {
-      ...told,
-      gate: gates.createTokenGate({ verifier: loggingVerifier(verifier, log), access, ...told }),
+      ...hint,
+      gate: gates.createTokenGate({ verifier: loggingVerifier(verifier, log), access, ...hint }),
       auth: routes,
       authorization: { cors },
     };
   };
 }
 
-/** Refusals and troubles of the authorization server in the log, where alone it is told what was wrong exactly. */
+/** Refusals and troubles of the authorization server in the log, which alone says exactly what was wrong. */
 function eventsIn(log: Log, audit: Pick<RunningAudit, 'token'> | undefined): AuthEvents {
   return {
     happened(event) {
@@ -56,7 +56,8 @@ function eventsIn(log: Log, audit: Pick<RunningAudit, 'token'> | undefined): Aut
       audit?.token(event);
       // Of those that are turned away for their number there may be any number.
       if (outcome === 'success' || refusal === 'rate') return;
-      const who = clientId === undefined ? 'somebody' : `${isVerified ? 'client' : 'who says to be'} "${clientId}"`;
+      const who =
+        clientId === undefined ? 'an unknown client' : `${isVerified ? 'client' : 'who says to be'} "${clientId}"`;
       const why = detail === undefined ? '' : ` (${detail})`;
       log.info(`${endpoint} endpoint: ${who} at ${address}: ${refusal ?? outcome}${why}`);
     },

@@ -97,7 +97,7 @@ export async function prepareAudit(
   }
 }
 
-/** What shows or changes no data itself: the entries of a Bundle are told by themselves. */
+/** What shows or changes no data itself: the entries of a Bundle have events of their own. */
 const UNTOLD: ReadonlySet<string> = new Set(['bundle', 'capabilities']);
 
 function openTarget(kind: AuditKind, config: Config, services: AuditServices): LineTarget | Promise<LineTarget> {
@@ -153,13 +153,13 @@ function placeOf(call: AnsweredCall, { location, contentLocation, versionId }: R
   return { type, id, versionId };
 }
 
-/** Longest request that is told, in characters. */
+/** Longest request that is recorded, in characters. */
 const LONGEST = 16_384;
 
-/** The path below the base and the parameters, those of the body too, without the tokens that somebody put there. */
+/** The path below the base and the parameters, those of the body too, without the tokens that a client put there. */
 function requestText({ type, id, member, params, form }: FailedCall): string {
   const path = maskTokens([type, id, member].filter((part) => part !== undefined).join('/'));
-  const told = [...(params ?? []), ...(form ?? [])].map(maskParameter);
-  const query = new URLSearchParams(told).toString();
+  const masked = [...(params ?? []), ...(form ?? [])].map(maskParameter);
+  const query = new URLSearchParams(masked).toString();
   return (query === '' ? path : `${path}?${query}`).slice(0, LONGEST);
 }

@@ -7,7 +7,7 @@ import type { AuthRoutes } from '../http/auth-routes.js';
 import type { Zone } from '../search/values/zone.js';
 import type { AtomicMaps } from '../store/store.js';
 
-/** What stands between clients and data. */
+/** What checks the access of clients to data. */
 export interface Authorization {
   /** Checks tokens. */
   readonly verifier: TokenVerifier;

@@ -16,8 +16,8 @@ const PRIVATE_TO_OWNER = 0o600;
 
 /**
  * Registers the development client at a first start; disables it as soon as the server is for others too, or has another
- * store: so its tokens end in all processes. Once disabled it stays so until somebody enables it; a server that is for others
- * does not know it even then (`nobody` of its settings).
+ * store: so its tokens end in all processes. Once disabled it stays so until an administrator enables it; a server that is for others
+ * does not know it even then (`noClients` of its settings).
  */
 export async function settleDevelopmentClient(
   config: Config,
@@ -55,7 +55,7 @@ async function openKey(file: string): Promise<Jwk> {
   const present = await readKey(file);
   if (present !== undefined) return present;
   await mkdir(dirname(file), { recursive: true });
-  // Made whole before it gets its name, so that nobody ever reads a part of it; the first one stays.
+  // Made whole before it gets its name, so that no process reads a part of it; the first one stays.
   const made = `${file}.${randomUUID()}`;
   try {
     await writeFile(made, `${JSON.stringify(await generateKey('ES384'))}\n`, { mode: PRIVATE_TO_OWNER, flag: 'wx' });
@@ -70,7 +70,7 @@ async function openKey(file: string): Promise<Jwk> {
   return key;
 }
 
-/** Undefined: there is no such file. @throws Error where it holds something else; nothing of it is told */
+/** Undefined: there is no such file. @throws Error where it holds something else; the error quotes nothing of it */
 async function readKey(file: string): Promise<Jwk | undefined> {
   let key: unknown;
   try {

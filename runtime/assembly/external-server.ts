@@ -86,7 +86,7 @@ async function readClient(config: Config): Promise<ExternalSettings['client']> {
 }
 
 /**
- * What scopes of foreign tokens mean: those in the table what it says, others themselves. Nobody is registered here, so
+ * What scopes of foreign tokens mean: those in the table what it says, others themselves. No client is registered here, so
  * that everything the other server says is given.
  */
 function foreignScopes(

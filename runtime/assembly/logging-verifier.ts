@@ -2,7 +2,7 @@ import type { Verification } from '../auth/server/access-token.js';
 import type { TokenVerifier } from '../auth/server/token-verifier.js';
 import type { Log } from '../observe/log.js';
 
-/** A verifier that has the log say why a token is not taken, which its bearer is not told. That one has run out is no news. */
+/** A verifier that has the log say why a token is not taken, which the answer does not say. That one has run out is no news. */
 export function loggingVerifier({ verify }: TokenVerifier, log: Pick<Log, 'info'>): TokenVerifier {
   const tell = (verified: Verification): Verification => {
     if ('token' in verified || verified.failure === 'expired') return verified;

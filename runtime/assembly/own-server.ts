@@ -68,7 +68,7 @@ function settingsOf(config: Config, addresses: AuthAddresses): AuthSettings {
     lifetime: Math.floor(config['auth.lifetime'] / 1000),
     algorithms: config['auth.algorithms'],
     acceptsIssuerAsAudience: config['auth.acceptsIssuerAsAudience'],
-    nobody: new Set(whyNoDevelopmentClient(config) === undefined ? [] : [DEVELOPMENT_CLIENT]),
+    noClients: new Set(whyNoDevelopmentClient(config) === undefined ? [] : [DEVELOPMENT_CLIENT]),
     failures: { pair: config['limits.auth.client'], address: config['limits.auth.address'] },
   };
 }

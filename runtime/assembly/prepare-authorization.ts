@@ -4,7 +4,7 @@ import type { AuthorizationParts, PreparedAuthorization } from './authorization.
 
 /**
  * The authorization of a configuration: an authorization server of our own, or an external one. Files are read here, so
- * that whoever listens can have the rest at once.
+ * that the listening server can have the rest at once.
  *
  * @throws ConfigError naming a setting that is missing, or a file that cannot be read
  */

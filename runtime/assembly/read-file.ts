@@ -17,7 +17,7 @@ export async function readNamedFile(setting: string, file: string): Promise<stri
   }
 }
 
-/** A file of JSON. @throws ConfigError as `readNamedFile`, and where it is no JSON; nothing of its content is told */
+/** A file of JSON. @throws ConfigError as `readNamedFile`, and where it is no JSON; the error quotes nothing of its content */
 export async function readJsonFile(setting: string, file: string): Promise<unknown> {
   const text = await readNamedFile(setting, file);
   try {

@@ -36,7 +36,7 @@ export function openRegistration(
  * Registers the clients of a configuration, anew where they are there already. Who was disabled by a command stays so, unless
  * the configuration says `enabled` itself.
  *
- * @param note is told of scopes that mean nothing
+ * @param note called for scopes that mean nothing
  * @throws ConfigError naming the client that is refused
  */
 export async function registerConfigured(

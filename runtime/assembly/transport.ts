@@ -18,7 +18,7 @@ export interface Transport {
   readonly proxies: Proxies;
   /** What the application has to know of it. */
   readonly app: Pick<AppOptions, 'baseUrl' | 'proxies' | 'corsOrigins'>;
-  /** What a listener stands behind. */
+  /** What secures a listener. */
   front(listener: RequestListener): RequestListener;
 }
 

@@ -13,7 +13,7 @@ import { openBodyWorker, type BodyWorker } from './thread.js';
 export interface BodyWorkerOptions {
   /** Threads; absent: two, or one where there are no more than two processors. */
   readonly threads?: number;
-  /** How long a thread is kept that nobody needs, in milliseconds. */
+  /** How long a thread is kept that is not needed, in milliseconds. */
   readonly idle?: number;
   /** Greatest size of a body, in bytes: as much as two of them is at work at a time, as much as four waits. */
   readonly body: number;
@@ -27,7 +27,7 @@ export interface BodyWorkers extends LargeBodies {
 /** A thread takes half a second to start, and up to a hundred megabytes while it is there. In milliseconds. */
 const IDLE = 3000;
 
-/** Nobody leaves whoever reads for himself. */
+/** Never: the queue is for threads alone. */
 const NEVER = new AbortController().signal;
 
 /** @param start starts a thread */

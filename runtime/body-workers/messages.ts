@@ -8,7 +8,7 @@ import type { LocatedFault } from '../validate/locate-faults.js';
 import type { PatchText } from './patch-text.js';
 import type { Piece } from './pieces.js';
 
-/** What threads are told when they start. */
+/** What threads get when they start. */
 export interface BodyWorkerSettings {
   readonly zone: string;
   readonly validation: ValidationMode;
@@ -30,12 +30,12 @@ export interface Job {
 export type Request =
   | { readonly ask: 'read'; readonly job: Job }
   | { readonly ask: 'next' }
-  /** Nobody wants it any more. */
+  /** It is not wanted any more. */
   | { readonly ask: 'drop' };
 
 /** What is known of a body beside its tree, its index entries, and faults of its entries, which come before. */
 export interface Findings {
-  /** Its tree stands in an array of one. */
+  /** Its tree is in an array of one. */
   readonly isWrapped: boolean;
   /** Absent: nothing is known of it. */
   readonly faults?: readonly LocatedFault[];

@@ -115,7 +115,7 @@ function withoutId({ id: _id, ...rest }: Resource): Resource {
   return rest as Resource;
 }
 
-/** What is asked of a resource before its faults are told. */
+/** What is asked of a resource before its faults are reported. */
 function headOf({ resourceType, id, meta }: Resource): Resource {
   return { resourceType, ...(id === undefined ? {} : { id }), ...(meta === undefined ? {} : { meta }) };
 }

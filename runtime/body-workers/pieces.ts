@@ -41,7 +41,7 @@ class Cutter {
 
   *steps(tree: JsonValue): Generator<Step> {
     this.measure(tree);
-    // The tree is opened in any case; what is none stands in an array of its own.
+    // The tree is opened in any case; a value that is no tree is in an array of its own.
     if (isContainer(tree)) yield* this.open(tree);
     else yield* this.open([tree]);
   }
@@ -120,7 +120,7 @@ function pack(some: JsonValue[] | JsonObject): string {
   return writeJson([some, decimals]);
 }
 
-/** Numbers come back as doubles; of those that no double gives back, place and text are told beside. */
+/** Numbers come back as doubles; of those that no double gives back, place and text are sent beside. */
 function collect(value: JsonValue, path: (string | number)[], out: JsonValue[]): void {
   if (value instanceof Decimal) out.push([...path, value.text]);
   else if (Array.isArray(value)) {

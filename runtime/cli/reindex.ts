@@ -98,7 +98,7 @@ export async function runReindex({ type }: ReindexFlags, flags: Flags, terminal:
 }
 
 /**
- * The definitions that all who write go by. What the index remembers of them is read before it is asked whether they do: whoever
+ * The definitions that all who write go by. What the index remembers of them is read before it is asked whether they do: who
  * goes over to others says so first, and then has the index remember it, so that either the one or the other is noticed.
  */
 async function agree(

@@ -4,7 +4,7 @@ export interface Terminal {
   out(line: string): void;
   /** Failures and notes. */
   err(line: string): void;
-  /** Shows one changing line in place of the one before; empty: takes it away. Absent: nobody is watching. */
+  /** Shows one changing line in place of the one before; empty: takes it away. Absent: the output is no terminal. */
   draw?(line: string): void;
   /** Says what happens where results or notes cannot be written any more; without that the program ends. Absent: they always can. */
   onClosed?(action: (error: Error) => void): void;
@@ -25,7 +25,7 @@ export function messageOf(error: unknown): string {
 }
 
 /**
- * Exit codes of every command: 2 means that the command was called wrongly and did nothing, 141 that nobody read what it
+ * Exit codes of every command: 2 means that the command was called wrongly and did nothing, 141 that the reader had gone before what it
  * printed (as shells have it for SIGPIPE).
  */
 export const EXIT = { done: 0, failed: 1, usage: 2, closed: 141 } as const;

@@ -49,7 +49,7 @@ export function readConfigFile(
     // `metrics.port` is the setting `metrics-port`: its siblings in a file are nested.
     const dashed = path.replaceAll('.', '-');
     const key = !keys.has(path) && keys.has(dashed) ? dashed : path;
-    if (values.has(key)) throw new ConfigError(`configuration file ${file}: ${key} stands in it twice`);
+    if (values.has(key)) throw new ConfigError(`configuration file ${file}: ${key} appears twice`);
     values.set(key, leaf);
   });
   return values;

@@ -27,7 +27,7 @@ export function developmentKeyFile(config: Pick<Config, 'store'>): string {
 
 /**
  * The command that prints a token of a server for its development client; undefined: it has none, or asks for no tokens. Only
- * programs on this machine reach a server that has one, so every client may be told.
+ * programs on this machine reach a server that has one, so every client may learn of it.
  *
  * @param place port that the server listens on; or, of one that is mounted in another application, its FHIR base
  * @param reader `everybody`: a path is left out, which may tell the name of the user

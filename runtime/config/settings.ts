@@ -126,7 +126,7 @@ export const SETTINGS = {
     initial: DEFAULT_SEARCH.includeRounds,
   }),
   'search.handling': choice(['strict', 'lenient'], {
-    help: 'what nobody knows in a search is refused (strict) or ignored, where Prefer does not say',
+    help: 'unknown parameters of a search are refused (strict) or ignored (lenient); Prefer: handling= overrules it',
     initial: DEFAULT_SEARCH.handling,
   }),
   'search.count': integer(1, 10_000, { help: 'matches on a page of a search', initial: DEFAULT_SEARCH.count }),
@@ -202,7 +202,7 @@ export const ALL_SETTINGS: ReadonlyMap<string, Setting<unknown>> = new Map(
 );
 
 /**
- * Keys whose names are fixed but that nothing stands behind yet: refused, so that nobody relies on them. A key that
+ * Keys whose names are fixed but that have no effect yet: refused, so that no configuration relies on them. A key that
  * ends with a dot stands for all below it.
  */
 export const LATER: readonly string[] = ['integrity', 'zone'];

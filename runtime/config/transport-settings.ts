@@ -28,7 +28,7 @@ function checkRange(range: string): void {
   if (/\/0+$/.test(range)) throw new Error(`"${range}" is everybody; name the addresses of your proxies`);
 }
 
-/** @throws Error for what no browser sends as `Origin`; `*` and `null` would let in pages that nobody named */
+/** @throws Error for what no browser sends as `Origin`; `*` and `null` would let in pages that are not named */
 function checkOrigin(origin: string): void {
   const isWeb = /^https?:/.test(origin) && URL.canParse(origin);
   if (!isWeb || new URL(origin).origin !== origin) {

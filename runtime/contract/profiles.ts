@@ -11,7 +11,7 @@ export interface ProfileRow {
   readonly type: string;
   /** The whole value. */
   readonly root: ProfileElementRow;
-  /** Where an extension may stand; absent: it is none, or its definition says nothing. */
+  /** Where an extension may be; absent: it is none, or its definition says nothing. */
   readonly contexts?: readonly ExtensionContextRow[];
   /** Of an extension: it belongs into `modifierExtension`. */
   readonly modifier?: true;

@@ -35,7 +35,7 @@ export type Level = 'system' | 'type' | 'instance' | 'version';
 /**
  * One method on one path.
  *
- * A path is written relative to the base, with `[id]` and `[vid]` where an id and a version id stand, and `[type]`
+ * A path is written relative to the base, with `[id]` and `[vid]` where an id and a version id are, and `[type]`
  * where every resource type may: such a row stands for one row a type. The key that the dispatcher looks up is
  * `METHOD path`.
  */

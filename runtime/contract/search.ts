@@ -74,7 +74,7 @@ export interface SearchRow {
   readonly hierarchy?: true;
   /** Not generated: a SearchParameter in the store defines it. What its definition admits is all that is taken then. */
   readonly isStored?: true;
-  /** Its name may stand once in a search; its value has no alternatives. Only of stored ones. */
+  /** Its name may be once in a search; its value has no alternatives. Only of stored ones. */
   readonly once?: true;
   readonly single?: true;
   /** Number of the scalar sort slot, below `SORT_SLOTS`, for string, date, number and quantity parameters. */

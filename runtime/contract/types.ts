@@ -48,7 +48,7 @@ export interface TypeRow {
   readonly name: string;
   readonly kind: 'resource' | 'datatype' | 'backbone';
   readonly abstract?: true;
-  /** The type whose elements come before these, each exactly as it stands there, and whose rules hold too. */
+  /** The type whose elements come before these, each exactly as it is there, and whose rules hold too. */
   readonly base?: string;
   readonly elements: readonly ElementRow[];
   /** Ids of the rules with the whole value as their focus. */

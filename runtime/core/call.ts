@@ -44,7 +44,7 @@ export type SentPatch =
   /** https://hl7.org/fhir/R5/fhirpatch.html */
   | { readonly format: 'fhirpath'; readonly parameters: Resource };
 
-/** Where a request comes from, for whoever has to account for it. */
+/** Where a request comes from, for audit and log. */
 export interface Trace {
   readonly requestId: string;
   /** Of the network. */
@@ -60,7 +60,7 @@ export interface Call {
   readonly level?: Level;
   /** Where it comes from, for the audit; absent: from within the server. */
   readonly trace?: Trace;
-  /** Whoever asks. What the interaction does is bounded by what that may see and do; there is no call without. */
+  /** The client. What the interaction does is bounded by what that may see and do; there is no call without. */
   readonly principal: Principal;
   readonly type?: string;
   readonly id?: string;
@@ -81,7 +81,7 @@ export interface Call {
   readonly content?: SentContent;
   /** Instead of a body: a patch. */
   readonly patch?: SentPatch;
-  /** Where the patch stands, if it came in a resource: what is wrong with it is told there. */
+  /** Where the patch is, if it came in a resource: what is wrong with it is reported there. */
   readonly patchPlace?: string;
   /** The operation was called with DELETE. */
   readonly isDeletion?: true;
@@ -93,7 +93,7 @@ export interface Call {
   readonly languages?: string;
   /** Absolute URL of the FHIR base as the client sees it, without a trailing slash. */
   readonly base: string;
-  /** Aborts when nobody waits for the answer any more. */
+  /** Aborts when no client waits for the answer any more. */
   readonly signal?: AbortSignal;
 }
 

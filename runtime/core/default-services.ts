@@ -11,7 +11,7 @@ export type DefaultServices = Omit<
   'tables' | 'store' | 'extract' | 'scopeRows' | 'pages' | 'entries' | 'wired' | 'operations' | 'formats'
 >;
 
-/** What applies where nobody chose otherwise. */
+/** What applies where no setting says otherwise. */
 export const DEFAULT_SERVICES: DefaultServices = {
   refit: (_resource, entries) => entries,
   validate: () => [],

@@ -221,5 +221,5 @@ export interface CapabilityServices {
 /** What interactions and operations work with. No member is optional: `createServices` supplies each default. */
 export interface Services extends DefinitionServices, DataServices, SettingServices, CapabilityServices {}
 
-/** One interaction. @throws FhirError for every failure that a client has to be told */
+/** One interaction. @throws FhirError for every failure that a client has to know */
 export type InteractionHandler = (call: Call, services: Services) => Promise<Reply>;

@@ -2,7 +2,7 @@ import { ACCESS_ERRORS } from './access-errors.js';
 import { RULE_ERRORS } from './rule-errors.js';
 import { STRUCTURE_ERRORS } from './structure-errors.js';
 
-/** How a kind of failure is told: HTTP status, FHIR issue type, and words for when there are no better ones. */
+/** How a kind of failure is reported: HTTP status, FHIR issue type, and words for when there are no better ones. */
 export interface ErrorRow {
   readonly status: number;
   /** https://hl7.org/fhir/R5/valueset-issue-type.html */
@@ -76,7 +76,11 @@ export const ERRORS = {
     issue: 'value',
     text: 'A patch may not make another resource of the one it changes',
   },
-  'patch-target': { status: 400, issue: 'value', text: 'The patch names what is not there, or what it cannot change' },
+  'patch-target': {
+    status: 400,
+    issue: 'value',
+    text: 'The patch names something that is absent or cannot be changed',
+  },
   'async-only': {
     status: 400,
     issue: 'business-rule',
@@ -202,7 +206,7 @@ export interface Issue {
 }
 
 /**
- * An expected failure: what a client did wrong or has to be told. Anything else that is thrown is a defect.
+ * An expected failure: what a client did wrong or has to know. Anything else that is thrown is a defect.
  * With several issues the first decides the status.
  */
 export class FhirError extends Error {

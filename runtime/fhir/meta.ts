@@ -63,7 +63,7 @@ export function isSubsetted({ system, code }: JsonObject): boolean {
   return system === SUBSETTED.system && code === SUBSETTED.code;
 }
 
-/** The resource with this meta, which stands where FHIR has it: after type and id. */
+/** The resource with this meta, in the place that FHIR gives it: after type and id. */
 export function withMeta(resource: Resource, id: string, meta: JsonObject | undefined): Resource {
   const { resourceType, id: _id, meta: _meta, ...rest } = resource;
   return { resourceType, id, ...(meta === undefined ? {} : { meta }), ...rest } as Resource;

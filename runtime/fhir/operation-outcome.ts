@@ -37,7 +37,7 @@ function toIssue(issue: Issue): JsonObject {
   };
 }
 
-/** A name that can stand in every format, and is short enough to be read. */
+/** A name that can be in every format, and is short enough to be read. */
 const NAME = /^[!-~]{1,128}$/;
 
 /**

@@ -2,7 +2,7 @@ import { FhirError } from './errors.js';
 
 /**
  * The parameters of a query string or of a form. What is no percent-encoded UTF-8 would become other text, and find what
- * nobody asked for.
+ * the client did not ask for.
  *
  * @throws FhirError `parameter-invalid`
  */

@@ -1,6 +1,6 @@
 /**
  * What the work gives, or after so many milliseconds an error. The work goes on all the same, and what becomes of it then
- * nobody is told.
+ * is not reported.
  *
  * @param time in milliseconds; `Infinity`: without limit
  * @param late makes the error

@@ -3,7 +3,7 @@ import { isXmlCharacter, unwritableAt, unwritableCharacter } from './xml-charact
 /** The namespace of narratives. https://hl7.org/fhir/R5/narrative.html */
 export const XHTML_NAMESPACE = 'http://www.w3.org/1999/xhtml';
 
-/** How deep elements of a narrative may stand within each other, its div included. */
+/** How deep elements of a narrative may be nested, its div included. */
 export const MAX_XHTML_DEPTH = 100;
 
 /** The first thing that is wrong with a narrative. */
@@ -28,7 +28,7 @@ export interface XhtmlDiv {
 /**
  * Checks the text of a narrative: one well-formed `div` in the namespace of XHTML, as are all elements within; no
  * entities but XML's own, no DOCTYPE, no processing instructions, no character that XML cannot hold, and at most
- * `MAX_XHTML_DEPTH` elements within each other. White space and comments may stand around it. Which elements and
+ * `MAX_XHTML_DEPTH` elements within each other. White space and comments may be around it. Which elements and
  * attributes it uses is not asked. What passes can be put into an XML document as it is. Time grows with the length only.
  * https://hl7.org/fhir/R5/narrative.html#xhtml
  *
@@ -221,7 +221,7 @@ class Scan {
         return;
       }
       if (this.at === this.text.length) this.fail(`the tag "${this.openName()}" is not closed`, start);
-      if (!isApart) this.fail('white space has to stand before an attribute, or this is no character of a name');
+      if (!isApart) this.fail('white space has to be before an attribute, or this is no character of a name');
       this.attribute(isRoot);
     }
   }
@@ -270,7 +270,7 @@ class Scan {
       known.add(name);
     }
     this.count++;
-    if (isKnown) this.fail(`the attribute "${this.clip(start, end)}" stands twice`, start);
+    if (isKnown) this.fail(`the attribute "${this.clip(start, end)}" appears twice`, start);
   }
 
   private declare(prefix: string, uri: string, at: number, isRoot: boolean): void {
@@ -371,7 +371,7 @@ class Scan {
     return true;
   }
 
-  /** Behind the next one of these; `what` began where the scan stands. */
+  /** Behind the next one of these; `what` began where the scan is. */
   private endOf(mark: string, from: number, what: string): number {
     const at = this.text.indexOf(mark, from);
     if (at < 0) this.fail(`${what} is not closed`);

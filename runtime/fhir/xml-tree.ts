@@ -45,7 +45,7 @@ export interface XmlLeaf {
   parent: XmlParent | undefined;
 }
 
-/** A node that stands among the children of another. */
+/** A node that is among the children of another. */
 export type XmlNode = XmlElement | XmlLeaf;
 
 /** The root element, and the comments and instructions before and behind it. */

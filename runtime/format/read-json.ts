@@ -84,7 +84,7 @@ class Reader {
       if (name === FORBIDDEN_KEY) this.fail('json-forbidden-key', `the property "${name}" is not allowed`, start);
       // Only inherited names ("constructor") need the second, slower question.
       if (object[name] !== undefined && Object.hasOwn(object, name)) {
-        this.fail('json-duplicate-key', `the property ${JSON.stringify(name)} stands twice in one object`, start);
+        this.fail('json-duplicate-key', `the property ${JSON.stringify(name)} appears twice in one object`, start);
       }
       if (!this.takes(':')) this.fail('json-syntax', 'expected ":"');
       this.skipSpace();
@@ -144,7 +144,7 @@ class Reader {
     }
   }
 
-  /** A surrogate pair that stands unescaped. */
+  /** A surrogate pair that is unescaped. */
   private pair(): string {
     const pair = this.text.slice(this.at, this.at + 2);
     if (!isPair(pair)) this.fail('json-encoding', 'half of a surrogate pair');

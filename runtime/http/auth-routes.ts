@@ -59,7 +59,7 @@ function literal(path: string): string {
 
 const NOTHING: OpenDocument = { status: 200, headers: {}, body: '' };
 
-/** Bytes of a body that nobody wants which are let pass, so that its client gets to see why. */
+/** Bytes of a body that is not wanted which are let pass, so that its client gets to see why. */
 const LET_PASS = 1024 * 1024;
 
 async function answer(

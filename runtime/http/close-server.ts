@@ -8,7 +8,7 @@ interface HttpSocket extends Socket {
 
 /**
  * Closes a server as its clients expect: no new connection, those without a request end after a while, those with one when
- * their answer is out. A client may be about to use one that is idle; in that while it is answered, and told that the
+ * their answer is out. A client may be about to use one that is idle; in that while it is answered, and learns that the
  * connection ends. Node's own `close` takes an answer that is written to its end for one that is out, and cuts it where the client
  * reads more slowly than that.
  *

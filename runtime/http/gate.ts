@@ -15,7 +15,7 @@ export interface Gate {
   admit(req: IncomingMessage, query: string, isOpen: boolean, tables?: ScopeTables): Principal | Promise<Principal>;
 }
 
-/** The gate of a server without authorization: whoever is on this machine may do everything. */
+/** The gate of a server without authorization: every client on this machine may do everything. */
 export const OPEN_GATE: Gate = {
   admit(req) {
     checkOpenMode(req);

@@ -243,7 +243,7 @@ function failedCall({ destination, principal, params, trace }: Exchange): Failed
   };
 }
 
-/** Finds out who asks. Answers by that are for nobody else, refusals as well. */
+/** Finds out who asks. Answers by that are for no other client, refusals as well. */
 function admit(exchange: Exchange, { gate, isOpen, services: { tables } }: Context): Principal | Promise<Principal> {
   const { req, method, url } = exchange;
   const mark = url.indexOf('?');
@@ -286,7 +286,7 @@ function takeForm(exchange: Exchange, form: URLSearchParams, formats: readonly F
   if (formatOf(form) !== undefined) exchange.form = negotiated(exchange, formats);
 }
 
-/** A failure is told in the form that the client wants, if it can be had. */
+/** A failure is reported in the form that the client wants, if it can be had. */
 function formOfFailure(exchange: Exchange, { services }: Context): Negotiated {
   try {
     // Who is not let in is refused before the URL is looked at.

@@ -108,7 +108,7 @@ function answerBroken(error: NodeJS.ErrnoException, socket: Socket): void {
 /** Node takes a method that it does not know for a request that is none. */
 const REQUEST_LINE = /^([A-Z][A-Z-]{0,31}) \S+ HTTP\/1\.[01]\r?\n/;
 
-/** A URL as somebody typed it, with characters that it cannot have. */
+/** A URL as a person typed it, with characters that it cannot have. */
 const TYPED_LINE = /^[A-Z][A-Z-]{0,31} (.*[^\x21-\x7e].*) HTTP\/1\.[01]\r?\n/;
 
 function describeBroken({ code = '', rawPacket }: NodeJS.ErrnoException & { readonly rawPacket?: Buffer }): FhirError {

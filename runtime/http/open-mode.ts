@@ -12,7 +12,7 @@ LOOPBACK.addAddress('::1', 'ipv6');
 export function isLoopback(host: string): boolean {
   const name = host.toLowerCase();
   if (name === 'localhost') return true;
-  // Brackets stand around IPv6 only; a zone (`::1%lo`) names an interface, which nothing here is about.
+  // Brackets are around IPv6 only; a zone (`::1%lo`) names an interface, which nothing here is about.
   const address = name.replace(/^\[([\da-f:.]*:[\da-f:.]*)\]$/, '$1').replace(/^::ffff:(?=\d+\.)/, '');
   const version = address.includes('%') ? 0 : isIP(address);
   return version !== 0 && LOOPBACK.check(address, version === 4 ? 'ipv4' : 'ipv6');

@@ -16,17 +16,17 @@ export interface TokenGateSettings {
   readonly verifier: TokenVerifier;
   /** What canonical scopes give. */
   readonly access: (scope: string, tables?: ScopeTables) => Access;
-  /** The command that prints a token, where every client is on this machine: it is told to who comes without a good one. */
+  /** The command that prints a token, where every client is on this machine: the refusal of a request without a good token names it. */
   readonly tokenCommand?: string | undefined;
 }
 
-/** After which it is worth asking again whoever could not be asked, in seconds. */
+/** After which it is worth asking again the server that could not be asked, in seconds. */
 const RETRY_AFTER = 5;
 
 const REFUSALS = { invalid: 'token-invalid', expired: 'token-expired' } as const;
 
 /**
- * The gate that asks for a token. Which check of it failed nobody is told. https://www.rfc-editor.org/rfc/rfc6750#section-3
+ * The gate that asks for a token. A refusal does not say which check failed. https://www.rfc-editor.org/rfc/rfc6750#section-3
  */
 export function createTokenGate({ verifier, access, tokenCommand }: TokenGateSettings): Gate {
   /** Verifiers keep tokens that are good: their bearers are kept beside them. */

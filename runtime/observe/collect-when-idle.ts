@@ -7,7 +7,7 @@ import { repeat } from './repeat.js';
 /** How often it looks, in milliseconds. */
 const PAUSE = 1000;
 
-/** A thread that is busy for less of the time than this is idle: a collection disturbs nobody. */
+/** A thread that is busy for less of the time than this is idle: a collection disturbs no request. */
 const IDLE = 0.02;
 
 /** Bytes that the heap has to have grown by to be worth a collection, which takes some 50 ms. */
@@ -21,7 +21,7 @@ const CALM = 6;
 
 /**
  * Gives memory back once the server is idle. V8 collects when something is allocated: after bodies of many megabytes
- * a server that nobody asks anything would hold hundreds of megabytes of garbage for good.
+ * a server without requests would hold hundreds of megabytes of garbage for good.
  *
  * @returns ends it
  */

@@ -12,7 +12,7 @@ const MAX_PARAMETERS = 20;
 /** Enough of a stack to find the place. */
 const MAX_STACK = 4000;
 
-/** What stands on every line: the process, where there are several. */
+/** What is on every line: the process, where there are several. */
 export interface LogBase {
   readonly pid: number;
 }
@@ -43,7 +43,7 @@ export function createLog(
   };
 }
 
-/** Member by member, so that nothing that somebody adds to a record gets into the log by itself. */
+/** Member by member, so that nothing that is added to a record gets into the log by itself. */
 function loggable(record: RequestRecord): object {
   const { requestId, method, route, interaction, status, duration, failure, params } = record;
   const names = params?.slice(0, MAX_PARAMETERS).map((name) => (PARAMETER.test(name) ? name : '?'));

@@ -8,7 +8,7 @@ export interface RequestRecord {
   readonly status: number;
   /** Milliseconds. */
   readonly duration: number;
-  /** Why the server could not serve, where it was nobody's fault here: our code, and technical detail. */
+  /** Why the server could not serve, where no client is at fault: our code, and technical detail. */
   readonly failure?: string;
   /** Names of the query parameters. */
   readonly params?: readonly string[];

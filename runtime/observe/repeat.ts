@@ -9,8 +9,8 @@ export interface RepeatTimes {
 /**
  * Does something again and again, one at a time. It keeps no process alive.
  *
- * @param onError told what it failed with; it goes on
- * @returns ends it; what is in progress then may fail, which nobody is told
+ * @param onError called with what it failed with; it goes on
+ * @returns ends it; what is in progress then may fail, which is not reported
  */
 export function repeat(work: () => Promise<unknown>, { first, pause }: RepeatTimes, onError: (error: unknown) => void) {
   let stopped = false;

@@ -6,7 +6,7 @@ import type { Focus, Visit, Way } from './visit.js';
 type CollectiveStep = Extract<PathStep, { index: number } | { union: unknown } | { notFalse: true }>;
 type Compile = <F extends Focus>(ways: readonly Way<F>[], sight: PrimitiveMatch) => Visit<F>;
 
-/** A value on its way, with the type that steps told of it. */
+/** A value on its way, with the type that is known from the steps. */
 interface Found {
   readonly value: unknown;
   readonly type: string | undefined;

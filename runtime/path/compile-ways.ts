@@ -5,7 +5,7 @@ import { refersStep } from './refers.js';
 import { inTurn, isObject, type Focus, type Visit, type Way } from './visit.js';
 import { whereStep } from './where.js';
 
-/** A way, how far it has been compiled, and the type that its values have there, where the steps told. */
+/** A way, how far it has been compiled, and the type that its values have there, as far as the steps say. */
 interface Pending<F extends Focus> {
   readonly way: Way<F>;
   readonly at: number;

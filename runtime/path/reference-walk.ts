@@ -46,7 +46,7 @@ export function createReferenceWalk({ types, primitives }: Pick<Tables, 'types' 
   function addElement(properties: Map<string, string>, { name, types: allowed, choice }: ElementRow): void {
     for (const type of allowed) {
       const property = choice === true ? name + type.charAt(0).toUpperCase() + type.slice(1) : name;
-      // Extensions of a primitive stand beside it.
+      // Extensions of a primitive are beside it.
       if (isPrimitive.has(type)) properties.set(`_${property}`, 'Element');
       else if (type !== 'Resource' || name === CONTAINED) properties.set(property, type);
     }

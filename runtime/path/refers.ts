@@ -12,7 +12,7 @@ export function refersStep<F extends Focus>(type: string, next: Visit<F>): Visit
 
 /**
  * Type of the resource that a Reference (or the bare text of one) points to: what its text says; for `#id` the
- * contained resource's, for `#` the root's; where neither tells, `Reference.type`. Undefined: nobody knows.
+ * contained resource's, for `#` the root's; where neither says, `Reference.type`. Undefined: it is unknown.
  * https://hl7.org/fhir/R5/references.html#Reference
  */
 export function targetType(value: unknown, root: object): string | undefined {

@@ -5,7 +5,7 @@ export interface Focus {
   /** The resource that the path began at: `#id` and `#` point into it. */
   readonly root: object;
   /**
-   * Counts a value that is about to be looked at whole; absent: nobody counts.
+   * Counts a value that is about to be looked at whole; absent: they are not counted.
    *
    * @param times how many it stands for
    * @throws RangeError where it is too much by then

@@ -61,7 +61,7 @@ export function openContained(
 type Extract = (resource: never, without?: Unwanted) => readonly IndexEntry[];
 
 /**
- * What the resources within another are found by: the parameters that are built in alone, for what others cost nobody has bounded for
+ * What the resources within another are found by: the parameters that are built in alone, for the cost of others is not bounded for
  * so many. Those without an id are left out, and those whose id another before them has: nothing can name them. Never throws.
  *
  * @param room bytes that their entries may have together as JSON, without words; those for which there is none left are not found

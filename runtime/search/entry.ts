@@ -26,7 +26,7 @@ export interface TokenEntry extends Entry {
 /** A text, found by its beginning, by a part of it, or whole. */
 export interface StringEntry extends Entry {
   readonly kind: 'string';
-  /** The text as it stands. */
+  /** The text as it is. */
   readonly text: string;
   /** The text folded for comparison: no case, no accents, white space collapsed. */
   readonly folded: string;

@@ -120,7 +120,7 @@ interface Compiler extends Pick<Target, 'zone' | 'isResourceType'> {
 
 function compileType(compiler: Compiler, rows: readonly SearchRow[]): Visit<Harvest> {
   const builtIn = rows.filter(({ isStored }) => isStored !== true);
-  // Each by itself: so the same are told as failed whatever others there are beside those that are stored.
+  // Each by itself: so the same are reported as failed whatever others there are beside those that are stored.
   const stored = rows.filter(({ isStored }) => isStored === true);
   return inTurn([
     compileAll(builtIn.flatMap((row) => waysOf(compiler, row))),

@@ -95,7 +95,7 @@ function needsLibrary({ paths, components = [] }: SearchRow): boolean {
 /**
  * Names of the search rows whose entries may be missing or wrong: made by another row, or by none yet.
  *
- * @param made by what they were made; absent: nobody knows
+ * @param made by what they were made; absent: unknown
  */
 export function staleNames(made: IndexRecord | undefined, maker: IndexMaker): string[] {
   if (made?.whole === maker.whole) return [];
@@ -105,10 +105,10 @@ export function staleNames(made: IndexRecord | undefined, maker: IndexMaker): st
 }
 
 /**
- * The record when somebody begins to write by other definitions: rows that differ have entries of both from then on, so
+ * The record when a process begins to write by other definitions: rows that differ have entries of both from then on, so
  * that those from before are not current either, should they come back.
  *
- * @param made absent: nobody knows
+ * @param made absent: unknown
  * @returns undefined: it stays as it is
  */
 export function withWriter(made: IndexRecord | undefined, maker: IndexMaker): IndexRecord | undefined {

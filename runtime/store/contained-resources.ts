@@ -114,7 +114,7 @@ export function withoutAbsentContained(
   has: (type: string) => boolean,
   done = new Map<Condition, Condition>(),
 ): Condition {
-  // The same may stand at many places.
+  // The same may be at many places.
   const known = done.get(condition);
   if (known !== undefined) return known;
   const made = without(condition, has, (each) => withoutAbsentContained(each, has, done));

@@ -75,7 +75,7 @@ function* findGone(asked: readonly FoundKey[]): Steps<ReadonlySet<string>> {
 
 /**
  * What the references of these resources lead to, and those that lead to them: what was not seen before. Not all that a
- * reference names is there, so that all of those are told; of what is there, so many as are wanted.
+ * reference names is there, so that all of those are reported; of what is there, so many as are wanted.
  */
 function* follow(
   directives: readonly IncludeDirective[],
@@ -151,7 +151,7 @@ function targetOf(
   }
   if (type === undefined || id === undefined || (base !== undefined && base !== own)) return undefined;
   const number = /^[1-9]\d{0,14}$/.test(version ?? '') ? Number(version) : undefined;
-  // A version that nobody gives: there is none.
+  // A version that is never given: there is none.
   if (version !== undefined && number === undefined) return undefined;
   return { type, id, ...(number !== undefined && { version: number }) };
 }

@@ -4,7 +4,7 @@ import { withTimeout } from '../fhir/with-timeout.js';
 /** Work on the same keys one after the other, within this process. */
 export interface KeyQueue {
   /**
-   * Runs `work` when nobody who came earlier works on any of the keys any more.
+   * Runs `work` when no earlier call works on any of the keys any more.
    *
    * @param patience how long it waits for that, in milliseconds
    * @throws FhirError `store-busy` where that is not enough; the work was not begun then
@@ -12,7 +12,7 @@ export interface KeyQueue {
   run<T>(keys: readonly string[], patience: number, work: () => Promise<T>): Promise<T>;
 }
 
-/** An empty queue. It keeps nothing of keys on which nobody works. */
+/** An empty queue. It keeps nothing of keys on which no call works. */
 export function openKeyQueue(): KeyQueue {
   const last = new Map<string, Promise<void>>();
   return {
@@ -21,14 +21,14 @@ export function openKeyQueue(): KeyQueue {
       const before = distinct.flatMap((key) => last.get(key) ?? []);
       let finish = (): void => {};
       const finished = new Promise<void>((resolve) => (finish = resolve));
-      // At all keys at once, so that nobody can stand before us at one and behind us at another.
+      // At all keys at once, so that no call can be before us at one and behind us at another.
       for (const key of distinct) last.set(key, finished);
       const turn = Promise.all(before);
       try {
         if (before.length > 0) await withTimeout(patience, turn, tooMany);
         return await work();
       } finally {
-        // Whoever lost patience still stands between those before and behind.
+        // A call that gave up still separates those before it from those behind it.
         void turn.then(() => {
           for (const key of distinct) if (last.get(key) === finished) last.delete(key);
           finish();

@@ -1,7 +1,7 @@
 /** Of a list so many members tell what the others are like. */
 const LOOKED_AT = 4;
 
-/** Members of these say what is asked, in words of the definitions; in all others stands what a client looks for. */
+/** Members of these say what is asked, in words of the definitions; all others hold what a client looks for. */
 const WORDS: ReadonlySet<string> = new Set([
   'is',
   'param',

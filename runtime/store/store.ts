@@ -50,7 +50,7 @@ export interface ResourceKey {
 }
 
 /**
- * A resource was not at the version that a change expected, so nothing of the write was done. Whoever decided on the
+ * A resource was not at the version that a change expected, so nothing of the write was done. The caller that decided on the
  * version before reads again and decides anew.
  */
 export class VersionConflict extends Error {
@@ -67,7 +67,7 @@ export class VersionConflict extends Error {
 }
 
 /**
- * What a search has to find at the moment of a write, so that whoever decided on what it found before decided rightly.
+ * What a search has to find at the moment of a write, so that a decision on what it found before stays right.
  * https://hl7.org/fhir/R5/http.html#cond-update
  */
 export interface Precondition {
@@ -78,7 +78,7 @@ export interface Precondition {
 }
 
 /**
- * A search found something else at the moment of a write than its precondition says, so nothing of the write was done. Whoever
+ * A search found something else at the moment of a write than its precondition says, so nothing of the write was done. The caller that
  * decided on what it found searches again and decides anew.
  */
 export class PreconditionConflict extends Error {
@@ -114,7 +114,7 @@ export interface HistoryPage {
   /** Opaque, short, free of secrets; absent: this was the last page. */
   readonly next?: string;
   /**
-   * The instant before which nothing new can appear any more, milliseconds since the epoch: whoever asks next with it
+   * The instant before which nothing new can appear any more, milliseconds since the epoch: a client that asks next with it
    * as `since` misses nothing. It may lie some seconds back, so that some of what was shown comes again. 0: nothing was ever
    * written. Of the first page's snapshot.
    */
@@ -130,7 +130,7 @@ export interface FindQuery extends PageQuery {
 
 /** A page of a search over several types is asked for. */
 export interface FindMultiTypeQuery extends PageQuery {
-  /** What is asked of each type; each stands once. */
+  /** What is asked of each type; each is there once. */
   readonly parts: readonly Target[];
 }
 
@@ -176,7 +176,7 @@ export interface IncludeDirective {
   readonly iterates: boolean;
   /**
    * What resources have to fulfil to come along, by type; those of other types come as they are. What does not fulfil it is
-   * as if it were not there: it is not counted, and nothing is followed from it. Where a reference names a version, that comes
+   * treated as absent: it is not counted, and nothing is followed from it. Where a reference names a version, that comes
    * only as the current one, for conditions know no other. Forward directives have the same for the same type.
    */
   readonly within?: Readonly<Record<string, Condition>>;
@@ -370,7 +370,7 @@ export interface Store {
 
   /**
    * A page of the current resources of a type that fulfil a condition. A walk through the pages neither repeats nor skips a
-   * resource that nobody touches meanwhile.
+   * resource that is not changed meanwhile.
    *
    * @param signal aborts: the work stops in the store
    * @throws FhirError `page-invalid` where `after` is none of this query
@@ -425,7 +425,7 @@ export interface Store {
   /**
    * A piece of a walk through every version of every resource, oldest first: the order of history turned round. All that
    * is older than `complete` of a history asked for before the walk is shown, once; of what is written meanwhile what comes
-   * later in that order. Whoever asks again with the last `next` gets what has come since.
+   * later in that order. Asking again with the last `next` gives what has come since.
    *
    * @param after `next` of the piece before; absent: from the beginning
    * @param limit greatest number of versions; there are fewer where they are large
@@ -435,7 +435,7 @@ export interface Store {
 
   /**
    * Puts versions of another store into this one, their numbers and times as they are there: in the order of its scan,
-   * all or none, and durably when it resolves. Those that are here already are skipped. Nobody else may write meanwhile,
+   * all or none, and durably when it resolves. Those that are here already are skipped. No other process may write meanwhile,
    * and who asks for history misses what comes.
    *
    * @returns how many were not here

@@ -8,7 +8,7 @@ export const SYSTEM_MAPS = {
   reindex: 'reindex',
   /** For which definitions a job was started that makes them anew. */
   reindexJob: 'reindex-job',
-  /** Told anew with each write of a SearchParameter. */
+  /** Written anew with each write of a SearchParameter. */
   definitions: 'definitions',
   /** By which definitions each process writes that is there. */
   writers: 'writers',

@@ -20,7 +20,7 @@ type Json = Readonly<Record<string, unknown>>;
  */
 const MAX_DEPTH = 100;
 
-/** Checks a value that has to be a resource. The run stands where it lies, and reports what is wrong. */
+/** Checks a value that has to be a resource. The run is where it lies, and reports what is wrong. */
 export function checkResource(value: unknown, run: Run): void {
   if (!isJsonObject(value) || typeof value['resourceType'] !== 'string' || !run.types.has(value['resourceType'])) {
     faultInResource(run, value);
@@ -85,7 +85,7 @@ function checkProperty(property: Property, value: unknown, holder: Json, run: Ru
   run.depth--;
 }
 
-/** A complex value or a resource; the run stands on it. */
+/** A complex value or a resource; the run is at it. */
 function checkOne(property: Property, value: unknown, run: Run): void {
   if (property.kind === 'resource') checkResource(value, run);
   else if (isJsonObject(value)) checkObject((property.plan ??= run.find(property.type)), value, run);
@@ -126,7 +126,7 @@ function checkSiblings(property: Property, siblings: readonly unknown[], holder:
   }
 }
 
-/** Id and extensions of one primitive; the run stands on it. */
+/** Id and extensions of one primitive; the run is at it. */
 function checkSibling(property: Property, sibling: unknown, value: unknown, run: Run): void {
   if (!isJsonObject(sibling)) {
     faultOfForm(run, property, sibling, true);

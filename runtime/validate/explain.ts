@@ -58,12 +58,12 @@ export function faultInEither(run: Run, plan: Plan, object: Json, seen: number):
   run.report('bad-extension', `an extension ${what} (ext-1)`);
 }
 
-/** An id, but neither a value nor extensions. The run stands on the sibling. */
+/** An id, but neither a value nor extensions. The run is at the sibling. */
 export function faultInSibling(run: Run, property: Property): void {
   run.report('no-content', `an element without a value needs extensions; "${property.key}" has an id only (ele-1)`);
 }
 
-/** A value that is not what its primitive type allows. With `isHere` the run stands on it, else on its holder. */
+/** A value that is not what its primitive type allows. With `isHere` the run is at it, else on its holder. */
 export function faultInPrimitive(run: Run, property: Property, value: unknown, isHere = false): void {
   const tail = isHere ? undefined : property;
   const form = formOf(value);
@@ -76,7 +76,7 @@ export function faultInPrimitive(run: Run, property: Property, value: unknown, i
 }
 
 /**
- * A value of another JSON type than the property has. With `isHere` the run stands on it (for a repeating element: on
+ * A value of another JSON type than the property has. With `isHere` the run is at it (for a repeating element: on
  * one of its values), else on its holder.
  */
 export function faultOfForm(run: Run, property: Property, value: unknown, isHere = false): void {

@@ -16,7 +16,7 @@ export interface Fault {
   readonly text: string;
   /**
    * The element in the simple FHIRPath that `OperationOutcome.issue.expression` takes: element names (no types of
-   * choices) and positions. Of a missing element the place where it should be; of a property that nobody knows its
+   * choices) and positions. Of a missing element the place where it should be; of a property that is unknown its
    * own name where that is short and plain, else what holds it.
    */
   readonly expression: string;

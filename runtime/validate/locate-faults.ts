@@ -1,7 +1,7 @@
 import type { Fault } from './fault.js';
 import { locatePaths, type Position } from './locate-paths.js';
 
-/** A fault, and where it stands in the text that the resource was read from. */
+/** A fault, and where it is in the text that the resource was read from. */
 export interface LocatedFault extends Fault {
   /** Absent: there is no text, or it has no such place. */
   readonly position?: Position;

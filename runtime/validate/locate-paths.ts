@@ -7,7 +7,7 @@ export interface Position {
 }
 
 /**
- * Where these places stand in a JSON text: a property at its name, an item of an array and the whole at its value;
+ * Where these places are in a JSON text: a property at its name, an item of an array and the whole at its value;
  * undefined for a place that the text does not have. One pass over the text serves all paths, and it stops at the last
  * one; it is meant for text that has been read already, and for faults only. Text that is no JSON gives no positions
  * from where it goes wrong.
@@ -38,7 +38,7 @@ function step(place: Place, name: string | number): Place {
 
 const SPACE = /[ \t\r\n]*/y;
 const SCALAR = /[^,\]}\s]*/y;
-/** What a value that nobody asks for can only end or go deeper with. */
+/** What a value that is not asked for can only end or go deeper with. */
 const STRUCTURE = /["{}[\]]/g;
 
 class Scanner {

@@ -6,7 +6,7 @@ import type { Property } from './plan.js';
 /** A property name too long or too strange to be repeated in an expression. */
 const PLAIN_NAME = /^[A-Za-z_][A-Za-z0-9_]{0,63}$/;
 
-/** One validation: where it stands in the resource, and what it found. */
+/** One validation: where it is in the resource, and what it found. */
 export class Run {
   /** The way to the value at hand; what lies beyond `depth` is left over. */
   readonly path: (Property | number)[] = [];
@@ -32,7 +32,7 @@ export class Run {
 
   /**
    * Notes a fault at the value at hand or, where `tail` is given, one step below: at a property, or at a name that
-   * nobody knows. `text` follows the expression, as a sentence that says what is wrong and what would be right.
+   * is unknown. `text` follows the expression, as a sentence that says what is wrong and what would be right.
    */
   report(code: FaultCode, text: string, tail?: Property | string, missing?: string): void {
     if (this.faults.length >= this.most) {

@@ -130,7 +130,7 @@ export function memberSearches(data: Store): void {
     ],
     ['?_in=Group/g', 'is asked of one type: [base]/[type]?_in=…'],
     ['Patient?_sort=_in', '400 parameter-unknown'],
-    ['Observation?_filter=_in+re+Group/g', '400 parameter-invalid In _filter: "_in" stands by itself'],
+    ['Observation?_filter=_in+re+Group/g', '400 parameter-invalid In _filter: "_in" is a parameter by itself'],
   ])('%s is refused', async (path, text) => {
     expect(refusalOf(await get(`/${path}`))).toContain(text);
   });

@@ -163,7 +163,7 @@ describe('what a search cannot be (search.html#errors)', () => {
     ],
     [
       '_sort=_score',
-      '400 parameter-unknown _sort cannot go by "_score": it is told of the matches of a page with _score=true',
+      '400 parameter-unknown _sort cannot go by "_score": it is returned with the matches of a page with _score=true',
     ],
     ['_sort=name,,family', '400 parameter-invalid _sort has an empty key'],
     [`_sort=${'name,'.repeat(10)}name`, '400 parameter-invalid _sort has 11 keys, and may have 10'],

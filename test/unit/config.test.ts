@@ -55,7 +55,7 @@ describe('configuration', () => {
   it('takes keys with dots as objects in objects, but not both', () => {
     const twice = { 'limits.url': 300, limits: { url: 400 } };
     expect(readConfig({ config: file({ 'limits.url': 300 }) }, {}).config['limits.url']).toBe(300);
-    expect(() => readConfig({ config: file(twice) }, {})).toThrow('limits.url stands in it twice');
+    expect(() => readConfig({ config: file(twice) }, {})).toThrow('limits.url appears twice');
   });
 
   it('gives every setting one option and one variable', () => {
@@ -140,7 +140,7 @@ describe('configuration', () => {
     ],
     [{ clients: ['s3cret'] }, /^clients "…" in .*: has to be a list of objects/],
     [{ cors: { origins: ['*'] } }, '"*" is no origin'],
-    ['{"port":1,"port":2}', 'stands twice'],
+    ['{"port":1,"port":2}', 'appears twice'],
     ['[]', 'has to be a JSON object'],
     ['port: 1', 'Line 1, column 1'],
   ])('refuses a file with %j', (content, message) => {

@@ -150,7 +150,7 @@ describe('filters (search_filter.html)', () => {
     [
       'Patient',
       '_sort eq name',
-      'The parameter "_sort" is about the whole answer, and no criterion: it stands by itself',
+      'The parameter "_sort" is about the whole answer, and no criterion: it is a parameter by itself',
     ],
     ['Patient', 'name[x eq y].z eq 1', '"Patient.name" is of type string, and only references lead on'],
     ['Observation', 'patient[name eq x] eq 1', 'The filter lacks "." and a parameter after "patient[…]"'],

@@ -164,7 +164,7 @@ describe('faults in content, each with place and FHIRPath', () => {
       3,
       23,
       'Patient.name',
-      'have to stand together',
+      'have to be together',
     ],
     ['a name too strange to be repeated', '<ä.b/>', 2, 1, 'Patient', 'no element "ä.b"'],
   ])('%s', (_title, inner, line, column, expression, text) => {

@@ -46,7 +46,7 @@ export type Content = { readonly [C in ScopeCondition]?: Brought<C> } & {
 
 /**
  * Finds in a request what the conditions of scope rows ask for, one reader each, so that a new condition does not compile
- * before somebody reads it. `later`: not known before the body is read, or the answer is there.
+ * before it is read. `later`: not known before the body is read, or the answer is there.
  */
 export type ContentReaders<Request> = {
   readonly [C in ScopeCondition]: (request: Request) => Brought<C> | 'later';

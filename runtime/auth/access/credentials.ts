@@ -17,7 +17,7 @@ const recent = createRecent<Credentials>(64);
 const PARAMETER = 'access_token';
 
 /**
- * Reads the credentials of a request. A token stands in the header alone: one in the query makes the request malformed
+ * Reads the credentials of a request. A token is accepted in the header alone: one in the query makes the request malformed
  * even beside a good header, because URLs are written down in too many places.
  *
  * @param headers the values of all `Authorization` headers, unjoined: Node keeps but the first unless asked for all

@@ -119,7 +119,7 @@ function judge(need: ScopeNeed, demand: Demand, access: Access): Verdict {
   };
 }
 
-/** In each group one type has to do. Which one, nobody asked. */
+/** In each group one type has to do, whichever it is. */
 function judgeAny(need: ScopeNeed, groups: readonly (readonly string[])[], access: Access): Verdict {
   const chosen = groups.map((types) => types.find((type) => reachOf(need, type, access) !== 'nothing'));
   const neededIn = (types: readonly string[], i: number): NeededScopes => {

@@ -57,7 +57,7 @@ export function narrowMultiType(
 /** How a search is narrowed. */
 interface Walk {
   readonly access: Access;
-  /** What is missing: the walk goes on, so that all of it is told at once. */
+  /** What is missing: the walk goes on, so that all of it is reported at once. */
   readonly missing: NeededScopes[];
   /** Types may share what is asked of them, on every step of a chain again. */
   readonly known: Map<Condition, Condition>;

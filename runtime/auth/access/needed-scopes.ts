@@ -26,7 +26,7 @@ export function neededOn(type: string, letters: string): NeededScopes {
 
 /**
  * As one text, for `scope` in `WWW-Authenticate`: the fewest scopes, in the order of types, custom ones last. Alike for the
- * same needs in another order. Letters of too many types are told as those of `*`. https://www.rfc-editor.org/rfc/rfc6750#section-3
+ * same needs in another order. Letters of too many types are reported as those of `*`. https://www.rfc-editor.org/rfc/rfc6750#section-3
  */
 export function printNeeded({ scopes, customs }: NeededScopes): string {
   let data = printScopes(reduceScopes(scopes, []));

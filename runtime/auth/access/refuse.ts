@@ -42,7 +42,7 @@ export function scopeMissing(needed: NeededScopes): FhirError {
 }
 
 /**
- * That what is to be written lies outside the bounds within which the token gives that. They are told: whoever has the token
+ * That what is to be written is outside the constraint under which the token gives that. The constraint is named: the holder of the token
  * knows them.
  *
  * @param needed what would suffice: letters on one type
@@ -71,7 +71,7 @@ function writeChallenge(error: string, description: string, scope: string): stri
   return `Bearer ${attributes.join(', ')}`;
 }
 
-/** What may stand between quotation marks there: printable ASCII without these and backslashes. */
+/** What may be between quotation marks there: printable ASCII without these and backslashes. */
 function safe(text: string): string {
   return text.replace(/[^\x20\x21\x23-\x5B\x5D-\x7E]/g, '');
 }

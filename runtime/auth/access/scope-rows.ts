@@ -31,7 +31,7 @@ function keysOf({ interaction, operation, levels }: ScopeRow): readonly string[]
   return levels === undefined ? [`$${operation}`] : levels.map((level) => `$${operation} ${level}`);
 }
 
-/** What a route of the generated table leads to; the level of an operation is told by its path. */
+/** What a route of the generated table leads to; the level of an operation follows from its path. */
 export function scopeTargetOf({ interaction, operation, path }: RouteRow): ScopeTarget {
   return operation === undefined ? { interaction } : { interaction, operation, level: levelOf(path) };
 }

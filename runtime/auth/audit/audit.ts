@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../fhir/resource.js';
 
-/** An AuditEvent, under an id of its own, so that it can be written again where nobody knows whether it was. https://hl7.org/fhir/R5/auditevent.html */
+/** An AuditEvent, under an id of its own, so that it can be written again where it is not known whether it was. https://hl7.org/fhir/R5/auditevent.html */
 export type AuditEvent = JsonObject & { readonly resourceType: 'AuditEvent' };
 
 /** Where an event is written, as UTF-8. */
@@ -9,7 +9,7 @@ export interface EventText {
   bytes(known: Uint8Array): void;
   /** Any text, as it is. */
   text(text: string): void;
-  /** A text as it stands in a string of JSON, without the quotes. */
+  /** A text as it is in a string of JSON, without the quotes. */
   quoted(text: string): void;
   /** An id that the server assigns. @param now milliseconds since the epoch */
   newId(now: number): void;
@@ -18,7 +18,7 @@ export interface EventText {
 /** Writes an `AuditEvent` as JSON, on one line. */
 export type WriteEvent = (to: EventText) => void;
 
-/** Where audit events go. Must not throw: what cannot be written is told to the log. */
+/** Where audit events go. Must not throw: what cannot be written is reported in the log. */
 export interface AuditSink {
   /** @param event called once, soon */
   take(event: WriteEvent): void;
@@ -26,9 +26,9 @@ export interface AuditSink {
   close(): Promise<void>;
 }
 
-/** Who did something, as far as it is known. What is told of it is kept as long as the object is. */
+/** Who did something, as far as it is known. What is written of it is kept as long as the object is. */
 export interface AuditedClient {
-  /** Absent: nobody known. */
+  /** Absent: not known. */
   readonly clientId?: string | undefined;
   /** `jti` of the token, where it has one. */
   readonly tokenId?: string | undefined;

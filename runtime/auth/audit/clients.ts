@@ -1,7 +1,7 @@
 import type { Principal } from '../scopes/principal.js';
 import type { AuditedClient } from './audit.js';
 
-/** Makes the look-up of who asks. Who asks again from the same address is the same object, so that it is told in the same words. */
+/** Makes the look-up of who asks. Who asks again from the same address is the same object, so that it is described in the same words. */
 export function createClients(): (principal: Principal, address: string | undefined) => AuditedClient {
   const known = new WeakMap<Principal, AuditedClient>();
   return (principal, address) => {

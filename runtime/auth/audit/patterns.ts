@@ -32,7 +32,7 @@ const PATTERNS: Readonly<Record<string, Pattern>> = {
   'delete-history-version': DELETE,
 };
 
-/** That of an interaction; others, and what is not known, are told as searches are. */
+/** That of an interaction; others, and what is not known, are recorded as searches are. */
 export function patternOf(interaction: string): Pattern {
   return PATTERNS[interaction] ?? SEARCH;
 }

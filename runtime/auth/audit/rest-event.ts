@@ -15,7 +15,7 @@ const DENIED: ReadonlySet<number> = new Set([401, 403]);
  * @returns writes the AuditEvent as JSON, on one line: each request makes one
  */
 export function createRestEvents(base: () => string): (record: RestRecord, to: EventText) => void {
-  /** What events of one client and one kind have in common: most of each. As long as somebody has the client. */
+  /** What events of one client and one kind have in common: most of each. Kept as long as the client object is. */
   const frames = new WeakMap<AuditedClient, Map<string, Uint8Array>>();
 
   function frameFor({ client, interaction = '', status }: RestRecord): Uint8Array {
@@ -47,7 +47,7 @@ const PATIENT = encode('","patient":{"reference":"Patient/');
 const PATIENT_END = encode('"}');
 const QUOTE = encode('"');
 
-/** Ends the string before it. A patient stands there for searches, where there is one. */
+/** Ends the string before it. Searches have a patient there, where there is one. */
 function writePatient({ patients }: RestRecord, to: EventText): void {
   if (patients.length !== 1) return to.bytes(QUOTE);
   to.bytes(PATIENT);

@@ -7,7 +7,7 @@ import { clientPart, serverAgent, sourceOf } from './event-parts.js';
 
 /**
  * What happened at an endpoint of the authorization server (BALP IHE.IUA.71); undefined: it is no matter of the audit.
- * Introspection changes nothing and is asked for with each request by some; too many failures are counted, not told.
+ * Introspection changes nothing and is asked for with each request by some; too many failures are counted, not recorded.
  *
  * @param base URL that the server is known by
  */

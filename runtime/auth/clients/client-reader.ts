@@ -19,12 +19,12 @@ interface Read {
 }
 
 /**
- * @param nobody ids that are no client's here, whatever the register says
+ * @param noClients ids that are no client's here, whatever the register says
  * @param now the clock, in milliseconds
  */
 export function createClientReader(
   maps: AtomicMaps,
-  nobody: ReadonlySet<string>,
+  noClients: ReadonlySet<string>,
   now: () => number = Date.now,
 ): ClientReader {
   /** What was parsed last, so that keys that did not change are the same objects and stay imported. */
@@ -32,7 +32,7 @@ export function createClientReader(
   const texts = createFresh((id) => maps.get(CLIENTS_MAP, id), MOST, now);
   return {
     async find(id) {
-      if (id === '' || id.length > MAX_ID || nobody.has(id)) return undefined;
+      if (id === '' || id.length > MAX_ID || noClients.has(id)) return undefined;
       const text = await texts.get(id);
       if (text === undefined) return undefined;
       const known = parsed.get(id);

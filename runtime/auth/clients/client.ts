@@ -11,7 +11,7 @@ export interface Client {
   readonly name?: string;
   /** What it may be granted, in its dialect. */
   readonly scope: string;
-  /** Absent: as `v2`, and the words of other dialects are understood by the request they stand in. */
+  /** Absent: as `v2`, and the words of other dialects are understood by the request they are in. */
   readonly dialect?: Dialect;
   readonly jwks?: JwkSet;
   readonly jwksUrl?: string;

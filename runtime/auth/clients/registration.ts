@@ -46,7 +46,7 @@ const MEMBERS = [
 ] as const satisfies readonly (keyof Client)[];
 
 /**
- * Reads what somebody wants to register: from a command, or from the configuration. `enabled` is true where it is absent.
+ * Reads a registration: from a command, or from the configuration. `enabled` is true where it is absent.
  * authorization.md §2.3, §2.4
  *
  * @throws ClientRefused

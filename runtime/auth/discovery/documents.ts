@@ -48,7 +48,7 @@ export const SMART_PATH = '/.well-known/smart-configuration';
 const METADATA_SEGMENT = '/.well-known/oauth-authorization-server';
 const METHOD = 'private_key_jwt';
 
-/** Nobody keeps a document for longer, in seconds: a change of a key or an endpoint shows within that time. */
+/** Caches keep a document no longer, in seconds: a change of a key or an endpoint shows within that time. */
 const MAX_AGE = 300;
 
 const CORS = { 'Access-Control-Allow-Origin': '*' };

@@ -10,7 +10,7 @@ export interface AlgorithmRow {
 }
 
 /**
- * All of them are asymmetric: `none` and HS* are not here, so that nobody can allow them. The key's family follows from
+ * All of them are asymmetric: `none` and HS* are not here, so that no setting can allow them. The key's family follows from
  * the algorithm, never the other way round.
  */
 export const ALGORITHMS: Readonly<Record<SignatureAlgorithm, AlgorithmRow>> = {

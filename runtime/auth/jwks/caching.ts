@@ -2,7 +2,7 @@
 export interface Caching {
   /** From the moment it was received; 0: not at all. */
   readonly fresh: number;
-  /** For how long after that it may stand in where no newer one can be had. */
+  /** For how long after that it may be used where no newer one can be had. */
   readonly staleIfError: number;
 }
 

@@ -31,7 +31,7 @@ export function setFault(value: unknown, algorithms: readonly SignatureAlgorithm
   return twins(value.keys);
 }
 
-/** Two keys of one kid and kty could never be told apart. */
+/** Two keys of one kid and kty could never be distinguished. */
 function twins(keys: readonly Jwk[]): string | undefined {
   const seen = new Set<string>();
   for (const [index, key] of keys.entries()) {

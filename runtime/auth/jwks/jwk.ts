@@ -2,7 +2,7 @@ import { createPublicKey, type JsonWebKey } from 'node:crypto';
 
 import { ALGORITHMS, isAlgorithm, type SignatureAlgorithm } from './algorithms.js';
 
-/** A JSON Web Key, as somebody wrote it. https://www.rfc-editor.org/rfc/rfc7517#section-4 */
+/** A JSON Web Key, as it was given. https://www.rfc-editor.org/rfc/rfc7517#section-4 */
 export type Jwk = Readonly<Record<string, unknown>>;
 
 /** A set of keys. https://www.rfc-editor.org/rfc/rfc7517#section-5 */

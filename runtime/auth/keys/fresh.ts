@@ -2,7 +2,7 @@ import { createBoundedMap } from './bounded-map.js';
 
 /** What was read from the store, read again when it is older than `AGE`: changes of other processes show within 2 s. */
 export interface Fresh<T> {
-  /** @throws as the store does: nothing old stands in for what cannot be read */
+  /** @throws as the store does: nothing old replaces what cannot be read */
   get(key: string): Promise<T>;
   /** What it is kept as is forgotten, because it was changed here or seems to be too old. */
   forget(key: string): void;

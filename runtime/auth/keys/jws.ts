@@ -46,7 +46,7 @@ function readPart(part: string): Readonly<Record<string, unknown>> | undefined {
   }
 }
 
-/** Whether the signature is that of the key. No failure of the check is told apart. */
+/** Whether the signature is that of the key. No failure of the check is distinguished. */
 export async function verifyJws(text: string, key: Jwk, alg: SignatureAlgorithm): Promise<boolean> {
   const { compactVerify } = await loadJose();
   try {

@@ -22,11 +22,11 @@ export interface ConstraintSettings {
 
 /** Reads what a scope asks of a resource of a type (`*`: of any). */
 export interface ConstraintReader {
-  /** Whether a pair can stand in a constraint on a type. */
+  /** Whether a pair can be in a constraint on a type. */
   accepts(type: string, name: string, value: string): boolean;
   /** Why it cannot, for who registers a client; undefined: it can. */
   fault(type: string, name: string, value: string): string | undefined;
-  /** All pairs together; undefined where one of them cannot stand there, so that the scope means nothing. */
+  /** All pairs together; undefined where one of them cannot be there, so that the scope means nothing. */
   read(type: string, pairs: readonly Pair[]): Condition | undefined;
 }
 
@@ -44,7 +44,7 @@ const PREFIXED: ReadonlySet<SearchType> = new Set<SearchType>(['number', 'date',
 
 /**
  * Reads constraints as searches: any search parameter of the type, its name bare (no modifier, no chain), its values
- * without prefixes. What other resources decide on (`_in`, `_list`, `_has`) cannot stand there, nor what says how
+ * without prefixes. What other resources decide on (`_in`, `_list`, `_has`) cannot be there, nor what says how
  * results are shown, so that a resource with its index entries decides alone.
  */
 export function createConstraintReader({ tables, zone, base }: ConstraintSettings): ConstraintReader {

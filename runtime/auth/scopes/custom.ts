@@ -1,5 +1,5 @@
 /**
- * Whether one custom scope (`__admin.expunge`) gives another: itself, or, as umbrella, whatever stands below its name.
+ * Whether one custom scope (`__admin.expunge`) gives another: itself, or, as umbrella, whatever is below its name.
  * They are known by name only; nothing of `system/` gives them.
  */
 export function coversCustom(held: string, wanted: string): boolean {

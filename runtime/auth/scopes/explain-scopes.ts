@@ -16,7 +16,7 @@ export interface ScopeFaultSettings {
 
 /**
  * Why scopes that a registration drops mean nothing here, one text each, for the person who registers: a token request is
- * never told. authorization.md §2.9
+ * never reported. authorization.md §2.9
  */
 export function explainScopes(dropped: readonly string[], settings: ScopeFaultSettings): readonly string[] {
   const told = dropped.slice(0, MOST).map((text) => `${text.slice(0, 200)} ${faultOf(text, settings)}`);

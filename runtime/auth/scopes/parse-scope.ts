@@ -15,9 +15,9 @@ const FORM = /^system\/(\*|[A-Z][A-Za-z]*)\.([a-z]+|\*)(?:\?(.+))?$/;
 const LETTER_FORM = /^c?r?u?d?s?$/;
 
 /**
- * Reads one scope of any dialect. A constraint stands behind letters only.
+ * Reads one scope of any dialect. A constraint follows letters only.
  *
- * @param read what `.read` means in the list that it stands in
+ * @param read what `.read` means in the list that it is in
  * @returns undefined where it is none: another context than `system/`, letters that are unknown, repeated or out of order,
  * what is not encoded well or lies beyond `SCOPE_LIMITS`
  */
@@ -37,8 +37,7 @@ export function readScope(text: string, read: ReadWord): Scope | string {
   const letters = word ?? (LETTER_FORM.test(rights) ? rights : undefined);
   if (letters === undefined) return `has ".${rights}", ${LETTERS_HINT}`;
   if (constraint === undefined) return { type, letters, pairs: [] };
-  if (word !== undefined)
-    return `has a bound behind ".${rights}", and a bound stands behind letters only: .${letters}?…`;
+  if (word !== undefined) return `has a bound behind ".${rights}", and a bound follows letters only: .${letters}?…`;
   const pairs = readPairs(constraint);
   return typeof pairs === 'string' ? pairs : { type, letters, pairs };
 }

@@ -1,6 +1,6 @@
 import type { Access } from './access.js';
 
-/** Whoever a request comes from, once its token is verified. */
+/** The client that a request comes from, once its token is verified. */
 export interface Principal {
   readonly clientId: string;
   /** Canonical v2 scopes of the token. */
@@ -18,11 +18,11 @@ export const OPEN_ACCESS: Access = {
   holds: () => true,
 };
 
-/** Whoever asks a server without authorization, and the server itself. */
+/** The client of a server without authorization, and the server itself. */
 export const OPEN_PRINCIPAL: Principal = { clientId: '', scope: '', access: OPEN_ACCESS };
 
 /** Nothing is given. */
 const NO_ACCESS: Access = { on: () => 'nothing', onAny: () => 'nothing', isWhole: () => false, holds: () => false };
 
-/** Whoever asks what is open to everybody. */
+/** The client of what is open to everybody. */
 export const ANONYMOUS: Principal = { clientId: '', scope: '', access: NO_ACCESS };

@@ -17,7 +17,7 @@ export interface ScopeRules {
   readonly knows: (type: string) => boolean;
   /** Names of the custom scopes there are. */
   readonly customs: readonly string[];
-  /** Whether a pair can stand in a constraint on a type (`*`: on all); absent: none can. */
+  /** Whether a pair can be in a constraint on a type (`*`: on all); absent: none can. */
   readonly accepts?: (type: string, name: string, value: string) => boolean;
   /** Letters that `*` does not give on a type. */
   readonly withheld?: Withheld;

@@ -6,7 +6,7 @@ import { commonLetters, lettersWithout, printPairs, printScope, sortLetters, sor
 export type Withheld = readonly WithheldLettersRow[];
 
 /**
- * The fewest scopes that give the same: those on one type with one constraint are one, and no letter stands twice where
+ * The fewest scopes that give the same: those on one type with one constraint are one, and no letter is there twice where
  * a wider scope has it. In the order of types, then of constraints.
  */
 export function reduceScopes(scopes: readonly Scope[], withheld: Withheld): readonly Scope[] {

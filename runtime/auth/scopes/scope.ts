@@ -1,6 +1,6 @@
 import { compareText } from '../../search/query/compare-text.js';
 
-/** The letters of SMART scopes, in the order in which they stand: create, read, update, delete, search. */
+/** The letters of SMART scopes, in their order: create, read, update, delete, search. */
 export const LETTERS = 'cruds';
 
 /** A pair of a constraint, both sides without percent-encoding: a search parameter and its value. */
@@ -39,7 +39,7 @@ export function sortPairs(pairs: readonly Pair[]): readonly Pair[] {
   return [...byText].sort(([a], [b]) => compareText(a, b)).map(([, pair]) => pair);
 }
 
-/** The constraint as it stands in a scope, after `?`; empty: none. Alike for constraints that are alike. */
+/** The constraint as it is in a scope, after `?`; empty: none. Alike for constraints that are alike. */
 export function printPairs(pairs: readonly Pair[]): string {
   return pairs.map(printPair).join('&');
 }

@@ -26,7 +26,7 @@ export interface OwnToken extends VerifiedToken {
   readonly spelled?: string;
 }
 
-/** What a check of a token came to. `unavailable`: whoever knows cannot be asked. */
+/** What a check of a token came to. `unavailable`: the server that knows cannot be asked. */
 export type Verification<T extends VerifiedToken = VerifiedToken> =
   { readonly token: T } | { readonly failure: 'invalid' | 'expired' | 'unavailable'; readonly detail?: string };
 

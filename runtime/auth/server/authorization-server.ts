@@ -40,7 +40,7 @@ export interface AuthorizationServerParts {
  */
 export function createAuthorizationServer(parts: AuthorizationServerParts): AuthorizationServer {
   const { settings, maps, now = Date.now } = parts;
-  const clients = createClientReader(maps, settings.nobody, now);
+  const clients = createClientReader(maps, settings.noClients, now);
   const keys = createServerKeys(maps, now);
   const revoked = createRevokedTokens(maps, now);
   const verifier = createTokenVerifier({ names: settings.addresses, keys, clients, revoked, now });

@@ -2,8 +2,8 @@ import { ALGORITHMS, type SignatureAlgorithm } from '../jwks/algorithms.js';
 import type { Jwk } from '../jwks/jwk.js';
 
 /**
- * Keys that stand in where none was found: checking a signature with them, always in vain, takes the time that it takes for a
- * client that is known. Their private halves were thrown away, and it would not matter if somebody had them.
+ * Keys that are used where none was found: checking a signature with them, always in vain, takes the time that it takes for a
+ * client that is known. Their private halves were thrown away, and it would not matter if they were known.
  */
 const DECOYS: Readonly<Record<string, Jwk>> = {
   RSA: {

@@ -101,7 +101,7 @@ function turnAway(rates: Rates, address: string, claim: string | undefined): voi
 
 const MAX_CLAIM = 255;
 
-/** The client that somebody says to be. Longer ids than there are count as one. */
+/** The client that a request claims to be from. Longer ids than there are count as one. */
 function claimOf(form: URLSearchParams): string | undefined {
   const iss = decodeJws(form.get('client_assertion') ?? '')?.payload['iss'] ?? form.get('client_id') ?? undefined;
   return typeof iss === 'string' ? iss.slice(0, MAX_CLAIM) : undefined;

@@ -15,7 +15,7 @@ export interface AuthEvent {
   /** Milliseconds since the epoch. */
   readonly time: number;
   readonly address: string;
-  /** Of the client; where `isVerified` is false only what somebody claimed. */
+  /** Of the client; where `isVerified` is false only what the request claimed. */
   readonly clientId?: string;
   readonly isVerified: boolean;
   readonly status: number;
@@ -39,10 +39,10 @@ export interface AuthEvents {
 
 const MAX_CLAIM = 255;
 const MAX_REQUEST = 4096;
-/** The only parameters that are told. What else there may be nobody knows. */
+/** The only parameters that are logged: others may hold secrets. */
 const TOLD = ['grant_type', 'scope', 'client_assertion_type', 'client_id', 'resource', 'requested_token_type'];
 
-/** A text that somebody claims, fit for a log. */
+/** A text that a request claims, fit for a log. */
 export function claimed(text: unknown): string | undefined {
   if (typeof text !== 'string') return undefined;
   const told = maskTokens(text).slice(0, MAX_CLAIM);
@@ -50,7 +50,7 @@ export function claimed(text: unknown): string | undefined {
   return told.replace(/[\x00-\x1f\x7f-\x9f]/g, '?');
 }
 
-/** A form without what is secret or unknown, or stands where it does not belong. */
+/** A form without what is secret or unknown, or is where it does not belong. */
 export function tellable(form: URLSearchParams): string {
   const told = new URLSearchParams([...form].filter(([name]) => TOLD.includes(name)).map(maskParameter));
   return told.toString().slice(0, MAX_REQUEST);

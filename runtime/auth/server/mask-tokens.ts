@@ -1,4 +1,4 @@
-/** What stands where a token stood. */
+/** What replaces a token. */
 export const MASK = '***';
 
 /** Names under which tokens and assertions are sent. `code` is none of them: it is a search parameter of many types. */
@@ -11,7 +11,7 @@ const BEGIN = 'eyJ';
 /** A printable character that is percent-encoded, however often. */
 const ENCODED = /%(?:25)*([2-7][0-9a-f])/gi;
 
-/** A text without the JWTs that stand in it, percent-encoded ones too; one without any as it is. */
+/** A text without the JWTs that are in it, percent-encoded ones too; one without any as it is. */
 export function maskTokens(text: string): string {
   const plain = decoded(text);
   if (!plain.includes(BEGIN)) return text;

@@ -8,7 +8,7 @@ export interface OAuthRequest {
   /** Names in lower case. Of them only `authorization` is read. */
   readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
   /**
-   * The body as text. Whoever reads it stops after `MAX_FORM` bytes and one more, which is refused as too large; bytes that are
+   * The body as text. The reader stops after `MAX_FORM` bytes and one more, which is refused as too large; bytes that are
    * no UTF-8 become U+FFFD, which is refused too.
    */
   readonly body: string;

@@ -1,6 +1,6 @@
 import type { OAuthReply } from './messages.js';
 
-/** How a refusal is told to the client. https://www.rfc-editor.org/rfc/rfc6749#section-5.2 */
+/** How a refusal is reported to the client. https://www.rfc-editor.org/rfc/rfc6749#section-5.2 */
 export interface RefusalRow {
   readonly status: number;
   readonly error: string;
@@ -8,7 +8,7 @@ export interface RefusalRow {
   readonly text: string;
 }
 
-/** One text for all that can be wrong with a client's authentication: nobody learns which clients and keys there are. */
+/** One text for all that can be wrong with a client's authentication: it does not disclose which clients and keys there are. */
 const AUTHENTICATION: RefusalRow = {
   status: 401,
   error: 'invalid_client',

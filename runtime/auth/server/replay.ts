@@ -8,7 +8,7 @@ export const REPLAY_MAP = 'auth-replay';
 /** Remembers assertions that were used, for all processes and over restarts. */
 export interface ReplayGuard {
   /**
-   * To be asked once the signature has been verified, so that nobody else can use up a client's identifiers.
+   * To be asked once the signature has been verified, so that no other client can use up a client's identifiers.
    *
    * @param until when the assertion is not accepted any more, milliseconds since the epoch
    * @returns whether this is the first use; of many at once one gets it

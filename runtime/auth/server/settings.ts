@@ -24,7 +24,7 @@ export interface AuthSettings {
   /** Whether an assertion may also name the issuer as its audience (rfc7523bis). */
   readonly acceptsIssuerAsAudience: boolean;
   /** Ids that are no client's here, whatever the register says: it may be that of other servers too. */
-  readonly nobody: ReadonlySet<string>;
+  readonly noClients: ReadonlySet<string>;
   /** Failed requests a minute. decisions.md, "rates" */
   readonly failures: { readonly pair: number; readonly address: number };
 }
@@ -56,6 +56,6 @@ export const AUTH_DEFAULTS: Omit<AuthSettings, 'addresses'> = {
   lifetime: 300,
   algorithms: CLIENT_ALGORITHMS,
   acceptsIssuerAsAudience: false,
-  nobody: new Set(),
+  noClients: new Set(),
   failures: { pair: 60, address: 600 },
 };

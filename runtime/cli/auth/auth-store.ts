@@ -17,7 +17,7 @@ export interface AuthStore {
  * Does something to the clients or keys in the store of a configuration.
  *
  * @param isMade whether the store may be made for it
- * @returns the exit code: 1 where it was refused or failed, which is told in one line
+ * @returns the exit code: 1 where it was refused or failed, which is reported in one line
  * @throws ConfigError for a memory store, which ends with its process
  */
 export async function withAuthStore(

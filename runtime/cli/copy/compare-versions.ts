@@ -43,7 +43,7 @@ interface Moment {
  * Reads all versions of both stores and compares them, side by side in the order of their times: no more is in memory
  * than what is of one time. Among versions of one time the stores may differ in their order.
  *
- * @param onStep told of versions that were read of the source
+ * @param onStep called with versions that were read of the source
  * @throws the signal's reason where it was stopped
  */
 export async function compareVersions(

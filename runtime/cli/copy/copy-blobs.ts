@@ -8,7 +8,7 @@ const AT_ONCE = 4;
  * Makes the blobs of a target those of a source. Each is stored whole or not at all, so what is there under the same key
  * with the same size and hash need not be copied again.
  *
- * @param onStep told when one is done
+ * @param onStep called when one is done
  * @throws the signal's reason where it was stopped; Error naming a blob whose content is not what was stored once
  */
 export async function copyBlobs(
@@ -38,7 +38,7 @@ export async function copyBlobs(
   }
 
   const working = Array.from({ length: AT_ONCE }, () => work().catch(fail));
-  // Nobody may work any more when the stores are closed.
+  // No work may be in progress when the stores are closed.
   const failures = (await Promise.all(working)).filter((failure) => failure !== undefined);
   if (failures[0] !== undefined) throw failures[0].error;
 

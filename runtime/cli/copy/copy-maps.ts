@@ -16,7 +16,7 @@ export async function* readMaps(maps: Store['maps']): AsyncGenerator<readonly Ma
 /**
  * Makes the maps of a target those of a source.
  *
- * @throws Error where somebody else changes them
+ * @throws Error where another process changes them
  */
 export async function copyMaps(source: Store['maps'], target: Store['maps']): Promise<void> {
   for await (const entries of readMaps(source)) {

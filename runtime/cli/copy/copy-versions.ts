@@ -31,11 +31,11 @@ export interface CopyVersions {
   readonly complete: number;
   /** Stops between two steps. */
   readonly signal: AbortSignal;
-  /** Told of each step: how many versions it restored that were not there. */
+  /** Called after each step: how many versions it restored that were not there. */
   readonly onStep: (versions: number) => void;
   /** Bytes that entries of contained resources may have together in one. */
   readonly room: number;
-  /** Told of a current resource that is copied but cannot be found by searches, or some of those that it contains. */
+  /** Called for a current resource that is copied but cannot be found by searches, or some of those that it contains. */
   readonly onUnindexed: (version: ScannedVersion, reason: string, what: 'itself' | 'contained') => void;
 }
 

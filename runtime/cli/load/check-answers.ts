@@ -8,7 +8,7 @@ const PAUSE = 500;
 const PATIENCE = 10_000;
 
 /**
- * Makes sure that somebody answers at a FHIR base, whatever it is, before files are read for it.
+ * Makes sure that a server answers at a FHIR base, whatever it is, before files are read for it.
  *
  * @throws LoadStopped naming the URL, within two seconds where no connection can be had
  */

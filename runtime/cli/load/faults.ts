@@ -6,7 +6,7 @@ export interface ReportedFault {
   readonly expression?: string | undefined;
 }
 
-/** Faults of one resource that are told. */
+/** Faults of one resource that are reported. */
 const MOST = 5;
 
 /** What is wrong with a resource or Bundle, in one line: the first few faults, each with its place once. */
@@ -21,7 +21,7 @@ export function withAllFaults(error: unknown): unknown {
 }
 
 /**
- * A fault in an entry of a Bundle is told with its place there. Its text may begin with the place in the resource, which
+ * A fault in an entry of a Bundle is reported with its place there. Its text may begin with the place in the resource, which
  * is the end of the former.
  */
 function describeFault({ text, expression = '' }: ReportedFault): string {

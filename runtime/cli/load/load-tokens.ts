@@ -7,7 +7,7 @@ export function oneToken(token: string): Tokens {
 }
 
 /**
- * Tokens of a client that can ask for more of them, one after the other. Whoever asks at the same time gets the same.
+ * Tokens of a client that can ask for more of them, one after the other. Requests at the same time get the same one.
  *
  * @param url FHIR base, whose discovery document names the token endpoint
  * @param file its private key

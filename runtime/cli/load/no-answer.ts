@@ -5,7 +5,7 @@ export function causeOf(error: unknown): string {
   return code ?? inner ?? message;
 }
 
-/** Whether a server answers whose certificate nobody vouches for that Node knows. https://nodejs.org/api/tls.html#x509-certificate-error-codes */
+/** Whether a server answers whose certificate comes from no authority that Node knows. https://nodejs.org/api/tls.html#x509-certificate-error-codes */
 export function isDistrusted(error: unknown): boolean {
   return /^(?:DEPTH_ZERO_SELF_SIGNED_CERT|SELF_SIGNED_CERT_IN_CHAIN|UNABLE_TO_(?:GET_ISSUER_CERT|VERIFY)\w*)$/.test(
     causeOf(error),

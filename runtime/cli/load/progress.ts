@@ -13,7 +13,7 @@ const BAR_INTERVAL = 200;
 const LINE_INTERVAL = 10_000;
 const BAR_WIDTH = 24;
 
-/** How far it is: bytes (or whatever tells it) read of all (0: nobody knows), and resources done. */
+/** How far it is: bytes (or another measure) read of all (0: unknown), and resources done. */
 export interface Position {
   readonly read: number;
   readonly total: number;

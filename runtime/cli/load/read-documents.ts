@@ -27,7 +27,7 @@ const AHEAD_SIZE = 16 * 1024 * 1024;
  * The documents in files, in order. Small files are read ahead, several at once, but inflated only when it is their turn;
  * of large ones no more is held than a document needs.
  *
- * @param onRead told of each part that was read, in bytes of the file
+ * @param onRead called with each part that was read, in bytes of the file
  * @param limit greatest size of a document, in bytes when inflated; what is larger fails
  */
 export async function* readDocuments(
@@ -142,7 +142,7 @@ async function* one(content: Buffer): AsyncGenerator<Buffer> {
   yield content;
 }
 
-/** @param open called when the first bytes are wanted: a stream that fails before has nobody to hear of it */
+/** @param open called when the first bytes are wanted: a stream that fails before has no listener */
 async function* count(open: () => AsyncIterable<unknown>, onRead: (bytes: number) => void): AsyncGenerator<Buffer> {
   for await (const chunk of open()) {
     const bytes = chunk as Buffer;
@@ -156,7 +156,7 @@ async function* inflate(raw: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   const { pipeline } = await import('node:stream/promises');
   const gunzipped = createGunzip();
   const fed = pipeline(raw, gunzipped);
-  fed.catch(() => {}); // told when the iteration below ends
+  fed.catch(() => {}); // reported when the iteration below ends
   for await (const chunk of gunzipped) yield chunk as Buffer;
   await fed;
 }

@@ -6,7 +6,7 @@ export type Outcome = 'created' | 'updated' | 'unchanged' | { readonly error: un
 /** Where items go. */
 export interface Sink {
   /**
-   * Takes items, no two of them the same resource; what came of each is told through `done`, maybe later. Resolves
+   * Takes items, no two of them the same resource; what came of each is reported through `done`, maybe later. Resolves
    * when it can take more.
    *
    * @throws LoadStopped, or what else makes it pointless to go on
@@ -19,7 +19,7 @@ export interface Sink {
    * @throws LoadStopped, or what else makes it pointless to go on
    */
   execute(item: Item, done: (item: Pick<Item, 'place'>, outcome: Outcome) => void): Promise<void>;
-  /** Waits until all is told. */
+  /** Waits until all is reported. */
   end(): Promise<void>;
 }
 

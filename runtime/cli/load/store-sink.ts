@@ -106,7 +106,7 @@ async function commit(steps: readonly Step[], core: LoadCore, done: Done): Promi
       await commit(steps.slice(0, half), core, done);
       return commit(steps.slice(half), core, done);
     }
-    // Somebody else wrote one of them, or one is at fault: each on its own.
+    // Another process wrote one of them, or one is at fault: each on its own.
     for (const { item, id } of steps) await writeOne(item, id, core, done);
     return;
   }

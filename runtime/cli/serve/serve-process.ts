@@ -7,14 +7,14 @@ import { EXIT, type Terminal } from '../terminal.js';
 export interface Surroundings {
   readonly terminal: Pick<Terminal, 'err'>;
   readonly log: Log;
-  /** Told when it serves. */
+  /** Called when it serves. */
   onReady(server: RunningServer): void;
   /** Waits until it has to end. @returns the reason */
   waitForEnd(): Promise<string>;
 }
 
 /**
- * Serves in this process until it is stopped; then requests in progress may end. An error that nobody has foreseen ends
+ * Serves in this process until it is stopped; then requests in progress may end. An error that is unexpected ends
  * the process at once: what state it left behind is unknown.
  *
  * @returns the exit code
@@ -38,7 +38,7 @@ export async function serveProcess(config: Config, surroundings: Surroundings): 
   return ended ? EXIT.done : EXIT.failed;
 }
 
-/** A server goes on where nobody reads its output any more, and says so once, where that can be read. */
+/** A server goes on where the reader of its output has gone, and says so once, where that can be read. */
 export function surviveClosedOutput(terminal: Pick<Terminal, 'onClosed'>, log: Pick<Log, 'warn'>): void {
   let isTold = false;
   terminal.onClosed?.((error) => {

@@ -12,8 +12,8 @@ interface Handle {
 }
 
 /**
- * Ends the connections that a worker was handed and did not take. Node forgets one that is on its way to a worker which dies: nobody
- * answers it, nobody ends it, and its client waits for ever. A server hands a worker one at a time, and closes its own end of it when the
+ * Ends the connections that a worker was handed and did not take. Node forgets one that is on its way to a worker which dies: it is
+ * neither answered nor ended, and its client waits for ever. A server hands a worker one at a time, and closes its own end of it when the
  * worker has it, so the last one of each server is all there is to look at.
  *
  * @param child the process of the worker, right after its start
@@ -26,7 +26,7 @@ export function endUnaccepted(child: ChildProcess): void {
     if (message.act === 'newconn' && message.key !== undefined && handle) handed.set(message.key, handle);
     return send(...sent);
   };
-  // When it has exited and all that it said has been read; "disconnect" is not told while a connection is on its way.
+  // When it has exited and all that it said has been read; "disconnect" is not emitted while a connection is on its way.
   child.once('close', () => {
     for (const handle of handed.values()) handle.close();
   });

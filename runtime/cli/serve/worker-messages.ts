@@ -1,6 +1,6 @@
 import type { Config } from '../../config/settings.js';
 
-/** What a worker is told: first what to serve, in the end by what signal to stop. */
+/** What a worker receives: first what to serve, in the end by what signal to stop. */
 export type ToWorker =
   { readonly kind: 'serve'; readonly config: Config } | { readonly kind: 'stop'; readonly signal: string };
 

@@ -12,7 +12,7 @@ import type { FromWorker, ToWorker } from './worker-messages.js';
  * of its parent does, once: ctrl-C reaches both.
  *
  * @returns the exit code
- * @throws ConfigError where somebody else started it
+ * @throws ConfigError where another program started it
  */
 export async function runWorker(terminal: Terminal): Promise<number> {
   if (!cluster.isWorker) throw new ConfigError('worker is what kiln serve --workers starts; call that');

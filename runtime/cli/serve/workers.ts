@@ -16,7 +16,7 @@ const PAUSE = { first: 500, most: 30_000 };
 /** Who has lived this long did not die of its start, in milliseconds. */
 const HEALTHY = 60_000;
 
-/** Starts in a row that may fail while nobody serves. */
+/** Starts in a row that may fail while no worker serves. */
 const MAX_FAILURES = 5;
 
 /** What a worker may take to end beyond what its requests have, in milliseconds. */
@@ -121,7 +121,7 @@ export async function runWorkers(config: Config, terminal: Pick<Terminal, 'out' 
     log.info(`${signal}: the workers may end`);
     stop(signal);
   });
-  // The first alone: where it cannot start, none can, and it is told once.
+  // The first alone: where it cannot start, none can, and it is reported once.
   const first = start(0);
   const all = [first];
   let url = await first.ready;
@@ -140,7 +140,7 @@ export async function runWorkers(config: Config, terminal: Pick<Terminal, 'out' 
   return exitCode;
 }
 
-/** A port that all workers can be told: were each to choose, those that are started again would get another. */
+/** A port that all workers can listen on: were each to choose, those that are started again would get another. */
 async function findFreePort(host: string): Promise<number> {
   const server = createServer();
   await new Promise<void>((resolve, reject) => server.once('error', reject).listen(0, host, resolve));

@@ -7,7 +7,7 @@ import type { Services } from '../services.js';
 
 /**
  * Which of some questions, each with conditions of which something has to fulfil one, are answered by what a token shows. Nothing
- * else is looked at, so that of it nothing is told.
+ * else is looked at, so that of it nothing is disclosed.
  *
  * @param ask the questions, by what the token shows
  * @throws FhirError `index-not-current` where the index does not tell what that is

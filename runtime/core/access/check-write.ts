@@ -73,7 +73,7 @@ function showingMissing(type: string): FhirError {
 }
 
 /**
- * Why a patch fails may quote what is there, and what kind of failure it is may tell of it: who may not read that is told that it
+ * Why a patch fails may quote what is there, and what kind of failure it is may disclose it: a client that may not read it learns only that it
  * fails, and no more. That alone tells whether the places are there that it names, as the specification has it.
  */
 async function decideUnquoted(
@@ -93,4 +93,4 @@ async function decideUnquoted(
   }
 }
 
-const UNQUOTED = 'The patch cannot be applied, or what it makes is not valid; to be told why the token needs r';
+const UNQUOTED = 'The patch cannot be applied, or what it makes is not valid; with r the token would show why';

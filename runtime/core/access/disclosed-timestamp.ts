@@ -1,13 +1,13 @@
 import type { Access } from '../../auth/scopes/access.js';
 import { OPEN_ACCESS } from '../../auth/scopes/principal.js';
 
-/** Milliseconds on which the instants lie that are told to who does not see everything. */
+/** Rounding step, in milliseconds, of timestamps shown to clients with a restricted view. */
 const GRID = 5000;
 
 const whole = new WeakMap<Access, boolean>();
 
 /**
- * The instant up to which an answer is complete, as a client is told it: a store may take that of its last write, which need not
+ * The instant up to which an answer is complete, as it is shown to a client: a store may take that of its last write, which need not
  * be of what the client sees. An earlier one misses nothing, but shows things again: hence none before what the client
  * knows already.
  *
@@ -22,7 +22,7 @@ export function disclosedTimestamp(
 ): number {
   if (seesAll(access, resourceTypes)) return complete;
   const { since = 0, shown = 0 } = known;
-  // To ask again with the same misses nothing, whatever it is; but nobody is to be sent into the future.
+  // To ask again with the same misses nothing, whatever it is; but no client is to be sent into the future.
   return Math.max(complete - (complete % GRID), since <= Date.now() ? since : 0, Math.min(shown + 1, complete));
 }
 

@@ -1,6 +1,6 @@
 import { isObject, type Resource } from '../../fhir/resource.js';
 
-/** The type whose resources ask to be told of others. https://hl7.org/fhir/R5/subscription.html */
+/** The type whose resources ask to be notified of others. https://hl7.org/fhir/R5/subscription.html */
 export const SUBSCRIPTION = 'Subscription';
 
 /** What names of types are relative to. https://hl7.org/fhir/R5/subscription-definitions.html#Subscription.filterBy.resourceType */

@@ -10,7 +10,7 @@ import { candidateOf } from '../write/candidate.js';
 import { readStored } from '../read-stored.js';
 import { isContextVisible, type Looking, type VisibilityServices } from './security-context.js';
 
-/** Whether a version may be seen by who holds these letters on its type; what may not is as if it were not there. */
+/** Whether a version may be seen by who holds these letters on its type; what may not is treated as absent. */
 export async function isVisible(
   version: StoredVersion,
   letters: string,

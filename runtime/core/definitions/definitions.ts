@@ -37,7 +37,7 @@ export interface Definitions {
   readonly store: Store;
   /** Looks for what others changed. */
   look(): Promise<void>;
-  /** Has somebody told of active SearchParameters that are not in effect, of each once, in words for people. */
+  /** Sets the listener for active SearchParameters that are not in effect, of each once, in words for people. */
   tellRefused(tell: (text: string) => void): void;
   /**
    * Waits until all processes that write do so by a set.
@@ -62,7 +62,7 @@ export interface DefinitionsOptions {
 }
 
 /**
- * Between two looks whether somebody told of a change, between two looks for those who could not tell, and what taking leave may
+ * Between two looks whether a process announced a change, between two looks for changes that were not announced, and what taking leave may
  * take, in milliseconds.
  */
 const TIMES = { told: 750, all: 10_000, leave: 1000 };
@@ -79,7 +79,7 @@ export async function openDefinitions(base: Store, options: DefinitionsOptions):
   /** Those under way, each with the definitions (`IndexMaker.whole`) that its entries were made by. */
   const writes = new Map<Promise<unknown>, string>();
   let tell: (text: string) => void = () => {};
-  /** What was told of those that are refused still. */
+  /** What was reported of those that are refused still. */
   let refusalsTold: ReadonlySet<string> = new Set();
   /** What was looked at is not in effect yet. */
   let isBehind = false;
@@ -90,7 +90,7 @@ export async function openDefinitions(base: Store, options: DefinitionsOptions):
   /** Others may have gone on without this process, and what they changed is not known here yet. */
   let isLeftBehind = false;
   const first = readSet();
-  // Whoever makes entries anew waits for those who have said by what they write; what came before that is seen here.
+  // A process that makes entries anew waits for those who have said by what they write; what came before that is seen here.
   if (!isReader) await writer.register(first.maker.whole);
   let set = await enter(first);
   if (!isReader) await catchUp();
@@ -120,7 +120,7 @@ export async function openDefinitions(base: Store, options: DefinitionsOptions):
   }
 
   /**
-   * Says by what this process writes. As long as that is by several, or may soon be, it says all of them, which nobody who makes
+   * Says by what this process writes. As long as that is by several, or may soon be, it says all of them, which no process that makes
    * entries anew agrees with.
    */
   function say(coming?: string): Promise<void> {

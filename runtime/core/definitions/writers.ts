@@ -62,7 +62,7 @@ export function createWriter({ maps }: Pick<Store, 'maps'>): Writer {
   };
 }
 
-/** Between two looks, and as long as it is waited, in milliseconds: then whoever says nothing more is gone. */
+/** Between two looks, and as long as it is waited, in milliseconds: then a process that says nothing more is gone. */
 const LOOKS = 100;
 const PATIENCE = HOLDS + 30_000;
 

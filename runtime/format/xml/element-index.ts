@@ -5,8 +5,8 @@ import type { ElementRow, PrimitiveRow, TypeRow } from '../../contract/types.js'
 export type FormatTables = Pick<Tables, 'types' | 'primitives' | 'resourceTypes'>;
 
 /**
- * What may stand under one name in JSON and XML: an element, or one type of a choice element. `primitive` has its row;
- * the others are told apart by `kind`.
+ * What may be under one name in JSON and XML: an element, or one type of a choice element. `primitive` has its row;
+ * the others are distinguished by `kind`.
  */
 export interface Property {
   /** Name in JSON and XML: `valueQuantity` of `value[x]`. */

@@ -13,7 +13,7 @@ export interface XmlLimits {
   readonly maxDepth?: number;
   /** Greatest size: bytes, or UTF-16 code units of a text. */
   readonly maxSize?: number;
-  /** How many issues are told at most; reading ends with the last of them. */
+  /** How many issues are reported at most; reading ends with the last of them. */
   readonly maxIssues?: number;
 }
 
@@ -23,7 +23,7 @@ const MAX_ISSUES = 100;
 /**
  * Reads a resource from XML: the same JSON tree that the JSON reader gives, numbers with their text. What JSON could not
  * hold is refused here, each fault with line, column and FHIRPath; the rest (patterns, cardinality, bindings) is left to
- * the validator. Elements may come in any order, but one that repeats has to stand in one run. DOCTYPE and entities other
+ * the validator. Elements may come in any order, but one that repeats has to be in one run. DOCTYPE and entities other
  * than XML's own are refused. Comments and processing instructions (`xml-stylesheet`) are skipped outside of narratives.
  * https://hl7.org/fhir/R5/xml.html
  *

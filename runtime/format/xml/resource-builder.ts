@@ -128,7 +128,7 @@ export class ResourceBuilder {
     frame.saidOfText = true;
     frame.hasContent = true;
     const at = this.mark + this.source.slice(this.mark).search(/[^ \t\r\n]/);
-    this.report('there is text where only elements may be; values stand in attributes', this.path(frame), at);
+    this.report('there is text where only elements may be; values are in attributes', this.path(frame), at);
   }
 
   private openResource(tag: XmlTag, holder: Frame | undefined): void {
@@ -179,7 +179,7 @@ export class ResourceBuilder {
     frame.last = property;
     frame.seen ??= new Set();
     if (frame.seen.has(property) && (isFirst || !property.list)) {
-      const rule = property.list ? 'elements of one name have to stand together' : 'the element may stand only once';
+      const rule = property.list ? 'elements of one name have to be together' : 'the element may appear only once';
       this.report(`"${property.name}": ${rule}`, this.pathTo(frame, property, -1));
       this.skip();
       return;
@@ -321,7 +321,7 @@ export class ResourceBuilder {
   }
 }
 
-/** Expression of something that nobody knows: its name where that is short and plain, as the validator has it for JSON. */
+/** Expression of something that is unknown: its name where that is short and plain, as the validator has it for JSON. */
 function below(path: string, name: string): string {
   return /^[A-Za-z_][A-Za-z0-9_]{0,63}$/.test(name) ? `${path}.${name}` : path;
 }

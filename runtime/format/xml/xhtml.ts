@@ -21,7 +21,7 @@ export function xhtmlTagFault(tag: XmlTag): string | undefined {
 }
 
 /**
- * The div of a narrative, ready to stand in an XML document: as it is, but for white space around it and the
+ * The div of a narrative, ready for an XML document: as it is, but for white space around it and the
  * declaration of its namespace where that is missing, as it may be in what was stored by others.
  *
  * @throws XhtmlFault when it is not one well-formed `div` of XHTML: inserted, it would break the document

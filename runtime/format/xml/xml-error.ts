@@ -2,7 +2,7 @@ import { FhirError, type ErrorCode, type Issue } from '../../fhir/errors.js';
 import type { XmlRefusal } from './open-parser.js';
 import { Places } from './places.js';
 
-/** What can be wrong with XML, and the code of the error catalogue that it is told with. */
+/** What can be wrong with XML, and the code of the error catalogue that it is reported with. */
 export const XML_CODES = {
   /** Not well-formed, or no XML 1.0 in UTF-8. */
   syntax: 'xml-syntax',
@@ -21,7 +21,7 @@ export const XML_CODES = {
 /** A way in which XML can be wrong. */
 export type XmlFault = keyof typeof XML_CODES;
 
-/** One or several things that are wrong with a document, in the order in which they stand there. */
+/** One or several things that are wrong with a document, in the order in which they are there. */
 export class XmlError extends FhirError {
   override readonly issues: readonly [Issue, ...Issue[]];
 

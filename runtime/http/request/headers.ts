@@ -46,7 +46,7 @@ export function readConditions(req: Head): Conditions {
  */
 function readIfNoneExist({ headersDistinct }: Head): string {
   const [only = '', ...others] = headersDistinct['if-none-exist'] ?? [];
-  if (others.length > 0) throw new FhirError('header-invalid', 'If-None-Exist may stand once');
+  if (others.length > 0) throw new FhirError('header-invalid', 'If-None-Exist may appear once');
   if (!/^[\x20-\x7e]*$/.test(only)) {
     throw new FhirError('header-invalid', 'If-None-Exist has to be percent-encoded, as a query in a URL');
   }
@@ -61,7 +61,7 @@ function readIfNoneExist({ headersDistinct }: Head): string {
  */
 export function checkConditions({ ifNoneExist, ifMatch }: Conditions, { method, interaction }: Row): void {
   if (ifNoneExist !== undefined && (method === 'PUT' || method === 'PATCH' || method === 'DELETE')) {
-    const hint = method === 'PUT' ? '; If-None-Match: * creates only what is not there' : '';
+    const hint = method === 'PUT' ? '; If-None-Match: * only creates' : '';
     throw new FhirError('header-invalid', `If-None-Exist goes with POST, not with ${method}${hint}`);
   }
   if (ifMatch !== undefined && interaction === 'create') {
@@ -72,7 +72,7 @@ export function checkConditions({ ifNoneExist, ifMatch }: Conditions, { method, 
 const RETURNS = ['minimal', 'representation', 'OperationOutcome'] as const;
 const HANDLINGS = ['strict', 'lenient'] as const;
 
-/** Wishes of `Prefer`; those that nobody knows are ignored (RFC 7240). https://hl7.org/fhir/R5/http.html#ops */
+/** Wishes of `Prefer`; those that are unknown are ignored (RFC 7240). https://hl7.org/fhir/R5/http.html#ops */
 export function readPreferences(headers: IncomingHttpHeaders): Preferences {
   const text = headers['prefer'];
   if (text === undefined) return NO_PREFERENCES;
@@ -80,7 +80,7 @@ export function readPreferences(headers: IncomingHttpHeaders): Preferences {
   const wishes = new Map<string, string>();
   for (const part of String(text).split(/[,;]/)) {
     const [name = '', value = ''] = part.split('=', 2);
-    // Of a wish that stands twice the first counts.
+    // Of a wish that is there twice the first counts.
     const key = name.trim().toLowerCase();
     if (!wishes.has(key)) wishes.set(key, value.trim().replace(/^"(.*)"$/, '$1'));
   }

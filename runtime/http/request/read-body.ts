@@ -90,7 +90,7 @@ async function* pieces(req: IncomingMessage, idleTime: number): AsyncGenerator<B
 }
 
 /**
- * Lets the rest of a body that nobody wants pass unread for a short time, so that a client that still sends gets to see
+ * Lets the rest of a body that is not wanted pass unread for a short time, so that a client that still sends gets to see
  * the answer; one that goes on and on is cut off.
  *
  * @param most in bytes

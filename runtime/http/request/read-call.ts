@@ -109,7 +109,7 @@ function reportedFault(error: unknown, operation: string | undefined): FhirError
   throw error;
 }
 
-/** Of a Binary any type is taken, but it has to be told. */
+/** Of a Binary any type is taken, but it has to be named. */
 function untyped(): FhirError {
   const text =
     'The request has no Content-Type; send that of the content, which may be any, or application/fhir+json for the ' +

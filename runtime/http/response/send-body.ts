@@ -7,7 +7,7 @@ import { chooseEncoding, compress, COMPRESS_FROM, openCompressor } from '../../f
 import { varyOf, type Presentation } from './presentation.js';
 
 /**
- * A page that a browser shows: it runs no script and loads nothing, whatever stands in the data it shows. Other types are
+ * A page that a browser shows: it runs no script and loads nothing, whatever is in the data it shows. Other types are
  * not interpreted at all.
  */
 const HARMLESS = [
@@ -43,7 +43,7 @@ export async function sendBody(
     return;
   }
   if (req.method === 'HEAD') {
-    // Nothing is computed that nobody reads; the source is told to release what it holds.
+    // Nothing is computed that is not read; the source releases what it holds.
     await content[Symbol.asyncIterator]().return?.(undefined);
     res.writeHead(status, headers).end();
     return;

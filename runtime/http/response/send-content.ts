@@ -75,7 +75,7 @@ async function send(
     res.writeHead(status, headers).end();
     return;
   }
-  // Before the head goes out: a failure here can still be told.
+  // Before the head goes out: a failure here can still be reported.
   const bytes = await open();
   res.writeHead(status, headers);
   const pieces = Readable.from(bytes, { objectMode: false });

@@ -78,7 +78,7 @@ function checkCertificate(certificate: X509Certificate, now: number, isOwn: bool
       `${name} has a key of ${namedCurve || type}; it needs RSA (${MIN_RSA_BITS} bits) or ECDSA (P-256 or better)`,
     );
   }
-  // Nobody looks at the signature of a root, which stands in a chain for completeness.
+  // The signature of a root is not checked by clients: it is in a chain for completeness.
   const isRoot = !isOwn && subject === issuer;
   if (!isRoot && !isSignedWell(raw)) throw new Error(`${name} is signed with SHA-1 or worse; it needs SHA-256`);
 }

@@ -12,7 +12,7 @@ export interface Proxies {
   isPeer(req: Origin): boolean;
   /**
    * The address of the client: that of the connection, or where that is a proxy's, the last one that the proxies did not have
-   * themselves. What stands before it the client may have made up.
+   * themselves. What is before it the client may have made up.
    */
   clientAddress(req: Origin): string;
 }
@@ -44,7 +44,7 @@ function peerOf({ socket }: Origin): string {
   return unmapped(socket.remoteAddress ?? '');
 }
 
-/** Goes from the last hop to the first that is no proxy of ours; one that nobody can read ends the way at who wrote it. */
+/** Goes from the last hop to the first that is no proxy of ours; one that cannot be read ends the way at the proxy that wrote it. */
 function lastForeign(hops: readonly string[], peer: string, ranges: AddressRanges): string {
   let last = peer;
   for (const hop of hops.toReversed()) {

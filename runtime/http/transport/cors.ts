@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { varyByOrigin } from './vary.js';
 
 /**
- * What browsers are told of other origins' pages. Credentials of the browser are never let in: tokens come in headers.
+ * What browsers learn of other origins' pages. Credentials of the browser are never let in: tokens come in headers.
  *
  * @param url of the request: its path, and the query
  * @returns whether the request was a preflight, and is answered

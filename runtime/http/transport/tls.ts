@@ -61,7 +61,7 @@ export async function openTls(files: TlsFiles, log: Log, interval = LOOK_INTERVA
         log.info(`new connections get the certificate that is valid until ${certificate.validTo}`);
       };
       const stopLooking = repeat(look, { first: interval, pause: interval }, (error) => {
-        // What stays broken is told once.
+        // What stays broken is reported once.
         const fault = error instanceof Error ? error.message : String(error);
         if (fault !== last) log.warn(`${fault}; what was there before stays in use`);
         last = fault;

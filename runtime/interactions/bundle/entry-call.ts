@@ -21,7 +21,7 @@ export function callOf(entry: Entry, bundle: Call): Call {
     ...(member === undefined ? {} : { member }),
     ...contentOf(entry),
     ...(method === 'DELETE' && operation !== undefined && { isDeletion: true as const }),
-    // Whoever loads thousands of resources has them already.
+    // A client that loads thousands of resources has them already.
     prefer: phase === Phase.Read ? bundle.prefer : { ...bundle.prefer, return: bundle.prefer.return ?? 'minimal' },
     ...(bundle.languages === undefined ? {} : { languages: bundle.languages }),
     base: bundle.base,

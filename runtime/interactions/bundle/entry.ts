@@ -119,7 +119,7 @@ const CONDITIONED: Readonly<Record<string, readonly string[]>> = {
 function checkConditions(request: JsonObject, method: string, at: string, longest: number): void {
   for (const [name, methods] of Object.entries(CONDITIONED)) {
     if (request[name] === undefined || methods.includes(method)) continue;
-    const hint = name === 'ifNoneExist' && method === 'PUT' ? '; ifNoneMatch "*" creates only what is not there' : '';
+    const hint = name === 'ifNoneExist' && method === 'PUT' ? '; ifNoneMatch "*" only creates' : '';
     const text = `${name} goes with ${methods.join(', ')}, not with ${method}${hint}`;
     throw new FhirError('bundle-entry', text, { expression: `${at}.request.${name}` });
   }

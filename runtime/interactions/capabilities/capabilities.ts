@@ -154,7 +154,7 @@ function composeStatement(services: Services, currency: string | undefined, now:
   };
 }
 
-/** Parameters that are told one by one, where they are not in effect. */
+/** Parameters that are named one by one, where they are not in effect. */
 const TOLD = 20;
 
 /** What is not as the definitions have it at the moment. */
@@ -177,7 +177,7 @@ function describeSecurity({ authorization }: Services): JsonObject {
     service: SECURITY_SERVICES.map(([system, code]) => ({ coding: [{ system, code }] })),
     description:
       'Bearer tokens of SMART Backend Services: client_credentials with private_key_jwt, scopes system/[type].cruds, ' +
-      'also in the words read, search, create and write. Where tokens come from is told at [base]/.well-known/smart-configuration.',
+      'also in the words read, search, create and write. Where tokens come from is published at [base]/.well-known/smart-configuration.',
   };
 }
 

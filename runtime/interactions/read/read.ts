@@ -13,7 +13,7 @@ import { viewParameters } from '../../core/view.js';
 export async function read(call: Call, services: Services): Promise<Reply> {
   checkParameters(call, viewParameters(services));
   const { type, id } = targetOf(call);
-  // What may not be seen is as if it were not there.
+  // What may not be seen is treated as absent.
   const isHidden = await isHiddenByIndex({ type, id }, 'r', call, services);
   const stored = await services.store.read(type, isHidden ? newId() : id);
   const current = stored ?? (isHidden ? undefined : services.shipped?.byId(type, id));

@@ -10,7 +10,7 @@ export interface Pairs {
 const MAX_CELLS = 250_000;
 
 /**
- * Pairs the items of two lists, each told by a text. Equal items that are in one order in both stay, other equal ones
+ * Pairs the items of two lists, each identified by a text. Equal items that are in one order in both stay, other equal ones
  * move, and of what is left those that lie between the same neighbours are paired in turn, to be changed. Of long lists
  * with items that are there several times perhaps more of them move than have to.
  */
@@ -57,7 +57,7 @@ function inCommonOfLong(old: readonly string[], fresh: readonly string[]): Sourc
   return source.map((from, j) => (rising.has(j) ? from : undefined));
 }
 
-/** Where the items of a longest rising subsequence stand. https://en.wikipedia.org/wiki/Longest_increasing_subsequence */
+/** Places of the items of a longest rising subsequence. https://en.wikipedia.org/wiki/Longest_increasing_subsequence */
 function longestRise(values: Sources): ReadonlySet<number> {
   /** For each length where the run of that length ends that has the lowest end. */
   const ends: number[] = [];

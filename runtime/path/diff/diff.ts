@@ -8,11 +8,11 @@ import { readItems, type Item } from '../patch/fhirpath/fhirpath-items.js';
 import type { PatchElement, PatchModel, PatchType } from '../patch/fhirpath/fhirpath-model.js';
 import { MAX_PATCH_OPERATIONS } from '../patch/patch-limits.js';
 
-/** How differences are told. */
+/** How differences are reported. */
 export interface DiffOptions {
   /** Whether `replace` also tells the value before, as the part `previousValue`; patches take no notice of it. */
   readonly previousValue?: boolean;
-  /** How many operations there may be; beyond it elements are told as a whole. Default: as many as a patch may have. */
+  /** How many operations there may be; beyond it elements are reported as a whole. Default: as many as a patch may have. */
   readonly maxOperations?: number;
 }
 
@@ -175,7 +175,7 @@ function textOf({ item, type }: Value): string {
   return `${type} ${canonicalText(item.value ?? null)} ${canonicalText(item.twin ?? null)}`;
 }
 
-/** Whether it is worth telling what differs: the two have something in common, and are not told apart by id or url. */
+/** Whether the parts that differ are reported: the two have something in common, and are not distinguished by id or url. */
 function areVersions(a: JsonObject, b: JsonObject): boolean {
   const isOther = ['resourceType', 'id', 'url'].some((name) => !equalJson(a[name] ?? null, b[name] ?? null));
   return !isOther && Object.keys(a).some((name) => name !== 'resourceType' && Object.hasOwn(b, name));

@@ -3,7 +3,7 @@ import { tokenize, type Token } from './tokenize.js';
 const OPEN = new Set(['(', '[']);
 const CLOSE = new Set([')', ']']);
 /**
- * Operators that bind less tightly than a union: what stands beside them is not a branch of its own.
+ * Operators that bind less tightly than a union: what is beside them is not a branch of its own.
  * http://hl7.org/fhirpath/N1/#operator-precedence
  */
 const LOOSER = new Set(['and', 'or', 'xor', 'implies', 'in', 'contains', '=', '!=', '~', '!~', '<', '<=', '>', '>=']);
@@ -21,7 +21,7 @@ type Stretch = readonly [from: number, to: number];
 export function splitBranches(text: string): string[] {
   const tokens = tokenize(text).slice(0, -1);
   const closings = pair(tokens);
-  // What does not match is refused by whoever reads it, with the place.
+  // What does not match is refused by the reader, with the place.
   if (closings === undefined) return [text.trim()];
   const branches: string[] = [];
   const pending: Stretch[] = [[0, tokens.length]];

@@ -33,7 +33,7 @@ export function compileBranch(text: string, root: string, types: TypeIndex): Com
   }
 }
 
-/** Types whose values are compared with a text as they stand; dates and times are not. */
+/** Types whose values are compared with a text as they are; dates and times are not. */
 const TEXTS: ReadonlySet<string> = new Set([
   'canonical',
   'code',

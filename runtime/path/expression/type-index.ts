@@ -20,7 +20,7 @@ export interface TypeIndex {
   /** Whether it is a resource type that resources can be of. */
   readonly isConcreteResource: (name: string) => boolean;
   readonly isAbstract: (name: string) => boolean;
-  /** The type of what stands beside the values of a primitive: `id`, `extension`. Undefined: nothing of that name, or no primitive. */
+  /** The type of what is beside the values of a primitive: `id`, `extension`. Undefined: nothing of that name, or no primitive. */
   readonly beside: (type: string, name: string) => string | undefined;
   /** The type and those that it specialises. */
   readonly ancestors: (name: string) => readonly string[];

@@ -5,7 +5,7 @@ import { PathTooLarge, scanPath } from '../patch/fhirpath/fhirpath-scan.js';
 import { FUNCTIONS, REFUSALS } from './functions.js';
 import { library, type SyntaxNode } from './library.js';
 
-/** Types of values; undefined: they cannot be told. */
+/** Types of values; undefined: they are unknown. */
 type Types = readonly string[] | undefined;
 
 /** Functions that give what they are called on, or some of it. */
@@ -13,10 +13,10 @@ const KEEPING: ReadonlySet<string> = new Set(['where', 'first', 'last', 'tail', 
 
 /**
  * Reads an expression that has no steps: whether the library can, whether all that it calls may be called, and whether the
- * names in it are those of elements, as far as that can be told.
+ * names in it are those of elements, as far as that is known.
  *
  * @param root the type it starts from
- * @returns names of the types of its values; undefined: they cannot be told
+ * @returns names of the types of its values; undefined: they are unknown
  * @throws ExpressionError `wrong`, with the place, or `too-large`
  */
 export function checkExpression(text: string, root: string, types: TypeIndex): Types {

@@ -157,7 +157,7 @@ export function compileLibrary(expression: string, base?: string): EvaluateLibra
 /** An element as the library hands it about. */
 interface LibraryNode {
   readonly data: unknown;
-  /** What stands beside a primitive: its id and extensions. */
+  /** What is beside a primitive: its id and extensions. */
   readonly _data?: unknown;
   readonly fhirNodeDataType: string | null;
 }

@@ -31,7 +31,7 @@ export function isPrefix(operator: FilterOperator): boolean {
 
 /**
  * What each operator does, by the type of the parameter; what is missing here is refused. `pr`, which all types have, and
- * composites stand elsewhere. https://hl7.org/fhir/R5/search_filter.html#ops
+ * composites are elsewhere. https://hl7.org/fhir/R5/search_filter.html#ops
  */
 export const OPERATORS: Readonly<Partial<Record<SearchType, Readers>>> = {
   string: {

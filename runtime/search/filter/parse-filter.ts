@@ -20,7 +20,7 @@ export const MAX_FILTER = { tests: 100, depth: 20, height: 50, length: 32_768 };
  * Reads a filter by its form alone: `path operator value`, combined by `and` and `or` from left to right (neither binds
  * tighter), parentheses, `not (…)`; a path may lead over references, which may be filtered: `subject[active eq true].name`.
  *
- * @param links greatest number of links in one path, those count that lead to the brackets it stands in
+ * @param links greatest number of links in one path, those count that lead to the brackets it is in
  * @throws FhirError `parameter-invalid`: what is missing, and where
  */
 export function parseFilter(text: string, links: number): Filter {
@@ -113,7 +113,7 @@ class Parser {
   }
 }
 
-/** How many of `and`, `or` and `not` stand around each other. */
+/** How many of `and`, `or` and `not` are nested. */
 function heightOf(filter: Filter): number {
   if (filter.is === 'not') return 1 + heightOf(filter.filter);
   if (filter.is !== 'test') return 1 + Math.max(...filter.parts.map(heightOf));

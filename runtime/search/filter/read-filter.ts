@@ -38,7 +38,7 @@ export function readFilter(text: string, context: CriterionContext): Criterion {
   const work: Work = { room: MOST };
   try {
     const condition = read(parseFilter(text, context.links?.most ?? MAX_LINKS), context, work);
-    // Where types that do not take a part are left out, nobody was told.
+    // Where types that do not take a part are left out, this is not reported.
     if (work.room < 0) throw tooWide();
     return condition;
   } catch (error) {
@@ -52,7 +52,7 @@ interface Work {
   room: number;
 }
 
-/** So much is read of one filter: each takes some 50 µs, in which nobody else is served. */
+/** So much is read of one filter: each takes some 50 µs, in which no other request is served. */
 const MOST = 4000;
 
 /** What it takes to look a path up, also where it leads nowhere. */
@@ -100,7 +100,8 @@ function isComparable(row: SearchRow | undefined): row is SearchRow {
 }
 
 function compare({ text, operator, value }: FilterTest, row: SearchRow, context: CriterionContext): Criterion {
-  if (!isComparable(row)) throw new FhirError('parameter-invalid', `${quote(text)} stands by itself, beside filters`);
+  if (!isComparable(row))
+    throw new FhirError('parameter-invalid', `${quote(text)} is a parameter by itself, beside filters`);
   if (operator === 'pr')
     return missing(`${text} pr`, value === 'true' ? 'false' : value === 'false' ? 'true' : value, row);
   if (row.type === 'composite' && operator === 'eq') {
@@ -118,7 +119,7 @@ function compare({ text, operator, value }: FilterTest, row: SearchRow, context:
   if (reader === undefined) throw wrongOperator(text, operator, row);
   if (isPrefix(operator) && COMPARED.has(row.type) && !prefixesOf(row).includes(operator))
     throw notAdmitted(text, operator, row);
-  // Ids are compared as they stand.
+  // Ids are compared as they are.
   if (row.code === '_id') return operator === 'ne' ? { not: { ids: [value] } } : { ids: [value] };
   return toCondition(
     row.code,

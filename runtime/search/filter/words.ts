@@ -3,7 +3,7 @@ import { clip, quote } from '../parse/quote.js';
 
 /** A piece of a filter. `at` is where it begins: characters from its start. */
 export interface Word {
-  /** One of the brackets, or no bracket stands in it. */
+  /** One of the brackets, or no bracket is in it. */
   readonly is: 'mark' | 'word';
   readonly text: string;
   readonly at: number;
@@ -12,7 +12,7 @@ export interface Word {
 const MARKS = '()[]';
 
 /**
- * Reads a filter piece by piece. What a piece is depends on where it stands: a path ends at a bracket, a value at white space
+ * Reads a filter piece by piece. What a piece is depends on where it is: a path ends at a bracket, a value at white space
  * or at what closes a bracket.
  */
 export class Words {
@@ -30,7 +30,7 @@ export class Words {
     return { is: 'word', text: this.text.slice(at, end), at };
   }
 
-  /** Whether white space, or the end, stands here. */
+  /** Whether white space, or the end, is here. */
   isApart(): boolean {
     return /^(?:\s|$)/.test(this.text.slice(this.at, this.at + 1));
   }
@@ -40,7 +40,7 @@ export class Words {
     this.at = at + text.length;
   }
 
-  /** The mark, which has to stand here. @throws FhirError `parameter-invalid` */
+  /** The mark, which has to be here. @throws FhirError `parameter-invalid` */
   expect(mark: string, why: string): void {
     const word = this.peek();
     if (word?.is !== 'mark' || word.text !== mark) throw this.wrong(`${quote(mark)} ${why}`);
@@ -57,7 +57,7 @@ export class Words {
     return this.text.slice(at, end);
   }
 
-  /** What should stand here and does not. */
+  /** What should be here and is not. */
   wrong(wanted: string): FhirError {
     const found = this.text.slice(this.at).trimStart();
     const place = found === '' ? 'at its end' : `before ${JSON.stringify(clip(found))}`;
@@ -82,7 +82,7 @@ export class Words {
       // URLs hold no half of a surrogate pair, and neither do stores.
       if (typeof text === 'string' && !/\p{Surrogate}/u.test(text)) return text;
     } catch {
-      // Told below.
+      // Reported below.
     }
     this.at = at;
     throw this.wrong('the end of a string as JSON writes it, "…" with \\" and \\\\ inside');

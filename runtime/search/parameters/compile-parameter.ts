@@ -8,7 +8,7 @@ import { scanPath } from '../../path/patch/fhirpath/fhirpath-scan.js';
 import type { NamedParameter, ParameterContext } from './parameter-context.js';
 import { ParameterError, STORED_LIMITS } from './stored-parameter.js';
 
-/** Types that values count as whose types cannot be told, by what they are searched as. */
+/** Types that values count as whose types are unknown, by what they are searched as. */
 const ASSUMED: Readonly<Partial<Record<SearchType, string>>> = {
   date: 'dateTime',
   number: 'decimal',
@@ -19,7 +19,7 @@ const ASSUMED: Readonly<Partial<Record<SearchType, string>>> = {
   uri: 'uri',
 };
 
-/** Where an expression stands. */
+/** Where an expression is. */
 export type ExpressionPath = readonly (string | number)[];
 
 /** What expressions of one parameter are compiled with. */
@@ -100,7 +100,7 @@ function splitAll(text: string): readonly string[] {
   }
 }
 
-/** A branch, and where it stands. */
+/** A branch, and where it is. */
 interface Branch {
   readonly text: string;
   /** Of its first character in the expression. */

@@ -14,7 +14,7 @@ export interface CriterionContext extends ValueContext {
   readonly text?: { budget?: TextBudget };
   /** Absent: hierarchies of resources are not followed. */
   readonly hierarchy?: HierarchyContext;
-  /** Absent: chains and reverse chains are refused, because nobody knows the type that is searched. */
+  /** Absent: chains and reverse chains are refused, because the type that is searched is unknown. */
   readonly links?: LinkContext;
 }
 

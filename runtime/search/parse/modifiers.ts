@@ -15,7 +15,7 @@ export const HEAD_MODIFIERS: Readonly<Record<string, readonly string[]>> = {
 /** Modifiers that the specification has, and why they are refused here. */
 export const LATER: Readonly<Partial<Record<SearchType, Readonly<Record<string, string>>>>> = {
   reference: {
-    'code-text': 'references have no code; what stands beside them is found by :text',
+    'code-text': 'references have no code; what is beside them is found by :text',
     in: 'references have no code',
     'not-in': 'references have no code',
     contains: 'hierarchies are followed by :above and :below, one at a time',

@@ -61,13 +61,13 @@ export const MAX_COMPARED = 20_000;
 /** A parameter with links, as it was sent. */
 interface Sent {
   readonly name: string;
-  /** `code[:modifier]`, as it stands at the end of the name. */
+  /** `code[:modifier]`, as it is at the end of the name. */
   readonly last: string;
   readonly value: string;
 }
 
 /**
- * Reads the value of a name with links, once for each type whose parameter stands at its end. Types that do not take the
+ * Reads the value of a name with links, once for each type whose parameter is at its end. Types that do not take the
  * value, or the modifier, are left out, if there are others.
  *
  * @param found what the name means

@@ -28,13 +28,13 @@ function kindOf(row: SearchRow): SortKey['by'] | undefined {
   return type === 'composite' || type === 'special' ? undefined : type;
 }
 
-/** A page goes on after a value of its last resource, which stands in an index of that resource alone. */
+/** A page goes on after a value of its last resource, which is in an index of that resource alone. */
 const BEYOND =
   'only what the searched type itself says gives an order, for other resources may change within a page walk; search the ' +
   'other type with that _sort, and _include or _revinclude what belongs to it';
 
 /** Pages go on from a place in an index. */
-const SCORE = 'it is told of the matches of a page with _score=true, and no index goes by it';
+const SCORE = 'it is returned with the matches of a page with _score=true, and no index goes by it';
 
 function whyUnknown(param: string, rows: ReadonlyMap<string, SearchRow>): string {
   const [code = ''] = param.split(/[:.]/, 1);

@@ -67,7 +67,7 @@ export class PrefixError extends ValueError {
   }
 }
 
-/** @throws PrefixError where two letters stand before what could be a value */
+/** @throws PrefixError where two letters are before what could be a value */
 function checkPrefix(text: string): void {
   const [, prefix] = /^([A-Za-z]{2})[0-9+.-]/.exec(text) ?? [];
   if (prefix !== undefined) throw new PrefixError(prefix);
@@ -290,7 +290,7 @@ export function localTests({ types, ...place }: Place, baseUrl: string | undefin
   return baseUrl === undefined ? [test] : [test, { ...test, base: baseUrl }];
 }
 
-/** A fragment stands at the end: behind the version where there is one. */
+/** A fragment is at the end: behind the version where there is one. */
 function canonicalTest(text: string, versioned: string | undefined): ValueTest {
   const [url = '', ofUrl] = text.split('#', 2);
   const [version, ofVersion] = versioned?.split('#', 2) ?? [];

@@ -40,7 +40,7 @@ interface Miss {
   readonly is: 'miss';
   /** How many steps went well. */
   readonly at: number;
-  /** Made where somebody is told: most misses are those of types that are left out. */
+  /** Made where it is reported: most misses are those of types that are left out. */
   readonly why: () => FhirError;
 }
 
@@ -166,7 +166,7 @@ function untypedOf(found: Found): FoundChain | undefined {
   return nextOf(found).map(untypedOf)[0];
 }
 
-/** Reads what stands at the end of links, for one type. Both throw a FhirError where that type does not take it. */
+/** Reads what is at the end of links, for one type. Both throw a FhirError where that type does not take it. */
 export interface EndReaders<C extends Criterion> {
   row(found: FoundRow): C;
   /** Where links have filters: what is asked of a type, and what the filter asks besides. */

@@ -24,7 +24,7 @@ const OF_THE_ANSWER = [
 /** What else a search takes that begins so: listed nowhere, but perhaps meant. */
 const NOT_CRITERIA = [...OF_THE_ANSWER, '_include', '_revinclude', '_has'];
 
-/** No search of a type knows this parameter: which ones it knows. @param isListed whether one may stand where this does */
+/** No search of a type knows this parameter: which ones it knows. @param isListed whether one may be where this is */
 export function unknownParameter(
   name: string,
   code: string,
@@ -70,7 +70,7 @@ export function wordsOf(code: string): FhirError | undefined {
   return words === undefined ? undefined : new FhirError('parameter-unknown', `The parameter ${quote(code)} ${words}`);
 }
 
-const OF_THE_WHOLE = 'is about the whole answer, and no criterion: it stands by itself';
+const OF_THE_WHOLE = 'is about the whole answer, and no criterion: it is a parameter by itself';
 
 /** @param name `code:modifier` */
 export function noModifiers(name: string, code: string): FhirError {

@@ -14,7 +14,7 @@ export interface UsedParameter {
 /**
  * The parameters whose index entries decide what a criterion finds, each once: its own, those that links go by, those of the
  * types at their ends, those that lead up hierarchies, and, where canonicals lead to a type that has them, its `url` and
- * `version`. `_id` and `_lastUpdated` stand in the resource itself and are left out.
+ * `version`. `_id` and `_lastUpdated` are in the resource itself and are left out.
  *
  * @param type the type that is searched
  */
@@ -50,7 +50,7 @@ function collect(type: string, criterion: Criterion, definitions: Pick<SearchDef
       collect(has.type, has.where, definitions, note);
     }
   } else if ('param' in criterion) {
-    // The parameter itself stands beside it.
+    // The parameter itself is beside it.
     if (isLocalParam(criterion.param)) return;
     note(type, criterion.param);
     // The words beside codes and references are made when those of the content are.

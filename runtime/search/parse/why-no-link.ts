@@ -6,7 +6,7 @@ import type { ChainStep, HasStep, LinkStep } from './link-step.js';
 import { quote } from './quote.js';
 import { codesOf, notYet, some, suggest, wordsOf } from './unknown-parameter.js';
 
-/** Why a part of a name leads nowhere, and what would be right: words, made where a client is told. */
+/** Why a part of a name leads nowhere, and what would be right: words, made where a client is answered. */
 
 type Definitions = Pick<SearchDefinitions, 'rowsOf' | 'resourceTypes'>;
 
@@ -27,10 +27,10 @@ export function whyNoChain(type: string, step: ChainStep, definitions: Definitio
     return wordsOf(code) ?? unknown(`Unknown parameter ${name}; ${suggest(code, referencesOf(type, definitions))}`);
   }
   if (isMembership(code))
-    return unknown(`${name} asks who belongs to a resource, and leads nowhere; it stands at the end of a chain`);
+    return unknown(`${name} asks who belongs to a resource, and leads nowhere; it is for the end of a chain`);
   if (!isSearchable(row)) return notYet(code);
   if (row.type === 'reference' && isInline(row)) {
-    return unknown(`${name} leads to what stands in the resource itself, and chains do not go on from there yet`);
+    return unknown(`${name} leads to what is in the resource itself, and chains do not go on from there yet`);
   }
   if (row.type !== 'reference') {
     const text = `${name} is of type ${row.type}, and only references lead on to other parameters: ${some(referencesOf(type, definitions))}`;
@@ -39,7 +39,7 @@ export function whyNoChain(type: string, step: ChainStep, definitions: Definitio
   const { targets = resourceTypes } = row;
   if (wanted === 'identifier') {
     const text =
-      `${name} leads nowhere by :identifier, which compares what stands in the reference itself: say ${code}:identifier=system|value ` +
+      `${name} leads nowhere by :identifier, which compares what is in the reference itself: say ${code}:identifier=system|value ` +
       `for that, or ${code}.identifier=system|value for the identifier of the resource that is referred to`;
     return new FhirError('modifier-unknown', text);
   }

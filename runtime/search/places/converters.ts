@@ -19,7 +19,7 @@ export const positionConverters: Converters = {
 };
 
 /**
- * Entries of regions: GeoJSON that stands in an Attachment itself.
+ * Entries of regions: GeoJSON that is in an Attachment itself.
  * https://hl7.org/fhir/extensions/StructureDefinition-location-boundary-geojson.html
  */
 export const regionConverters: Converters = {

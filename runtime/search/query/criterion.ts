@@ -1,7 +1,7 @@
 import { countWords } from '../text/has-words.js';
 import type { Criterion, Leaf, LinkCriterion } from './query.js';
 
-/** Whether hierarchies, membership or sets of codes stand in it: then the store has to be asked before it is a condition. */
+/** Whether hierarchies, membership or sets of codes are in it: then the store has to be asked before it is a condition. */
 export function isUnresolved(criterion: Criterion): boolean {
   if ('hierarchies' in criterion || 'members' in criterion || 'codes' in criterion) return true;
   if ('all' in criterion) return criterion.all.some(isUnresolved);

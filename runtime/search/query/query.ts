@@ -52,7 +52,7 @@ export interface TokenTest {
 
 /**
  * `token-any-case`: as `token`, ASCII letters of the code alike in either case; `token-other`: all that it is not. `lower`,
- * the code, has none in upper case and is not empty; the system is compared as it stands. One of both is there.
+ * the code, has none in upper case and is not empty; the system is compared as it is. One of both is there.
  */
 export interface TokenCaseTest {
   readonly is: 'token-any-case' | 'token-other';
@@ -129,7 +129,7 @@ export type Link = Chain | Has;
 /** Some reference of a parameter leads to a resource that fulfils a condition. https://hl7.org/fhir/R5/search.html#chaining */
 export interface Chain {
   readonly param: string;
-  /** What is asked of it, by its type: of types that are not named none will do. Each type stands once; there is one at least. */
+  /** What is asked of it, by its type: of types that are not named none will do. Each type is there once; there is one at least. */
   readonly chain: readonly Target[];
 }
 
@@ -143,7 +143,7 @@ export interface Target {
 export interface Has {
   readonly has: Target & {
     readonly param: string;
-    /** Only what may be read of them stands here, and no scope has to be asked for any more. */
+    /** Only what may be read of them is here, and no scope has to be asked for any more. */
     readonly isReadable?: true;
   };
 }
@@ -187,11 +187,11 @@ export interface Hierarchy {
 
 /**
  * Membership, as it is asked for: what is referenced by Lists (`_list`), or active members of resources (`_in`). Who is active is
- * told by the resources, so that they are looked up first. https://hl7.org/fhir/R5/search.html#_in
+ * read from the resources, so that they are looked up first. https://hl7.org/fhir/R5/search.html#_in
  */
 export interface MembersCriterion {
   readonly members: '_list' | '_in';
-  /** The type that is searched; absent: several, of which nobody can say who is active. */
+  /** The type that is searched; absent: several, for which membership is not defined. */
   readonly type?: string;
   readonly of: readonly { readonly type: string; readonly id: string }[];
   readonly isNot: boolean;
@@ -219,7 +219,7 @@ export type Criterion =
 export type FilterCriterion =
   { readonly all: readonly Criterion[] } | { readonly some: readonly Criterion[] } | { readonly not: Criterion };
 
-/** A link in which the like may stand; without them it is a `Link`. */
+/** A link in which the like may be; without them it is a `Link`. */
 export type LinkCriterion =
   | { readonly param: string; readonly chain: readonly TargetCriterion[] }
   | { readonly has: TargetCriterion & { readonly param: string } };

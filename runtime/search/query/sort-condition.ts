@@ -2,7 +2,7 @@ import type { Condition, Target, ValueTest } from './query.js';
 
 /**
  * A condition that finds the same, and is alike whatever order its parts and alternatives came in, and however often each:
- * so that whoever waits for writes under the same condition need not care how it was spelled.
+ * so that a request that waits for writes under the same condition need not care how it was spelled.
  */
 export function sortCondition(condition: Condition): Condition {
   if ('all' in condition) return joined(condition.all, 'all');

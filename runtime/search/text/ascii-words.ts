@@ -56,7 +56,7 @@ const KINDS = Uint8Array.from(UNITS, (each) => {
 /** Its lower case. */
 const LOWER = Uint8Array.from(UNITS, (each) => each.toLowerCase().charCodeAt(0));
 
-/** Whether it may stand within a word: `e.g`, `don't`, `1,000`. */
+/** Whether it may be within a word: `e.g`, `don't`, `1,000`. */
 const JOINTS = Uint8Array.from(UNITS, (each) => (".',;".includes(each) ? 1 : 0));
 
 const BETWEEN_LETTERS = /[.']/;

@@ -1,7 +1,7 @@
 import type { ElementRow, TypeRow } from '../../contract/types.js';
 import type { Tables } from '../../contract/tables.js';
 
-/** What is to be done with the texts of a resource, in the order in which they stand in it. */
+/** What is to be done with the texts of a resource, in the order in which they are in it. */
 export type TakeText = (text: string, isXhtml: boolean) => void;
 
 /** Shows all that people read in a resource: strings, markdown and narratives, in extensions and contained resources too. */
@@ -13,7 +13,7 @@ type Holds = 'text' | 'xhtml' | 'resource' | { readonly type: string };
 /** Types of text for people. Codes, URIs, ids and dates are for parameters of their own. */
 const TEXTS: Readonly<Record<string, Holds>> = { string: 'text', markdown: 'text', xhtml: 'xhtml' };
 
-/** Strings that nobody reads: addresses, and series of numbers. Nothing in their definitions tells them from text. */
+/** Strings that are not read as text: addresses, and series of numbers. Nothing in their definitions tells them from text. */
 const UNREAD: ReadonlySet<string> = new Set(['Reference.reference', 'SampledData.offsets', 'SampledData.data']);
 
 /** Makes the walk; what it needs of a type is worked out when its first value comes. */
@@ -46,7 +46,7 @@ export function createContentWalk({ types, primitives }: Pick<Tables, 'types' | 
       const isText = xml !== 'attribute' && !UNREAD.has(`${owner.name}.${name}`);
       const text = TEXTS[type];
       if (text !== undefined && isText) found.set(property, text);
-      // Extensions of a primitive stand beside it.
+      // Extensions of a primitive are beside it.
       found.set(`_${property}`, { type: 'Element' });
     }
   }

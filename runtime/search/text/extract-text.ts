@@ -47,7 +47,7 @@ export const TEXT_BOUNDS: Readonly<Record<'body' | 'head', Readonly<Record<'cont
   },
 };
 
-/** Parameters whose words stand beside their values: those of the specification, and stored ones. */
+/** Parameters whose words are beside their values: those of the specification, and stored ones. */
 type Beside = 'beside' | 'stored';
 
 /** What is read of a type. */
@@ -64,7 +64,7 @@ interface BesideVisit {
 }
 
 /**
- * Makes the function that reads the words of a resource: of its narrative, of its whole content, of what stands beside the
+ * Makes the function that reads the words of a resource: of its narrative, of its whole content, of what is beside the
  * values of its token and reference parameters, and of parameters that are narratives themselves.
  */
 export function createTextExtractor(tables: Pick<Tables, 'search' | 'types' | 'primitives'>): TextExtractor {

@@ -75,7 +75,7 @@ function isDigit(unit: number): boolean {
   return unit >= 0x30 && unit <= 0x39;
 }
 
-/** Elements that stand within a line: what is before and behind them may be one word. */
+/** Elements that are within a line: what is before and behind them may be one word. */
 const INLINE: ReadonlySet<string> = new Set(
   'a abbr acronym b bdo big cite code dfn em font i kbd q s samp small span strike strong sub sup tt u var'.split(' '),
 );

@@ -29,7 +29,7 @@ export const DEEPEST = 8;
 
 /**
  * Reads what full text is asked for: words, all of which have to be there; `"a phrase"`; `AND`, `OR` and `NOT` in either case, AND
- * before OR; parentheses. `NOT` stands beside something that is to be there. https://hl7.org/fhir/R5/search.html#_content
+ * before OR; parentheses. `NOT` goes with something that is to be there. https://hl7.org/fhir/R5/search.html#_content
  *
  * @throws ValueError
  */

@@ -24,7 +24,7 @@ interface WholeLine {
  * Makes one.
  *
  * @param bounds what all lines together may take
- * @param before read other parameters: what stands beside one mostly stands in the content, too. Lines of this are taken over, and count
+ * @param before read other parameters: what is beside one is mostly in the content, too. Lines of this are taken over, and count
  * as if they had been made anew, so that they are the same without it
  */
 export function readLines(bounds: Readonly<WordsBudget>, before?: LineReader): LineReader {

@@ -6,7 +6,7 @@ import { beginningIn, phraseIn } from './has-words.js';
 const BM25 = { k: 1.2, b: 0.75, length: 200 };
 
 /**
- * How well the words of a resource answer a test, from 0 to 1: for each phrase that is to be there how often it stands there, less
+ * How well the words of a resource answer a test, from 0 to 1: for each phrase that is to be there how often it is there, less
  * in longer texts, as BM25 has it, and of all phrases the mean. It depends on nothing else than the text, so that it is the same
  * on every store and page; what is rare in the store counts no more than what is frequent. Four decimals.
  *
@@ -27,7 +27,7 @@ export function scoreWords(
   return scores.length === 0 ? 0 : Math.round((sum / scores.length) * 10_000) / 10_000;
 }
 
-/** What is to be there, as it stands in texts. */
+/** What is to be there, as it is in texts. */
 function phrasesOf(test: WordsTest): readonly string[] {
   if ('phrase' in test) return [phraseIn(test.phrase)];
   if ('begins' in test) return [beginningIn(test.begins)];

@@ -12,7 +12,7 @@ export interface WordsBudget {
 /**
  * The words of a text: what `Intl.Segmenter` takes for words (https://www.unicode.org/reports/tr29/#Word_Boundaries), folded
  * as strings are compared, without the apostrophes and quotation marks within them (`don't`, `don’t`: `dont`), without signs
- * that nobody sees, and no more than the first 40 UTF-16 units of each; a colon always parts words (`BP:high`), as people expect. No stemming. Texts in scripts
+ * that are invisible, and no more than the first 40 UTF-16 units of each; a colon always parts words (`BP:high`), as people expect. No stemming. Texts in scripts
  * without spaces are divided by ICU's dictionaries.
  */
 export function wordsOf(text: string, budget: WordsBudget = unbounded()): string[] {
@@ -50,7 +50,7 @@ export function unbounded(): WordsBudget {
   return { segmented: Infinity, unlike: Infinity };
 }
 
-/** Signs that nobody sees, and nobody writes in a search: soft hyphens, joiners, marks of direction. */
+/** Signs that are invisible, and not written in a search: soft hyphens, joiners, marks of direction. */
 const UNSEEN = /\p{Cf}/gu;
 
 /** The one among them that parts words, where these are written without spaces. */
@@ -139,7 +139,7 @@ const SCRIPTS =
 const LETTER = `(?=\\p{L})[${SCRIPTS.map((script) => `\\p{Script=${script}}`).join('')}]`;
 const LETTERS = new RegExp(`^["'.,;،]*((?:${LETTER})(?:${LETTER}|[0-9])*)["'.,;،]*$`, 'u');
 
-/** Another spelling of what stands in `don't`. */
+/** Another spelling of what is in `don't`. */
 const APOSTROPHES = /(?<=[a-z])[‘’](?=[a-z])/g;
 
 /** Other spellings of the colon, which the segmenter takes for part of a word, too, where nothing is folded before. */

@@ -37,7 +37,7 @@ export type Converter = (target: Target) => Visit<Harvest>;
 
 /**
  * Converters by the name of the FHIR type. A type without one is converted like the type it specialises (`Age` like
- * `Quantity`, `markdown` like `string`), so only the roots stand here.
+ * `Quantity`, `markdown` like `string`), so only the roots are here.
  */
 export type Converters = Readonly<Record<string, Converter>>;
 

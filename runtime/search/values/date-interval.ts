@@ -68,7 +68,7 @@ function timeInterval(text: string, midnight: number, zone: Zone): Interval | un
   return low === undefined ? undefined : { low, high: low + width - 1 };
 }
 
-/** The instant of a wall time whose offset (`Z`, `+hh:mm`) stands at this position and ends the text. */
+/** The instant of a wall time whose offset (`Z`, `+hh:mm`) is at this position and ends the text. */
 function withOffset(text: string, at: number, wallTime: number): number | undefined {
   const sign = text.charCodeAt(at);
   if (sign === CAPITAL_Z) return text.length === at + 1 ? wallTime : undefined;

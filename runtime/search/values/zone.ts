@@ -1,6 +1,6 @@
 /**
  * A time zone: the instant (milliseconds since the epoch) at which a wall clock there shows a time, which is given
- * as if it were UTC. A time that a change of the clocks skips is read with the offset before the change, one that it
+ * like UTC. A time that a change of the clocks skips is read with the offset before the change, one that it
  * repeats is the earlier.
  */
 export type Zone = (wallTime: number) => number;

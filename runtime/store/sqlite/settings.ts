@@ -27,7 +27,7 @@ export interface SqliteOptions {
   readonly queryBudget?: number;
   /** How long the searches of a write's preconditions may take, all together. */
   readonly guardBudget?: number;
-  /** How long a write waits for another process before its client is told to try again. */
+  /** How long a write waits for another process before its client is asked to try again. */
   readonly lockWait?: number;
   /** How long the pieces of a dead upload, or of a blob that was deleted under its readers, are kept. */
   readonly blobGrace?: number;
@@ -41,7 +41,7 @@ export interface SqliteOptions {
   readonly faultAfter?: number;
 }
 
-/** What threads are told: plain data. */
+/** What threads get: plain data. */
 export interface ThreadSettings extends Omit<Required<SqliteOptions>, 'now' | 'maxPages' | 'faultAt'> {
   readonly file: string;
   /** Of the file that the store opened. */

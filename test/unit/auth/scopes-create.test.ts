@@ -36,7 +36,7 @@ describe('the scopes of a server', () => {
       ['system/Patient.READ', 'has ".READ", and not some of the letters cruds'],
       ['system/Patient.rs?', 'has nothing behind its "?"'],
       ['__introspekt', 'is no scope; did you mean __introspect?'],
-      ['system/Patient.read?gender=female', 'a bound stands behind letters only: .rs?…'],
+      ['system/Patient.read?gender=female', 'a bound follows letters only: .rs?…'],
       ['system/Patient.rs?gender=', 'has "gender=" where a bound is: parameter=value'],
       ['system/Patient.rs?gender=%FF', 'is not percent-encoded well: gender=%FF'],
       ['system/Patient.rs?gender="x"', 'has characters other than printable ASCII, or a quote'],

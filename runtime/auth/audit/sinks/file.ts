@@ -17,7 +17,7 @@ export interface Rotation {
 /** Where nothing else is said. */
 export const ROTATION: Rotation = { size: 100 * 1024 * 1024, kept: 10 };
 
-/** Nobody but its owner reads who saw what. */
+/** For its owner alone: it says who saw what. */
 const MODE = 0o600;
 
 const IDLE = 10_000;
@@ -54,7 +54,7 @@ export async function openFileTarget(file: string, rotation: Rotation = ROTATION
   async function settle(): Promise<void> {
     const { isOurs, bytes } = await look();
     room = size - bytes;
-    // Another process has rotated, or somebody else has.
+    // Another process has rotated, or an administrator has.
     if (!isOurs || bytes >= size) {
       if (isOurs) {
         await rotate(file, kept);

@@ -16,7 +16,7 @@ export interface LineTroubles {
   ended(lost: number): void;
 }
 
-/** Events that wait while nothing can be written, at most; more are lost, and that is told. */
+/** Events that wait while nothing can be written, at most; more are lost, and the log says so. */
 const MOST_WAITING = 10_000;
 const RETRY = 1000;
 /** Between two writes, in milliseconds: what comes meanwhile is written together. The first of all waits for nothing. */

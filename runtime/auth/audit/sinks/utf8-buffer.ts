@@ -6,7 +6,7 @@ const FIRST = 64 * 1024;
 const KEPT = 1024 * 1024;
 
 /**
- * UTF-8 that grows at its end: outside of the heap, and in memory that is used again. Texts that are told with every event are
+ * UTF-8 that grows at its end: outside of the heap, and in memory that is used again. Texts that are in every event are
  * written character by character, which for few of them is quicker than a call of the encoder.
  */
 export class Utf8Buffer implements EventText {

@@ -36,7 +36,7 @@ export function readObject({ body }: IncomingAnswer): Readonly<Record<string, un
     const value: unknown = JSON.parse(body);
     if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Record<string, unknown>;
   } catch {
-    // Told below.
+    // Reported below.
   }
   throw new ExchangeError('answered with something else than an object of JSON');
 }

@@ -32,7 +32,7 @@ interface Known {
 
 /**
  * Checks tokens by introspection. Answers are kept by the hash of the token, where they say when it ends; who cannot be asked
- * lets nobody in: `unavailable`. https://www.rfc-editor.org/rfc/rfc7662; authorization.md §5.3
+ * lets no client in: `unavailable`. https://www.rfc-editor.org/rfc/rfc7662; authorization.md §5.3
  */
 export function createIntrospectionVerifier(needs: IntrospectionVerifierNeeds): TokenVerifier {
   const { settings, scopes, now } = needs;

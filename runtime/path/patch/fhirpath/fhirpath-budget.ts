@@ -2,7 +2,7 @@ import { PatchFault } from './fhirpath-fault.js';
 
 /**
  * Steps that one patch may take, a step being an element that a path looks at: some tenths of a second of work. Far more
- * than patches need, and few enough that nobody else waits long.
+ * than patches need, and few enough that no other request waits long.
  */
 export const MAX_STEPS = 500_000;
 

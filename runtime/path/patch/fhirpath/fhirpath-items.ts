@@ -74,8 +74,8 @@ function replaceLists(
 }
 
 /**
- * The same object with these values under a JSON name, where the name stood before. In arrays `null` stands for what is
- * not there, and an array that would have nothing else is left out.
+ * The same object with these values under a JSON name, where the name was before. In arrays `null` stands for an absent
+ * item. An array without any other item is left out.
  */
 export function writeItems(holder: JsonObject, key: string, items: readonly Item[], list: boolean): JsonObject {
   const values = items.map(({ value }) => value ?? null);

@@ -24,8 +24,8 @@ interface LibraryNode {
 }
 
 /**
- * Loads the FHIRPath library, at the first path that needs it: that takes 60 ms. What it finds is told by where it
- * stands, never by its value.
+ * Loads the FHIRPath library, at the first path that needs it: that takes 60 ms. What it finds is identified by where it
+ * is, never by its value.
  */
 export async function loadEvaluate(view: (value: JsonValue) => unknown): Promise<Evaluate> {
   const [{ default: fhirpath }, { default: r5 }] = await Promise.all([

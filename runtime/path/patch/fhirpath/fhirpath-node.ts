@@ -14,7 +14,7 @@ export interface Node {
   readonly slot?: Slot;
 }
 
-/** Where an element stands in its parent. */
+/** Where an element is in its parent. */
 export interface Slot {
   readonly parent: Node;
   readonly element: PatchElement;

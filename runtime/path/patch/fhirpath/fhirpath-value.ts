@@ -12,7 +12,7 @@ export interface NewValue {
 
 /**
  * What a part gives as the value of an element: `value[x]`, a resource, or parts of its own, which is how types that a
- * parameter cannot hold are told. A primitive may be told by any other that JSON writes alike, except where the type
+ * parameter cannot hold are given. A primitive may be given as any other that JSON writes alike, except where the type
  * gives the name. https://hl7.org/fhir/R5/fhirpatch.html#anonymous
  *
  * @throws PatchFault where there is none, or one of a type that the element does not have
@@ -67,14 +67,14 @@ function fits(type: string | undefined, own: string, element: PatchElement, mode
   const form = model.primitive(own);
   if (type === undefined) return form === undefined && !element.choice && !model.isResource(own);
   if (type === own) return true;
-  // Its type gives the name of a choice, so it has to be told exactly.
+  // Its type gives the name of a choice, so it has to be given exactly.
   if (element.choice) return false;
   if (form !== undefined) return model.primitive(type) === form;
-  // A Quantity may be told as an Age, an Age as a Quantity: in JSON they look alike.
+  // A Quantity may be given as an Age, an Age as a Quantity: in JSON they look alike.
   return model.isA(type, own) || (!model.isResource(own) && model.isA(own, type));
 }
 
-/** An object of a type from parts: each names an element, a list is told by parts of one name. */
+/** An object of a type from parts: each names an element, a list is given by parts of one name. */
 function readParts(part: JsonObject, typeName: string, model: PatchModel): JsonObject {
   const type = model.type(typeName);
   const parts = part['part'];

@@ -46,7 +46,7 @@ function placeOf(node: XmlNode, pos: XmlPlace | undefined): [XmlParent, number] 
   return [node, pos === 'prepend' ? 0 : node.children.length];
 }
 
-/** What may stand beside the root element. */
+/** What may be beside the root element. */
 function prologContent(operation: XmlElement): XmlNode[] {
   const nodes = operation.children.filter((node) => !isSpace(node));
   for (const { kind } of nodes) {

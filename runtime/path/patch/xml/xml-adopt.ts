@@ -8,8 +8,8 @@ import { attributeUri, elementUri, enterScope, resolveName, type XmlScope } from
  * document has for their namespace, and a namespace that it does not know is declared. Elements that need neither stay
  * as they were read. https://www.rfc-editor.org/rfc/rfc5261#section-4.2.3
  *
- * @param from What prefixes mean in the patch, where the nodes stand
- * @param to What they mean in the document, where the nodes will stand
+ * @param from What prefixes mean in the patch, where the nodes are
+ * @param to What they mean in the document, where the nodes will be
  */
 export function adopt(nodes: readonly XmlNode[], from: XmlScope, to: XmlScope, work: WorkBudget): void {
   work.spend(nodes.length);

@@ -11,7 +11,7 @@ const CONDITION_WORK = 10;
  * Whether a condition holds for an element.
  *
  * @param place Its place among those that fulfil the conditions before, from 1
- * @param scopes What prefixes mean in the patch, and in the document where the element stands
+ * @param scopes What prefixes mean in the patch, and in the document where the element is
  */
 export function matchesCondition(
   element: XmlElement,

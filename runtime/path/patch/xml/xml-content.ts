@@ -10,7 +10,7 @@ export function textContent(operation: XmlElement, what: string): string {
   return children.map((node) => (node.kind === 'text' ? node.text : '')).join('');
 }
 
-/** The content of an operation that has to be one node of this kind; white space may stand around it. */
+/** The content of an operation that has to be one node of this kind; white space may be around it. */
 export function singleContent(operation: XmlElement, kind: XmlNode['kind']): XmlNode {
   const nodes = operation.children.filter((node) => !isSpace(node));
   const [node] = nodes;

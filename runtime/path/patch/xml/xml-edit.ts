@@ -7,7 +7,7 @@ export function touch(node: XmlParent | undefined): void {
 }
 
 /**
- * Puts nodes before the one that has this index among the children. Text that comes to stand beside text becomes one
+ * Puts nodes before the one that has this index among the children. Text that comes to be beside text becomes one
  * with it. https://www.rfc-editor.org/rfc/rfc5261#section-4.3.5
  */
 export function insertNodes(parent: XmlParent, index: number, nodes: readonly XmlNode[]): void {

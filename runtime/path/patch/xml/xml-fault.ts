@@ -1,7 +1,7 @@
 import { PatchFault } from '../patch-fault.js';
 
 /**
- * The conditions of RFC 5261 under which a patch fails, and the code that each is told with. Those that the reader of
+ * The conditions of RFC 5261 under which a patch fails, and the code that each is reported with. Those that the reader of
  * XML finds (`invalid-character-set`, `invalid-entity-declaration`) are missing, and those for what is supported.
  * https://www.rfc-editor.org/rfc/rfc5261#section-5.1
  */

@@ -2,7 +2,7 @@ import type { XmlAttribute, XmlElement } from '../../../fhir/xml-tree.js';
 import type { WorkBudget } from './xml-fault.js';
 import { attributeUri, elementUri, scopeIn, type XmlScope } from './xml-scope.js';
 
-/** Whether an element has this name, `outer` being the scope in which it stands. */
+/** Whether an element has this name, `outer` being the scope in which it is. */
 export function isNamed(element: XmlElement, outer: XmlScope, uri: string, local: string): boolean {
   if (element.name.local !== local) return false;
   return (element.namespaces.get(element.name.prefix) ?? elementUri(outer, element.name)) === uri;

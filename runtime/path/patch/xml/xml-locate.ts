@@ -23,7 +23,7 @@ export type XmlTarget =
 /**
  * Finds the one node of a document that a selector leads to. https://www.rfc-editor.org/rfc/rfc5261#section-4.1
  *
- * @param scope What prefixes mean where the selector stands
+ * @param scope What prefixes mean where the selector is
  * @throws PatchFault `unlocated-node` where there is none, or more than one; `invalid-namespace-prefix`
  */
 export function locate(document: XmlDocument, selector: XmlSelector, scope: XmlScope, work: WorkBudget): XmlTarget {

@@ -1,6 +1,6 @@
 /**
  * Units that are no combination of others, by their case-sensitive codes: what they are in terms of others, as a number and
- * a unit expression. `*` behind the code: prefixes may stand before it. https://ucum.org/ucum
+ * a unit expression. `*` behind the code: prefixes may be before it. https://ucum.org/ucum
  *
  * Left out: units that are no multiple of others (temperatures but the two scales below, logarithms, pH), which compare with
  * nothing but themselves, and what medicine has no use for.

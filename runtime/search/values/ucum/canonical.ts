@@ -67,7 +67,7 @@ class Reader {
     return this.at === this.text.length ? product : undefined;
   }
 
-  /** Components with `.` and `/` between them, from left to right; a `/` may stand in front. */
+  /** Components with `.` and `/` between them, from left to right; a `/` may come first. */
   private term(): Product | undefined {
     let product: Product | undefined = ONE;
     let divides = this.take('/');

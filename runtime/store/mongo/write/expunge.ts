@@ -91,7 +91,7 @@ export function openExpunge({
     if (removed !== undefined) run.take([removed], 1);
   }
 
-  /** Undefined: somebody wrote it meanwhile, so that it stays. */
+  /** Undefined: another process wrote it meanwhile, so that it stays. */
   async function removeCurrent(
     { _id, version }: Pick<Head, '_id' | 'version'>,
     given: CommandOptions,

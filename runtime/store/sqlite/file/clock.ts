@@ -5,7 +5,7 @@ const MAX_AHEAD = 5;
 
 /**
  * Gives versions their order and time. All versions of one commit are later than those of every commit before: so
- * whoever has seen a commit knows that nothing new can appear up to its highest time.
+ * a reader that has seen a commit knows that nothing new can appear up to its highest time.
  */
 export interface WriteClock {
   /** Reads where the file is. Inside a write transaction. */

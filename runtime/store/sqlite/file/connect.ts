@@ -33,8 +33,8 @@ export interface ConnectOptions {
  */
 export function connect(file: string, options: ConnectOptions = {}): Database.Database {
   const { identity } = options;
-  // Whoever closes a file loses all locks that its process has on it, also those of SQLite (POSIX, fcntl), without which
-  // others take it for a file that nobody has open. https://www.sqlite.org/howtocorrupt.html
+  // A process that closes a file loses all locks that its process has on it, also those of SQLite (POSIX, fcntl), without which
+  // others take it for a file that is not open. https://www.sqlite.org/howtocorrupt.html
   if (identity === undefined && !isInUse(file)) checkOwner(file);
   checkIdentity(file, identity);
   const db = open(file, identity !== undefined);

@@ -1,6 +1,6 @@
 import type { FaultStep } from '../settings.js';
 
-/** Told of each step of a write; at the one that a test named, the process dies as it does when the power fails. */
+/** Called at each step of a write; at the one that a test named, the process dies as it does when the power fails. */
 export type Fault = (step: FaultStep) => void;
 
 /**

@@ -12,7 +12,7 @@ import { APPLICATION_ID, SCHEMA_STEPS } from './schema.js';
 export function migrate(db: Database, steps: readonly string[] = SCHEMA_STEPS): void {
   if (schemaVersion(db) === steps.length && isOurs(db)) return;
   db.transaction(() => {
-    // Asked again: only now does nobody else migrate.
+    // Asked again: only now no other process migrates.
     const version = schemaVersion(db);
     if (!isOurs(db) && (version !== 0 || hasTables(db))) {
       throw foreign(db.name);

@@ -28,7 +28,7 @@ const PATIENCE = 4;
 export interface QueryInterrupt {
   /** A condition that is always true, for the leaf that drives a query; `column` is one of its, with whole numbers. */
   sql(column: string): string;
-  /** The same for rows that checks look at: it counts them, for whoever explains a query. */
+  /** The same for rows that checks look at: it counts them, for the explanation of a query. */
   look(column: string): string;
   /** Says that work is done that SQLite does not see, as much as that many rows. @throws where the query is stopped */
   step(rows?: number): void;
@@ -50,7 +50,7 @@ export interface QueryInterrupt {
   begin(id: number, budget: number, work?: number, away?: () => number): void;
 }
 
-/** @param stop its only number is the id of the request that nobody wants any more; shared with the main thread */
+/** @param stop its only number is the id of the request that is not wanted any more; shared with the main thread */
 export function openQueryInterrupt(db: Database, stop: Int32Array): QueryInterrupt {
   let steps = 0;
   let driven = 0;

@@ -7,7 +7,7 @@ export const APPLICATION_ID = 0x4b494c4e;
  *
  * `version` holds every version of every resource once, the current one too; nothing in it ever changes, and its rowid
  * orders all of them by time. `resource` is small and says which version is current. Within a type the order of keys is that
- * of ids (`key-order.ts`), unless the type stands in `unordered_type`: an index by value that ends in `resource` gives pages.
+ * of ids (`key-order.ts`), unless the type is in `unordered_type`: an index by value that ends in `resource` gives pages.
  * `resource_by_id` says who is deleted, so that a reference leads to a key without a look at the row.
  *
  * Index entries lie in one table for each way of comparing, clustered by resource (replacing them touches one place, and

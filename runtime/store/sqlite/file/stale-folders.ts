@@ -26,7 +26,7 @@ export function removeStaleFolders(parent: string, young: number = YOUNG): void 
       }
     }
   } catch {
-    // Somebody else deletes the same one.
+    // Another process deletes the same one.
   }
 }
 

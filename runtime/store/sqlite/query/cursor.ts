@@ -38,7 +38,7 @@ function parse(text: string): readonly unknown[] {
     const value: unknown = JSON.parse(Buffer.from(text, 'base64url').toString());
     if (Array.isArray(value) && value.length === 3) return value as readonly unknown[];
   } catch {
-    // It is told below.
+    // It is reported below.
   }
   throw invalid();
 }

@@ -5,7 +5,7 @@ import { compareValues, type SortValue } from '../../../search/query/sort.js';
 /** A resource that was found. */
 export interface Hit {
   readonly key: number;
-  /** Absent: keys are in the order of ids, and nobody has asked for it. */
+  /** Absent: keys are in the order of ids, and it was not asked for. */
   readonly id?: string;
   /** What it is sorted by; null: it has no value. */
   readonly values: readonly (SortValue | null)[];

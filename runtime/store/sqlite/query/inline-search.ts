@@ -17,7 +17,7 @@ import { isTooCostly } from '../file/too-costly.js';
  * How long a search may take on the caller's thread, in milliseconds, once it has looked at so many rows. Most take a fraction
  * of it; the way to another thread and back would cost more than they do. What has looked at fewer was not long itself, and to
  * begin again elsewhere, where all is cold, would take longer than what is left. Time in which others had the processor is
- * nobody's: on a busy machine the way to another thread takes longest.
+ * no other thread's: on a busy machine the way to another thread takes longest.
  */
 const SHORT = { time: 2, rows: 1000 };
 
@@ -61,7 +61,7 @@ export function openInlineSearch(
 
   function open() {
     const db = connect(file, { cache: 8192, timeout: 0, queryOnly: true, isTemporary, identity });
-    // Nobody stops a search from outside here: nothing else runs meanwhile.
+    // No other thread stops a search from outside here: nothing else runs meanwhile.
     const interrupt = openQueryInterrupt(db, new Int32Array(1));
     const { find, findMultiType } = openFinders(db, openDictionary(db), interrupt, LIMITS);
     const one = db.transaction((query: FindQuery) => find(query));

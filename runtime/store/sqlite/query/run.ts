@@ -104,7 +104,7 @@ export function withoutAbsent(run: Run, where: Condition): Condition {
   return asksForContained(where) ? withoutAbsentContained(where, (type) => run.of(type) !== undefined) : where;
 }
 
-/** Looked up once: mostly no reference has it, and what is not there the dictionary does not keep. */
+/** Looked up once: mostly no reference has it, and the dictionary does not keep absent terms. */
 function ownBase(dictionary: Dictionary, base: string | undefined): Run['own'] {
   let found: { readonly term: number | undefined } | undefined;
   return () => (found ??= { term: base === undefined ? undefined : dictionary.findTerm(base) }).term;

@@ -49,7 +49,7 @@ export function findHits(run: Run, where: Condition, after: Hit | undefined, wan
     if (found !== undefined) return found;
   }
 
-  // What finds very few is mostly told by counting a few.
+  // What finds very few is mostly recognized by counting a few.
   const first = findBestLed(run, conjuncts, Math.min(limits.few, GLANCE));
   if (alone !== undefined && isLink(alone) && first !== undefined && first.count > GLANCE) {
     const found = firstOf(run, alone, direction, wanted);

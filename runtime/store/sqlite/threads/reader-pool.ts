@@ -79,7 +79,7 @@ export function openReaderPool(size: number, settings: ThreadSettings): ReaderPo
           signal?.removeEventListener('abort', onAbort);
         }
 
-        /** The client is told at once; the thread stops when it looks next. */
+        /** The client is answered at once; the thread stops when it looks next. */
         function giveUp(reason: unknown): void {
           isOver = true;
           settled();

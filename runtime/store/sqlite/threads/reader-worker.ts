@@ -27,7 +27,7 @@ const { settings, stop, isForLong } = workerData as {
 
 /** A connection with its statements. */
 function open() {
-  // It may wait: nobody else does.
+  // It may wait: no other thread does.
   const { file, identity, isTemporary } = settings;
   const db = connect(file, { cache: 8192, isTemporary, identity });
   const dictionary = openDictionary(db);

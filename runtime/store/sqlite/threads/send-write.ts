@@ -23,7 +23,7 @@ interface Piece {
 }
 
 /**
- * Sends what a write consists of, in pieces where it is much: what crosses to another thread is copied first, and nobody else is
+ * Sends what a write consists of, in pieces where it is much: what crosses to another thread is copied first, and no other request is
  * served while that goes on. The writer begins when it has all of them.
  */
 export function openWriteSender(writer: Thread<WriterOperations>): WriteSender {
@@ -52,7 +52,7 @@ export function openWriteSender(writer: Thread<WriterOperations>): WriteSender {
       sending.add(all);
       try {
         await all;
-        // In the same turn, so that nobody closes the thread in between.
+        // In the same turn, so that no other call closes the thread in between.
         return await writer.request('writeStaged', [write, changes.length, now, preconditions.length]);
       } finally {
         sending.delete(all);

@@ -17,7 +17,7 @@ export interface Thread<T extends Operations<T>> {
   ): Promise<ReturnType<T[K]>>;
   /** Tells it something that has no answer. */
   tell<K extends keyof T & string>(kind: K, args: Parameters<T[K]>): void;
-  /** Ends the thread at once; whoever waits for it gets 503. */
+  /** Ends the thread at once; the request that waits for it gets 503. */
   kill(): void;
   /** Lets it finish what it was asked, and ends it. */
   close(): Promise<void>;
@@ -70,7 +70,7 @@ export function openThread<T extends Operations<T>>(
     else one.resolve(answer.value);
   }
 
-  /** Whether a write of a dead thread was committed nobody knows; its client is told that it failed, and may look. */
+  /** Whether a write of a dead thread was committed is unknown; its client learns that it failed, and may look. */
   function abandon(cause = 'a thread of the store ended'): void {
     worker = undefined;
     const left = [...waiting.values()];

@@ -9,7 +9,7 @@ export type Written = { readonly stamps: readonly Stamp[] } | { readonly broken:
 /** What the writer thread does. `now` is given where a test has a clock of its own. */
 export interface WriterOperations {
   write(changes: readonly PlainChange[], now?: number, preconditions?: readonly Precondition[]): Written;
-  /** Takes a piece of a write, which others follow; nobody is answered. */
+  /** Takes a piece of a write, which others follow; no client is answered. */
   stage(write: number, changes: readonly PlainChange[], preconditions: readonly Precondition[]): void;
   /** Forgets the pieces of a write of which no more will come. */
   unstage(write: number): void;

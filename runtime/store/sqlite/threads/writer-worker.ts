@@ -26,7 +26,7 @@ import type { WriterOperations } from './writer-operations.js';
 import { openWriter } from '../write/write.js';
 
 // Entry of the writer thread, the only one of the process that changes data. What came in while a commit was under way
-// goes into the next one together; whoever writes alone waits for nobody.
+// goes into the next one together; a request that writes alone does not wait.
 
 /** Bounds of a group, so that other processes get the lock too. */
 const MAX_GROUP = 200;
@@ -117,7 +117,7 @@ const commitGroup = openGroups(db, {
   perform: ({ kind, args }) => perform[kind]!(...args),
 });
 
-/** Told to the main thread beside the answers. */
+/** Sent to the main thread beside the answers. */
 function news(isWorthCheckpoint: boolean, hasStatistics: boolean): Answer[] {
   const told = [...(isWorthCheckpoint ? ['checkpoint'] : []), ...(hasStatistics ? ['reopen'] : [])];
   return told.map((value) => ({ id: 0, value }));

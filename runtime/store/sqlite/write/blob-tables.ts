@@ -24,7 +24,7 @@ export interface BlobReader {
 
 /** Changes of blobs. Inside a write transaction. */
 export interface BlobWriter {
-  /** Begins an upload, which nobody sees. @returns its number */
+  /** Begins an upload, which is not visible yet. @returns its number */
   begin(now: number): number;
   piece(blob: number, n: number, bytes: Uint8Array, now: number): void;
   /** Makes an upload visible under its key, in place of what was there. @throws Error where it was cleaned away */
@@ -32,7 +32,7 @@ export interface BlobWriter {
   delete(key: string, now: number): void;
   /** Gives up an upload. */
   drop(blob: number): void;
-  /** Removes some pieces that nobody wants since `before`. @returns whether there may be more */
+  /** Removes some pieces that are not wanted since `before`. @returns whether there may be more */
   clean(before: number): boolean;
 }
 

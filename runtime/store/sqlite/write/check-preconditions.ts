@@ -23,7 +23,7 @@ export function openPreconditionCheck(db: Database, dictionary: Dictionary, budg
     preconditions.length === 0 ? undefined : (check ??= prepare(db, dictionary, budget))(preconditions);
 }
 
-/** Nobody stops these searches but the clock. */
+/** Only the clock stops these searches. */
 const UNSTOPPED = 0;
 const STEP = 1;
 

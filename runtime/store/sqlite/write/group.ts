@@ -25,7 +25,7 @@ class RequestFailure extends Error {}
 /**
  * Does requests of several clients in one transaction, so that one sync of the disk serves all. Each is still atomic of
  * its own: where one fails, all are undone and done again with a savepoint for each, so that only that one is undone. Savepoints cost
- * a tenth of a write and more, and requests seldom fail. Nobody is answered before the commit.
+ * a tenth of a write and more, and requests seldom fail. No request is answered before the commit.
  */
 export function openGroups(db: Database, around: GroupSurroundings): (group: readonly Request[]) => Answer[] {
   const savepoint = db.prepare('SAVEPOINT one');

@@ -74,7 +74,7 @@ function beginningOf(id: string): string {
   return id.slice(0, id.indexOf('/') + 1);
 }
 
-/** What stands after that, up to the mark of what is within it. */
+/** What is after that, up to the mark of what is within it. */
 function ownOf(id: string): string {
   const [whole = ''] = id.slice(beginningOf(id).length).split('#', 1);
   return whole;

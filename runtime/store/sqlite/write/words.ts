@@ -22,7 +22,7 @@ export function openWordsWriter(db: Database): WordsWriter {
   };
 }
 
-/** Full text of which nobody asks how its values begin: `begins` of a `WordsTest`. */
+/** Full text of which no search asks how its values begin: `begins` of a `WordsTest`. */
 const NO_BEGINNINGS: ReadonlySet<string> = new Set([CONTENT, NARRATIVE]);
 
 /** How the values of an entry begin, as far as anybody can ask; of what is asked for words alone none. */

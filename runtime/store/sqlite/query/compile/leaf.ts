@@ -18,7 +18,7 @@ export interface TypeNames {
 
 /**
  * Alternatives of a leaf that have the same shape, one for each part of a composite (any other has one part): rows of the
- * same group of a resource have to fulfil all parts of one alternative. The values of the parts stand one after the other.
+ * same group of a resource have to fulfil all parts of one alternative. The values of the parts are one after the other.
  */
 export interface LeafGroup {
   readonly shapes: readonly Shape[];

@@ -163,7 +163,7 @@ export const STRING_CONTAINS: Shape = (() => {
   return { name: 'string contains', table: string, predicate: contains, accesses: [access] };
 })();
 
-/** The folded text ends with value 1. Of texts with a null character SQLite counts what stands before it, of blobs all. */
+/** The folded text ends with value 1. Of texts with a null character SQLite counts what is before it, of blobs all. */
 export const STRING_ENDS: Shape = (() => {
   const ends = (row: Sql, values: Values): Sql => {
     const end = sql`CAST(${values(1)} AS BLOB)`;

@@ -82,7 +82,7 @@ function bracketed({ text, values }: Sql): Sql {
   return { text: `(${text})`, values };
 }
 
-/** A text by which values are told apart: that of JSON has one for all numbers that are not finite. */
+/** A text by which values are distinguished: that of JSON has one for all numbers that are not finite. */
 export function keyOf(values: readonly Value[]): string {
   return JSON.stringify(
     values.map((value) => (typeof value === 'string' || Number.isFinite(value) ? value : [String(value)])),
