@@ -26,6 +26,7 @@ export const DEFAULT_SERVICES: DefaultServices = {
   jobs: undefined,
   profiles: undefined,
   validateByProfiles: () => Promise.resolve([]),
+  beforeWrite: undefined,
   findCodes: () => Promise.reject(new FhirError('parameter-invalid', 'This server looks up no codes')),
   knownSystems: () => [],
   limits: DEFAULT_LIMITS,
