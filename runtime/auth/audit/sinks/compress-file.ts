@@ -8,7 +8,7 @@ import { constants, createGzip } from 'node:zlib';
 const LEVEL = constants.Z_BEST_SPEED + 1;
 
 /**
- * Puts `FILE.gz` in the place of a file, with its mode. Whoever does so at once with another process leaves the same. A file that
+ * Puts `FILE.gz` in the place of a file, with its mode. Two processes that compress the same file leave the same result. A file that
  * grew meanwhile stays as it is.
  *
  * @throws Error as the file system has it, or the reason of the signal; the file is as it was then

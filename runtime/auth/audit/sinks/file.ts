@@ -10,7 +10,7 @@ import type { LineTarget } from './lines.js';
 export interface Rotation {
   readonly size: number;
   readonly kept: number;
-  /** Files that nobody has written to for so long are compressed, in milliseconds; other processes may still have one open. */
+  /** Files that no process has written to for so long are compressed, in milliseconds; other processes may still have one open. */
   readonly idle?: number;
 }
 

@@ -19,7 +19,7 @@ export interface IndexTable {
   clear(resource: number): void;
   /** Begins with a resource. @param hasRows whether it may have rows already; those that are not put again go at the `end` */
   begin(resource: number, hasRows: boolean): void;
-  /** A row of the resource. One that stands there already is not touched, and neither are its places in other indexes. */
+  /** A row of the resource. One that is there already is not written, and neither are its places in other indexes. */
   put(row: IndexRow): void;
   end(): void;
 }
