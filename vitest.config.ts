@@ -20,11 +20,22 @@ const alone = [
 const twins = 'test/!(long)/**/*-mongo.test.ts';
 
 /**
+ * Files that take long and guard what seldom changes: rules against changed examples, commands of the documentation, details of MongoDB. They
+ * run in `test:long`.
+ */
+const seldom = [
+  'test/conformance/{patch-round-trip,rule-mutations}.test.ts',
+  'test/contract/{mongo-only,mongo-restamp}.test.ts',
+  'test/docs/commands.test.ts',
+];
+
+/**
  * Long files of which two may share the cores: they compare what is found with what is right, count, kill processes of their own, or look at
  * the memory or the processor time of these; or what they wait for comes much sooner than it has to.
  */
 const sideBySide = [
   twins,
+  ...seldom,
   'test/long/{changed-erratum,copy,copy-examples,fhirpath-patch-cost,generator-output,intake,kill-writes,large-transactions}.test.ts',
   'test/long/{leaks,load-memory,mongo-at-length,mongo-auth,mongo-causal,mongo-durability,mongo-examples,mongo-find}.test.ts',
   'test/long/{mongo-index-build,mongo-links,mongo-poller,mongo-primary-killed,mongo-soak,mongo-two-servers}.test.ts',
@@ -65,7 +76,7 @@ export default defineConfig({
           ...fast,
           name: 'fast',
           include: ['test/**/*.test.ts'],
-          exclude: [...away, 'test/long/**', twins, ...alone],
+          exclude: [...away, 'test/long/**', twins, ...seldom, ...alone],
           // Two processes for all files: to start one for each, and load the tables there, takes longer than most files do.
           isolate: false,
         },

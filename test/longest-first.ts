@@ -9,7 +9,6 @@ export const LONGEST = [
   'contract/mongo',
   'contract/sqlite-file',
   'contract/mongo-only',
-  'docs/commands',
   'conformance/search-oracle',
   'service/auth',
   'unit/stored-definitions',
