@@ -1,3 +1,4 @@
+import { Agent, get } from 'node:http';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -31,15 +32,16 @@ export const bench: Bench = async () => {
         `Encounter?patient=p&_include=Encounter:participant&_count=${PAGE}`,
         `Condition?patient=p&_count=${PAGE}`,
       ];
-      const everything = (): Promise<ReadonlySet<string>> => walk([`${base}/Patient/p/$everything?_count=${PAGE}`]);
-      const searched = (): Promise<ReadonlySet<string>> => walk(searches.map((each) => `${base}/${each}`));
-      const [ours, theirs] = [await everything(), await searched()];
+      const everything = [`${base}/Patient/p/$everything?_count=${PAGE}`];
+      const searched = searches.map((each) => `${base}/${each}`);
+      const [ours, theirs] = [await walk(everything), await walk(searched)];
       if (ours.size !== theirs.size || [...ours].some((each) => !theirs.has(each))) {
         throw new Error(`$everything has ${ours.size} resources, the searches ${theirs.size}`);
       }
       const { measured, floor } = await compare(
-        async () => (await everything()).size,
-        async () => (await searched()).size,
+        () => count(everything),
+        // Some come with more than one of the searches, and count once.
+        async () => (await count(searched), theirs.size),
         PACE,
       );
       return [
@@ -48,6 +50,7 @@ export const bench: Bench = async () => {
           unit: 'resources',
           measured,
           floor: { name: 'searches with _include', measured: floor },
+          goal: { ratio: 1.5 },
         },
       ];
     } finally {
@@ -59,18 +62,53 @@ export const bench: Bench = async () => {
   }
 };
 
-/** The full URLs on all pages. The text is not parsed: the client is in this process, and its time would count. */
+/** The full URLs on all pages. */
 async function walk(urls: readonly string[]): Promise<ReadonlySet<string>> {
   const found = new Set<string>();
-  for (const url of urls) {
-    for (let next: string | undefined = url; next !== undefined;) {
-      const text: string = await (await fetch(next)).text();
-      for (const [, each] of text.matchAll(/"fullUrl":"([^"]*)"/g)) found.add(each!);
-      next = /"relation":"next","url":"([^"]*)"/.exec(text.slice(0, 10_000))?.[1];
-    }
-  }
+  await readPages(urls, (body) => {
+    for (const [, each] of body.toString().matchAll(/"fullUrl":"([^"]*)"/g)) found.add(each!);
+  });
   return found;
 }
+
+/** How many resources are on all pages. */
+async function count(urls: readonly string[]): Promise<number> {
+  let resources = 0;
+  await readPages(urls, (body) => {
+    for (let at = body.indexOf(FULL_URL); at >= 0; at = body.indexOf(FULL_URL, at + 1)) resources++;
+  });
+  return resources;
+}
+
+const FULL_URL = '"fullUrl":';
+
+/**
+ * Reads pages as cheaply as can be: the client is in this process, and its time counts. So nothing is compressed either, which would
+ * take most of the time on both sides.
+ */
+async function readPages(urls: readonly string[], onPage: (body: Buffer) => void): Promise<void> {
+  for (const url of urls) {
+    for (let next: string | undefined = url; next !== undefined;) {
+      const body = await read(next);
+      onPage(body);
+      next = /"relation":"next","url":"([^"]*)"/.exec(body.toString('utf8', 0, 10_000))?.[1];
+    }
+  }
+}
+
+function read(url: string): Promise<Buffer> {
+  return new Promise((resolve, reject) => {
+    const request = get(url, { agent, headers: { accept: 'application/fhir+json' } }, (answer) => {
+      const pieces: Buffer[] = [];
+      answer.on('data', (piece: Buffer) => pieces.push(piece));
+      answer.on('end', () => resolve(Buffer.concat(pieces)));
+      answer.on('error', reject);
+    });
+    request.on('error', reject);
+  });
+}
+
+const agent = new Agent({ keepAlive: true });
 
 function record(): Resource[] {
   const subject = { reference: 'Patient/p' };

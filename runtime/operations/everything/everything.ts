@@ -213,8 +213,10 @@ class RecordReader {
       isWanted,
     );
     const keys = new Map([...found, ...this.ownPatients()]);
+    const notShown = [...keys].filter(([key]) => !shown.has(digestOf(key)));
+    if (notShown.length === 0) return { included: [], digests: [] };
     const there = new Set(this.versions.map(({ type, id }) => `${type}/${id}`));
-    const fresh = [...keys].filter(([key, { type, id }]) => !shown.has(digestOf(key)) && !there.has(`${type}/${id}`));
+    const fresh = notShown.filter(([, { type, id }]) => !there.has(`${type}/${id}`));
     const readable = fresh.map(([, key]) => key).filter(({ type }) => this.reach(type) !== 'nothing');
     await checkConstraintIndexes(this.access.constraints, services);
     const reach = (type: string): Reach => this.reach(type);

@@ -1,6 +1,6 @@
 import { membersOf } from '../../core/search/parse/scope.js';
 import { searchContext } from '../../core/search/parse/search-context.js';
-import type { Services } from '../../core/services.js';
+import type { Services, ServiceTables } from '../../core/services.js';
 import type { SearchRow } from '../../contract/search.js';
 import { searchDefinitions } from '../../search/parse/definitions.js';
 import { parseCriterion } from '../../search/parse/parse-criterion.js';
@@ -40,6 +40,25 @@ const CARE_DATE = 'http://hl7.org/fhir/SearchParameter/clinical-date';
  * @param encounters ids of the encounters of an episode of care, whose compartments belong to it
  */
 export function membersOfRecord(
+  focus: Focus,
+  filter: RecordFilter,
+  encounters: readonly string[],
+  source: { readonly now: number; readonly base: string },
+  services: Services,
+): Members {
+  const { tables } = services;
+  const { start, end, since, types } = filter;
+  const key = JSON.stringify([focus.type, focus.id, start, end, since, types, encounters, source.base]);
+  if (kept?.key !== key || kept.tables !== tables) {
+    kept = { key, tables, members: readMembers(focus, filter, encounters, source, services) };
+  }
+  return kept.members;
+}
+
+/** Those of the last record: each of its pages asks for them, and parsing them for all types takes milliseconds. */
+let kept: { readonly key: string; readonly tables: ServiceTables; readonly members: Members } | undefined;
+
+function readMembers(
   focus: Focus,
   filter: RecordFilter,
   encounters: readonly string[],

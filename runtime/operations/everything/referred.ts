@@ -28,11 +28,11 @@ export function referredFrom(
   isWanted: (type: string) => boolean,
 ): ReadonlyMap<string, ReferredKey> {
   const found = new Map<string, ReferredKey>();
-  for (const text of texts) {
-    for (const [, name, url = ''] of text.matchAll(REFERENCE)) {
+  for (const [pattern, only] of PATTERNS) {
+    for (const url of valuesOf(texts, pattern)) {
       const relative = belowBase(url, base) ?? url;
       const [, type = '', id = '', version] = TARGET.exec(relative) ?? [];
-      if (type === '' || !isWanted(type) || (name === 'url' && type !== 'Binary')) continue;
+      if (type === '' || !isWanted(type) || (only !== undefined && type !== only)) continue;
       const key = version === undefined ? `${type}/${id}` : `${type}/${id}/${version}`;
       found.set(key, { type, id, ...(version !== undefined && { version: Number(version) }) });
     }
@@ -40,7 +40,19 @@ export function referredFrom(
   return found;
 }
 
-const REFERENCE = /"(reference|url)":"([^"\\]{3,1024})"/g;
+/** What references are in, each with the only type that counts there. */
+const PATTERNS: readonly (readonly [RegExp, string?])[] = [
+  [/"reference":"[^"\\]{3,1024}"/g],
+  [/"url":"[^"\\]{3,1024}"/g, 'Binary'],
+];
+
+/** The distinct values of a member: the same few references come again and again. */
+function valuesOf(texts: readonly string[], pattern: RegExp): readonly string[] {
+  const members = new Set<string>();
+  for (const text of texts) for (const member of text.match(pattern) ?? []) members.add(member);
+  return [...members].map((member) => member.slice(member.indexOf(':') + 2, -1));
+}
+
 const TARGET = /^([A-Z][A-Za-z]+)\/([A-Za-z0-9.-]{1,64})(?:\/_history\/([1-9][0-9]{0,9}))?$/;
 
 /** Reads them, as far as the token may see them and `_since` takes them. */

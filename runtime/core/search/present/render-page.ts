@@ -31,6 +31,10 @@ export async function renderPage(
   const pace = yieldToEventLoop();
   for (const { type, id, json, path } of versions) {
     const view = viewOf(type);
+    if (view === undefined && type !== BINARY) {
+      texts.push(json);
+      continue;
+    }
     const text = json === undefined || view === undefined ? json : viewJson(json, view, services);
     await pace();
     const resource =

@@ -60,10 +60,15 @@ function writeEntries(
   base: string,
   scores?: readonly number[],
 ): string[] {
-  return versions.flatMap(({ type, id, path = `${type}/${id}` }, i) => {
+  const start = `{"fullUrl":${JSON.stringify(`${base}/`).slice(0, -1)}`;
+  const entries: string[] = [];
+  for (const [i, { type, id, path }] of versions.entries()) {
     const text = texts[i];
-    if (text === undefined) return [];
+    if (text === undefined) continue;
     const score = scores?.[i] === undefined ? '' : `,"score":${scores[i]}`;
-    return [`{"fullUrl":${JSON.stringify(`${base}/${path}`)},"resource":${text},"search":{"mode":"${mode}"${score}}}`];
-  });
+    // Nothing in a type or an id is escaped.
+    const rest = path === undefined ? `${type}/${id}` : JSON.stringify(path).slice(1, -1);
+    entries.push(`${start}${rest}","resource":${text},"search":{"mode":"${mode}"${score}}}`);
+  }
+  return entries;
 }
