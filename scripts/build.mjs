@@ -19,6 +19,7 @@ import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { brotliCompressSync, constants } from 'node:zlib';
+import openapiTypes, { astToString } from 'openapi-typescript';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const dist = join(root, 'dist');
@@ -33,6 +34,8 @@ const CONFORMANCE = join('generated', 'conformance.br');
 const MANIFEST = join('generated', 'manifest.json');
 /** The reference pages in HTML, as runtime/assembly/docs-folder.ts finds them. */
 const PAGES = join('generated', 'docs');
+/** Types of the whole OpenAPI document: kiln/openapi. Its first line says of which document they were made. */
+const OPENAPI = join('generated', 'openapi.d.ts');
 const EMITTED = /\.(?:d\.ts|d\.ts\.map|js\.map|js)$/;
 
 /** Compiles the project; returns the exit code of tsc. */
@@ -45,6 +48,7 @@ export async function build() {
   packTerminology();
   packConformance();
   copyFileSync(join(root, MANIFEST), join(dist, MANIFEST));
+  await buildOpenApiTypes();
   const arePagesMade = await buildPages();
   return arePagesMade ? (run.status ?? 1) : 1;
 }
@@ -52,6 +56,30 @@ export async function build() {
 async function packTables() {
   const { tables } = await import(pathToFileURL(join(dist, 'generated', 'tables.js')).href);
   writeFileSync(join(dist, PACKED), JSON.stringify(tables));
+}
+
+/**
+ * The types of the document that a server has at /openapi/all.json. They take some ten seconds, so they are made only when the
+ * document has changed.
+ */
+async function buildOpenApiTypes() {
+  const load = (path) => import(pathToFileURL(join(dist, path)).href);
+  const [{ tables }, { createServices }, { createPatchers }, { makeWhole }] = await Promise.all([
+    load('generated/tables.js'),
+    load('runtime/http/create-services.js'),
+    load('runtime/core/patch/patchers.js'),
+    load('runtime/openapi/documents.js'),
+  ]);
+  // No store and no codec is called to make a document.
+  const parts = { store: { maps: {} }, extract: () => [], codecs: { xml: {} }, authorization: { cors: false } };
+  const { services } = createServices({ tables, ...parts, patchers: createPatchers(tables) });
+  const root = 'http://localhost:8080';
+  const text = JSON.stringify(makeWhole(services, { base: `${root}/fhir`, token: `${root}/auth/token` }));
+  const { version } = createRequire(import.meta.url)('openapi-typescript/package.json');
+  const head = `// Made by openapi-typescript ${version} of document ${createHash('sha256').update(text).digest('hex')}.\n`;
+  const file = join(dist, OPENAPI);
+  if (existsSync(file) && readFileSync(file, 'utf8').startsWith(head)) return;
+  writeFileSync(file, head + astToString(await openapiTypes(text)));
 }
 
 /**
@@ -162,7 +190,7 @@ function removeStale(folder) {
 }
 
 function hasSource(path) {
-  if (path === '.tsbuildinfo' || [PACKED, TERMINOLOGY, CONFORMANCE].includes(path) || path.startsWith(PAGES))
+  if (path === '.tsbuildinfo' || [PACKED, TERMINOLOGY, CONFORMANCE, OPENAPI].includes(path) || path.startsWith(PAGES))
     return true;
   const source = EMITTED.test(path) ? path.replace(EMITTED, '.ts') : path; // an imported .json keeps its name
   return existsSync(join(root, source));

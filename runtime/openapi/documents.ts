@@ -50,11 +50,16 @@ export function makeDocument(name: string, services: DocumentServices, urls: Doc
       .filter((row) => type !== undefined && ownerOf(row) === type)
       .map((row) => [row.name, schemaOf(row, services.tables, refTo)]),
   );
+  const paths = pathsOf(type, services, contextOf(name, services));
   return {
     ...head,
     tags: [{ name: type ?? SYSTEM }],
-    paths: pathsOf(type, services, contextOf(name, services)),
-    components: { schemas, ...securitySchemes(type, services, urls) },
+    paths,
+    components: {
+      schemas,
+      parameters: Object.fromEntries(searchParametersOf(type, services)),
+      ...securitySchemes(paths, services, urls),
+    },
   };
 }
 
@@ -68,7 +73,7 @@ export function makeWhole(services: DocumentServices, urls: DocumentUrls): JsonO
       merged.components[kind] = { ...merged.components[kind], ...(each as JsonObject) };
     }
   }
-  const schemes = securitySchemes(undefined, services, urls);
+  const schemes = securitySchemes(merged.paths, services, urls);
   return localized({
     ...headOf(SYSTEM, urls),
     tags: documentNames(services)
@@ -121,17 +126,22 @@ function contextOf(document: string, services: DocumentServices): PathContext {
     tables,
     refTo: (kind, name) =>
       kind === 'schemas' ? refIn(document, name, services) : `${shared}#/components/${kind}/${name}`,
-    searchParameters: (type) => {
-      const none = { forwards: new Map(), backwards: new Map() };
-      const { searchParam = [] } = type === undefined ? describeCommon(services) : describeSearch(type, services, none);
-      return (searchParam as JsonObject[]).map(({ name, type: kind, documentation }) => {
-        const text = `${String(kind)}. ${String(documentation)}`;
-        return queryParameter(String(name), text, { type: 'array', items: { type: 'string' } });
-      });
-    },
+    searchParameters: (type) =>
+      searchParametersOf(type, services).map(([name]) => ({ $ref: `#/components/parameters/${name}` })),
     patchTypes: patchTypes(services),
     isGuarded: authorization !== undefined,
   };
+}
+
+/** The search parameters of a type, or those of all, by the names of their components. Several operations refer to each. */
+function searchParametersOf(type: string | undefined, services: DocumentServices): (readonly [string, JsonObject])[] {
+  const none = { forwards: new Map(), backwards: new Map() };
+  const { searchParam = [] } = type === undefined ? describeCommon(services) : describeSearch(type, services, none);
+  return (searchParam as JsonObject[]).map(({ name, type: kind, documentation }) => {
+    const text = `${String(kind)}. ${String(documentation)}`;
+    const parameter = queryParameter(String(name), text, { type: 'array', items: { type: 'string' } });
+    return [`${type ?? SYSTEM}.${String(name)}`.replace(/[^\w.-]/g, '_'), parameter];
+  });
 }
 
 function pathsOf(type: string | undefined, services: DocumentServices, context: PathContext): JsonObject {
@@ -176,18 +186,18 @@ function isBase({ name, kind, abstract }: TypeRow): boolean {
   return kind === 'resource' && abstract === true && name !== ANY_RESOURCE;
 }
 
+/** The scheme with the scopes that the operations of some paths name. */
 function securitySchemes(
-  type: string | undefined,
+  paths: JsonObject,
   { authorization }: Pick<Services, 'authorization'>,
   { token }: DocumentUrls,
 ): JsonObject {
   if (authorization === undefined || token === undefined) return {};
-  const on = type ?? '*';
-  const scopes = ['c', 'r', 'u', 'd', 's', 'us', 'cs', 'ds', 'cruds'].map((letters) => [
-    `system/${on}.${letters}`,
-    LETTERS[letters] ?? `${letters} on ${on}`,
-  ]);
-  const flow = { tokenUrl: token, scopes: Object.fromEntries(scopes) as JsonObject };
+  const items = Object.values(paths) as Record<string, { readonly security?: readonly Record<string, string[]>[] }>[];
+  const operations = items.flatMap((item) => Object.values(item));
+  const named = new Set(operations.flatMap(({ security = [] }) => security.flatMap(({ smart = [] }) => smart)));
+  const scopes = [...named].sort().map((scope) => [scope, describeScope(scope)] as const);
+  const flow = { tokenUrl: token, scopes: Object.fromEntries(scopes) };
   const description = 'SMART Backend Services: the client authenticates with a signed assertion (private_key_jwt).';
   return { securitySchemes: { smart: { type: 'oauth2', description, flows: { clientCredentials: flow } } } };
 }
@@ -198,8 +208,15 @@ const LETTERS: Readonly<Record<string, string>> = {
   u: 'update',
   d: 'delete',
   s: 'search',
-  cruds: 'everything',
 };
+
+/** `system/Patient.rs`: read, search Patient. */
+function describeScope(scope: string): string {
+  const [, type, letters] = /^system\/(.+)\.([cruds]+)$/.exec(scope) ?? [];
+  if (type === undefined || letters === undefined) return scope;
+  const verbs = [...letters].map((letter) => LETTERS[letter]).join(', ');
+  return `${verbs} ${type === '*' ? 'resources of all types' : type}`;
+}
 
 /** The same with references into this document alone. */
 function localized(value: JsonObject[string]): JsonObject[string] {

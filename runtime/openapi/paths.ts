@@ -16,7 +16,7 @@ export interface PathContext {
   readonly tables: ServiceTables;
   /** Where a schema, a parameter or a response is. */
   readonly refTo: (kind: 'schemas' | 'parameters' | 'responses', name: string) => string;
-  /** Name and documentation of the search parameters of a type; of all types where it is undefined. */
+  /** References to the search parameters of a type, in the document of the type; to those of all types where it is undefined. */
   readonly searchParameters: (type: string | undefined) => JsonObject[];
   /** Media types of patches. */
   readonly patchTypes: readonly string[];
@@ -120,7 +120,8 @@ function answer(description: string, type: string | undefined, context: PathCont
 }
 
 function responses(good: JsonObject, { refTo }: PathContext): JsonObject {
-  return { responses: { ...good, default: { $ref: refTo('responses', 'Error') } } };
+  const error = { $ref: refTo('responses', 'Error') };
+  return { responses: { ...good, '4XX': error, '5XX': error } };
 }
 
 function interactionOf(row: RouteRow, type: string | undefined, context: PathContext): JsonObject {
@@ -264,8 +265,13 @@ function callOf(row: RouteRow, operation: OperationRow, context: PathContext): J
     ({ type }) => type !== undefined && (type === 'Resource' || context.tables.resourceTypes.includes(type)),
   );
   const raw = only?.type !== undefined && others.length === 0 ? [resourceName(only.type)] : [];
-  const schema = { anyOf: ['Parameters', ...raw].map((each) => ({ $ref: context.refTo('schemas', each) })) };
-  const content = { [JSON_TYPE]: { schema }, [XML_TYPE]: { schema: { type: 'string' } } };
+  const [schema, ...more] = ['Parameters', ...raw].map((each): JsonObject => ({
+    $ref: context.refTo('schemas', each),
+  }));
+  const content = {
+    [JSON_TYPE]: { schema: more.length === 0 ? schema! : { anyOf: [schema!, ...more] } },
+    [XML_TYPE]: { schema: { type: 'string' } },
+  };
   return { ...common, ...(listed.length > 0 && { description: listed.join('\n') }), requestBody: { content } };
 }
 
