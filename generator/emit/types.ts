@@ -1,6 +1,7 @@
 import type { Element, Model, Structure } from '../model/model.js';
 import { byCodePoint, choiceName, kebab } from '../model/names.js';
 import type { Artefact, ImportLine, InterfaceDeclaration } from './artefact.js';
+import { emitOperationTypes } from './operation-types.js';
 import { emitSearchTypes } from './search-types.js';
 import { owners } from './type-tables.js';
 
@@ -9,6 +10,14 @@ type Primitives = ReadonlyMap<string, string>;
 
 /** Codes of a value set that is bound as required, by its URL. */
 type Codes = ReadonlyMap<string, readonly string[]>;
+
+/** What the type of an element depends on. */
+interface Context {
+  readonly primitives: Primitives;
+  readonly codes: Codes;
+  /** Types of references: they take the names of the types that they lead to. */
+  readonly references: ReadonlySet<string>;
+}
 
 /**
  * Interfaces for the JSON form, one file for each resource type and datatype, and `resource.ts` with the union of all
@@ -19,9 +28,10 @@ export function emitTypes(model: Model): Artefact[] {
   const codes: Codes = new Map(
     model.codes.map(({ url, codes: all }) => [url, [...new Set(Object.values(all).flat())]]),
   );
+  const context: Context = { primitives, codes, references: referencesOf(model, primitives) };
   const fileOf = new Map(model.structures.map((structure) => [structure.name, structure.owner]));
   const files = [...owners(model)].map(([owner, structures]): Artefact => {
-    const declarations = structures.map((structure) => toInterface(structure, primitives, codes));
+    const declarations = structures.map((structure) => toInterface(structure, context));
     return {
       kind: 'typescript',
       path: `types/${kebab(owner)}.ts`,
@@ -30,7 +40,7 @@ export function emitTypes(model: Model): Artefact[] {
       declarations,
     };
   });
-  return [...files, emitUnion(model), emitSearchTypes(model), emitIndex(model)];
+  return [...files, emitUnion(model), emitOperationTypes(model), emitSearchTypes(model), emitIndex(model)];
 }
 
 /** `Patient.contact` -> `PatientContact`. */
@@ -67,17 +77,17 @@ function importsOf(
     .map(([file, names]) => ({ names: [...names].sort(byCodePoint), from: `./${file}.js` }));
 }
 
-function toInterface(structure: Structure, primitives: Primitives, codes: Codes): InterfaceDeclaration {
+function toInterface(structure: Structure, context: Context): InterfaceDeclaration {
   const properties = structure.elements
     .slice(structure.inherited)
-    .flatMap((element) => propertiesOf(element, structure, primitives, codes));
+    .flatMap((element) => propertiesOf(element, structure, context));
   const concrete = structure.kind === 'resource' && structure.abstract !== true;
   const resourceType = concrete
     ? [{ name: 'resourceType', type: `'${structure.name}'`, optional: false, doc: 'Always the name of the type.' }]
     : [];
   return {
     kind: 'interface',
-    name: interfaceName(structure.name),
+    name: interfaceName(structure.name) + (context.references.has(structure.name) ? '<T extends string = string>' : ''),
     doc: structure.short,
     ...(structure.base === undefined ? {} : { extends: interfaceName(structure.base) }),
     properties: [...resourceType, ...properties],
@@ -85,16 +95,13 @@ function toInterface(structure: Structure, primitives: Primitives, codes: Codes)
 }
 
 /** The properties of an element: one for each of its types, and for primitives a second one with id and extensions. */
-function propertiesOf(
-  element: Element,
-  structure: Structure,
-  primitives: Primitives,
-  codes: Codes,
-): InterfaceDeclaration['properties'] {
+function propertiesOf(element: Element, structure: Structure, context: Context): InterfaceDeclaration['properties'] {
+  const { primitives, codes } = context;
   return element.types.flatMap((type) => {
     const name = element.choice === true ? choiceName(element.name, type) : element.name;
     const json = primitives.get(type);
-    const one = literalsOf(element, type, codes) ?? json ?? (type === 'Resource' ? 'AnyResource' : interfaceName(type));
+    const literals = literalsOf(element, type, codes) ?? leadsTo(element, type, structure, context);
+    const one = literals ?? json ?? (type === 'Resource' ? 'AnyResource' : interfaceName(type));
     const many = element.max === '*';
     // A required primitive may have only an extension and no value (data absent), so its property is optional.
     const optional =
@@ -112,6 +119,36 @@ function propertiesOf(
       },
     ];
   });
+}
+
+/**
+ * The types whose elements name the types that a reference leads to: Reference, which says so in its element `type`, and what
+ * holds one. https://hl7.org/fhir/R5/references.html
+ */
+function referencesOf({ structures }: Model, primitives: Primitives): ReadonlySet<string> {
+  const targeted = new Set(
+    structures.flatMap(({ elements }) => elements.flatMap(({ targets = {} }) => Object.keys(targets))),
+  );
+  const candidates = structures.filter(({ name }) => targeted.has(name) && !primitives.has(name));
+  const own = candidates.filter(({ elements }) => elements.some(saysType)).map(({ name }) => name);
+  const holders = candidates.filter(({ elements }) =>
+    elements.some(({ types }) => types.some((type) => own.includes(type))),
+  );
+  return new Set([...own, ...holders.map(({ name }) => name)]);
+}
+
+function saysType({ name, types }: Element): boolean {
+  return name === 'type' && types.includes('uri');
+}
+
+/** A reference with the types that it leads to; undefined: the element says nothing about them. */
+function leadsTo(element: Element, type: string, { name }: Structure, { references }: Context): string | undefined {
+  const isReference = references.has(name);
+  if (isReference && saysType(element)) return 'T';
+  if (!references.has(type)) return undefined;
+  const targets = element.targets?.[type]?.map((target) => `'${target}'`).join(' | ');
+  const parameter = targets ?? (isReference ? 'T' : undefined);
+  return parameter === undefined ? undefined : `${interfaceName(type)}<${parameter}>`;
 }
 
 /** A union of more codes would say little and slow editors down. */
@@ -179,6 +216,7 @@ function emitIndex(model: Model): Artefact {
   }));
   const others = [
     { names: ['AnyResource', 'ResourceOf', 'ResourceType'], from: './resource-union.js' },
+    { names: ['Operations'], from: './operations.js' },
     { names: ['SearchParameters'], from: './search-parameters.js' },
   ];
   return {

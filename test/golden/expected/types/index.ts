@@ -8,4 +8,5 @@ export type { Reference } from './reference.js';
 export type { Resource } from './resource.js';
 export type { Visit, VisitNote } from './visit.js';
 export type { AnyResource, ResourceOf, ResourceType } from './resource-union.js';
+export type { Operations } from './operations.js';
 export type { SearchParameters } from './search-parameters.js';
