@@ -31,13 +31,13 @@ export interface Account extends DomainResource {
   /** Id and extensions of name. */
   _name?: Element;
   /** The entity that caused the expenses — 0..* Reference(Patient | Device | Practitioner | PractitionerRole | Location | HealthcareService | Organization) */
-  subject?: Reference[];
+  subject?: Reference<'Patient' | 'Device' | 'Practitioner' | 'PractitionerRole' | 'Location' | 'HealthcareService' | 'Organization'>[];
   /** Transaction window — 0..1 Period */
   servicePeriod?: Period;
   /** The party(s) that are responsible for covering the payment of this account, and what order should they be applied to the account — 0..* Account.coverage */
   coverage?: AccountCoverage[];
   /** Entity managing the Account — 0..1 Reference(Organization) */
-  owner?: Reference;
+  owner?: Reference<'Organization'>;
   /** Explanation of purpose/use — 0..1 markdown */
   description?: string;
   /** Id and extensions of description. */
@@ -63,7 +63,7 @@ export interface Account extends DomainResource {
 /** The party(s) that are responsible for covering the payment of this account, and what order should they be applied to the account */
 export interface AccountCoverage extends BackboneElement {
   /** The party(s), such as insurances, that may contribute to the payment of this account — 1..1 Reference(Coverage) */
-  coverage: Reference;
+  coverage: Reference<'Coverage'>;
   /** The priority of the coverage in the context of this account — 0..1 positiveInt */
   priority?: number;
   /** Id and extensions of priority. */
@@ -73,7 +73,7 @@ export interface AccountCoverage extends BackboneElement {
 /** The parties ultimately responsible for balancing the Account */
 export interface AccountGuarantor extends BackboneElement {
   /** Responsible entity — 1..1 Reference(Patient | RelatedPerson | Organization) */
-  party: Reference;
+  party: Reference<'Patient' | 'RelatedPerson' | 'Organization'>;
   /** Credit or other hold applied — 0..1 boolean */
   onHold?: boolean;
   /** Id and extensions of onHold. */
@@ -89,7 +89,7 @@ export interface AccountDiagnosis extends BackboneElement {
   /** Id and extensions of sequence. */
   _sequence?: Element;
   /** The diagnosis relevant to the account — 1..1 CodeableReference(Condition) — example: http://hl7.org/fhir/ValueSet/condition-code */
-  condition: CodeableReference;
+  condition: CodeableReference<'Condition'>;
   /** Date of the diagnosis (when coded diagnosis) — 0..1 dateTime */
   dateOfDiagnosis?: string;
   /** Id and extensions of dateOfDiagnosis. */
@@ -111,7 +111,7 @@ export interface AccountProcedure extends BackboneElement {
   /** Id and extensions of sequence. */
   _sequence?: Element;
   /** The procedure relevant to the account — 1..1 CodeableReference(Procedure) — example: http://hl7.org/fhir/ValueSet/procedure-code */
-  code: CodeableReference;
+  code: CodeableReference<'Procedure'>;
   /** Date of the procedure (when coded procedure) — 0..1 dateTime */
   dateOfService?: string;
   /** Id and extensions of dateOfService. */
@@ -121,7 +121,7 @@ export interface AccountProcedure extends BackboneElement {
   /** Package Code specific for billing — 0..* CodeableConcept */
   packageCode?: CodeableConcept[];
   /** Any devices that were associated with the procedure — 0..* Reference(Device) */
-  device?: Reference[];
+  device?: Reference<'Device'>[];
 }
 
 /** Other associated accounts related to this account */
@@ -129,7 +129,7 @@ export interface AccountRelatedAccount extends BackboneElement {
   /** Relationship of the associated Account — 0..1 CodeableConcept — example: http://hl7.org/fhir/ValueSet/account-relationship */
   relationship?: CodeableConcept;
   /** Reference to an associated Account — 1..1 Reference(Account) */
-  account: Reference;
+  account: Reference<'Account'>;
 }
 
 /** Calculated account balance(s) */

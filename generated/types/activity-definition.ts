@@ -65,7 +65,7 @@ export interface ActivityDefinition extends DomainResource {
   /** Type of individual the activity definition is intended for — 0..1 CodeableConcept — extensible: http://hl7.org/fhir/ValueSet/participant-resource-types */
   subjectCodeableConcept?: CodeableConcept;
   /** Type of individual the activity definition is intended for — 0..1 Reference(Group | MedicinalProductDefinition | SubstanceDefinition | AdministrableProductDefinition | ManufacturedItemDefinition | PackagedProductDefinition) — extensible: http://hl7.org/fhir/ValueSet/participant-resource-types */
-  subjectReference?: Reference;
+  subjectReference?: Reference<'Group' | 'MedicinalProductDefinition' | 'SubstanceDefinition' | 'AdministrableProductDefinition' | 'ManufacturedItemDefinition' | 'PackagedProductDefinition'>;
   /** Type of individual the activity definition is intended for — 0..1 canonical(EvidenceVariable) — extensible: http://hl7.org/fhir/ValueSet/participant-resource-types */
   subjectCanonical?: string;
   /** Id and extensions of subjectCanonical. */
@@ -167,11 +167,11 @@ export interface ActivityDefinition extends DomainResource {
   /** Preconditions for service — 0..1 CodeableConcept — example: http://hl7.org/fhir/ValueSet/medication-as-needed-reason */
   asNeededCodeableConcept?: CodeableConcept;
   /** Where it should happen — 0..1 CodeableReference(Location) */
-  location?: CodeableReference;
+  location?: CodeableReference<'Location'>;
   /** Who should participate in the action — 0..* ActivityDefinition.participant */
   participant?: ActivityDefinitionParticipant[];
   /** What's administered/supplied — 0..1 Reference(Medication | Ingredient | Substance | SubstanceDefinition) — example: http://hl7.org/fhir/ValueSet/medication-codes */
-  productReference?: Reference;
+  productReference?: Reference<'Medication' | 'Ingredient' | 'Substance' | 'SubstanceDefinition'>;
   /** What's administered/supplied — 0..1 CodeableConcept — example: http://hl7.org/fhir/ValueSet/medication-codes */
   productCodeableConcept?: CodeableConcept;
   /** How much is administered/consumed/supplied — 0..1 Quantity */
@@ -211,7 +211,7 @@ export interface ActivityDefinitionParticipant extends BackboneElement {
   /** Id and extensions of typeCanonical. */
   _typeCanonical?: Element;
   /** Who or what can participate — 0..1 Reference(CareTeam | Device | DeviceDefinition | Endpoint | Group | HealthcareService | Location | Organization | Patient | Practitioner | PractitionerRole | RelatedPerson) */
-  typeReference?: Reference;
+  typeReference?: Reference<'CareTeam' | 'Device' | 'DeviceDefinition' | 'Endpoint' | 'Group' | 'HealthcareService' | 'Location' | 'Organization' | 'Patient' | 'Practitioner' | 'PractitionerRole' | 'RelatedPerson'>;
   /** E.g. Nurse, Surgeon, Parent, etc — 0..1 CodeableConcept — example: http://terminology.hl7.org/ValueSet/action-participant-role */
   role?: CodeableConcept;
   /** E.g. Author, Reviewer, Witness, etc — 0..1 CodeableConcept — example: http://hl7.org/fhir/ValueSet/action-participant-function */

@@ -24,17 +24,17 @@ export interface AdministrableProductDefinition extends DomainResource {
   /** Id and extensions of status. */
   _status?: Element;
   /** References a product from which one or more of the constituent parts of that product can be prepared and used as described by this administrable product — 0..* Reference(MedicinalProductDefinition) */
-  formOf?: Reference[];
+  formOf?: Reference<'MedicinalProductDefinition'>[];
   /** The dose form of the final product after necessary reconstitution or processing — 0..1 CodeableConcept — example: http://hl7.org/fhir/ValueSet/administrable-dose-form */
   administrableDoseForm?: CodeableConcept;
   /** The presentation type in which this item is given to a patient. e.g. for a spray - 'puff' — 0..1 CodeableConcept — example: http://hl7.org/fhir/ValueSet/unit-of-presentation */
   unitOfPresentation?: CodeableConcept;
   /** Indicates the specific manufactured items that are part of the 'formOf' product that are used in the preparation of this specific administrable form — 0..* Reference(ManufacturedItemDefinition) */
-  producedFrom?: Reference[];
+  producedFrom?: Reference<'ManufacturedItemDefinition'>[];
   /** The ingredients of this administrable medicinal product. This is only needed if the ingredients are not specified either using ManufacturedItemDefiniton, or using by incoming references from the Ingredient resource — 0..* CodeableConcept — example: http://hl7.org/fhir/ValueSet/substance-codes */
   ingredient?: CodeableConcept[];
   /** A device that is integral to the medicinal product, in effect being considered as an "ingredient" of the medicinal product — 0..1 Reference(DeviceDefinition) */
-  device?: Reference;
+  device?: Reference<'DeviceDefinition'>;
   /** A general description of the product, when in its final form, suitable for administration e.g. effervescent blue liquid, to be swallowed — 0..1 markdown */
   description?: string;
   /** Id and extensions of description. */
@@ -68,7 +68,7 @@ export interface AdministrableProductDefinitionProperty extends BackboneElement 
   /** A value for the characteristic — 0..1 Attachment */
   valueAttachment?: Attachment;
   /** A value for the characteristic — 0..1 Reference(Binary) */
-  valueReference?: Reference;
+  valueReference?: Reference<'Binary'>;
   /** The status of characteristic e.g. assigned or pending — 0..1 CodeableConcept — required: http://hl7.org/fhir/ValueSet/publication-status */
   status?: CodeableConcept;
 }

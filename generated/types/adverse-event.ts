@@ -31,9 +31,9 @@ export interface AdverseEvent extends DomainResource {
   /** Event or incident that occurred or was averted — 0..1 CodeableConcept — example: http://hl7.org/fhir/ValueSet/adverse-event-type */
   code?: CodeableConcept;
   /** Subject impacted by event — 1..1 Reference(Patient | Group | Practitioner | RelatedPerson | ResearchSubject) */
-  subject: Reference;
+  subject: Reference<'Patient' | 'Group' | 'Practitioner' | 'RelatedPerson' | 'ResearchSubject'>;
   /** The Encounter associated with the start of the AdverseEvent — 0..1 Reference(Encounter) */
-  encounter?: Reference;
+  encounter?: Reference<'Encounter'>;
   /** When the event occurred — 0..1 dateTime */
   occurrenceDateTime?: string;
   /** Id and extensions of occurrenceDateTime. */
@@ -51,19 +51,19 @@ export interface AdverseEvent extends DomainResource {
   /** Id and extensions of recordedDate. */
   _recordedDate?: Element;
   /** Effect on the subject due to this event — 0..* Reference(Condition | Observation) */
-  resultingEffect?: Reference[];
+  resultingEffect?: Reference<'Condition' | 'Observation'>[];
   /** Location where adverse event occurred — 0..1 Reference(Location) */
-  location?: Reference;
+  location?: Reference<'Location'>;
   /** Seriousness or gravity of the event — 0..1 CodeableConcept — example: http://hl7.org/fhir/ValueSet/adverse-event-seriousness */
   seriousness?: CodeableConcept;
   /** Type of outcome from the adverse event — 0..* CodeableConcept — example: http://hl7.org/fhir/ValueSet/adverse-event-outcome */
   outcome?: CodeableConcept[];
   /** Who recorded the adverse event — 0..1 Reference(Patient | Practitioner | PractitionerRole | RelatedPerson | ResearchSubject) */
-  recorder?: Reference;
+  recorder?: Reference<'Patient' | 'Practitioner' | 'PractitionerRole' | 'RelatedPerson' | 'ResearchSubject'>;
   /** Who was involved in the adverse event or the potential adverse event and what they did — 0..* AdverseEvent.participant */
   participant?: AdverseEventParticipant[];
   /** Research study that the subject is enrolled in — 0..* Reference(ResearchStudy) */
-  study?: Reference[];
+  study?: Reference<'ResearchStudy'>[];
   /** Considered likely or probable or anticipated in the research study — 0..1 boolean */
   expectedInResearchStudy?: boolean;
   /** Id and extensions of expectedInResearchStudy. */
@@ -87,7 +87,7 @@ export interface AdverseEventParticipant extends BackboneElement {
   /** Type of involvement — 0..1 CodeableConcept — example: http://hl7.org/fhir/ValueSet/adverse-event-participant-function */
   function?: CodeableConcept;
   /** Who was involved in the adverse event or the potential adverse event — 1..1 Reference(Practitioner | PractitionerRole | Organization | CareTeam | Patient | Device | RelatedPerson | ResearchSubject) */
-  actor: Reference;
+  actor: Reference<'Practitioner' | 'PractitionerRole' | 'Organization' | 'CareTeam' | 'Patient' | 'Device' | 'RelatedPerson' | 'ResearchSubject'>;
 }
 
 /** The suspected agent causing the adverse event */
@@ -95,7 +95,7 @@ export interface AdverseEventSuspectEntity extends BackboneElement {
   /** Refers to the specific entity that caused the adverse event — 1..1 CodeableConcept */
   instanceCodeableConcept?: CodeableConcept;
   /** Refers to the specific entity that caused the adverse event — 1..1 Reference(Immunization | Procedure | Substance | Medication | MedicationAdministration | MedicationStatement | Device | BiologicallyDerivedProduct | ResearchStudy) */
-  instanceReference?: Reference;
+  instanceReference?: Reference<'Immunization' | 'Procedure' | 'Substance' | 'Medication' | 'MedicationAdministration' | 'MedicationStatement' | 'Device' | 'BiologicallyDerivedProduct' | 'ResearchStudy'>;
   /** Information on the possible cause of the event — 0..1 AdverseEvent.suspectEntity.causality */
   causality?: AdverseEventSuspectEntityCausality;
 }
@@ -107,13 +107,13 @@ export interface AdverseEventSuspectEntityCausality extends BackboneElement {
   /** Result of the assessment regarding the relatedness of the suspected entity to the event — 0..1 CodeableConcept — example: http://hl7.org/fhir/ValueSet/adverse-event-causality-assess */
   entityRelatedness?: CodeableConcept;
   /** Author of the information on the possible cause of the event — 0..1 Reference(Practitioner | PractitionerRole | Patient | RelatedPerson | ResearchSubject) */
-  author?: Reference;
+  author?: Reference<'Practitioner' | 'PractitionerRole' | 'Patient' | 'RelatedPerson' | 'ResearchSubject'>;
 }
 
 /** Contributing factors suspected to have increased the probability or severity of the adverse event */
 export interface AdverseEventContributingFactor extends BackboneElement {
   /** Item suspected to have increased the probability or severity of the adverse event — 1..1 Reference(Condition | Observation | AllergyIntolerance | FamilyMemberHistory | Immunization | Procedure | Device | DeviceUsage | DocumentReference | MedicationAdministration | MedicationStatement) — example: http://hl7.org/fhir/ValueSet/adverse-event-contributing-factor */
-  itemReference?: Reference;
+  itemReference?: Reference<'Condition' | 'Observation' | 'AllergyIntolerance' | 'FamilyMemberHistory' | 'Immunization' | 'Procedure' | 'Device' | 'DeviceUsage' | 'DocumentReference' | 'MedicationAdministration' | 'MedicationStatement'>;
   /** Item suspected to have increased the probability or severity of the adverse event — 1..1 CodeableConcept — example: http://hl7.org/fhir/ValueSet/adverse-event-contributing-factor */
   itemCodeableConcept?: CodeableConcept;
 }
@@ -121,7 +121,7 @@ export interface AdverseEventContributingFactor extends BackboneElement {
 /** Preventive actions that contributed to avoiding the adverse event */
 export interface AdverseEventPreventiveAction extends BackboneElement {
   /** Action that contributed to avoiding the adverse event — 1..1 Reference(Immunization | Procedure | DocumentReference | MedicationAdministration | MedicationRequest) — example: http://hl7.org/fhir/ValueSet/adverse-event-preventive-action */
-  itemReference?: Reference;
+  itemReference?: Reference<'Immunization' | 'Procedure' | 'DocumentReference' | 'MedicationAdministration' | 'MedicationRequest'>;
   /** Action that contributed to avoiding the adverse event — 1..1 CodeableConcept — example: http://hl7.org/fhir/ValueSet/adverse-event-preventive-action */
   itemCodeableConcept?: CodeableConcept;
 }
@@ -129,7 +129,7 @@ export interface AdverseEventPreventiveAction extends BackboneElement {
 /** Ameliorating actions taken after the adverse event occured in order to reduce the extent of harm */
 export interface AdverseEventMitigatingAction extends BackboneElement {
   /** Ameliorating action taken after the adverse event occured in order to reduce the extent of harm — 1..1 Reference(Procedure | DocumentReference | MedicationAdministration | MedicationRequest) — example: http://hl7.org/fhir/ValueSet/adverse-event-mitigating-action */
-  itemReference?: Reference;
+  itemReference?: Reference<'Procedure' | 'DocumentReference' | 'MedicationAdministration' | 'MedicationRequest'>;
   /** Ameliorating action taken after the adverse event occured in order to reduce the extent of harm — 1..1 CodeableConcept — example: http://hl7.org/fhir/ValueSet/adverse-event-mitigating-action */
   itemCodeableConcept?: CodeableConcept;
 }
@@ -137,7 +137,7 @@ export interface AdverseEventMitigatingAction extends BackboneElement {
 /** Supporting information relevant to the event */
 export interface AdverseEventSupportingInfo extends BackboneElement {
   /** Subject medical history or document relevant to this adverse event — 1..1 Reference(Condition | Observation | AllergyIntolerance | FamilyMemberHistory | Immunization | Procedure | DocumentReference | MedicationAdministration | MedicationStatement | QuestionnaireResponse) — example: http://hl7.org/fhir/ValueSet/adverse-event-supporting-info */
-  itemReference?: Reference;
+  itemReference?: Reference<'Condition' | 'Observation' | 'AllergyIntolerance' | 'FamilyMemberHistory' | 'Immunization' | 'Procedure' | 'DocumentReference' | 'MedicationAdministration' | 'MedicationStatement' | 'QuestionnaireResponse'>;
   /** Subject medical history or document relevant to this adverse event — 1..1 CodeableConcept — example: http://hl7.org/fhir/ValueSet/adverse-event-supporting-info */
   itemCodeableConcept?: CodeableConcept;
 }

@@ -37,9 +37,9 @@ export interface AllergyIntolerance extends DomainResource {
   /** Code that identifies the allergy or intolerance — 0..1 CodeableConcept — example: http://hl7.org/fhir/ValueSet/allergyintolerance-code */
   code?: CodeableConcept;
   /** Who the allergy or intolerance is for — 1..1 Reference(Patient) */
-  patient: Reference;
+  patient: Reference<'Patient'>;
   /** Encounter when the allergy or intolerance was asserted — 0..1 Reference(Encounter) */
-  encounter?: Reference;
+  encounter?: Reference<'Encounter'>;
   /** When allergy or intolerance was identified — 0..1 dateTime */
   onsetDateTime?: string;
   /** Id and extensions of onsetDateTime. */
@@ -75,7 +75,7 @@ export interface AllergyIntoleranceParticipant extends BackboneElement {
   /** Type of involvement — 0..1 CodeableConcept — extensible: http://hl7.org/fhir/ValueSet/participation-role-type */
   function?: CodeableConcept;
   /** Who or what participated in the activities related to the allergy or intolerance — 1..1 Reference(Practitioner | PractitionerRole | Patient | RelatedPerson | Device | Organization | CareTeam) */
-  actor: Reference;
+  actor: Reference<'Practitioner' | 'PractitionerRole' | 'Patient' | 'RelatedPerson' | 'Device' | 'Organization' | 'CareTeam'>;
 }
 
 /** Adverse Reaction Events linked to exposure to substance */
@@ -83,7 +83,7 @@ export interface AllergyIntoleranceReaction extends BackboneElement {
   /** Specific substance or pharmaceutical product considered to be responsible for event — 0..1 CodeableConcept — example: http://hl7.org/fhir/ValueSet/substance-code */
   substance?: CodeableConcept;
   /** Clinical symptoms/signs associated with the Event — 1..* CodeableReference(Observation) — example: http://hl7.org/fhir/ValueSet/clinical-findings */
-  manifestation: CodeableReference[];
+  manifestation: CodeableReference<'Observation'>[];
   /** Description of the event as a whole — 0..1 string */
   description?: string;
   /** Id and extensions of description. */

@@ -9,7 +9,7 @@ import type { Reference } from './reference.js';
 /** Text node with attribution */
 export interface Annotation extends DataType {
   /** Individual responsible for the annotation — 0..1 Reference(Practitioner | PractitionerRole | Patient | RelatedPerson | Organization) */
-  authorReference?: Reference;
+  authorReference?: Reference<'Practitioner' | 'PractitionerRole' | 'Patient' | 'RelatedPerson' | 'Organization'>;
   /** Individual responsible for the annotation — 0..1 string */
   authorString?: string;
   /** Id and extensions of authorString. */

@@ -15,7 +15,7 @@ export interface AppointmentResponse extends DomainResource {
   /** External Ids for this item — 0..* Identifier */
   identifier?: Identifier[];
   /** Appointment this response relates to — 1..1 Reference(Appointment) */
-  appointment: Reference;
+  appointment: Reference<'Appointment'>;
   /** Indicator for a counter proposal — 0..1 boolean */
   proposedNewTime?: boolean;
   /** Id and extensions of proposedNewTime. */
@@ -31,7 +31,7 @@ export interface AppointmentResponse extends DomainResource {
   /** Role of participant in the appointment — 0..* CodeableConcept — extensible: http://hl7.org/fhir/ValueSet/encounter-participant-type */
   participantType?: CodeableConcept[];
   /** Person(s), Location, HealthcareService, or Device — 0..1 Reference(Patient | Group | Practitioner | PractitionerRole | RelatedPerson | Device | HealthcareService | Location) */
-  actor?: Reference;
+  actor?: Reference<'Patient' | 'Group' | 'Practitioner' | 'PractitionerRole' | 'RelatedPerson' | 'Device' | 'HealthcareService' | 'Location'>;
   /** accepted | declined | tentative | needs-action | entered-in-error — 1..1 code — required: http://hl7.org/fhir/ValueSet/appointmentresponse-status — modifier */
   participantStatus?: 'entered-in-error' | 'accepted' | 'declined' | 'tentative' | 'needs-action';
   /** Id and extensions of participantStatus. */

@@ -31,13 +31,13 @@ export interface Appointment extends DomainResource {
   /** A broad categorization of the service that is to be performed during this appointment — 0..* CodeableConcept — example: http://hl7.org/fhir/ValueSet/service-category */
   serviceCategory?: CodeableConcept[];
   /** The specific service that is to be performed during this appointment — 0..* CodeableReference(HealthcareService) — example: http://hl7.org/fhir/ValueSet/service-type */
-  serviceType?: CodeableReference[];
+  serviceType?: CodeableReference<'HealthcareService'>[];
   /** The specialty of a practitioner that would be required to perform the service requested in this appointment — 0..* CodeableConcept — preferred: http://hl7.org/fhir/ValueSet/c80-practice-codes */
   specialty?: CodeableConcept[];
   /** The style of appointment or patient that has been booked in the slot (not service type) — 0..1 CodeableConcept — preferred: http://terminology.hl7.org/ValueSet/v2-0276 */
   appointmentType?: CodeableConcept;
   /** Reason this appointment is scheduled — 0..* CodeableReference(Condition | Procedure | Observation | ImmunizationRecommendation) — preferred: http://hl7.org/fhir/ValueSet/encounter-reason */
-  reason?: CodeableReference[];
+  reason?: CodeableReference<'Condition' | 'Procedure' | 'Observation' | 'ImmunizationRecommendation'>[];
   /** Used to make informed decisions if needing to re-prioritize — 0..1 CodeableConcept — example: http://terminology.hl7.org/ValueSet/v3-ActPriority */
   priority?: CodeableConcept;
   /** Shown on a subject line in a meeting request, or appointment list — 0..1 string */
@@ -45,15 +45,15 @@ export interface Appointment extends DomainResource {
   /** Id and extensions of description. */
   _description?: Element;
   /** Appointment replaced by this Appointment — 0..* Reference(Appointment) */
-  replaces?: Reference[];
+  replaces?: Reference<'Appointment'>[];
   /** Connection details of a virtual service (e.g. conference call) — 0..* VirtualServiceDetail */
   virtualService?: VirtualServiceDetail[];
   /** Additional information to support the appointment — 0..* Reference */
   supportingInformation?: Reference[];
   /** The previous appointment in a series — 0..1 Reference(Appointment) */
-  previousAppointment?: Reference;
+  previousAppointment?: Reference<'Appointment'>;
   /** The originating appointment in a recurring set of appointments — 0..1 Reference(Appointment) */
-  originatingAppointment?: Reference;
+  originatingAppointment?: Reference<'Appointment'>;
   /** When appointment is to take place — 0..1 instant */
   start?: string;
   /** Id and extensions of start. */
@@ -69,9 +69,9 @@ export interface Appointment extends DomainResource {
   /** Potential date/time interval(s) requested to allocate the appointment within — 0..* Period */
   requestedPeriod?: Period[];
   /** The slots that this appointment is filling — 0..* Reference(Slot) */
-  slot?: Reference[];
+  slot?: Reference<'Slot'>[];
   /** The set of accounts that may be used for billing for this Appointment — 0..* Reference(Account) */
-  account?: Reference[];
+  account?: Reference<'Account'>[];
   /** The date that this appointment was initially created — 0..1 dateTime */
   created?: string;
   /** Id and extensions of created. */
@@ -83,11 +83,11 @@ export interface Appointment extends DomainResource {
   /** Additional comments — 0..* Annotation */
   note?: Annotation[];
   /** Detailed information and instructions for the patient — 0..* CodeableReference(DocumentReference | Binary | Communication) */
-  patientInstruction?: CodeableReference[];
+  patientInstruction?: CodeableReference<'DocumentReference' | 'Binary' | 'Communication'>[];
   /** The request this appointment is allocated to assess — 0..* Reference(CarePlan | DeviceRequest | MedicationRequest | ServiceRequest) */
-  basedOn?: Reference[];
+  basedOn?: Reference<'CarePlan' | 'DeviceRequest' | 'MedicationRequest' | 'ServiceRequest'>[];
   /** The patient or group associated with the appointment — 0..1 Reference(Patient | Group) */
-  subject?: Reference;
+  subject?: Reference<'Patient' | 'Group'>;
   /** Participants involved in appointment — 1..* Appointment.participant */
   participant: AppointmentParticipant[];
   /** The sequence number in the recurrence — 0..1 positiveInt */
@@ -109,7 +109,7 @@ export interface AppointmentParticipant extends BackboneElement {
   /** Participation period of the actor — 0..1 Period */
   period?: Period;
   /** The individual, device, location, or service participating in the appointment — 0..1 Reference(Patient | Group | Practitioner | PractitionerRole | CareTeam | RelatedPerson | Device | HealthcareService | Location) */
-  actor?: Reference;
+  actor?: Reference<'Patient' | 'Group' | 'Practitioner' | 'PractitionerRole' | 'CareTeam' | 'RelatedPerson' | 'Device' | 'HealthcareService' | 'Location'>;
   /** The participant is required to attend (optional when false) — 0..1 boolean */
   required?: boolean;
   /** Id and extensions of required. */

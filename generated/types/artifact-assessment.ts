@@ -22,7 +22,7 @@ export interface ArtifactAssessment extends DomainResource {
   /** Id and extensions of title. */
   _title?: Element;
   /** How to cite the comment or rating — 0..1 Reference(Citation) */
-  citeAsReference?: Reference;
+  citeAsReference?: Reference<'Citation'>;
   /** How to cite the comment or rating — 0..1 markdown */
   citeAsMarkdown?: string;
   /** Id and extensions of citeAsMarkdown. */
@@ -82,7 +82,7 @@ export interface ArtifactAssessmentContent extends BackboneElement {
   /** Quantitative rating — 0..1 Quantity */
   quantity?: Quantity;
   /** Who authored the content — 0..1 Reference(Patient | Practitioner | PractitionerRole | Organization | Device) */
-  author?: Reference;
+  author?: Reference<'Patient' | 'Practitioner' | 'PractitionerRole' | 'Organization' | 'Device'>;
   /** What the comment is directed to — 0..* uri */
   path?: (string | null)[];
   /** Id and extensions of path. */

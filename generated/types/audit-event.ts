@@ -44,11 +44,11 @@ export interface AuditEvent extends DomainResource {
   /** Authorization related to the event — 0..* CodeableConcept — example: http://terminology.hl7.org/ValueSet/v3-PurposeOfUse */
   authorization?: CodeableConcept[];
   /** Workflow authorization within which this event occurred — 0..* Reference(CarePlan | DeviceRequest | ImmunizationRecommendation | MedicationRequest | NutritionOrder | ServiceRequest | Task) */
-  basedOn?: Reference[];
+  basedOn?: Reference<'CarePlan' | 'DeviceRequest' | 'ImmunizationRecommendation' | 'MedicationRequest' | 'NutritionOrder' | 'ServiceRequest' | 'Task'>[];
   /** The patient is the subject of the data used/created/updated/deleted during the activity — 0..1 Reference(Patient) */
-  patient?: Reference;
+  patient?: Reference<'Patient'>;
   /** Encounter within which this event occurred or which the event is tightly associated — 0..1 Reference(Encounter) */
-  encounter?: Reference;
+  encounter?: Reference<'Encounter'>;
   /** Actor involved in the event — 1..* AuditEvent.agent */
   agent: AuditEventAgent[];
   /** Audit Event Reporter — 1..1 AuditEvent.source */
@@ -72,19 +72,19 @@ export interface AuditEventAgent extends BackboneElement {
   /** Agent role in the event — 0..* CodeableConcept — example: http://hl7.org/fhir/ValueSet/security-role-type */
   role?: CodeableConcept[];
   /** Identifier of who — 1..1 Reference(Practitioner | PractitionerRole | Organization | CareTeam | Patient | Device | RelatedPerson) */
-  who: Reference;
+  who: Reference<'Practitioner' | 'PractitionerRole' | 'Organization' | 'CareTeam' | 'Patient' | 'Device' | 'RelatedPerson'>;
   /** Whether user is initiator — 0..1 boolean */
   requestor?: boolean;
   /** Id and extensions of requestor. */
   _requestor?: Element;
   /** The agent location when the event occurred — 0..1 Reference(Location) */
-  location?: Reference;
+  location?: Reference<'Location'>;
   /** Policy that authorized the agent participation in the event — 0..* uri */
   policy?: (string | null)[];
   /** Id and extensions of policy. */
   _policy?: (Element | null)[];
   /** This agent network location for the activity — 0..1 Reference(Endpoint) */
-  networkReference?: Reference;
+  networkReference?: Reference<'Endpoint'>;
   /** This agent network location for the activity — 0..1 uri */
   networkUri?: string;
   /** Id and extensions of networkUri. */
@@ -100,9 +100,9 @@ export interface AuditEventAgent extends BackboneElement {
 /** Audit Event Reporter */
 export interface AuditEventSource extends BackboneElement {
   /** Logical source location within the enterprise — 0..1 Reference(Location) */
-  site?: Reference;
+  site?: Reference<'Location'>;
   /** The identity of source detecting the event — 1..1 Reference(Practitioner | PractitionerRole | Organization | CareTeam | Patient | Device | RelatedPerson) */
-  observer: Reference;
+  observer: Reference<'Practitioner' | 'PractitionerRole' | 'Organization' | 'CareTeam' | 'Patient' | 'Device' | 'RelatedPerson'>;
   /** The type of source where event originated — 0..* CodeableConcept — preferred: http://hl7.org/fhir/ValueSet/security-source-type */
   type?: CodeableConcept[];
 }

@@ -23,5 +23,5 @@ export interface Basic extends DomainResource {
   /** Id and extensions of created. */
   _created?: Element;
   /** Who created — 0..1 Reference(Practitioner | PractitionerRole | Patient | RelatedPerson | Organization | Device | CareTeam) */
-  author?: Reference;
+  author?: Reference<'Practitioner' | 'PractitionerRole' | 'Patient' | 'RelatedPerson' | 'Organization' | 'Device' | 'CareTeam'>;
 }

@@ -18,9 +18,9 @@ export interface BiologicallyDerivedProductDispense extends DomainResource {
   /** Business identifier for this dispense — 0..* Identifier */
   identifier?: Identifier[];
   /** The order or request that this dispense is fulfilling — 0..* Reference(ServiceRequest) */
-  basedOn?: Reference[];
+  basedOn?: Reference<'ServiceRequest'>[];
   /** Short description — 0..* Reference(BiologicallyDerivedProductDispense) */
-  partOf?: Reference[];
+  partOf?: Reference<'BiologicallyDerivedProductDispense'>[];
   /** preparation | in-progress | allocated | issued | unfulfilled | returned | entered-in-error | unknown — 1..1 code — required: http://hl7.org/fhir/ValueSet/biologicallyderivedproductdispense-status */
   status?: 'preparation' | 'in-progress' | 'allocated' | 'issued' | 'unfulfilled' | 'returned' | 'entered-in-error' | 'unknown';
   /** Id and extensions of status. */
@@ -28,15 +28,15 @@ export interface BiologicallyDerivedProductDispense extends DomainResource {
   /** Relationship between the donor and intended recipient — 0..1 CodeableConcept — example: http://hl7.org/fhir/ValueSet/biologicallyderivedproductdispense-origin-relationship */
   originRelationshipType?: CodeableConcept;
   /** The BiologicallyDerivedProduct that is dispensed — 1..1 Reference(BiologicallyDerivedProduct) */
-  product: Reference;
+  product: Reference<'BiologicallyDerivedProduct'>;
   /** The intended recipient of the dispensed product — 1..1 Reference(Patient) */
-  patient: Reference;
+  patient: Reference<'Patient'>;
   /** Indicates the type of matching associated with the dispense — 0..1 CodeableConcept — example: http://hl7.org/fhir/ValueSet/biologicallyderivedproductdispense-match-status */
   matchStatus?: CodeableConcept;
   /** Indicates who or what performed an action — 0..* BiologicallyDerivedProductDispense.performer */
   performer?: BiologicallyDerivedProductDispensePerformer[];
   /** Where the dispense occurred — 0..1 Reference(Location) */
-  location?: Reference;
+  location?: Reference<'Location'>;
   /** Amount dispensed — 0..1 Quantity */
   quantity?: Quantity;
   /** When product was selected/matched — 0..1 dateTime */
@@ -48,7 +48,7 @@ export interface BiologicallyDerivedProductDispense extends DomainResource {
   /** Id and extensions of whenHandedOver. */
   _whenHandedOver?: Element;
   /** Where the product was dispatched to — 0..1 Reference(Location) */
-  destination?: Reference;
+  destination?: Reference<'Location'>;
   /** Additional notes — 0..* Annotation */
   note?: Annotation[];
   /** Specific instructions for use — 0..1 string */
@@ -62,5 +62,5 @@ export interface BiologicallyDerivedProductDispensePerformer extends BackboneEle
   /** Identifies the function of the performer during the dispense — 0..1 CodeableConcept — example: http://hl7.org/fhir/ValueSet/biologicallyderivedproductdispense-performer-function */
   function?: CodeableConcept;
   /** Who performed the action — 1..1 Reference(Practitioner) */
-  actor: Reference;
+  actor: Reference<'Practitioner'>;
 }

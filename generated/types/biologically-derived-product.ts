@@ -24,15 +24,15 @@ export interface BiologicallyDerivedProduct extends DomainResource {
   /** A code that identifies the kind of this biologically derived product — 0..1 CodeableConcept — example: http://hl7.org/fhir/ValueSet/biologicallyderived-productcodes */
   productCode?: CodeableConcept;
   /** The parent biologically-derived product — 0..* Reference(BiologicallyDerivedProduct) */
-  parent?: Reference[];
+  parent?: Reference<'BiologicallyDerivedProduct'>[];
   /** Request to obtain and/or infuse this product — 0..* Reference(ServiceRequest) */
-  request?: Reference[];
+  request?: Reference<'ServiceRequest'>[];
   /** Instance identifier — 0..* Identifier */
   identifier?: Identifier[];
   /** An identifier that supports traceability to the event during which material in this product from one or more biological entities was obtained or pooled — 0..1 Identifier */
   biologicalSourceEvent?: Identifier;
   /** Processing facilities responsible for the labeling and distribution of this biologically derived product — 0..* Reference(Organization) */
-  processingFacility?: Reference[];
+  processingFacility?: Reference<'Organization'>[];
   /** A unique identifier for an aliquot of a product — 0..1 string */
   division?: string;
   /** Id and extensions of division. */
@@ -54,9 +54,9 @@ export interface BiologicallyDerivedProduct extends DomainResource {
 /** How this product was collected */
 export interface BiologicallyDerivedProductCollection extends BackboneElement {
   /** Individual performing collection — 0..1 Reference(Practitioner | PractitionerRole) */
-  collector?: Reference;
+  collector?: Reference<'Practitioner' | 'PractitionerRole'>;
   /** The patient who underwent the medical procedure to collect the product or the organization that facilitated the collection — 0..1 Reference(Patient | Organization) */
-  source?: Reference;
+  source?: Reference<'Patient' | 'Organization'>;
   /** Time of product collection — 0..1 dateTime */
   collectedDateTime?: string;
   /** Id and extensions of collectedDateTime. */

@@ -35,7 +35,7 @@ export interface BodyStructure extends DomainResource {
   /** Attached images — 0..* Attachment */
   image?: Attachment[];
   /** Who this is about — 1..1 Reference(Patient) */
-  patient: Reference;
+  patient: Reference<'Patient'>;
 }
 
 /** Included anatomic location(s) */
@@ -47,7 +47,7 @@ export interface BodyStructureIncludedStructure extends BackboneElement {
   /** Landmark relative location — 0..* BodyStructure.includedStructure.bodyLandmarkOrientation */
   bodyLandmarkOrientation?: BodyStructureIncludedStructureBodyLandmarkOrientation[];
   /** Cartesian reference for structure — 0..* Reference(ImagingSelection) */
-  spatialReference?: Reference[];
+  spatialReference?: Reference<'ImagingSelection'>[];
   /** Code that represents the included structure qualifier — 0..* CodeableConcept — example: http://hl7.org/fhir/ValueSet/bodystructure-relative-location */
   qualifier?: CodeableConcept[];
 }
@@ -67,7 +67,7 @@ export interface BodyStructureIncludedStructureBodyLandmarkOrientation extends B
 /** Landmark relative location */
 export interface BodyStructureIncludedStructureBodyLandmarkOrientationDistanceFromLandmark extends BackboneElement {
   /** Measurement device — 0..* CodeableReference(Device) — example: http://hl7.org/fhir/ValueSet/device-type */
-  device?: CodeableReference[];
+  device?: CodeableReference<'Device'>[];
   /** Measured distance from body landmark — 0..* Quantity */
   value?: Quantity[];
 }

@@ -149,7 +149,7 @@ export interface CapabilityStatementImplementation extends BackboneElement {
   /** Id and extensions of url. */
   _url?: Element;
   /** Organization that manages the data — 0..1 Reference(Organization) */
-  custodian?: Reference;
+  custodian?: Reference<'Organization'>;
 }
 
 /** If the endpoint is a RESTful one */

@@ -27,11 +27,11 @@ export interface CarePlan extends DomainResource {
   /** Id and extensions of instantiatesUri. */
   _instantiatesUri?: (Element | null)[];
   /** Fulfills plan, proposal or order — 0..* Reference(CarePlan | ServiceRequest | RequestOrchestration | NutritionOrder) */
-  basedOn?: Reference[];
+  basedOn?: Reference<'CarePlan' | 'ServiceRequest' | 'RequestOrchestration' | 'NutritionOrder'>[];
   /** CarePlan replaced by this CarePlan — 0..* Reference(CarePlan) */
-  replaces?: Reference[];
+  replaces?: Reference<'CarePlan'>[];
   /** Part of referenced CarePlan — 0..* Reference(CarePlan) */
-  partOf?: Reference[];
+  partOf?: Reference<'CarePlan'>[];
   /** draft | active | on-hold | revoked | completed | entered-in-error | unknown — 1..1 code — required: http://hl7.org/fhir/ValueSet/request-status — modifier */
   status?: 'draft' | 'active' | 'on-hold' | 'revoked' | 'completed' | 'entered-in-error' | 'unknown';
   /** Id and extensions of status. */
@@ -51,9 +51,9 @@ export interface CarePlan extends DomainResource {
   /** Id and extensions of description. */
   _description?: Element;
   /** Who the care plan is for — 1..1 Reference(Patient | Group) */
-  subject: Reference;
+  subject: Reference<'Patient' | 'Group'>;
   /** The Encounter during which this CarePlan was created — 0..1 Reference(Encounter) */
-  encounter?: Reference;
+  encounter?: Reference<'Encounter'>;
   /** Time period plan covers — 0..1 Period */
   period?: Period;
   /** Date record was first recorded — 0..1 dateTime */
@@ -61,17 +61,17 @@ export interface CarePlan extends DomainResource {
   /** Id and extensions of created. */
   _created?: Element;
   /** Who is the designated responsible party — 0..1 Reference(Patient | Practitioner | PractitionerRole | Device | RelatedPerson | Organization | CareTeam) */
-  custodian?: Reference;
+  custodian?: Reference<'Patient' | 'Practitioner' | 'PractitionerRole' | 'Device' | 'RelatedPerson' | 'Organization' | 'CareTeam'>;
   /** Who provided the content of the care plan — 0..* Reference(Patient | Practitioner | PractitionerRole | Device | RelatedPerson | Organization | CareTeam) */
-  contributor?: Reference[];
+  contributor?: Reference<'Patient' | 'Practitioner' | 'PractitionerRole' | 'Device' | 'RelatedPerson' | 'Organization' | 'CareTeam'>[];
   /** Who's involved in plan? — 0..* Reference(CareTeam) */
-  careTeam?: Reference[];
+  careTeam?: Reference<'CareTeam'>[];
   /** Health issues this plan addresses — 0..* CodeableReference(Condition) — example: http://hl7.org/fhir/ValueSet/clinical-findings */
-  addresses?: CodeableReference[];
+  addresses?: CodeableReference<'Condition'>[];
   /** Information considered as part of plan — 0..* Reference */
   supportingInfo?: Reference[];
   /** Desired outcome of plan — 0..* Reference(Goal) */
-  goal?: Reference[];
+  goal?: Reference<'Goal'>[];
   /** Action to occur or has occurred as part of plan — 0..* CarePlan.activity */
   activity?: CarePlanActivity[];
   /** Comments about the plan — 0..* Annotation */
@@ -85,5 +85,5 @@ export interface CarePlanActivity extends BackboneElement {
   /** Comments about the activity status/progress — 0..* Annotation */
   progress?: Annotation[];
   /** Activity that is intended to be part of the care plan — 0..1 Reference(Appointment | CommunicationRequest | DeviceRequest | MedicationRequest | NutritionOrder | Task | ServiceRequest | VisionPrescription | RequestOrchestration | ImmunizationRecommendation | SupplyRequest) */
-  plannedActivityReference?: Reference;
+  plannedActivityReference?: Reference<'Appointment' | 'CommunicationRequest' | 'DeviceRequest' | 'MedicationRequest' | 'NutritionOrder' | 'Task' | 'ServiceRequest' | 'VisionPrescription' | 'RequestOrchestration' | 'ImmunizationRecommendation' | 'SupplyRequest'>;
 }

@@ -31,15 +31,15 @@ export interface CareTeam extends DomainResource {
   /** Id and extensions of name. */
   _name?: Element;
   /** Who care team is for — 0..1 Reference(Patient | Group) */
-  subject?: Reference;
+  subject?: Reference<'Patient' | 'Group'>;
   /** Time period team covers — 0..1 Period */
   period?: Period;
   /** Members of the team — 0..* CareTeam.participant */
   participant?: CareTeamParticipant[];
   /** Why the care team exists — 0..* CodeableReference(Condition) — example: http://hl7.org/fhir/ValueSet/clinical-findings */
-  reason?: CodeableReference[];
+  reason?: CodeableReference<'Condition'>[];
   /** Organization responsible for the care team — 0..* Reference(Organization) */
-  managingOrganization?: Reference[];
+  managingOrganization?: Reference<'Organization'>[];
   /** A contact detail for the care team (that applies to all members) — 0..* ContactPoint */
   telecom?: ContactPoint[];
   /** Comments made about the CareTeam — 0..* Annotation */
@@ -51,9 +51,9 @@ export interface CareTeamParticipant extends BackboneElement {
   /** Type of involvement — 0..1 CodeableConcept — example: http://hl7.org/fhir/ValueSet/participant-role */
   role?: CodeableConcept;
   /** Who is involved — 0..1 Reference(Practitioner | PractitionerRole | RelatedPerson | Patient | Organization | CareTeam) */
-  member?: Reference;
+  member?: Reference<'Practitioner' | 'PractitionerRole' | 'RelatedPerson' | 'Patient' | 'Organization' | 'CareTeam'>;
   /** Organization of the practitioner — 0..1 Reference(Organization) */
-  onBehalfOf?: Reference;
+  onBehalfOf?: Reference<'Organization'>;
   /** When the member is generally available within this care team — 0..1 Period */
   coveragePeriod?: Period;
   /** When the member is generally available within this care team — 0..1 Timing */

@@ -105,7 +105,7 @@ export interface ChargeItemDefinition extends DomainResource {
   /** Billing code or product type this definition applies to — 0..1 CodeableConcept — example: http://hl7.org/fhir/ValueSet/chargeitem-billingcodes */
   code?: CodeableConcept;
   /** Instances this definition applies to — 0..* Reference(Medication | Substance | Device | DeviceDefinition | ActivityDefinition | PlanDefinition | HealthcareService) */
-  instance?: Reference[];
+  instance?: Reference<'Medication' | 'Substance' | 'Device' | 'DeviceDefinition' | 'ActivityDefinition' | 'PlanDefinition' | 'HealthcareService'>[];
   /** Whether or not the billing code is applicable — 0..* ChargeItemDefinition.applicability */
   applicability?: ChargeItemDefinitionApplicability[];
   /** Group of properties which are applicable under the same conditions — 0..* ChargeItemDefinition.propertyGroup */

@@ -34,13 +34,13 @@ export interface ChargeItem extends DomainResource {
   /** Id and extensions of status. */
   _status?: Element;
   /** Part of referenced ChargeItem — 0..* Reference(ChargeItem) */
-  partOf?: Reference[];
+  partOf?: Reference<'ChargeItem'>[];
   /** A code that identifies the charge, like a billing code — 1..1 CodeableConcept — example: http://hl7.org/fhir/ValueSet/chargeitem-billingcodes */
   code: CodeableConcept;
   /** Individual service was done for/to — 1..1 Reference(Patient | Group) */
-  subject: Reference;
+  subject: Reference<'Patient' | 'Group'>;
   /** Encounter associated with this ChargeItem — 0..1 Reference(Encounter) */
-  encounter?: Reference;
+  encounter?: Reference<'Encounter'>;
   /** When the charged service was applied — 0..1 dateTime */
   occurrenceDateTime?: string;
   /** Id and extensions of occurrenceDateTime. */
@@ -52,11 +52,11 @@ export interface ChargeItem extends DomainResource {
   /** Who performed charged service — 0..* ChargeItem.performer */
   performer?: ChargeItemPerformer[];
   /** Organization providing the charged service — 0..1 Reference(Organization) */
-  performingOrganization?: Reference;
+  performingOrganization?: Reference<'Organization'>;
   /** Organization requesting the charged service — 0..1 Reference(Organization) */
-  requestingOrganization?: Reference;
+  requestingOrganization?: Reference<'Organization'>;
   /** Organization that has ownership of the (potential, future) revenue — 0..1 Reference(Organization) */
-  costCenter?: Reference;
+  costCenter?: Reference<'Organization'>;
   /** Quantity of which the charge item has been serviced — 0..1 Quantity */
   quantity?: Quantity;
   /** Anatomical location, if relevant — 0..* CodeableConcept — example: http://hl7.org/fhir/ValueSet/body-site */
@@ -68,7 +68,7 @@ export interface ChargeItem extends DomainResource {
   /** Reason for overriding the list price/factor — 0..1 CodeableConcept */
   overrideReason?: CodeableConcept;
   /** Individual who was entering — 0..1 Reference(Practitioner | PractitionerRole | Organization | Patient | Device | RelatedPerson) */
-  enterer?: Reference;
+  enterer?: Reference<'Practitioner' | 'PractitionerRole' | 'Organization' | 'Patient' | 'Device' | 'RelatedPerson'>;
   /** Date the charge item was entered — 0..1 dateTime */
   enteredDate?: string;
   /** Id and extensions of enteredDate. */
@@ -76,11 +76,11 @@ export interface ChargeItem extends DomainResource {
   /** Why was the charged service rendered? — 0..* CodeableConcept — example: http://hl7.org/fhir/ValueSet/icd-10 */
   reason?: CodeableConcept[];
   /** Which rendered service is being charged? — 0..* CodeableReference(DiagnosticReport | ImagingStudy | Immunization | MedicationAdministration | MedicationDispense | MedicationRequest | Observation | Procedure | ServiceRequest | SupplyDelivery) */
-  service?: CodeableReference[];
+  service?: CodeableReference<'DiagnosticReport' | 'ImagingStudy' | 'Immunization' | 'MedicationAdministration' | 'MedicationDispense' | 'MedicationRequest' | 'Observation' | 'Procedure' | 'ServiceRequest' | 'SupplyDelivery'>[];
   /** Product charged — 0..* CodeableReference(Device | Medication | Substance) — example: http://hl7.org/fhir/ValueSet/device-type */
-  product?: CodeableReference[];
+  product?: CodeableReference<'Device' | 'Medication' | 'Substance'>[];
   /** Account to place this charge — 0..* Reference(Account) */
-  account?: Reference[];
+  account?: Reference<'Account'>[];
   /** Comments made about the ChargeItem — 0..* Annotation */
   note?: Annotation[];
   /** Further information supporting this charge — 0..* Reference */
@@ -92,5 +92,5 @@ export interface ChargeItemPerformer extends BackboneElement {
   /** What type of performance was done — 0..1 CodeableConcept — example: http://hl7.org/fhir/ValueSet/performer-role */
   function?: CodeableConcept;
   /** Individual who was performing — 1..1 Reference(Practitioner | PractitionerRole | Organization | HealthcareService | CareTeam | Patient | Device | RelatedPerson) */
-  actor: Reference;
+  actor: Reference<'Practitioner' | 'PractitionerRole' | 'Organization' | 'HealthcareService' | 'CareTeam' | 'Patient' | 'Device' | 'RelatedPerson'>;
 }

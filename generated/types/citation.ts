@@ -189,7 +189,7 @@ export interface CitationCitedArtifactVersion extends BackboneElement {
   /** Id and extensions of value. */
   _value?: Element;
   /** Citation for the main version of the cited artifact — 0..1 Reference(Citation) */
-  baseCitation?: Reference;
+  baseCitation?: Reference<'Citation'>;
 }
 
 /** An effective date or period for a status of the cited artifact */
@@ -241,7 +241,7 @@ export interface CitationCitedArtifactPart extends BackboneElement {
   /** Id and extensions of value. */
   _value?: Element;
   /** The citation for the full article or artifact — 0..1 Reference(Citation) */
-  baseCitation?: Reference;
+  baseCitation?: Reference<'Citation'>;
 }
 
 /** The artifact related to the cited artifact */
@@ -343,7 +343,7 @@ export interface CitationCitedArtifactPublicationFormPublishedIn extends Backbon
   /** Id and extensions of title. */
   _title?: Element;
   /** Name of or resource describing the publisher — 0..1 Reference(Organization) */
-  publisher?: Reference;
+  publisher?: Reference<'Organization'>;
   /** Geographic location of the publisher — 0..1 string */
   publisherLocation?: string;
   /** Id and extensions of publisherLocation. */
@@ -367,7 +367,7 @@ export interface CitationCitedArtifactClassification extends BackboneElement {
   /** The specific classification value — 0..* CodeableConcept — example: http://hl7.org/fhir/ValueSet/citation-artifact-classifier */
   classifier?: CodeableConcept[];
   /** Complex or externally created classification — 0..* Reference(ArtifactAssessment) */
-  artifactAssessment?: Reference[];
+  artifactAssessment?: Reference<'ArtifactAssessment'>[];
 }
 
 /** Attribution of authors and other contributors */
@@ -385,13 +385,13 @@ export interface CitationCitedArtifactContributorship extends BackboneElement {
 /** An individual entity named as a contributor */
 export interface CitationCitedArtifactContributorshipEntry extends BackboneElement {
   /** The identity of the individual contributor — 1..1 Reference(Practitioner | Organization) */
-  contributor: Reference;
+  contributor: Reference<'Practitioner' | 'Organization'>;
   /** For citation styles that use initials — 0..1 string */
   forenameInitials?: string;
   /** Id and extensions of forenameInitials. */
   _forenameInitials?: Element;
   /** Organizational affiliation — 0..* Reference(Organization | PractitionerRole) */
-  affiliation?: Reference[];
+  affiliation?: Reference<'Organization' | 'PractitionerRole'>[];
   /** The specific contribution — 0..* CodeableConcept — extensible: http://hl7.org/fhir/ValueSet/artifact-contribution-type */
   contributionType?: CodeableConcept[];
   /** The role of the contributor (e.g. author, editor, reviewer, funder) — 0..1 CodeableConcept — extensible: http://hl7.org/fhir/ValueSet/contributor-role */

@@ -36,17 +36,17 @@ export interface ClaimResponse extends DomainResource {
   /** Id and extensions of use. */
   _use?: Element;
   /** The recipient of the products and services — 1..1 Reference(Patient) */
-  patient: Reference;
+  patient: Reference<'Patient'>;
   /** Response creation date — 1..1 dateTime */
   created?: string;
   /** Id and extensions of created. */
   _created?: Element;
   /** Party responsible for reimbursement — 0..1 Reference(Organization) */
-  insurer?: Reference;
+  insurer?: Reference<'Organization'>;
   /** Party responsible for the claim — 0..1 Reference(Practitioner | PractitionerRole | Organization) */
-  requestor?: Reference;
+  requestor?: Reference<'Practitioner' | 'PractitionerRole' | 'Organization'>;
   /** Id of resource triggering adjudication — 0..1 Reference(Claim) */
-  request?: Reference;
+  request?: Reference<'Claim'>;
   /** queued | complete | error | partial — 1..1 code — required: http://hl7.org/fhir/ValueSet/claim-outcome */
   outcome?: 'queued' | 'complete' | 'error' | 'partial';
   /** Id and extensions of outcome. */
@@ -68,7 +68,7 @@ export interface ClaimResponse extends DomainResource {
   /** Party to be paid any benefits payable — 0..1 CodeableConcept — example: http://hl7.org/fhir/ValueSet/payeetype */
   payeeType?: CodeableConcept;
   /** Encounters associated with the listed treatments — 0..* Reference(Encounter) */
-  encounter?: Reference[];
+  encounter?: Reference<'Encounter'>[];
   /** Package billing code — 0..1 CodeableConcept — example: http://hl7.org/fhir/ValueSet/ex-diagnosisrelatedgroup */
   diagnosisRelatedGroup?: CodeableConcept;
   /** Adjudication for claim line items — 0..* ClaimResponse.item */
@@ -90,7 +90,7 @@ export interface ClaimResponse extends DomainResource {
   /** Note concerning adjudication — 0..* ClaimResponse.processNote */
   processNote?: ClaimResponseProcessNote[];
   /** Request for additional information — 0..* Reference(CommunicationRequest) */
-  communicationRequest?: Reference[];
+  communicationRequest?: Reference<'CommunicationRequest'>[];
   /** Patient insurance information — 0..* ClaimResponse.insurance */
   insurance?: ClaimResponseInsurance[];
   /** Processing errors — 0..* ClaimResponse.error */
@@ -210,7 +210,7 @@ export interface ClaimResponseAddItem extends BackboneElement {
   /** Number for tracking — 0..* Identifier */
   traceNumber?: Identifier[];
   /** Authorized providers — 0..* Reference(Practitioner | PractitionerRole | Organization) */
-  provider?: Reference[];
+  provider?: Reference<'Practitioner' | 'PractitionerRole' | 'Organization'>[];
   /** Revenue or cost center code — 0..1 CodeableConcept — example: http://hl7.org/fhir/ValueSet/ex-revenue-center */
   revenue?: CodeableConcept;
   /** Billing, service, product, or drug code — 0..1 CodeableConcept — example: http://hl7.org/fhir/ValueSet/service-uscls */
@@ -218,7 +218,7 @@ export interface ClaimResponseAddItem extends BackboneElement {
   /** End of a range of codes — 0..1 CodeableConcept — example: http://hl7.org/fhir/ValueSet/service-uscls */
   productOrServiceEnd?: CodeableConcept;
   /** Request or Referral for Service — 0..* Reference(DeviceRequest | MedicationRequest | NutritionOrder | ServiceRequest | SupplyRequest | VisionPrescription) */
-  request?: Reference[];
+  request?: Reference<'DeviceRequest' | 'MedicationRequest' | 'NutritionOrder' | 'ServiceRequest' | 'SupplyRequest' | 'VisionPrescription'>[];
   /** Service/Product billing modifiers — 0..* CodeableConcept — example: http://hl7.org/fhir/ValueSet/claim-modifiers */
   modifier?: CodeableConcept[];
   /** Program the product or service is provided under — 0..* CodeableConcept — example: http://hl7.org/fhir/ValueSet/ex-program-code */
@@ -234,7 +234,7 @@ export interface ClaimResponseAddItem extends BackboneElement {
   /** Place of service or where product was supplied — 0..1 Address — example: http://hl7.org/fhir/ValueSet/service-place */
   locationAddress?: Address;
   /** Place of service or where product was supplied — 0..1 Reference(Location) — example: http://hl7.org/fhir/ValueSet/service-place */
-  locationReference?: Reference;
+  locationReference?: Reference<'Location'>;
   /** Count of products or services — 0..1 Quantity */
   quantity?: Quantity;
   /** Fee, charge or cost per item — 0..1 Money */
@@ -264,7 +264,7 @@ export interface ClaimResponseAddItem extends BackboneElement {
 /** Anatomical location */
 export interface ClaimResponseAddItemBodySite extends BackboneElement {
   /** Location — 1..* CodeableReference(BodyStructure) — example: http://hl7.org/fhir/ValueSet/tooth */
-  site: CodeableReference[];
+  site: CodeableReference<'BodyStructure'>[];
   /** Sub-location — 0..* CodeableConcept — example: http://hl7.org/fhir/ValueSet/surface */
   subSite?: CodeableConcept[];
 }
@@ -392,13 +392,13 @@ export interface ClaimResponseInsurance extends BackboneElement {
   /** Id and extensions of focal. */
   _focal?: Element;
   /** Insurance information — 1..1 Reference(Coverage) */
-  coverage: Reference;
+  coverage: Reference<'Coverage'>;
   /** Additional provider contract number — 0..1 string */
   businessArrangement?: string;
   /** Id and extensions of businessArrangement. */
   _businessArrangement?: Element;
   /** Adjudication results — 0..1 Reference(ClaimResponse) */
-  claimResponse?: Reference;
+  claimResponse?: Reference<'ClaimResponse'>;
 }
 
 /** Processing errors */

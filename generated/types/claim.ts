@@ -36,7 +36,7 @@ export interface Claim extends DomainResource {
   /** Id and extensions of use. */
   _use?: Element;
   /** The recipient of the products and services — 1..1 Reference(Patient) */
-  patient: Reference;
+  patient: Reference<'Patient'>;
   /** Relevant time frame for the claim — 0..1 Period */
   billablePeriod?: Period;
   /** Resource creation date — 1..1 dateTime */
@@ -44,11 +44,11 @@ export interface Claim extends DomainResource {
   /** Id and extensions of created. */
   _created?: Element;
   /** Author of the claim — 0..1 Reference(Practitioner | PractitionerRole | Patient | RelatedPerson) */
-  enterer?: Reference;
+  enterer?: Reference<'Practitioner' | 'PractitionerRole' | 'Patient' | 'RelatedPerson'>;
   /** Target — 0..1 Reference(Organization) */
-  insurer?: Reference;
+  insurer?: Reference<'Organization'>;
   /** Party responsible for the claim — 0..1 Reference(Practitioner | PractitionerRole | Organization) */
-  provider?: Reference;
+  provider?: Reference<'Practitioner' | 'PractitionerRole' | 'Organization'>;
   /** Desired processing urgency — 0..1 CodeableConcept — example: http://hl7.org/fhir/ValueSet/process-priority */
   priority?: CodeableConcept;
   /** For whom to reserve funds — 0..1 CodeableConcept — example: http://hl7.org/fhir/ValueSet/fundsreserve */
@@ -56,17 +56,17 @@ export interface Claim extends DomainResource {
   /** Prior or corollary claims — 0..* Claim.related */
   related?: ClaimRelated[];
   /** Prescription authorizing services and products — 0..1 Reference(DeviceRequest | MedicationRequest | VisionPrescription) */
-  prescription?: Reference;
+  prescription?: Reference<'DeviceRequest' | 'MedicationRequest' | 'VisionPrescription'>;
   /** Original prescription if superseded by fulfiller — 0..1 Reference(DeviceRequest | MedicationRequest | VisionPrescription) */
-  originalPrescription?: Reference;
+  originalPrescription?: Reference<'DeviceRequest' | 'MedicationRequest' | 'VisionPrescription'>;
   /** Recipient of benefits payable — 0..1 Claim.payee */
   payee?: ClaimPayee;
   /** Treatment referral — 0..1 Reference(ServiceRequest) */
-  referral?: Reference;
+  referral?: Reference<'ServiceRequest'>;
   /** Encounters associated with the listed treatments — 0..* Reference(Encounter) */
-  encounter?: Reference[];
+  encounter?: Reference<'Encounter'>[];
   /** Servicing facility — 0..1 Reference(Location | Organization) */
-  facility?: Reference;
+  facility?: Reference<'Location' | 'Organization'>;
   /** Package billing code — 0..1 CodeableConcept — example: http://hl7.org/fhir/ValueSet/ex-diagnosisrelatedgroup */
   diagnosisRelatedGroup?: CodeableConcept;
   /** Event information — 0..* Claim.event */
@@ -94,7 +94,7 @@ export interface Claim extends DomainResource {
 /** Prior or corollary claims */
 export interface ClaimRelated extends BackboneElement {
   /** Reference to the related claim — 0..1 Reference(Claim) */
-  claim?: Reference;
+  claim?: Reference<'Claim'>;
   /** How the reference claim is related — 0..1 CodeableConcept — example: http://hl7.org/fhir/ValueSet/related-claim-relationship */
   relationship?: CodeableConcept;
   /** File or case reference — 0..1 Identifier */
@@ -106,7 +106,7 @@ export interface ClaimPayee extends BackboneElement {
   /** Category of recipient — 1..1 CodeableConcept — example: http://hl7.org/fhir/ValueSet/payeetype */
   type: CodeableConcept;
   /** Recipient reference — 0..1 Reference(Practitioner | PractitionerRole | Organization | Patient | RelatedPerson) */
-  party?: Reference;
+  party?: Reference<'Practitioner' | 'PractitionerRole' | 'Organization' | 'Patient' | 'RelatedPerson'>;
 }
 
 /** Event information */
@@ -128,7 +128,7 @@ export interface ClaimCareTeam extends BackboneElement {
   /** Id and extensions of sequence. */
   _sequence?: Element;
   /** Practitioner or organization — 1..1 Reference(Practitioner | PractitionerRole | Organization) */
-  provider: Reference;
+  provider: Reference<'Practitioner' | 'PractitionerRole' | 'Organization'>;
   /** Indicator of the lead practitioner — 0..1 boolean */
   responsible?: boolean;
   /** Id and extensions of responsible. */
@@ -184,7 +184,7 @@ export interface ClaimDiagnosis extends BackboneElement {
   /** Nature of illness or problem — 1..1 CodeableConcept — example: http://hl7.org/fhir/ValueSet/icd-10 */
   diagnosisCodeableConcept?: CodeableConcept;
   /** Nature of illness or problem — 1..1 Reference(Condition) — example: http://hl7.org/fhir/ValueSet/icd-10 */
-  diagnosisReference?: Reference;
+  diagnosisReference?: Reference<'Condition'>;
   /** Timing or nature of the diagnosis — 0..* CodeableConcept — example: http://hl7.org/fhir/ValueSet/ex-diagnosistype */
   type?: CodeableConcept[];
   /** Present on admission — 0..1 CodeableConcept — example: http://hl7.org/fhir/ValueSet/ex-diagnosis-on-admission */
@@ -206,9 +206,9 @@ export interface ClaimProcedure extends BackboneElement {
   /** Specific clinical procedure — 1..1 CodeableConcept — example: http://hl7.org/fhir/ValueSet/icd-10-procedures */
   procedureCodeableConcept?: CodeableConcept;
   /** Specific clinical procedure — 1..1 Reference(Procedure) — example: http://hl7.org/fhir/ValueSet/icd-10-procedures */
-  procedureReference?: Reference;
+  procedureReference?: Reference<'Procedure'>;
   /** Unique device identifier — 0..* Reference(Device) */
-  udi?: Reference[];
+  udi?: Reference<'Device'>[];
 }
 
 /** Patient insurance information */
@@ -224,7 +224,7 @@ export interface ClaimInsurance extends BackboneElement {
   /** Pre-assigned Claim number — 0..1 Identifier */
   identifier?: Identifier;
   /** Insurance information — 1..1 Reference(Coverage) */
-  coverage: Reference;
+  coverage: Reference<'Coverage'>;
   /** Additional provider contract number — 0..1 string */
   businessArrangement?: string;
   /** Id and extensions of businessArrangement. */
@@ -234,7 +234,7 @@ export interface ClaimInsurance extends BackboneElement {
   /** Id and extensions of preAuthRef. */
   _preAuthRef?: (Element | null)[];
   /** Adjudication results — 0..1 Reference(ClaimResponse) */
-  claimResponse?: Reference;
+  claimResponse?: Reference<'ClaimResponse'>;
 }
 
 /** Details of the event */
@@ -248,7 +248,7 @@ export interface ClaimAccident extends BackboneElement {
   /** Where the event occurred — 0..1 Address */
   locationAddress?: Address;
   /** Where the event occurred — 0..1 Reference(Location) */
-  locationReference?: Reference;
+  locationReference?: Reference<'Location'>;
 }
 
 /** Product or service provided */
@@ -284,7 +284,7 @@ export interface ClaimItem extends BackboneElement {
   /** End of a range of codes — 0..1 CodeableConcept — example: http://hl7.org/fhir/ValueSet/service-uscls */
   productOrServiceEnd?: CodeableConcept;
   /** Request or Referral for Service — 0..* Reference(DeviceRequest | MedicationRequest | NutritionOrder | ServiceRequest | SupplyRequest | VisionPrescription) */
-  request?: Reference[];
+  request?: Reference<'DeviceRequest' | 'MedicationRequest' | 'NutritionOrder' | 'ServiceRequest' | 'SupplyRequest' | 'VisionPrescription'>[];
   /** Product or service billing modifiers — 0..* CodeableConcept — example: http://hl7.org/fhir/ValueSet/claim-modifiers */
   modifier?: CodeableConcept[];
   /** Program the product or service is provided under — 0..* CodeableConcept — example: http://hl7.org/fhir/ValueSet/ex-program-code */
@@ -300,7 +300,7 @@ export interface ClaimItem extends BackboneElement {
   /** Place of service or where product was supplied — 0..1 Address — example: http://hl7.org/fhir/ValueSet/service-place */
   locationAddress?: Address;
   /** Place of service or where product was supplied — 0..1 Reference(Location) — example: http://hl7.org/fhir/ValueSet/service-place */
-  locationReference?: Reference;
+  locationReference?: Reference<'Location'>;
   /** Paid by the patient — 0..1 Money */
   patientPaid?: Money;
   /** Count of products or services — 0..1 Quantity */
@@ -316,11 +316,11 @@ export interface ClaimItem extends BackboneElement {
   /** Total item cost — 0..1 Money */
   net?: Money;
   /** Unique device identifier — 0..* Reference(Device) */
-  udi?: Reference[];
+  udi?: Reference<'Device'>[];
   /** Anatomical location — 0..* Claim.item.bodySite */
   bodySite?: ClaimItemBodySite[];
   /** Encounters associated with the listed treatments — 0..* Reference(Encounter) */
-  encounter?: Reference[];
+  encounter?: Reference<'Encounter'>[];
   /** Product or service provided — 0..* Claim.item.detail */
   detail?: ClaimItemDetail[];
 }
@@ -328,7 +328,7 @@ export interface ClaimItem extends BackboneElement {
 /** Anatomical location */
 export interface ClaimItemBodySite extends BackboneElement {
   /** Location — 1..* CodeableReference(BodyStructure) — example: http://hl7.org/fhir/ValueSet/tooth */
-  site: CodeableReference[];
+  site: CodeableReference<'BodyStructure'>[];
   /** Sub-location — 0..* CodeableConcept — example: http://hl7.org/fhir/ValueSet/surface */
   subSite?: CodeableConcept[];
 }
@@ -368,7 +368,7 @@ export interface ClaimItemDetail extends BackboneElement {
   /** Total item cost — 0..1 Money */
   net?: Money;
   /** Unique device identifier — 0..* Reference(Device) */
-  udi?: Reference[];
+  udi?: Reference<'Device'>[];
   /** Product or service provided — 0..* Claim.item.detail.subDetail */
   subDetail?: ClaimItemDetailSubDetail[];
 }
@@ -408,5 +408,5 @@ export interface ClaimItemDetailSubDetail extends BackboneElement {
   /** Total item cost — 0..1 Money */
   net?: Money;
   /** Unique device identifier — 0..* Reference(Device) */
-  udi?: Reference[];
+  udi?: Reference<'Device'>[];
 }

@@ -29,9 +29,9 @@ export interface ClinicalImpression extends DomainResource {
   /** Id and extensions of description. */
   _description?: Element;
   /** Patient or group assessed — 1..1 Reference(Patient | Group) */
-  subject: Reference;
+  subject: Reference<'Patient' | 'Group'>;
   /** The Encounter during which this ClinicalImpression was created — 0..1 Reference(Encounter) */
-  encounter?: Reference;
+  encounter?: Reference<'Encounter'>;
   /** Time of assessment — 0..1 dateTime */
   effectiveDateTime?: string;
   /** Id and extensions of effectiveDateTime. */
@@ -43,11 +43,11 @@ export interface ClinicalImpression extends DomainResource {
   /** Id and extensions of date. */
   _date?: Element;
   /** The clinician performing the assessment — 0..1 Reference(Practitioner | PractitionerRole) */
-  performer?: Reference;
+  performer?: Reference<'Practitioner' | 'PractitionerRole'>;
   /** Reference to last assessment — 0..1 Reference(ClinicalImpression) */
-  previous?: Reference;
+  previous?: Reference<'ClinicalImpression'>;
   /** Relevant impressions of patient state — 0..* Reference(Condition | AllergyIntolerance) */
-  problem?: Reference[];
+  problem?: Reference<'Condition' | 'AllergyIntolerance'>[];
   /** Change in the status/pattern of a subject's condition since previously assessed, such as worsening, improving, or no change — 0..1 CodeableConcept — example: http://hl7.org/fhir/ValueSet/clinicalimpression-change-pattern */
   changePattern?: CodeableConcept;
   /** Clinical Protocol followed — 0..* uri */
@@ -63,7 +63,7 @@ export interface ClinicalImpression extends DomainResource {
   /** Estimate of likely outcome — 0..* CodeableConcept — example: http://hl7.org/fhir/ValueSet/clinicalimpression-prognosis */
   prognosisCodeableConcept?: CodeableConcept[];
   /** RiskAssessment expressing likely outcome — 0..* Reference(RiskAssessment) */
-  prognosisReference?: Reference[];
+  prognosisReference?: Reference<'RiskAssessment'>[];
   /** Information supporting the clinical impression — 0..* Reference */
   supportingInfo?: Reference[];
   /** Comments made about the ClinicalImpression — 0..* Annotation */
@@ -73,7 +73,7 @@ export interface ClinicalImpression extends DomainResource {
 /** Possible or likely findings and diagnoses */
 export interface ClinicalImpressionFinding extends BackboneElement {
   /** What was found — 0..1 CodeableReference(Condition | Observation | DocumentReference) — example: http://hl7.org/fhir/ValueSet/condition-code */
-  item?: CodeableReference;
+  item?: CodeableReference<'Condition' | 'Observation' | 'DocumentReference'>;
   /** Which investigations support finding — 0..1 string */
   basis?: string;
   /** Id and extensions of basis. */

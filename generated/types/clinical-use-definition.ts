@@ -25,7 +25,7 @@ export interface ClinicalUseDefinition extends DomainResource {
   /** A categorisation of the issue, primarily for dividing warnings into subject heading areas such as "Pregnancy", "Overdose" — 0..* CodeableConcept — preferred: http://hl7.org/fhir/ValueSet/clinical-use-definition-category */
   category?: CodeableConcept[];
   /** The medication, product, substance, device, procedure etc. for which this is an indication — 0..* Reference(MedicinalProductDefinition | Medication | ActivityDefinition | PlanDefinition | Device | DeviceDefinition | Substance | NutritionProduct | BiologicallyDerivedProduct) */
-  subject?: Reference[];
+  subject?: Reference<'MedicinalProductDefinition' | 'Medication' | 'ActivityDefinition' | 'PlanDefinition' | 'Device' | 'DeviceDefinition' | 'Substance' | 'NutritionProduct' | 'BiologicallyDerivedProduct'>[];
   /** Whether this is a current issue or one that has been retired etc — 0..1 CodeableConcept — preferred: http://hl7.org/fhir/ValueSet/publication-status */
   status?: CodeableConcept;
   /** Specifics for when this is a contraindication — 0..1 ClinicalUseDefinition.contraindication */
@@ -35,7 +35,7 @@ export interface ClinicalUseDefinition extends DomainResource {
   /** Specifics for when this is an interaction — 0..1 ClinicalUseDefinition.interaction */
   interaction?: ClinicalUseDefinitionInteraction;
   /** The population group to which this applies — 0..* Reference(Group) */
-  population?: Reference[];
+  population?: Reference<'Group'>[];
   /** Logic used by the clinical use definition — 0..* canonical(Library) */
   library?: (string | null)[];
   /** Id and extensions of library. */
@@ -49,13 +49,13 @@ export interface ClinicalUseDefinition extends DomainResource {
 /** Specifics for when this is a contraindication */
 export interface ClinicalUseDefinitionContraindication extends BackboneElement {
   /** The situation that is being documented as contraindicating against this item — 0..1 CodeableReference(ObservationDefinition) — example: http://hl7.org/fhir/ValueSet/disease-symptom-procedure */
-  diseaseSymptomProcedure?: CodeableReference;
+  diseaseSymptomProcedure?: CodeableReference<'ObservationDefinition'>;
   /** The status of the disease or symptom for the contraindication — 0..1 CodeableReference(ObservationDefinition) — example: http://hl7.org/fhir/ValueSet/disease-status */
-  diseaseStatus?: CodeableReference;
+  diseaseStatus?: CodeableReference<'ObservationDefinition'>;
   /** A comorbidity (concurrent condition) or coinfection — 0..* CodeableReference(ObservationDefinition) — example: http://hl7.org/fhir/ValueSet/disease-symptom-procedure */
-  comorbidity?: CodeableReference[];
+  comorbidity?: CodeableReference<'ObservationDefinition'>[];
   /** The indication which this is a contraidication for — 0..* Reference(ClinicalUseDefinition) */
-  indication?: Reference[];
+  indication?: Reference<'ClinicalUseDefinition'>[];
   /** An expression that returns true or false, indicating whether the indication is applicable or not, after having applied its other elements — 0..1 Expression */
   applicability?: Expression;
   /** Information about use of the product in relation to other therapies described as part of the contraindication — 0..* ClinicalUseDefinition.contraindication.otherTherapy */
@@ -67,19 +67,19 @@ export interface ClinicalUseDefinitionContraindicationOtherTherapy extends Backb
   /** The type of relationship between the product indication/contraindication and another therapy — 1..1 CodeableConcept — preferred: http://hl7.org/fhir/ValueSet/therapy-relationship-type */
   relationshipType: CodeableConcept;
   /** Reference to a specific medication, substance etc. as part of an indication or contraindication — 1..1 CodeableReference(MedicinalProductDefinition | Medication | Substance | SubstanceDefinition | NutritionProduct | BiologicallyDerivedProduct | ActivityDefinition) — example: http://hl7.org/fhir/ValueSet/therapy */
-  treatment: CodeableReference;
+  treatment: CodeableReference<'MedicinalProductDefinition' | 'Medication' | 'Substance' | 'SubstanceDefinition' | 'NutritionProduct' | 'BiologicallyDerivedProduct' | 'ActivityDefinition'>;
 }
 
 /** Specifics for when this is an indication */
 export interface ClinicalUseDefinitionIndication extends BackboneElement {
   /** The situation that is being documented as an indicaton for this item — 0..1 CodeableReference(ObservationDefinition) — example: http://hl7.org/fhir/ValueSet/disease-symptom-procedure */
-  diseaseSymptomProcedure?: CodeableReference;
+  diseaseSymptomProcedure?: CodeableReference<'ObservationDefinition'>;
   /** The status of the disease or symptom for the indication — 0..1 CodeableReference(ObservationDefinition) — example: http://hl7.org/fhir/ValueSet/disease-status */
-  diseaseStatus?: CodeableReference;
+  diseaseStatus?: CodeableReference<'ObservationDefinition'>;
   /** A comorbidity or coinfection as part of the indication — 0..* CodeableReference(ObservationDefinition) — example: http://hl7.org/fhir/ValueSet/disease-symptom-procedure */
-  comorbidity?: CodeableReference[];
+  comorbidity?: CodeableReference<'ObservationDefinition'>[];
   /** The intended effect, aim or strategy to be achieved — 0..1 CodeableReference(ObservationDefinition) — preferred: http://hl7.org/fhir/ValueSet/product-intended-use */
-  intendedEffect?: CodeableReference;
+  intendedEffect?: CodeableReference<'ObservationDefinition'>;
   /** Timing or duration information — 0..1 Range */
   durationRange?: Range;
   /** Timing or duration information — 0..1 string */
@@ -87,7 +87,7 @@ export interface ClinicalUseDefinitionIndication extends BackboneElement {
   /** Id and extensions of durationString. */
   _durationString?: Element;
   /** An unwanted side effect or negative outcome of the subject of this resource when being used for this indication — 0..* Reference(ClinicalUseDefinition) */
-  undesirableEffect?: Reference[];
+  undesirableEffect?: Reference<'ClinicalUseDefinition'>[];
   /** An expression that returns true or false, indicating whether the indication is applicable or not, after having applied its other elements — 0..1 Expression */
   applicability?: Expression;
   /** The use of the medicinal product in relation to other therapies described as part of the indication — 0..* ClinicalUseDefinition.contraindication.otherTherapy */
@@ -101,7 +101,7 @@ export interface ClinicalUseDefinitionInteraction extends BackboneElement {
   /** The type of the interaction e.g. drug-drug interaction, drug-lab test interaction — 0..1 CodeableConcept — example: http://hl7.org/fhir/ValueSet/interaction-type */
   type?: CodeableConcept;
   /** The effect of the interaction, for example "reduced gastric absorption of primary medication" — 0..1 CodeableReference(ObservationDefinition) — example: http://hl7.org/fhir/ValueSet/interaction-effect */
-  effect?: CodeableReference;
+  effect?: CodeableReference<'ObservationDefinition'>;
   /** The incidence of the interaction, e.g. theoretical, observed — 0..1 CodeableConcept — example: http://hl7.org/fhir/ValueSet/interaction-incidence */
   incidence?: CodeableConcept;
   /** Actions for managing the interaction — 0..* CodeableConcept — example: http://hl7.org/fhir/ValueSet/interaction-management */
@@ -111,7 +111,7 @@ export interface ClinicalUseDefinitionInteraction extends BackboneElement {
 /** The specific medication, product, food etc. or laboratory test that interacts */
 export interface ClinicalUseDefinitionInteractionInteractant extends BackboneElement {
   /** The specific medication, product, food etc. or laboratory test that interacts — 1..1 Reference(MedicinalProductDefinition | Medication | Substance | NutritionProduct | BiologicallyDerivedProduct | ObservationDefinition) — example: http://hl7.org/fhir/ValueSet/interactant */
-  itemReference?: Reference;
+  itemReference?: Reference<'MedicinalProductDefinition' | 'Medication' | 'Substance' | 'NutritionProduct' | 'BiologicallyDerivedProduct' | 'ObservationDefinition'>;
   /** The specific medication, product, food etc. or laboratory test that interacts — 1..1 CodeableConcept — example: http://hl7.org/fhir/ValueSet/interactant */
   itemCodeableConcept?: CodeableConcept;
 }
@@ -119,7 +119,7 @@ export interface ClinicalUseDefinitionInteractionInteractant extends BackboneEle
 /** A possible negative outcome from the use of this treatment */
 export interface ClinicalUseDefinitionUndesirableEffect extends BackboneElement {
   /** The situation in which the undesirable effect may manifest — 0..1 CodeableReference(ObservationDefinition) — example: http://hl7.org/fhir/ValueSet/undesirable-effect-symptom */
-  symptomConditionEffect?: CodeableReference;
+  symptomConditionEffect?: CodeableReference<'ObservationDefinition'>;
   /** High level classification of the effect — 0..1 CodeableConcept — example: http://hl7.org/fhir/ValueSet/undesirable-effect-classification */
   classification?: CodeableConcept;
   /** How often the effect is seen — 0..1 CodeableConcept — example: http://hl7.org/fhir/ValueSet/undesirable-effect-frequency */

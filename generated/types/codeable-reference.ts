@@ -7,9 +7,9 @@ import type { DataType } from './data-type.js';
 import type { Reference } from './reference.js';
 
 /** Reference to a resource or a concept */
-export interface CodeableReference extends DataType {
+export interface CodeableReference<T extends string = string> extends DataType {
   /** Reference to a concept (by class) — 0..1 CodeableConcept */
   concept?: CodeableConcept;
   /** Reference to a resource (by instance) — 0..1 Reference */
-  reference?: Reference;
+  reference?: Reference<T>;
 }

@@ -22,7 +22,7 @@ export interface CommunicationRequest extends DomainResource {
   /** Fulfills plan or proposal — 0..* Reference */
   basedOn?: Reference[];
   /** Request(s) replaced by this request — 0..* Reference(CommunicationRequest) */
-  replaces?: Reference[];
+  replaces?: Reference<'CommunicationRequest'>[];
   /** Composite request this is part of — 0..1 Identifier */
   groupIdentifier?: Identifier;
   /** draft | active | on-hold | revoked | completed | entered-in-error | unknown — 1..1 code — required: http://hl7.org/fhir/ValueSet/request-status — modifier */
@@ -48,11 +48,11 @@ export interface CommunicationRequest extends DomainResource {
   /** A channel of communication — 0..* CodeableConcept — example: http://terminology.hl7.org/ValueSet/v3-ParticipationMode */
   medium?: CodeableConcept[];
   /** Focus of message — 0..1 Reference(Patient | Group) */
-  subject?: Reference;
+  subject?: Reference<'Patient' | 'Group'>;
   /** Resources that pertain to this communication request — 0..* Reference */
   about?: Reference[];
   /** The Encounter during which this CommunicationRequest was created — 0..1 Reference(Encounter) */
-  encounter?: Reference;
+  encounter?: Reference<'Encounter'>;
   /** Message payload — 0..* CommunicationRequest.payload */
   payload?: CommunicationRequestPayload[];
   /** When scheduled — 0..1 dateTime */
@@ -66,11 +66,11 @@ export interface CommunicationRequest extends DomainResource {
   /** Id and extensions of authoredOn. */
   _authoredOn?: Element;
   /** Who asks for the information to be shared — 0..1 Reference(Practitioner | PractitionerRole | Organization | Patient | RelatedPerson | Device) */
-  requester?: Reference;
+  requester?: Reference<'Practitioner' | 'PractitionerRole' | 'Organization' | 'Patient' | 'RelatedPerson' | 'Device'>;
   /** Who to share the information with — 0..* Reference(Device | Organization | Patient | Practitioner | PractitionerRole | RelatedPerson | Group | CareTeam | HealthcareService | Endpoint) */
-  recipient?: Reference[];
+  recipient?: Reference<'Device' | 'Organization' | 'Patient' | 'Practitioner' | 'PractitionerRole' | 'RelatedPerson' | 'Group' | 'CareTeam' | 'HealthcareService' | 'Endpoint'>[];
   /** Who should share the information — 0..* Reference(Device | Organization | Patient | Practitioner | PractitionerRole | RelatedPerson | HealthcareService | Endpoint) */
-  informationProvider?: Reference[];
+  informationProvider?: Reference<'Device' | 'Organization' | 'Patient' | 'Practitioner' | 'PractitionerRole' | 'RelatedPerson' | 'HealthcareService' | 'Endpoint'>[];
   /** Why is communication needed? — 0..* CodeableReference — example: http://terminology.hl7.org/ValueSet/v3-ActReason */
   reason?: CodeableReference[];
   /** Comments made about communication request — 0..* Annotation */

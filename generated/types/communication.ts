@@ -31,7 +31,7 @@ export interface Communication extends DomainResource {
   /** Part of referenced event (e.g. Communication, Procedure) — 0..* Reference */
   partOf?: Reference[];
   /** Reply to — 0..* Reference(Communication) */
-  inResponseTo?: Reference[];
+  inResponseTo?: Reference<'Communication'>[];
   /** preparation | in-progress | not-done | on-hold | stopped | completed | entered-in-error | unknown — 1..1 code — required: http://hl7.org/fhir/ValueSet/event-status — modifier */
   status?: 'preparation' | 'in-progress' | 'not-done' | 'on-hold' | 'stopped' | 'completed' | 'entered-in-error' | 'unknown';
   /** Id and extensions of status. */
@@ -47,13 +47,13 @@ export interface Communication extends DomainResource {
   /** A channel of communication — 0..* CodeableConcept — example: http://terminology.hl7.org/ValueSet/v3-ParticipationMode */
   medium?: CodeableConcept[];
   /** Focus of message — 0..1 Reference(Patient | Group) */
-  subject?: Reference;
+  subject?: Reference<'Patient' | 'Group'>;
   /** Description of the purpose/content — 0..1 CodeableConcept — example: http://hl7.org/fhir/ValueSet/communication-topic */
   topic?: CodeableConcept;
   /** Resources that pertain to this communication — 0..* Reference */
   about?: Reference[];
   /** The Encounter during which this Communication was created — 0..1 Reference(Encounter) */
-  encounter?: Reference;
+  encounter?: Reference<'Encounter'>;
   /** When sent — 0..1 dateTime */
   sent?: string;
   /** Id and extensions of sent. */
@@ -63,9 +63,9 @@ export interface Communication extends DomainResource {
   /** Id and extensions of received. */
   _received?: Element;
   /** Who the information is shared with — 0..* Reference(CareTeam | Device | Group | HealthcareService | Location | Organization | Patient | Practitioner | PractitionerRole | RelatedPerson | Endpoint) */
-  recipient?: Reference[];
+  recipient?: Reference<'CareTeam' | 'Device' | 'Group' | 'HealthcareService' | 'Location' | 'Organization' | 'Patient' | 'Practitioner' | 'PractitionerRole' | 'RelatedPerson' | 'Endpoint'>[];
   /** Who shares the information — 0..1 Reference(Device | Organization | Patient | Practitioner | PractitionerRole | RelatedPerson | HealthcareService | Endpoint | CareTeam) */
-  sender?: Reference;
+  sender?: Reference<'Device' | 'Organization' | 'Patient' | 'Practitioner' | 'PractitionerRole' | 'RelatedPerson' | 'HealthcareService' | 'Endpoint' | 'CareTeam'>;
   /** Indication for message — 0..* CodeableReference — example: http://hl7.org/fhir/ValueSet/clinical-findings */
   reason?: CodeableReference[];
   /** Message payload — 0..* Communication.payload */

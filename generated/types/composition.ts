@@ -40,7 +40,7 @@ export interface Composition extends DomainResource {
   /** Who and/or what the composition is about — 0..* Reference */
   subject?: Reference[];
   /** Context of the Composition — 0..1 Reference(Encounter) */
-  encounter?: Reference;
+  encounter?: Reference<'Encounter'>;
   /** Composition editing time — 1..1 dateTime */
   date?: string;
   /** Id and extensions of date. */
@@ -48,7 +48,7 @@ export interface Composition extends DomainResource {
   /** The context that the content is intended to support — 0..* UsageContext */
   useContext?: UsageContext[];
   /** Who and/or what authored the composition — 1..* Reference(Practitioner | PractitionerRole | Device | Patient | RelatedPerson | Organization) */
-  author: Reference[];
+  author: Reference<'Practitioner' | 'PractitionerRole' | 'Device' | 'Patient' | 'RelatedPerson' | 'Organization'>[];
   /** Name for this Composition (computer friendly) — 0..1 string */
   name?: string;
   /** Id and extensions of name. */
@@ -62,7 +62,7 @@ export interface Composition extends DomainResource {
   /** Attests to accuracy of composition — 0..* Composition.attester */
   attester?: CompositionAttester[];
   /** Organization which maintains the composition — 0..1 Reference(Organization) */
-  custodian?: Reference;
+  custodian?: Reference<'Organization'>;
   /** Relationships to other compositions/documents — 0..* RelatedArtifact */
   relatesTo?: RelatedArtifact[];
   /** The clinical service(s) being documented — 0..* Composition.event */
@@ -80,7 +80,7 @@ export interface CompositionAttester extends BackboneElement {
   /** Id and extensions of time. */
   _time?: Element;
   /** Who attested the composition — 0..1 Reference(Patient | RelatedPerson | Practitioner | PractitionerRole | Organization) */
-  party?: Reference;
+  party?: Reference<'Patient' | 'RelatedPerson' | 'Practitioner' | 'PractitionerRole' | 'Organization'>;
 }
 
 /** The clinical service(s) being documented */
@@ -100,7 +100,7 @@ export interface CompositionSection extends BackboneElement {
   /** Classification of section (recommended) — 0..1 CodeableConcept — example: http://hl7.org/fhir/ValueSet/doc-section-codes */
   code?: CodeableConcept;
   /** Who and/or what authored the section — 0..* Reference(Practitioner | PractitionerRole | Device | Patient | RelatedPerson | Organization) */
-  author?: Reference[];
+  author?: Reference<'Practitioner' | 'PractitionerRole' | 'Device' | 'Patient' | 'RelatedPerson' | 'Organization'>[];
   /** Who/what the section is about, when it is not about the subject of composition — 0..1 Reference */
   focus?: Reference;
   /** Text summary of the section, for human interpretation — 0..1 Narrative */

@@ -102,7 +102,7 @@ export interface ConditionDefinition extends DomainResource {
   /** Observation that suggets this condition — 0..* ConditionDefinition.precondition */
   precondition?: ConditionDefinitionPrecondition[];
   /** Appropriate team for this condition — 0..* Reference(CareTeam) */
-  team?: Reference[];
+  team?: Reference<'CareTeam'>[];
   /** Questionnaire for this condition — 0..* ConditionDefinition.questionnaire */
   questionnaire?: ConditionDefinitionQuestionnaire[];
   /** Plan that is appropriate — 0..* ConditionDefinition.plan */
@@ -146,7 +146,7 @@ export interface ConditionDefinitionQuestionnaire extends BackboneElement {
   /** Id and extensions of purpose. */
   _purpose?: Element;
   /** Specific Questionnaire — 1..1 Reference(Questionnaire) */
-  reference: Reference;
+  reference: Reference<'Questionnaire'>;
 }
 
 /** Plan that is appropriate */
@@ -154,5 +154,5 @@ export interface ConditionDefinitionPlan extends BackboneElement {
   /** Use for the plan — 0..1 CodeableConcept */
   role?: CodeableConcept;
   /** The actual plan — 1..1 Reference(PlanDefinition) */
-  reference: Reference;
+  reference: Reference<'PlanDefinition'>;
 }

@@ -33,9 +33,9 @@ export interface Condition extends DomainResource {
   /** Anatomical location, if relevant — 0..* CodeableConcept — example: http://hl7.org/fhir/ValueSet/body-site */
   bodySite?: CodeableConcept[];
   /** Who has the condition? — 1..1 Reference(Patient | Group) */
-  subject: Reference;
+  subject: Reference<'Patient' | 'Group'>;
   /** The Encounter during which this Condition was created — 0..1 Reference(Encounter) */
-  encounter?: Reference;
+  encounter?: Reference<'Encounter'>;
   /** Estimated or actual date, date-time, or age — 0..1 dateTime */
   onsetDateTime?: string;
   /** Id and extensions of onsetDateTime. */
@@ -83,7 +83,7 @@ export interface ConditionParticipant extends BackboneElement {
   /** Type of involvement — 0..1 CodeableConcept — extensible: http://hl7.org/fhir/ValueSet/participation-role-type */
   function?: CodeableConcept;
   /** Who or what participated in the activities related to the condition — 1..1 Reference(Practitioner | PractitionerRole | Patient | RelatedPerson | Device | Organization | CareTeam) */
-  actor: Reference;
+  actor: Reference<'Practitioner' | 'PractitionerRole' | 'Patient' | 'RelatedPerson' | 'Device' | 'Organization' | 'CareTeam'>;
 }
 
 /** Stage/grade, usually assessed formally */
@@ -91,7 +91,7 @@ export interface ConditionStage extends BackboneElement {
   /** Simple summary (disease specific) — 0..1 CodeableConcept — example: http://hl7.org/fhir/ValueSet/condition-stage */
   summary?: CodeableConcept;
   /** Formal record of assessment — 0..* Reference(ClinicalImpression | DiagnosticReport | Observation) */
-  assessment?: Reference[];
+  assessment?: Reference<'ClinicalImpression' | 'DiagnosticReport' | 'Observation'>[];
   /** Kind of staging — 0..1 CodeableConcept — example: http://hl7.org/fhir/ValueSet/condition-stage-type */
   type?: CodeableConcept;
 }

@@ -26,7 +26,7 @@ export interface Consent extends DomainResource {
   /** Classification of the consent statement - for indexing/retrieval — 0..* CodeableConcept — example: http://hl7.org/fhir/ValueSet/consent-category */
   category?: CodeableConcept[];
   /** Who the consent applies to — 0..1 Reference(Patient | Practitioner | Group) */
-  subject?: Reference;
+  subject?: Reference<'Patient' | 'Practitioner' | 'Group'>;
   /** Fully executed date of the consent — 0..1 date */
   date?: string;
   /** Id and extensions of date. */
@@ -34,23 +34,23 @@ export interface Consent extends DomainResource {
   /** Effective period for this Consent — 0..1 Period */
   period?: Period;
   /** Who is granting rights according to the policy and rules — 0..* Reference(CareTeam | HealthcareService | Organization | Patient | Practitioner | RelatedPerson | PractitionerRole) */
-  grantor?: Reference[];
+  grantor?: Reference<'CareTeam' | 'HealthcareService' | 'Organization' | 'Patient' | 'Practitioner' | 'RelatedPerson' | 'PractitionerRole'>[];
   /** Who is agreeing to the policy and rules — 0..* Reference(CareTeam | HealthcareService | Organization | Patient | Practitioner | RelatedPerson | PractitionerRole) */
-  grantee?: Reference[];
+  grantee?: Reference<'CareTeam' | 'HealthcareService' | 'Organization' | 'Patient' | 'Practitioner' | 'RelatedPerson' | 'PractitionerRole'>[];
   /** Consent workflow management — 0..* Reference(HealthcareService | Organization | Patient | Practitioner) */
-  manager?: Reference[];
+  manager?: Reference<'HealthcareService' | 'Organization' | 'Patient' | 'Practitioner'>[];
   /** Consent Enforcer — 0..* Reference(HealthcareService | Organization | Patient | Practitioner) */
-  controller?: Reference[];
+  controller?: Reference<'HealthcareService' | 'Organization' | 'Patient' | 'Practitioner'>[];
   /** Source from which this consent is taken — 0..* Attachment */
   sourceAttachment?: Attachment[];
   /** Source from which this consent is taken — 0..* Reference(Consent | DocumentReference | Contract | QuestionnaireResponse) */
-  sourceReference?: Reference[];
+  sourceReference?: Reference<'Consent' | 'DocumentReference' | 'Contract' | 'QuestionnaireResponse'>[];
   /** Regulations establishing base Consent — 0..* CodeableConcept — example: http://hl7.org/fhir/ValueSet/consent-policy */
   regulatoryBasis?: CodeableConcept[];
   /** Computable version of the backing policy — 0..1 Consent.policyBasis */
   policyBasis?: ConsentPolicyBasis;
   /** Human Readable Policy — 0..* Reference(DocumentReference) */
-  policyText?: Reference[];
+  policyText?: Reference<'DocumentReference'>[];
   /** Consent Verified by patient or family — 0..* Consent.verification */
   verification?: ConsentVerification[];
   /** deny | permit — 0..1 code — required: http://hl7.org/fhir/ValueSet/consent-provision-type — modifier */
@@ -80,9 +80,9 @@ export interface ConsentVerification extends BackboneElement {
   /** Business case of verification — 0..1 CodeableConcept — example: http://hl7.org/fhir/ValueSet/consent-verification */
   verificationType?: CodeableConcept;
   /** Person conducting verification — 0..1 Reference(Organization | Practitioner | PractitionerRole) */
-  verifiedBy?: Reference;
+  verifiedBy?: Reference<'Organization' | 'Practitioner' | 'PractitionerRole'>;
   /** Person who verified — 0..1 Reference(Patient | RelatedPerson) */
-  verifiedWith?: Reference;
+  verifiedWith?: Reference<'Patient' | 'RelatedPerson'>;
   /** When consent verified — 0..* dateTime */
   verificationDate?: (string | null)[];
   /** Id and extensions of verificationDate. */
@@ -122,7 +122,7 @@ export interface ConsentProvisionActor extends BackboneElement {
   /** How the actor is involved — 0..1 CodeableConcept — extensible: http://hl7.org/fhir/ValueSet/participation-role-type */
   role?: CodeableConcept;
   /** Resource for the actor (or group, by role) — 0..1 Reference(Device | Group | CareTeam | Organization | Patient | Practitioner | RelatedPerson | PractitionerRole) */
-  reference?: Reference;
+  reference?: Reference<'Device' | 'Group' | 'CareTeam' | 'Organization' | 'Patient' | 'Practitioner' | 'RelatedPerson' | 'PractitionerRole'>;
 }
 
 /** Data controlled by this provision */

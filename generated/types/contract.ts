@@ -39,7 +39,7 @@ export interface Contract extends DomainResource {
   /** Negotiation status — 0..1 CodeableConcept — extensible: http://hl7.org/fhir/ValueSet/contract-legalstate */
   legalState?: CodeableConcept;
   /** Source Contract Definition — 0..1 Reference(Contract) */
-  instantiatesCanonical?: Reference;
+  instantiatesCanonical?: Reference<'Contract'>;
   /** External Contract Definition — 0..1 uri */
   instantiatesUri?: string;
   /** Id and extensions of instantiatesUri. */
@@ -57,11 +57,11 @@ export interface Contract extends DomainResource {
   /** Contract Target Entity — 0..* Reference */
   subject?: Reference[];
   /** Authority under which this Contract has standing — 0..* Reference(Organization) */
-  authority?: Reference[];
+  authority?: Reference<'Organization'>[];
   /** A sphere of control governed by an authoritative jurisdiction, organization, or person — 0..* Reference(Location) */
-  domain?: Reference[];
+  domain?: Reference<'Location'>[];
   /** Specific Location — 0..* Reference(Location) */
-  site?: Reference[];
+  site?: Reference<'Location'>[];
   /** Computer friendly designation — 0..1 string */
   name?: string;
   /** Id and extensions of name. */
@@ -79,7 +79,7 @@ export interface Contract extends DomainResource {
   /** Id and extensions of alias. */
   _alias?: (Element | null)[];
   /** Source of Contract — 0..1 Reference(Patient | Practitioner | PractitionerRole | Organization) */
-  author?: Reference;
+  author?: Reference<'Patient' | 'Practitioner' | 'PractitionerRole' | 'Organization'>;
   /** Range of Legal Concerns — 0..1 CodeableConcept — example: http://hl7.org/fhir/ValueSet/contract-scope */
   scope?: CodeableConcept;
   /** Focus of contract interest — 0..1 CodeableConcept */
@@ -97,7 +97,7 @@ export interface Contract extends DomainResource {
   /** Extra Information — 0..* Reference */
   supportingInfo?: Reference[];
   /** Key event in Contract History — 0..* Reference(Provenance) */
-  relevantHistory?: Reference[];
+  relevantHistory?: Reference<'Provenance'>[];
   /** Contract Signatory — 0..* Contract.signer */
   signer?: ContractSigner[];
   /** Contract Friendly Language — 0..* Contract.friendly */
@@ -109,7 +109,7 @@ export interface Contract extends DomainResource {
   /** Binding Contract — 0..1 Attachment */
   legallyBindingAttachment?: Attachment;
   /** Binding Contract — 0..1 Reference(Composition | DocumentReference | QuestionnaireResponse | Contract) */
-  legallyBindingReference?: Reference;
+  legallyBindingReference?: Reference<'Composition' | 'DocumentReference' | 'QuestionnaireResponse' | 'Contract'>;
 }
 
 /** Contract precursor content */
@@ -119,7 +119,7 @@ export interface ContractContentDefinition extends BackboneElement {
   /** Detailed Content Type Definition — 0..1 CodeableConcept — example: http://hl7.org/fhir/ValueSet/contract-definition-subtype */
   subType?: CodeableConcept;
   /** Publisher Entity — 0..1 Reference(Practitioner | PractitionerRole | Organization) */
-  publisher?: Reference;
+  publisher?: Reference<'Practitioner' | 'PractitionerRole' | 'Organization'>;
   /** When published — 0..1 dateTime */
   publicationDate?: string;
   /** Id and extensions of publicationDate. */
@@ -215,7 +215,7 @@ export interface ContractTermOffer extends BackboneElement {
 /** Offer Recipient */
 export interface ContractTermOfferParty extends BackboneElement {
   /** Referenced entity — 1..* Reference(Patient | RelatedPerson | Practitioner | PractitionerRole | Device | Group | Organization) */
-  reference: Reference[];
+  reference: Reference<'Patient' | 'RelatedPerson' | 'Practitioner' | 'PractitionerRole' | 'Device' | 'Group' | 'Organization'>[];
   /** Participant engagement type — 1..1 CodeableConcept — example: http://hl7.org/fhir/ValueSet/contract-party-role */
   role: CodeableConcept;
 }
@@ -353,9 +353,9 @@ export interface ContractTermAssetValuedItem extends BackboneElement {
   /** Id and extensions of paymentDate. */
   _paymentDate?: Element;
   /** Who will make payment — 0..1 Reference(Organization | Patient | Practitioner | PractitionerRole | RelatedPerson) */
-  responsible?: Reference;
+  responsible?: Reference<'Organization' | 'Patient' | 'Practitioner' | 'PractitionerRole' | 'RelatedPerson'>;
   /** Who will receive payment — 0..1 Reference(Organization | Patient | Practitioner | PractitionerRole | RelatedPerson) */
-  recipient?: Reference;
+  recipient?: Reference<'Organization' | 'Patient' | 'Practitioner' | 'PractitionerRole' | 'RelatedPerson'>;
   /** Pointer to specific item — 0..* string */
   linkId?: (string | null)[];
   /** Id and extensions of linkId. */
@@ -385,7 +385,7 @@ export interface ContractTermAction extends BackboneElement {
   /** State of the action — 1..1 CodeableConcept — example: http://hl7.org/fhir/ValueSet/contract-actionstatus */
   status: CodeableConcept;
   /** Episode associated with action — 0..1 Reference(Encounter | EpisodeOfCare) */
-  context?: Reference;
+  context?: Reference<'Encounter' | 'EpisodeOfCare'>;
   /** Pointer to specific item — 0..* string */
   contextLinkId?: (string | null)[];
   /** Id and extensions of contextLinkId. */
@@ -399,7 +399,7 @@ export interface ContractTermAction extends BackboneElement {
   /** When action happens — 0..1 Timing */
   occurrenceTiming?: Timing;
   /** Who asked for action — 0..* Reference(Patient | RelatedPerson | Practitioner | PractitionerRole | Device | Group | Organization) */
-  requester?: Reference[];
+  requester?: Reference<'Patient' | 'RelatedPerson' | 'Practitioner' | 'PractitionerRole' | 'Device' | 'Group' | 'Organization'>[];
   /** Pointer to specific item — 0..* string */
   requesterLinkId?: (string | null)[];
   /** Id and extensions of requesterLinkId. */
@@ -409,13 +409,13 @@ export interface ContractTermAction extends BackboneElement {
   /** Competency of the performer — 0..1 CodeableConcept — example: http://hl7.org/fhir/ValueSet/security-role-type */
   performerRole?: CodeableConcept;
   /** Actor that wil execute (or not) the action — 0..1 Reference(RelatedPerson | Patient | Practitioner | PractitionerRole | CareTeam | Device | Substance | Organization | Location) */
-  performer?: Reference;
+  performer?: Reference<'RelatedPerson' | 'Patient' | 'Practitioner' | 'PractitionerRole' | 'CareTeam' | 'Device' | 'Substance' | 'Organization' | 'Location'>;
   /** Pointer to specific item — 0..* string */
   performerLinkId?: (string | null)[];
   /** Id and extensions of performerLinkId. */
   _performerLinkId?: (Element | null)[];
   /** Why is action (not) needed? — 0..* CodeableReference(Condition | Observation | DiagnosticReport | DocumentReference | Questionnaire | QuestionnaireResponse) — example: http://terminology.hl7.org/ValueSet/v3-PurposeOfUse */
-  reason?: CodeableReference[];
+  reason?: CodeableReference<'Condition' | 'Observation' | 'DiagnosticReport' | 'DocumentReference' | 'Questionnaire' | 'QuestionnaireResponse'>[];
   /** Pointer to specific item — 0..* string */
   reasonLinkId?: (string | null)[];
   /** Id and extensions of reasonLinkId. */
@@ -431,7 +431,7 @@ export interface ContractTermAction extends BackboneElement {
 /** Entity of the action */
 export interface ContractTermActionSubject extends BackboneElement {
   /** Entity of the action — 1..* Reference(Patient | RelatedPerson | Practitioner | PractitionerRole | Device | Group | Organization) */
-  reference: Reference[];
+  reference: Reference<'Patient' | 'RelatedPerson' | 'Practitioner' | 'PractitionerRole' | 'Device' | 'Group' | 'Organization'>[];
   /** Role type of the agent — 0..1 CodeableConcept — example: http://hl7.org/fhir/ValueSet/contract-actorrole */
   role?: CodeableConcept;
 }
@@ -441,7 +441,7 @@ export interface ContractSigner extends BackboneElement {
   /** Contract Signatory Role — 1..1 Coding — preferred: http://hl7.org/fhir/ValueSet/contract-signer-type */
   type: Coding;
   /** Contract Signatory Party — 1..1 Reference(Organization | Patient | Practitioner | PractitionerRole | RelatedPerson) */
-  party: Reference;
+  party: Reference<'Organization' | 'Patient' | 'Practitioner' | 'PractitionerRole' | 'RelatedPerson'>;
   /** Contract Documentation Signature — 1..* Signature */
   signature: Signature[];
 }
@@ -451,7 +451,7 @@ export interface ContractFriendly extends BackboneElement {
   /** Easily comprehended representation of this Contract — 1..1 Attachment */
   contentAttachment?: Attachment;
   /** Easily comprehended representation of this Contract — 1..1 Reference(Composition | DocumentReference | QuestionnaireResponse) */
-  contentReference?: Reference;
+  contentReference?: Reference<'Composition' | 'DocumentReference' | 'QuestionnaireResponse'>;
 }
 
 /** Contract Legal Language */
@@ -459,7 +459,7 @@ export interface ContractLegal extends BackboneElement {
   /** Contract Legal Text — 1..1 Attachment */
   contentAttachment?: Attachment;
   /** Contract Legal Text — 1..1 Reference(Composition | DocumentReference | QuestionnaireResponse) */
-  contentReference?: Reference;
+  contentReference?: Reference<'Composition' | 'DocumentReference' | 'QuestionnaireResponse'>;
 }
 
 /** Computable Contract Language */
@@ -467,5 +467,5 @@ export interface ContractRule extends BackboneElement {
   /** Computable Contract Rules — 1..1 Attachment */
   contentAttachment?: Attachment;
   /** Computable Contract Rules — 1..1 Reference(DocumentReference) */
-  contentReference?: Reference;
+  contentReference?: Reference<'DocumentReference'>;
 }

@@ -29,7 +29,7 @@ export interface CoverageEligibilityRequest extends DomainResource {
   /** Id and extensions of purpose. */
   _purpose?: (Element | null)[];
   /** Intended recipient of products and services — 1..1 Reference(Patient) */
-  patient: Reference;
+  patient: Reference<'Patient'>;
   /** Event information — 0..* CoverageEligibilityRequest.event */
   event?: CoverageEligibilityRequestEvent[];
   /** Estimated date or dates of service — 0..1 date */
@@ -43,13 +43,13 @@ export interface CoverageEligibilityRequest extends DomainResource {
   /** Id and extensions of created. */
   _created?: Element;
   /** Author — 0..1 Reference(Practitioner | PractitionerRole) */
-  enterer?: Reference;
+  enterer?: Reference<'Practitioner' | 'PractitionerRole'>;
   /** Party responsible for the request — 0..1 Reference(Practitioner | PractitionerRole | Organization) */
-  provider?: Reference;
+  provider?: Reference<'Practitioner' | 'PractitionerRole' | 'Organization'>;
   /** Coverage issuer — 1..1 Reference(Organization) */
-  insurer: Reference;
+  insurer: Reference<'Organization'>;
   /** Servicing facility — 0..1 Reference(Location) */
-  facility?: Reference;
+  facility?: Reference<'Location'>;
   /** Supporting information — 0..* CoverageEligibilityRequest.supportingInfo */
   supportingInfo?: CoverageEligibilityRequestSupportingInfo[];
   /** Patient insurance information — 0..* CoverageEligibilityRequest.insurance */
@@ -91,7 +91,7 @@ export interface CoverageEligibilityRequestInsurance extends BackboneElement {
   /** Id and extensions of focal. */
   _focal?: Element;
   /** Insurance information — 1..1 Reference(Coverage) */
-  coverage: Reference;
+  coverage: Reference<'Coverage'>;
   /** Additional provider contract number — 0..1 string */
   businessArrangement?: string;
   /** Id and extensions of businessArrangement. */
@@ -111,13 +111,13 @@ export interface CoverageEligibilityRequestItem extends BackboneElement {
   /** Product or service billing modifiers — 0..* CodeableConcept — example: http://hl7.org/fhir/ValueSet/claim-modifiers */
   modifier?: CodeableConcept[];
   /** Perfoming practitioner — 0..1 Reference(Practitioner | PractitionerRole) */
-  provider?: Reference;
+  provider?: Reference<'Practitioner' | 'PractitionerRole'>;
   /** Count of products or services — 0..1 Quantity */
   quantity?: Quantity;
   /** Fee, charge or cost per item — 0..1 Money */
   unitPrice?: Money;
   /** Servicing facility — 0..1 Reference(Location | Organization) */
-  facility?: Reference;
+  facility?: Reference<'Location' | 'Organization'>;
   /** Applicable diagnosis — 0..* CoverageEligibilityRequest.item.diagnosis */
   diagnosis?: CoverageEligibilityRequestItemDiagnosis[];
   /** Product or service details — 0..* Reference */
@@ -129,5 +129,5 @@ export interface CoverageEligibilityRequestItemDiagnosis extends BackboneElement
   /** Nature of illness or problem — 0..1 CodeableConcept — example: http://hl7.org/fhir/ValueSet/icd-10 */
   diagnosisCodeableConcept?: CodeableConcept;
   /** Nature of illness or problem — 0..1 Reference(Condition) — example: http://hl7.org/fhir/ValueSet/icd-10 */
-  diagnosisReference?: Reference;
+  diagnosisReference?: Reference<'Condition'>;
 }

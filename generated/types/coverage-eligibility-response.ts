@@ -26,7 +26,7 @@ export interface CoverageEligibilityResponse extends DomainResource {
   /** Id and extensions of purpose. */
   _purpose?: (Element | null)[];
   /** Intended recipient of products and services — 1..1 Reference(Patient) */
-  patient: Reference;
+  patient: Reference<'Patient'>;
   /** Event information — 0..* CoverageEligibilityResponse.event */
   event?: CoverageEligibilityResponseEvent[];
   /** Estimated date or dates of service — 0..1 date */
@@ -40,9 +40,9 @@ export interface CoverageEligibilityResponse extends DomainResource {
   /** Id and extensions of created. */
   _created?: Element;
   /** Party responsible for the request — 0..1 Reference(Practitioner | PractitionerRole | Organization) */
-  requestor?: Reference;
+  requestor?: Reference<'Practitioner' | 'PractitionerRole' | 'Organization'>;
   /** Eligibility request reference — 1..1 Reference(CoverageEligibilityRequest) */
-  request: Reference;
+  request: Reference<'CoverageEligibilityRequest'>;
   /** queued | complete | error | partial — 1..1 code — required: http://hl7.org/fhir/ValueSet/eligibility-outcome */
   outcome?: 'queued' | 'complete' | 'error' | 'partial';
   /** Id and extensions of outcome. */
@@ -52,7 +52,7 @@ export interface CoverageEligibilityResponse extends DomainResource {
   /** Id and extensions of disposition. */
   _disposition?: Element;
   /** Coverage issuer — 1..1 Reference(Organization) */
-  insurer: Reference;
+  insurer: Reference<'Organization'>;
   /** Patient insurance information — 0..* CoverageEligibilityResponse.insurance */
   insurance?: CoverageEligibilityResponseInsurance[];
   /** Preauthorization reference — 0..1 string */
@@ -80,7 +80,7 @@ export interface CoverageEligibilityResponseEvent extends BackboneElement {
 /** Patient insurance information */
 export interface CoverageEligibilityResponseInsurance extends BackboneElement {
   /** Insurance information — 1..1 Reference(Coverage) */
-  coverage: Reference;
+  coverage: Reference<'Coverage'>;
   /** Coverage inforce indicator — 0..1 boolean */
   inforce?: boolean;
   /** Id and extensions of inforce. */
@@ -100,7 +100,7 @@ export interface CoverageEligibilityResponseInsuranceItem extends BackboneElemen
   /** Product or service billing modifiers — 0..* CodeableConcept — example: http://hl7.org/fhir/ValueSet/claim-modifiers */
   modifier?: CodeableConcept[];
   /** Performing practitioner — 0..1 Reference(Practitioner | PractitionerRole) */
-  provider?: Reference;
+  provider?: Reference<'Practitioner' | 'PractitionerRole'>;
   /** Excluded from the plan — 0..1 boolean */
   excluded?: boolean;
   /** Id and extensions of excluded. */

@@ -31,13 +31,13 @@ export interface Coverage extends DomainResource {
   /** Coverage category such as medical or accident — 0..1 CodeableConcept — preferred: http://hl7.org/fhir/ValueSet/coverage-type */
   type?: CodeableConcept;
   /** Owner of the policy — 0..1 Reference(Patient | RelatedPerson | Organization) */
-  policyHolder?: Reference;
+  policyHolder?: Reference<'Patient' | 'RelatedPerson' | 'Organization'>;
   /** Subscriber to the policy — 0..1 Reference(Patient | RelatedPerson) */
-  subscriber?: Reference;
+  subscriber?: Reference<'Patient' | 'RelatedPerson'>;
   /** ID assigned to the subscriber — 0..* Identifier */
   subscriberId?: Identifier[];
   /** Plan beneficiary — 1..1 Reference(Patient) */
-  beneficiary: Reference;
+  beneficiary: Reference<'Patient'>;
   /** Dependent number — 0..1 string */
   dependent?: string;
   /** Id and extensions of dependent. */
@@ -47,7 +47,7 @@ export interface Coverage extends DomainResource {
   /** Coverage start and end dates — 0..1 Period */
   period?: Period;
   /** Issuer of the policy — 0..1 Reference(Organization) */
-  insurer?: Reference;
+  insurer?: Reference<'Organization'>;
   /** Additional coverage classifications — 0..* Coverage.class */
   class?: CoverageClass[];
   /** Relative order of the coverage — 0..1 positiveInt */
@@ -65,15 +65,15 @@ export interface Coverage extends DomainResource {
   /** Id and extensions of subrogation. */
   _subrogation?: Element;
   /** Contract details — 0..* Reference(Contract) */
-  contract?: Reference[];
+  contract?: Reference<'Contract'>[];
   /** Insurance plan details — 0..1 Reference(InsurancePlan) */
-  insurancePlan?: Reference;
+  insurancePlan?: Reference<'InsurancePlan'>;
 }
 
 /** Self-pay parties and responsibility */
 export interface CoveragePaymentBy extends BackboneElement {
   /** Parties performing self-payment — 1..1 Reference(Patient | RelatedPerson | Organization) */
-  party: Reference;
+  party: Reference<'Patient' | 'RelatedPerson' | 'Organization'>;
   /** Party's responsibility — 0..1 string */
   responsibility?: string;
   /** Id and extensions of responsibility. */

@@ -23,7 +23,7 @@ export interface DataRequirement extends DataType {
   /** E.g. Patient, Practitioner, RelatedPerson, Organization, Location, Device — 0..1 CodeableConcept — extensible: http://hl7.org/fhir/ValueSet/participant-resource-types */
   subjectCodeableConcept?: CodeableConcept;
   /** E.g. Patient, Practitioner, RelatedPerson, Organization, Location, Device — 0..1 Reference(Group) — extensible: http://hl7.org/fhir/ValueSet/participant-resource-types */
-  subjectReference?: Reference;
+  subjectReference?: Reference<'Group'>;
   /** Indicates specific structure elements that are referenced by the knowledge module — 0..* string */
   mustSupport?: (string | null)[];
   /** Id and extensions of mustSupport. */

@@ -30,9 +30,9 @@ export interface DetectedIssue extends DomainResource {
   /** Id and extensions of severity. */
   _severity?: Element;
   /** Associated subject — 0..1 Reference(Patient | Group | Device | Location | Organization | Procedure | Practitioner | Medication | Substance | BiologicallyDerivedProduct | NutritionProduct) */
-  subject?: Reference;
+  subject?: Reference<'Patient' | 'Group' | 'Device' | 'Location' | 'Organization' | 'Procedure' | 'Practitioner' | 'Medication' | 'Substance' | 'BiologicallyDerivedProduct' | 'NutritionProduct'>;
   /** Encounter detected issue is part of — 0..1 Reference(Encounter) */
-  encounter?: Reference;
+  encounter?: Reference<'Encounter'>;
   /** When identified — 0..1 dateTime */
   identifiedDateTime?: string;
   /** Id and extensions of identifiedDateTime. */
@@ -40,7 +40,7 @@ export interface DetectedIssue extends DomainResource {
   /** When identified — 0..1 Period */
   identifiedPeriod?: Period;
   /** The provider or device that identified the issue — 0..1 Reference(Patient | RelatedPerson | Practitioner | PractitionerRole | Device) */
-  author?: Reference;
+  author?: Reference<'Patient' | 'RelatedPerson' | 'Practitioner' | 'PractitionerRole' | 'Device'>;
   /** Problem resource — 0..* Reference */
   implicated?: Reference[];
   /** Supporting evidence — 0..* DetectedIssue.evidence */
@@ -74,7 +74,7 @@ export interface DetectedIssueMitigation extends BackboneElement {
   /** Id and extensions of date. */
   _date?: Element;
   /** Who is committing? — 0..1 Reference(Practitioner | PractitionerRole) */
-  author?: Reference;
+  author?: Reference<'Practitioner' | 'PractitionerRole'>;
   /** Additional notes about the mitigation — 0..* Annotation */
   note?: Annotation[];
 }

@@ -16,7 +16,7 @@ export interface DeviceAssociation extends DomainResource {
   /** Instance identifier — 0..* Identifier */
   identifier?: Identifier[];
   /** Reference to the devices associated with the patient or group — 1..1 Reference(Device) */
-  device: Reference;
+  device: Reference<'Device'>;
   /** Describes the relationship between the device and subject — 0..* CodeableConcept */
   category?: CodeableConcept[];
   /** implanted | explanted | attached | entered-in-error | unknown — 1..1 CodeableConcept — required: http://hl7.org/fhir/ValueSet/deviceassociation-status */
@@ -24,9 +24,9 @@ export interface DeviceAssociation extends DomainResource {
   /** The reasons given for the current association status — 0..* CodeableConcept — required: http://hl7.org/fhir/ValueSet/deviceassociation-status-reason */
   statusReason?: CodeableConcept[];
   /** The individual, group of individuals or device that the device is on or associated with — 0..1 Reference(Patient | Group | Practitioner | RelatedPerson | Device) */
-  subject?: Reference;
+  subject?: Reference<'Patient' | 'Group' | 'Practitioner' | 'RelatedPerson' | 'Device'>;
   /** Current anatomical location of the device in/on subject — 0..1 Reference(BodyStructure) */
-  bodyStructure?: Reference;
+  bodyStructure?: Reference<'BodyStructure'>;
   /** Begin and end dates and times for the device association — 0..1 Period */
   period?: Period;
   /** The details about the device when it is in use to describe its operation — 0..* DeviceAssociation.operation */
@@ -38,7 +38,7 @@ export interface DeviceAssociationOperation extends BackboneElement {
   /** Device operational condition — 1..1 CodeableConcept — example: http://hl7.org/fhir/ValueSet/deviceassociation-operationstatus */
   status: CodeableConcept;
   /** The individual performing the action enabled by the device — 0..* Reference(Patient | Practitioner | RelatedPerson) */
-  operator?: Reference[];
+  operator?: Reference<'Patient' | 'Practitioner' | 'RelatedPerson'>[];
   /** Begin and end dates and times for the device's operation — 0..1 Period */
   period?: Period;
 }

@@ -39,7 +39,7 @@ export interface DeviceDefinition extends DomainResource {
   /** Id and extensions of partNumber. */
   _partNumber?: Element;
   /** Name of device manufacturer — 0..1 Reference(Organization) */
-  manufacturer?: Reference;
+  manufacturer?: Reference<'Organization'>;
   /** The name or names of the device as given by the manufacturer — 0..* DeviceDefinition.deviceName */
   deviceName?: DeviceDefinitionDeviceName[];
   /** The catalog or model number for the device for example as defined by the manufacturer — 0..1 string */
@@ -65,7 +65,7 @@ export interface DeviceDefinition extends DomainResource {
   /** Inherent, essentially fixed, characteristics of this kind of device, e.g., time properties, size, etc — 0..* DeviceDefinition.property */
   property?: DeviceDefinitionProperty[];
   /** Organization responsible for device — 0..1 Reference(Organization) */
-  owner?: Reference;
+  owner?: Reference<'Organization'>;
   /** Details for human/organization for support — 0..* ContactPoint */
   contact?: ContactPoint[];
   /** An associated device, attached to, used with, communicating with or linking a previous or new device model to the focal device — 0..* DeviceDefinition.link */
@@ -171,7 +171,7 @@ export interface DeviceDefinitionConformsTo extends BackboneElement {
 /** A device, part of the current one */
 export interface DeviceDefinitionHasPart extends BackboneElement {
   /** Reference to the part — 1..1 Reference(DeviceDefinition) */
-  reference: Reference;
+  reference: Reference<'DeviceDefinition'>;
   /** Number of occurrences of the part — 0..1 integer */
   count?: number;
   /** Id and extensions of count. */
@@ -203,7 +203,7 @@ export interface DeviceDefinitionPackagingDistributor extends BackboneElement {
   /** Id and extensions of name. */
   _name?: Element;
   /** Distributor as an Organization resource — 0..* Reference(Organization) */
-  organizationReference?: Reference[];
+  organizationReference?: Reference<'Organization'>[];
 }
 
 /** The version of the device or software */
@@ -249,7 +249,7 @@ export interface DeviceDefinitionLink extends BackboneElement {
   /** The type indicates the relationship of the related device to the device instance — 1..1 Coding — extensible: http://hl7.org/fhir/ValueSet/devicedefinition-relationtype */
   relation: Coding;
   /** A reference to the linked device — 1..1 CodeableReference(DeviceDefinition) */
-  relatedDevice: CodeableReference;
+  relatedDevice: CodeableReference<'DeviceDefinition'>;
 }
 
 /** A substance used to create the material(s) of which the device is made */
@@ -305,7 +305,7 @@ export interface DeviceDefinitionCorrectiveAction extends BackboneElement {
 /** Billing code or reference associated with the device */
 export interface DeviceDefinitionChargeItem extends BackboneElement {
   /** The code or reference for the charge item — 1..1 CodeableReference(ChargeItemDefinition) */
-  chargeItemCode: CodeableReference;
+  chargeItemCode: CodeableReference<'ChargeItemDefinition'>;
   /** Coefficient applicable to the billing code — 1..1 Quantity */
   count: Quantity;
   /** A specific time period in which this charge item applies — 0..1 Period */

@@ -19,31 +19,31 @@ export interface DeviceDispense extends DomainResource {
   /** Business identifier for this dispensation — 0..* Identifier */
   identifier?: Identifier[];
   /** The order or request that this dispense is fulfilling — 0..* Reference(CarePlan | DeviceRequest) */
-  basedOn?: Reference[];
+  basedOn?: Reference<'CarePlan' | 'DeviceRequest'>[];
   /** The bigger event that this dispense is a part of — 0..* Reference(Procedure) */
-  partOf?: Reference[];
+  partOf?: Reference<'Procedure'>[];
   /** preparation | in-progress | cancelled | on-hold | completed | entered-in-error | stopped | declined | unknown — 1..1 code — required: http://hl7.org/fhir/ValueSet/devicedispense-status — modifier */
   status?: 'preparation' | 'in-progress' | 'cancelled' | 'on-hold' | 'completed' | 'entered-in-error' | 'stopped' | 'declined' | 'unknown';
   /** Id and extensions of status. */
   _status?: Element;
   /** Why a dispense was or was not performed — 0..1 CodeableReference(DetectedIssue) — example: http://hl7.org/fhir/ValueSet/devicedispense-status-reason */
-  statusReason?: CodeableReference;
+  statusReason?: CodeableReference<'DetectedIssue'>;
   /** Type of device dispense — 0..* CodeableConcept */
   category?: CodeableConcept[];
   /** What device was supplied — 1..1 CodeableReference(Device | DeviceDefinition) */
-  device: CodeableReference;
+  device: CodeableReference<'Device' | 'DeviceDefinition'>;
   /** Who the dispense is for — 1..1 Reference(Patient | Practitioner) */
-  subject: Reference;
+  subject: Reference<'Patient' | 'Practitioner'>;
   /** Who collected the device or where the medication was delivered — 0..1 Reference(Patient | Practitioner | RelatedPerson | Location | PractitionerRole) */
-  receiver?: Reference;
+  receiver?: Reference<'Patient' | 'Practitioner' | 'RelatedPerson' | 'Location' | 'PractitionerRole'>;
   /** Encounter associated with event — 0..1 Reference(Encounter) */
-  encounter?: Reference;
+  encounter?: Reference<'Encounter'>;
   /** Information that supports the dispensing of the device — 0..* Reference */
   supportingInformation?: Reference[];
   /** Who performed event — 0..* DeviceDispense.performer */
   performer?: DeviceDispensePerformer[];
   /** Where the dispense occurred — 0..1 Reference(Location) */
-  location?: Reference;
+  location?: Reference<'Location'>;
   /** Trial fill, partial fill, emergency fill, etc — 0..1 CodeableConcept */
   type?: CodeableConcept;
   /** Amount dispensed — 0..1 Quantity */
@@ -57,7 +57,7 @@ export interface DeviceDispense extends DomainResource {
   /** Id and extensions of whenHandedOver. */
   _whenHandedOver?: Element;
   /** Where the device was sent or should be sent — 0..1 Reference(Location) */
-  destination?: Reference;
+  destination?: Reference<'Location'>;
   /** Information about the dispense — 0..* Annotation */
   note?: Annotation[];
   /** Full representation of the usage instructions — 0..1 markdown */
@@ -65,7 +65,7 @@ export interface DeviceDispense extends DomainResource {
   /** Id and extensions of usageInstruction. */
   _usageInstruction?: Element;
   /** A list of relevant lifecycle events — 0..* Reference(Provenance) */
-  eventHistory?: Reference[];
+  eventHistory?: Reference<'Provenance'>[];
 }
 
 /** Who performed event */
@@ -73,5 +73,5 @@ export interface DeviceDispensePerformer extends BackboneElement {
   /** Who performed the dispense and what they did — 0..1 CodeableConcept */
   function?: CodeableConcept;
   /** Individual who was performing — 1..1 Reference(Practitioner | PractitionerRole | Organization | Patient | Device | RelatedPerson | CareTeam) */
-  actor: Reference;
+  actor: Reference<'Practitioner' | 'PractitionerRole' | 'Organization' | 'Patient' | 'Device' | 'RelatedPerson' | 'CareTeam'>;
 }

@@ -21,7 +21,7 @@ export interface DeviceMetric extends DomainResource {
   /** Unit of Measure for the Metric — 0..1 CodeableConcept — preferred: http://hl7.org/fhir/ValueSet/ucum-units */
   unit?: CodeableConcept;
   /** Describes the link to the Device — 1..1 Reference(Device) */
-  device: Reference;
+  device: Reference<'Device'>;
   /** on | off | standby | entered-in-error — 0..1 code — required: http://hl7.org/fhir/ValueSet/metric-operational-status */
   operationalStatus?: 'on' | 'off' | 'standby' | 'entered-in-error';
   /** Id and extensions of operationalStatus. */

@@ -32,7 +32,7 @@ export interface DeviceRequest extends DomainResource {
   /** What request fulfills — 0..* Reference */
   basedOn?: Reference[];
   /** What request replaces — 0..* Reference(DeviceRequest) */
-  replaces?: Reference[];
+  replaces?: Reference<'DeviceRequest'>[];
   /** Identifier of composite request — 0..1 Identifier */
   groupIdentifier?: Identifier;
   /** draft | active | on-hold | revoked | completed | entered-in-error | unknown — 0..1 code — required: http://hl7.org/fhir/ValueSet/request-status — modifier */
@@ -52,7 +52,7 @@ export interface DeviceRequest extends DomainResource {
   /** Id and extensions of doNotPerform. */
   _doNotPerform?: Element;
   /** Device requested — 1..1 CodeableReference(Device | DeviceDefinition) — example: http://hl7.org/fhir/ValueSet/device-type */
-  code: CodeableReference;
+  code: CodeableReference<'Device' | 'DeviceDefinition'>;
   /** Quantity of devices to supply — 0..1 integer */
   quantity?: number;
   /** Id and extensions of quantity. */
@@ -60,9 +60,9 @@ export interface DeviceRequest extends DomainResource {
   /** Device details — 0..* DeviceRequest.parameter */
   parameter?: DeviceRequestParameter[];
   /** Focus of request — 1..1 Reference(Patient | Group | Location | Device) */
-  subject: Reference;
+  subject: Reference<'Patient' | 'Group' | 'Location' | 'Device'>;
   /** Encounter motivating request — 0..1 Reference(Encounter) */
-  encounter?: Reference;
+  encounter?: Reference<'Encounter'>;
   /** Desired time or schedule for use — 0..1 dateTime */
   occurrenceDateTime?: string;
   /** Id and extensions of occurrenceDateTime. */
@@ -76,11 +76,11 @@ export interface DeviceRequest extends DomainResource {
   /** Id and extensions of authoredOn. */
   _authoredOn?: Element;
   /** Who/what submitted the device request — 0..1 Reference(Device | Practitioner | PractitionerRole | Organization) */
-  requester?: Reference;
+  requester?: Reference<'Device' | 'Practitioner' | 'PractitionerRole' | 'Organization'>;
   /** Requested Filler — 0..1 CodeableReference(Practitioner | PractitionerRole | Organization | CareTeam | HealthcareService | Patient | Device | RelatedPerson) */
-  performer?: CodeableReference;
+  performer?: CodeableReference<'Practitioner' | 'PractitionerRole' | 'Organization' | 'CareTeam' | 'HealthcareService' | 'Patient' | 'Device' | 'RelatedPerson'>;
   /** Coded/Linked Reason for request — 0..* CodeableReference(Condition | Observation | DiagnosticReport | DocumentReference) — example: http://hl7.org/fhir/ValueSet/condition-code */
-  reason?: CodeableReference[];
+  reason?: CodeableReference<'Condition' | 'Observation' | 'DiagnosticReport' | 'DocumentReference'>[];
   /** PRN status of request — 0..1 boolean */
   asNeeded?: boolean;
   /** Id and extensions of asNeeded. */
@@ -88,13 +88,13 @@ export interface DeviceRequest extends DomainResource {
   /** Device usage reason — 0..1 CodeableConcept */
   asNeededFor?: CodeableConcept;
   /** Associated insurance coverage — 0..* Reference(Coverage | ClaimResponse) */
-  insurance?: Reference[];
+  insurance?: Reference<'Coverage' | 'ClaimResponse'>[];
   /** Additional clinical information — 0..* Reference */
   supportingInfo?: Reference[];
   /** Notes or comments — 0..* Annotation */
   note?: Annotation[];
   /** Request provenance — 0..* Reference(Provenance) */
-  relevantHistory?: Reference[];
+  relevantHistory?: Reference<'Provenance'>[];
 }
 
 /** Device details */

@@ -20,7 +20,7 @@ export interface DeviceUsage extends DomainResource {
   /** External identifier for this record — 0..* Identifier */
   identifier?: Identifier[];
   /** Fulfills plan, proposal or order — 0..* Reference(ServiceRequest) */
-  basedOn?: Reference[];
+  basedOn?: Reference<'ServiceRequest'>[];
   /** active | completed | not-done | entered-in-error + — 1..1 code — required: http://hl7.org/fhir/ValueSet/deviceusage-status — modifier */
   status?: 'active' | 'completed' | 'not-done' | 'entered-in-error' | 'intended' | 'stopped' | 'on-hold';
   /** Id and extensions of status. */
@@ -28,11 +28,11 @@ export interface DeviceUsage extends DomainResource {
   /** The category of the statement - classifying how the statement is made — 0..* CodeableConcept */
   category?: CodeableConcept[];
   /** Patient using device — 1..1 Reference(Patient) */
-  patient: Reference;
+  patient: Reference<'Patient'>;
   /** Supporting information — 0..* Reference(ServiceRequest | Procedure | Claim | Observation | QuestionnaireResponse | DocumentReference) */
-  derivedFrom?: Reference[];
+  derivedFrom?: Reference<'ServiceRequest' | 'Procedure' | 'Claim' | 'Observation' | 'QuestionnaireResponse' | 'DocumentReference'>[];
   /** The encounter or episode of care that establishes the context for this device use statement — 0..1 Reference(Encounter | EpisodeOfCare) */
-  context?: Reference;
+  context?: Reference<'Encounter' | 'EpisodeOfCare'>;
   /** How often the device was used — 0..1 Timing */
   timingTiming?: Timing;
   /** How often the device was used — 0..1 Period */
@@ -52,13 +52,13 @@ export interface DeviceUsage extends DomainResource {
   /** How device is being used — 0..1 DeviceUsage.adherence */
   adherence?: DeviceUsageAdherence;
   /** Who made the statement — 0..1 Reference(Patient | Practitioner | PractitionerRole | RelatedPerson | Organization) */
-  informationSource?: Reference;
+  informationSource?: Reference<'Patient' | 'Practitioner' | 'PractitionerRole' | 'RelatedPerson' | 'Organization'>;
   /** Code or Reference to device used — 1..1 CodeableReference(Device | DeviceDefinition) */
-  device: CodeableReference;
+  device: CodeableReference<'Device' | 'DeviceDefinition'>;
   /** Why device was used — 0..* CodeableReference(Condition | Observation | DiagnosticReport | DocumentReference | Procedure) */
-  reason?: CodeableReference[];
+  reason?: CodeableReference<'Condition' | 'Observation' | 'DiagnosticReport' | 'DocumentReference' | 'Procedure'>[];
   /** Target body site — 0..1 CodeableReference(BodyStructure) — example: http://hl7.org/fhir/ValueSet/body-site */
-  bodySite?: CodeableReference;
+  bodySite?: CodeableReference<'BodyStructure'>;
   /** Addition details (comments, instructions) — 0..* Annotation */
   note?: Annotation[];
 }

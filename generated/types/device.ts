@@ -28,7 +28,7 @@ export interface Device extends DomainResource {
   /** Id and extensions of displayName. */
   _displayName?: Element;
   /** The reference to the definition for the device — 0..1 CodeableReference(DeviceDefinition) */
-  definition?: CodeableReference;
+  definition?: CodeableReference<'DeviceDefinition'>;
   /** Unique Device Identifier (UDI) Barcode string — 0..* Device.udiCarrier */
   udiCarrier?: DeviceUdiCarrier[];
   /** active | inactive | entered-in-error — 0..1 code — required: http://hl7.org/fhir/ValueSet/device-status — modifier */
@@ -86,25 +86,25 @@ export interface Device extends DomainResource {
   /** A measurement of time during the device's operation (e.g., days, hours, mins, etc.) — 0..1 Duration */
   duration?: Duration;
   /** Organization responsible for device — 0..1 Reference(Organization) */
-  owner?: Reference;
+  owner?: Reference<'Organization'>;
   /** Details for human/organization for support — 0..* ContactPoint */
   contact?: ContactPoint[];
   /** Where the device is found — 0..1 Reference(Location) */
-  location?: Reference;
+  location?: Reference<'Location'>;
   /** Network address to contact device — 0..1 uri */
   url?: string;
   /** Id and extensions of url. */
   _url?: Element;
   /** Technical endpoints providing access to electronic services provided by the device — 0..* Reference(Endpoint) */
-  endpoint?: Reference[];
+  endpoint?: Reference<'Endpoint'>[];
   /** Linked device acting as a communication/data collector, translator or controller — 0..* CodeableReference(Device) */
-  gateway?: CodeableReference[];
+  gateway?: CodeableReference<'Device'>[];
   /** Device notes and comments — 0..* Annotation */
   note?: Annotation[];
   /** Safety Characteristics of Device — 0..* CodeableConcept — example: http://hl7.org/fhir/ValueSet/device-safety */
   safety?: CodeableConcept[];
   /** The higher level or encompassing device that this device is a logical part of — 0..1 Reference(Device) */
-  parent?: Reference;
+  parent?: Reference<'Device'>;
 }
 
 /** Unique Device Identifier (UDI) Barcode string */

@@ -19,7 +19,7 @@ export interface DiagnosticReport extends DomainResource {
   /** Business identifier for report — 0..* Identifier */
   identifier?: Identifier[];
   /** What was requested — 0..* Reference(CarePlan | ImmunizationRecommendation | MedicationRequest | NutritionOrder | ServiceRequest) */
-  basedOn?: Reference[];
+  basedOn?: Reference<'CarePlan' | 'ImmunizationRecommendation' | 'MedicationRequest' | 'NutritionOrder' | 'ServiceRequest'>[];
   /** registered | partial | preliminary | modified | final | amended | corrected | appended | cancelled | entered-in-error | unknown — 1..1 code — required: http://hl7.org/fhir/ValueSet/diagnostic-report-status — modifier */
   status?: 'registered' | 'partial' | 'preliminary' | 'modified' | 'final' | 'amended' | 'corrected' | 'appended' | 'cancelled' | 'entered-in-error' | 'unknown';
   /** Id and extensions of status. */
@@ -29,9 +29,9 @@ export interface DiagnosticReport extends DomainResource {
   /** Name/Code for this diagnostic report — 1..1 CodeableConcept — preferred: http://hl7.org/fhir/ValueSet/report-codes */
   code: CodeableConcept;
   /** The subject of the report - usually, but not always, the patient — 0..1 Reference(Patient | Group | Device | Location | Organization | Practitioner | Medication | Substance | BiologicallyDerivedProduct) */
-  subject?: Reference;
+  subject?: Reference<'Patient' | 'Group' | 'Device' | 'Location' | 'Organization' | 'Practitioner' | 'Medication' | 'Substance' | 'BiologicallyDerivedProduct'>;
   /** Health care event when test ordered — 0..1 Reference(Encounter) */
-  encounter?: Reference;
+  encounter?: Reference<'Encounter'>;
   /** Clinically relevant time/time-period for report — 0..1 dateTime */
   effectiveDateTime?: string;
   /** Id and extensions of effectiveDateTime. */
@@ -43,23 +43,23 @@ export interface DiagnosticReport extends DomainResource {
   /** Id and extensions of issued. */
   _issued?: Element;
   /** Responsible Diagnostic Service — 0..* Reference(Practitioner | PractitionerRole | Organization | CareTeam) */
-  performer?: Reference[];
+  performer?: Reference<'Practitioner' | 'PractitionerRole' | 'Organization' | 'CareTeam'>[];
   /** Primary result interpreter — 0..* Reference(Practitioner | PractitionerRole | Organization | CareTeam) */
-  resultsInterpreter?: Reference[];
+  resultsInterpreter?: Reference<'Practitioner' | 'PractitionerRole' | 'Organization' | 'CareTeam'>[];
   /** Specimens this report is based on — 0..* Reference(Specimen) */
-  specimen?: Reference[];
+  specimen?: Reference<'Specimen'>[];
   /** Observations — 0..* Reference(Observation) */
-  result?: Reference[];
+  result?: Reference<'Observation'>[];
   /** Comments about the diagnostic report — 0..* Annotation */
   note?: Annotation[];
   /** Reference to full details of an analysis associated with the diagnostic report — 0..* Reference(GenomicStudy | ImagingStudy) */
-  study?: Reference[];
+  study?: Reference<'GenomicStudy' | 'ImagingStudy'>[];
   /** Additional information supporting the diagnostic report — 0..* DiagnosticReport.supportingInfo */
   supportingInfo?: DiagnosticReportSupportingInfo[];
   /** Key images or data associated with this report — 0..* DiagnosticReport.media */
   media?: DiagnosticReportMedia[];
   /** Reference to a Composition resource for the DiagnosticReport structure — 0..1 Reference(Composition) */
-  composition?: Reference;
+  composition?: Reference<'Composition'>;
   /** Clinical conclusion (interpretation) of test results — 0..1 markdown */
   conclusion?: string;
   /** Id and extensions of conclusion. */
@@ -75,7 +75,7 @@ export interface DiagnosticReportSupportingInfo extends BackboneElement {
   /** Supporting information role code — 1..1 CodeableConcept — example: http://terminology.hl7.org/ValueSet/v2-0936 */
   type: CodeableConcept;
   /** Supporting information reference — 1..1 Reference(Procedure | Observation | DiagnosticReport | Citation) */
-  reference: Reference;
+  reference: Reference<'Procedure' | 'Observation' | 'DiagnosticReport' | 'Citation'>;
 }
 
 /** Key images or data associated with this report */
@@ -85,5 +85,5 @@ export interface DiagnosticReportMedia extends BackboneElement {
   /** Id and extensions of comment. */
   _comment?: Element;
   /** Reference to the image or data source — 1..1 Reference(DocumentReference) */
-  link: Reference;
+  link: Reference<'DocumentReference'>;
 }

@@ -24,7 +24,7 @@ export interface DocumentReference extends DomainResource {
   /** Id and extensions of version. */
   _version?: Element;
   /** Procedure that caused this media to be created — 0..* Reference(Appointment | AppointmentResponse | CarePlan | Claim | CommunicationRequest | Contract | CoverageEligibilityRequest | DeviceRequest | EnrollmentRequest | ImmunizationRecommendation | MedicationRequest | NutritionOrder | RequestOrchestration | ServiceRequest | SupplyRequest | VisionPrescription) */
-  basedOn?: Reference[];
+  basedOn?: Reference<'Appointment' | 'AppointmentResponse' | 'CarePlan' | 'Claim' | 'CommunicationRequest' | 'Contract' | 'CoverageEligibilityRequest' | 'DeviceRequest' | 'EnrollmentRequest' | 'ImmunizationRecommendation' | 'MedicationRequest' | 'NutritionOrder' | 'RequestOrchestration' | 'ServiceRequest' | 'SupplyRequest' | 'VisionPrescription'>[];
   /** current | superseded | entered-in-error — 1..1 code — required: http://hl7.org/fhir/ValueSet/document-reference-status — modifier */
   status?: 'current' | 'superseded' | 'entered-in-error';
   /** Id and extensions of status. */
@@ -42,11 +42,11 @@ export interface DocumentReference extends DomainResource {
   /** Who/what is the subject of the document — 0..1 Reference */
   subject?: Reference;
   /** Context of the document content — 0..* Reference(Appointment | Encounter | EpisodeOfCare) */
-  context?: Reference[];
+  context?: Reference<'Appointment' | 'Encounter' | 'EpisodeOfCare'>[];
   /** Main clinical acts documented — 0..* CodeableReference — example: http://terminology.hl7.org/ValueSet/v3-ActCode */
   event?: CodeableReference[];
   /** Body part included — 0..* CodeableReference(BodyStructure) — example: http://hl7.org/fhir/ValueSet/body-site */
-  bodySite?: CodeableReference[];
+  bodySite?: CodeableReference<'BodyStructure'>[];
   /** Kind of facility where patient was seen — 0..1 CodeableConcept — example: http://hl7.org/fhir/ValueSet/c80-facilitycodes */
   facilityType?: CodeableConcept;
   /** Additional details about where the content was created (e.g. clinical specialty) — 0..1 CodeableConcept — example: http://hl7.org/fhir/ValueSet/c80-practice-codes */
@@ -58,11 +58,11 @@ export interface DocumentReference extends DomainResource {
   /** Id and extensions of date. */
   _date?: Element;
   /** Who and/or what authored the document — 0..* Reference(Practitioner | PractitionerRole | Organization | Device | Patient | RelatedPerson | CareTeam) */
-  author?: Reference[];
+  author?: Reference<'Practitioner' | 'PractitionerRole' | 'Organization' | 'Device' | 'Patient' | 'RelatedPerson' | 'CareTeam'>[];
   /** Attests to accuracy of the document — 0..* DocumentReference.attester */
   attester?: DocumentReferenceAttester[];
   /** Organization which maintains the document — 0..1 Reference(Organization) */
-  custodian?: Reference;
+  custodian?: Reference<'Organization'>;
   /** Relationships to other documents — 0..* DocumentReference.relatesTo */
   relatesTo?: DocumentReferenceRelatesTo[];
   /** Human-readable description — 0..1 markdown */
@@ -84,7 +84,7 @@ export interface DocumentReferenceAttester extends BackboneElement {
   /** Id and extensions of time. */
   _time?: Element;
   /** Who attested the document — 0..1 Reference(Patient | RelatedPerson | Practitioner | PractitionerRole | Organization) */
-  party?: Reference;
+  party?: Reference<'Patient' | 'RelatedPerson' | 'Practitioner' | 'PractitionerRole' | 'Organization'>;
 }
 
 /** Relationships to other documents */
@@ -92,7 +92,7 @@ export interface DocumentReferenceRelatesTo extends BackboneElement {
   /** The relationship type with another document — 1..1 CodeableConcept — extensible: http://hl7.org/fhir/ValueSet/document-relationship-type */
   code: CodeableConcept;
   /** Target of the relationship — 1..1 Reference(DocumentReference) */
-  target: Reference;
+  target: Reference<'DocumentReference'>;
 }
 
 /** Document referenced */

@@ -17,7 +17,7 @@ export interface EncounterHistory extends DomainResource {
   /** Always the name of the type. */
   resourceType: 'EncounterHistory';
   /** The Encounter associated with this set of historic values — 0..1 Reference(Encounter) */
-  encounter?: Reference;
+  encounter?: Reference<'Encounter'>;
   /** Identifier(s) by which this encounter is known — 0..* Identifier */
   identifier?: Identifier[];
   /** planned | in-progress | on-hold | discharged | completed | cancelled | discontinued | entered-in-error | unknown — 1..1 code — required: http://hl7.org/fhir/ValueSet/encounter-status — modifier */
@@ -29,9 +29,9 @@ export interface EncounterHistory extends DomainResource {
   /** Specific type of encounter — 0..* CodeableConcept — example: http://hl7.org/fhir/ValueSet/encounter-type */
   type?: CodeableConcept[];
   /** Specific type of service — 0..* CodeableReference(HealthcareService) — example: http://hl7.org/fhir/ValueSet/service-type */
-  serviceType?: CodeableReference[];
+  serviceType?: CodeableReference<'HealthcareService'>[];
   /** The patient or group related to this encounter — 0..1 Reference(Patient | Group) */
-  subject?: Reference;
+  subject?: Reference<'Patient' | 'Group'>;
   /** The current status of the subject in relation to the Encounter — 0..1 CodeableConcept — example: http://hl7.org/fhir/ValueSet/encounter-subject-status */
   subjectStatus?: CodeableConcept;
   /** The actual start and end time associated with this set of values associated with the encounter — 0..1 Period */
@@ -53,7 +53,7 @@ export interface EncounterHistory extends DomainResource {
 /** Location of the patient at this point in the encounter */
 export interface EncounterHistoryLocation extends BackboneElement {
   /** Location the encounter takes place — 1..1 Reference(Location) */
-  location: Reference;
+  location: Reference<'Location'>;
   /** The physical type of the location (usually the level in the location hierarchy - bed, room, ward, virtual etc.) — 0..1 CodeableConcept — example: http://hl7.org/fhir/ValueSet/location-form */
   form?: CodeableConcept;
 }

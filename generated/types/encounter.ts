@@ -30,25 +30,25 @@ export interface Encounter extends DomainResource {
   /** Specific type of encounter (e.g. e-mail consultation, surgical day-care, ...) — 0..* CodeableConcept — example: http://hl7.org/fhir/ValueSet/encounter-type */
   type?: CodeableConcept[];
   /** Specific type of service — 0..* CodeableReference(HealthcareService) — example: http://hl7.org/fhir/ValueSet/service-type */
-  serviceType?: CodeableReference[];
+  serviceType?: CodeableReference<'HealthcareService'>[];
   /** The patient or group related to this encounter — 0..1 Reference(Patient | Group) */
-  subject?: Reference;
+  subject?: Reference<'Patient' | 'Group'>;
   /** The current status of the subject in relation to the Encounter — 0..1 CodeableConcept — example: http://hl7.org/fhir/ValueSet/encounter-subject-status */
   subjectStatus?: CodeableConcept;
   /** Episode(s) of care that this encounter should be recorded against — 0..* Reference(EpisodeOfCare) */
-  episodeOfCare?: Reference[];
+  episodeOfCare?: Reference<'EpisodeOfCare'>[];
   /** The request that initiated this encounter — 0..* Reference(CarePlan | DeviceRequest | MedicationRequest | ServiceRequest) */
-  basedOn?: Reference[];
+  basedOn?: Reference<'CarePlan' | 'DeviceRequest' | 'MedicationRequest' | 'ServiceRequest'>[];
   /** The group(s) that are allocated to participate in this encounter — 0..* Reference(CareTeam) */
-  careTeam?: Reference[];
+  careTeam?: Reference<'CareTeam'>[];
   /** Another Encounter this encounter is part of — 0..1 Reference(Encounter) */
-  partOf?: Reference;
+  partOf?: Reference<'Encounter'>;
   /** The organization (facility) responsible for this encounter — 0..1 Reference(Organization) */
-  serviceProvider?: Reference;
+  serviceProvider?: Reference<'Organization'>;
   /** List of participants involved in the encounter — 0..* Encounter.participant */
   participant?: EncounterParticipant[];
   /** The appointment that scheduled this encounter — 0..* Reference(Appointment) */
-  appointment?: Reference[];
+  appointment?: Reference<'Appointment'>[];
   /** Connection details of a virtual service (e.g. conference call) — 0..* VirtualServiceDetail */
   virtualService?: VirtualServiceDetail[];
   /** The actual start and end time of the encounter — 0..1 Period */
@@ -68,7 +68,7 @@ export interface Encounter extends DomainResource {
   /** The list of diagnosis relevant to this encounter — 0..* Encounter.diagnosis */
   diagnosis?: EncounterDiagnosis[];
   /** The set of accounts that may be used for billing for this Encounter — 0..* Reference(Account) */
-  account?: Reference[];
+  account?: Reference<'Account'>[];
   /** Diet preferences reported by the patient — 0..* CodeableConcept — example: http://hl7.org/fhir/ValueSet/encounter-diet */
   dietPreference?: CodeableConcept[];
   /** Wheelchair, translator, stretcher, etc — 0..* CodeableConcept — preferred: http://hl7.org/fhir/ValueSet/encounter-special-arrangements */
@@ -88,7 +88,7 @@ export interface EncounterParticipant extends BackboneElement {
   /** Period of time during the encounter that the participant participated — 0..1 Period */
   period?: Period;
   /** The individual, device, or service participating in the encounter — 0..1 Reference(Patient | Group | RelatedPerson | Practitioner | PractitionerRole | Device | HealthcareService) */
-  actor?: Reference;
+  actor?: Reference<'Patient' | 'Group' | 'RelatedPerson' | 'Practitioner' | 'PractitionerRole' | 'Device' | 'HealthcareService'>;
 }
 
 /** The list of medical reasons that are expected to be addressed during the episode of care */
@@ -96,13 +96,13 @@ export interface EncounterReason extends BackboneElement {
   /** What the reason value should be used for/as — 0..* CodeableConcept — example: http://hl7.org/fhir/ValueSet/encounter-reason-use */
   use?: CodeableConcept[];
   /** Reason the encounter takes place (core or reference) — 0..* CodeableReference(Condition | DiagnosticReport | Observation | ImmunizationRecommendation | Procedure) — preferred: http://hl7.org/fhir/ValueSet/encounter-reason */
-  value?: CodeableReference[];
+  value?: CodeableReference<'Condition' | 'DiagnosticReport' | 'Observation' | 'ImmunizationRecommendation' | 'Procedure'>[];
 }
 
 /** The list of diagnosis relevant to this encounter */
 export interface EncounterDiagnosis extends BackboneElement {
   /** The diagnosis relevant to the encounter — 0..* CodeableReference(Condition) — example: http://hl7.org/fhir/ValueSet/condition-code */
-  condition?: CodeableReference[];
+  condition?: CodeableReference<'Condition'>[];
   /** Role that this diagnosis has within the encounter (e.g. admission, billing, discharge …) — 0..* CodeableConcept — preferred: http://hl7.org/fhir/ValueSet/encounter-diagnosis-use */
   use?: CodeableConcept[];
 }
@@ -112,13 +112,13 @@ export interface EncounterAdmission extends BackboneElement {
   /** Pre-admission identifier — 0..1 Identifier */
   preAdmissionIdentifier?: Identifier;
   /** The location/organization from which the patient came before admission — 0..1 Reference(Location | Organization) */
-  origin?: Reference;
+  origin?: Reference<'Location' | 'Organization'>;
   /** From where patient was admitted (physician referral, transfer) — 0..1 CodeableConcept — preferred: http://hl7.org/fhir/ValueSet/encounter-admit-source */
   admitSource?: CodeableConcept;
   /** Indicates that the patient is being re-admitted — 0..1 CodeableConcept — example: http://terminology.hl7.org/ValueSet/v2-0092 */
   reAdmission?: CodeableConcept;
   /** Location/organization to which the patient is discharged — 0..1 Reference(Location | Organization) */
-  destination?: Reference;
+  destination?: Reference<'Location' | 'Organization'>;
   /** Category or kind of location after discharge — 0..1 CodeableConcept — example: http://hl7.org/fhir/ValueSet/encounter-discharge-disposition */
   dischargeDisposition?: CodeableConcept;
 }
@@ -126,7 +126,7 @@ export interface EncounterAdmission extends BackboneElement {
 /** List of locations where the patient has been */
 export interface EncounterLocation extends BackboneElement {
   /** Location the encounter takes place — 1..1 Reference(Location) */
-  location: Reference;
+  location: Reference<'Location'>;
   /** planned | active | reserved | completed — 0..1 code — required: http://hl7.org/fhir/ValueSet/encounter-location-status */
   status?: 'planned' | 'active' | 'reserved' | 'completed';
   /** Id and extensions of status. */

@@ -34,7 +34,7 @@ export interface Endpoint extends DomainResource {
   /** The type of environment(s) exposed at this endpoint — 0..* CodeableConcept — extensible: http://hl7.org/fhir/ValueSet/endpoint-environment */
   environmentType?: CodeableConcept[];
   /** Organization that manages this endpoint (might not be the organization that exposes the endpoint) — 0..1 Reference(Organization) */
-  managingOrganization?: Reference;
+  managingOrganization?: Reference<'Organization'>;
   /** Contact details for source (e.g. troubleshooting) — 0..* ContactPoint */
   contact?: ContactPoint[];
   /** Interval the endpoint is expected to be operational — 0..1 Period */

@@ -22,11 +22,11 @@ export interface EnrollmentRequest extends DomainResource {
   /** Id and extensions of created. */
   _created?: Element;
   /** Target — 0..1 Reference(Organization) */
-  insurer?: Reference;
+  insurer?: Reference<'Organization'>;
   /** Responsible practitioner — 0..1 Reference(Practitioner | PractitionerRole | Organization) */
-  provider?: Reference;
+  provider?: Reference<'Practitioner' | 'PractitionerRole' | 'Organization'>;
   /** The subject to be enrolled — 0..1 Reference(Patient) */
-  candidate?: Reference;
+  candidate?: Reference<'Patient'>;
   /** Insurance information — 0..1 Reference(Coverage) */
-  coverage?: Reference;
+  coverage?: Reference<'Coverage'>;
 }

@@ -18,7 +18,7 @@ export interface EnrollmentResponse extends DomainResource {
   /** Id and extensions of status. */
   _status?: Element;
   /** Claim reference — 0..1 Reference(EnrollmentRequest) */
-  request?: Reference;
+  request?: Reference<'EnrollmentRequest'>;
   /** queued | complete | error | partial — 0..1 code — required: http://hl7.org/fhir/ValueSet/enrollment-outcome */
   outcome?: 'queued' | 'complete' | 'error' | 'partial';
   /** Id and extensions of outcome. */
@@ -32,7 +32,7 @@ export interface EnrollmentResponse extends DomainResource {
   /** Id and extensions of created. */
   _created?: Element;
   /** Insurer — 0..1 Reference(Organization) */
-  organization?: Reference;
+  organization?: Reference<'Organization'>;
   /** Responsible practitioner — 0..1 Reference(Practitioner | PractitionerRole | Organization) */
-  requestProvider?: Reference;
+  requestProvider?: Reference<'Practitioner' | 'PractitionerRole' | 'Organization'>;
 }

@@ -30,19 +30,19 @@ export interface EpisodeOfCare extends DomainResource {
   /** The list of medical conditions that were addressed during the episode of care — 0..* EpisodeOfCare.diagnosis */
   diagnosis?: EpisodeOfCareDiagnosis[];
   /** The patient who is the focus of this episode of care — 1..1 Reference(Patient) */
-  patient: Reference;
+  patient: Reference<'Patient'>;
   /** Organization that assumes responsibility for care coordination — 0..1 Reference(Organization) */
-  managingOrganization?: Reference;
+  managingOrganization?: Reference<'Organization'>;
   /** Interval during responsibility is assumed — 0..1 Period */
   period?: Period;
   /** Originating Referral Request(s) — 0..* Reference(ServiceRequest) */
-  referralRequest?: Reference[];
+  referralRequest?: Reference<'ServiceRequest'>[];
   /** Care manager/care coordinator for the patient — 0..1 Reference(Practitioner | PractitionerRole) */
-  careManager?: Reference;
+  careManager?: Reference<'Practitioner' | 'PractitionerRole'>;
   /** Other practitioners facilitating this episode of care — 0..* Reference(CareTeam) */
-  careTeam?: Reference[];
+  careTeam?: Reference<'CareTeam'>[];
   /** The set of accounts that may be used for billing for this EpisodeOfCare — 0..* Reference(Account) */
-  account?: Reference[];
+  account?: Reference<'Account'>[];
 }
 
 /** Past list of status codes (the current status may be included to cover the start date of the status) */
@@ -60,13 +60,13 @@ export interface EpisodeOfCareReason extends BackboneElement {
   /** What the reason value should be used for/as — 0..1 CodeableConcept — example: http://hl7.org/fhir/ValueSet/encounter-reason-use */
   use?: CodeableConcept;
   /** Medical reason to be addressed — 0..* CodeableReference(Condition | Procedure | Observation | HealthcareService) — example: http://hl7.org/fhir/ValueSet/encounter-reason */
-  value?: CodeableReference[];
+  value?: CodeableReference<'Condition' | 'Procedure' | 'Observation' | 'HealthcareService'>[];
 }
 
 /** The list of medical conditions that were addressed during the episode of care */
 export interface EpisodeOfCareDiagnosis extends BackboneElement {
   /** The medical condition that was addressed during the episode of care — 0..* CodeableReference(Condition) — example: http://hl7.org/fhir/ValueSet/condition-code */
-  condition?: CodeableReference[];
+  condition?: CodeableReference<'Condition'>[];
   /** Role that this diagnosis has within the episode of care (e.g. admission, billing, discharge …) — 0..1 CodeableConcept — preferred: http://hl7.org/fhir/ValueSet/encounter-diagnosis-use */
   use?: CodeableConcept;
 }

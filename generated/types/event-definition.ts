@@ -57,7 +57,7 @@ export interface EventDefinition extends DomainResource {
   /** Type of individual the event definition is focused on — 0..1 CodeableConcept — extensible: http://hl7.org/fhir/ValueSet/participant-resource-types */
   subjectCodeableConcept?: CodeableConcept;
   /** Type of individual the event definition is focused on — 0..1 Reference(Group) — extensible: http://hl7.org/fhir/ValueSet/participant-resource-types */
-  subjectReference?: Reference;
+  subjectReference?: Reference<'Group'>;
   /** Date last changed — 0..1 dateTime */
   date?: string;
   /** Id and extensions of date. */

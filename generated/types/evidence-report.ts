@@ -36,7 +36,7 @@ export interface EvidenceReport extends DomainResource {
   /** Identifiers for articles that may relate to more than one evidence report — 0..* Identifier */
   relatedIdentifier?: Identifier[];
   /** Citation for this report — 0..1 Reference(Citation) */
-  citeAsReference?: Reference;
+  citeAsReference?: Reference<'Citation'>;
   /** Citation for this report — 0..1 markdown */
   citeAsMarkdown?: string;
   /** Id and extensions of citeAsMarkdown. */
@@ -138,7 +138,7 @@ export interface EvidenceReportSection extends BackboneElement {
   /** Classification of section by Resource — 0..1 Reference */
   focusReference?: Reference;
   /** Who and/or what authored the section — 0..* Reference(Patient | Practitioner | PractitionerRole | RelatedPerson | Device | Group | Organization) */
-  author?: Reference[];
+  author?: Reference<'Patient' | 'Practitioner' | 'PractitionerRole' | 'RelatedPerson' | 'Device' | 'Group' | 'Organization'>[];
   /** Text summary of the section, for human interpretation — 0..1 Narrative */
   text?: Narrative;
   /** working | snapshot | changes — 0..1 code — required: http://hl7.org/fhir/ValueSet/list-mode */

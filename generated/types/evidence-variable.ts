@@ -139,7 +139,7 @@ export interface EvidenceVariableCharacteristic extends BackboneElement {
   /** Id and extensions of exclude. */
   _exclude?: Element;
   /** Defines the characteristic (without using type and value) by a Reference — 0..1 Reference(EvidenceVariable | Group | Evidence) */
-  definitionReference?: Reference;
+  definitionReference?: Reference<'EvidenceVariable' | 'Group' | 'Evidence'>;
   /** Defines the characteristic (without using type and value) by a Canonical — 0..1 canonical(EvidenceVariable | Evidence) */
   definitionCanonical?: string;
   /** Id and extensions of definitionCanonical. */
@@ -175,7 +175,7 @@ export interface EvidenceVariableCharacteristicDefinitionByTypeAndValue extends 
   /** Method for how the characteristic value was determined — 0..* CodeableConcept — example: http://hl7.org/fhir/ValueSet/definition-method */
   method?: CodeableConcept[];
   /** Device used for determining characteristic — 0..1 Reference(Device | DeviceMetric) */
-  device?: Reference;
+  device?: Reference<'Device' | 'DeviceMetric'>;
   /** Defines the characteristic when coupled with characteristic.type — 1..1 CodeableConcept */
   valueCodeableConcept?: CodeableConcept;
   /** Defines the characteristic when coupled with characteristic.type — 1..1 boolean */

@@ -45,7 +45,7 @@ export interface Evidence extends DomainResource {
   /** Id and extensions of title. */
   _title?: Element;
   /** Citation for this evidence — 0..1 Reference(Citation) */
-  citeAsReference?: Reference;
+  citeAsReference?: Reference<'Citation'>;
   /** Citation for this evidence — 0..1 markdown */
   citeAsMarkdown?: string;
   /** Id and extensions of citeAsMarkdown. */
@@ -133,9 +133,9 @@ export interface EvidenceVariableDefinition extends BackboneElement {
   /** population | subpopulation | exposure | referenceExposure | measuredVariable | confounder — 1..1 CodeableConcept — extensible: http://hl7.org/fhir/ValueSet/variable-role */
   variableRole: CodeableConcept;
   /** Definition of the actual variable related to the statistic(s) — 0..1 Reference(Group | EvidenceVariable) */
-  observed?: Reference;
+  observed?: Reference<'Group' | 'EvidenceVariable'>;
   /** Definition of the intended variable related to the Evidence — 0..1 Reference(Group | EvidenceVariable) */
-  intended?: Reference;
+  intended?: Reference<'Group' | 'EvidenceVariable'>;
   /** low | moderate | high | exact — 0..1 CodeableConcept — extensible: http://terminology.hl7.org/ValueSet/directness */
   directnessMatch?: CodeableConcept;
 }
@@ -229,7 +229,7 @@ export interface EvidenceStatisticModelCharacteristic extends BackboneElement {
 /** A variable adjusted for in the adjusted analysis */
 export interface EvidenceStatisticModelCharacteristicVariable extends BackboneElement {
   /** Description of the variable — 1..1 Reference(Group | EvidenceVariable) */
-  variableDefinition: Reference;
+  variableDefinition: Reference<'Group' | 'EvidenceVariable'>;
   /** continuous | dichotomous | ordinal | polychotomous — 0..1 code — required: http://hl7.org/fhir/ValueSet/variable-handling */
   handling?: 'continuous' | 'dichotomous' | 'ordinal' | 'polychotomous';
   /** Id and extensions of handling. */

@@ -37,7 +37,7 @@ export interface ExplanationOfBenefit extends DomainResource {
   /** Id and extensions of use. */
   _use?: Element;
   /** The recipient of the products and services — 1..1 Reference(Patient) */
-  patient: Reference;
+  patient: Reference<'Patient'>;
   /** Relevant time frame for the claim — 0..1 Period */
   billablePeriod?: Period;
   /** Response creation date — 1..1 dateTime */
@@ -45,11 +45,11 @@ export interface ExplanationOfBenefit extends DomainResource {
   /** Id and extensions of created. */
   _created?: Element;
   /** Author of the claim — 0..1 Reference(Practitioner | PractitionerRole | Patient | RelatedPerson) */
-  enterer?: Reference;
+  enterer?: Reference<'Practitioner' | 'PractitionerRole' | 'Patient' | 'RelatedPerson'>;
   /** Party responsible for reimbursement — 0..1 Reference(Organization) */
-  insurer?: Reference;
+  insurer?: Reference<'Organization'>;
   /** Party responsible for the claim — 0..1 Reference(Practitioner | PractitionerRole | Organization) */
-  provider?: Reference;
+  provider?: Reference<'Practitioner' | 'PractitionerRole' | 'Organization'>;
   /** Desired processing urgency — 0..1 CodeableConcept — example: http://hl7.org/fhir/ValueSet/process-priority */
   priority?: CodeableConcept;
   /** For whom to reserve funds — 0..1 CodeableConcept — example: http://hl7.org/fhir/ValueSet/fundsreserve */
@@ -59,23 +59,23 @@ export interface ExplanationOfBenefit extends DomainResource {
   /** Prior or corollary claims — 0..* ExplanationOfBenefit.related */
   related?: ExplanationOfBenefitRelated[];
   /** Prescription authorizing services or products — 0..1 Reference(MedicationRequest | VisionPrescription) */
-  prescription?: Reference;
+  prescription?: Reference<'MedicationRequest' | 'VisionPrescription'>;
   /** Original prescription if superceded by fulfiller — 0..1 Reference(MedicationRequest) */
-  originalPrescription?: Reference;
+  originalPrescription?: Reference<'MedicationRequest'>;
   /** Event information — 0..* ExplanationOfBenefit.event */
   event?: ExplanationOfBenefitEvent[];
   /** Recipient of benefits payable — 0..1 ExplanationOfBenefit.payee */
   payee?: ExplanationOfBenefitPayee;
   /** Treatment Referral — 0..1 Reference(ServiceRequest) */
-  referral?: Reference;
+  referral?: Reference<'ServiceRequest'>;
   /** Encounters associated with the listed treatments — 0..* Reference(Encounter) */
-  encounter?: Reference[];
+  encounter?: Reference<'Encounter'>[];
   /** Servicing Facility — 0..1 Reference(Location | Organization) */
-  facility?: Reference;
+  facility?: Reference<'Location' | 'Organization'>;
   /** Claim reference — 0..1 Reference(Claim) */
-  claim?: Reference;
+  claim?: Reference<'Claim'>;
   /** Claim response reference — 0..1 Reference(ClaimResponse) */
-  claimResponse?: Reference;
+  claimResponse?: Reference<'ClaimResponse'>;
   /** queued | complete | error | partial — 1..1 code — required: http://hl7.org/fhir/ValueSet/claim-outcome */
   outcome?: 'queued' | 'complete' | 'error' | 'partial';
   /** Id and extensions of outcome. */
@@ -137,7 +137,7 @@ export interface ExplanationOfBenefit extends DomainResource {
 /** Prior or corollary claims */
 export interface ExplanationOfBenefitRelated extends BackboneElement {
   /** Reference to the related claim — 0..1 Reference(Claim) */
-  claim?: Reference;
+  claim?: Reference<'Claim'>;
   /** How the reference claim is related — 0..1 CodeableConcept — example: http://hl7.org/fhir/ValueSet/related-claim-relationship */
   relationship?: CodeableConcept;
   /** File or case reference — 0..1 Identifier */
@@ -161,7 +161,7 @@ export interface ExplanationOfBenefitPayee extends BackboneElement {
   /** Category of recipient — 0..1 CodeableConcept — example: http://hl7.org/fhir/ValueSet/payeetype */
   type?: CodeableConcept;
   /** Recipient reference — 0..1 Reference(Practitioner | PractitionerRole | Organization | Patient | RelatedPerson) */
-  party?: Reference;
+  party?: Reference<'Practitioner' | 'PractitionerRole' | 'Organization' | 'Patient' | 'RelatedPerson'>;
 }
 
 /** Care Team members */
@@ -171,7 +171,7 @@ export interface ExplanationOfBenefitCareTeam extends BackboneElement {
   /** Id and extensions of sequence. */
   _sequence?: Element;
   /** Practitioner or organization — 1..1 Reference(Practitioner | PractitionerRole | Organization) */
-  provider: Reference;
+  provider: Reference<'Practitioner' | 'PractitionerRole' | 'Organization'>;
   /** Indicator of the lead practitioner — 0..1 boolean */
   responsible?: boolean;
   /** Id and extensions of responsible. */
@@ -227,7 +227,7 @@ export interface ExplanationOfBenefitDiagnosis extends BackboneElement {
   /** Nature of illness or problem — 1..1 CodeableConcept — example: http://hl7.org/fhir/ValueSet/icd-10 */
   diagnosisCodeableConcept?: CodeableConcept;
   /** Nature of illness or problem — 1..1 Reference(Condition) — example: http://hl7.org/fhir/ValueSet/icd-10 */
-  diagnosisReference?: Reference;
+  diagnosisReference?: Reference<'Condition'>;
   /** Timing or nature of the diagnosis — 0..* CodeableConcept — example: http://hl7.org/fhir/ValueSet/ex-diagnosistype */
   type?: CodeableConcept[];
   /** Present on admission — 0..1 CodeableConcept — example: http://hl7.org/fhir/ValueSet/ex-diagnosis-on-admission */
@@ -249,9 +249,9 @@ export interface ExplanationOfBenefitProcedure extends BackboneElement {
   /** Specific clinical procedure — 1..1 CodeableConcept — example: http://hl7.org/fhir/ValueSet/icd-10-procedures */
   procedureCodeableConcept?: CodeableConcept;
   /** Specific clinical procedure — 1..1 Reference(Procedure) — example: http://hl7.org/fhir/ValueSet/icd-10-procedures */
-  procedureReference?: Reference;
+  procedureReference?: Reference<'Procedure'>;
   /** Unique device identifier — 0..* Reference(Device) */
-  udi?: Reference[];
+  udi?: Reference<'Device'>[];
 }
 
 /** Patient insurance information */
@@ -261,7 +261,7 @@ export interface ExplanationOfBenefitInsurance extends BackboneElement {
   /** Id and extensions of focal. */
   _focal?: Element;
   /** Insurance information — 1..1 Reference(Coverage) */
-  coverage: Reference;
+  coverage: Reference<'Coverage'>;
   /** Prior authorization reference number — 0..* string */
   preAuthRef?: (string | null)[];
   /** Id and extensions of preAuthRef. */
@@ -279,7 +279,7 @@ export interface ExplanationOfBenefitAccident extends BackboneElement {
   /** Where the event occurred — 0..1 Address */
   locationAddress?: Address;
   /** Where the event occurred — 0..1 Reference(Location) */
-  locationReference?: Reference;
+  locationReference?: Reference<'Location'>;
 }
 
 /** Product or service provided */
@@ -315,7 +315,7 @@ export interface ExplanationOfBenefitItem extends BackboneElement {
   /** End of a range of codes — 0..1 CodeableConcept — example: http://hl7.org/fhir/ValueSet/service-uscls */
   productOrServiceEnd?: CodeableConcept;
   /** Request or Referral for Service — 0..* Reference(DeviceRequest | MedicationRequest | NutritionOrder | ServiceRequest | SupplyRequest | VisionPrescription) */
-  request?: Reference[];
+  request?: Reference<'DeviceRequest' | 'MedicationRequest' | 'NutritionOrder' | 'ServiceRequest' | 'SupplyRequest' | 'VisionPrescription'>[];
   /** Product or service billing modifiers — 0..* CodeableConcept — example: http://hl7.org/fhir/ValueSet/claim-modifiers */
   modifier?: CodeableConcept[];
   /** Program the product or service is provided under — 0..* CodeableConcept — example: http://hl7.org/fhir/ValueSet/ex-program-code */
@@ -331,7 +331,7 @@ export interface ExplanationOfBenefitItem extends BackboneElement {
   /** Place of service or where product was supplied — 0..1 Address — example: http://hl7.org/fhir/ValueSet/service-place */
   locationAddress?: Address;
   /** Place of service or where product was supplied — 0..1 Reference(Location) — example: http://hl7.org/fhir/ValueSet/service-place */
-  locationReference?: Reference;
+  locationReference?: Reference<'Location'>;
   /** Paid by the patient — 0..1 Money */
   patientPaid?: Money;
   /** Count of products or services — 0..1 Quantity */
@@ -347,11 +347,11 @@ export interface ExplanationOfBenefitItem extends BackboneElement {
   /** Total item cost — 0..1 Money */
   net?: Money;
   /** Unique device identifier — 0..* Reference(Device) */
-  udi?: Reference[];
+  udi?: Reference<'Device'>[];
   /** Anatomical location — 0..* ExplanationOfBenefit.item.bodySite */
   bodySite?: ExplanationOfBenefitItemBodySite[];
   /** Encounters associated with the listed treatments — 0..* Reference(Encounter) */
-  encounter?: Reference[];
+  encounter?: Reference<'Encounter'>[];
   /** Applicable note numbers — 0..* positiveInt */
   noteNumber?: (number | null)[];
   /** Id and extensions of noteNumber. */
@@ -367,7 +367,7 @@ export interface ExplanationOfBenefitItem extends BackboneElement {
 /** Anatomical location */
 export interface ExplanationOfBenefitItemBodySite extends BackboneElement {
   /** Location — 1..* CodeableReference(BodyStructure) — example: http://hl7.org/fhir/ValueSet/tooth */
-  site: CodeableReference[];
+  site: CodeableReference<'BodyStructure'>[];
   /** Sub-location — 0..* CodeableConcept — example: http://hl7.org/fhir/ValueSet/surface */
   subSite?: CodeableConcept[];
 }
@@ -433,7 +433,7 @@ export interface ExplanationOfBenefitItemDetail extends BackboneElement {
   /** Total item cost — 0..1 Money */
   net?: Money;
   /** Unique device identifier — 0..* Reference(Device) */
-  udi?: Reference[];
+  udi?: Reference<'Device'>[];
   /** Applicable note numbers — 0..* positiveInt */
   noteNumber?: (number | null)[];
   /** Id and extensions of noteNumber. */
@@ -481,7 +481,7 @@ export interface ExplanationOfBenefitItemDetailSubDetail extends BackboneElement
   /** Total item cost — 0..1 Money */
   net?: Money;
   /** Unique device identifier — 0..* Reference(Device) */
-  udi?: Reference[];
+  udi?: Reference<'Device'>[];
   /** Applicable note numbers — 0..* positiveInt */
   noteNumber?: (number | null)[];
   /** Id and extensions of noteNumber. */
@@ -509,7 +509,7 @@ export interface ExplanationOfBenefitAddItem extends BackboneElement {
   /** Number for tracking — 0..* Identifier */
   traceNumber?: Identifier[];
   /** Authorized providers — 0..* Reference(Practitioner | PractitionerRole | Organization) */
-  provider?: Reference[];
+  provider?: Reference<'Practitioner' | 'PractitionerRole' | 'Organization'>[];
   /** Revenue or cost center code — 0..1 CodeableConcept — example: http://hl7.org/fhir/ValueSet/ex-revenue-center */
   revenue?: CodeableConcept;
   /** Billing, service, product, or drug code — 0..1 CodeableConcept — example: http://hl7.org/fhir/ValueSet/service-uscls */
@@ -517,7 +517,7 @@ export interface ExplanationOfBenefitAddItem extends BackboneElement {
   /** End of a range of codes — 0..1 CodeableConcept — example: http://hl7.org/fhir/ValueSet/service-uscls */
   productOrServiceEnd?: CodeableConcept;
   /** Request or Referral for Service — 0..* Reference(DeviceRequest | MedicationRequest | NutritionOrder | ServiceRequest | SupplyRequest | VisionPrescription) */
-  request?: Reference[];
+  request?: Reference<'DeviceRequest' | 'MedicationRequest' | 'NutritionOrder' | 'ServiceRequest' | 'SupplyRequest' | 'VisionPrescription'>[];
   /** Service/Product billing modifiers — 0..* CodeableConcept — example: http://hl7.org/fhir/ValueSet/claim-modifiers */
   modifier?: CodeableConcept[];
   /** Program the product or service is provided under — 0..* CodeableConcept — example: http://hl7.org/fhir/ValueSet/ex-program-code */
@@ -533,7 +533,7 @@ export interface ExplanationOfBenefitAddItem extends BackboneElement {
   /** Place of service or where product was supplied — 0..1 Address — example: http://hl7.org/fhir/ValueSet/service-place */
   locationAddress?: Address;
   /** Place of service or where product was supplied — 0..1 Reference(Location) — example: http://hl7.org/fhir/ValueSet/service-place */
-  locationReference?: Reference;
+  locationReference?: Reference<'Location'>;
   /** Paid by the patient — 0..1 Money */
   patientPaid?: Money;
   /** Count of products or services — 0..1 Quantity */
@@ -565,7 +565,7 @@ export interface ExplanationOfBenefitAddItem extends BackboneElement {
 /** Anatomical location */
 export interface ExplanationOfBenefitAddItemBodySite extends BackboneElement {
   /** Location — 1..* CodeableReference(BodyStructure) — example: http://hl7.org/fhir/ValueSet/tooth */
-  site: CodeableReference[];
+  site: CodeableReference<'BodyStructure'>[];
   /** Sub-location — 0..* CodeableConcept — example: http://hl7.org/fhir/ValueSet/surface */
   subSite?: CodeableConcept[];
 }

@@ -21,7 +21,7 @@ export interface ExtendedContactDetail extends DataType {
   /** Address for the contact — 0..1 Address */
   address?: Address;
   /** This contact detail is handled/monitored by a specific organization — 0..1 Reference(Organization) */
-  organization?: Reference;
+  organization?: Reference<'Organization'>;
   /** Period that this contact was valid for usage — 0..1 Period */
   period?: Period;
 }

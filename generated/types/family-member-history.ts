@@ -35,7 +35,7 @@ export interface FamilyMemberHistory extends DomainResource {
   /** subject-unknown | withheld | unable-to-obtain | deferred — 0..1 CodeableConcept — example: http://hl7.org/fhir/ValueSet/history-absent-reason */
   dataAbsentReason?: CodeableConcept;
   /** Patient history is about — 1..1 Reference(Patient) */
-  patient: Reference;
+  patient: Reference<'Patient'>;
   /** When history was recorded or last updated — 0..1 dateTime */
   date?: string;
   /** Id and extensions of date. */
@@ -89,7 +89,7 @@ export interface FamilyMemberHistory extends DomainResource {
   /** Id and extensions of deceasedString. */
   _deceasedString?: Element;
   /** Why was family member history performed? — 0..* CodeableReference(Condition | Observation | AllergyIntolerance | QuestionnaireResponse | DiagnosticReport | DocumentReference) — example: http://hl7.org/fhir/ValueSet/clinical-findings */
-  reason?: CodeableReference[];
+  reason?: CodeableReference<'Condition' | 'Observation' | 'AllergyIntolerance' | 'QuestionnaireResponse' | 'DiagnosticReport' | 'DocumentReference'>[];
   /** General note about related person — 0..* Annotation */
   note?: Annotation[];
   /** Condition that the related person had — 0..* FamilyMemberHistory.condition */
@@ -103,7 +103,7 @@ export interface FamilyMemberHistoryParticipant extends BackboneElement {
   /** Type of involvement — 0..1 CodeableConcept — extensible: http://hl7.org/fhir/ValueSet/participation-role-type */
   function?: CodeableConcept;
   /** Who or what participated in the activities related to the family member history — 1..1 Reference(Practitioner | PractitionerRole | Patient | RelatedPerson | Device | Organization | CareTeam) */
-  actor: Reference;
+  actor: Reference<'Practitioner' | 'PractitionerRole' | 'Patient' | 'RelatedPerson' | 'Device' | 'Organization' | 'CareTeam'>;
 }
 
 /** Condition that the related person had */

@@ -24,11 +24,11 @@ export interface Flag extends DomainResource {
   /** Coded or textual message to display to user — 1..1 CodeableConcept — example: http://hl7.org/fhir/ValueSet/flag-code */
   code: CodeableConcept;
   /** Who/What is flag about? — 1..1 Reference(Patient | RelatedPerson | Location | Group | Organization | Practitioner | PractitionerRole | PlanDefinition | Medication | Procedure) */
-  subject: Reference;
+  subject: Reference<'Patient' | 'RelatedPerson' | 'Location' | 'Group' | 'Organization' | 'Practitioner' | 'PractitionerRole' | 'PlanDefinition' | 'Medication' | 'Procedure'>;
   /** Time period when flag is active — 0..1 Period */
   period?: Period;
   /** Alert relevant during encounter — 0..1 Reference(Encounter) */
-  encounter?: Reference;
+  encounter?: Reference<'Encounter'>;
   /** Flag creator — 0..1 Reference(Device | Organization | Patient | RelatedPerson | Practitioner | PractitionerRole) */
-  author?: Reference;
+  author?: Reference<'Device' | 'Organization' | 'Patient' | 'RelatedPerson' | 'Practitioner' | 'PractitionerRole'>;
 }

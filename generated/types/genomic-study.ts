@@ -24,21 +24,21 @@ export interface GenomicStudy extends DomainResource {
   /** The type of the study (e.g., Familial variant segregation, Functional variation detection, or Gene expression profiling) — 0..* CodeableConcept — example: http://hl7.org/fhir/ValueSet/genomicstudy-type */
   type?: CodeableConcept[];
   /** The primary subject of the genomic study — 1..1 Reference(Patient | Group | Substance | BiologicallyDerivedProduct | NutritionProduct) */
-  subject: Reference;
+  subject: Reference<'Patient' | 'Group' | 'Substance' | 'BiologicallyDerivedProduct' | 'NutritionProduct'>;
   /** The healthcare event with which this genomics study is associated — 0..1 Reference(Encounter) */
-  encounter?: Reference;
+  encounter?: Reference<'Encounter'>;
   /** When the genomic study was started — 0..1 dateTime */
   startDate?: string;
   /** Id and extensions of startDate. */
   _startDate?: Element;
   /** Event resources that the genomic study is based on — 0..* Reference(ServiceRequest | Task) */
-  basedOn?: Reference[];
+  basedOn?: Reference<'ServiceRequest' | 'Task'>[];
   /** Healthcare professional who requested or referred the genomic study — 0..1 Reference(Practitioner | PractitionerRole) */
-  referrer?: Reference;
+  referrer?: Reference<'Practitioner' | 'PractitionerRole'>;
   /** Healthcare professionals who interpreted the genomic study — 0..* Reference(Practitioner | PractitionerRole) */
-  interpreter?: Reference[];
+  interpreter?: Reference<'Practitioner' | 'PractitionerRole'>[];
   /** Why the genomic study was performed — 0..* CodeableReference(Condition | Observation) */
-  reason?: CodeableReference[];
+  reason?: CodeableReference<'Condition' | 'Observation'>[];
   /** The defined protocol that describes the study — 0..1 canonical(PlanDefinition) */
   instantiatesCanonical?: string;
   /** Id and extensions of instantiatesCanonical. */
@@ -82,7 +82,7 @@ export interface GenomicStudyAnalysis extends BackboneElement {
   /** What the genomic analysis is about, when it is not about the subject of record — 0..* Reference */
   focus?: Reference[];
   /** The specimen used in the analysis event — 0..* Reference(Specimen) */
-  specimen?: Reference[];
+  specimen?: Reference<'Specimen'>[];
   /** The date of the analysis event — 0..1 dateTime */
   date?: string;
   /** Id and extensions of date. */
@@ -90,11 +90,11 @@ export interface GenomicStudyAnalysis extends BackboneElement {
   /** Any notes capture with the analysis event — 0..* Annotation */
   note?: Annotation[];
   /** The protocol that was performed for the analysis event — 0..1 Reference(Procedure | Task) */
-  protocolPerformed?: Reference;
+  protocolPerformed?: Reference<'Procedure' | 'Task'>;
   /** The genomic regions to be studied in the analysis (BED file) — 0..* Reference(DocumentReference | Observation) */
-  regionsStudied?: Reference[];
+  regionsStudied?: Reference<'DocumentReference' | 'Observation'>[];
   /** Genomic regions actually called in the analysis event (BED file) — 0..* Reference(DocumentReference | Observation) */
-  regionsCalled?: Reference[];
+  regionsCalled?: Reference<'DocumentReference' | 'Observation'>[];
   /** Inputs for the analysis event — 0..* GenomicStudy.analysis.input */
   input?: GenomicStudyAnalysisInput[];
   /** Outputs for the analysis event — 0..* GenomicStudy.analysis.output */
@@ -108,19 +108,19 @@ export interface GenomicStudyAnalysis extends BackboneElement {
 /** Inputs for the analysis event */
 export interface GenomicStudyAnalysisInput extends BackboneElement {
   /** File containing input data — 0..1 Reference(DocumentReference) */
-  file?: Reference;
+  file?: Reference<'DocumentReference'>;
   /** Type of input data (e.g., BAM, CRAM, or FASTA) — 0..1 CodeableConcept — example: http://hl7.org/fhir/ValueSet/genomicstudy-dataformat */
   type?: CodeableConcept;
   /** The analysis event or other GenomicStudy that generated this input file — 0..1 Identifier */
   generatedByIdentifier?: Identifier;
   /** The analysis event or other GenomicStudy that generated this input file — 0..1 Reference(GenomicStudy) */
-  generatedByReference?: Reference;
+  generatedByReference?: Reference<'GenomicStudy'>;
 }
 
 /** Outputs for the analysis event */
 export interface GenomicStudyAnalysisOutput extends BackboneElement {
   /** File containing output data — 0..1 Reference(DocumentReference) */
-  file?: Reference;
+  file?: Reference<'DocumentReference'>;
   /** Type of output data (e.g., VCF, MAF, or BAM) — 0..1 CodeableConcept — example: http://hl7.org/fhir/ValueSet/genomicstudy-dataformat */
   type?: CodeableConcept;
 }
@@ -128,7 +128,7 @@ export interface GenomicStudyAnalysisOutput extends BackboneElement {
 /** Performer for the analysis event */
 export interface GenomicStudyAnalysisPerformer extends BackboneElement {
   /** The organization, healthcare professional, or others who participated in performing this analysis — 0..1 Reference(Practitioner | PractitionerRole | Organization | Device) */
-  actor?: Reference;
+  actor?: Reference<'Practitioner' | 'PractitionerRole' | 'Organization' | 'Device'>;
   /** Role of the actor for this analysis — 0..1 CodeableConcept */
   role?: CodeableConcept;
 }
@@ -136,7 +136,7 @@ export interface GenomicStudyAnalysisPerformer extends BackboneElement {
 /** Devices used for the analysis (e.g., instruments, software), with settings and parameters */
 export interface GenomicStudyAnalysisDevice extends BackboneElement {
   /** Device used for the analysis — 0..1 Reference(Device) */
-  device?: Reference;
+  device?: Reference<'Device'>;
   /** Specific function for the device used for the analysis — 0..1 CodeableConcept */
   function?: CodeableConcept;
 }

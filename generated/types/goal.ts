@@ -38,7 +38,7 @@ export interface Goal extends DomainResource {
   /** Code or text describing goal — 1..1 CodeableConcept — example: http://hl7.org/fhir/ValueSet/clinical-findings */
   description: CodeableConcept;
   /** Who this goal is intended for — 1..1 Reference(Patient | Group | Organization) */
-  subject: Reference;
+  subject: Reference<'Patient' | 'Group' | 'Organization'>;
   /** When goal pursuit begins — 0..1 date — example: http://hl7.org/fhir/ValueSet/goal-start-event */
   startDate?: string;
   /** Id and extensions of startDate. */
@@ -56,13 +56,13 @@ export interface Goal extends DomainResource {
   /** Id and extensions of statusReason. */
   _statusReason?: Element;
   /** Who's responsible for creating Goal? — 0..1 Reference(Patient | Practitioner | PractitionerRole | RelatedPerson | CareTeam) */
-  source?: Reference;
+  source?: Reference<'Patient' | 'Practitioner' | 'PractitionerRole' | 'RelatedPerson' | 'CareTeam'>;
   /** Issues addressed by this goal — 0..* Reference(Condition | Observation | MedicationStatement | MedicationRequest | NutritionOrder | ServiceRequest | RiskAssessment | Procedure) */
-  addresses?: Reference[];
+  addresses?: Reference<'Condition' | 'Observation' | 'MedicationStatement' | 'MedicationRequest' | 'NutritionOrder' | 'ServiceRequest' | 'RiskAssessment' | 'Procedure'>[];
   /** Comments about the goal — 0..* Annotation */
   note?: Annotation[];
   /** What result was achieved regarding the goal? — 0..* CodeableReference(Observation) — example: http://hl7.org/fhir/ValueSet/clinical-findings */
-  outcome?: CodeableReference[];
+  outcome?: CodeableReference<'Observation'>[];
 }
 
 /** Target outcome for the goal */

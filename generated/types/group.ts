@@ -45,7 +45,7 @@ export interface Group extends DomainResource {
   /** Id and extensions of quantity. */
   _quantity?: Element;
   /** Entity that is the custodian of the Group's definition — 0..1 Reference(Organization | RelatedPerson | Practitioner | PractitionerRole) */
-  managingEntity?: Reference;
+  managingEntity?: Reference<'Organization' | 'RelatedPerson' | 'Practitioner' | 'PractitionerRole'>;
   /** Include / Exclude group members by Trait — 0..* Group.characteristic */
   characteristic?: GroupCharacteristic[];
   /** Who or what is in group — 0..* Group.member */
@@ -79,7 +79,7 @@ export interface GroupCharacteristic extends BackboneElement {
 /** Who or what is in group */
 export interface GroupMember extends BackboneElement {
   /** Reference to the group member — 1..1 Reference(CareTeam | Device | Group | HealthcareService | Location | Organization | Patient | Practitioner | PractitionerRole | RelatedPerson | Specimen) */
-  entity: Reference;
+  entity: Reference<'CareTeam' | 'Device' | 'Group' | 'HealthcareService' | 'Location' | 'Organization' | 'Patient' | 'Practitioner' | 'PractitionerRole' | 'RelatedPerson' | 'Specimen'>;
   /** Period member belonged to the group — 0..1 Period */
   period?: Period;
   /** If member is no longer in group — 0..1 boolean */

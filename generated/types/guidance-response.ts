@@ -34,25 +34,25 @@ export interface GuidanceResponse extends DomainResource {
   /** Id and extensions of status. */
   _status?: Element;
   /** Patient the request was performed for — 0..1 Reference(Patient | Group) */
-  subject?: Reference;
+  subject?: Reference<'Patient' | 'Group'>;
   /** Encounter during which the response was returned — 0..1 Reference(Encounter) */
-  encounter?: Reference;
+  encounter?: Reference<'Encounter'>;
   /** When the guidance response was processed — 0..1 dateTime */
   occurrenceDateTime?: string;
   /** Id and extensions of occurrenceDateTime. */
   _occurrenceDateTime?: Element;
   /** Device returning the guidance — 0..1 Reference(Device) */
-  performer?: Reference;
+  performer?: Reference<'Device'>;
   /** Why guidance is needed — 0..* CodeableReference */
   reason?: CodeableReference[];
   /** Additional notes about the response — 0..* Annotation */
   note?: Annotation[];
   /** Messages resulting from the evaluation of the artifact or artifacts — 0..1 Reference(OperationOutcome) */
-  evaluationMessage?: Reference;
+  evaluationMessage?: Reference<'OperationOutcome'>;
   /** The output parameters of the evaluation, if any — 0..1 Reference(Parameters) */
-  outputParameters?: Reference;
+  outputParameters?: Reference<'Parameters'>;
   /** Proposed actions, if any — 0..* Reference(Appointment | AppointmentResponse | CarePlan | Claim | CommunicationRequest | Contract | CoverageEligibilityRequest | DeviceRequest | EnrollmentRequest | ImmunizationRecommendation | MedicationRequest | NutritionOrder | RequestOrchestration | ServiceRequest | SupplyRequest | Task | VisionPrescription) */
-  result?: Reference[];
+  result?: Reference<'Appointment' | 'AppointmentResponse' | 'CarePlan' | 'Claim' | 'CommunicationRequest' | 'Contract' | 'CoverageEligibilityRequest' | 'DeviceRequest' | 'EnrollmentRequest' | 'ImmunizationRecommendation' | 'MedicationRequest' | 'NutritionOrder' | 'RequestOrchestration' | 'ServiceRequest' | 'SupplyRequest' | 'Task' | 'VisionPrescription'>[];
   /** Additional required data — 0..* DataRequirement */
   dataRequirement?: DataRequirement[];
 }

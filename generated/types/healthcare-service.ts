@@ -23,9 +23,9 @@ export interface HealthcareService extends DomainResource {
   /** Id and extensions of active. */
   _active?: Element;
   /** Organization that provides this service — 0..1 Reference(Organization) */
-  providedBy?: Reference;
+  providedBy?: Reference<'Organization'>;
   /** The service within which this service is offered — 0..* Reference(HealthcareService) */
-  offeredIn?: Reference[];
+  offeredIn?: Reference<'HealthcareService'>[];
   /** Broad category of service being performed or delivered — 0..* CodeableConcept — example: http://hl7.org/fhir/ValueSet/service-category */
   category?: CodeableConcept[];
   /** Type of service that may be delivered or performed — 0..* CodeableConcept — example: http://hl7.org/fhir/ValueSet/service-type */
@@ -33,7 +33,7 @@ export interface HealthcareService extends DomainResource {
   /** Specialties handled by the HealthcareService — 0..* CodeableConcept — preferred: http://hl7.org/fhir/ValueSet/c80-practice-codes */
   specialty?: CodeableConcept[];
   /** Location(s) where service may be provided — 0..* Reference(Location) */
-  location?: Reference[];
+  location?: Reference<'Location'>[];
   /** Description of service as presented to a consumer while searching — 0..1 string */
   name?: string;
   /** Id and extensions of name. */
@@ -51,7 +51,7 @@ export interface HealthcareService extends DomainResource {
   /** Official contact details for the HealthcareService — 0..* ExtendedContactDetail */
   contact?: ExtendedContactDetail[];
   /** Location(s) service is intended for/available to — 0..* Reference(Location) */
-  coverageArea?: Reference[];
+  coverageArea?: Reference<'Location'>[];
   /** Conditions under which service is available/offered — 0..* CodeableConcept — example: http://hl7.org/fhir/ValueSet/service-provision-conditions */
   serviceProvisionCode?: CodeableConcept[];
   /** Specific eligibility requirements required to use the service — 0..* HealthcareService.eligibility */
@@ -71,7 +71,7 @@ export interface HealthcareService extends DomainResource {
   /** Times the healthcare service is available (including exceptions) — 0..* Availability */
   availability?: Availability[];
   /** Technical endpoints providing access to electronic services operated for the healthcare service — 0..* Reference(Endpoint) */
-  endpoint?: Reference[];
+  endpoint?: Reference<'Endpoint'>[];
 }
 
 /** Specific eligibility requirements required to use the service */

@@ -27,5 +27,5 @@ export interface Identifier extends DataType {
   /** Time period when id is/was valid for use — 0..1 Period */
   period?: Period;
   /** Organization that issued id (may be just text) — 0..1 Reference(Organization) */
-  assigner?: Reference;
+  assigner?: Reference<'Organization'>;
 }

@@ -22,7 +22,7 @@ export interface ImagingSelection extends DomainResource {
   /** Id and extensions of status. */
   _status?: Element;
   /** Subject of the selected instances — 0..1 Reference(Patient | Group | Device | Location | Organization | Procedure | Practitioner | Medication | Substance | Specimen) */
-  subject?: Reference;
+  subject?: Reference<'Patient' | 'Group' | 'Device' | 'Location' | 'Organization' | 'Procedure' | 'Practitioner' | 'Medication' | 'Substance' | 'Specimen'>;
   /** Date / Time when this imaging selection was created — 0..1 instant */
   issued?: string;
   /** Id and extensions of issued. */
@@ -30,7 +30,7 @@ export interface ImagingSelection extends DomainResource {
   /** Selector of the instances (human or machine) — 0..* ImagingSelection.performer */
   performer?: ImagingSelectionPerformer[];
   /** Associated request — 0..* Reference(CarePlan | ServiceRequest | Appointment | AppointmentResponse | Task) */
-  basedOn?: Reference[];
+  basedOn?: Reference<'CarePlan' | 'ServiceRequest' | 'Appointment' | 'AppointmentResponse' | 'Task'>[];
   /** Classifies the imaging selection — 0..* CodeableConcept — example: http://dicom.nema.org/medical/dicom/current/output/chtml/part16/sect_CID_7010.html */
   category?: CodeableConcept[];
   /** Imaging Selection purpose text or code — 1..1 CodeableConcept — example: http://dicom.nema.org/medical/dicom/current/output/chtml/part16/sect_CID_7010.html */
@@ -40,9 +40,9 @@ export interface ImagingSelection extends DomainResource {
   /** Id and extensions of studyUid. */
   _studyUid?: Element;
   /** The imaging study from which the imaging selection is derived — 0..* Reference(ImagingStudy | DocumentReference) */
-  derivedFrom?: Reference[];
+  derivedFrom?: Reference<'ImagingStudy' | 'DocumentReference'>[];
   /** The network service providing retrieval for the images referenced in the imaging selection — 0..* Reference(Endpoint) */
-  endpoint?: Reference[];
+  endpoint?: Reference<'Endpoint'>[];
   /** DICOM Series Instance UID — 0..1 id */
   seriesUid?: string;
   /** Id and extensions of seriesUid. */
@@ -56,9 +56,9 @@ export interface ImagingSelection extends DomainResource {
   /** Id and extensions of frameOfReferenceUid. */
   _frameOfReferenceUid?: Element;
   /** Body part examined — 0..1 CodeableReference(BodyStructure) — example: http://hl7.org/fhir/ValueSet/body-site */
-  bodySite?: CodeableReference;
+  bodySite?: CodeableReference<'BodyStructure'>;
   /** Related resource that is the focus for the imaging selection — 0..* Reference(ImagingSelection) */
-  focus?: Reference[];
+  focus?: Reference<'ImagingSelection'>[];
   /** The selected instances — 0..* ImagingSelection.instance */
   instance?: ImagingSelectionInstance[];
 }
@@ -68,7 +68,7 @@ export interface ImagingSelectionPerformer extends BackboneElement {
   /** Type of performer — 0..1 CodeableConcept — extensible: http://hl7.org/fhir/ValueSet/series-performer-function */
   function?: CodeableConcept;
   /** Author (human or machine) — 0..1 Reference(Practitioner | PractitionerRole | Device | Organization | CareTeam | Patient | RelatedPerson | HealthcareService) */
-  actor?: Reference;
+  actor?: Reference<'Practitioner' | 'PractitionerRole' | 'Device' | 'Organization' | 'CareTeam' | 'Patient' | 'RelatedPerson' | 'HealthcareService'>;
 }
 
 /** The selected instances */

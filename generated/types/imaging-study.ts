@@ -25,21 +25,21 @@ export interface ImagingStudy extends DomainResource {
   /** All of the distinct values for series' modalities — 0..* CodeableConcept — extensible: http://dicom.nema.org/medical/dicom/current/output/chtml/part16/sect_CID_33.html */
   modality?: CodeableConcept[];
   /** Who or what is the subject of the study — 1..1 Reference(Patient | Device | Group) */
-  subject: Reference;
+  subject: Reference<'Patient' | 'Device' | 'Group'>;
   /** Encounter with which this imaging study is associated — 0..1 Reference(Encounter) */
-  encounter?: Reference;
+  encounter?: Reference<'Encounter'>;
   /** When the study was started — 0..1 dateTime */
   started?: string;
   /** Id and extensions of started. */
   _started?: Element;
   /** Request fulfilled — 0..* Reference(CarePlan | ServiceRequest | Appointment | AppointmentResponse | Task) */
-  basedOn?: Reference[];
+  basedOn?: Reference<'CarePlan' | 'ServiceRequest' | 'Appointment' | 'AppointmentResponse' | 'Task'>[];
   /** Part of referenced event — 0..* Reference(Procedure) */
-  partOf?: Reference[];
+  partOf?: Reference<'Procedure'>[];
   /** Referring physician — 0..1 Reference(Practitioner | PractitionerRole) */
-  referrer?: Reference;
+  referrer?: Reference<'Practitioner' | 'PractitionerRole'>;
   /** Study access endpoint — 0..* Reference(Endpoint) */
-  endpoint?: Reference[];
+  endpoint?: Reference<'Endpoint'>[];
   /** Number of Study Related Series — 0..1 unsignedInt */
   numberOfSeries?: number;
   /** Id and extensions of numberOfSeries. */
@@ -49,11 +49,11 @@ export interface ImagingStudy extends DomainResource {
   /** Id and extensions of numberOfInstances. */
   _numberOfInstances?: Element;
   /** The performed procedure or code — 0..* CodeableReference(PlanDefinition | ActivityDefinition) — preferred: http://loinc.org/vs/loinc-rsna-radiology-playbook */
-  procedure?: CodeableReference[];
+  procedure?: CodeableReference<'PlanDefinition' | 'ActivityDefinition'>[];
   /** Where ImagingStudy occurred — 0..1 Reference(Location) */
-  location?: Reference;
+  location?: Reference<'Location'>;
   /** Why the study was requested / performed — 0..* CodeableReference(Condition | Observation | DiagnosticReport | DocumentReference) — example: http://hl7.org/fhir/ValueSet/procedure-reason */
-  reason?: CodeableReference[];
+  reason?: CodeableReference<'Condition' | 'Observation' | 'DiagnosticReport' | 'DocumentReference'>[];
   /** User-defined comments — 0..* Annotation */
   note?: Annotation[];
   /** Institution-generated description — 0..1 string */
@@ -85,13 +85,13 @@ export interface ImagingStudySeries extends BackboneElement {
   /** Id and extensions of numberOfInstances. */
   _numberOfInstances?: Element;
   /** Series access endpoint — 0..* Reference(Endpoint) */
-  endpoint?: Reference[];
+  endpoint?: Reference<'Endpoint'>[];
   /** Body part examined — 0..1 CodeableReference(BodyStructure) — example: http://hl7.org/fhir/ValueSet/body-site */
-  bodySite?: CodeableReference;
+  bodySite?: CodeableReference<'BodyStructure'>;
   /** Body part laterality — 0..1 CodeableConcept — example: http://dicom.nema.org/medical/dicom/current/output/chtml/part16/sect_CID_244.html */
   laterality?: CodeableConcept;
   /** Specimen imaged — 0..* Reference(Specimen) */
-  specimen?: Reference[];
+  specimen?: Reference<'Specimen'>[];
   /** When the series started — 0..1 dateTime */
   started?: string;
   /** Id and extensions of started. */
@@ -107,7 +107,7 @@ export interface ImagingStudySeriesPerformer extends BackboneElement {
   /** Type of performance — 0..1 CodeableConcept — extensible: http://hl7.org/fhir/ValueSet/series-performer-function */
   function?: CodeableConcept;
   /** Who performed the series — 1..1 Reference(Practitioner | PractitionerRole | Organization | CareTeam | Patient | Device | RelatedPerson | HealthcareService) */
-  actor: Reference;
+  actor: Reference<'Practitioner' | 'PractitionerRole' | 'Organization' | 'CareTeam' | 'Patient' | 'Device' | 'RelatedPerson' | 'HealthcareService'>;
 }
 
 /** A single SOP instance from the series */

@@ -19,17 +19,17 @@ export interface ImmunizationEvaluation extends DomainResource {
   /** Id and extensions of status. */
   _status?: Element;
   /** Who this evaluation is for — 1..1 Reference(Patient) */
-  patient: Reference;
+  patient: Reference<'Patient'>;
   /** Date evaluation was performed — 0..1 dateTime */
   date?: string;
   /** Id and extensions of date. */
   _date?: Element;
   /** Who is responsible for publishing the recommendations — 0..1 Reference(Organization) */
-  authority?: Reference;
+  authority?: Reference<'Organization'>;
   /** The vaccine preventable disease schedule being evaluated — 1..1 CodeableConcept — example: http://hl7.org/fhir/ValueSet/immunization-target-disease */
   targetDisease: CodeableConcept;
   /** Immunization being evaluated — 1..1 Reference(Immunization) */
-  immunizationEvent: Reference;
+  immunizationEvent: Reference<'Immunization'>;
   /** Status of the dose relative to published recommendations — 1..1 CodeableConcept — example: http://hl7.org/fhir/ValueSet/immunization-evaluation-dose-status */
   doseStatus: CodeableConcept;
   /** Reason why the doese is considered valid, invalid or some other status — 0..* CodeableConcept — example: http://hl7.org/fhir/ValueSet/immunization-evaluation-dose-status-reason */

@@ -16,13 +16,13 @@ export interface ImmunizationRecommendation extends DomainResource {
   /** Business identifier — 0..* Identifier */
   identifier?: Identifier[];
   /** Who this profile is for — 1..1 Reference(Patient) */
-  patient: Reference;
+  patient: Reference<'Patient'>;
   /** Date recommendation(s) created — 1..1 dateTime */
   date?: string;
   /** Id and extensions of date. */
   _date?: Element;
   /** Who is responsible for protocol — 0..1 Reference(Organization) */
-  authority?: Reference;
+  authority?: Reference<'Organization'>;
   /** Vaccine administration recommendations — 1..* ImmunizationRecommendation.recommendation */
   recommendation: ImmunizationRecommendationRecommendation[];
 }
@@ -58,7 +58,7 @@ export interface ImmunizationRecommendationRecommendation extends BackboneElemen
   /** Id and extensions of seriesDoses. */
   _seriesDoses?: Element;
   /** Past immunizations supporting recommendation — 0..* Reference(Immunization | ImmunizationEvaluation) */
-  supportingImmunization?: Reference[];
+  supportingImmunization?: Reference<'Immunization' | 'ImmunizationEvaluation'>[];
   /** Patient observations supporting recommendation — 0..* Reference */
   supportingPatientInformation?: Reference[];
 }

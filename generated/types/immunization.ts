@@ -19,7 +19,7 @@ export interface Immunization extends DomainResource {
   /** Business identifier — 0..* Identifier */
   identifier?: Identifier[];
   /** Authority that the immunization event is based on — 0..* Reference(CarePlan | MedicationRequest | ServiceRequest | ImmunizationRecommendation) */
-  basedOn?: Reference[];
+  basedOn?: Reference<'CarePlan' | 'MedicationRequest' | 'ServiceRequest' | 'ImmunizationRecommendation'>[];
   /** completed | entered-in-error | not-done — 1..1 code — required: http://hl7.org/fhir/ValueSet/immunization-status — modifier */
   status?: 'completed' | 'entered-in-error' | 'not-done';
   /** Id and extensions of status. */
@@ -29,9 +29,9 @@ export interface Immunization extends DomainResource {
   /** Vaccine administered — 1..1 CodeableConcept — example: http://hl7.org/fhir/ValueSet/vaccine-code */
   vaccineCode: CodeableConcept;
   /** Product that was administered — 0..1 CodeableReference(Medication) */
-  administeredProduct?: CodeableReference;
+  administeredProduct?: CodeableReference<'Medication'>;
   /** Vaccine manufacturer — 0..1 CodeableReference(Organization) */
-  manufacturer?: CodeableReference;
+  manufacturer?: CodeableReference<'Organization'>;
   /** Vaccine lot number — 0..1 string */
   lotNumber?: string;
   /** Id and extensions of lotNumber. */
@@ -41,9 +41,9 @@ export interface Immunization extends DomainResource {
   /** Id and extensions of expirationDate. */
   _expirationDate?: Element;
   /** Who was immunized — 1..1 Reference(Patient) */
-  patient: Reference;
+  patient: Reference<'Patient'>;
   /** Encounter immunization was part of — 0..1 Reference(Encounter) */
-  encounter?: Reference;
+  encounter?: Reference<'Encounter'>;
   /** Additional information in support of the immunization — 0..* Reference */
   supportingInformation?: Reference[];
   /** Vaccine administration date — 1..1 dateTime */
@@ -59,9 +59,9 @@ export interface Immunization extends DomainResource {
   /** Id and extensions of primarySource. */
   _primarySource?: Element;
   /** Indicates the source of a reported record — 0..1 CodeableReference(Patient | Practitioner | PractitionerRole | RelatedPerson | Organization) — example: http://hl7.org/fhir/ValueSet/immunization-origin */
-  informationSource?: CodeableReference;
+  informationSource?: CodeableReference<'Patient' | 'Practitioner' | 'PractitionerRole' | 'RelatedPerson' | 'Organization'>;
   /** Where immunization occurred — 0..1 Reference(Location) */
-  location?: Reference;
+  location?: Reference<'Location'>;
   /** Body site vaccine was administered — 0..1 CodeableConcept — example: http://hl7.org/fhir/ValueSet/immunization-site */
   site?: CodeableConcept;
   /** How vaccine entered body — 0..1 CodeableConcept — example: http://hl7.org/fhir/ValueSet/immunization-route */
@@ -73,7 +73,7 @@ export interface Immunization extends DomainResource {
   /** Additional immunization notes — 0..* Annotation */
   note?: Annotation[];
   /** Why immunization occurred — 0..* CodeableReference(Condition | Observation | DiagnosticReport) — example: http://hl7.org/fhir/ValueSet/immunization-reason */
-  reason?: CodeableReference[];
+  reason?: CodeableReference<'Condition' | 'Observation' | 'DiagnosticReport'>[];
   /** Dose potency — 0..1 boolean — modifier */
   isSubpotent?: boolean;
   /** Id and extensions of isSubpotent. */
@@ -95,7 +95,7 @@ export interface ImmunizationPerformer extends BackboneElement {
   /** What type of performance was done — 0..1 CodeableConcept — extensible: http://hl7.org/fhir/ValueSet/immunization-function */
   function?: CodeableConcept;
   /** Individual or organization who was performing — 1..1 Reference(Practitioner | PractitionerRole | Organization | Patient | RelatedPerson) */
-  actor: Reference;
+  actor: Reference<'Practitioner' | 'PractitionerRole' | 'Organization' | 'Patient' | 'RelatedPerson'>;
 }
 
 /** Patient eligibility for a specific vaccination program */
@@ -113,7 +113,7 @@ export interface ImmunizationReaction extends BackboneElement {
   /** Id and extensions of date. */
   _date?: Element;
   /** Additional information on reaction — 0..1 CodeableReference(Observation) */
-  manifestation?: CodeableReference;
+  manifestation?: CodeableReference<'Observation'>;
   /** Indicates self-reported reaction — 0..1 boolean */
   reported?: boolean;
   /** Id and extensions of reported. */
@@ -127,7 +127,7 @@ export interface ImmunizationProtocolApplied extends BackboneElement {
   /** Id and extensions of series. */
   _series?: Element;
   /** Who is responsible for publishing the recommendations — 0..1 Reference(Organization) */
-  authority?: Reference;
+  authority?: Reference<'Organization'>;
   /** Vaccine preventatable disease being targeted — 0..* CodeableConcept — example: http://hl7.org/fhir/ValueSet/immunization-target-disease */
   targetDisease?: CodeableConcept[];
   /** Dose number within series — 1..1 string */

@@ -24,7 +24,7 @@ export interface Ingredient extends DomainResource {
   /** Id and extensions of status. */
   _status?: Element;
   /** The product which this ingredient is a constituent part of — 0..* Reference(MedicinalProductDefinition | AdministrableProductDefinition | ManufacturedItemDefinition) */
-  for?: Reference[];
+  for?: Reference<'MedicinalProductDefinition' | 'AdministrableProductDefinition' | 'ManufacturedItemDefinition'>[];
   /** Purpose of the ingredient within the product, e.g. active, inactive — 1..1 CodeableConcept — example: http://hl7.org/fhir/ValueSet/ingredient-role */
   role: CodeableConcept;
   /** Precise action within the drug product, e.g. antioxidant, alkalizing agent — 0..* CodeableConcept — example: http://hl7.org/fhir/ValueSet/ingredient-function */
@@ -52,13 +52,13 @@ export interface IngredientManufacturer extends BackboneElement {
   /** Id and extensions of role. */
   _role?: Element;
   /** An organization that manufactures this ingredient — 1..1 Reference(Organization) */
-  manufacturer: Reference;
+  manufacturer: Reference<'Organization'>;
 }
 
 /** The substance that comprises this ingredient */
 export interface IngredientSubstance extends BackboneElement {
   /** A code or full resource that represents the ingredient substance — 1..1 CodeableReference(SubstanceDefinition) — example: http://hl7.org/fhir/ValueSet/substance-codes */
-  code: CodeableReference;
+  code: CodeableReference<'SubstanceDefinition'>;
   /** The quantity of substance, per presentation, or per volume or mass, and type of quantity — 0..* Ingredient.substance.strength */
   strength?: IngredientSubstanceStrength[];
 }
@@ -104,7 +104,7 @@ export interface IngredientSubstanceStrength extends BackboneElement {
 /** Strength expressed in terms of a reference substance */
 export interface IngredientSubstanceStrengthReferenceStrength extends BackboneElement {
   /** Relevant reference substance — 1..1 CodeableReference(SubstanceDefinition) — example: http://hl7.org/fhir/ValueSet/substance-codes */
-  substance: CodeableReference;
+  substance: CodeableReference<'SubstanceDefinition'>;
   /** Strength expressed in terms of a reference substance — 1..1 Ratio */
   strengthRatio?: Ratio;
   /** Strength expressed in terms of a reference substance — 1..1 RatioRange */

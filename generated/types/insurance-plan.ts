@@ -36,17 +36,17 @@ export interface InsurancePlan extends DomainResource {
   /** When the product is available — 0..1 Period */
   period?: Period;
   /** Product issuer — 0..1 Reference(Organization) */
-  ownedBy?: Reference;
+  ownedBy?: Reference<'Organization'>;
   /** Product administrator — 0..1 Reference(Organization) */
-  administeredBy?: Reference;
+  administeredBy?: Reference<'Organization'>;
   /** Where product applies — 0..* Reference(Location) */
-  coverageArea?: Reference[];
+  coverageArea?: Reference<'Location'>[];
   /** Official contact details relevant to the health insurance plan/product — 0..* ExtendedContactDetail */
   contact?: ExtendedContactDetail[];
   /** Technical endpoint — 0..* Reference(Endpoint) */
-  endpoint?: Reference[];
+  endpoint?: Reference<'Endpoint'>[];
   /** What networks are Included — 0..* Reference(Organization) */
-  network?: Reference[];
+  network?: Reference<'Organization'>[];
   /** Coverage details — 0..* InsurancePlan.coverage */
   coverage?: InsurancePlanCoverage[];
   /** Plan details — 0..* InsurancePlan.plan */
@@ -58,7 +58,7 @@ export interface InsurancePlanCoverage extends BackboneElement {
   /** Type of coverage — 1..1 CodeableConcept */
   type: CodeableConcept;
   /** What networks provide coverage — 0..* Reference(Organization) */
-  network?: Reference[];
+  network?: Reference<'Organization'>[];
   /** List of benefits — 1..* InsurancePlan.coverage.benefit */
   benefit: InsurancePlanCoverageBenefit[];
 }
@@ -90,9 +90,9 @@ export interface InsurancePlanPlan extends BackboneElement {
   /** Type of plan — 0..1 CodeableConcept */
   type?: CodeableConcept;
   /** Where product applies — 0..* Reference(Location) */
-  coverageArea?: Reference[];
+  coverageArea?: Reference<'Location'>[];
   /** What networks provide coverage — 0..* Reference(Organization) */
-  network?: Reference[];
+  network?: Reference<'Organization'>[];
   /** Overall costs — 0..* InsurancePlan.plan.generalCost */
   generalCost?: InsurancePlanPlanGeneralCost[];
   /** Specific costs — 0..* InsurancePlan.plan.specificCost */

@@ -49,7 +49,7 @@ export interface InventoryItem extends DomainResource {
   /** Instances or occurrences of the product — 0..1 InventoryItem.instance */
   instance?: InventoryItemInstance;
   /** Link to a product resource used in clinical workflows — 0..1 Reference(Medication | Device | NutritionProduct | BiologicallyDerivedProduct) */
-  productReference?: Reference;
+  productReference?: Reference<'Medication' | 'Device' | 'NutritionProduct' | 'BiologicallyDerivedProduct'>;
 }
 
 /** The item name(s) - the brand name, or common name, functional name, generic name or others */
@@ -71,7 +71,7 @@ export interface InventoryItemResponsibleOrganization extends BackboneElement {
   /** The role of the organization e.g. manufacturer, distributor, or other — 1..1 CodeableConcept */
   role: CodeableConcept;
   /** An organization that is associated with the item — 1..1 Reference(Organization) */
-  organization: Reference;
+  organization: Reference<'Organization'>;
 }
 
 /** Descriptive characteristics of the item */
@@ -91,7 +91,7 @@ export interface InventoryItemAssociation extends BackboneElement {
   /** The type of association between the device and the other item — 1..1 CodeableConcept */
   associationType: CodeableConcept;
   /** The related item or product — 1..1 Reference(InventoryItem | Medication | MedicationKnowledge | Device | DeviceDefinition | NutritionProduct | BiologicallyDerivedProduct) */
-  relatedItem: Reference;
+  relatedItem: Reference<'InventoryItem' | 'Medication' | 'MedicationKnowledge' | 'Device' | 'DeviceDefinition' | 'NutritionProduct' | 'BiologicallyDerivedProduct'>;
   /** The quantity of the product in this product — 1..1 Ratio */
   quantity: Ratio;
 }
@@ -153,7 +153,7 @@ export interface InventoryItemInstance extends BackboneElement {
   /** Id and extensions of expiry. */
   _expiry?: Element;
   /** The subject that the item is associated with — 0..1 Reference(Patient | Organization) */
-  subject?: Reference;
+  subject?: Reference<'Patient' | 'Organization'>;
   /** The location that the item is associated with — 0..1 Reference(Location) */
-  location?: Reference;
+  location?: Reference<'Location'>;
 }

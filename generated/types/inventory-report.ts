@@ -36,7 +36,7 @@ export interface InventoryReport extends DomainResource {
   /** Id and extensions of reportedDateTime. */
   _reportedDateTime?: Element;
   /** Who submits the report — 0..1 Reference(Practitioner | Patient | RelatedPerson | Device) */
-  reporter?: Reference;
+  reporter?: Reference<'Practitioner' | 'Patient' | 'RelatedPerson' | 'Device'>;
   /** The period the report refers to — 0..1 Period */
   reportingPeriod?: Period;
   /** An inventory listing section (grouped by any of the attributes) — 0..* InventoryReport.inventoryListing */
@@ -48,7 +48,7 @@ export interface InventoryReport extends DomainResource {
 /** An inventory listing section (grouped by any of the attributes) */
 export interface InventoryReportInventoryListing extends BackboneElement {
   /** Location of the inventory items — 0..1 Reference(Location) */
-  location?: Reference;
+  location?: Reference<'Location'>;
   /** The status of the items that are being reported — 0..1 CodeableConcept */
   itemStatus?: CodeableConcept;
   /** The date and time when the items were counted — 0..1 dateTime */
@@ -66,5 +66,5 @@ export interface InventoryReportInventoryListingItem extends BackboneElement {
   /** The quantity of the item or items being reported — 1..1 Quantity */
   quantity: Quantity;
   /** The code or reference to the item type — 1..1 CodeableReference(Medication | Device | Medication | NutritionProduct | InventoryItem | BiologicallyDerivedProduct | InventoryItem) */
-  item: CodeableReference;
+  item: CodeableReference<'Medication' | 'Device' | 'Medication' | 'NutritionProduct' | 'InventoryItem' | 'BiologicallyDerivedProduct' | 'InventoryItem'>;
 }

@@ -30,9 +30,9 @@ export interface Invoice extends DomainResource {
   /** Type of Invoice — 0..1 CodeableConcept */
   type?: CodeableConcept;
   /** Recipient(s) of goods and services — 0..1 Reference(Patient | Group) */
-  subject?: Reference;
+  subject?: Reference<'Patient' | 'Group'>;
   /** Recipient of this invoice — 0..1 Reference(Organization | Patient | RelatedPerson) */
-  recipient?: Reference;
+  recipient?: Reference<'Organization' | 'Patient' | 'RelatedPerson'>;
   /** DEPRICATED — 0..1 dateTime */
   date?: string;
   /** Id and extensions of date. */
@@ -50,9 +50,9 @@ export interface Invoice extends DomainResource {
   /** Participant in creation of this Invoice — 0..* Invoice.participant */
   participant?: InvoiceParticipant[];
   /** Issuing Organization of Invoice — 0..1 Reference(Organization) */
-  issuer?: Reference;
+  issuer?: Reference<'Organization'>;
   /** Account that is being balanced — 0..1 Reference(Account) */
-  account?: Reference;
+  account?: Reference<'Account'>;
   /** Line items of this Invoice — 0..* Invoice.lineItem */
   lineItem?: InvoiceLineItem[];
   /** Components of Invoice total — 0..* MonetaryComponent */
@@ -74,7 +74,7 @@ export interface InvoiceParticipant extends BackboneElement {
   /** Type of involvement in creation of this Invoice — 0..1 CodeableConcept */
   role?: CodeableConcept;
   /** Individual who was involved — 1..1 Reference(Practitioner | Organization | Patient | PractitionerRole | Device | RelatedPerson) */
-  actor: Reference;
+  actor: Reference<'Practitioner' | 'Organization' | 'Patient' | 'PractitionerRole' | 'Device' | 'RelatedPerson'>;
 }
 
 /** Line items of this Invoice */
@@ -90,7 +90,7 @@ export interface InvoiceLineItem extends BackboneElement {
   /** Service data or period — 0..1 Period */
   servicedPeriod?: Period;
   /** Reference to ChargeItem containing details of this line item or an inline billing code — 1..1 Reference(ChargeItem) */
-  chargeItemReference?: Reference;
+  chargeItemReference?: Reference<'ChargeItem'>;
   /** Reference to ChargeItem containing details of this line item or an inline billing code — 1..1 CodeableConcept */
   chargeItemCodeableConcept?: CodeableConcept;
   /** Components of total line item price — 0..* MonetaryComponent */

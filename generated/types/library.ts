@@ -61,7 +61,7 @@ export interface Library extends DomainResource {
   /** Type of individual the library content is focused on — 0..1 CodeableConcept — extensible: http://hl7.org/fhir/ValueSet/participant-resource-types */
   subjectCodeableConcept?: CodeableConcept;
   /** Type of individual the library content is focused on — 0..1 Reference(Group) — extensible: http://hl7.org/fhir/ValueSet/participant-resource-types */
-  subjectReference?: Reference;
+  subjectReference?: Reference<'Group'>;
   /** Date last changed — 0..1 dateTime */
   date?: string;
   /** Id and extensions of date. */

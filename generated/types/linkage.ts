@@ -16,7 +16,7 @@ export interface Linkage extends DomainResource {
   /** Id and extensions of active. */
   _active?: Element;
   /** Who is responsible for linkages — 0..1 Reference(Practitioner | PractitionerRole | Organization) */
-  author?: Reference;
+  author?: Reference<'Practitioner' | 'PractitionerRole' | 'Organization'>;
   /** Item to be linked — 1..* Linkage.item */
   item: LinkageItem[];
 }

@@ -33,13 +33,13 @@ export interface List extends DomainResource {
   /** If all resources have the same subject(s) — 0..* Reference */
   subject?: Reference[];
   /** Context in which list created — 0..1 Reference(Encounter) */
-  encounter?: Reference;
+  encounter?: Reference<'Encounter'>;
   /** When the list was prepared — 0..1 dateTime */
   date?: string;
   /** Id and extensions of date. */
   _date?: Element;
   /** Who and/or what defined the list contents (aka Author) — 0..1 Reference(Practitioner | PractitionerRole | Patient | Device | Organization | RelatedPerson | CareTeam) */
-  source?: Reference;
+  source?: Reference<'Practitioner' | 'PractitionerRole' | 'Patient' | 'Device' | 'Organization' | 'RelatedPerson' | 'CareTeam'>;
   /** What order the list has — 0..1 CodeableConcept — preferred: http://hl7.org/fhir/ValueSet/list-order */
   orderedBy?: CodeableConcept;
   /** Comments about the list — 0..* Annotation */

@@ -53,9 +53,9 @@ export interface Location extends DomainResource {
   /** The absolute geographic location — 0..1 Location.position */
   position?: LocationPosition;
   /** Organization responsible for provisioning and upkeep — 0..1 Reference(Organization) */
-  managingOrganization?: Reference;
+  managingOrganization?: Reference<'Organization'>;
   /** Another Location this one is physically a part of — 0..1 Reference(Location) */
-  partOf?: Reference;
+  partOf?: Reference<'Location'>;
   /** Collection of characteristics (attributes) — 0..* CodeableConcept — example: http://hl7.org/fhir/ValueSet/location-characteristic */
   characteristic?: CodeableConcept[];
   /** What days/times during a week is this location usually open (including exceptions) — 0..* Availability */
@@ -63,7 +63,7 @@ export interface Location extends DomainResource {
   /** Connection details of a virtual service (e.g. conference call) — 0..* VirtualServiceDetail */
   virtualService?: VirtualServiceDetail[];
   /** Technical endpoints providing access to services operated for the location — 0..* Reference(Endpoint) */
-  endpoint?: Reference[];
+  endpoint?: Reference<'Endpoint'>[];
 }
 
 /** The absolute geographic location */

@@ -32,7 +32,7 @@ export interface ManufacturedItemDefinition extends DomainResource {
   /** The “real-world” units in which the quantity of the item is described — 0..1 CodeableConcept — example: http://hl7.org/fhir/ValueSet/unit-of-presentation */
   unitOfPresentation?: CodeableConcept;
   /** Manufacturer of the item, one of several possible — 0..* Reference(Organization) */
-  manufacturer?: Reference[];
+  manufacturer?: Reference<'Organization'>[];
   /** Allows specifying that an item is on the market for sale, or that it is not available, and the dates and locations associated — 0..* MarketingStatus */
   marketingStatus?: MarketingStatus[];
   /** The ingredients of this manufactured item. Only needed if these are not specified by incoming references from the Ingredient resource — 0..* CodeableConcept — example: http://hl7.org/fhir/ValueSet/substance-codes */
@@ -66,7 +66,7 @@ export interface ManufacturedItemDefinitionProperty extends BackboneElement {
   /** A value for the characteristic — 0..1 Attachment */
   valueAttachment?: Attachment;
   /** A value for the characteristic — 0..1 Reference(Binary) */
-  valueReference?: Reference;
+  valueReference?: Reference<'Binary'>;
 }
 
 /** Physical parts of the manufactured item, that it is intrisically made from. This is distinct from the ingredients that are part of its chemical makeup */
@@ -94,5 +94,5 @@ export interface ManufacturedItemDefinitionComponentConstituent extends Backbone
   /** The function of this constituent within the component e.g. binder — 0..* CodeableConcept */
   function?: CodeableConcept[];
   /** The ingredient that is the constituent of the given component — 0..* CodeableReference(Ingredient) */
-  hasIngredient?: CodeableReference[];
+  hasIngredient?: CodeableReference<'Ingredient'>[];
 }

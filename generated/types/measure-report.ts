@@ -36,21 +36,21 @@ export interface MeasureReport extends DomainResource {
   /** Id and extensions of measure. */
   _measure?: Element;
   /** What individual(s) the report is for — 0..1 Reference(CareTeam | Device | Group | HealthcareService | Location | Organization | Patient | Practitioner | PractitionerRole | RelatedPerson) */
-  subject?: Reference;
+  subject?: Reference<'CareTeam' | 'Device' | 'Group' | 'HealthcareService' | 'Location' | 'Organization' | 'Patient' | 'Practitioner' | 'PractitionerRole' | 'RelatedPerson'>;
   /** When the measure was calculated — 0..1 dateTime */
   date?: string;
   /** Id and extensions of date. */
   _date?: Element;
   /** Who is reporting the data — 0..1 Reference(Practitioner | PractitionerRole | Organization | Group) */
-  reporter?: Reference;
+  reporter?: Reference<'Practitioner' | 'PractitionerRole' | 'Organization' | 'Group'>;
   /** What vendor prepared the data — 0..1 Reference(Organization) */
-  reportingVendor?: Reference;
+  reportingVendor?: Reference<'Organization'>;
   /** Where the reported data is from — 0..1 Reference(Location) */
-  location?: Reference;
+  location?: Reference<'Location'>;
   /** What period the report covers — 1..1 Period */
   period: Period;
   /** What parameters were provided to the report — 0..1 Reference(Parameters) */
-  inputParameters?: Reference;
+  inputParameters?: Reference<'Parameters'>;
   /** What scoring method (e.g. proportion, ratio, continuous-variable) — 0..1 CodeableConcept — extensible: http://terminology.hl7.org/ValueSet/measure-scoring — modifier */
   scoring?: CodeableConcept;
   /** increase | decrease — 0..1 CodeableConcept — required: http://hl7.org/fhir/ValueSet/measure-improvement-notation — modifier */
@@ -72,7 +72,7 @@ export interface MeasureReportGroup extends BackboneElement {
   /** Meaning of the group — 0..1 CodeableConcept — example: http://hl7.org/fhir/ValueSet/measure-group-example */
   code?: CodeableConcept;
   /** What individual(s) the report is for — 0..1 Reference(CareTeam | Device | Group | HealthcareService | Location | Organization | Patient | Practitioner | PractitionerRole | RelatedPerson) */
-  subject?: Reference;
+  subject?: Reference<'CareTeam' | 'Device' | 'Group' | 'HealthcareService' | 'Location' | 'Organization' | 'Patient' | 'Practitioner' | 'PractitionerRole' | 'RelatedPerson'>;
   /** The populations in the group — 0..* MeasureReport.group.population */
   population?: MeasureReportGroupPopulation[];
   /** What score this group achieved — 0..1 Quantity */
@@ -106,11 +106,11 @@ export interface MeasureReportGroupPopulation extends BackboneElement {
   /** Id and extensions of count. */
   _count?: Element;
   /** For subject-list reports, the subject results in this population — 0..1 Reference(List) */
-  subjectResults?: Reference;
+  subjectResults?: Reference<'List'>;
   /** For subject-list reports, a subject result in this population — 0..* Reference(MeasureReport) */
-  subjectReport?: Reference[];
+  subjectReport?: Reference<'MeasureReport'>[];
   /** What individual(s) in the population — 0..1 Reference(Group) */
-  subjects?: Reference;
+  subjects?: Reference<'Group'>;
 }
 
 /** Stratification results */
@@ -194,9 +194,9 @@ export interface MeasureReportGroupStratifierStratumPopulation extends BackboneE
   /** Id and extensions of count. */
   _count?: Element;
   /** For subject-list reports, the subject results in this population — 0..1 Reference(List) */
-  subjectResults?: Reference;
+  subjectResults?: Reference<'List'>;
   /** For subject-list reports, a subject result in this population — 0..* Reference(MeasureReport) */
-  subjectReport?: Reference[];
+  subjectReport?: Reference<'MeasureReport'>[];
   /** What individual(s) in the population — 0..1 Reference(Group) */
-  subjects?: Reference;
+  subjects?: Reference<'Group'>;
 }

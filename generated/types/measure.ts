@@ -58,7 +58,7 @@ export interface Measure extends DomainResource {
   /** E.g. Patient, Practitioner, RelatedPerson, Organization, Location, Device — 0..1 CodeableConcept — extensible: http://hl7.org/fhir/ValueSet/participant-resource-types */
   subjectCodeableConcept?: CodeableConcept;
   /** E.g. Patient, Practitioner, RelatedPerson, Organization, Location, Device — 0..1 Reference(Group) — extensible: http://hl7.org/fhir/ValueSet/participant-resource-types */
-  subjectReference?: Reference;
+  subjectReference?: Reference<'Group'>;
   /** Population basis — 0..1 code — required: http://hl7.org/fhir/ValueSet/fhir-types */
   basis?: string;
   /** Id and extensions of basis. */
@@ -192,7 +192,7 @@ export interface MeasureGroup extends BackboneElement {
   /** E.g. Patient, Practitioner, RelatedPerson, Organization, Location, Device — 0..1 CodeableConcept — extensible: http://hl7.org/fhir/ValueSet/participant-resource-types */
   subjectCodeableConcept?: CodeableConcept;
   /** E.g. Patient, Practitioner, RelatedPerson, Organization, Location, Device — 0..1 Reference(Group) — extensible: http://hl7.org/fhir/ValueSet/participant-resource-types */
-  subjectReference?: Reference;
+  subjectReference?: Reference<'Group'>;
   /** Population basis — 0..1 code — required: http://hl7.org/fhir/ValueSet/fhir-types */
   basis?: string;
   /** Id and extensions of basis. */
@@ -232,7 +232,7 @@ export interface MeasureGroupPopulation extends BackboneElement {
   /** The criteria that defines this population — 0..1 Expression */
   criteria?: Expression;
   /** A group resource that defines this population — 0..1 Reference(Group) */
-  groupDefinition?: Reference;
+  groupDefinition?: Reference<'Group'>;
   /** Which population — 0..1 string */
   inputPopulationId?: string;
   /** Id and extensions of inputPopulationId. */
@@ -256,7 +256,7 @@ export interface MeasureGroupStratifier extends BackboneElement {
   /** How the measure should be stratified — 0..1 Expression */
   criteria?: Expression;
   /** A group resource that defines this population — 0..1 Reference(Group) */
-  groupDefinition?: Reference;
+  groupDefinition?: Reference<'Group'>;
   /** Stratifier criteria component for the measure — 0..* Measure.group.stratifier.component */
   component?: MeasureGroupStratifierComponent[];
 }
@@ -276,7 +276,7 @@ export interface MeasureGroupStratifierComponent extends BackboneElement {
   /** Component of how the measure should be stratified — 0..1 Expression */
   criteria?: Expression;
   /** A group resource that defines this population — 0..1 Reference(Group) */
-  groupDefinition?: Reference;
+  groupDefinition?: Reference<'Group'>;
 }
 
 /** What other data should be reported with the measure */

@@ -22,9 +22,9 @@ export interface MedicationAdministration extends DomainResource {
   /** External identifier — 0..* Identifier */
   identifier?: Identifier[];
   /** Plan this is fulfilled by this administration — 0..* Reference(CarePlan) */
-  basedOn?: Reference[];
+  basedOn?: Reference<'CarePlan'>[];
   /** Part of referenced event — 0..* Reference(MedicationAdministration | Procedure | MedicationDispense) */
-  partOf?: Reference[];
+  partOf?: Reference<'MedicationAdministration' | 'Procedure' | 'MedicationDispense'>[];
   /** in-progress | not-done | on-hold | completed | entered-in-error | stopped | unknown — 1..1 code — required: http://hl7.org/fhir/ValueSet/medication-admin-status — modifier */
   status?: 'in-progress' | 'not-done' | 'on-hold' | 'completed' | 'entered-in-error' | 'stopped' | 'unknown';
   /** Id and extensions of status. */
@@ -34,11 +34,11 @@ export interface MedicationAdministration extends DomainResource {
   /** Type of medication administration — 0..* CodeableConcept — example: http://hl7.org/fhir/ValueSet/medication-admin-location */
   category?: CodeableConcept[];
   /** What was administered — 1..1 CodeableReference(Medication) — example: http://hl7.org/fhir/ValueSet/medication-codes */
-  medication: CodeableReference;
+  medication: CodeableReference<'Medication'>;
   /** Who received medication — 1..1 Reference(Patient | Group) */
-  subject: Reference;
+  subject: Reference<'Patient' | 'Group'>;
   /** Encounter administered as part of — 0..1 Reference(Encounter) */
-  encounter?: Reference;
+  encounter?: Reference<'Encounter'>;
   /** Additional information to support administration — 0..* Reference */
   supportingInformation?: Reference[];
   /** Specific date/time or interval of time during which the administration took place (or did not take place) — 1..1 dateTime */
@@ -62,17 +62,17 @@ export interface MedicationAdministration extends DomainResource {
   /** Who or what performed the medication administration and what type of performance they did — 0..* MedicationAdministration.performer */
   performer?: MedicationAdministrationPerformer[];
   /** Concept, condition or observation that supports why the medication was administered — 0..* CodeableReference(Condition | Observation | DiagnosticReport) — example: http://hl7.org/fhir/ValueSet/reason-medication-given-codes */
-  reason?: CodeableReference[];
+  reason?: CodeableReference<'Condition' | 'Observation' | 'DiagnosticReport'>[];
   /** Request administration performed against — 0..1 Reference(MedicationRequest) */
-  request?: Reference;
+  request?: Reference<'MedicationRequest'>;
   /** Device used to administer — 0..* CodeableReference(Device) */
-  device?: CodeableReference[];
+  device?: CodeableReference<'Device'>[];
   /** Information about the administration — 0..* Annotation */
   note?: Annotation[];
   /** Details of how medication was taken — 0..1 MedicationAdministration.dosage */
   dosage?: MedicationAdministrationDosage;
   /** A list of events of interest in the lifecycle — 0..* Reference(Provenance) */
-  eventHistory?: Reference[];
+  eventHistory?: Reference<'Provenance'>[];
 }
 
 /** Who or what performed the medication administration and what type of performance they did */
@@ -80,7 +80,7 @@ export interface MedicationAdministrationPerformer extends BackboneElement {
   /** Type of performance — 0..1 CodeableConcept — example: http://hl7.org/fhir/ValueSet/med-admin-perform-function */
   function?: CodeableConcept;
   /** Who or what performed the medication administration — 1..1 CodeableReference(Practitioner | PractitionerRole | Patient | RelatedPerson | Device) */
-  actor: CodeableReference;
+  actor: CodeableReference<'Practitioner' | 'PractitionerRole' | 'Patient' | 'RelatedPerson' | 'Device'>;
 }
 
 /** Details of how medication was taken */

@@ -20,15 +20,15 @@ export interface MedicationDispense extends DomainResource {
   /** External identifier — 0..* Identifier */
   identifier?: Identifier[];
   /** Plan that is fulfilled by this dispense — 0..* Reference(CarePlan) */
-  basedOn?: Reference[];
+  basedOn?: Reference<'CarePlan'>[];
   /** Event that dispense is part of — 0..* Reference(Procedure | MedicationAdministration) */
-  partOf?: Reference[];
+  partOf?: Reference<'Procedure' | 'MedicationAdministration'>[];
   /** preparation | in-progress | cancelled | on-hold | completed | entered-in-error | stopped | declined | unknown — 1..1 code — required: http://hl7.org/fhir/ValueSet/medicationdispense-status — modifier */
   status?: 'preparation' | 'in-progress' | 'cancelled' | 'on-hold' | 'completed' | 'entered-in-error' | 'stopped' | 'declined' | 'unknown';
   /** Id and extensions of status. */
   _status?: Element;
   /** Why a dispense was not performed — 0..1 CodeableReference(DetectedIssue) — example: http://hl7.org/fhir/ValueSet/medicationdispense-status-reason */
-  notPerformedReason?: CodeableReference;
+  notPerformedReason?: CodeableReference<'DetectedIssue'>;
   /** When the status changed — 0..1 dateTime */
   statusChanged?: string;
   /** Id and extensions of statusChanged. */
@@ -36,19 +36,19 @@ export interface MedicationDispense extends DomainResource {
   /** Type of medication dispense — 0..* CodeableConcept — example: http://hl7.org/fhir/ValueSet/medicationdispense-admin-location */
   category?: CodeableConcept[];
   /** What medication was supplied — 1..1 CodeableReference(Medication) — example: http://hl7.org/fhir/ValueSet/medication-codes */
-  medication: CodeableReference;
+  medication: CodeableReference<'Medication'>;
   /** Who the dispense is for — 1..1 Reference(Patient | Group) */
-  subject: Reference;
+  subject: Reference<'Patient' | 'Group'>;
   /** Encounter associated with event — 0..1 Reference(Encounter) */
-  encounter?: Reference;
+  encounter?: Reference<'Encounter'>;
   /** Information that supports the dispensing of the medication — 0..* Reference */
   supportingInformation?: Reference[];
   /** Who performed event — 0..* MedicationDispense.performer */
   performer?: MedicationDispensePerformer[];
   /** Where the dispense occurred — 0..1 Reference(Location) */
-  location?: Reference;
+  location?: Reference<'Location'>;
   /** Medication order that authorizes the dispense — 0..* Reference(MedicationRequest) */
-  authorizingPrescription?: Reference[];
+  authorizingPrescription?: Reference<'MedicationRequest'>[];
   /** Trial fill, partial fill, emergency fill, etc — 0..1 CodeableConcept — example: http://terminology.hl7.org/ValueSet/v3-ActPharmacySupplyType */
   type?: CodeableConcept;
   /** Amount dispensed — 0..1 Quantity */
@@ -68,9 +68,9 @@ export interface MedicationDispense extends DomainResource {
   /** Id and extensions of whenHandedOver. */
   _whenHandedOver?: Element;
   /** Where the medication was/will be sent — 0..1 Reference(Location) */
-  destination?: Reference;
+  destination?: Reference<'Location'>;
   /** Who collected the medication or where the medication was delivered — 0..* Reference(Patient | Practitioner | RelatedPerson | Location | PractitionerRole) */
-  receiver?: Reference[];
+  receiver?: Reference<'Patient' | 'Practitioner' | 'RelatedPerson' | 'Location' | 'PractitionerRole'>[];
   /** Information about the dispense — 0..* Annotation */
   note?: Annotation[];
   /** Full representation of the dosage instructions — 0..1 markdown */
@@ -82,7 +82,7 @@ export interface MedicationDispense extends DomainResource {
   /** Whether a substitution was performed on the dispense — 0..1 MedicationDispense.substitution */
   substitution?: MedicationDispenseSubstitution;
   /** A list of relevant lifecycle events — 0..* Reference(Provenance) */
-  eventHistory?: Reference[];
+  eventHistory?: Reference<'Provenance'>[];
 }
 
 /** Who performed event */
@@ -90,7 +90,7 @@ export interface MedicationDispensePerformer extends BackboneElement {
   /** Who performed the dispense and what they did — 0..1 CodeableConcept — example: http://hl7.org/fhir/ValueSet/medicationdispense-performer-function */
   function?: CodeableConcept;
   /** Individual who was performing — 1..1 Reference(Practitioner | PractitionerRole | Organization | Patient | Device | RelatedPerson | CareTeam) */
-  actor: Reference;
+  actor: Reference<'Practitioner' | 'PractitionerRole' | 'Organization' | 'Patient' | 'Device' | 'RelatedPerson' | 'CareTeam'>;
 }
 
 /** Whether a substitution was performed on the dispense */
@@ -104,5 +104,5 @@ export interface MedicationDispenseSubstitution extends BackboneElement {
   /** Why was substitution made — 0..* CodeableConcept — example: http://terminology.hl7.org/ValueSet/v3-SubstanceAdminSubstitutionReason */
   reason?: CodeableConcept[];
   /** Who is responsible for the substitution — 0..1 Reference(Practitioner | PractitionerRole | Organization) */
-  responsibleParty?: Reference;
+  responsibleParty?: Reference<'Practitioner' | 'PractitionerRole' | 'Organization'>;
 }

@@ -32,7 +32,7 @@ export interface MedicationKnowledge extends DomainResource {
   /** Id and extensions of status. */
   _status?: Element;
   /** Creator or owner of the knowledge or information about the medication — 0..1 Reference(Organization) */
-  author?: Reference;
+  author?: Reference<'Organization'>;
   /** Codes that identify the different jurisdictions for which the information of this resource was created — 0..* CodeableConcept */
   intendedJurisdiction?: CodeableConcept[];
   /** A name associated with the medication being described — 0..* string */
@@ -42,7 +42,7 @@ export interface MedicationKnowledge extends DomainResource {
   /** Associated or related medication information — 0..* MedicationKnowledge.relatedMedicationKnowledge */
   relatedMedicationKnowledge?: MedicationKnowledgeRelatedMedicationKnowledge[];
   /** The set of medication resources that are associated with this medication — 0..* Reference(Medication) */
-  associatedMedication?: Reference[];
+  associatedMedication?: Reference<'Medication'>[];
   /** Category of the medication or product — 0..* CodeableConcept */
   productType?: CodeableConcept[];
   /** Associated documentation about the medication — 0..* MedicationKnowledge.monograph */
@@ -62,7 +62,7 @@ export interface MedicationKnowledge extends DomainResource {
   /** Details about packaged medications — 0..* MedicationKnowledge.packaging */
   packaging?: MedicationKnowledgePackaging[];
   /** Potential clinical issue with or between medication(s) — 0..* Reference(ClinicalUseDefinition) */
-  clinicalUseIssue?: Reference[];
+  clinicalUseIssue?: Reference<'ClinicalUseDefinition'>[];
   /** How the medication should be stored — 0..* MedicationKnowledge.storageGuideline */
   storageGuideline?: MedicationKnowledgeStorageGuideline[];
   /** Regulatory information about a medication — 0..* MedicationKnowledge.regulatory */
@@ -76,7 +76,7 @@ export interface MedicationKnowledgeRelatedMedicationKnowledge extends BackboneE
   /** Category of medicationKnowledge — 1..1 CodeableConcept */
   type: CodeableConcept;
   /** Associated documentation about the associated medication knowledge — 1..* Reference(MedicationKnowledge) */
-  reference: Reference[];
+  reference: Reference<'MedicationKnowledge'>[];
 }
 
 /** Associated documentation about the medication */
@@ -84,7 +84,7 @@ export interface MedicationKnowledgeMonograph extends BackboneElement {
   /** The category of medication document — 0..1 CodeableConcept */
   type?: CodeableConcept;
   /** Associated documentation about the medication — 0..1 Reference(DocumentReference) */
-  source?: Reference;
+  source?: Reference<'DocumentReference'>;
 }
 
 /** The pricing of the medication */
@@ -116,7 +116,7 @@ export interface MedicationKnowledgeMonitoringProgram extends BackboneElement {
 /** Guidelines or protocols for administration of the medication for an indication */
 export interface MedicationKnowledgeIndicationGuideline extends BackboneElement {
   /** Indication for use that applies to the specific administration guideline — 0..* CodeableReference(ClinicalUseDefinition) */
-  indication?: CodeableReference[];
+  indication?: CodeableReference<'ClinicalUseDefinition'>[];
   /** Guidelines for dosage of the medication — 0..* MedicationKnowledge.indicationGuideline.dosingGuideline */
   dosingGuideline?: MedicationKnowledgeIndicationGuidelineDosingGuideline[];
 }
@@ -174,7 +174,7 @@ export interface MedicationKnowledgePackaging extends BackboneElement {
   /** Cost of the packaged medication — 0..* MedicationKnowledge.cost */
   cost?: MedicationKnowledgeCost[];
   /** The packaged medication that is being priced — 0..1 Reference(PackagedProductDefinition) */
-  packagedProduct?: Reference;
+  packagedProduct?: Reference<'PackagedProductDefinition'>;
 }
 
 /** How the medication should be stored */
@@ -206,7 +206,7 @@ export interface MedicationKnowledgeStorageGuidelineEnvironmentalSetting extends
 /** Regulatory information about a medication */
 export interface MedicationKnowledgeRegulatory extends BackboneElement {
   /** Specifies the authority of the regulation — 1..1 Reference(Organization) */
-  regulatoryAuthority: Reference;
+  regulatoryAuthority: Reference<'Organization'>;
   /** Specifies if changes are allowed when dispensing a medication from a regulatory perspective — 0..* MedicationKnowledge.regulatory.substitution */
   substitution?: MedicationKnowledgeRegulatorySubstitution[];
   /** Specifies the schedule of a medication in jurisdiction — 0..* CodeableConcept */
@@ -236,7 +236,7 @@ export interface MedicationKnowledgeRegulatoryMaxDispense extends BackboneElemen
 /** Minimal definition information about the medication */
 export interface MedicationKnowledgeDefinitional extends BackboneElement {
   /** Definitional resources that provide more information about this medication — 0..* Reference(MedicinalProductDefinition) */
-  definition?: Reference[];
+  definition?: Reference<'MedicinalProductDefinition'>[];
   /** powder | tablets | capsule + — 0..1 CodeableConcept — example: http://hl7.org/fhir/ValueSet/medication-form-codes */
   doseForm?: CodeableConcept;
   /** The intended or approved route of administration — 0..* CodeableConcept — example: http://hl7.org/fhir/ValueSet/route-codes */
@@ -250,7 +250,7 @@ export interface MedicationKnowledgeDefinitional extends BackboneElement {
 /** Active or inactive ingredient */
 export interface MedicationKnowledgeDefinitionalIngredient extends BackboneElement {
   /** Substances contained in the medication — 1..1 CodeableReference(Substance) */
-  item: CodeableReference;
+  item: CodeableReference<'Substance'>;
   /** A code that defines the type of ingredient, active, base, etc — 0..1 CodeableConcept — example: http://terminology.hl7.org/ValueSet/v3-RoleClassIngredientEntity */
   type?: CodeableConcept;
   /** Quantity of ingredient present — 0..1 Ratio — example: http://hl7.org/fhir/ValueSet/medication-ingredientstrength */

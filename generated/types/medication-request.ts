@@ -22,9 +22,9 @@ export interface MedicationRequest extends DomainResource {
   /** External ids for this request — 0..* Identifier */
   identifier?: Identifier[];
   /** A plan or request that is fulfilled in whole or in part by this medication request — 0..* Reference(CarePlan | MedicationRequest | ServiceRequest | ImmunizationRecommendation) */
-  basedOn?: Reference[];
+  basedOn?: Reference<'CarePlan' | 'MedicationRequest' | 'ServiceRequest' | 'ImmunizationRecommendation'>[];
   /** Reference to an order/prescription that is being replaced by this MedicationRequest — 0..1 Reference(MedicationRequest) */
-  priorPrescription?: Reference;
+  priorPrescription?: Reference<'MedicationRequest'>;
   /** Composite request this is part of — 0..1 Identifier */
   groupIdentifier?: Identifier;
   /** active | on-hold | ended | stopped | completed | cancelled | entered-in-error | draft | unknown — 1..1 code — required: http://hl7.org/fhir/ValueSet/medicationrequest-status — modifier */
@@ -52,13 +52,13 @@ export interface MedicationRequest extends DomainResource {
   /** Id and extensions of doNotPerform. */
   _doNotPerform?: Element;
   /** Medication to be taken — 1..1 CodeableReference(Medication) — example: http://hl7.org/fhir/ValueSet/medication-codes */
-  medication: CodeableReference;
+  medication: CodeableReference<'Medication'>;
   /** Individual or group for whom the medication has been requested — 1..1 Reference(Patient | Group) */
-  subject: Reference;
+  subject: Reference<'Patient' | 'Group'>;
   /** The person or organization who provided the information about this request, if the source is someone other than the requestor — 0..* Reference(Patient | Practitioner | PractitionerRole | RelatedPerson | Organization) */
-  informationSource?: Reference[];
+  informationSource?: Reference<'Patient' | 'Practitioner' | 'PractitionerRole' | 'RelatedPerson' | 'Organization'>[];
   /** Encounter created as part of encounter/admission/stay — 0..1 Reference(Encounter) */
-  encounter?: Reference;
+  encounter?: Reference<'Encounter'>;
   /** Information to support fulfilling of the medication — 0..* Reference */
   supportingInformation?: Reference[];
   /** When request was initially authored — 0..1 dateTime */
@@ -66,7 +66,7 @@ export interface MedicationRequest extends DomainResource {
   /** Id and extensions of authoredOn. */
   _authoredOn?: Element;
   /** Who/What requested the Request — 0..1 Reference(Practitioner | PractitionerRole | Organization | Patient | RelatedPerson | Device) */
-  requester?: Reference;
+  requester?: Reference<'Practitioner' | 'PractitionerRole' | 'Organization' | 'Patient' | 'RelatedPerson' | 'Device'>;
   /** Reported rather than primary record — 0..1 boolean */
   reported?: boolean;
   /** Id and extensions of reported. */
@@ -74,17 +74,17 @@ export interface MedicationRequest extends DomainResource {
   /** Desired kind of performer of the medication administration — 0..1 CodeableConcept — extensible: http://hl7.org/fhir/ValueSet/medication-intended-performer-role */
   performerType?: CodeableConcept;
   /** Intended performer of administration — 0..* Reference(Practitioner | PractitionerRole | Organization | Patient | DeviceDefinition | RelatedPerson | CareTeam | HealthcareService) */
-  performer?: Reference[];
+  performer?: Reference<'Practitioner' | 'PractitionerRole' | 'Organization' | 'Patient' | 'DeviceDefinition' | 'RelatedPerson' | 'CareTeam' | 'HealthcareService'>[];
   /** Intended type of device for the administration — 0..* CodeableReference(DeviceDefinition) */
-  device?: CodeableReference[];
+  device?: CodeableReference<'DeviceDefinition'>[];
   /** Person who entered the request — 0..1 Reference(Practitioner | PractitionerRole) */
-  recorder?: Reference;
+  recorder?: Reference<'Practitioner' | 'PractitionerRole'>;
   /** Reason or indication for ordering or not ordering the medication — 0..* CodeableReference(Condition | Observation) — example: http://hl7.org/fhir/ValueSet/condition-code */
-  reason?: CodeableReference[];
+  reason?: CodeableReference<'Condition' | 'Observation'>[];
   /** Overall pattern of medication administration — 0..1 CodeableConcept — extensible: http://hl7.org/fhir/ValueSet/medicationrequest-course-of-therapy */
   courseOfTherapyType?: CodeableConcept;
   /** Associated insurance coverage — 0..* Reference(Coverage | ClaimResponse) */
-  insurance?: Reference[];
+  insurance?: Reference<'Coverage' | 'ClaimResponse'>[];
   /** Information about the prescription — 0..* Annotation */
   note?: Annotation[];
   /** Full representation of the dosage instructions — 0..1 markdown */
@@ -100,7 +100,7 @@ export interface MedicationRequest extends DomainResource {
   /** Any restrictions on medication substitution — 0..1 MedicationRequest.substitution */
   substitution?: MedicationRequestSubstitution;
   /** A list of events of interest in the lifecycle — 0..* Reference(Provenance) */
-  eventHistory?: Reference[];
+  eventHistory?: Reference<'Provenance'>[];
 }
 
 /** Medication supply authorization */
@@ -120,7 +120,7 @@ export interface MedicationRequestDispenseRequest extends BackboneElement {
   /** Number of days supply per dispense — 0..1 Duration */
   expectedSupplyDuration?: Duration;
   /** Intended performer of dispense — 0..1 Reference(Organization) */
-  dispenser?: Reference;
+  dispenser?: Reference<'Organization'>;
   /** Additional information for the dispenser — 0..* Annotation */
   dispenserInstruction?: Annotation[];
   /** Type of adherence packaging to use for the dispense — 0..1 CodeableConcept — example: http://hl7.org/fhir/ValueSet/medication-dose-aid */

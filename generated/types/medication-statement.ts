@@ -21,7 +21,7 @@ export interface MedicationStatement extends DomainResource {
   /** External identifier — 0..* Identifier */
   identifier?: Identifier[];
   /** Part of referenced event — 0..* Reference(Procedure | MedicationStatement) */
-  partOf?: Reference[];
+  partOf?: Reference<'Procedure' | 'MedicationStatement'>[];
   /** recorded | entered-in-error | draft — 1..1 code — required: http://hl7.org/fhir/ValueSet/medication-statement-status — modifier */
   status?: 'recorded' | 'entered-in-error' | 'draft';
   /** Id and extensions of status. */
@@ -29,11 +29,11 @@ export interface MedicationStatement extends DomainResource {
   /** Type of medication statement — 0..* CodeableConcept — example: http://hl7.org/fhir/ValueSet/medicationrequest-admin-location */
   category?: CodeableConcept[];
   /** What medication was taken — 1..1 CodeableReference(Medication) — example: http://hl7.org/fhir/ValueSet/medication-codes */
-  medication: CodeableReference;
+  medication: CodeableReference<'Medication'>;
   /** Who is/was taking the medication — 1..1 Reference(Patient | Group) */
-  subject: Reference;
+  subject: Reference<'Patient' | 'Group'>;
   /** Encounter associated with MedicationStatement — 0..1 Reference(Encounter) */
-  encounter?: Reference;
+  encounter?: Reference<'Encounter'>;
   /** The date/time or interval when the medication is/was/will be taken — 0..1 dateTime */
   effectiveDateTime?: string;
   /** Id and extensions of effectiveDateTime. */
@@ -47,15 +47,15 @@ export interface MedicationStatement extends DomainResource {
   /** Id and extensions of dateAsserted. */
   _dateAsserted?: Element;
   /** Person or organization that provided the information about the taking of this medication — 0..* Reference(Patient | Practitioner | PractitionerRole | RelatedPerson | Organization) */
-  informationSource?: Reference[];
+  informationSource?: Reference<'Patient' | 'Practitioner' | 'PractitionerRole' | 'RelatedPerson' | 'Organization'>[];
   /** Link to information used to derive the MedicationStatement — 0..* Reference */
   derivedFrom?: Reference[];
   /** Reason for why the medication is being/was taken — 0..* CodeableReference(Condition | Observation | DiagnosticReport) — example: http://hl7.org/fhir/ValueSet/condition-code */
-  reason?: CodeableReference[];
+  reason?: CodeableReference<'Condition' | 'Observation' | 'DiagnosticReport'>[];
   /** Further information about the usage — 0..* Annotation */
   note?: Annotation[];
   /** Link to information relevant to the usage of a medication — 0..* Reference(Observation | Condition) */
-  relatedClinicalInformation?: Reference[];
+  relatedClinicalInformation?: Reference<'Observation' | 'Condition'>[];
   /** Full representation of the dosage instructions — 0..1 markdown */
   renderedDosageInstruction?: string;
   /** Id and extensions of renderedDosageInstruction. */

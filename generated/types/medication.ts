@@ -25,7 +25,7 @@ export interface Medication extends DomainResource {
   /** Id and extensions of status. */
   _status?: Element;
   /** Organization that has authorization to market medication — 0..1 Reference(Organization) */
-  marketingAuthorizationHolder?: Reference;
+  marketingAuthorizationHolder?: Reference<'Organization'>;
   /** powder | tablets | capsule + — 0..1 CodeableConcept — example: http://hl7.org/fhir/ValueSet/medication-form-codes */
   doseForm?: CodeableConcept;
   /** When the specified product code does not infer a package size, this is the specific amount of drug in the product — 0..1 Quantity */
@@ -35,13 +35,13 @@ export interface Medication extends DomainResource {
   /** Details about packaged medications — 0..1 Medication.batch */
   batch?: MedicationBatch;
   /** Knowledge about this medication — 0..1 Reference(MedicationKnowledge) */
-  definition?: Reference;
+  definition?: Reference<'MedicationKnowledge'>;
 }
 
 /** Active or inactive ingredient */
 export interface MedicationIngredient extends BackboneElement {
   /** The ingredient (substance or medication) that the ingredient.strength relates to — 1..1 CodeableReference(Substance | Medication) — example: http://hl7.org/fhir/ValueSet/medication-codes */
-  item: CodeableReference;
+  item: CodeableReference<'Substance' | 'Medication'>;
   /** Active ingredient indicator — 0..1 boolean */
   isActive?: boolean;
   /** Id and extensions of isActive. */

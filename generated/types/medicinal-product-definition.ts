@@ -62,19 +62,19 @@ export interface MedicinalProductDefinition extends DomainResource {
   /** Package type for the product — 0..* CodeableConcept — example: http://hl7.org/fhir/ValueSet/medicinal-product-package-type */
   packagedMedicinalProduct?: CodeableConcept[];
   /** Types of medicinal manufactured items and/or devices that this product consists of, such as tablets, capsule, or syringes — 0..* Reference(ManufacturedItemDefinition | DeviceDefinition) */
-  comprisedOf?: Reference[];
+  comprisedOf?: Reference<'ManufacturedItemDefinition' | 'DeviceDefinition'>[];
   /** The ingredients of this medicinal product - when not detailed in other resources — 0..* CodeableConcept — example: http://hl7.org/fhir/ValueSet/substance-codes */
   ingredient?: CodeableConcept[];
   /** Any component of the drug product which is not the chemical entity defined as the drug substance, or an excipient in the drug product — 0..* CodeableReference(SubstanceDefinition) — example: http://hl7.org/fhir/ValueSet/substance-codes */
-  impurity?: CodeableReference[];
+  impurity?: CodeableReference<'SubstanceDefinition'>[];
   /** Additional documentation about the medicinal product — 0..* Reference(DocumentReference) */
-  attachedDocument?: Reference[];
+  attachedDocument?: Reference<'DocumentReference'>[];
   /** A master file for the medicinal product (e.g. Pharmacovigilance System Master File) — 0..* Reference(DocumentReference) */
-  masterFile?: Reference[];
+  masterFile?: Reference<'DocumentReference'>[];
   /** A product specific contact, person (in a role), or an organization — 0..* MedicinalProductDefinition.contact */
   contact?: MedicinalProductDefinitionContact[];
   /** Clinical trials or studies that this product is involved in — 0..* Reference(ResearchStudy) */
-  clinicalTrial?: Reference[];
+  clinicalTrial?: Reference<'ResearchStudy'>[];
   /** A code that this product is known by, within some formal terminology — 0..* Coding — example: http://hl7.org/fhir/ValueSet/medication-codes */
   code?: Coding[];
   /** The product's name, including full name and possibly coded parts — 1..* MedicinalProductDefinition.name */
@@ -92,7 +92,7 @@ export interface MedicinalProductDefinitionContact extends BackboneElement {
   /** Allows the contact to be classified, for example QPPV, Pharmacovigilance Enquiry Information — 0..1 CodeableConcept — example: http://hl7.org/fhir/ValueSet/medicinal-product-contact-type */
   type?: CodeableConcept;
   /** A product specific contact, person (in a role), or an organization — 1..1 Reference(Organization | PractitionerRole) */
-  contact: Reference;
+  contact: Reference<'Organization' | 'PractitionerRole'>;
 }
 
 /** The product's name, including full name and possibly coded parts */
@@ -132,7 +132,7 @@ export interface MedicinalProductDefinitionNameUsage extends BackboneElement {
 /** Reference to another product, e.g. for linking authorised to investigational product */
 export interface MedicinalProductDefinitionCrossReference extends BackboneElement {
   /** Reference to another product, e.g. for linking authorised to investigational product — 1..1 CodeableReference(MedicinalProductDefinition) */
-  product: CodeableReference;
+  product: CodeableReference<'MedicinalProductDefinition'>;
   /** The type of relationship, for instance branded to generic or virtual to actual product — 0..1 CodeableConcept — example: http://hl7.org/fhir/ValueSet/medicinal-product-cross-reference-type */
   type?: CodeableConcept;
 }
@@ -140,11 +140,11 @@ export interface MedicinalProductDefinitionCrossReference extends BackboneElemen
 /** A manufacturing or administrative process for the medicinal product */
 export interface MedicinalProductDefinitionOperation extends BackboneElement {
   /** The type of manufacturing operation e.g. manufacturing itself, re-packaging — 0..1 CodeableReference(ActivityDefinition | PlanDefinition) */
-  type?: CodeableReference;
+  type?: CodeableReference<'ActivityDefinition' | 'PlanDefinition'>;
   /** Date range of applicability — 0..1 Period */
   effectiveDate?: Period;
   /** The organization responsible for the particular process, e.g. the manufacturer or importer — 0..* Reference(Organization) */
-  organization?: Reference[];
+  organization?: Reference<'Organization'>[];
   /** Specifies whether this process is considered proprietary or confidential — 0..1 CodeableConcept — example: http://hl7.org/fhir/ValueSet/medicinal-product-confidentiality */
   confidentialityIndicator?: CodeableConcept;
 }

@@ -24,13 +24,13 @@ export interface MessageHeader extends DomainResource {
   /** Message destination application(s) — 0..* MessageHeader.destination */
   destination?: MessageHeaderDestination[];
   /** Real world sender of the message — 0..1 Reference(Practitioner | PractitionerRole | Device | Organization) */
-  sender?: Reference;
+  sender?: Reference<'Practitioner' | 'PractitionerRole' | 'Device' | 'Organization'>;
   /** The source of the decision — 0..1 Reference(Practitioner | PractitionerRole | Device | Organization) */
-  author?: Reference;
+  author?: Reference<'Practitioner' | 'PractitionerRole' | 'Device' | 'Organization'>;
   /** Message source application — 1..1 MessageHeader.source */
   source: MessageHeaderSource;
   /** Final responsibility for event — 0..1 Reference(Practitioner | PractitionerRole | Organization) */
-  responsible?: Reference;
+  responsible?: Reference<'Practitioner' | 'PractitionerRole' | 'Organization'>;
   /** Cause of event — 0..1 CodeableConcept — example: http://hl7.org/fhir/ValueSet/message-reason-encounter */
   reason?: CodeableConcept;
   /** If this is a reply to prior message — 0..1 MessageHeader.response */
@@ -50,15 +50,15 @@ export interface MessageHeaderDestination extends BackboneElement {
   /** Id and extensions of endpointUrl. */
   _endpointUrl?: Element;
   /** Actual destination address or Endpoint resource — 0..1 Reference(Endpoint) */
-  endpointReference?: Reference;
+  endpointReference?: Reference<'Endpoint'>;
   /** Name of system — 0..1 string */
   name?: string;
   /** Id and extensions of name. */
   _name?: Element;
   /** Particular delivery destination within the destination — 0..1 Reference(Device) */
-  target?: Reference;
+  target?: Reference<'Device'>;
   /** Intended "real-world" recipient for the data — 0..1 Reference(Practitioner | PractitionerRole | Organization) */
-  receiver?: Reference;
+  receiver?: Reference<'Practitioner' | 'PractitionerRole' | 'Organization'>;
 }
 
 /** Message source application */
@@ -68,7 +68,7 @@ export interface MessageHeaderSource extends BackboneElement {
   /** Id and extensions of endpointUrl. */
   _endpointUrl?: Element;
   /** Actual source address or Endpoint resource — 0..1 Reference(Endpoint) */
-  endpointReference?: Reference;
+  endpointReference?: Reference<'Endpoint'>;
   /** Name of system — 0..1 string */
   name?: string;
   /** Id and extensions of name. */
@@ -94,5 +94,5 @@ export interface MessageHeaderResponse extends BackboneElement {
   /** Id and extensions of code. */
   _code?: Element;
   /** Specific list of hints/warnings/errors — 0..1 Reference(OperationOutcome) */
-  details?: Reference;
+  details?: Reference<'OperationOutcome'>;
 }

@@ -22,15 +22,15 @@ export interface MolecularSequence extends DomainResource {
   /** Id and extensions of type. */
   _type?: Element;
   /** Subject this sequence is associated too — 0..1 Reference(Patient | Group | Substance | BiologicallyDerivedProduct | NutritionProduct) */
-  subject?: Reference;
+  subject?: Reference<'Patient' | 'Group' | 'Substance' | 'BiologicallyDerivedProduct' | 'NutritionProduct'>;
   /** What the molecular sequence is about, when it is not about the subject of record — 0..* Reference */
   focus?: Reference[];
   /** Specimen used for sequencing — 0..1 Reference(Specimen) */
-  specimen?: Reference;
+  specimen?: Reference<'Specimen'>;
   /** The method for sequencing — 0..1 Reference(Device) */
-  device?: Reference;
+  device?: Reference<'Device'>;
   /** Who should be responsible for test result — 0..1 Reference(Organization) */
-  performer?: Reference;
+  performer?: Reference<'Organization'>;
   /** Sequence that was observed — 0..1 string */
   literal?: string;
   /** Id and extensions of literal. */
@@ -70,7 +70,7 @@ export interface MolecularSequenceRelativeStartingSequence extends BackboneEleme
   /** Id and extensions of sequenceString. */
   _sequenceString?: Element;
   /** The reference sequence that represents the starting sequence — 0..1 Reference(MolecularSequence) */
-  sequenceReference?: Reference;
+  sequenceReference?: Reference<'MolecularSequence'>;
   /** Start position of the window on the starting sequence — 0..1 integer */
   windowStart?: number;
   /** Id and extensions of windowStart. */

@@ -29,9 +29,9 @@ export interface NutritionIntake extends DomainResource {
   /** Id and extensions of instantiatesUri. */
   _instantiatesUri?: (Element | null)[];
   /** Fulfils plan, proposal or order — 0..* Reference(NutritionOrder | CarePlan | ServiceRequest) */
-  basedOn?: Reference[];
+  basedOn?: Reference<'NutritionOrder' | 'CarePlan' | 'ServiceRequest'>[];
   /** Part of referenced event — 0..* Reference(NutritionIntake | Procedure | Observation) */
-  partOf?: Reference[];
+  partOf?: Reference<'NutritionIntake' | 'Procedure' | 'Observation'>[];
   /** preparation | in-progress | not-done | on-hold | stopped | completed | entered-in-error | unknown — 1..1 code — required: http://hl7.org/fhir/ValueSet/event-status — modifier */
   status?: 'preparation' | 'in-progress' | 'not-done' | 'on-hold' | 'stopped' | 'completed' | 'entered-in-error' | 'unknown';
   /** Id and extensions of status. */
@@ -41,9 +41,9 @@ export interface NutritionIntake extends DomainResource {
   /** Code representing an overall type of nutrition intake — 0..1 CodeableConcept — example: http://hl7.org/fhir/ValueSet/diet-type */
   code?: CodeableConcept;
   /** Who is/was consuming the food or fluid — 1..1 Reference(Patient | Group) */
-  subject: Reference;
+  subject: Reference<'Patient' | 'Group'>;
   /** Encounter associated with NutritionIntake — 0..1 Reference(Encounter) */
-  encounter?: Reference;
+  encounter?: Reference<'Encounter'>;
   /** The date/time or interval when the food or fluid is/was consumed — 0..1 dateTime */
   occurrenceDateTime?: string;
   /** Id and extensions of occurrenceDateTime. */
@@ -59,7 +59,7 @@ export interface NutritionIntake extends DomainResource {
   /** Id and extensions of reportedBoolean. */
   _reportedBoolean?: Element;
   /** Person or organization that provided the information about the consumption of this food or fluid — 0..1 Reference(Patient | RelatedPerson | Practitioner | PractitionerRole | Organization) */
-  reportedReference?: Reference;
+  reportedReference?: Reference<'Patient' | 'RelatedPerson' | 'Practitioner' | 'PractitionerRole' | 'Organization'>;
   /** What food or fluid product or item was consumed — 1..* NutritionIntake.consumedItem */
   consumedItem: NutritionIntakeConsumedItem[];
   /** Total nutrient for the whole meal, product, serving — 0..* NutritionIntake.ingredientLabel */
@@ -67,11 +67,11 @@ export interface NutritionIntake extends DomainResource {
   /** Who was performed in the intake — 0..* NutritionIntake.performer */
   performer?: NutritionIntakePerformer[];
   /** Where the intake occurred — 0..1 Reference(Location) */
-  location?: Reference;
+  location?: Reference<'Location'>;
   /** Additional supporting information — 0..* Reference */
   derivedFrom?: Reference[];
   /** Reason for why the food or fluid is /was consumed — 0..* CodeableReference(Condition | Observation | DiagnosticReport | DocumentReference) — example: http://hl7.org/fhir/ValueSet/condition-code */
-  reason?: CodeableReference[];
+  reason?: CodeableReference<'Condition' | 'Observation' | 'DiagnosticReport' | 'DocumentReference'>[];
   /** Further information about the consumption — 0..* Annotation */
   note?: Annotation[];
 }
@@ -81,7 +81,7 @@ export interface NutritionIntakeConsumedItem extends BackboneElement {
   /** The type of food or fluid product — 1..1 CodeableConcept — example: http://hl7.org/fhir/ValueSet/edible-substance-type */
   type: CodeableConcept;
   /** Code that identifies the food or fluid product that was consumed — 1..1 CodeableReference(NutritionProduct) — example: http://hl7.org/fhir/ValueSet/food-type */
-  nutritionProduct: CodeableReference;
+  nutritionProduct: CodeableReference<'NutritionProduct'>;
   /** Scheduled frequency of consumption — 0..1 Timing */
   schedule?: Timing;
   /** Quantity of the specified food — 0..1 Quantity */
@@ -99,7 +99,7 @@ export interface NutritionIntakeConsumedItem extends BackboneElement {
 /** Total nutrient for the whole meal, product, serving */
 export interface NutritionIntakeIngredientLabel extends BackboneElement {
   /** Total nutrient consumed — 1..1 CodeableReference(Substance) — example: http://hl7.org/fhir/ValueSet/nutrient-code */
-  nutrient: CodeableReference;
+  nutrient: CodeableReference<'Substance'>;
   /** Total amount of nutrient consumed — 1..1 Quantity */
   amount: Quantity;
 }
@@ -109,5 +109,5 @@ export interface NutritionIntakePerformer extends BackboneElement {
   /** Type of performer — 0..1 CodeableConcept — example: http://hl7.org/fhir/ValueSet/performer-role */
   function?: CodeableConcept;
   /** Who performed the intake — 1..1 Reference(Practitioner | PractitionerRole | Organization | CareTeam | Patient | Device | RelatedPerson) */
-  actor: Reference;
+  actor: Reference<'Practitioner' | 'PractitionerRole' | 'Organization' | 'CareTeam' | 'Patient' | 'Device' | 'RelatedPerson'>;
 }

@@ -33,7 +33,7 @@ export interface NutritionOrder extends DomainResource {
   /** Id and extensions of instantiates. */
   _instantiates?: (Element | null)[];
   /** What this order fulfills — 0..* Reference(CarePlan | NutritionOrder | ServiceRequest) */
-  basedOn?: Reference[];
+  basedOn?: Reference<'CarePlan' | 'NutritionOrder' | 'ServiceRequest'>[];
   /** Composite Request ID — 0..1 Identifier */
   groupIdentifier?: Identifier;
   /** draft | active | on-hold | revoked | completed | entered-in-error | unknown — 1..1 code — required: http://hl7.org/fhir/ValueSet/request-status — modifier */
@@ -49,9 +49,9 @@ export interface NutritionOrder extends DomainResource {
   /** Id and extensions of priority. */
   _priority?: Element;
   /** Who requires the diet, formula or nutritional supplement — 1..1 Reference(Patient | Group) */
-  subject: Reference;
+  subject: Reference<'Patient' | 'Group'>;
   /** The encounter associated with this nutrition order — 0..1 Reference(Encounter) */
-  encounter?: Reference;
+  encounter?: Reference<'Encounter'>;
   /** Information to support fulfilling of the nutrition order — 0..* Reference */
   supportingInformation?: Reference[];
   /** Date and time the nutrition order was requested — 1..1 dateTime */
@@ -59,11 +59,11 @@ export interface NutritionOrder extends DomainResource {
   /** Id and extensions of dateTime. */
   _dateTime?: Element;
   /** Who ordered the diet, formula or nutritional supplement — 0..1 Reference(Practitioner | PractitionerRole) */
-  orderer?: Reference;
+  orderer?: Reference<'Practitioner' | 'PractitionerRole'>;
   /** Who is desired to perform the administration of what is being ordered — 0..* CodeableReference(CareTeam | Practitioner | PractitionerRole | RelatedPerson | Patient | Organization) */
-  performer?: CodeableReference[];
+  performer?: CodeableReference<'CareTeam' | 'Practitioner' | 'PractitionerRole' | 'RelatedPerson' | 'Patient' | 'Organization'>[];
   /** List of the patient's food and nutrition-related allergies and intolerances — 0..* Reference(AllergyIntolerance) */
-  allergyIntolerance?: Reference[];
+  allergyIntolerance?: Reference<'AllergyIntolerance'>[];
   /** Order-specific modifier about the type of food that should be given — 0..* CodeableConcept — example: http://hl7.org/fhir/ValueSet/encounter-diet */
   foodPreferenceModifier?: CodeableConcept[];
   /** Order-specific modifier about the type of food that should not be given — 0..* CodeableConcept — example: http://hl7.org/fhir/ValueSet/food-type */
@@ -131,7 +131,7 @@ export interface NutritionOrderOralDietTexture extends BackboneElement {
 /** Supplement components */
 export interface NutritionOrderSupplement extends BackboneElement {
   /** Type of supplement product requested — 0..1 CodeableReference(NutritionProduct) — example: http://hl7.org/fhir/ValueSet/supplement-type */
-  type?: CodeableReference;
+  type?: CodeableReference<'NutritionProduct'>;
   /** Product or brand name of the nutritional supplement — 0..1 string */
   productName?: string;
   /** Id and extensions of productName. */
@@ -161,13 +161,13 @@ export interface NutritionOrderSupplementSchedule extends BackboneElement {
 /** Enteral formula components */
 export interface NutritionOrderEnteralFormula extends BackboneElement {
   /** Type of enteral or infant formula — 0..1 CodeableReference(NutritionProduct) — example: http://hl7.org/fhir/ValueSet/entformula-type */
-  baseFormulaType?: CodeableReference;
+  baseFormulaType?: CodeableReference<'NutritionProduct'>;
   /** Product or brand name of the enteral or infant formula — 0..1 string */
   baseFormulaProductName?: string;
   /** Id and extensions of baseFormulaProductName. */
   _baseFormulaProductName?: Element;
   /** Intended type of device for the administration — 0..* CodeableReference(DeviceDefinition) */
-  deliveryDevice?: CodeableReference[];
+  deliveryDevice?: CodeableReference<'DeviceDefinition'>[];
   /** Components to add to the feeding — 0..* NutritionOrder.enteralFormula.additive */
   additive?: NutritionOrderEnteralFormulaAdditive[];
   /** Amount of energy per specified volume that is required — 0..1 Quantity */
@@ -187,7 +187,7 @@ export interface NutritionOrderEnteralFormula extends BackboneElement {
 /** Components to add to the feeding */
 export interface NutritionOrderEnteralFormulaAdditive extends BackboneElement {
   /** Type of modular component to add to the feeding — 0..1 CodeableReference(NutritionProduct) — example: http://hl7.org/fhir/ValueSet/entformula-additive */
-  type?: CodeableReference;
+  type?: CodeableReference<'NutritionProduct'>;
   /** Product or brand name of the modular additive — 0..1 string */
   productName?: string;
   /** Id and extensions of productName. */

@@ -27,13 +27,13 @@ export interface NutritionProduct extends DomainResource {
   /** Broad product groups or categories used to classify the product, such as Legume and Legume Products, Beverages, or Beef Products — 0..* CodeableConcept — example: http://hl7.org/fhir/ValueSet/nutrition-product-category */
   category?: CodeableConcept[];
   /** Manufacturer, representative or officially responsible for the product — 0..* Reference(Organization) */
-  manufacturer?: Reference[];
+  manufacturer?: Reference<'Organization'>[];
   /** The product's nutritional information expressed by the nutrients — 0..* NutritionProduct.nutrient */
   nutrient?: NutritionProductNutrient[];
   /** Ingredients contained in this product — 0..* NutritionProduct.ingredient */
   ingredient?: NutritionProductIngredient[];
   /** Known or suspected allergens that are a part of this product — 0..* CodeableReference(Substance) — example: http://hl7.org/fhir/ValueSet/allergen-class */
-  knownAllergen?: CodeableReference[];
+  knownAllergen?: CodeableReference<'Substance'>[];
   /** Specifies descriptive properties of the nutrition product — 0..* NutritionProduct.characteristic */
   characteristic?: NutritionProductCharacteristic[];
   /** One or several physical instances or occurrences of the nutrition product — 0..* NutritionProduct.instance */
@@ -45,7 +45,7 @@ export interface NutritionProduct extends DomainResource {
 /** The product's nutritional information expressed by the nutrients */
 export interface NutritionProductNutrient extends BackboneElement {
   /** The (relevant) nutrients in the product — 0..1 CodeableReference(Substance) — example: http://hl7.org/fhir/ValueSet/nutrition-product-nutrient */
-  item?: CodeableReference;
+  item?: CodeableReference<'Substance'>;
   /** The amount of nutrient expressed in one or more units: X per pack / per serving / per dose — 0..* Ratio */
   amount?: Ratio[];
 }
@@ -53,7 +53,7 @@ export interface NutritionProductNutrient extends BackboneElement {
 /** Ingredients contained in this product */
 export interface NutritionProductIngredient extends BackboneElement {
   /** The ingredient contained in the product — 1..1 CodeableReference(NutritionProduct) */
-  item: CodeableReference;
+  item: CodeableReference<'NutritionProduct'>;
   /** The amount of ingredient that is in the product — 0..* Ratio */
   amount?: Ratio[];
 }

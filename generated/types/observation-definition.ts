@@ -119,9 +119,9 @@ export interface ObservationDefinition extends DomainResource {
   /** Method used to produce the observation — 0..1 CodeableConcept — example: http://hl7.org/fhir/ValueSet/observation-methods */
   method?: CodeableConcept;
   /** Kind of specimen used by this type of observation — 0..* Reference(SpecimenDefinition) */
-  specimen?: Reference[];
+  specimen?: Reference<'SpecimenDefinition'>[];
   /** Measurement device or model of device — 0..* Reference(DeviceDefinition | Device) */
-  device?: Reference[];
+  device?: Reference<'DeviceDefinition' | 'Device'>[];
   /** The preferred name to be used when reporting the observation results — 0..1 string */
   preferredReportName?: string;
   /** Id and extensions of preferredReportName. */
@@ -131,7 +131,7 @@ export interface ObservationDefinition extends DomainResource {
   /** Set of qualified values for observation results — 0..* ObservationDefinition.qualifiedValue */
   qualifiedValue?: ObservationDefinitionQualifiedValue[];
   /** Definitions of related resources belonging to this kind of observation group — 0..* Reference(ObservationDefinition | Questionnaire) */
-  hasMember?: Reference[];
+  hasMember?: Reference<'ObservationDefinition' | 'Questionnaire'>[];
   /** Component results — 0..* ObservationDefinition.component */
   component?: ObservationDefinitionComponent[];
 }

@@ -28,13 +28,13 @@ export interface Observation extends DomainResource {
   /** Id and extensions of instantiatesCanonical. */
   _instantiatesCanonical?: Element;
   /** Instantiates FHIR ObservationDefinition — 0..1 Reference(ObservationDefinition) */
-  instantiatesReference?: Reference;
+  instantiatesReference?: Reference<'ObservationDefinition'>;
   /** Fulfills plan, proposal or order — 0..* Reference(CarePlan | DeviceRequest | ImmunizationRecommendation | MedicationRequest | NutritionOrder | ServiceRequest) */
-  basedOn?: Reference[];
+  basedOn?: Reference<'CarePlan' | 'DeviceRequest' | 'ImmunizationRecommendation' | 'MedicationRequest' | 'NutritionOrder' | 'ServiceRequest'>[];
   /** Triggering observation(s) — 0..* Observation.triggeredBy */
   triggeredBy?: ObservationTriggeredBy[];
   /** Part of referenced event — 0..* Reference(MedicationAdministration | MedicationDispense | MedicationStatement | Procedure | Immunization | ImagingStudy | GenomicStudy) */
-  partOf?: Reference[];
+  partOf?: Reference<'MedicationAdministration' | 'MedicationDispense' | 'MedicationStatement' | 'Procedure' | 'Immunization' | 'ImagingStudy' | 'GenomicStudy'>[];
   /** registered | preliminary | final | amended + — 1..1 code — required: http://hl7.org/fhir/ValueSet/observation-status — modifier */
   status?: 'registered' | 'preliminary' | 'final' | 'amended' | 'corrected' | 'cancelled' | 'entered-in-error' | 'unknown';
   /** Id and extensions of status. */
@@ -44,11 +44,11 @@ export interface Observation extends DomainResource {
   /** Type of observation (code / type) — 1..1 CodeableConcept — example: http://hl7.org/fhir/ValueSet/observation-codes */
   code: CodeableConcept;
   /** Who and/or what the observation is about — 0..1 Reference(Patient | Group | Device | Location | Organization | Procedure | Practitioner | Medication | Substance | BiologicallyDerivedProduct | NutritionProduct) */
-  subject?: Reference;
+  subject?: Reference<'Patient' | 'Group' | 'Device' | 'Location' | 'Organization' | 'Procedure' | 'Practitioner' | 'Medication' | 'Substance' | 'BiologicallyDerivedProduct' | 'NutritionProduct'>;
   /** What the observation is about, when it is not about the subject of record — 0..* Reference */
   focus?: Reference[];
   /** Healthcare event during which this observation is made — 0..1 Reference(Encounter) */
-  encounter?: Reference;
+  encounter?: Reference<'Encounter'>;
   /** Clinically relevant time/time-period for observation — 0..1 dateTime */
   effectiveDateTime?: string;
   /** Id and extensions of effectiveDateTime. */
@@ -66,7 +66,7 @@ export interface Observation extends DomainResource {
   /** Id and extensions of issued. */
   _issued?: Element;
   /** Who is responsible for the observation — 0..* Reference(Practitioner | PractitionerRole | Organization | CareTeam | Patient | RelatedPerson) */
-  performer?: Reference[];
+  performer?: Reference<'Practitioner' | 'PractitionerRole' | 'Organization' | 'CareTeam' | 'Patient' | 'RelatedPerson'>[];
   /** Actual result — 0..1 Quantity */
   valueQuantity?: Quantity;
   /** Actual result — 0..1 CodeableConcept */
@@ -102,7 +102,7 @@ export interface Observation extends DomainResource {
   /** Actual result — 0..1 Attachment */
   valueAttachment?: Attachment;
   /** Actual result — 0..1 Reference(MolecularSequence) */
-  valueReference?: Reference;
+  valueReference?: Reference<'MolecularSequence'>;
   /** Why the result is missing — 0..1 CodeableConcept — extensible: http://hl7.org/fhir/ValueSet/data-absent-reason */
   dataAbsentReason?: CodeableConcept;
   /** High, low, normal, etc — 0..* CodeableConcept — extensible: http://hl7.org/fhir/ValueSet/observation-interpretation */
@@ -112,19 +112,19 @@ export interface Observation extends DomainResource {
   /** Observed body part — 0..1 CodeableConcept — example: http://hl7.org/fhir/ValueSet/body-site */
   bodySite?: CodeableConcept;
   /** Observed body structure — 0..1 Reference(BodyStructure) */
-  bodyStructure?: Reference;
+  bodyStructure?: Reference<'BodyStructure'>;
   /** How it was done — 0..1 CodeableConcept — example: http://hl7.org/fhir/ValueSet/observation-methods */
   method?: CodeableConcept;
   /** Specimen used for this observation — 0..1 Reference(Specimen | Group) */
-  specimen?: Reference;
+  specimen?: Reference<'Specimen' | 'Group'>;
   /** A reference to the device that generates the measurements or the device settings for the device — 0..1 Reference(Device | DeviceMetric) */
-  device?: Reference;
+  device?: Reference<'Device' | 'DeviceMetric'>;
   /** Provides guide for interpretation — 0..* Observation.referenceRange */
   referenceRange?: ObservationReferenceRange[];
   /** Related resource that belongs to the Observation group — 0..* Reference(Observation | QuestionnaireResponse | MolecularSequence) */
-  hasMember?: Reference[];
+  hasMember?: Reference<'Observation' | 'QuestionnaireResponse' | 'MolecularSequence'>[];
   /** Related resource from which the observation is made — 0..* Reference(DocumentReference | ImagingStudy | ImagingSelection | QuestionnaireResponse | Observation | MolecularSequence | GenomicStudy) */
-  derivedFrom?: Reference[];
+  derivedFrom?: Reference<'DocumentReference' | 'ImagingStudy' | 'ImagingSelection' | 'QuestionnaireResponse' | 'Observation' | 'MolecularSequence' | 'GenomicStudy'>[];
   /** Component results — 0..* Observation.component */
   component?: ObservationComponent[];
 }
@@ -132,7 +132,7 @@ export interface Observation extends DomainResource {
 /** Triggering observation(s) */
 export interface ObservationTriggeredBy extends BackboneElement {
   /** Triggering observation — 1..1 Reference(Observation) */
-  observation: Reference;
+  observation: Reference<'Observation'>;
   /** reflex | repeat | re-run — 1..1 code — required: http://hl7.org/fhir/ValueSet/observation-triggeredbytype */
   type?: 'reflex' | 'repeat' | 're-run';
   /** Id and extensions of type. */
@@ -202,7 +202,7 @@ export interface ObservationComponent extends BackboneElement {
   /** Actual component result — 0..1 Attachment */
   valueAttachment?: Attachment;
   /** Actual component result — 0..1 Reference(MolecularSequence) */
-  valueReference?: Reference;
+  valueReference?: Reference<'MolecularSequence'>;
   /** Why the component result is missing — 0..1 CodeableConcept — extensible: http://hl7.org/fhir/ValueSet/data-absent-reason */
   dataAbsentReason?: CodeableConcept;
   /** High, low, normal, etc — 0..* CodeableConcept — extensible: http://hl7.org/fhir/ValueSet/observation-interpretation */

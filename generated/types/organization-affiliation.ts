@@ -23,21 +23,21 @@ export interface OrganizationAffiliation extends DomainResource {
   /** The period during which the participatingOrganization is affiliated with the primary organization — 0..1 Period */
   period?: Period;
   /** Organization where the role is available — 0..1 Reference(Organization) */
-  organization?: Reference;
+  organization?: Reference<'Organization'>;
   /** Organization that provides/performs the role (e.g. providing services or is a member of) — 0..1 Reference(Organization) */
-  participatingOrganization?: Reference;
+  participatingOrganization?: Reference<'Organization'>;
   /** The network in which the participatingOrganization provides the role's services (if defined) at the indicated locations (if defined) — 0..* Reference(Organization) */
-  network?: Reference[];
+  network?: Reference<'Organization'>[];
   /** Definition of the role the participatingOrganization plays — 0..* CodeableConcept — example: http://hl7.org/fhir/ValueSet/organization-role */
   code?: CodeableConcept[];
   /** Specific specialty of the participatingOrganization in the context of the role — 0..* CodeableConcept — preferred: http://hl7.org/fhir/ValueSet/c80-practice-codes */
   specialty?: CodeableConcept[];
   /** The location(s) at which the role occurs — 0..* Reference(Location) */
-  location?: Reference[];
+  location?: Reference<'Location'>[];
   /** Healthcare services provided through the role — 0..* Reference(HealthcareService) */
-  healthcareService?: Reference[];
+  healthcareService?: Reference<'HealthcareService'>[];
   /** Official contact details at the participatingOrganization relevant to this Affiliation — 0..* ExtendedContactDetail */
   contact?: ExtendedContactDetail[];
   /** Technical endpoints providing access to services operated for this role — 0..* Reference(Endpoint) */
-  endpoint?: Reference[];
+  endpoint?: Reference<'Endpoint'>[];
 }

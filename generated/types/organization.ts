@@ -38,9 +38,9 @@ export interface Organization extends DomainResource {
   /** Official contact details for the Organization — 0..* ExtendedContactDetail */
   contact?: ExtendedContactDetail[];
   /** The organization of which this organization forms a part — 0..1 Reference(Organization) */
-  partOf?: Reference;
+  partOf?: Reference<'Organization'>;
   /** Technical endpoints providing access to services operated for the organization — 0..* Reference(Endpoint) */
-  endpoint?: Reference[];
+  endpoint?: Reference<'Endpoint'>[];
   /** Qualifications, certifications, accreditations, licenses, training, etc. pertaining to the provision of care — 0..* Organization.qualification */
   qualification?: OrganizationQualification[];
 }
@@ -54,5 +54,5 @@ export interface OrganizationQualification extends BackboneElement {
   /** Period during which the qualification is valid — 0..1 Period */
   period?: Period;
   /** Organization that regulates and issues the qualification — 0..1 Reference(Organization) */
-  issuer?: Reference;
+  issuer?: Reference<'Organization'>;
 }

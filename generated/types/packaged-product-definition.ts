@@ -27,7 +27,7 @@ export interface PackagedProductDefinition extends DomainResource {
   /** A high level category e.g. medicinal product, raw material, shipping container etc — 0..1 CodeableConcept — example: http://hl7.org/fhir/ValueSet/package-type */
   type?: CodeableConcept;
   /** The product that this is a pack for — 0..* Reference(MedicinalProductDefinition) */
-  packageFor?: Reference[];
+  packageFor?: Reference<'MedicinalProductDefinition'>[];
   /** The status within the lifecycle of this item. High level - not intended to duplicate details elsewhere e.g. legal status, or authorization/marketing status — 0..1 CodeableConcept — preferred: http://hl7.org/fhir/ValueSet/publication-status — modifier */
   status?: CodeableConcept;
   /** The date at which the given status became applicable — 0..1 dateTime */
@@ -49,9 +49,9 @@ export interface PackagedProductDefinition extends DomainResource {
   /** Id and extensions of copackagedIndicator. */
   _copackagedIndicator?: Element;
   /** Manufacturer of this package type (multiple means these are all possible manufacturers) — 0..* Reference(Organization) */
-  manufacturer?: Reference[];
+  manufacturer?: Reference<'Organization'>[];
   /** Additional information or supporting documentation about the packaged product — 0..* Reference(DocumentReference) */
-  attachedDocument?: Reference[];
+  attachedDocument?: Reference<'DocumentReference'>[];
   /** A packaging item, as a container for medically related items, possibly with other packaging items within, or a packaging component, such as bottle cap — 0..1 PackagedProductDefinition.packaging */
   packaging?: PackagedProductDefinitionPackaging;
   /** Allows the key features to be recorded, such as "hospital pack", "nurse prescribable" — 0..* PackagedProductDefinition.packaging.property */
@@ -87,7 +87,7 @@ export interface PackagedProductDefinitionPackaging extends BackboneElement {
   /** Shelf Life and storage information — 0..* ProductShelfLife */
   shelfLifeStorage?: ProductShelfLife[];
   /** Manufacturer of this packaging item (multiple means these are all potential manufacturers) — 0..* Reference(Organization) */
-  manufacturer?: Reference[];
+  manufacturer?: Reference<'Organization'>[];
   /** General characteristics of this item — 0..* PackagedProductDefinition.packaging.property */
   property?: PackagedProductDefinitionPackagingProperty[];
   /** The item(s) within the packaging — 0..* PackagedProductDefinition.packaging.containedItem */
@@ -119,7 +119,7 @@ export interface PackagedProductDefinitionPackagingProperty extends BackboneElem
 /** The item(s) within the packaging */
 export interface PackagedProductDefinitionPackagingContainedItem extends BackboneElement {
   /** The actual item(s) of medication, as manufactured, or a device, or other medically related item (food, biologicals, raw materials, medical fluids, gases etc.), as contained in the package — 1..1 CodeableReference(ManufacturedItemDefinition | DeviceDefinition | PackagedProductDefinition | BiologicallyDerivedProduct | NutritionProduct) */
-  item: CodeableReference;
+  item: CodeableReference<'ManufacturedItemDefinition' | 'DeviceDefinition' | 'PackagedProductDefinition' | 'BiologicallyDerivedProduct' | 'NutritionProduct'>;
   /** The number of this type of item within this packaging or for continuous items such as liquids it is the quantity (for example 25ml). See also PackagedProductDefinition.containedItemQuantity (especially the long definition) — 0..1 Quantity */
   amount?: Quantity;
 }

@@ -63,9 +63,9 @@ export interface Patient extends DomainResource {
   /** A language which may be used to communicate with the patient about his or her health — 0..* Patient.communication */
   communication?: PatientCommunication[];
   /** Patient's nominated primary care provider — 0..* Reference(Organization | Practitioner | PractitionerRole) */
-  generalPractitioner?: Reference[];
+  generalPractitioner?: Reference<'Organization' | 'Practitioner' | 'PractitionerRole'>[];
   /** Organization that is the custodian of the patient record — 0..1 Reference(Organization) */
-  managingOrganization?: Reference;
+  managingOrganization?: Reference<'Organization'>;
   /** Link to a Patient or RelatedPerson resource that concerns the same actual individual — 0..* Patient.link — modifier */
   link?: PatientLink[];
 }
@@ -85,7 +85,7 @@ export interface PatientContact extends BackboneElement {
   /** Id and extensions of gender. */
   _gender?: Element;
   /** Organization that is associated with the contact — 0..1 Reference(Organization) */
-  organization?: Reference;
+  organization?: Reference<'Organization'>;
   /** The period during which this contact person or organization is valid to be contacted relating to this patient — 0..1 Period */
   period?: Period;
 }
@@ -103,7 +103,7 @@ export interface PatientCommunication extends BackboneElement {
 /** Link to a Patient or RelatedPerson resource that concerns the same actual individual */
 export interface PatientLink extends BackboneElement {
   /** The other patient or related person resource that the link refers to — 1..1 Reference(Patient | RelatedPerson) */
-  other: Reference;
+  other: Reference<'Patient' | 'RelatedPerson'>;
   /** replaced-by | replaces | refer | seealso — 1..1 code — required: http://hl7.org/fhir/ValueSet/link-type */
   type?: 'replaced-by' | 'replaces' | 'refer' | 'seealso';
   /** Id and extensions of type. */

@@ -28,17 +28,17 @@ export interface PaymentNotice extends DomainResource {
   /** Id and extensions of created. */
   _created?: Element;
   /** Responsible practitioner — 0..1 Reference(Practitioner | PractitionerRole | Organization) */
-  reporter?: Reference;
+  reporter?: Reference<'Practitioner' | 'PractitionerRole' | 'Organization'>;
   /** Payment reference — 0..1 Reference(PaymentReconciliation) */
-  payment?: Reference;
+  payment?: Reference<'PaymentReconciliation'>;
   /** Payment or clearing date — 0..1 date */
   paymentDate?: string;
   /** Id and extensions of paymentDate. */
   _paymentDate?: Element;
   /** Party being paid — 0..1 Reference(Practitioner | PractitionerRole | Organization) */
-  payee?: Reference;
+  payee?: Reference<'Practitioner' | 'PractitionerRole' | 'Organization'>;
   /** Party being notified — 1..1 Reference(Organization) */
-  recipient: Reference;
+  recipient: Reference<'Organization'>;
   /** Monetary amount of the payment — 1..1 Money */
   amount: Money;
   /** Issued or cleared Status of the payment — 0..1 CodeableConcept — example: http://hl7.org/fhir/ValueSet/payment-status */

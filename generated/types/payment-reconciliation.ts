@@ -32,15 +32,15 @@ export interface PaymentReconciliation extends DomainResource {
   /** Id and extensions of created. */
   _created?: Element;
   /** Who entered the payment — 0..1 Reference(Practitioner | PractitionerRole | Organization) */
-  enterer?: Reference;
+  enterer?: Reference<'Practitioner' | 'PractitionerRole' | 'Organization'>;
   /** Nature of the source — 0..1 CodeableConcept — extensible: http://hl7.org/fhir/ValueSet/payment-issuertype */
   issuerType?: CodeableConcept;
   /** Party generating payment — 0..1 Reference(Organization | Patient | RelatedPerson) */
-  paymentIssuer?: Reference;
+  paymentIssuer?: Reference<'Organization' | 'Patient' | 'RelatedPerson'>;
   /** Reference to requesting resource — 0..1 Reference(Task) */
-  request?: Reference;
+  request?: Reference<'Task'>;
   /** Responsible practitioner — 0..1 Reference(Practitioner | PractitionerRole | Organization) */
-  requestor?: Reference;
+  requestor?: Reference<'Practitioner' | 'PractitionerRole' | 'Organization'>;
   /** queued | complete | error | partial — 0..1 code — required: http://hl7.org/fhir/ValueSet/payment-outcome */
   outcome?: 'queued' | 'complete' | 'error' | 'partial';
   /** Id and extensions of outcome. */
@@ -54,7 +54,7 @@ export interface PaymentReconciliation extends DomainResource {
   /** Id and extensions of date. */
   _date?: Element;
   /** Where payment collected — 0..1 Reference(Location) */
-  location?: Reference;
+  location?: Reference<'Location'>;
   /** Payment instrument — 0..1 CodeableConcept — extensible: http://terminology.hl7.org/ValueSet/v2-0570 */
   method?: CodeableConcept;
   /** Type of card — 0..1 string */
@@ -104,7 +104,7 @@ export interface PaymentReconciliationAllocation extends BackboneElement {
   /** Business identifier of the prior payment detail — 0..1 Identifier */
   predecessor?: Identifier;
   /** Subject of the payment — 0..1 Reference(Claim | Account | Invoice | ChargeItem | Encounter | Contract) */
-  target?: Reference;
+  target?: Reference<'Claim' | 'Account' | 'Invoice' | 'ChargeItem' | 'Encounter' | 'Contract'>;
   /** Sub-element of the subject — 0..1 string */
   targetItemString?: string;
   /** Id and extensions of targetItemString. */
@@ -116,23 +116,23 @@ export interface PaymentReconciliationAllocation extends BackboneElement {
   /** Id and extensions of targetItemPositiveInt. */
   _targetItemPositiveInt?: Element;
   /** Applied-to encounter — 0..1 Reference(Encounter) */
-  encounter?: Reference;
+  encounter?: Reference<'Encounter'>;
   /** Applied-to account — 0..1 Reference(Account) */
-  account?: Reference;
+  account?: Reference<'Account'>;
   /** Category of payment — 0..1 CodeableConcept — extensible: http://hl7.org/fhir/ValueSet/payment-type */
   type?: CodeableConcept;
   /** Submitter of the request — 0..1 Reference(Practitioner | PractitionerRole | Organization) */
-  submitter?: Reference;
+  submitter?: Reference<'Practitioner' | 'PractitionerRole' | 'Organization'>;
   /** Response committing to a payment — 0..1 Reference(ClaimResponse) */
-  response?: Reference;
+  response?: Reference<'ClaimResponse'>;
   /** Date of commitment to pay — 0..1 date */
   date?: string;
   /** Id and extensions of date. */
   _date?: Element;
   /** Contact for the response — 0..1 Reference(PractitionerRole) */
-  responsible?: Reference;
+  responsible?: Reference<'PractitionerRole'>;
   /** Recipient of the payment — 0..1 Reference(Practitioner | PractitionerRole | Organization) */
-  payee?: Reference;
+  payee?: Reference<'Practitioner' | 'PractitionerRole' | 'Organization'>;
   /** Amount allocated to this payable — 0..1 Money */
   amount?: Money;
 }

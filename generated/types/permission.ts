@@ -20,7 +20,7 @@ export interface Permission extends DomainResource {
   /** Id and extensions of status. */
   _status?: Element;
   /** The person or entity that asserts the permission — 0..1 Reference(Practitioner | PractitionerRole | Organization | CareTeam | Patient | RelatedPerson | HealthcareService) */
-  asserter?: Reference;
+  asserter?: Reference<'Practitioner' | 'PractitionerRole' | 'Organization' | 'CareTeam' | 'Patient' | 'RelatedPerson' | 'HealthcareService'>;
   /** The date that permission was asserted — 0..* dateTime */
   date?: (string | null)[];
   /** Id and extensions of date. */
@@ -84,7 +84,7 @@ export interface PermissionRuleDataResource extends BackboneElement {
 /** A description or definition of which activities are allowed to be done on the data */
 export interface PermissionRuleActivity extends BackboneElement {
   /** Authorized actor(s) — 0..* Reference(Device | Group | CareTeam | Organization | Patient | Practitioner | RelatedPerson | PractitionerRole) */
-  actor?: Reference[];
+  actor?: Reference<'Device' | 'Group' | 'CareTeam' | 'Organization' | 'Patient' | 'Practitioner' | 'RelatedPerson' | 'PractitionerRole'>[];
   /** Actions controlled by this rule — 0..* CodeableConcept — example: http://hl7.org/fhir/ValueSet/consent-action */
   action?: CodeableConcept[];
   /** The purpose for which the permission is given — 0..* CodeableConcept — preferred: http://terminology.hl7.org/ValueSet/v3-PurposeOfUse */

@@ -52,7 +52,7 @@ export interface Person extends DomainResource {
   /** A language which may be used to communicate with the person about his or her health — 0..* Person.communication */
   communication?: PersonCommunication[];
   /** The organization that is the custodian of the person record — 0..1 Reference(Organization) */
-  managingOrganization?: Reference;
+  managingOrganization?: Reference<'Organization'>;
   /** Link to a resource that concerns the same actual person — 0..* Person.link */
   link?: PersonLink[];
 }
@@ -70,7 +70,7 @@ export interface PersonCommunication extends BackboneElement {
 /** Link to a resource that concerns the same actual person */
 export interface PersonLink extends BackboneElement {
   /** The resource to which this actual person is associated — 1..1 Reference(Patient | Practitioner | RelatedPerson | Person) */
-  target: Reference;
+  target: Reference<'Patient' | 'Practitioner' | 'RelatedPerson' | 'Person'>;
   /** level1 | level2 | level3 | level4 — 0..1 code — required: http://hl7.org/fhir/ValueSet/identity-assuranceLevel */
   assurance?: 'level1' | 'level2' | 'level3' | 'level4';
   /** Id and extensions of assurance. */

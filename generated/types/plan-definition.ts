@@ -69,7 +69,7 @@ export interface PlanDefinition extends DomainResource {
   /** Type of individual the plan definition is focused on — 0..1 CodeableConcept — extensible: http://hl7.org/fhir/ValueSet/participant-resource-types */
   subjectCodeableConcept?: CodeableConcept;
   /** Type of individual the plan definition is focused on — 0..1 Reference(Group | MedicinalProductDefinition | SubstanceDefinition | AdministrableProductDefinition | ManufacturedItemDefinition | PackagedProductDefinition) — extensible: http://hl7.org/fhir/ValueSet/participant-resource-types */
-  subjectReference?: Reference;
+  subjectReference?: Reference<'Group' | 'MedicinalProductDefinition' | 'SubstanceDefinition' | 'AdministrableProductDefinition' | 'ManufacturedItemDefinition' | 'PackagedProductDefinition'>;
   /** Type of individual the plan definition is focused on — 0..1 canonical(EvidenceVariable) — extensible: http://hl7.org/fhir/ValueSet/participant-resource-types */
   subjectCanonical?: string;
   /** Id and extensions of subjectCanonical. */
@@ -219,7 +219,7 @@ export interface PlanDefinitionActorOption extends BackboneElement {
   /** Id and extensions of typeCanonical. */
   _typeCanonical?: Element;
   /** Who or what can participate — 0..1 Reference(CareTeam | Device | DeviceDefinition | Endpoint | Group | HealthcareService | Location | Organization | Patient | Practitioner | PractitionerRole | RelatedPerson) */
-  typeReference?: Reference;
+  typeReference?: Reference<'CareTeam' | 'Device' | 'DeviceDefinition' | 'Endpoint' | 'Group' | 'HealthcareService' | 'Location' | 'Organization' | 'Patient' | 'Practitioner' | 'PractitionerRole' | 'RelatedPerson'>;
   /** E.g. Nurse, Surgeon, Parent — 0..1 CodeableConcept — example: http://terminology.hl7.org/ValueSet/action-participant-role */
   role?: CodeableConcept;
 }
@@ -263,7 +263,7 @@ export interface PlanDefinitionAction extends BackboneElement {
   /** Type of individual the action is focused on — 0..1 CodeableConcept — extensible: http://hl7.org/fhir/ValueSet/participant-resource-types */
   subjectCodeableConcept?: CodeableConcept;
   /** Type of individual the action is focused on — 0..1 Reference(Group) — extensible: http://hl7.org/fhir/ValueSet/participant-resource-types */
-  subjectReference?: Reference;
+  subjectReference?: Reference<'Group'>;
   /** Type of individual the action is focused on — 0..1 canonical — extensible: http://hl7.org/fhir/ValueSet/participant-resource-types */
   subjectCanonical?: string;
   /** Id and extensions of subjectCanonical. */
@@ -287,7 +287,7 @@ export interface PlanDefinitionAction extends BackboneElement {
   /** When the action should take place — 0..1 Timing */
   timingTiming?: Timing;
   /** Where it should happen — 0..1 CodeableReference(Location) */
-  location?: CodeableReference;
+  location?: CodeableReference<'Location'>;
   /** Who should participate in the action — 0..* PlanDefinition.action.participant */
   participant?: PlanDefinitionActionParticipant[];
   /** create | update | remove | fire-event — 0..1 CodeableConcept — extensible: http://hl7.org/fhir/ValueSet/action-type */
@@ -403,7 +403,7 @@ export interface PlanDefinitionActionParticipant extends BackboneElement {
   /** Id and extensions of typeCanonical. */
   _typeCanonical?: Element;
   /** Who or what can participate — 0..1 Reference(CareTeam | Device | DeviceDefinition | Endpoint | Group | HealthcareService | Location | Organization | Patient | Practitioner | PractitionerRole | RelatedPerson) */
-  typeReference?: Reference;
+  typeReference?: Reference<'CareTeam' | 'Device' | 'DeviceDefinition' | 'Endpoint' | 'Group' | 'HealthcareService' | 'Location' | 'Organization' | 'Patient' | 'Practitioner' | 'PractitionerRole' | 'RelatedPerson'>;
   /** E.g. Nurse, Surgeon, Parent — 0..1 CodeableConcept — example: http://terminology.hl7.org/ValueSet/action-participant-role */
   role?: CodeableConcept;
   /** E.g. Author, Reviewer, Witness, etc — 0..1 CodeableConcept — example: http://hl7.org/fhir/ValueSet/action-participant-function */

@@ -24,17 +24,17 @@ export interface PractitionerRole extends DomainResource {
   /** The period during which the practitioner is authorized to perform in these role(s) — 0..1 Period */
   period?: Period;
   /** Practitioner that provides services for the organization — 0..1 Reference(Practitioner) */
-  practitioner?: Reference;
+  practitioner?: Reference<'Practitioner'>;
   /** Organization where the roles are available — 0..1 Reference(Organization) */
-  organization?: Reference;
+  organization?: Reference<'Organization'>;
   /** Roles which this practitioner may perform — 0..* CodeableConcept — example: http://hl7.org/fhir/ValueSet/practitioner-role */
   code?: CodeableConcept[];
   /** Specific specialty of the practitioner — 0..* CodeableConcept — preferred: http://hl7.org/fhir/ValueSet/c80-practice-codes */
   specialty?: CodeableConcept[];
   /** Location(s) where the practitioner provides care — 0..* Reference(Location) */
-  location?: Reference[];
+  location?: Reference<'Location'>[];
   /** Healthcare services provided for this role's Organization/Location(s) — 0..* Reference(HealthcareService) */
-  healthcareService?: Reference[];
+  healthcareService?: Reference<'HealthcareService'>[];
   /** Official contact details relating to this PractitionerRole — 0..* ExtendedContactDetail */
   contact?: ExtendedContactDetail[];
   /** Collection of characteristics (attributes) — 0..* CodeableConcept — example: http://hl7.org/fhir/ValueSet/service-mode */
@@ -44,5 +44,5 @@ export interface PractitionerRole extends DomainResource {
   /** Times the Practitioner is available at this location and/or healthcare service (including exceptions) — 0..* Availability */
   availability?: Availability[];
   /** Endpoints for interacting with the practitioner in this role — 0..* Reference(Endpoint) */
-  endpoint?: Reference[];
+  endpoint?: Reference<'Endpoint'>[];
 }

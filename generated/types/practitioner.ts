@@ -63,7 +63,7 @@ export interface PractitionerQualification extends BackboneElement {
   /** Period during which the qualification is valid — 0..1 Period */
   period?: Period;
   /** Organization that regulates and issues the qualification — 0..1 Reference(Organization) */
-  issuer?: Reference;
+  issuer?: Reference<'Organization'>;
 }
 
 /** A language which may be used to communicate with the practitioner */

@@ -30,9 +30,9 @@ export interface Procedure extends DomainResource {
   /** Id and extensions of instantiatesUri. */
   _instantiatesUri?: (Element | null)[];
   /** A request for this procedure — 0..* Reference(CarePlan | ServiceRequest) */
-  basedOn?: Reference[];
+  basedOn?: Reference<'CarePlan' | 'ServiceRequest'>[];
   /** Part of referenced event — 0..* Reference(Procedure | Observation | MedicationAdministration) */
-  partOf?: Reference[];
+  partOf?: Reference<'Procedure' | 'Observation' | 'MedicationAdministration'>[];
   /** preparation | in-progress | not-done | on-hold | stopped | completed | entered-in-error | unknown — 1..1 code — required: http://hl7.org/fhir/ValueSet/event-status — modifier */
   status?: 'preparation' | 'in-progress' | 'not-done' | 'on-hold' | 'stopped' | 'completed' | 'entered-in-error' | 'unknown';
   /** Id and extensions of status. */
@@ -44,11 +44,11 @@ export interface Procedure extends DomainResource {
   /** Identification of the procedure — 0..1 CodeableConcept — example: http://hl7.org/fhir/ValueSet/procedure-code */
   code?: CodeableConcept;
   /** Individual or entity the procedure was performed on — 1..1 Reference(Patient | Group | Device | Practitioner | Organization | Location) */
-  subject: Reference;
+  subject: Reference<'Patient' | 'Group' | 'Device' | 'Practitioner' | 'Organization' | 'Location'>;
   /** Who is the target of the procedure when it is not the subject of record only — 0..1 Reference(Patient | Group | RelatedPerson | Practitioner | Organization | CareTeam | PractitionerRole | Specimen) */
-  focus?: Reference;
+  focus?: Reference<'Patient' | 'Group' | 'RelatedPerson' | 'Practitioner' | 'Organization' | 'CareTeam' | 'PractitionerRole' | 'Specimen'>;
   /** The Encounter during which this Procedure was created — 0..1 Reference(Encounter) */
-  encounter?: Reference;
+  encounter?: Reference<'Encounter'>;
   /** When the procedure occurred or is occurring — 0..1 dateTime */
   occurrenceDateTime?: string;
   /** Id and extensions of occurrenceDateTime. */
@@ -70,27 +70,27 @@ export interface Procedure extends DomainResource {
   /** Id and extensions of recorded. */
   _recorded?: Element;
   /** Who recorded the procedure — 0..1 Reference(Patient | RelatedPerson | Practitioner | PractitionerRole) */
-  recorder?: Reference;
+  recorder?: Reference<'Patient' | 'RelatedPerson' | 'Practitioner' | 'PractitionerRole'>;
   /** Reported rather than primary record — 0..1 boolean */
   reportedBoolean?: boolean;
   /** Id and extensions of reportedBoolean. */
   _reportedBoolean?: Element;
   /** Reported rather than primary record — 0..1 Reference(Patient | RelatedPerson | Practitioner | PractitionerRole | Organization) */
-  reportedReference?: Reference;
+  reportedReference?: Reference<'Patient' | 'RelatedPerson' | 'Practitioner' | 'PractitionerRole' | 'Organization'>;
   /** Who performed the procedure and what they did — 0..* Procedure.performer */
   performer?: ProcedurePerformer[];
   /** Where the procedure happened — 0..1 Reference(Location) */
-  location?: Reference;
+  location?: Reference<'Location'>;
   /** The justification that the procedure was performed — 0..* CodeableReference(Condition | Observation | Procedure | DiagnosticReport | DocumentReference) — example: http://hl7.org/fhir/ValueSet/procedure-reason */
-  reason?: CodeableReference[];
+  reason?: CodeableReference<'Condition' | 'Observation' | 'Procedure' | 'DiagnosticReport' | 'DocumentReference'>[];
   /** Target body sites — 0..* CodeableConcept — example: http://hl7.org/fhir/ValueSet/body-site */
   bodySite?: CodeableConcept[];
   /** The result of procedure — 0..1 CodeableConcept — example: http://hl7.org/fhir/ValueSet/procedure-outcome */
   outcome?: CodeableConcept;
   /** Any report resulting from the procedure — 0..* Reference(DiagnosticReport | DocumentReference | Composition) */
-  report?: Reference[];
+  report?: Reference<'DiagnosticReport' | 'DocumentReference' | 'Composition'>[];
   /** Complication following the procedure — 0..* CodeableReference(Condition) — example: http://hl7.org/fhir/ValueSet/condition-code */
-  complication?: CodeableReference[];
+  complication?: CodeableReference<'Condition'>[];
   /** Instructions for follow up — 0..* CodeableConcept — example: http://hl7.org/fhir/ValueSet/procedure-followup */
   followUp?: CodeableConcept[];
   /** Additional information about the procedure — 0..* Annotation */
@@ -98,7 +98,7 @@ export interface Procedure extends DomainResource {
   /** Manipulated, implanted, or removed device — 0..* Procedure.focalDevice */
   focalDevice?: ProcedureFocalDevice[];
   /** Items used during procedure — 0..* CodeableReference(Device | Medication | Substance | BiologicallyDerivedProduct) — example: http://hl7.org/fhir/ValueSet/device-type */
-  used?: CodeableReference[];
+  used?: CodeableReference<'Device' | 'Medication' | 'Substance' | 'BiologicallyDerivedProduct'>[];
   /** Extra information relevant to the procedure — 0..* Reference */
   supportingInfo?: Reference[];
 }
@@ -108,9 +108,9 @@ export interface ProcedurePerformer extends BackboneElement {
   /** Type of performance — 0..1 CodeableConcept — example: http://hl7.org/fhir/ValueSet/performer-role */
   function?: CodeableConcept;
   /** Who performed the procedure — 1..1 Reference(Practitioner | PractitionerRole | Organization | Patient | RelatedPerson | Device | CareTeam | HealthcareService) */
-  actor: Reference;
+  actor: Reference<'Practitioner' | 'PractitionerRole' | 'Organization' | 'Patient' | 'RelatedPerson' | 'Device' | 'CareTeam' | 'HealthcareService'>;
   /** Organization the device or practitioner was acting for — 0..1 Reference(Organization) */
-  onBehalfOf?: Reference;
+  onBehalfOf?: Reference<'Organization'>;
   /** When the performer performed the procedure — 0..1 Period */
   period?: Period;
 }
@@ -120,5 +120,5 @@ export interface ProcedureFocalDevice extends BackboneElement {
   /** Kind of change to device — 0..1 CodeableConcept — preferred: http://hl7.org/fhir/ValueSet/device-action */
   action?: CodeableConcept;
   /** Device that was changed — 1..1 Reference(Device) */
-  manipulated: Reference;
+  manipulated: Reference<'Device'>;
 }

@@ -32,17 +32,17 @@ export interface Provenance extends DomainResource {
   /** Id and extensions of policy. */
   _policy?: (Element | null)[];
   /** Where the activity occurred, if relevant — 0..1 Reference(Location) */
-  location?: Reference;
+  location?: Reference<'Location'>;
   /** Authorization (purposeOfUse) related to the event — 0..* CodeableReference — example: http://terminology.hl7.org/ValueSet/v3-PurposeOfUse */
   authorization?: CodeableReference[];
   /** Activity that occurred — 0..1 CodeableConcept — example: http://hl7.org/fhir/ValueSet/provenance-activity-type */
   activity?: CodeableConcept;
   /** Workflow authorization within which this event occurred — 0..* Reference(CarePlan | DeviceRequest | ImmunizationRecommendation | MedicationRequest | NutritionOrder | ServiceRequest | Task) */
-  basedOn?: Reference[];
+  basedOn?: Reference<'CarePlan' | 'DeviceRequest' | 'ImmunizationRecommendation' | 'MedicationRequest' | 'NutritionOrder' | 'ServiceRequest' | 'Task'>[];
   /** The patient is the subject of the data created/updated (.target) by the activity — 0..1 Reference(Patient) */
-  patient?: Reference;
+  patient?: Reference<'Patient'>;
   /** Encounter within which this event occurred or which the event is tightly associated — 0..1 Reference(Encounter) */
-  encounter?: Reference;
+  encounter?: Reference<'Encounter'>;
   /** Actor involved — 1..* Provenance.agent */
   agent: ProvenanceAgent[];
   /** An entity used in this activity — 0..* Provenance.entity */
@@ -58,9 +58,9 @@ export interface ProvenanceAgent extends BackboneElement {
   /** What the agents role was — 0..* CodeableConcept — example: http://hl7.org/fhir/ValueSet/security-role-type */
   role?: CodeableConcept[];
   /** The agent that participated in the event — 1..1 Reference(Practitioner | PractitionerRole | Organization | CareTeam | Patient | Device | RelatedPerson) */
-  who: Reference;
+  who: Reference<'Practitioner' | 'PractitionerRole' | 'Organization' | 'CareTeam' | 'Patient' | 'Device' | 'RelatedPerson'>;
   /** The agent that delegated — 0..1 Reference(Practitioner | PractitionerRole | Organization | CareTeam | Patient) */
-  onBehalfOf?: Reference;
+  onBehalfOf?: Reference<'Practitioner' | 'PractitionerRole' | 'Organization' | 'CareTeam' | 'Patient'>;
 }
 
 /** An entity used in this activity */

@@ -18,9 +18,9 @@ export interface QuestionnaireResponse extends DomainResource {
   /** Business identifier for this set of answers — 0..* Identifier */
   identifier?: Identifier[];
   /** Request fulfilled by this QuestionnaireResponse — 0..* Reference(CarePlan | ServiceRequest) */
-  basedOn?: Reference[];
+  basedOn?: Reference<'CarePlan' | 'ServiceRequest'>[];
   /** Part of referenced event — 0..* Reference(Observation | Procedure) */
-  partOf?: Reference[];
+  partOf?: Reference<'Observation' | 'Procedure'>[];
   /** Canonical URL of Questionnaire being answered — 1..1 canonical(Questionnaire) */
   questionnaire?: string;
   /** Id and extensions of questionnaire. */
@@ -32,15 +32,15 @@ export interface QuestionnaireResponse extends DomainResource {
   /** The subject of the questions — 0..1 Reference */
   subject?: Reference;
   /** Encounter the questionnaire response is part of — 0..1 Reference(Encounter) */
-  encounter?: Reference;
+  encounter?: Reference<'Encounter'>;
   /** Date the answers were gathered — 0..1 dateTime */
   authored?: string;
   /** Id and extensions of authored. */
   _authored?: Element;
   /** The individual or device that received and recorded the answers — 0..1 Reference(Device | Practitioner | PractitionerRole | Patient | RelatedPerson | Organization) */
-  author?: Reference;
+  author?: Reference<'Device' | 'Practitioner' | 'PractitionerRole' | 'Patient' | 'RelatedPerson' | 'Organization'>;
   /** The individual or device that answered the questions — 0..1 Reference(Device | Organization | Patient | Practitioner | PractitionerRole | RelatedPerson) */
-  source?: Reference;
+  source?: Reference<'Device' | 'Organization' | 'Patient' | 'Practitioner' | 'PractitionerRole' | 'RelatedPerson'>;
   /** Groups and questions — 0..* QuestionnaireResponse.item */
   item?: QuestionnaireResponseItem[];
 }

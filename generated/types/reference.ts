@@ -7,13 +7,13 @@ import type { Element } from './element.js';
 import type { Identifier } from './identifier.js';
 
 /** A reference from one resource to another */
-export interface Reference extends DataType {
+export interface Reference<T extends string = string> extends DataType {
   /** Literal reference, Relative, internal or absolute URL — 0..1 string */
   reference?: string;
   /** Id and extensions of reference. */
   _reference?: Element;
   /** Type the reference refers to (e.g. "Patient") - must be a resource in resources — 0..1 uri — extensible: http://hl7.org/fhir/ValueSet/resource-types */
-  type?: string;
+  type?: T;
   /** Id and extensions of type. */
   _type?: Element;
   /** Logical reference, when literal reference is not known — 0..1 Identifier */

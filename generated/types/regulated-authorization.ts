@@ -18,7 +18,7 @@ export interface RegulatedAuthorization extends DomainResource {
   /** Business identifier for the authorization, typically assigned by the authorizing body — 0..* Identifier */
   identifier?: Identifier[];
   /** The product type, treatment, facility or activity that is being authorized — 0..* Reference(MedicinalProductDefinition | BiologicallyDerivedProduct | NutritionProduct | PackagedProductDefinition | ManufacturedItemDefinition | Ingredient | SubstanceDefinition | DeviceDefinition | ResearchStudy | ActivityDefinition | PlanDefinition | ObservationDefinition | Practitioner | Organization | Location) */
-  subject?: Reference[];
+  subject?: Reference<'MedicinalProductDefinition' | 'BiologicallyDerivedProduct' | 'NutritionProduct' | 'PackagedProductDefinition' | 'ManufacturedItemDefinition' | 'Ingredient' | 'SubstanceDefinition' | 'DeviceDefinition' | 'ResearchStudy' | 'ActivityDefinition' | 'PlanDefinition' | 'ObservationDefinition' | 'Practitioner' | 'Organization' | 'Location'>[];
   /** Overall type of this authorization, for example drug marketing approval, orphan drug designation — 0..1 CodeableConcept — example: http://hl7.org/fhir/ValueSet/regulated-authorization-type */
   type?: CodeableConcept;
   /** General textual supporting information — 0..1 markdown */
@@ -36,17 +36,17 @@ export interface RegulatedAuthorization extends DomainResource {
   /** The time period in which the regulatory approval etc. is in effect, e.g. a Marketing Authorization includes the date of authorization and/or expiration date — 0..1 Period */
   validityPeriod?: Period;
   /** Condition for which the use of the regulated product applies — 0..* CodeableReference(ClinicalUseDefinition) */
-  indication?: CodeableReference[];
+  indication?: CodeableReference<'ClinicalUseDefinition'>[];
   /** The intended use of the product, e.g. prevention, treatment — 0..1 CodeableConcept — preferred: http://hl7.org/fhir/ValueSet/product-intended-use */
   intendedUse?: CodeableConcept;
   /** The legal/regulatory framework or reasons under which this authorization is granted — 0..* CodeableConcept — example: http://hl7.org/fhir/ValueSet/regulated-authorization-basis */
   basis?: CodeableConcept[];
   /** The organization that has been granted this authorization, by the regulator — 0..1 Reference(Organization) */
-  holder?: Reference;
+  holder?: Reference<'Organization'>;
   /** The regulatory authority or authorizing body granting the authorization — 0..1 Reference(Organization) */
-  regulator?: Reference;
+  regulator?: Reference<'Organization'>;
   /** Additional information or supporting documentation about the authorization — 0..* Reference(DocumentReference) */
-  attachedDocument?: Reference[];
+  attachedDocument?: Reference<'DocumentReference'>[];
   /** The case or regulatory procedure for granting or amending a regulated authorization. Note: This area is subject to ongoing review and the workgroup is seeking implementer feedback on its use (see link at bottom of page) — 0..1 RegulatedAuthorization.case */
   case?: RegulatedAuthorizationCase;
 }

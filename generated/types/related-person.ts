@@ -25,7 +25,7 @@ export interface RelatedPerson extends DomainResource {
   /** Id and extensions of active. */
   _active?: Element;
   /** The patient this person is related to — 1..1 Reference(Patient) */
-  patient: Reference;
+  patient: Reference<'Patient'>;
   /** The relationship of the related person to the patient — 0..* CodeableConcept — preferred: http://hl7.org/fhir/ValueSet/relatedperson-relationshiptype */
   relationship?: CodeableConcept[];
   /** A name associated with the person — 0..* HumanName */

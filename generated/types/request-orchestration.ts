@@ -54,19 +54,19 @@ export interface RequestOrchestration extends DomainResource {
   /** What's being requested/ordered — 0..1 CodeableConcept — example: http://hl7.org/fhir/ValueSet/action-code */
   code?: CodeableConcept;
   /** Who the request orchestration is about — 0..1 Reference(CareTeam | Device | Group | HealthcareService | Location | Organization | Patient | Practitioner | PractitionerRole | RelatedPerson) */
-  subject?: Reference;
+  subject?: Reference<'CareTeam' | 'Device' | 'Group' | 'HealthcareService' | 'Location' | 'Organization' | 'Patient' | 'Practitioner' | 'PractitionerRole' | 'RelatedPerson'>;
   /** Created as part of — 0..1 Reference(Encounter) */
-  encounter?: Reference;
+  encounter?: Reference<'Encounter'>;
   /** When the request orchestration was authored — 0..1 dateTime */
   authoredOn?: string;
   /** Id and extensions of authoredOn. */
   _authoredOn?: Element;
   /** Device or practitioner that authored the request orchestration — 0..1 Reference(Device | Practitioner | PractitionerRole) */
-  author?: Reference;
+  author?: Reference<'Device' | 'Practitioner' | 'PractitionerRole'>;
   /** Why the request orchestration is needed — 0..* CodeableReference(Condition | Observation | DiagnosticReport | DocumentReference) — example: http://hl7.org/fhir/ValueSet/action-reason-code */
-  reason?: CodeableReference[];
+  reason?: CodeableReference<'Condition' | 'Observation' | 'DiagnosticReport' | 'DocumentReference'>[];
   /** What goals — 0..* Reference(Goal) */
-  goal?: Reference[];
+  goal?: Reference<'Goal'>[];
   /** Additional notes about the response — 0..* Annotation */
   note?: Annotation[];
   /** Proposed actions, if any — 0..* RequestOrchestration.action */
@@ -104,7 +104,7 @@ export interface RequestOrchestrationAction extends BackboneElement {
   /** Supporting documentation for the intended performer of the action — 0..* RelatedArtifact */
   documentation?: RelatedArtifact[];
   /** What goals — 0..* Reference(Goal) */
-  goal?: Reference[];
+  goal?: Reference<'Goal'>[];
   /** Whether or not the action is applicable — 0..* RequestOrchestration.action.condition */
   condition?: RequestOrchestrationActionCondition[];
   /** Input data requirements — 0..* RequestOrchestration.action.input */
@@ -128,7 +128,7 @@ export interface RequestOrchestrationAction extends BackboneElement {
   /** When the action should take place — 0..1 Timing */
   timingTiming?: Timing;
   /** Where it should happen — 0..1 CodeableReference(Location) */
-  location?: CodeableReference;
+  location?: CodeableReference<'Location'>;
   /** Who should perform the action — 0..* RequestOrchestration.action.participant */
   participant?: RequestOrchestrationActionParticipant[];
   /** create | update | remove | fire-event — 0..1 CodeableConcept — extensible: http://hl7.org/fhir/ValueSet/action-type */
@@ -242,7 +242,7 @@ export interface RequestOrchestrationActionParticipant extends BackboneElement {
   /** Id and extensions of typeCanonical. */
   _typeCanonical?: Element;
   /** Who or what can participate — 0..1 Reference(CareTeam | Device | DeviceDefinition | Endpoint | Group | HealthcareService | Location | Organization | Patient | Practitioner | PractitionerRole | RelatedPerson) */
-  typeReference?: Reference;
+  typeReference?: Reference<'CareTeam' | 'Device' | 'DeviceDefinition' | 'Endpoint' | 'Group' | 'HealthcareService' | 'Location' | 'Organization' | 'Patient' | 'Practitioner' | 'PractitionerRole' | 'RelatedPerson'>;
   /** E.g. Nurse, Surgeon, Parent, etc — 0..1 CodeableConcept — example: http://terminology.hl7.org/ValueSet/action-participant-role */
   role?: CodeableConcept;
   /** E.g. Author, Reviewer, Witness, etc — 0..1 CodeableConcept — example: http://hl7.org/fhir/ValueSet/action-participant-function */
@@ -252,7 +252,7 @@ export interface RequestOrchestrationActionParticipant extends BackboneElement {
   /** Id and extensions of actorCanonical. */
   _actorCanonical?: Element;
   /** Who/what is participating? — 0..1 Reference(CareTeam | Device | DeviceDefinition | Endpoint | Group | HealthcareService | Location | Organization | Patient | Practitioner | PractitionerRole | RelatedPerson) */
-  actorReference?: Reference;
+  actorReference?: Reference<'CareTeam' | 'Device' | 'DeviceDefinition' | 'Endpoint' | 'Group' | 'HealthcareService' | 'Location' | 'Organization' | 'Patient' | 'Practitioner' | 'PractitionerRole' | 'RelatedPerson'>;
 }
 
 /** Dynamic aspects of the definition */

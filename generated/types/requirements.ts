@@ -133,5 +133,5 @@ export interface RequirementsStatement extends BackboneElement {
   /** Id and extensions of reference. */
   _reference?: (Element | null)[];
   /** Who asked for this statement — 0..* Reference(CareTeam | Device | Group | HealthcareService | Organization | Patient | Practitioner | PractitionerRole | RelatedPerson) */
-  source?: Reference[];
+  source?: Reference<'CareTeam' | 'Device' | 'Group' | 'HealthcareService' | 'Organization' | 'Patient' | 'Practitioner' | 'PractitionerRole' | 'RelatedPerson'>[];
 }

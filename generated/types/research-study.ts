@@ -38,9 +38,9 @@ export interface ResearchStudy extends DomainResource {
   /** Additional names for the study — 0..* ResearchStudy.label */
   label?: ResearchStudyLabel[];
   /** Steps followed in executing study — 0..* Reference(PlanDefinition) */
-  protocol?: Reference[];
+  protocol?: Reference<'PlanDefinition'>[];
   /** Part of larger study — 0..* Reference(ResearchStudy) */
-  partOf?: Reference[];
+  partOf?: Reference<'ResearchStudy'>[];
   /** References, URLs, and attachments — 0..* RelatedArtifact */
   relatedArtifact?: RelatedArtifact[];
   /** Date the resource last changed — 0..1 dateTime */
@@ -58,7 +58,7 @@ export interface ResearchStudy extends DomainResource {
   /** Classifications of the study design characteristics — 0..* CodeableConcept — preferred: http://hl7.org/fhir/ValueSet/study-design */
   studyDesign?: CodeableConcept[];
   /** Drugs, devices, etc. under study — 0..* CodeableReference(Medication | MedicinalProductDefinition | SubstanceDefinition | EvidenceVariable) — example: http://hl7.org/fhir/ValueSet/research-study-focus-type */
-  focus?: CodeableReference[];
+  focus?: CodeableReference<'Medication' | 'MedicinalProductDefinition' | 'SubstanceDefinition' | 'EvidenceVariable'>[];
   /** Condition being studied — 0..* CodeableConcept — example: http://hl7.org/fhir/ValueSet/condition-code */
   condition?: CodeableConcept[];
   /** Used to search for the study — 0..* CodeableConcept */
@@ -76,7 +76,7 @@ export interface ResearchStudy extends DomainResource {
   /** When the study began and ended — 0..1 Period */
   period?: Period;
   /** Facility where study activities are conducted — 0..* Reference(Location | ResearchStudy | Organization) */
-  site?: Reference[];
+  site?: Reference<'Location' | 'ResearchStudy' | 'Organization'>[];
   /** Comments made about the study — 0..* Annotation */
   note?: Annotation[];
   /** Classification for the study — 0..* CodeableConcept — example: http://hl7.org/fhir/ValueSet/research-study-classifiers */
@@ -96,7 +96,7 @@ export interface ResearchStudy extends DomainResource {
   /** A variable measured during the study — 0..* ResearchStudy.outcomeMeasure */
   outcomeMeasure?: ResearchStudyOutcomeMeasure[];
   /** Link to results generated during the study — 0..* Reference(EvidenceReport | Citation | DiagnosticReport) */
-  result?: Reference[];
+  result?: Reference<'EvidenceReport' | 'Citation' | 'DiagnosticReport'>[];
 }
 
 /** Additional names for the study */
@@ -122,7 +122,7 @@ export interface ResearchStudyAssociatedParty extends BackboneElement {
   /** nih | fda | government | nonprofit | academic | industry — 0..* CodeableConcept — example: http://hl7.org/fhir/ValueSet/research-study-party-organization-type */
   classifier?: CodeableConcept[];
   /** Individual or organization associated with study (use practitionerRole to specify their organisation) — 0..1 Reference(Practitioner | PractitionerRole | Organization) */
-  party?: Reference;
+  party?: Reference<'Practitioner' | 'PractitionerRole' | 'Organization'>;
 }
 
 /** Status of study with time for that status */
@@ -148,9 +148,9 @@ export interface ResearchStudyRecruitment extends BackboneElement {
   /** Id and extensions of actualNumber. */
   _actualNumber?: Element;
   /** Inclusion and exclusion criteria — 0..1 Reference(Group | EvidenceVariable) */
-  eligibility?: Reference;
+  eligibility?: Reference<'Group' | 'EvidenceVariable'>;
   /** Group of participants who were enrolled in study — 0..1 Reference(Group) */
-  actualGroup?: Reference;
+  actualGroup?: Reference<'Group'>;
 }
 
 /** Defined path through the study for a subject */
@@ -170,9 +170,9 @@ export interface ResearchStudyComparisonGroup extends BackboneElement {
   /** Id and extensions of description. */
   _description?: Element;
   /** Interventions or exposures in this comparisonGroup or cohort — 0..* Reference(EvidenceVariable) */
-  intendedExposure?: Reference[];
+  intendedExposure?: Reference<'EvidenceVariable'>[];
   /** Group of participants who were enrolled in study comparisonGroup — 0..1 Reference(Group) */
-  observedGroup?: Reference;
+  observedGroup?: Reference<'Group'>;
 }
 
 /** A goal for the study */
@@ -202,5 +202,5 @@ export interface ResearchStudyOutcomeMeasure extends BackboneElement {
   /** Id and extensions of description. */
   _description?: Element;
   /** Structured outcome definition — 0..1 Reference(EvidenceVariable) */
-  reference?: Reference;
+  reference?: Reference<'EvidenceVariable'>;
 }

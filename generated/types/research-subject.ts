@@ -25,9 +25,9 @@ export interface ResearchSubject extends DomainResource {
   /** Start and end of participation — 0..1 Period */
   period?: Period;
   /** Study subject is part of — 1..1 Reference(ResearchStudy) */
-  study: Reference;
+  study: Reference<'ResearchStudy'>;
   /** Who or what is part of study — 1..1 Reference(Patient | Group | Specimen | Device | Medication | Substance | BiologicallyDerivedProduct) */
-  subject: Reference;
+  subject: Reference<'Patient' | 'Group' | 'Specimen' | 'Device' | 'Medication' | 'Substance' | 'BiologicallyDerivedProduct'>;
   /** What path should be followed — 0..1 id */
   assignedComparisonGroup?: string;
   /** Id and extensions of assignedComparisonGroup. */
@@ -37,7 +37,7 @@ export interface ResearchSubject extends DomainResource {
   /** Id and extensions of actualComparisonGroup. */
   _actualComparisonGroup?: Element;
   /** Agreement to participate in study — 0..* Reference(Consent) */
-  consent?: Reference[];
+  consent?: Reference<'Consent'>[];
 }
 
 /** Subject status */

@@ -32,9 +32,9 @@ export interface RiskAssessment extends DomainResource {
   /** Type of assessment — 0..1 CodeableConcept */
   code?: CodeableConcept;
   /** Who/what does assessment apply to? — 1..1 Reference(Patient | Group) */
-  subject: Reference;
+  subject: Reference<'Patient' | 'Group'>;
   /** Where was assessment performed? — 0..1 Reference(Encounter) */
-  encounter?: Reference;
+  encounter?: Reference<'Encounter'>;
   /** When was assessment made? — 0..1 dateTime */
   occurrenceDateTime?: string;
   /** Id and extensions of occurrenceDateTime. */
@@ -42,11 +42,11 @@ export interface RiskAssessment extends DomainResource {
   /** When was assessment made? — 0..1 Period */
   occurrencePeriod?: Period;
   /** Condition assessed — 0..1 Reference(Condition) */
-  condition?: Reference;
+  condition?: Reference<'Condition'>;
   /** Who did assessment? — 0..1 Reference(Patient | Practitioner | PractitionerRole | RelatedPerson | Device) */
-  performer?: Reference;
+  performer?: Reference<'Patient' | 'Practitioner' | 'PractitionerRole' | 'RelatedPerson' | 'Device'>;
   /** Why the assessment was necessary? — 0..* CodeableReference(Condition | Observation | DiagnosticReport | DocumentReference) */
-  reason?: CodeableReference[];
+  reason?: CodeableReference<'Condition' | 'Observation' | 'DiagnosticReport' | 'DocumentReference'>[];
   /** Information used in assessment — 0..* Reference */
   basis?: Reference[];
   /** Outcome predicted — 0..* RiskAssessment.prediction */

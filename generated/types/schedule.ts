@@ -23,7 +23,7 @@ export interface Schedule extends DomainResource {
   /** High-level category — 0..* CodeableConcept — example: http://hl7.org/fhir/ValueSet/service-category */
   serviceCategory?: CodeableConcept[];
   /** Specific service — 0..* CodeableReference(HealthcareService) — example: http://hl7.org/fhir/ValueSet/service-type */
-  serviceType?: CodeableReference[];
+  serviceType?: CodeableReference<'HealthcareService'>[];
   /** Type of specialty needed — 0..* CodeableConcept — preferred: http://hl7.org/fhir/ValueSet/c80-practice-codes */
   specialty?: CodeableConcept[];
   /** Human-readable label — 0..1 string */
@@ -31,7 +31,7 @@ export interface Schedule extends DomainResource {
   /** Id and extensions of name. */
   _name?: Element;
   /** Resource(s) that availability information is being provided for — 1..* Reference(Patient | Practitioner | PractitionerRole | CareTeam | RelatedPerson | Device | HealthcareService | Location) */
-  actor: Reference[];
+  actor: Reference<'Patient' | 'Practitioner' | 'PractitionerRole' | 'CareTeam' | 'RelatedPerson' | 'Device' | 'HealthcareService' | 'Location'>[];
   /** Period of time covered by schedule — 0..1 Period */
   planningHorizon?: Period;
   /** Comments on availability — 0..1 markdown */

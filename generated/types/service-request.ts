@@ -31,9 +31,9 @@ export interface ServiceRequest extends DomainResource {
   /** Id and extensions of instantiatesUri. */
   _instantiatesUri?: (Element | null)[];
   /** What request fulfills — 0..* Reference(CarePlan | ServiceRequest | MedicationRequest) */
-  basedOn?: Reference[];
+  basedOn?: Reference<'CarePlan' | 'ServiceRequest' | 'MedicationRequest'>[];
   /** What request replaces — 0..* Reference(ServiceRequest) */
-  replaces?: Reference[];
+  replaces?: Reference<'ServiceRequest'>[];
   /** Composite Request ID — 0..1 Identifier */
   requisition?: Identifier;
   /** draft | active | on-hold | revoked | completed | entered-in-error | unknown — 1..1 code — required: http://hl7.org/fhir/ValueSet/request-status — modifier */
@@ -55,7 +55,7 @@ export interface ServiceRequest extends DomainResource {
   /** Id and extensions of doNotPerform. */
   _doNotPerform?: Element;
   /** What is being requested/ordered — 0..1 CodeableReference(ActivityDefinition | PlanDefinition) — example: http://hl7.org/fhir/ValueSet/procedure-code */
-  code?: CodeableReference;
+  code?: CodeableReference<'ActivityDefinition' | 'PlanDefinition'>;
   /** Additional order information — 0..* ServiceRequest.orderDetail */
   orderDetail?: ServiceRequestOrderDetail[];
   /** Service amount — 0..1 Quantity */
@@ -65,11 +65,11 @@ export interface ServiceRequest extends DomainResource {
   /** Service amount — 0..1 Range */
   quantityRange?: Range;
   /** Individual or Entity the service is ordered for — 1..1 Reference(Patient | Group | Location | Device) */
-  subject: Reference;
+  subject: Reference<'Patient' | 'Group' | 'Location' | 'Device'>;
   /** What the service request is about, when it is not about the subject of record — 0..* Reference */
   focus?: Reference[];
   /** Encounter in which the request was created — 0..1 Reference(Encounter) */
-  encounter?: Reference;
+  encounter?: Reference<'Encounter'>;
   /** When service should occur — 0..1 dateTime */
   occurrenceDateTime?: string;
   /** Id and extensions of occurrenceDateTime. */
@@ -89,37 +89,37 @@ export interface ServiceRequest extends DomainResource {
   /** Id and extensions of authoredOn. */
   _authoredOn?: Element;
   /** Who/what is requesting service — 0..1 Reference(Practitioner | PractitionerRole | Organization | Patient | RelatedPerson | Device) */
-  requester?: Reference;
+  requester?: Reference<'Practitioner' | 'PractitionerRole' | 'Organization' | 'Patient' | 'RelatedPerson' | 'Device'>;
   /** Performer role — 0..1 CodeableConcept — example: http://hl7.org/fhir/ValueSet/participant-role */
   performerType?: CodeableConcept;
   /** Requested performer — 0..* Reference(Practitioner | PractitionerRole | Organization | CareTeam | HealthcareService | Patient | Device | RelatedPerson) */
-  performer?: Reference[];
+  performer?: Reference<'Practitioner' | 'PractitionerRole' | 'Organization' | 'CareTeam' | 'HealthcareService' | 'Patient' | 'Device' | 'RelatedPerson'>[];
   /** Requested location — 0..* CodeableReference(Location) — example: http://terminology.hl7.org/ValueSet/v3-ServiceDeliveryLocationRoleType */
-  location?: CodeableReference[];
+  location?: CodeableReference<'Location'>[];
   /** Explanation/Justification for procedure or service — 0..* CodeableReference(Condition | Observation | DiagnosticReport | DocumentReference | DetectedIssue) — example: http://hl7.org/fhir/ValueSet/procedure-reason */
-  reason?: CodeableReference[];
+  reason?: CodeableReference<'Condition' | 'Observation' | 'DiagnosticReport' | 'DocumentReference' | 'DetectedIssue'>[];
   /** Associated insurance coverage — 0..* Reference(Coverage | ClaimResponse) */
-  insurance?: Reference[];
+  insurance?: Reference<'Coverage' | 'ClaimResponse'>[];
   /** Additional clinical information — 0..* CodeableReference */
   supportingInfo?: CodeableReference[];
   /** Procedure Samples — 0..* Reference(Specimen) */
-  specimen?: Reference[];
+  specimen?: Reference<'Specimen'>[];
   /** Coded location on Body — 0..* CodeableConcept — example: http://hl7.org/fhir/ValueSet/body-site */
   bodySite?: CodeableConcept[];
   /** BodyStructure-based location on the body — 0..1 Reference(BodyStructure) */
-  bodyStructure?: Reference;
+  bodyStructure?: Reference<'BodyStructure'>;
   /** Comments — 0..* Annotation */
   note?: Annotation[];
   /** Patient or consumer-oriented instructions — 0..* ServiceRequest.patientInstruction */
   patientInstruction?: ServiceRequestPatientInstruction[];
   /** Request provenance — 0..* Reference(Provenance) */
-  relevantHistory?: Reference[];
+  relevantHistory?: Reference<'Provenance'>[];
 }
 
 /** Additional order information */
 export interface ServiceRequestOrderDetail extends BackboneElement {
   /** The context of the order details by reference — 0..1 CodeableReference(Device | DeviceDefinition | DeviceRequest | SupplyRequest | Medication | MedicationRequest | BiologicallyDerivedProduct | Substance) */
-  parameterFocus?: CodeableReference;
+  parameterFocus?: CodeableReference<'Device' | 'DeviceDefinition' | 'DeviceRequest' | 'SupplyRequest' | 'Medication' | 'MedicationRequest' | 'BiologicallyDerivedProduct' | 'Substance'>;
   /** The parameter details for the service being requested — 1..* ServiceRequest.orderDetail.parameter */
   parameter: ServiceRequestOrderDetailParameter[];
 }
@@ -155,5 +155,5 @@ export interface ServiceRequestPatientInstruction extends BackboneElement {
   /** Id and extensions of instructionMarkdown. */
   _instructionMarkdown?: Element;
   /** Patient or consumer-oriented instructions — 0..1 Reference(DocumentReference) */
-  instructionReference?: Reference;
+  instructionReference?: Reference<'DocumentReference'>;
 }

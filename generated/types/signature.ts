@@ -16,9 +16,9 @@ export interface Signature extends DataType {
   /** Id and extensions of when. */
   _when?: Element;
   /** Who signed — 0..1 Reference(Practitioner | PractitionerRole | RelatedPerson | Patient | Device | Organization) */
-  who?: Reference;
+  who?: Reference<'Practitioner' | 'PractitionerRole' | 'RelatedPerson' | 'Patient' | 'Device' | 'Organization'>;
   /** The party represented — 0..1 Reference(Practitioner | PractitionerRole | RelatedPerson | Patient | Device | Organization) */
-  onBehalfOf?: Reference;
+  onBehalfOf?: Reference<'Practitioner' | 'PractitionerRole' | 'RelatedPerson' | 'Patient' | 'Device' | 'Organization'>;
   /** The technical format of the signed resources — 0..1 code — required: http://hl7.org/fhir/ValueSet/mimetypes */
   targetFormat?: string;
   /** Id and extensions of targetFormat. */

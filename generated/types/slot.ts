@@ -18,13 +18,13 @@ export interface Slot extends DomainResource {
   /** A broad categorization of the service that is to be performed during this appointment — 0..* CodeableConcept — example: http://hl7.org/fhir/ValueSet/service-category */
   serviceCategory?: CodeableConcept[];
   /** The type of appointments that can be booked into this slot (ideally this would be an identifiable service - which is at a location, rather than the location itself). If provided then this overrides the value provided on the Schedule resource — 0..* CodeableReference(HealthcareService) — example: http://hl7.org/fhir/ValueSet/service-type */
-  serviceType?: CodeableReference[];
+  serviceType?: CodeableReference<'HealthcareService'>[];
   /** The specialty of a practitioner that would be required to perform the service requested in this appointment — 0..* CodeableConcept — preferred: http://hl7.org/fhir/ValueSet/c80-practice-codes */
   specialty?: CodeableConcept[];
   /** The style of appointment or patient that may be booked in the slot (not service type) — 0..* CodeableConcept — preferred: http://terminology.hl7.org/ValueSet/v2-0276 */
   appointmentType?: CodeableConcept[];
   /** The schedule resource that this slot defines an interval of status information — 1..1 Reference(Schedule) */
-  schedule: Reference;
+  schedule: Reference<'Schedule'>;
   /** busy | free | busy-unavailable | busy-tentative | entered-in-error — 1..1 code — required: http://hl7.org/fhir/ValueSet/slotstatus */
   status?: 'busy' | 'free' | 'busy-unavailable' | 'busy-tentative' | 'entered-in-error';
   /** Id and extensions of status. */

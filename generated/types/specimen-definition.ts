@@ -63,7 +63,7 @@ export interface SpecimenDefinition extends DomainResource {
   /** Type of subject for specimen collection — 0..1 CodeableConcept */
   subjectCodeableConcept?: CodeableConcept;
   /** Type of subject for specimen collection — 0..1 Reference(Group) */
-  subjectReference?: Reference;
+  subjectReference?: Reference<'Group'>;
   /** Date status first applied — 0..1 dateTime */
   date?: string;
   /** Id and extensions of date. */
@@ -183,7 +183,7 @@ export interface SpecimenDefinitionTypeTestedContainerAdditive extends BackboneE
   /** Additive associated with container — 1..1 CodeableConcept — example: http://terminology.hl7.org/ValueSet/v2-0371 */
   additiveCodeableConcept?: CodeableConcept;
   /** Additive associated with container — 1..1 Reference(SubstanceDefinition) — example: http://terminology.hl7.org/ValueSet/v2-0371 */
-  additiveReference?: Reference;
+  additiveReference?: Reference<'SubstanceDefinition'>;
 }
 
 /** Specimen handling before testing */

@@ -29,15 +29,15 @@ export interface Specimen extends DomainResource {
   /** Kind of material that forms the specimen — 0..1 CodeableConcept — example: http://terminology.hl7.org/ValueSet/v2-0487 */
   type?: CodeableConcept;
   /** Where the specimen came from. This may be from patient(s), from a location (e.g., the source of an environmental sample), or a sampling of a substance, a biologically-derived product, or a device — 0..1 Reference(Patient | Group | Device | BiologicallyDerivedProduct | Substance | Location) */
-  subject?: Reference;
+  subject?: Reference<'Patient' | 'Group' | 'Device' | 'BiologicallyDerivedProduct' | 'Substance' | 'Location'>;
   /** The time when specimen is received by the testing laboratory — 0..1 dateTime */
   receivedTime?: string;
   /** Id and extensions of receivedTime. */
   _receivedTime?: Element;
   /** Specimen from which this specimen originated — 0..* Reference(Specimen) */
-  parent?: Reference[];
+  parent?: Reference<'Specimen'>[];
   /** Why the specimen was collected — 0..* Reference(ServiceRequest) */
-  request?: Reference[];
+  request?: Reference<'ServiceRequest'>[];
   /** grouped | pooled — 0..1 code — required: http://hl7.org/fhir/ValueSet/specimen-combined */
   combined?: 'grouped' | 'pooled';
   /** Id and extensions of combined. */
@@ -71,7 +71,7 @@ export interface SpecimenFeature extends BackboneElement {
 /** Collection details */
 export interface SpecimenCollection extends BackboneElement {
   /** Who collected the specimen — 0..1 Reference(Practitioner | PractitionerRole | Patient | RelatedPerson) */
-  collector?: Reference;
+  collector?: Reference<'Practitioner' | 'PractitionerRole' | 'Patient' | 'RelatedPerson'>;
   /** Collection time — 0..1 dateTime */
   collectedDateTime?: string;
   /** Id and extensions of collectedDateTime. */
@@ -85,11 +85,11 @@ export interface SpecimenCollection extends BackboneElement {
   /** Technique used to perform collection — 0..1 CodeableConcept — example: http://hl7.org/fhir/ValueSet/specimen-collection-method */
   method?: CodeableConcept;
   /** Device used to perform collection — 0..1 CodeableReference(Device) */
-  device?: CodeableReference;
+  device?: CodeableReference<'Device'>;
   /** The procedure that collects the specimen — 0..1 Reference(Procedure) */
-  procedure?: Reference;
+  procedure?: Reference<'Procedure'>;
   /** Anatomical collection site — 0..1 CodeableReference(BodyStructure) — example: http://hl7.org/fhir/ValueSet/body-site */
-  bodySite?: CodeableReference;
+  bodySite?: CodeableReference<'BodyStructure'>;
   /** Whether or how long patient abstained from food and/or drink — 0..1 CodeableConcept — extensible: http://terminology.hl7.org/ValueSet/v2-0916 */
   fastingStatusCodeableConcept?: CodeableConcept;
   /** Whether or how long patient abstained from food and/or drink — 0..1 Duration — extensible: http://terminology.hl7.org/ValueSet/v2-0916 */
@@ -105,7 +105,7 @@ export interface SpecimenProcessing extends BackboneElement {
   /** Indicates the treatment step applied to the specimen — 0..1 CodeableConcept — example: http://hl7.org/fhir/ValueSet/specimen-processing-method */
   method?: CodeableConcept;
   /** Material used in the processing step — 0..* Reference(Substance) */
-  additive?: Reference[];
+  additive?: Reference<'Substance'>[];
   /** Date and time of specimen processing — 0..1 dateTime */
   timeDateTime?: string;
   /** Id and extensions of timeDateTime. */
@@ -117,9 +117,9 @@ export interface SpecimenProcessing extends BackboneElement {
 /** Direct container of specimen (tube/slide, etc.) */
 export interface SpecimenContainer extends BackboneElement {
   /** Device resource for the container — 1..1 Reference(Device) */
-  device: Reference;
+  device: Reference<'Device'>;
   /** Where the container is — 0..1 Reference(Location) */
-  location?: Reference;
+  location?: Reference<'Location'>;
   /** Quantity of specimen within container — 0..1 Quantity */
   specimenQuantity?: Quantity;
 }

@@ -27,7 +27,7 @@ export interface SubscriptionStatus extends DomainResource {
   /** Detailed information about any events relevant to this notification — 0..* SubscriptionStatus.notificationEvent */
   notificationEvent?: SubscriptionStatusNotificationEvent[];
   /** Reference to the Subscription responsible for this notification — 1..1 Reference(Subscription) */
-  subscription: Reference;
+  subscription: Reference<'Subscription'>;
   /** Reference to the SubscriptionTopic this notification relates to — 0..1 canonical(SubscriptionTopic) */
   topic?: string;
   /** Id and extensions of topic. */

@@ -35,7 +35,7 @@ export interface Subscription extends DomainResource {
   /** Id and extensions of end. */
   _end?: Element;
   /** Entity responsible for Subscription changes — 0..1 Reference(CareTeam | HealthcareService | Organization | RelatedPerson | Patient | Practitioner | PractitionerRole) */
-  managingEntity?: Reference;
+  managingEntity?: Reference<'CareTeam' | 'HealthcareService' | 'Organization' | 'RelatedPerson' | 'Patient' | 'Practitioner' | 'PractitionerRole'>;
   /** Description of why this subscription was created — 0..1 string */
   reason?: string;
   /** Id and extensions of reason. */

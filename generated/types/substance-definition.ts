@@ -36,13 +36,13 @@ export interface SubstanceDefinition extends DomainResource {
   /** Id and extensions of description. */
   _description?: Element;
   /** Supporting literature — 0..* Reference(Citation) */
-  informationSource?: Reference[];
+  informationSource?: Reference<'Citation'>[];
   /** Textual comment about the substance's catalogue or registry record — 0..* Annotation */
   note?: Annotation[];
   /** The entity that creates, makes, produces or fabricates the substance — 0..* Reference(Organization) */
-  manufacturer?: Reference[];
+  manufacturer?: Reference<'Organization'>[];
   /** An entity that is the source for the substance. It may be different from the manufacturer — 0..* Reference(Organization) */
-  supplier?: Reference[];
+  supplier?: Reference<'Organization'>[];
   /** Moiety, for structural modifications — 0..* SubstanceDefinition.moiety */
   moiety?: SubstanceDefinitionMoiety[];
   /** General specifications for this substance — 0..* SubstanceDefinition.characterization */
@@ -50,7 +50,7 @@ export interface SubstanceDefinition extends DomainResource {
   /** General specifications for this substance — 0..* SubstanceDefinition.property */
   property?: SubstanceDefinitionProperty[];
   /** General information detailing this substance — 0..1 Reference(SubstanceReferenceInformation) */
-  referenceInformation?: Reference;
+  referenceInformation?: Reference<'SubstanceReferenceInformation'>;
   /** The average mass of a molecule of a compound — 0..* SubstanceDefinition.molecularWeight */
   molecularWeight?: SubstanceDefinitionMolecularWeight[];
   /** Structural information — 0..1 SubstanceDefinition.structure */
@@ -62,11 +62,11 @@ export interface SubstanceDefinition extends DomainResource {
   /** A link between this substance and another — 0..* SubstanceDefinition.relationship */
   relationship?: SubstanceDefinitionRelationship[];
   /** Data items specific to nucleic acids — 0..1 Reference(SubstanceNucleicAcid) */
-  nucleicAcid?: Reference;
+  nucleicAcid?: Reference<'SubstanceNucleicAcid'>;
   /** Data items specific to polymers — 0..1 Reference(SubstancePolymer) */
-  polymer?: Reference;
+  polymer?: Reference<'SubstancePolymer'>;
   /** Data items specific to proteins — 0..1 Reference(SubstanceProtein) */
-  protein?: Reference;
+  protein?: Reference<'SubstanceProtein'>;
   /** Material or taxonomic/anatomical source — 0..1 SubstanceDefinition.sourceMaterial */
   sourceMaterial?: SubstanceDefinitionSourceMaterial;
 }
@@ -162,7 +162,7 @@ export interface SubstanceDefinitionStructure extends BackboneElement {
   /** The method used to find the structure e.g. X-ray, NMR — 0..* CodeableConcept — example: http://hl7.org/fhir/ValueSet/substance-structure-technique */
   technique?: CodeableConcept[];
   /** Source of information for the structure — 0..* Reference(DocumentReference) */
-  sourceDocument?: Reference[];
+  sourceDocument?: Reference<'DocumentReference'>[];
   /** A depiction of the structure of the substance — 0..* SubstanceDefinition.structure.representation */
   representation?: SubstanceDefinitionStructureRepresentation[];
 }
@@ -178,7 +178,7 @@ export interface SubstanceDefinitionStructureRepresentation extends BackboneElem
   /** The format of the representation e.g. InChI, SMILES, MOLFILE (note: not the physical file format) — 0..1 CodeableConcept — example: http://hl7.org/fhir/ValueSet/substance-representation-format */
   format?: CodeableConcept;
   /** An attachment with the structural representation e.g. a structure graphic or AnIML file — 0..1 Reference(DocumentReference) */
-  document?: Reference;
+  document?: Reference<'DocumentReference'>;
 }
 
 /** Codes associated with the substance */
@@ -194,7 +194,7 @@ export interface SubstanceDefinitionCode extends BackboneElement {
   /** Any comment can be provided in this field — 0..* Annotation */
   note?: Annotation[];
   /** Supporting literature — 0..* Reference(DocumentReference) */
-  source?: Reference[];
+  source?: Reference<'DocumentReference'>[];
 }
 
 /** Names applicable to this substance */
@@ -224,7 +224,7 @@ export interface SubstanceDefinitionName extends BackboneElement {
   /** Details of the official nature of this name — 0..* SubstanceDefinition.name.official */
   official?: SubstanceDefinitionNameOfficial[];
   /** Supporting literature — 0..* Reference(DocumentReference) */
-  source?: Reference[];
+  source?: Reference<'DocumentReference'>[];
 }
 
 /** Details of the official nature of this name */
@@ -242,7 +242,7 @@ export interface SubstanceDefinitionNameOfficial extends BackboneElement {
 /** A link between this substance and another */
 export interface SubstanceDefinitionRelationship extends BackboneElement {
   /** A pointer to another substance, as a resource or a representational code — 0..1 Reference(SubstanceDefinition) */
-  substanceDefinitionReference?: Reference;
+  substanceDefinitionReference?: Reference<'SubstanceDefinition'>;
   /** A pointer to another substance, as a resource or a representational code — 0..1 CodeableConcept */
   substanceDefinitionCodeableConcept?: CodeableConcept;
   /** For example "salt to parent", "active moiety" — 1..1 CodeableConcept — example: http://hl7.org/fhir/ValueSet/substance-relationship-type */
@@ -264,7 +264,7 @@ export interface SubstanceDefinitionRelationship extends BackboneElement {
   /** An operator for the amount, for example "average", "approximately", "less than" — 0..1 CodeableConcept — example: http://hl7.org/fhir/ValueSet/substance-amount-type */
   comparator?: CodeableConcept;
   /** Supporting literature — 0..* Reference(DocumentReference) */
-  source?: Reference[];
+  source?: Reference<'DocumentReference'>[];
 }
 
 /** Material or taxonomic/anatomical source */

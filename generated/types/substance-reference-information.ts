@@ -34,7 +34,7 @@ export interface SubstanceReferenceInformationGene extends BackboneElement {
   /** Todo — 0..1 CodeableConcept */
   gene?: CodeableConcept;
   /** Todo — 0..* Reference(DocumentReference) */
-  source?: Reference[];
+  source?: Reference<'DocumentReference'>[];
 }
 
 /** Todo */
@@ -44,7 +44,7 @@ export interface SubstanceReferenceInformationGeneElement extends BackboneElemen
   /** Todo — 0..1 Identifier */
   element?: Identifier;
   /** Todo — 0..* Reference(DocumentReference) */
-  source?: Reference[];
+  source?: Reference<'DocumentReference'>[];
 }
 
 /** Todo */
@@ -70,5 +70,5 @@ export interface SubstanceReferenceInformationTarget extends BackboneElement {
   /** Todo — 0..1 CodeableConcept */
   amountType?: CodeableConcept;
   /** Todo — 0..* Reference(DocumentReference) */
-  source?: Reference[];
+  source?: Reference<'DocumentReference'>[];
 }

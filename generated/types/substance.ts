@@ -29,7 +29,7 @@ export interface Substance extends DomainResource {
   /** What class/type of substance this is — 0..* CodeableConcept — extensible: http://hl7.org/fhir/ValueSet/substance-category */
   category?: CodeableConcept[];
   /** What substance this is — 1..1 CodeableReference(SubstanceDefinition) — example: http://hl7.org/fhir/ValueSet/substance-code */
-  code: CodeableReference;
+  code: CodeableReference<'SubstanceDefinition'>;
   /** Textual description of the substance, comments — 0..1 markdown */
   description?: string;
   /** Id and extensions of description. */
@@ -51,5 +51,5 @@ export interface SubstanceIngredient extends BackboneElement {
   /** A component of the substance — 1..1 CodeableConcept — example: http://hl7.org/fhir/ValueSet/substance-code */
   substanceCodeableConcept?: CodeableConcept;
   /** A component of the substance — 1..1 Reference(Substance) — example: http://hl7.org/fhir/ValueSet/substance-code */
-  substanceReference?: Reference;
+  substanceReference?: Reference<'Substance'>;
 }

@@ -19,15 +19,15 @@ export interface SupplyDelivery extends DomainResource {
   /** External identifier — 0..* Identifier */
   identifier?: Identifier[];
   /** Fulfills plan, proposal or order — 0..* Reference(SupplyRequest) */
-  basedOn?: Reference[];
+  basedOn?: Reference<'SupplyRequest'>[];
   /** Part of referenced event — 0..* Reference(SupplyDelivery | Contract) */
-  partOf?: Reference[];
+  partOf?: Reference<'SupplyDelivery' | 'Contract'>[];
   /** in-progress | completed | abandoned | entered-in-error — 0..1 code — required: http://hl7.org/fhir/ValueSet/supplydelivery-status — modifier */
   status?: 'in-progress' | 'completed' | 'abandoned' | 'entered-in-error';
   /** Id and extensions of status. */
   _status?: Element;
   /** Patient for whom the item is supplied — 0..1 Reference(Patient) */
-  patient?: Reference;
+  patient?: Reference<'Patient'>;
   /** Category of supply event — 0..1 CodeableConcept — required: http://hl7.org/fhir/ValueSet/supplydelivery-supplyitemtype */
   type?: CodeableConcept;
   /** The item that is delivered or supplied — 0..* SupplyDelivery.suppliedItem */
@@ -41,11 +41,11 @@ export interface SupplyDelivery extends DomainResource {
   /** When event occurred — 0..1 Timing */
   occurrenceTiming?: Timing;
   /** The item supplier — 0..1 Reference(Practitioner | PractitionerRole | Organization) */
-  supplier?: Reference;
+  supplier?: Reference<'Practitioner' | 'PractitionerRole' | 'Organization'>;
   /** Where the delivery was sent — 0..1 Reference(Location) */
-  destination?: Reference;
+  destination?: Reference<'Location'>;
   /** Who received the delivery — 0..* Reference(Practitioner | PractitionerRole | Organization) */
-  receiver?: Reference[];
+  receiver?: Reference<'Practitioner' | 'PractitionerRole' | 'Organization'>[];
 }
 
 /** The item that is delivered or supplied */
@@ -55,5 +55,5 @@ export interface SupplyDeliverySuppliedItem extends BackboneElement {
   /** Medication, Substance, Device or Biologically Derived Product supplied — 0..1 CodeableConcept — example: http://hl7.org/fhir/ValueSet/supplydelivery-supplyitemtype */
   itemCodeableConcept?: CodeableConcept;
   /** Medication, Substance, Device or Biologically Derived Product supplied — 0..1 Reference(Medication | Substance | Device | BiologicallyDerivedProduct | NutritionProduct | InventoryItem) — example: http://hl7.org/fhir/ValueSet/supplydelivery-supplyitemtype */
-  itemReference?: Reference;
+  itemReference?: Reference<'Medication' | 'Substance' | 'Device' | 'BiologicallyDerivedProduct' | 'NutritionProduct' | 'InventoryItem'>;
 }

@@ -33,9 +33,9 @@ export interface SupplyRequest extends DomainResource {
   /** Id and extensions of priority. */
   _priority?: Element;
   /** The patient for who the supply request is for — 0..1 Reference(Patient) */
-  deliverFor?: Reference;
+  deliverFor?: Reference<'Patient'>;
   /** Medication, Substance, or Device requested to be supplied — 1..1 CodeableReference(Medication | Substance | Device | DeviceDefinition | BiologicallyDerivedProduct | NutritionProduct | InventoryItem) — example: http://hl7.org/fhir/ValueSet/supply-item */
-  item: CodeableReference;
+  item: CodeableReference<'Medication' | 'Substance' | 'Device' | 'DeviceDefinition' | 'BiologicallyDerivedProduct' | 'NutritionProduct' | 'InventoryItem'>;
   /** The requested amount of the item indicated — 1..1 Quantity */
   quantity: Quantity;
   /** Ordered item details — 0..* SupplyRequest.parameter */
@@ -53,15 +53,15 @@ export interface SupplyRequest extends DomainResource {
   /** Id and extensions of authoredOn. */
   _authoredOn?: Element;
   /** Individual making the request — 0..1 Reference(Practitioner | PractitionerRole | Organization | Patient | RelatedPerson | Device | CareTeam) */
-  requester?: Reference;
+  requester?: Reference<'Practitioner' | 'PractitionerRole' | 'Organization' | 'Patient' | 'RelatedPerson' | 'Device' | 'CareTeam'>;
   /** Who is intended to fulfill the request — 0..* Reference(Organization | HealthcareService) */
-  supplier?: Reference[];
+  supplier?: Reference<'Organization' | 'HealthcareService'>[];
   /** The reason why the supply item was requested — 0..* CodeableReference(Condition | Observation | DiagnosticReport | DocumentReference) — example: http://hl7.org/fhir/ValueSet/supplyrequest-reason */
-  reason?: CodeableReference[];
+  reason?: CodeableReference<'Condition' | 'Observation' | 'DiagnosticReport' | 'DocumentReference'>[];
   /** The origin of the supply — 0..1 Reference(Organization | Location) */
-  deliverFrom?: Reference;
+  deliverFrom?: Reference<'Organization' | 'Location'>;
   /** The destination of the supply — 0..1 Reference(Organization | Location | Patient | RelatedPerson) */
-  deliverTo?: Reference;
+  deliverTo?: Reference<'Organization' | 'Location' | 'Patient' | 'RelatedPerson'>;
 }
 
 /** Ordered item details */

@@ -59,7 +59,7 @@ export interface Task extends DomainResource {
   /** Requisition or grouper id — 0..1 Identifier */
   groupIdentifier?: Identifier;
   /** Composite task — 0..* Reference(Task) */
-  partOf?: Reference[];
+  partOf?: Reference<'Task'>[];
   /** draft | requested | received | accepted | + — 1..1 code — required: http://hl7.org/fhir/ValueSet/task-status — modifier */
   status?: 'draft' | 'requested' | 'received' | 'accepted' | 'rejected' | 'ready' | 'cancelled' | 'in-progress' | 'on-hold' | 'failed' | 'completed' | 'entered-in-error';
   /** Id and extensions of status. */
@@ -91,7 +91,7 @@ export interface Task extends DomainResource {
   /** Beneficiary of the Task — 0..1 Reference */
   for?: Reference;
   /** Healthcare event during which this task originated — 0..1 Reference(Encounter) */
-  encounter?: Reference;
+  encounter?: Reference<'Encounter'>;
   /** When the task should be performed — 0..1 Period */
   requestedPeriod?: Period;
   /** Start and end time of execution — 0..1 Period */
@@ -105,23 +105,23 @@ export interface Task extends DomainResource {
   /** Id and extensions of lastModified. */
   _lastModified?: Element;
   /** Who is asking for task to be done — 0..1 Reference(Device | Organization | Patient | Practitioner | PractitionerRole | RelatedPerson) */
-  requester?: Reference;
+  requester?: Reference<'Device' | 'Organization' | 'Patient' | 'Practitioner' | 'PractitionerRole' | 'RelatedPerson'>;
   /** Who should perform Task — 0..* CodeableReference(Practitioner | PractitionerRole | Organization | CareTeam | HealthcareService | Patient | Device | RelatedPerson) — preferred: http://hl7.org/fhir/ValueSet/performer-role */
-  requestedPerformer?: CodeableReference[];
+  requestedPerformer?: CodeableReference<'Practitioner' | 'PractitionerRole' | 'Organization' | 'CareTeam' | 'HealthcareService' | 'Patient' | 'Device' | 'RelatedPerson'>[];
   /** Responsible individual — 0..1 Reference(Practitioner | PractitionerRole | Organization | CareTeam | Patient | RelatedPerson) */
-  owner?: Reference;
+  owner?: Reference<'Practitioner' | 'PractitionerRole' | 'Organization' | 'CareTeam' | 'Patient' | 'RelatedPerson'>;
   /** Who or what performed the task — 0..* Task.performer */
   performer?: TaskPerformer[];
   /** Where task occurs — 0..1 Reference(Location) */
-  location?: Reference;
+  location?: Reference<'Location'>;
   /** Why task is needed — 0..* CodeableReference */
   reason?: CodeableReference[];
   /** Associated insurance coverage — 0..* Reference(Coverage | ClaimResponse) */
-  insurance?: Reference[];
+  insurance?: Reference<'Coverage' | 'ClaimResponse'>[];
   /** Comments made about the task — 0..* Annotation */
   note?: Annotation[];
   /** Key events in history of the Task — 0..* Reference(Provenance) */
-  relevantHistory?: Reference[];
+  relevantHistory?: Reference<'Provenance'>[];
   /** Constraints on fulfillment tasks — 0..1 Task.restriction */
   restriction?: TaskRestriction;
   /** Information used to perform task — 0..* Task.input */
@@ -135,7 +135,7 @@ export interface TaskPerformer extends BackboneElement {
   /** Type of performance — 0..1 CodeableConcept */
   function?: CodeableConcept;
   /** Who performed the task — 1..1 Reference(Practitioner | PractitionerRole | Organization | CareTeam | Patient | RelatedPerson) */
-  actor: Reference;
+  actor: Reference<'Practitioner' | 'PractitionerRole' | 'Organization' | 'CareTeam' | 'Patient' | 'RelatedPerson'>;
 }
 
 /** Constraints on fulfillment tasks */
@@ -147,7 +147,7 @@ export interface TaskRestriction extends BackboneElement {
   /** When fulfillment is sought — 0..1 Period */
   period?: Period;
   /** For whom is fulfillment sought? — 0..* Reference(Patient | Practitioner | PractitionerRole | RelatedPerson | Group | Organization) */
-  recipient?: Reference[];
+  recipient?: Reference<'Patient' | 'Practitioner' | 'PractitionerRole' | 'RelatedPerson' | 'Group' | 'Organization'>[];
 }
 
 /** Information used to perform task */

@@ -59,7 +59,7 @@ export interface Transport extends DomainResource {
   /** Requisition or grouper id — 0..1 Identifier */
   groupIdentifier?: Identifier;
   /** Part of referenced event — 0..* Reference(Transport) */
-  partOf?: Reference[];
+  partOf?: Reference<'Transport'>[];
   /** in-progress | completed | abandoned | cancelled | planned | entered-in-error — 0..1 code — required: http://hl7.org/fhir/ValueSet/transport-status — modifier */
   status?: 'in-progress' | 'completed' | 'abandoned' | 'cancelled' | 'planned' | 'entered-in-error';
   /** Id and extensions of status. */
@@ -85,7 +85,7 @@ export interface Transport extends DomainResource {
   /** Beneficiary of the Transport — 0..1 Reference */
   for?: Reference;
   /** Healthcare event during which this transport originated — 0..1 Reference(Encounter) */
-  encounter?: Reference;
+  encounter?: Reference<'Encounter'>;
   /** Completion time of the event (the occurrence) — 0..1 dateTime */
   completionTime?: string;
   /** Id and extensions of completionTime. */
@@ -99,19 +99,19 @@ export interface Transport extends DomainResource {
   /** Id and extensions of lastModified. */
   _lastModified?: Element;
   /** Who is asking for transport to be done — 0..1 Reference(Device | Organization | Patient | Practitioner | PractitionerRole | RelatedPerson) */
-  requester?: Reference;
+  requester?: Reference<'Device' | 'Organization' | 'Patient' | 'Practitioner' | 'PractitionerRole' | 'RelatedPerson'>;
   /** Requested performer — 0..* CodeableConcept — preferred: http://hl7.org/fhir/ValueSet/performer-role */
   performerType?: CodeableConcept[];
   /** Responsible individual — 0..1 Reference(Practitioner | PractitionerRole | Organization | CareTeam | HealthcareService | Patient | Device | RelatedPerson) */
-  owner?: Reference;
+  owner?: Reference<'Practitioner' | 'PractitionerRole' | 'Organization' | 'CareTeam' | 'HealthcareService' | 'Patient' | 'Device' | 'RelatedPerson'>;
   /** Where transport occurs — 0..1 Reference(Location) */
-  location?: Reference;
+  location?: Reference<'Location'>;
   /** Associated insurance coverage — 0..* Reference(Coverage | ClaimResponse) */
-  insurance?: Reference[];
+  insurance?: Reference<'Coverage' | 'ClaimResponse'>[];
   /** Comments made about the transport — 0..* Annotation */
   note?: Annotation[];
   /** Key events in history of the Transport — 0..* Reference(Provenance) */
-  relevantHistory?: Reference[];
+  relevantHistory?: Reference<'Provenance'>[];
   /** Constraints on fulfillment transports — 0..1 Transport.restriction */
   restriction?: TransportRestriction;
   /** Information used to perform transport — 0..* Transport.input */
@@ -119,13 +119,13 @@ export interface Transport extends DomainResource {
   /** Information produced as part of transport — 0..* Transport.output */
   output?: TransportOutput[];
   /** The desired location — 1..1 Reference(Location) */
-  requestedLocation: Reference;
+  requestedLocation: Reference<'Location'>;
   /** The entity current location — 1..1 Reference(Location) */
-  currentLocation: Reference;
+  currentLocation: Reference<'Location'>;
   /** Why transport is needed — 0..1 CodeableReference */
   reason?: CodeableReference;
   /** Parent (or preceding) transport — 0..1 Reference(Transport) */
-  history?: Reference;
+  history?: Reference<'Transport'>;
 }
 
 /** Constraints on fulfillment transports */
@@ -137,7 +137,7 @@ export interface TransportRestriction extends BackboneElement {
   /** When fulfillment sought — 0..1 Period */
   period?: Period;
   /** For whom is fulfillment sought? — 0..* Reference(Patient | Practitioner | PractitionerRole | RelatedPerson | Group | Organization) */
-  recipient?: Reference[];
+  recipient?: Reference<'Patient' | 'Practitioner' | 'PractitionerRole' | 'RelatedPerson' | 'Group' | 'Organization'>[];
 }
 
 /** Information used to perform transport */

@@ -29,7 +29,7 @@ export interface TriggerDefinition extends DataType {
   /** Timing of the event — 0..1 Timing */
   timingTiming?: Timing;
   /** Timing of the event — 0..1 Reference(Schedule) */
-  timingReference?: Reference;
+  timingReference?: Reference<'Schedule'>;
   /** Timing of the event — 0..1 date */
   timingDate?: string;
   /** Id and extensions of timingDate. */

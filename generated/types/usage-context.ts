@@ -20,5 +20,5 @@ export interface UsageContext extends DataType {
   /** Value that defines the context — 1..1 Range — example: http://hl7.org/fhir/ValueSet/use-context */
   valueRange?: Range;
   /** Value that defines the context — 1..1 Reference(PlanDefinition | ResearchStudy | InsurancePlan | HealthcareService | Group | Location | Organization) — example: http://hl7.org/fhir/ValueSet/use-context */
-  valueReference?: Reference;
+  valueReference?: Reference<'PlanDefinition' | 'ResearchStudy' | 'InsurancePlan' | 'HealthcareService' | 'Group' | 'Location' | 'Organization'>;
 }

@@ -57,7 +57,7 @@ export interface VerificationResult extends DomainResource {
 /** Information about the primary source(s) involved in validation */
 export interface VerificationResultPrimarySource extends BackboneElement {
   /** Reference to the primary source — 0..1 Reference(Organization | Practitioner | PractitionerRole) */
-  who?: Reference;
+  who?: Reference<'Organization' | 'Practitioner' | 'PractitionerRole'>;
   /** Type of primary source (License Board; Primary Education; Continuing Education; Postal Service; Relationship owner; Registration Authority; legal source; issuing source; authoritative source) — 0..* CodeableConcept — example: http://hl7.org/fhir/ValueSet/verificationresult-primary-source-type */
   type?: CodeableConcept[];
   /** Method for exchanging information with the primary source — 0..* CodeableConcept — example: http://hl7.org/fhir/ValueSet/verificationresult-communication-method */
@@ -77,9 +77,9 @@ export interface VerificationResultPrimarySource extends BackboneElement {
 /** Information about the entity attesting to information */
 export interface VerificationResultAttestation extends BackboneElement {
   /** The individual or organization attesting to information — 0..1 Reference(Practitioner | PractitionerRole | Organization) */
-  who?: Reference;
+  who?: Reference<'Practitioner' | 'PractitionerRole' | 'Organization'>;
   /** When the who is asserting on behalf of another (organization or individual) — 0..1 Reference(Organization | Practitioner | PractitionerRole) */
-  onBehalfOf?: Reference;
+  onBehalfOf?: Reference<'Organization' | 'Practitioner' | 'PractitionerRole'>;
   /** The method by which attested information was submitted/retrieved — 0..1 CodeableConcept — example: http://hl7.org/fhir/ValueSet/verificationresult-communication-method */
   communicationMethod?: CodeableConcept;
   /** The date the information was attested to — 0..1 date */
@@ -103,7 +103,7 @@ export interface VerificationResultAttestation extends BackboneElement {
 /** Information about the entity validating information */
 export interface VerificationResultValidator extends BackboneElement {
   /** Reference to the organization validating information — 1..1 Reference(Organization) */
-  organization: Reference;
+  organization: Reference<'Organization'>;
   /** A digital identity certificate associated with the validator — 0..1 string */
   identityCertificate?: string;
   /** Id and extensions of identityCertificate. */

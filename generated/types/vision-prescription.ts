@@ -26,15 +26,15 @@ export interface VisionPrescription extends DomainResource {
   /** Id and extensions of created. */
   _created?: Element;
   /** Who prescription is for — 1..1 Reference(Patient) */
-  patient: Reference;
+  patient: Reference<'Patient'>;
   /** Created during encounter / admission / stay — 0..1 Reference(Encounter) */
-  encounter?: Reference;
+  encounter?: Reference<'Encounter'>;
   /** When prescription was authorized — 1..1 dateTime */
   dateWritten?: string;
   /** Id and extensions of dateWritten. */
   _dateWritten?: Element;
   /** Who authorized the vision prescription — 1..1 Reference(Practitioner | PractitionerRole) */
-  prescriber: Reference;
+  prescriber: Reference<'Practitioner' | 'PractitionerRole'>;
   /** Vision lens authorization — 1..* VisionPrescription.lensSpecification */
   lensSpecification: VisionPrescriptionLensSpecification[];
 }
