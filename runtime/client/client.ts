@@ -1,4 +1,12 @@
-import type { AnyResource, Bundle, Parameters, ResourceOf, ResourceType } from '../../generated/types/index.js';
+import type {
+  AnyResource,
+  Bundle,
+  Operations,
+  Parameters,
+  Reference,
+  ResourceOf,
+  ResourceType,
+} from '../../generated/types/index.js';
 import { Connection, FhirClientError, type ClientOptions } from './http.js';
 import { queryOf, searchOf, type Criteria, type ParameterValue, type Search } from './search.js';
 import { etag, idOf, Transaction } from './transaction.js';
@@ -12,13 +20,40 @@ export type JsonPatch = readonly {
 }[];
 
 /** Where an operation is called, and with what. */
-export interface OperationCall {
-  readonly type?: ResourceType;
+export interface OperationCall<
+  T extends string = ResourceType,
+  Q = Readonly<Record<string, ParameterValue | undefined>>,
+> {
+  readonly type?: T;
   readonly id?: string;
   /** GET with these in the query; absent with `parameters`: POST. */
-  readonly query?: Readonly<Record<string, ParameterValue | undefined>>;
+  readonly query?: Q;
   readonly parameters?: Parameters | AnyResource;
 }
+
+/** Name of an operation of the definitions, without `$`. */
+export type OperationName = keyof Operations;
+
+/** What is known of an operation by its name: of one that the definitions do not have, nothing. */
+type OperationOf<N extends string> = N extends OperationName
+  ? Operations[N]
+  : { type: ResourceType; query: Readonly<Record<string, ParameterValue | undefined>>; result: AnyResource };
+
+/** The parameters in a query of an operation, with those that every request may have: `_format`. */
+export type OperationQuery<N extends string> = OperationOf<N>['query'] & {
+  readonly [name: `_${string}`]: ParameterValue | undefined;
+};
+
+/** What a reference leads to. */
+export type Referred<T extends string> = T extends ResourceType ? ResourceOf<T> : AnyResource;
+
+/** A reference to a stored resource. @throws Error where it has no id */
+export function referenceTo<R extends AnyResource>(resource: R): Reference<R['resourceType']> {
+  return { reference: `${resource.resourceType}/${idOf(resource)}` };
+}
+
+/** A reference below the base: `Patient/1`, perhaps with a version. */
+const RELATIVE = /^[A-Z][A-Za-z]+\/[A-Za-z0-9.-]{1,64}(?:\/_history\/[A-Za-z0-9.-]{1,64})?$/;
 
 /** How often a change is tried again where another writer came first. */
 const ATTEMPTS = 10;
@@ -45,6 +80,20 @@ export class FhirClient {
       if (error instanceof FhirClientError && (error.status === 404 || error.status === 410)) return undefined;
       throw error;
     }
+  }
+
+  /**
+   * The resource that a reference leads to.
+   *
+   * @throws FhirClientError 404, 410
+   * @throws Error for a reference that leads to another server, into the resource itself, or nowhere
+   */
+  async resolve<T extends string>({ reference = '' }: Reference<T>): Promise<Referred<T>> {
+    const { base } = this.connection;
+    const path = reference.startsWith(`${base}/`) ? reference.slice(base.length + 1) : reference;
+    if (!RELATIVE.test(path))
+      throw new Error(`the reference ${JSON.stringify(reference)} leads to nothing below ${base}`);
+    return this.get<Referred<T>>(path);
   }
 
   /** Searches a type: `for await (const patient of client.search('Patient', { family: 'Simpson' }))`. */
@@ -138,14 +187,18 @@ export class FhirClient {
     return new Transaction(this.connection, 'batch');
   }
 
-  /** Calls an operation: `client.operation<Bundle>('everything', { type: 'Patient', id: '1', query: {} })`. */
-  async operation<R = AnyResource>(name: string, call: OperationCall = {}): Promise<R> {
-    const { type, id, query, parameters } = call;
+  /** Calls an operation: `client.operation('everything', { type: 'Patient', id: '1', query: { _count: 10 } })`. */
+  async operation<N extends string>(
+    name: N,
+    call: OperationCall<OperationOf<N>['type'], OperationQuery<N>> = {},
+  ): Promise<OperationOf<N>['result']> {
+    const { type, id, query: asked, parameters } = call;
+    const query = asked as Readonly<Record<string, ParameterValue | undefined>> | undefined;
     const path = [type, id, `$${name}`].filter((each) => each !== undefined).join('/');
     const common = { path, ...(query !== undefined && { query: queryOf(query) }) };
     const body = parameters ?? (query === undefined ? { resourceType: 'Parameters' } : undefined);
     const request = body === undefined ? { ...common, method: 'GET' } : { ...common, method: 'POST', body };
-    return (await this.connection.send<R>(request)).body as R;
+    return (await this.connection.send<OperationOf<N>['result']>(request)).body as OperationOf<N>['result'];
   }
 
   private async get<R>(path: string, query?: URLSearchParams): Promise<R> {
