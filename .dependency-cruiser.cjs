@@ -108,7 +108,7 @@ const runtimeRules = [
   forbid(
     'generated-only-in-tables',
     'A server reads the tables as the build packed them. Types may be had from kiln/contract.',
-    { path: '^(?:runtime|generator)/', pathNot: ['^runtime/tables[.]ts$', '^runtime/client/'] },
+    { path: '^(?:runtime|generator)/', pathNot: ['^runtime/(?:tables|hooks)[.]ts$', '^runtime/client/'] },
     { path: '^generated/' },
   ),
   forbid(

@@ -6,6 +6,7 @@ import { ConfigError } from './config/config-error.js';
 import { readOptions, type KilnSettings } from './config/read-options.js';
 import type { Config } from './config/settings.js';
 import { FhirError } from './fhir/errors.js';
+import { createHooks, type Hooks, type KilnHooks } from './hooks.js';
 import { hasBody } from './http/request/read-body.js';
 import { inTurn } from './http/request/in-turn.js';
 import { requestId } from './http/request/request-id.js';
@@ -25,6 +26,8 @@ export interface KilnOptions extends KilnSettings {
 export interface Kiln {
   /** Answers a request. It takes all that come, and never calls a next handler. */
   (req: IncomingMessage, res: ServerResponse): void;
+  /** Adds hooks. */
+  readonly on: KilnHooks;
   /** Resolves when the store is open; requests wait for that. Rejects where it cannot be opened: requests are answered with 500 then. */
   readonly ready: Promise<void>;
   /**
@@ -53,7 +56,9 @@ export function kiln({ path = '/fhir', ...settings }: KilnOptions = {}): Kiln {
   const root = config['base-url'];
   const proxies = createProxies(config['proxy.trust']);
   const guard = createMountGuard({ path, isNamed: root !== undefined, proxies });
-  const opened = openMounted(config, { proxies, baseUrl: root === undefined ? undefined : root + path });
+  const hooks = createHooks();
+  const baseUrl = root === undefined ? undefined : root + path;
+  const opened = openMounted(config, { proxies, hooks, baseUrl });
   opened.catch(() => {});
   const open = new Set<ServerResponse>();
   let isPlaced = false;
@@ -86,9 +91,16 @@ export function kiln({ path = '/fhir', ...settings }: KilnOptions = {}): Kiln {
     return isDrained;
   };
   return Object.assign((req: IncomingMessage, res: ServerResponse) => handler(req, res), {
+    on: hooks.on,
     ready: opened.then(() => {}),
     close: () => (ended ??= close()),
   });
+}
+
+interface MountedParts {
+  readonly proxies: Proxies;
+  readonly hooks: Hooks;
+  readonly baseUrl: string | undefined;
 }
 
 interface Mounted {
@@ -98,10 +110,7 @@ interface Mounted {
 }
 
 /** Everything is loaded here: an application that imports Kiln starts as fast as before. */
-async function openMounted(
-  config: Config,
-  { proxies, baseUrl }: { readonly proxies: Proxies; readonly baseUrl: string | undefined },
-): Promise<Mounted> {
+async function openMounted(config: Config, { proxies, hooks, baseUrl }: MountedParts): Promise<Mounted> {
   const [{ createLog }, { openCore }, { createExtractionThrottle }, { openApplication }] = await Promise.all([
     import('./observe/create-log.js'),
     import('./server.js'),
@@ -114,8 +123,15 @@ async function openMounted(
     core = await openCore(config, { pace: createExtractionThrottle() });
     const { store } = core;
     const app = { baseUrl, corsOrigins: config['cors.origins'] };
-    const application = await openApplication(config, core, { app, proxies }, log);
-    return { application, log, end: () => application.close().finally(() => store.close()) };
+    const application = await openApplication(config, core, { app, proxies }, log, hooks);
+    return {
+      application,
+      log,
+      async end() {
+        await application.close().finally(() => store.close());
+        await hooks.settled();
+      },
+    };
   } catch (error) {
     log.defect('none', error);
     await core?.store.close();

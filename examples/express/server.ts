@@ -1,5 +1,5 @@
 import express from 'express';
-import { kiln } from 'kiln';
+import { kiln, WriteRefused } from 'kiln';
 import { FhirClient } from 'kiln/client';
 import type { Patient } from 'kiln/types';
 
@@ -7,6 +7,9 @@ const { PORT = '3000', STORE = 'sqlite:./data/kiln.db' } = process.env;
 
 // Without authorization, so that the example can be tried by hand: it serves programs on this machine only.
 const fhir = kiln({ store: STORE, auth: 'open' });
+fhir.on.beforeWrite('Patient', (patient) => {
+  if (patient.name === undefined) throw new WriteRefused('A patient needs a name here');
+});
 const client = new FhirClient({ base: `http://127.0.0.1:${PORT}/fhir` });
 
 const app = express();

@@ -5,6 +5,7 @@ import { startBodyWorker } from '../body-workers/start-thread.js';
 import type { Config } from '../config/settings.js';
 import { describeStaleIndex } from '../core/definitions/index-status.js';
 import type { Job } from '../core/jobs.js';
+import type { BeforeWrite } from '../core/write/before-write.js';
 import { createApp, FHIR_PATH, type AppOptions } from '../http/app.js';
 import { createServing } from '../http/create-services.js';
 import { createHealth } from '../observe/health.js';
@@ -29,6 +30,13 @@ export interface Place {
 export interface ApplicationTransport {
   readonly app: Pick<AppOptions, 'baseUrl' | 'proxies' | 'corsOrigins'>;
   readonly proxies: { readonly clientAddress: NonNullable<AppOptions['clientAddress']> };
+}
+
+/** What an application around this one adds. */
+export interface ApplicationHooks {
+  readonly beforeWrite: BeforeWrite;
+  /** A store whose writes the hooks learn of. */
+  watch(store: Core['store'], log: Log): Core['store'];
 }
 
 /** A server but for what it listens with: authorization, audit, metrics, jobs and all that it answers. */
@@ -59,6 +67,7 @@ export async function openApplication(
   core: Core,
   { app, proxies }: ApplicationTransport,
   log: Log,
+  hooks?: ApplicationHooks,
 ): Promise<Application> {
   const closers: (() => Promise<void>)[] = [];
   const close = async (): Promise<void> => {
@@ -75,7 +84,8 @@ export async function openApplication(
     const large = openLargeBodies(core);
     closers.push(() => large.close());
     const metrics = await startMetrics(config, core, closers);
-    const store = metrics === undefined ? core.store : metrics.timeStore(core.store);
+    const measured = metrics === undefined ? core.store : metrics.timeStore(core.store);
+    const store = hooks === undefined ? measured : hooks.watch(measured, log);
     const currency = async (): Promise<string | undefined> => describeStaleIndex(await core.indexStatus.notCurrent());
     const first = await currency();
     if (first !== undefined) log.info(first);
@@ -106,6 +116,7 @@ export async function openApplication(
       jobs,
       fetchFile: createFetchFile(config['import.allow']),
       ...(audit !== undefined && { audit }),
+      ...(hooks !== undefined && { beforeWrite: hooks.beforeWrite }),
       log: metrics === undefined ? log : metrics.watch(log),
     };
     const late: { app?: RequestListener } = {};

@@ -27,6 +27,7 @@ export const DEFAULT_SERVICES: DefaultServices = {
   profiles: undefined,
   shipped: undefined,
   validateByProfiles: () => Promise.resolve([]),
+  beforeWrite: undefined,
   findCodes: () => Promise.reject(new FhirError('parameter-invalid', 'This server looks up no codes')),
   knownSystems: () => [],
   limits: DEFAULT_LIMITS,

@@ -20,6 +20,7 @@ import type { IndexStatus } from './definitions/index-status.js';
 import type { Jobs } from './jobs.js';
 import type { ShippedResources } from './shipped/shipped-resources.js';
 import type { LargeTexts } from './write/large-bodies.js';
+import type { BeforeWrite } from './write/before-write.js';
 import type { ValidationMode } from './write/validation-mode.js';
 import type { PageLinks } from './search/pages/page-link.js';
 import type { Patchers } from './patch/patchers.js';
@@ -166,6 +167,8 @@ export interface DataServices {
   readonly findCodes: CodeFinder;
   /** The code systems that every client may know of. */
   readonly knownSystems: () => readonly KnownSystem[];
+  /** Hooks of the application around the server; undefined: there are none. */
+  readonly beforeWrite: BeforeWrite | undefined;
 }
 
 /**

@@ -152,6 +152,7 @@ export const ERRORS = {
   'unsupported-media-type': { status: 415, issue: 'not-supported', text: 'The server cannot read that format' },
   'range-not-satisfiable': { status: 416, issue: 'value', text: 'The content has no such range' },
   'merge-refused': { status: 422, issue: 'business-rule', text: 'The resources cannot be merged' },
+  'write-refused': { status: 422, issue: 'business-rule', text: 'The application refuses this resource' },
   'patch-test-failed': { status: 422, issue: 'processing', text: 'A test of the patch fails' },
   'headers-too-large': { status: 431, issue: 'too-long', text: 'The headers are too large' },
   internal: { status: 500, issue: 'exception', text: 'An internal error; the log of the server tells more' },

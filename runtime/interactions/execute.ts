@@ -1,6 +1,7 @@
 import { FhirError } from '../fhir/errors.js';
 import { authorize } from '../core/access/authorize.js';
 import type { Reply } from '../core/call.js';
+import { callToWrite } from '../core/write/before-write.js';
 import { findInteraction } from './registry.js';
 import type { InteractionHandler } from '../core/services.js';
 
@@ -14,7 +15,10 @@ export const execute: InteractionHandler = async (call, services): Promise<Reply
   const { operation: id, interaction } = call;
   if (id === undefined ? !services.wired.has(interaction) : !services.operations.has(id))
     throw switchedOff(id ?? interaction);
-  if (call.operation === undefined) return findInteraction(call.interaction, call.type)(call, services);
+  if (call.operation === undefined) {
+    const written = services.beforeWrite === undefined ? call : await callToWrite(call, services);
+    return findInteraction(call.interaction, call.type)(written, services);
+  }
   const operation = services.operations.get(call.operation);
   if (operation === undefined) throw new Error(`no handler for the operation ${call.operation}`);
   return operation(call, services);

@@ -93,6 +93,12 @@ describe('examples/express, from the built package', () => {
     expect(await (await fetch(`${root}/patients`)).json()).toEqual(['Lovelace']);
     const patient = await (await fetch(`${root}/fhir/Patient/${id}`)).json();
     expect(patient).toMatchObject({ resourceType: 'Patient', birthDate: '1815-12-10' });
+    const nameless = await fetch(`${root}/fhir/Patient`, {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/fhir+json' },
+      body: '{"resourceType":"Patient"}',
+    });
+    expect(nameless.status).toBe(422);
     child.kill('SIGTERM');
     expect(await ended).toBe(0);
   });

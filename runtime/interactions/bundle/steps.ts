@@ -2,6 +2,8 @@ import { FhirError } from '../../fhir/errors.js';
 import type { JsonValue } from '../../fhir/resource.js';
 import { countFindable } from '../../search/contained.js';
 import type { Call } from '../../core/call.js';
+import { missingScopes } from '../../core/access/authorize.js';
+import { resourceToWrite, sendsResource } from '../../core/write/before-write.js';
 import { checkContained } from '../../core/write/check-contained.js';
 import { splitQuery } from '../../core/search/criteria.js';
 import { planWrite } from '../write/plan-write.js';
@@ -59,7 +61,10 @@ export async function readSteps(values: readonly JsonValue[], bundle: Call, serv
   };
   const entries: Entry[] = [];
   for (const [index, value] of values.entries()) {
-    const entry = await attempt(index, () => refuseLasting(readEntry(value, index, bundle.base, services), services));
+    const entry = await attempt(index, () => {
+      const read = refuseLasting(readEntry(value, index, bundle.base, services), services);
+      return services.beforeWrite === undefined ? read : entryToWrite(read, bundle, services);
+    });
     if (entry !== undefined) entries.push(entry);
   }
   throwFaults(faults);
@@ -88,6 +93,21 @@ export async function readSteps(values: readonly JsonValue[], bundle: Call, serv
     throw error;
   }
   return { placeholders, writes: steps.sort(compareSteps), reads: entries.filter(({ phase }) => phase === Phase.Read) };
+}
+
+/**
+ * An entry with the resource that the hooks make of its own. They see what clients may write: another entry is refused with all that
+ * are, after this.
+ *
+ * @throws FhirError where a hook refuses
+ */
+async function entryToWrite(entry: Entry, { principal, trace }: Call, services: Services): Promise<Entry> {
+  const { route, resource, conditions } = entry;
+  const { interaction, id, type } = route;
+  if (resource === undefined || resource.resourceType !== type || !sendsResource(interaction)) return entry;
+  if (missingScopes({ ...route, conditions }, principal.access, services) !== undefined) return entry;
+  const call = { interaction, id, principal, trace };
+  return { ...entry, resource: await resourceToWrite(resource, call, services) };
 }
 
 /**

@@ -14,11 +14,18 @@ export interface PatchServices extends Pick<Services, 'validate' | 'rules' | 'va
 /**
  * Applies a patch to a copy of a resource and validates the result.
  *
+ * @param change makes something else of the result before it is validated
  * @throws FhirError if the patch cannot be applied, changes the identity of the resource, or makes it invalid
  */
-export async function patchResource(before: Resource, patch: SentPatch, services: PatchServices): Promise<Resource> {
+export async function patchResource(
+  before: Resource,
+  patch: SentPatch,
+  services: PatchServices,
+  change?: ((patched: Resource) => Promise<Resource>) | undefined,
+): Promise<Resource> {
   const { patchers, limits } = services;
-  const patched = checkPatched(await applyPatch(before, patch, patchers, limits), before);
+  const made = checkPatched(await applyPatch(before, patch, patchers, limits), before);
+  const patched = change === undefined ? made : await change(made);
   validatePatched(patched, patch, services);
   return patched;
 }

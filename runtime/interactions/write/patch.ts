@@ -7,6 +7,7 @@ import type { Call, Reply, SentPatch } from '../../core/call.js';
 import { composePut } from '../../core/write/compose-change.js';
 import { LARGE_BODY } from '../../core/write/large-bodies.js';
 import { checkParameters } from '../../core/parameters.js';
+import { resourceToWrite } from '../../core/write/before-write.js';
 import { patchResource } from './patch-resource.js';
 import { liveVersion } from '../../core/write/preconditions.js';
 import { replyPut } from './reply-put.js';
@@ -96,9 +97,13 @@ export function patchPlan(
       if (live === undefined) throw new Error('a patch of nothing');
       const shown = await handling.show(await readStored(live.json, services), target);
       const patched = await atPlace(call.patchPlace, async () => {
-        const isLarge = live.json.length > LARGE_BODY;
+        const isHooked = services.beforeWrite?.has(writeTarget.type) === true;
+        const change = (made: Resource): Promise<Resource> =>
+          resourceToWrite(made, { ...call, id: target.id }, services);
+        // A worker thread validates what it makes, and hooks come before that.
+        const isLarge = !isHooked && live.json.length > LARGE_BODY;
         const large = isLarge ? await handling.patchLarge?.(live.json, patch) : undefined;
-        const result = large ?? (await patchResource(shown, patch, services));
+        const result = large ?? (await patchResource(shown, patch, services, isHooked ? change : undefined));
         await validatePatchedProfiles(result, patch, call, services);
         return result;
       });

@@ -5,6 +5,7 @@ import { BINARY } from '../../core/binary/binary-content.js';
 import { takeBinary, writeBinary } from '../../core/binary/binary-store.js';
 import { SUBSCRIPTION } from '../../core/access/subscribed-types.js';
 import type { Services } from '../../core/services.js';
+import { resourceToWrite } from '../../core/write/before-write.js';
 import { sentId } from '../../core/write/check-resource.js';
 import { composePut } from '../../core/write/compose-change.js';
 import { validateWritten } from '../../core/write/validate-written.js';
@@ -172,8 +173,10 @@ async function writeOne(each: Named, services: Services): Promise<LineOutcome> {
 
 async function compose({ resource, id, line }: Named, current: StoredVersion | undefined, services: Services) {
   const { text = '' } = line;
-  await validateWritten(resource, { ...OWN_CALL, text: () => text }, services);
-  const change = await composePut(resource, id, current, services);
+  const taken = await resourceToWrite(resource, { ...OWN_CALL, interaction: 'update', id }, services);
+  const call = taken === resource ? { ...OWN_CALL, text: () => text } : OWN_CALL;
+  await validateWritten(taken, call, services);
+  const change = await composePut(taken, id, current, services);
   if (change !== undefined && change.body.head.length + change.body.tail.length > services.limits.resource) {
     throw new FhirError('resource-too-large');
   }

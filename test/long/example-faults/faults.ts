@@ -9,7 +9,14 @@ kiln({ stroe: 'sqlite::memory:' });
 kiln({ port: 80 });
 // @ts-expect-error A word that the setting does not have.
 kiln({ validation: 'most' });
-kiln({ 'limits.body': '2 MB', validation: 'structure' });
+const fhir = kiln({ 'limits.body': '2 MB', validation: 'structure' });
+
+fhir.on.beforeWrite('Patient', (patient) => ({ ...patient, gender: 'other' }));
+// @ts-expect-error Another code.
+fhir.on.beforeWrite('Patient', (patient) => ({ ...patient, gender: 'woman' }));
+// @ts-expect-error No such type.
+fhir.on.afterWrite('Patiant', () => {});
+fhir.on.afterWrite('Observation', ({ resource }) => console.log(resource?.code));
 
 // @ts-expect-error A code that is not in the value set.
 export const patient: Patient = { resourceType: 'Patient', gender: 'woman' };
