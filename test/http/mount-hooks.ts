@@ -120,6 +120,30 @@ export function mountHooks(store: string): void {
       }
     });
 
+    it('changes and refuses lines of imports', async () => {
+      const lines = ['Good', 'Refused'].map((family) => JSON.stringify({ ...patientOf(family), id: `in-${family}` }));
+      const { headers } = await fetch(`${base}/Binary`, {
+        method: 'POST',
+        headers: { 'Content-Type': 'application/fhir+ndjson' },
+        body: lines.join('\n'),
+      });
+      const valueUri = /Binary\/[^/]+/.exec(headers.get('location') ?? '')![0];
+      const part = [
+        { name: 'url', valueUri },
+        { name: 'type', valueCode: 'Patient' },
+      ];
+      const started = await fetch(`${base}/$import`, {
+        method: 'POST',
+        headers: { 'Content-Type': FHIR_JSON, Prefer: 'respond-async' },
+        body: JSON.stringify({ resourceType: 'Parameters', parameter: [{ name: 'input', part }] }),
+      });
+      const status = started.headers.get('content-location') ?? '';
+      await vi.waitFor(async () => expect((await fetch(status)).status).toBe(200), EVENTUALLY);
+      const { output } = (await (await fetch(status)).json()) as Json;
+      expect(output).toMatchObject([{ created: 1, failed: 1 }]);
+      expect(await stored('/Patient/in-Good')).toMatchObject({ language: 'en' });
+    });
+
     it('refuses: alone with 422, a transaction as a whole, a batch in its entry', async () => {
       expect(await put('refused', 'Refused')).toMatchObject({
         status: 422,
