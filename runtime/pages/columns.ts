@@ -14,7 +14,12 @@ export interface Column {
 export interface Cell {
   readonly text: string;
   readonly link: string | undefined;
+  /** It fits on one line. */
+  readonly isShort: boolean;
 }
+
+/** Characters of a text that is not broken. */
+const SHORT = 12;
 
 /** Columns of a table, beside those that all resources have. */
 const AT_MOST = 6;
@@ -77,11 +82,12 @@ function weightOf({ types: [first = ''], min = 0, max }: ElementRow): number {
 export function cellsOf(resource: JsonObject, columns: readonly Column[], linkOf: LinkOf): Cell[] {
   return columns.map(({ keys }) => {
     const key = keys.find((each) => resource[each] !== undefined);
-    return key === undefined ? { text: '', link: undefined } : cellOf(resource[key], linkOf);
+    return key === undefined ? { text: '', link: undefined, isShort: true } : cellOf(resource[key], linkOf);
   });
 }
 
 function cellOf(value: JsonValue | undefined, linkOf: LinkOf): Cell {
   const reference = Array.isArray(value) || isObject(value) ? referenceIn(value) : undefined;
-  return { text: displayOf(value), link: reference === undefined ? undefined : linkOf(reference) };
+  const text = displayOf(value);
+  return { text, isShort: text.length <= SHORT, link: reference === undefined ? undefined : linkOf(reference) };
 }
