@@ -143,12 +143,12 @@ function createRest(
   const paths = path === '' ? ['/'] : ['/', path, `${path}/`];
   app.use(createLanding({ base: ownBase, paths, tokenCommand }, parts.pages, log));
   if (docsFolder !== undefined) {
-    const setHeaders = (res: ServerResponse): void => {
+    const setDocsHeaders = (res: ServerResponse): void => {
       res.setHeader('Content-Security-Policy', DOCS_POLICY);
       res.setHeader('X-Content-Type-Options', 'nosniff');
     };
     // A redirect would not know the path of the base URL.
-    app.use(DOCS_PATH, express.static(docsFolder, { redirect: false, setHeaders }));
+    app.use(DOCS_PATH, express.static(docsFolder, { redirect: false, setHeaders: setDocsHeaders }));
   }
   const urls = { base: ownBase, ...(gate !== undefined && { token: `${root}${TOKEN_PATH}` }) };
   app.use(OPENAPI_PATH, openApiRoutes(parts.servicesNow, urls));

@@ -47,7 +47,7 @@ const PERSONAL = ['Cache-Control', 'no-store', 'Vary', 'Authorization'];
  * jobs, which asks for a token. Data is shown by the pages of FHIR requests alone: these forms lead to them.
  */
 export function uiRoutes({ site, pages, base, gate = OPEN_GATE, urls, log, servicesNow }: UiNeeds): Router {
-  const paths = pathsOf(base);
+  const paths = pathsOf(base, site);
   const router = Router({ strict: false });
   const page = (make: (query: URLSearchParams, name: string) => Promise<Page | undefined>): RequestHandler =>
     answer(async ({ req, res, id, name }) => {

@@ -24,7 +24,7 @@ const render = template<LandingPage>('landing');
 
 /** The page at the root of the server and at the FHIR base: what this is, where to go on, and a first request to copy. */
 export function landingPage({ base, tokenCommand }: LandingFacts, site: Site): Page {
-  const paths = pathsOf(base);
+  const paths = pathsOf(base, site);
   const { isGuarded, hasDocs } = site;
   const content = render({
     ...{ paths, isGuarded, hasDocs, tokenCommand },

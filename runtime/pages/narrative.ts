@@ -1,7 +1,7 @@
-import { escapeHtml } from '../format/html.js';
 import { isObject, type JsonObject } from '../fhir/resource.js';
 import { assetsVersion } from './assets.js';
 import { html, type Html } from './engine.js';
+import { escapeAttribute } from './highlight.js';
 import type { Paths } from './site.js';
 
 /** Characters from which a narrative gets the larger frame. */
@@ -16,8 +16,8 @@ export function narrativeOf(resource: JsonObject, { ui }: Pick<Paths, 'ui'>): Ht
   const { text } = resource;
   const div = isObject(text) ? text['div'] : undefined;
   if (typeof div !== 'string' || div === '') return undefined;
-  const style = `<link rel="stylesheet" href="${escapeHtml(ui)}/assets/narrative.css?v=${assetsVersion()}">`;
+  const style = `<link rel="stylesheet" href="${escapeAttribute(ui)}/assets/narrative.css?v=${assetsVersion()}">`;
   const page = `<!doctype html><html lang="en"><head><title>Narrative</title>${style}</head><body>${div}</body></html>`;
   const size = div.length > LONG ? 'narrative long' : 'narrative';
-  return html(`<iframe class="${size}" title="Narrative" sandbox srcdoc="${escapeHtml(page)}"></iframe>`);
+  return html(`<iframe class="${size}" title="Narrative" sandbox srcdoc="${escapeAttribute(page)}"></iframe>`);
 }

@@ -22,7 +22,7 @@ export interface PageWriter {
 /** The page that answers a request for FHIR data. */
 export function openPage(request: PageRequest, site: Site): PageWriter {
   const nonce = newNonce();
-  const paths = pathsOf(request.base);
+  const paths = pathsOf(request.base, site);
   const framed = (title: string, content: string): string => {
     const { head, tail } = frameOf(site, paths, title, nonce);
     return head + content + tail;

@@ -4,6 +4,8 @@ import type { Resource } from '../fhir/resource.js';
 /** What is the same for all pages of a server. */
 export interface Site {
   readonly tables: Pick<Tables, 'types' | 'search' | 'resourceTypes'>;
+  /** Path of the FHIR base under the root of the server; empty where it is the root of an application that this one is mounted in. */
+  readonly fhirPath: string;
   /** Whether requests need a token. */
   readonly isGuarded: boolean;
   /** Whether the reference pages are served. */
@@ -41,9 +43,6 @@ export const VIEW_PARAMETER = '_view';
 /** The path that pages without data are under, from the root of the server. */
 export const UI_PATH = '/ui';
 
-/** The last segment of the FHIR base. */
-const FHIR_SEGMENT = '/fhir';
-
 /** Where things are on this origin, as paths without a trailing slash. */
 export interface Paths {
   /** Of the root of the server; empty where it is the root of the origin. */
@@ -56,11 +55,15 @@ export interface Paths {
   readonly base: string;
 }
 
-/** @param base absolute URL of the FHIR base, or its path */
-export function pathsOf(base: string): Paths {
+/**
+ * Where things are, by the FHIR base as the client sees it.
+ *
+ * @param base absolute URL of the FHIR base, or its path
+ */
+export function pathsOf(base: string, { fhirPath }: Pick<Site, 'fhirPath'>): Paths {
   const authority = base.indexOf('://');
   const slash = authority < 0 ? 0 : base.indexOf('/', authority + '://'.length);
   const fhir = slash < 0 ? '' : base.slice(slash);
-  const root = fhir.endsWith(FHIR_SEGMENT) ? fhir.slice(0, -FHIR_SEGMENT.length) : fhir;
+  const root = fhir.slice(0, fhir.length - fhirPath.length);
   return { root, fhir, ui: root + UI_PATH, base };
 }
