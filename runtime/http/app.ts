@@ -55,7 +55,7 @@ export function createApp(options: AppOptions): RequestListener {
   const servicesNow = (): Services => serving().services;
   const site = siteOf(options, path, servicesNow);
   const pages = createPages(site);
-  const serve = createFhirServer({ ...options, pages }, serving);
+  const serve = createFhirServer(options, pages, serving);
   const serveFhir = (req: IncomingMessage, res: ServerResponse, url: string): void => {
     const below = url.slice(path.length);
     void serve(req, res, below.startsWith('/') ? below : `/${below}`, mountPath ?? FHIR_PATH);

@@ -39,8 +39,6 @@ export interface KilnOptions extends ServiceOptions {
   readonly gate?: Gate;
   /** URL of the FHIR base for who calls the server by a name that is not this machine's, where none is configured. */
   readonly ownBase?: string;
-  /** Writes the pages of clients that ask for HTML; absent: they get plain ones. */
-  readonly pages?: Pages;
   /** Address of a client; absent: that of the connection. */
   readonly clientAddress?: (req: IncomingMessage) => string;
 }
@@ -60,14 +58,14 @@ export function servingOf(options: KilnOptions): () => Serving {
 }
 
 /** The FHIR interface. https://hl7.org/fhir/R5/http.html */
-export function createFhirServer(options: KilnOptions, serving = servingOf(options)): FhirServer {
+export function createFhirServer(options: KilnOptions, pages: Pages, serving = servingOf(options)): FhirServer {
   const { log = SILENT, large, gate = OPEN_GATE, clientAddress = peerAddress } = options;
   const rest = {
     log,
     large,
     gate,
     ownBase: options.ownBase,
-    pages: options.pages,
+    pages,
     isOpen: openRoutes(options.tables),
   };
   let context: Context = { ...serving(), ...rest };
@@ -89,7 +87,7 @@ interface Context extends Serving {
   readonly large: LargeBodies | undefined;
   readonly gate: Gate;
   readonly ownBase: string | undefined;
-  readonly pages: Pages | undefined;
+  readonly pages: Pages;
   /** Whether a method and a path are for everybody. */
   readonly isOpen: (method: string, path: string) => boolean;
 }
@@ -237,9 +235,9 @@ function baseOf({ req, mount }: Exchange, { services, ownBase }: Context): strin
 }
 
 /** Takes what chooses the view of a page from the parameters: it is none of FHIR. */
-function takeView(exchange: Exchange, { pages, services }: Context): void {
+function takeView(exchange: Exchange, { services }: Context): void {
   const { params } = exchange;
-  if (pages === undefined || !params.has(VIEW_PARAMETER)) return;
+  if (!params.has(VIEW_PARAMETER)) return;
   try {
     if (negotiated(exchange, services.formats).format !== 'html') return;
   } catch {
@@ -258,7 +256,7 @@ async function openPage(exchange: Exchange, context: Context): Promise<void> {
     ...(row !== undefined && scopeTargetOf(row)),
     ...{ base: baseOf(exchange, context), method, url, view },
   };
-  exchange.page ??= await context.pages?.open(request);
+  exchange.page ??= await context.pages.open(request);
 }
 
 /** Where a request would have led that was refused before that was looked at: the log and the audit tell it. */

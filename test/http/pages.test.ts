@@ -1,15 +1,10 @@
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 
 import type { Job, Jobs } from '../../runtime/core/jobs.js';
-import { kiln } from '../../runtime/http/kiln.js';
-import { toyExtract } from '../toy/extract.js';
 import { createToyStore } from '../toy/store.js';
-import { toyTables } from '../toy/tables.js';
 import { serveWith, tokenOf } from './auth/support.js';
 import { useBundleServer } from './bundle-server.js';
-import type { Answer } from './server.js';
+import { useToyServer, type Answer } from './server.js';
 
 /** What browsers send. */
 const BROWSER = 'text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,image/webp,*/*;q=0.8';
@@ -319,21 +314,25 @@ describe('pages with authorization', () => {
   });
 });
 
-describe('a FHIR handler that is mounted elsewhere', () => {
-  let server: Server;
-  beforeAll(() => {
-    server = createServer(kiln({ tables: toyTables, store: createToyStore(), extract: toyExtract }));
-    return new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  });
-  afterAll(() => new Promise((resolve) => server.close(resolve)));
+describe('pages of a server that is mounted in another application', () => {
+  const server = useToyServer({ mountPath: '/r5', ownBase: 'http://127.0.0.1/r5' });
 
-  it('has plain pages, which need nothing beside them', async () => {
-    const { port } = server.address() as AddressInfo;
-    const answer = await fetch(`http://127.0.0.1:${port}/metadata`, { headers: HTML });
-    const text = await answer.text();
-    expect([answer.status, answer.headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8']);
-    expect(answer.headers.get('content-security-policy')).toContain("default-src 'none'; style-src 'sha256-");
-    expect(text).toContain('&quot;resourceType&quot;: &quot;CapabilityStatement&quot;');
-    expect(text).not.toMatch(/<script|<link/);
+  it('have everything below that path', async () => {
+    await server.raw('PUT', '/Patient/ada', JSON.stringify({ resourceType: 'Patient', id: 'ada' }), {
+      'content-type': 'application/fhir+json',
+    });
+    for (const path of ['/', '/Patient/ada', '/ui/search/Patient', '/nothing']) {
+      const { text, headers } = await server.raw('GET', path, undefined, HTML);
+      expect(headers['content-type'], path).toBe('text/html; charset=utf-8');
+      const own = [...text.matchAll(/(?:href|src|action)="(\/[^"]*)"/g)].map(([, link]) => link!);
+      expect(own.length).toBeGreaterThan(5);
+      expect(
+        own.filter((link) => !link.startsWith('/r5/')),
+        path,
+      ).toEqual([]);
+      for (const asset of own.filter((link) => link.includes('/assets/'))) {
+        expect((await server.raw('GET', asset.slice('/r5'.length))).status).toBe(200);
+      }
+    }
   });
 });

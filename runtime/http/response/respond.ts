@@ -11,7 +11,6 @@ import { readJson } from '../../format/read-json.js';
 import { writeJson } from '../../format/write-json.js';
 import { joinBundle, type Reply } from '../../core/call.js';
 import type { Codecs, Writer } from './codecs.js';
-import { HTML_WRITER } from './html-writer.js';
 import { headOf, typeOf, varyOf, type Presentation } from './presentation.js';
 import { sendBody } from './send-body.js';
 import { sendBundle } from './send-bundle.js';
@@ -93,7 +92,7 @@ async function writeText(reply: Reply, look: Presentation, writing: Writing): Pr
 }
 
 function writerOf({ format, page }: Presentation, codecs: Codecs): Writer | undefined {
-  return format === 'html' ? (page ?? HTML_WRITER) : codecs.get(format);
+  return format === 'html' ? page : codecs.get(format);
 }
 
 function jsonOf({ json, bundle }: Reply): string | undefined {
@@ -152,7 +151,7 @@ function keep(reply: Reply, form: string, bytes: Buffer): void {
 
 /**
  * Sends an expected failure as an OperationOutcome, unless the client has gone or an answer has begun. A client that asked for a page
- * gets one where the server has pages, else indented JSON.
+ * gets one if it can be made, else indented JSON.
  */
 export async function sendError(
   res: ServerResponse,
