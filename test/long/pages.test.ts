@@ -211,12 +211,12 @@ describe.skipIf(executablePath === undefined)('the pages in a browser', () => {
     await page.goto(`${open.url}/ui/console`);
     await page.fill('#console-path', 'Patient/ada');
     await page.click('text=Send');
-    await page.waitForFunction(`document.getElementById('console-answer').textContent.startsWith('200')`);
+    await page.locator('#console-answer', { hasText: /^200 / }).waitFor();
     await page.selectOption('#console-method', 'PUT');
     await page.fill('#console-path', 'Patient/bob');
     await page.fill('#console-body', '{"resourceType":"Patient","id":"bob"}');
     await page.click('text=Send');
-    await page.waitForFunction(`document.getElementById('console-answer').textContent.startsWith('201')`);
+    await page.locator('#console-answer', { hasText: /^201 / }).waitFor();
     expect(await page.locator('#console-history li').count()).toBe(2);
     await page.click('#console-history >> text=GET Patient/ada');
     expect(await page.inputValue('#console-path')).toBe('Patient/ada');
