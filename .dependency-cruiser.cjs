@@ -21,8 +21,9 @@ const rooms = {
   auth: ['search', port],
   'body-workers': ['format', 'path', 'validate', 'search', port, 'core', 'interactions'],
   observe: [],
+  pages: [...below, 'core'],
   openapi: [...below, 'core', 'interactions'],
-  http: ['core', 'interactions', 'operations', 'openapi', 'auth', 'format', 'observe'],
+  http: ['core', 'interactions', 'operations', 'openapi', 'pages', 'auth', 'format', 'observe'],
 };
 
 // Entry files of worker threads are composition roots: they may live in any room, and see what server.ts sees.
@@ -162,7 +163,6 @@ const runtimeRules = [
         'tsx',
         'esbuild',
         'rolldown',
-        'handlebars',
         'prettier',
         'eslint',
         'vite',
@@ -195,6 +195,7 @@ const runtimeRules = [
     { path: '^runtime/', pathNot: '^runtime/client/' },
   ),
   only('runtime/graphql/', 'graphql-library-only-in-graphql', 'graphql'),
+  only('(?:runtime/pages|generator/print)/', 'templates-only-in-pages', 'handlebars'),
 ];
 
 // The phases of a search, in their order; `interactions/search/search.ts` runs them.
@@ -249,7 +250,7 @@ const generatorRules = [
       { path: '^generator/emit/' },
       { path: '^(?:node:)?(?:fs|net|http|https|http2|tls|dgram|dns|child_process|worker_threads)(?:/|$)' },
     ),
-    only('generator/print/', 'printers-only-in-print', 'ts-morph', 'handlebars'),
+    only('generator/print/', 'printers-only-in-print', 'ts-morph'),
   );
 
 module.exports = {

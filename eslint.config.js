@@ -140,4 +140,25 @@ export default tseslint.config(
       globals: { console: 'readonly', module: 'writable', process: 'readonly', require: 'readonly', URL: 'readonly' },
     },
   },
+  {
+    files: ['runtime/pages/assets/*.js'],
+    languageOptions: {
+      sourceType: 'script',
+      globals: Object.fromEntries(
+        [
+          'addEventListener',
+          'document',
+          'DOMParser',
+          'fetch',
+          'FormData',
+          'getSelection',
+          'history',
+          'location',
+          'navigator',
+          'performance',
+          'scrollTo',
+        ].map((name) => [name, 'readonly']),
+      ),
+    },
+  },
 );

@@ -6,6 +6,7 @@ import { createHash } from 'node:crypto';
 import {
   chmodSync,
   copyFileSync,
+  cpSync,
   existsSync,
   mkdirSync,
   readdirSync,
@@ -44,6 +45,7 @@ export async function build() {
   const run = spawnSync(process.execPath, [tsc, '-p', 'tsconfig.build.json'], { cwd: root, stdio: 'inherit' });
   if (existsSync(dist)) removeStale('');
   if (existsSync(main)) chmodSync(main, 0o755);
+  copyPageFiles();
   await packTables();
   packTerminology();
   packConformance();
@@ -51,6 +53,14 @@ export async function build() {
   await buildOpenApiTypes();
   const arePagesMade = await buildPages();
   return arePagesMade ? (run.status ?? 1) : 1;
+}
+
+/** Templates and assets of the pages, which the runtime reads beside its modules. */
+function copyPageFiles() {
+  for (const folder of ['templates', 'assets']) {
+    const path = join('runtime', 'pages', folder);
+    cpSync(join(root, path), join(dist, path), { recursive: true });
+  }
 }
 
 async function packTables() {

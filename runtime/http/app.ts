@@ -5,16 +5,21 @@ import express, { type ErrorRequestHandler, type Express } from 'express';
 import type { Services } from '../core/services.js';
 import { DEFAULT_LIMITS } from '../fhir/limits.js';
 import { FhirError } from '../fhir/errors.js';
+import { wantsPage } from '../format/negotiate.js';
 import { SILENT } from '../observe/log.js';
+import { ASSETS_FOLDER } from '../pages/assets.js';
+import { UI_PATH, type Site } from '../pages/site.js';
 import { authRouter, type AuthRoutes } from './auth-routes.js';
-import { createLanding, type LandingFacts } from './landing.js';
+import { createLanding } from './landing.js';
 import { createFhirServer, peerAddress, servingOf, type KilnOptions } from './kiln.js';
 import { openApiRoutes } from './openapi-routes.js';
+import { createPages } from './pages.js';
 import { requestId, returnCorrelationId } from './request/request-id.js';
-import { PLAIN, sendError } from './response/respond.js';
+import { HTML_FORM, PLAIN, sendError } from './response/respond.js';
 import { takeAbsolute } from './transport/base-path.js';
 import type { Proxies } from './transport/client-address.js';
 import { createCors } from './transport/cors.js';
+import { uiRoutes, type UiNeeds } from './ui-routes.js';
 
 /** Where FHIR is, under the root of the server. */
 export const FHIR_PATH = '/fhir';
@@ -47,12 +52,15 @@ export function createApp(options: AppOptions): RequestListener {
   const { proxies, corsOrigins = [], mountPath } = options;
   const path = mountPath === undefined ? FHIR_PATH : '';
   const serving = servingOf(options);
-  const serve = createFhirServer(options, serving);
+  const servicesNow = (): Services => serving().services;
+  const site = siteOf(options, path, servicesNow);
+  const pages = createPages(site);
+  const serve = createFhirServer(options, pages, serving);
   const serveFhir = (req: IncomingMessage, res: ServerResponse, url: string): void => {
     const below = url.slice(path.length);
     void serve(req, res, below.startsWith('/') ? below : `/${below}`, mountPath ?? FHIR_PATH);
   };
-  const rest = createRest(options, path, () => serving().services, serveFhir);
+  const rest = createRest(options, path, { site, pages, servicesNow }, serveFhir);
   const cors = createCors(corsOrigins, path);
   const isData = dataPath(path);
   return (req, res) => {
@@ -74,7 +82,7 @@ function refusePeer(req: IncomingMessage, res: ServerResponse, { log }: AppOptio
 }
 
 /** Where there is something else below the FHIR base: nothing else of FHIR begins so. */
-const BESIDE = /^\/(?:auth|docs|openapi|\.well-known)(?:[/?]|$)/;
+const BESIDE = /^\/(?:auth|docs|openapi|ui|\.well-known)(?:[/?]|$)/;
 const BESIDE_FHIR = new RegExp(`^${FHIR_PATH}/\\.well-known/`);
 
 /** Makes the look whether a request is for FHIR and nothing else. A browser may mean the landing page when it opens the base. */
@@ -100,10 +108,18 @@ const DOCS_PATH = '/docs';
 const OPENAPI_PATH = '/openapi';
 const TOKEN_PATH = '/auth/token';
 
-function landingFacts({ ownBase = FHIR_PATH, docsFolder, gate, tokenCommand }: AppOptions, root: string): LandingFacts {
-  const docs = docsFolder === undefined ? undefined : `${root}${DOCS_PATH}/index.html`;
-  const openApi = `${root}${OPENAPI_PATH}/index.json`;
-  return { base: ownBase, openApi, docs, isGuarded: gate !== undefined, tokenCommand };
+/** What all pages have in common; their tables are those in effect. @param fhirPath of FHIR, under the root */
+function siteOf({ docsFolder, gate, codecs }: AppOptions, fhirPath: string, servicesNow: () => Services): Site {
+  const xml = codecs?.xml;
+  return {
+    get tables() {
+      return servicesNow().tables;
+    },
+    fhirPath,
+    isGuarded: gate !== undefined,
+    hasDocs: docsFolder !== undefined,
+    writeXml: xml === undefined ? undefined : (resource) => xml.write(resource, true),
+  };
 }
 
 /** What the reference pages need: their style sheet. They have no scripts. */
@@ -113,32 +129,47 @@ const DOCS_POLICY = "default-src 'none'; style-src 'self'; base-uri 'none'; form
 function createRest(
   options: AppOptions,
   path: string,
-  servicesNow: () => Services,
+  parts: Pick<UiNeeds, 'site' | 'pages' | 'servicesNow'>,
   serveFhir: (req: IncomingMessage, res: ServerResponse, url: string) => void,
 ): Express {
   const { auth, log = SILENT, docsFolder, ownBase = FHIR_PATH, gate, limits = {}, clientAddress } = options;
+  const { tokenCommand } = options;
   const { bodyIdleTime = DEFAULT_LIMITS.bodyIdleTime } = limits;
   const root = ownBase.slice(0, ownBase.length - path.length);
   const app = express();
   app.disable('x-powered-by');
   app.disable('etag');
   if (auth !== undefined) app.use(authRouter(auth, { log, bodyIdleTime, addressOf: clientAddress ?? peerAddress }));
-  const bases = path === '' ? ['/'] : ['/', path, `${path}/`];
-  app.use(createLanding(landingFacts(options, root), bases, log));
+  const paths = path === '' ? ['/'] : ['/', path, `${path}/`];
+  app.use(createLanding({ base: ownBase, paths, tokenCommand }, parts.pages, log));
   if (docsFolder !== undefined) {
-    const setHeaders = (res: ServerResponse): void => {
+    const setDocsHeaders = (res: ServerResponse): void => {
       res.setHeader('Content-Security-Policy', DOCS_POLICY);
       res.setHeader('X-Content-Type-Options', 'nosniff');
     };
     // A redirect would not know the path of the base URL.
-    app.use(DOCS_PATH, express.static(docsFolder, { redirect: false, setHeaders }));
+    app.use(DOCS_PATH, express.static(docsFolder, { redirect: false, setHeaders: setDocsHeaders }));
   }
   const urls = { base: ownBase, ...(gate !== undefined && { token: `${root}${TOKEN_PATH}` }) };
-  app.use(OPENAPI_PATH, openApiRoutes(servicesNow, urls));
-  app.use((req, res) => {
+  app.use(OPENAPI_PATH, openApiRoutes(parts.servicesNow, urls));
+  const setHeaders = (res: ServerResponse): void => void res.setHeader('X-Content-Type-Options', 'nosniff');
+  // The address of an asset changes with its content.
+  const lasting = { immutable: true, maxAge: '1y', index: false, redirect: false, setHeaders } as const;
+  app.use(`${UI_PATH}/assets`, express.static(ASSETS_FOLDER, lasting));
+  app.use(UI_PATH, uiRoutes({ ...parts, base: ownBase, gate, urls, log }));
+  app.use((req, res, next) => {
     if (isBelow(req.url, path)) return serveFhir(req, res, req.url);
     const error = new FhirError('unknown-path', `There is nothing here; FHIR is served under ${FHIR_PATH}`);
-    void sendError(res, error, { ...PLAIN, pretty: false, requestId: requestId(req) });
+    const look = { ...PLAIN, pretty: false, requestId: requestId(req) };
+    if (!wantsPage(req.headers.accept)) {
+      void sendError(res, error, look);
+      return;
+    }
+    const { method, url } = req;
+    parts.pages
+      .open({ base: ownBase, method, url, view: 'json' })
+      .then((page) => sendError(res, error, { ...look, ...HTML_FORM, page }))
+      .catch(next);
   });
   const onError: ErrorRequestHandler = (error: unknown, req, res, _next) => {
     const id = requestId(req);

@@ -14,13 +14,16 @@ import { execute } from '../interactions/execute.js';
 import { hasContent } from '../interactions/registry.js';
 import { patchTypes } from '../core/patch/sent-patch.js';
 import { SILENT, type Log } from '../observe/log.js';
+import { VIEW_PARAMETER, type PageRequest, type View } from '../pages/site.js';
 import { createServing, type ServiceOptions, type Serving } from './create-services.js';
 import { OPEN_GATE, type Gate } from './gate.js';
 import { isLocal } from './open-mode.js';
 import { openRoutes } from './open-routes.js';
+import type { Pages } from './pages.js';
 import { drain, hasBody } from './request/read-body.js';
 import { readCall } from './request/read-call.js';
 import { requestId } from './request/request-id.js';
+import type { PageWriter } from '../pages/page.js';
 import type { Presentation } from './response/presentation.js';
 import { PLAIN, sendError, sendReply } from './response/respond.js';
 import type { Destination, Router } from './router.js';
@@ -55,13 +58,14 @@ export function servingOf(options: KilnOptions): () => Serving {
 }
 
 /** The FHIR interface. https://hl7.org/fhir/R5/http.html */
-export function createFhirServer(options: KilnOptions, serving = servingOf(options)): FhirServer {
+export function createFhirServer(options: KilnOptions, pages: Pages, serving = servingOf(options)): FhirServer {
   const { log = SILENT, large, gate = OPEN_GATE, clientAddress = peerAddress } = options;
   const rest = {
     log,
     large,
     gate,
     ownBase: options.ownBase,
+    pages,
     isOpen: openRoutes(options.tables),
   };
   let context: Context = { ...serving(), ...rest };
@@ -83,6 +87,7 @@ interface Context extends Serving {
   readonly large: LargeBodies | undefined;
   readonly gate: Gate;
   readonly ownBase: string | undefined;
+  readonly pages: Pages;
   /** Whether a method and a path are for everybody. */
   readonly isOpen: (method: string, path: string) => boolean;
 }
@@ -99,6 +104,9 @@ class Exchange {
   destination: Destination | undefined;
   principal: Principal | undefined;
   form: Negotiated | undefined;
+  /** Of a client that asks for HTML: writes the answer. */
+  page: PageWriter | undefined;
+  view: View = 'json';
   /** Who asks decides on the answer. */
   isPersonal = false;
   /** To be done at the end. */
@@ -123,8 +131,9 @@ class Exchange {
   get look(): Presentation {
     const pretty = this.params.size > 0 && this.params.has('_pretty') && this.params.get('_pretty') !== 'false';
     const { format, contentType } = this.form ?? PLAIN;
-    const { id: requestId, isPersonal } = this;
-    return { format, contentType, pretty, requestId, isPersonal };
+    const { id: requestId, isPersonal, page } = this;
+    const look = { format, contentType, pretty, requestId, isPersonal };
+    return page === undefined ? look : { ...look, page };
   }
 }
 
@@ -143,6 +152,8 @@ async function handle(exchange: Exchange, context: Context): Promise<void> {
     exchange.destination ??= aimOfRefused(exchange, context);
     context.services.audit.failed(failedCall(exchange), failure);
     exchange.form ??= formOfFailure(exchange, context);
+    if (exchange.form.format === 'html')
+      await openPage(exchange, context).catch((defect: unknown) => log.defect(id, defect));
     await sendError(res, failure, exchange.look, codecs).catch((defect: unknown) => log.defect(id, defect));
     // What has begun and cannot be ended well must not look whole.
     if (!res.writableEnded) res.destroy();
@@ -193,13 +204,14 @@ async function answer(exchange: Exchange, context: Context): Promise<void> {
     return;
   }
   if (!url.startsWith('/')) throw new FhirError('url-invalid');
+  if (exchange.params.size > 0) takeView(exchange, context);
   const destination = router.find(method, path);
   exchange.destination = destination;
   if (principal.access !== OPEN_ACCESS) authorizeHead(exchange, destination, principal, services);
   const isContent = destination.type !== undefined && hasContent(destination.row.interaction, destination.type);
   const wantsContent = isContent && chooseContent(exchange);
   exchange.form = wantsContent ? PLAIN : negotiated(exchange, services.formats);
-  const base = services.baseUrl ?? requestBase(req, exchange.mount, context.ownBase);
+  const base = baseOf(exchange, context);
   const { params } = exchange;
   const call = await readCall(
     {
@@ -213,8 +225,38 @@ async function answer(exchange: Exchange, context: Context): Promise<void> {
   if (call.form !== undefined) takeForm(exchange, call.form, services.formats);
   const reply = await execute(call, services);
   services.audit.answered(call, reply);
+  if (exchange.form.format === 'html') await openPage(exchange, context);
   const writing = { codecs, resourceLimit: services.limits.resource };
   await sendReply(req, res, reply, exchange.look, base, writing);
+}
+
+function baseOf({ req, mount }: Exchange, { services, ownBase }: Context): string {
+  return services.baseUrl ?? requestBase(req, mount, ownBase);
+}
+
+/** Takes what chooses the view of a page from the parameters: it is none of FHIR. */
+function takeView(exchange: Exchange, { services }: Context): void {
+  const { params } = exchange;
+  if (!params.has(VIEW_PARAMETER)) return;
+  try {
+    if (negotiated(exchange, services.formats).format !== 'html') return;
+  } catch {
+    // The refusal of the form has its own time.
+    return;
+  }
+  if (params.get(VIEW_PARAMETER) === 'xml') exchange.view = 'xml';
+  params.delete(VIEW_PARAMETER);
+}
+
+async function openPage(exchange: Exchange, context: Context): Promise<void> {
+  const { destination, method, url, view } = exchange;
+  const { row, ...place } = destination ?? {};
+  const request: PageRequest = {
+    ...place,
+    ...(row !== undefined && scopeTargetOf(row)),
+    ...{ base: baseOf(exchange, context), method, url, view },
+  };
+  exchange.page ??= await context.pages.open(request);
 }
 
 /** Where a request would have led that was refused before that was looked at: the log and the audit tell it. */

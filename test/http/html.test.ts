@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -18,24 +17,27 @@ const PAGE = 'text/html; charset=utf-8';
 
 const SIGNS: Readonly<Record<string, string>> = { lt: '<', gt: '>', quot: '"', '#39': "'", amp: '&' };
 
-/** The text that a page shows. There is no other markup than that of the page. */
+/** The JSON that a page shows. There is no other markup in it than that of the highlighting. */
 function shown({ text }: Pick<Answer, 'text'>): string {
-  const [, content = ''] =
-    /^<!doctype html>\n<html lang="en">[^]*<\/h1>\n<pre>([^]*)<\/pre>\n<\/main>\n<\/body>\n<\/html>\n$/.exec(text)!;
-  expect(content).not.toMatch(/[<>"']/);
-  return content.replace(/&(lt|gt|quot|#39|amp);/g, (_, name: string) => SIGNS[name]!);
+  const [, content = ''] = /<pre class="code"><code>([^]*?)<\/code><\/pre>/.exec(text)!;
+  const plain = content.replace(/<\/?span(?: class="[a-z]")?>|<a href="\/fhir\/[A-Za-z0-9/.-]+">|<\/a>/g, '');
+  expect(plain).not.toMatch(/[<>]/);
+  return plain.replace(/&(lt|gt|quot|#39|amp);/g, (_, name: string) => SIGNS[name]!);
 }
 
-/** Nothing runs, nothing is loaded, and the only style is the one whose hash the policy has. */
+/** Nothing runs but the script of the pages, and nothing is loaded from elsewhere. */
 function expectHarmless({ headers, text }: Answer): void {
   const policy = String(headers['content-security-policy']);
-  const style = /<style>([^]*?)<\/style>/.exec(text)?.[1] ?? '';
-  const hash = createHash('sha256').update(style).digest('base64');
+  const [, nonce = ''] = /'nonce-([A-Za-z0-9+/=]{20,})'/.exec(policy) ?? [];
   expect(policy).toBe(
-    `default-src 'none'; style-src 'sha256-${hash}'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`,
+    `default-src 'none'; script-src 'nonce-${nonce}'; style-src 'self'; img-src 'self'; connect-src 'self'; ` +
+      `base-uri 'none'; form-action 'self'; frame-ancestors 'none'`,
   );
   expect(headers).toMatchObject({ 'x-content-type-options': 'nosniff', 'referrer-policy': 'no-referrer' });
-  expect(text).not.toMatch(/<(?:script|img|link|iframe|object|form)\b|\son\w+=|javascript:|style=/i);
+  const scripts = [...text.matchAll(/<script\b[^>]*>/g)].map(([tag]) => tag);
+  expect(scripts).toEqual([expect.stringMatching(/^<script src="\/ui\/assets\/kiln\.js\?v=[\w-]+" nonce="/)]);
+  expect(scripts[0]).toContain(`nonce="${nonce}"`);
+  expect(text).not.toMatch(/<(?:img|object|embed|base)\b|<[^>]*\s(?:on\w+|style)=|href="javascript:/i);
 }
 
 describe('Accept: text/html was 406: a page with the resource as indented JSON', () => {
@@ -52,11 +54,10 @@ describe('Accept: text/html was 406: a page with the resource as indented JSON',
     const json = await server.send('GET', '/Patient/ada?_pretty=true');
     const page = await server.send('GET', '/Patient/ada', undefined, HTML);
     expect([page.status, page.headers['content-type']]).toEqual([200, PAGE]);
-    expect(page.text.match(/<title>(.*)<\/title>/)?.[1]).toBe('Patient/ada');
+    expect(page.text.match(/<title>(.*)<\/title>/)?.[1]).toBe('Patient/ada · Kiln');
     expect(shown(page)).toBe(json.text);
-    const [body] = page.text.split('<pre>').slice(1);
-    expect(body).toContain('&lt;script&gt;alert(1)');
-    expectHarmless({ ...page, text: page.text.replace(/<pre>[^]*<\/pre>/, '') });
+    expect(page.text).toContain('&lt;script&gt;alert(1)');
+    expectHarmless(page);
     expect(page.headers['etag']).toBe(json.headers['etag']);
     expect(page.headers['vary']).toContain('Accept');
   });
@@ -77,10 +78,15 @@ describe('Accept: text/html was 406: a page with the resource as indented JSON',
   });
 
   it('is for searches, histories, metadata, writes and large Bundles too, compressed and for HEAD', async () => {
-    for (const path of ['/Patient?_id=ada', '/Patient/ada/_history', '/metadata']) {
+    for (const [path, content] of [
+      ['/Patient?_id=ada', '<th scope="row"><a href="/fhir/Patient/ada">Patient/ada</a></th>'],
+      ['/Patient/ada/_history', '<a href="/fhir/Patient/ada/_history/1">version 1</a>'],
+      ['/metadata', '<th scope="row"><a href="/fhir/Patient">Patient</a></th>'],
+    ] as const) {
       const page = await server.send('GET', path, undefined, HTML);
       expect([page.status, page.headers['content-type']], path).toEqual([200, PAGE]);
-      expect(() => JSON.parse(shown(page))).not.toThrow();
+      expect(page.text).toContain(content);
+      expectHarmless(page);
       const head = await server.send('HEAD', path, undefined, HTML);
       expect([head.headers['content-type'], head.text]).toEqual([PAGE, '']);
     }
@@ -94,11 +100,12 @@ describe('Accept: text/html was 406: a page with the resource as indented JSON',
     expect(shown({ text: gunzipSync(packed.bytes).toString() }).length).toBe(shown(large).length);
   });
 
-  it('leaves failures in a format of FHIR, indented', async () => {
+  it('shows failures as pages, with their OperationOutcome', async () => {
     const answer = await server.send('GET', '/Patient/none', undefined, HTML);
-    expect([answer.status, codeOf(answer)]).toEqual([404, 'not-found']);
-    expect(answer.headers['content-type']).toBe('application/fhir+json; charset=utf-8');
-    expect(answer.text).toContain('\n  "issue": [');
+    expect([answer.status, answer.headers['content-type']]).toEqual([404, PAGE]);
+    expect(answer.text).toContain('<h1>404 Not Found</h1>');
+    expect(JSON.parse(shown(answer)).issue[0].details.coding[0].code).toBe('not-found');
+    expectHarmless(answer);
   });
 
   it('is never read: a page is no resource', async () => {
@@ -140,7 +147,9 @@ describe('a page with authorization', () => {
     }
     for (const path of ['/Observation', '/Observation/laboratory', '/Observation/vital-signs', '/Patient']) {
       const refused = await server.send('GET', path, undefined, HTML);
-      expect([refused.status, codeOf(refused)]).toEqual([401, 'token-missing']);
+      expect([refused.status, refused.headers['content-type']]).toEqual([401, PAGE]);
+      expect(JSON.parse(shown(refused)).issue[0].details.coding[0].code).toBe('token-missing');
+      expect(refused.headers['www-authenticate']).toMatch(/^Bearer/);
       const lab = server.as(`system/Observation.rs?${LAB}`);
       const [page, json] = [
         await lab.send('GET', path, undefined, HTML),
@@ -148,11 +157,17 @@ describe('a page with authorization', () => {
       ];
       expect(page.status).toBe(json.status);
       expect(page.headers['cache-control']).toBe('no-store');
-      if (page.status !== 200) expect(page.text).toBe(json.text);
-      else expect(idsIn(shown(page))).toEqual(idsIn(json.text));
+      if (page.status !== 200) expect(JSON.parse(shown(page))).toEqual(json.json());
+      else expect(linkedIds(page.text)).toEqual(idsIn(json.text));
     }
   });
 });
+
+/** The ids of the resources that a page shows, or is about. */
+function linkedIds(text: string): string[] {
+  const rows = [...text.matchAll(/<th scope="row"><a href="\/fhir\/[A-Za-z]+\/([^"/]+)"/g)].map(([, id]) => id!);
+  return rows.length > 0 ? rows : [/<h1>[A-Za-z]+\/([^<]+)<\/h1>/.exec(text)![1]!];
+}
 
 function idsIn(text: string): (string | undefined)[] {
   const { id, entry: entries } = JSON.parse(text) as { id?: string; entry?: { resource: { id: string } }[] };
@@ -181,28 +196,31 @@ describe('the landing page', () => {
       expect([page.status, page.headers['content-type']]).toEqual([200, PAGE]);
       expectHarmless(page);
       expect(page.text).toContain(`Kiln ${PRODUCT.version}`);
-      const links = [...page.text.matchAll(/<a href="([^"]*)"/g)].map(([, url]) => url!);
+      const content = page.text.split('<main')[1]!.split('</main>')[0]!;
+      const links = [...content.matchAll(/<a href="([^"]*)"/g)].map(([, url]) => url!);
       expect(links).toEqual([
+        '/ui/search',
         '/fhir/metadata',
         '/docs/index.html',
+        '/fhir/Patient',
         '/openapi/index.json',
         'https://hl7.org/fhir/R5/',
-        '/fhir/Patient',
       ]);
-      for (const link of links.slice(0, 3)) expect((await open.raw('GET', link, undefined, HTML)).status).toBe(200);
+      for (const link of links.slice(0, 5)) expect((await open.raw('GET', link, undefined, HTML)).status).toBe(200);
       expect(page.headers['vary']).toBe('Accept');
-      expect((await open.raw('HEAD', path, undefined, HTML)).headers['content-length']).toBe(String(page.bytes.length));
+      const head = await open.raw('HEAD', path, undefined, HTML);
+      expect([head.headers['content-length'], head.text]).toEqual([String(page.bytes.length), '']);
     },
   );
 
   it('says how a token is got, where requests need one', async () => {
     const page = await guarded.raw('GET', '/', undefined, HTML);
-    expectHarmless(page);
-    expect(page.text).toContain('<a href="https://fhir.example/r5/fhir/.well-known/smart-configuration">');
-    expect(page.text).toContain('token=$(npx kiln token --store &#39;&lt;x&gt;&#39;)');
+    expect(page.text).toContain('token&#x3D;$(npx kiln token --store &#x27;&lt;x&gt;&#x27;)');
     expect(page.text).toContain(
-      'curl -H &quot;Authorization: Bearer $token&quot; &#39;https://fhir.example/r5/fhir/Patient',
+      'curl -H &quot;Authorization: Bearer $token&quot; &#x27;https://fhir.example/r5/fhir/Patient',
     );
+    expect(page.text).toContain('<script src="/r5/ui/assets/kiln.js?');
+    expect(page.text).toContain('<label for="token">');
     expect(page.text).not.toContain('/docs/');
   });
 

@@ -1,5 +1,5 @@
-import { PAGE_HEADERS } from '../../format/html.js';
 import type { Negotiated } from '../../format/negotiate.js';
+import type { PageWriter } from '../../pages/page.js';
 
 /** How an answer is to look. */
 export interface Presentation extends Negotiated {
@@ -8,6 +8,8 @@ export interface Presentation extends Negotiated {
   readonly requestId: string;
   /** Who asks decides on the answer, so that no cache may keep it for others. */
   readonly isPersonal?: boolean;
+  /** Writes the page of a client that asks for HTML. */
+  readonly page?: PageWriter;
 }
 
 /** The headers that every answer begins with. */
@@ -16,9 +18,9 @@ export function headOf({ requestId, isPersonal = false }: Presentation): string[
 }
 
 /** The headers that say what the body is, and that browsers must not take it for anything else. */
-export function typeOf({ contentType, format }: Negotiated): readonly string[] {
+export function typeOf({ contentType, page }: Pick<Presentation, 'contentType' | 'page'>): readonly string[] {
   const type = ['Content-Type', contentType, 'X-Content-Type-Options', 'nosniff'];
-  return format === 'html' ? [...type, ...PAGE_HEADERS] : type;
+  return page === undefined ? type : [...type, ...page.headers];
 }
 
 /** What an answer depends on beside who asks. */

@@ -5,12 +5,12 @@ import { formatHttpDate } from '../../fhir/instant.js';
 import { errorOutcome } from '../../fhir/operation-outcome.js';
 import type { Resource } from '../../fhir/resource.js';
 import { chooseEncoding, compress, COMPRESS_FROM, type Encoding } from '../../format/compress.js';
+import { HTML_TYPE } from '../../format/html.js';
 import { JSON_TYPE, type Negotiated } from '../../format/negotiate.js';
 import { readJson } from '../../format/read-json.js';
 import { writeJson } from '../../format/write-json.js';
 import { joinBundle, type Reply } from '../../core/call.js';
 import type { Codecs, Writer } from './codecs.js';
-import { HTML_WRITER } from './html-writer.js';
 import { headOf, typeOf, varyOf, type Presentation } from './presentation.js';
 import { sendBody } from './send-body.js';
 import { sendBundle } from './send-bundle.js';
@@ -25,6 +25,9 @@ export interface Writing {
 
 /** JSON on one line. */
 export const PLAIN: Negotiated = { format: 'json', contentType: `${JSON_TYPE}; charset=utf-8` };
+
+/** A page. */
+export const HTML_FORM: Negotiated = { format: 'html', contentType: HTML_TYPE };
 
 const NO_HEADERS: Readonly<Record<string, string>> = {};
 
@@ -88,8 +91,8 @@ async function writeText(reply: Reply, look: Presentation, writing: Writing): Pr
   return writer.write(resource, look.pretty);
 }
 
-function writerOf({ format }: Presentation, codecs: Codecs): Writer | undefined {
-  return format === 'html' ? HTML_WRITER : codecs.get(format);
+function writerOf({ format, page }: Presentation, codecs: Codecs): Writer | undefined {
+  return format === 'html' ? page : codecs.get(format);
 }
 
 function jsonOf({ json, bundle }: Reply): string | undefined {
@@ -147,8 +150,8 @@ function keep(reply: Reply, form: string, bytes: Buffer): void {
 }
 
 /**
- * Sends an expected failure as an OperationOutcome, unless the client has gone or an answer has begun. It is always in a format of
- * FHIR: who asked for a page gets indented JSON, which browsers show as well. authorization.md §4.2
+ * Sends an expected failure as an OperationOutcome, unless the client has gone or an answer has begun. A client that asked for a page
+ * gets one if it can be made, else indented JSON.
  */
 export async function sendError(
   res: ServerResponse,
@@ -158,10 +161,18 @@ export async function sendError(
 ): Promise<void> {
   if (res.headersSent || res.destroyed) return;
   const outcome = errorOutcome(error);
+  if (wanted.format === 'html' && wanted.page !== undefined) {
+    endFailure(res, error, wanted, wanted.page.writeFailure(outcome, error.status));
+    return;
+  }
   const codec = wanted.format === 'html' || wanted.format === 'json' ? undefined : codecs?.get(wanted.format);
   const isPretty = wanted.pretty || wanted.format === 'html';
   const look = codec === undefined && wanted.format !== 'json' ? { ...wanted, ...PLAIN } : wanted;
   const text = codec === undefined ? writeJson(outcome, isPretty ? 2 : 0) : await codec.write(outcome, isPretty);
+  endFailure(res, error, look, text);
+}
+
+function endFailure(res: ServerResponse, error: FhirError, look: Presentation, text: string): void {
   const headers = [...Object.entries(error.headers).flat(), ...headOf(look), ...typeOf(look)];
   headers.push('Vary', varyOf(look, 'Accept, Accept-Encoding'));
   headers.push('Content-Length', String(Buffer.byteLength(text)));

@@ -1,0 +1,178 @@
+import { Router, type RequestHandler } from 'express';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+
+import { isOwner } from '../core/export-files.js';
+import type { Services } from '../core/services.js';
+import { FhirError } from '../fhir/errors.js';
+import type { Log } from '../observe/log.js';
+import { documentNames, makeDocument, SYSTEM, type DocumentUrls } from '../openapi/documents.js';
+import type { Page } from '../pages/framed.js';
+import { pathsOf, UI_PATH, type Site } from '../pages/site.js';
+import { OPEN_GATE, type Gate } from './gate.js';
+import type { Pages } from './pages.js';
+import { requestId } from './request/request-id.js';
+import { HTML_FORM, sendError } from './response/respond.js';
+import { sendPage } from './send-page.js';
+
+/** What the pages that are no FHIR answers are made with. */
+export interface UiNeeds {
+  readonly site: Site;
+  readonly pages: Pages;
+  /** URL of the FHIR base, or its path. */
+  readonly base: string;
+  /** Absent: there is no authorization. */
+  readonly gate: Gate | undefined;
+  readonly urls: DocumentUrls;
+  readonly log: Log;
+  readonly servicesNow: () => Services;
+}
+
+interface Asked {
+  readonly req: IncomingMessage;
+  readonly res: ServerResponse;
+  /** Of the request. */
+  readonly id: string;
+  /** What the path names; empty: nothing. */
+  readonly name: string;
+}
+
+/** Anyone may keep what says no more than `/metadata`, and asks whether it has changed. */
+const PUBLIC = ['Cache-Control', 'no-cache'];
+
+/** A page that shows what the token gives. */
+const PERSONAL = ['Cache-Control', 'no-store', 'Vary', 'Authorization'];
+
+/**
+ * The pages below `/ui`: forms and lists that are made from the definitions, which every client may read like `/metadata`, and the list of
+ * jobs, which asks for a token. Data is shown by the pages of FHIR requests alone: these forms lead to them.
+ */
+export function uiRoutes({ site, pages, base, gate = OPEN_GATE, urls, log, servicesNow }: UiNeeds): Router {
+  const paths = pathsOf(base, site);
+  const router = Router({ strict: false });
+  const page = (make: (query: URLSearchParams, name: string) => Promise<Page | undefined>): RequestHandler =>
+    answer(async ({ req, res, id, name }) => {
+      const made = await make(queryOf(req), name);
+      if (made === undefined) return false;
+      sendPage(res, id, made, PUBLIC);
+      return true;
+    });
+
+  /** Fails as FHIR requests do: with a page. */
+  function answer(handle: (asked: Asked) => Promise<boolean>): RequestHandler {
+    return (req, res, next) => {
+      const [id, start] = [requestId(req), performance.now()];
+      const name = req.params['name'];
+      handle({ req, res, id, name: typeof name === 'string' ? name : '' })
+        .catch(async (error: unknown) => {
+          if (!(error instanceof FhirError)) throw error;
+          const view = 'json' as const;
+          const shown = await pages.open({ base, method: req.method, url: req.url, view });
+          await sendError(res, error, { ...HTML_FORM, pretty: false, requestId: id, isPersonal: true, page: shown });
+          return true;
+        })
+        .then((isDone) => {
+          if (!isDone) next();
+          else {
+            const duration = performance.now() - start;
+            log.request({ requestId: id, method: req.method, route: UI_PATH, status: res.statusCode, duration });
+          }
+        })
+        .catch(next);
+    };
+  }
+
+  const isType = (name: string): boolean => site.tables.resourceTypes.includes(name);
+  const subjectOf = (query: URLSearchParams) => {
+    const [type, id] = [query.get('type') ?? '', query.get('id') ?? ''];
+    return { type: isType(type) ? type : undefined, id: id === '' ? undefined : id };
+  };
+  const wiredOperations = () => {
+    const { tables, operations } = servicesNow();
+    return tables.operations.filter(({ id }) => operations.has(id));
+  };
+
+  router.get(
+    '/search',
+    page(async () => (await import('../pages/tools/search-builder.js')).searchTypesPage(site, paths)),
+  );
+  router.get(
+    '/search/:name',
+    page(async (query, type) => {
+      if (!isType(type)) return undefined;
+      const { searchBuilderPage } = await import('../pages/tools/search-builder.js');
+      return searchBuilderPage(type, query, site, paths);
+    }),
+  );
+  router.get(
+    '/operations',
+    page(async (query) => {
+      const { operationsPage } = await import('../pages/tools/operation-pages.js');
+      return operationsPage(wiredOperations(), subjectOf(query), site, paths);
+    }),
+  );
+  router.get(
+    '/operations/:name',
+    page(async (query, id) => {
+      const operation = wiredOperations().find((row) => row.id === id);
+      if (operation === undefined) return undefined;
+      const { operationPage } = await import('../pages/tools/operation-pages.js');
+      return operationPage(operation, subjectOf(query), servicesNow().tables, site, paths);
+    }),
+  );
+  router.get(
+    '/api',
+    page(async () => (await import('../pages/tools/api-page.js')).apiTypesPage(SYSTEM, site, paths)),
+  );
+  router.get(
+    '/api/:name',
+    page(async (_query, name) => {
+      const services = servicesNow();
+      if (!documentNames(services).includes(name)) return undefined;
+      const { apiPage } = await import('../pages/tools/api-page.js');
+      return apiPage(name, makeDocument(name, services, urls), site, paths);
+    }),
+  );
+  router.get(
+    '/console',
+    page(async (query) => {
+      const { consolePage } = await import('../pages/tools/console-page.js');
+      return consolePage(query.get('path') ?? '', site, paths);
+    }),
+  );
+  router.get(
+    '/go',
+    answer(async ({ req, res, id: ownId }) => {
+      const { operationOf, searchOf } = await import('../pages/tools/go.js');
+      const form = queryOf(req);
+      const type = form.get('search');
+      const operation = wiredOperations().find(({ id }) => id === form.get('operation'));
+      const target =
+        type !== null && isType(type)
+          ? searchOf(type, form, paths)
+          : operation === undefined
+            ? undefined
+            : operationOf(operation, form, paths);
+      if (target === undefined) throw new FhirError('parameter-invalid', 'The form names no search and no operation');
+      res.writeHead(303, ['X-Request-Id', ownId, 'Location', target, 'Content-Length', '0']).end();
+      return true;
+    }),
+  );
+  router.get(
+    '/jobs',
+    answer(async ({ req, res, id: ownId }) => {
+      const { tables, jobs } = servicesNow();
+      const principal = await gate.admit(req, queryOf(req).toString(), false, tables);
+      // A job is known to the client that started it alone, as its status is.
+      const known = (await jobs?.list())?.filter((job) => isOwner(job, { principal })) ?? [];
+      const { jobsPage } = await import('../pages/tools/jobs-page.js');
+      sendPage(res, ownId, jobsPage(known, site, paths), PERSONAL);
+      return true;
+    }),
+  );
+  return router;
+}
+
+function queryOf({ url = '' }: IncomingMessage): URLSearchParams {
+  const mark = url.indexOf('?');
+  return new URLSearchParams(mark < 0 ? '' : url.slice(mark + 1));
+}

@@ -1,0 +1,98 @@
+import { isObject, type JsonObject, type Resource } from '../fhir/resource.js';
+import { nameOf } from './display.js';
+import { html, template, type Html } from './engine.js';
+import { highlightJson, highlightXml } from './highlight.js';
+import { linksOf, resourcePath } from './links.js';
+import { narrativeOf } from './narrative.js';
+import type { PageRequest, Paths, Site, View } from './site.js';
+
+interface ResourcePage {
+  readonly paths: Paths;
+  readonly title: string;
+  readonly name: string | undefined;
+  readonly type: string;
+  readonly id: string | undefined;
+  readonly path: string | undefined;
+  readonly version: string | undefined;
+  readonly isVersion: boolean;
+  /** Of the version before; absent: this is the first. */
+  readonly previous: { readonly path: string; readonly changes: string } | undefined;
+  readonly lastUpdated: string | undefined;
+  readonly profiles: readonly string[];
+  readonly tags: readonly string[];
+  readonly narrative: Html | undefined;
+  readonly isXml: boolean;
+  readonly hasXml: boolean;
+  readonly code: Html;
+}
+
+const render = template<ResourcePage>('resource');
+
+/** The page of one resource: narrative, facts, and its JSON or XML. Nothing but the resource is read for it. */
+export async function resourcePage(
+  resource: JsonObject,
+  request: Pick<PageRequest, 'view' | 'versionId'>,
+  paths: Paths,
+  site: Pick<Site, 'writeXml'>,
+): Promise<string> {
+  const { resourceType, id, meta } = resource;
+  const type = typeof resourceType === 'string' ? resourceType : 'FHIR';
+  const name = nameOf(resource);
+  const facts = isObject(meta) ? meta : {};
+  const version = textIn(facts, 'versionId');
+  const isIdentified = typeof id === 'string';
+  const view: View = site.writeXml === undefined ? 'json' : request.view;
+  return render({
+    paths,
+    title: titleOf(resource),
+    name: name === id ? undefined : name,
+    type,
+    id: isIdentified ? id : undefined,
+    path: isIdentified ? resourcePath(paths, type, id) : undefined,
+    version,
+    isVersion: request.versionId !== undefined,
+    previous: isIdentified && version !== undefined ? previousOf(type, id, version, paths) : undefined,
+    lastUpdated: textIn(facts, 'lastUpdated'),
+    profiles: textsIn(facts['profile']),
+    tags: [...codesIn(facts['tag']), ...codesIn(facts['security'])],
+    narrative: narrativeOf(resource, paths),
+    isXml: view === 'xml',
+    hasXml: site.writeXml !== undefined,
+    code: html(await codeOf(resource, view, paths, site)),
+  });
+}
+
+/** `Patient/ada`, or the type where there is no id. */
+export function titleOf({ resourceType, id }: JsonObject): string {
+  return [resourceType, id].filter((part) => typeof part === 'string').join('/') || 'FHIR';
+}
+
+async function codeOf(resource: JsonObject, view: View, paths: Paths, { writeXml }: Pick<Site, 'writeXml'>) {
+  const linkOf = linksOf(paths);
+  if (view === 'json' || writeXml === undefined) return highlightJson(resource, linkOf);
+  return highlightXml(await writeXml(resource as Resource), linkOf);
+}
+
+/** Version ids are numbers from 1. */
+function previousOf(type: string, id: string, version: string, paths: Paths): ResourcePage['previous'] {
+  const before = Number(version) - 1;
+  if (!(before >= 1)) return undefined;
+  return {
+    path: resourcePath(paths, type, id, String(before)),
+    changes: `${resourcePath(paths, type, id, version)}/$diff`,
+  };
+}
+
+function textIn(object: JsonObject, name: string): string | undefined {
+  const value = object[name];
+  return typeof value === 'string' ? value : undefined;
+}
+
+function textsIn(value: JsonObject[string] | undefined): string[] {
+  return Array.isArray(value) ? value.filter((each) => typeof each === 'string') : [];
+}
+
+function codesIn(value: JsonObject[string] | undefined): string[] {
+  const codings = Array.isArray(value) ? value.filter(isObject) : [];
+  return codings.flatMap((coding) => textIn(coding, 'display') ?? textIn(coding, 'code') ?? []);
+}

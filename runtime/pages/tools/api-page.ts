@@ -1,0 +1,124 @@
+import { isObject, type JsonObject, type JsonValue } from '../../fhir/resource.js';
+import { template } from '../engine.js';
+import { framedPage, type Page } from '../framed.js';
+import type { Paths, Site } from '../site.js';
+
+interface Parameter {
+  readonly name: string;
+  readonly place: string;
+  readonly isRequired: boolean;
+  readonly about: string;
+}
+
+interface RequestLine {
+  readonly method: string;
+  readonly path: string;
+  readonly summary: string;
+  readonly description: string;
+  readonly parameters: readonly Parameter[];
+  readonly bodies: string;
+  readonly answers: string;
+  readonly scopes: readonly string[];
+}
+
+interface Property {
+  readonly name: string;
+  readonly type: string;
+  readonly isRequired: boolean;
+}
+
+interface ApiPage {
+  readonly paths: Paths;
+  readonly name: string;
+  readonly isType: boolean;
+  readonly requests: readonly RequestLine[];
+  readonly schemas: readonly { readonly name: string; readonly properties: readonly Property[] }[];
+}
+
+const renderIndex = template<{ paths: Paths; types: readonly string[]; system: string }>('api-types');
+const renderApi = template<ApiPage>('api');
+
+/** The page with the documents. @param system name of the document of requests without a type */
+export function apiTypesPage(system: string, site: Site, paths: Paths): Page {
+  return framedPage(site, paths, 'API', renderIndex({ paths, types: site.tables.resourceTypes, system }));
+}
+
+/** The page of an OpenAPI document: its requests with their parameters, and its schemas. https://spec.openapis.org/oas/v3.1.0 */
+export function apiPage(name: string, document: JsonObject, site: Site, paths: Paths): Page {
+  const requests = membersOf(document['paths']).flatMap(([path, methods]) =>
+    membersOf(methods).map(([method, operation]) => requestOf(method, path, operation)),
+  );
+  const components = isObject(document['components']) ? document['components'] : {};
+  const schemas = membersOf(components['schemas']).map(([each, schema]) => ({
+    name: each,
+    properties: propertiesOf(schema),
+  }));
+  const isType = site.tables.resourceTypes.includes(name);
+  return framedPage(site, paths, `API: ${name}`, renderApi({ paths, name, isType, requests, schemas }));
+}
+
+function requestOf(method: string, path: string, operation: JsonObject): RequestLine {
+  const { requestBody, security } = operation;
+  const scopes = objectsIn(security).map((each) => membersIn(each['smart']).join(' '));
+  return {
+    ...{ method: method.toUpperCase(), path },
+    summary: textOf(operation['summary']),
+    description: textOf(operation['description']),
+    parameters: objectsIn(operation['parameters']).map(parameterOf),
+    bodies: isObject(requestBody)
+      ? membersOf(requestBody['content'])
+          .map(([type]) => type)
+          .join(', ')
+      : '',
+    answers: membersOf(operation['responses'])
+      .map(([status, answer]) => `${status} ${textOf(answer['description'])}`.trim())
+      .join(' · '),
+    scopes: scopes.filter((each) => each !== ''),
+  };
+}
+
+function parameterOf(parameter: JsonObject): Parameter {
+  const reference = parameter['$ref'];
+  if (typeof reference === 'string') return { name: lastOf(reference), place: 'query', isRequired: false, about: '' };
+  return {
+    name: textOf(parameter['name']),
+    place: textOf(parameter['in']),
+    isRequired: parameter['required'] === true,
+    about: textOf(parameter['description']),
+  };
+}
+
+function propertiesOf({ properties, required }: JsonObject): Property[] {
+  const needed = membersIn(required);
+  return membersOf(properties)
+    .filter(([name]) => !name.startsWith('_'))
+    .map(([name, schema]) => ({ name, type: typeOf(schema), isRequired: needed.includes(name) }));
+}
+
+function typeOf({ type, $ref: reference, items, enum: values }: JsonObject): string {
+  if (typeof reference === 'string') return lastOf(reference);
+  if (isObject(items)) return `${typeOf(items)}[]`;
+  const codes = membersIn(values);
+  return codes.length > 0 ? codes.join(' | ') : textOf(type);
+}
+
+function lastOf(reference: string): string {
+  return reference.slice(reference.lastIndexOf('/') + 1);
+}
+
+function membersOf(value: JsonValue | undefined): [string, JsonObject][] {
+  if (!isObject(value)) return [];
+  return Object.entries(value).filter((entry): entry is [string, JsonObject] => isObject(entry[1]));
+}
+
+function objectsIn(value: JsonValue | undefined): JsonObject[] {
+  return Array.isArray(value) ? value.filter(isObject) : [];
+}
+
+function membersIn(value: JsonValue | undefined): string[] {
+  return Array.isArray(value) ? value.filter((each) => typeof each === 'string') : [];
+}
+
+function textOf(value: JsonValue | undefined): string {
+  return typeof value === 'string' ? value : '';
+}

@@ -1,0 +1,10 @@
+import { template } from '../engine.js';
+import { framedPage, type Page } from '../framed.js';
+import type { Paths, Site } from '../site.js';
+
+const render = template<{ paths: Paths; path: string }>('console');
+
+/** The page that sends any request to the FHIR base and shows the answer as it came. It needs the script. @param path to begin with */
+export function consolePage(path: string, site: Site, paths: Paths): Page {
+  return framedPage(site, paths, 'Console', render({ paths, path: path === '' ? 'Patient?_count=5' : path }));
+}
