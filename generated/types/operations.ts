@@ -571,6 +571,10 @@ export interface SvcFhirReplaceReferencesQuery {
   'target-reference-id'?: SearchValues;
 }
 
+/** Parameters that $svc.fhir.undo-merge takes in a query. */
+export interface SvcFhirUndoMergeQuery {
+}
+
 /** Parameters that $svc.fhir.undo-replace-references takes in a query. */
 export interface SvcFhirUndoReplaceReferencesQuery {
   /** string */
@@ -781,6 +785,8 @@ export interface Operations {
   'svc.fhir.reindex-status': { type: ResourceType; query: SvcFhirReindexStatusQuery; result: AnyResource };
   /** Replace references to a resource */
   'svc.fhir.replace-references': { type: ResourceType; query: SvcFhirReplaceReferencesQuery; result: Parameters };
+  /** Undo a merge of patients */
+  'svc.fhir.undo-merge': { type: 'Patient'; query: SvcFhirUndoMergeQuery; result: OperationOutcome };
   /** Undo a replacement of references */
   'svc.fhir.undo-replace-references': { type: ResourceType; query: SvcFhirUndoReplaceReferencesQuery; result: OperationOutcome };
   /** Model Instance Transformation */
