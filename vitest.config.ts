@@ -25,7 +25,7 @@ const twins = 'test/!(long)/**/*-mongo.test.ts';
  */
 const sideBySide = [
   twins,
-  'test/long/{changed-erratum,copy,copy-examples,fhirpath-patch-cost,generator-output,intake,kill-writes,large-transactions}.test.ts',
+  'test/long/{changed-erratum,copy,copy-examples,fhirpath-patch-cost,generator-output,graphql-random,intake,kill-writes,large-transactions}.test.ts',
   'test/long/{leaks,load-memory,mongo-at-length,mongo-auth,mongo-causal,mongo-durability,mongo-examples,mongo-find}.test.ts',
   'test/long/{mongo-index-build,mongo-links,mongo-poller,mongo-primary-killed,mongo-soak,mongo-two-servers}.test.ts',
   'test/long/{patch-round-trip,search-links,shutdown,workers}.test.ts',
