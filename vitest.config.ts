@@ -36,7 +36,7 @@ const seldom = [
 const sideBySide = [
   twins,
   ...seldom,
-  'test/long/{changed-erratum,copy,copy-examples,fhirpath-patch-cost,generator-output,intake,kill-writes,large-transactions}.test.ts',
+  'test/long/{changed-erratum,copy,copy-examples,fhirpath-patch-cost,generator-output,graphql-random,intake,kill-writes,large-transactions}.test.ts',
   'test/long/{leaks,load-memory,mongo-at-length,mongo-auth,mongo-causal,mongo-durability,mongo-examples,mongo-find}.test.ts',
   'test/long/{mongo-index-build,mongo-links,mongo-poller,mongo-primary-killed,mongo-soak,mongo-two-servers}.test.ts',
   'test/long/{patch-round-trip,search-links,shutdown,workers}.test.ts',

@@ -195,7 +195,7 @@ async function startAudit(config: Config, core: Core, log: Log, base: () => stri
   return (await import('./audit.js')).prepareAudit(kind, config, core, log, base);
 }
 
-/** Metrics are loaded and measured only where somebody wants them. */
+/** Metrics are loaded and measured only where a configuration asks for them. */
 async function startMetrics(config: Config, core: Core, closers: (() => Promise<void>)[]) {
   const port = config['metrics-port'];
   if (port === undefined) return undefined;

@@ -168,6 +168,16 @@ export async function runProgram(args: readonly string[], terminal: Terminal): P
       await run(runHfql(statement, options, flagsOf(settings), terminal));
     });
 
+  withSettings(program.command('explain-hfql'), EXPLAIN_SETTINGS)
+    .description(
+      'print how an HFQL statement would be run: what the search answers, and what is tested on each resource',
+    )
+    .argument('<statement>', "'select id from Patient where gender = ''male'''")
+    .action(async (statement: string, settings: object) => {
+      const { runHfql } = await import('./hfql.js');
+      await run(runHfql(statement, { explain: true }, flagsOf(settings), terminal));
+    });
+
   withSettings(
     program
       .command('config')

@@ -45,7 +45,7 @@ export interface AppOptions extends KilnOptions {
 
 /**
  * Everything that the server answers. Requests for FHIR data go past Express, which costs more than most reads do; the checks that
- * hold for all requests stand before both. Express has the rest: the authorization server, discovery, OpenAPI, the landing and
+ * hold for all requests come before both. Express has the rest: the authorization server, discovery, OpenAPI, the landing and
  * reference pages. docs/decisions/0007-express-beside-fhir.md
  */
 export function createApp(options: AppOptions): RequestListener {

@@ -60,6 +60,7 @@ describe('kiln hfql', () => {
       'tests   name.exists(), on each resource that the search finds',
       'column  id STRING',
     ]);
+    expect((await kiln('explain-hfql', query, ...store)).out).toEqual(out);
   });
 
   it('fails where the statement is wrong', async () => {

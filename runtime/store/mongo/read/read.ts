@@ -20,7 +20,7 @@ export interface Reader {
 /**
  * Reads that ask for bytes, of which the text is made.
  *
- * @param recent is told of current versions that are read by themselves
+ * @param recent is notified of current versions that are read by themselves
  * @param time how long each may take, in milliseconds
  */
 export function openReader(

@@ -28,7 +28,7 @@ export type Update = (
 ) => Promise<{ readonly versions: StoredVersion[]; readonly begun: number } | undefined>;
 
 /**
- * @param copies is told of each copy that is pending no more
+ * @param copies is notified of each copy that is pending no more
  * @param recent knows what was read before; however old it is, only the same document is replaced
  */
 export function openUpdate(
