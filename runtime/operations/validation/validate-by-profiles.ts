@@ -13,7 +13,7 @@ export const validateByProfiles: ProfileValidator = async (subject, canonicals, 
     import('./validate-bindings.js'),
   ]);
   const { types, profile } = services.profiles;
-  const evaluator = evaluators.get(types) ?? createRuleEvaluator(types);
+  const evaluator = evaluators.get(types) ?? createRuleEvaluator(types, services.tables);
   evaluators.set(types, evaluator);
   const context = openContext(call, services);
   return validateProfiles(subject, canonicals, {
