@@ -13,6 +13,8 @@ export interface ProfileRow {
   readonly root: ProfileElementRow;
   /** Where an extension may be; absent: it is none, or its definition says nothing. */
   readonly contexts?: readonly ExtensionContextRow[];
+  /** Of an extension: FHIRPath that holds for each element that has it. */
+  readonly contextRules?: readonly string[];
   /** Of an extension: it belongs into `modifierExtension`. */
   readonly modifier?: true;
 }

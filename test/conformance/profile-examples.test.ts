@@ -14,7 +14,7 @@ import { validateProfiles } from '../../runtime/validate/profiles/validate-profi
 
 const folder = fileURLToPath(new URL('../packages/node_modules/hl7.fhir.r5.examples', import.meta.url));
 const types = createFhirTypes(tables);
-const evaluate = createRuleEvaluator(types);
+const evaluate = createRuleEvaluator(types, tables);
 const rows = new Map(profiles.map((row) => [row.url, row]));
 
 /** Files that hold resources which claim a profile, apart from the Bundle of 780 value sets and code systems. */

@@ -5,7 +5,7 @@ import type { FhirTypes } from '../../validate/profiles/fhir-types.js';
 const evaluators = new WeakMap<FhirTypes, () => ProfileDeps['evaluate']>();
 
 /** See `ProfileValidator`. What validates is loaded with the first resource that has a profile. */
-export const validateByProfiles: ProfileValidator = async (subject, canonicals, call, services) => {
+export const validateByProfiles: ProfileValidator = async (subject, canonicals, call, services, how) => {
   const [{ createRuleEvaluator }, { validateProfiles }, { openContext }, { isMember }] = await Promise.all([
     import('../../validate/profiles/evaluate-rule.js'),
     import('../../validate/profiles/validate-profiles.js'),
@@ -13,11 +13,11 @@ export const validateByProfiles: ProfileValidator = async (subject, canonicals, 
     import('./validate-bindings.js'),
   ]);
   const { types, profile } = services.profiles;
-  const evaluator = evaluators.get(types) ?? createRuleEvaluator(types);
+  const evaluator = evaluators.get(types) ?? createRuleEvaluator(types, services.tables);
   evaluators.set(types, evaluator);
   const context = openContext(call, services);
   return validateProfiles(subject, canonicals, {
-    ...{ types, profile, evaluate: evaluator() },
+    ...{ types, profile, evaluate: evaluator(), ...how },
     bindings: { isMember: (valueSet, { system, code }) => isMember(valueSet, system, code, context) },
   });
 };

@@ -158,7 +158,13 @@ async function byProfiles(
   const required = profiles.required.get(subject.resourceType) ?? [];
   const canonicals = [...new Set([...claimedProfiles(subject), ...required, ...asked])];
   if (canonicals.length === 0 && !claimsAnyProfile(subject)) return [];
-  const issues = await validateByProfiles(subject, canonicals, call, { ...services, profiles });
+  const issues = await validateByProfiles(
+    subject,
+    canonicals,
+    call,
+    { ...services, profiles },
+    { tellsMustSupport: true },
+  );
   const located = locateFaults(
     issues.map((issue) => profileFault(issue, subject)),
     text,

@@ -45,7 +45,10 @@ export function checkExtension(extension: JsonObject, holder: Holder, check: Ext
     const place = row.modifier === true ? 'modifierExtension' : 'extension';
     run.report(finding(`the extension ${url} belongs into ${place}`));
   }
-  run.within(row, () => checkContext(row, holder, run));
+  run.within(row, () => {
+    checkContext(row, holder, run);
+    checkContextRules(row, holder, run);
+  });
   run.conforms({ value: extension, beside: undefined, type: 'Extension' }, url);
 }
 
@@ -70,6 +73,20 @@ function checkContext({ url, contexts = [] }: ProfileRow, holder: Holder, run: P
   if (contexts.some((context) => mayStandOn(context, names, holder, run))) return;
   const places = contexts.map(({ type, expression }) => (type === 'element' ? expression : `${type} ${expression}`));
   run.report(finding(`the extension ${url} is not for ${holder.path}; it is for ${places.join(', ')}`));
+}
+
+/** https://hl7.org/fhir/R5/structuredefinition-definitions.html#StructureDefinition.contextInvariant */
+function checkContextRules(
+  { url, contextRules = [] }: ProfileRow,
+  { type, path, object }: Holder,
+  run: ProfileRun,
+): void {
+  // Of a primitive there is no value at hand.
+  if (type === '' || run.deps.types.isPrimitive(type)) return;
+  for (const rule of contextRules) {
+    if (run.evaluate(rule, { value: object, type }) !== false) continue;
+    run.report(finding(`the extension ${url} may be on ${path} only where ${rule}`));
+  }
 }
 
 /** What contexts may call an element: its path, its type and what that specializes, and its name in the type around it. */

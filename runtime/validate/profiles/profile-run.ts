@@ -21,10 +21,10 @@ export type ItemCheck = (item: Item, run: ProfileRun) => void;
 /** Checks a value by the profile of a canonical. */
 export type Conforms = (item: Item, canonical: string, run: ProfileRun) => void;
 
-/** Issues that one validation keeps. */
+/** Errors that one validation keeps, and other issues. */
 const MOST_ISSUES = 200;
 /** Definitions that one validation asks for: each may be a look-up in the store. */
-const MOST_PROFILES = 200;
+const MOST_PROFILES = 1000;
 
 /** One pass over a resource: its place there, and the issues so far. */
 export class ProfileRun {
@@ -40,6 +40,8 @@ export class ProfileRun {
   /** Above 0: nothing is reported, only whether there was an error. */
   private muted = 0;
   private hasFailed = false;
+  private errors = 0;
+  private remarks = 0;
   private readonly told = new Set<string>();
   private readonly profiles = new Set<string>();
   /** What is being compared with a profile: a circle of references ends there. */
@@ -62,7 +64,8 @@ export class ProfileRun {
       if (finding.severity === 'error') this.hasFailed = true;
       return;
     }
-    if (this.issues.length >= MOST_ISSUES) return;
+    // Errors have a bound of their own, so that no number of warnings hides one.
+    if (finding.severity === 'error' ? this.errors++ >= MOST_ISSUES : this.remarks++ >= MOST_ISSUES) return;
     const expression = this.expression(tail);
     this.issues.push({
       ...finding,
@@ -108,7 +111,11 @@ export class ProfileRun {
   /** The row of a profile; undefined: there is none; `PENDING`: ask again in the next pass. */
   find(canonical: string): ProfileRow | undefined | typeof PENDING {
     if (!this.profiles.has(canonical)) {
-      if (this.profiles.size >= MOST_PROFILES) return undefined;
+      if (this.profiles.size >= MOST_PROFILES) {
+        const text = `more than ${MOST_PROFILES} profiles and extensions are named, so not all of them were checked`;
+        this.reportOnce('profiles', { severity: 'error', issue: 'too-costly', key: 'profile', text });
+        return undefined;
+      }
       this.profiles.add(canonical);
     }
     return this.answers.get(`profile ${canonical}`, () => this.deps.profile(canonical));

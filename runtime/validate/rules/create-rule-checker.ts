@@ -1,5 +1,4 @@
-import { createSchema } from '../../path/evaluate/schema.js';
-import { indexRows } from '../../path/expression/type-index.js';
+import { schemaOfTables } from '../../path/evaluate/schema-of-tables.js';
 import { isJson } from '../../path/evaluate/item.js';
 import { ERRORS } from '../../fhir/errors.js';
 import type { Fault } from '../fault.js';
@@ -54,18 +53,10 @@ export function createRuleChecker(tables: RuleTables): RuleChecker {
 }
 
 function prepare(tables: RuleTables) {
-  const types = indexRows(tables.types, tables.primitives);
-  const rows = new Map(tables.types.map((row) => [row.name, row]));
-  const elementsOf = (type: string): readonly string[] => {
-    const row = rows.get(type);
-    if (row === undefined) return [];
-    const above = row.base === undefined ? [] : elementsOf(row.base);
-    return [...above, ...row.elements.map(({ name }) => name)];
-  };
   const codeTest = createCodeTests(tables.codes);
   return {
     find: createFindRulePlan(tables, codeTest),
-    tools: { schema: createSchema(types, elementsOf), codeTest, resourceTypes: new Set(tables.resourceTypes) },
+    tools: { schema: schemaOfTables(tables), codeTest, resourceTypes: new Set(tables.resourceTypes) },
   };
 }
 

@@ -307,6 +307,24 @@ describe('extensions', () => {
       'error extension Patient.modifierExtension[0]',
     ]);
   });
+  it('hold the rules that their definition has for what they are on (contextInvariant)', async () => {
+    const row = made('ruled', 'Extension', [], { contextInvariant: ['birthDate.exists()'] });
+    const one = { ...patient, extension: [extension('ruled', { valueString: 's' })] };
+    const { birthDate: _birthDate, ...without } = { birthDate: '2000', ...one };
+    const patients = [made('any', 'Patient', []), row];
+    expect(await check({ ...one, birthDate: '2000' }, patients)).toEqual([]);
+    expect(await check(without, patients)).toEqual(['error extension Patient.extension[0]']);
+  });
+
+  it('that are unknown hide no error, however many they are', async () => {
+    const many = Array.from({ length: 400 }, (_, i) => extension(`unknown-${i}`, { valueString: 's' }));
+    const wrong = [...many, extension('changing', { valueString: 's' })];
+    const found = await check({ ...patient, extension: wrong }, rows);
+    expect(found.filter((each) => each.startsWith('error'))).toEqual(['error extension Patient.extension[400]']);
+    const more = Array.from({ length: 1100 }, (_, i) => extension(`other-${i}`, { valueString: 's' }));
+    expect(await check({ ...patient, extension: more }, rows)).toContain('error profile Patient.extension[999]');
+  });
+
   it('belong into extension or modifierExtension', async () => {
     const one = [extension('changing', { valueString: 's' })];
     expect(await check({ ...patient, modifierExtension: one }, rows)).toEqual([]);

@@ -22,7 +22,7 @@ import { withoutSame } from './without-same.js';
 export function profileRow(definition: StructureDefinition, types: FhirTypes): ProfileRow {
   const elements = definition.snapshot?.element;
   if (elements === undefined || elements.length === 0) throw new ProfileFault(`${definition.url} has no snapshot`);
-  const { url, version, type } = definition;
+  const { url, version, type, contextInvariant = [] } = definition;
   const tree = treeOf(elements);
   if (tree.name !== type) throw new ProfileFault(`${url} is of type ${type}; its elements begin with ${tree.name}`);
   const root = rowOf(tree, undefined, [type], types) ?? { name: type };
@@ -33,6 +33,7 @@ export function profileRow(definition: StructureDefinition, types: FhirTypes): P
     type,
     root,
     ...(contexts.length > 0 && { contexts }),
+    ...(type === 'Extension' && contextInvariant.length > 0 && { contextRules: contextInvariant }),
     ...(type === 'Extension' && tree.element?.isModifier === true && { modifier: true as const }),
   };
 }

@@ -61,6 +61,7 @@ export interface StructureDefinition {
   readonly baseDefinition?: string;
   readonly derivation?: string;
   readonly context?: readonly { readonly type: string; readonly expression: string }[];
+  readonly contextInvariant?: readonly string[];
   readonly snapshot?: { readonly element: readonly DefinedElement[] };
   readonly differential?: { readonly element: readonly DefinedElement[] };
 }
