@@ -1,5 +1,5 @@
 import type { AnyResource, OperationOutcome, ResourceOf, ResourceType } from '../generated/types/index.js';
-import type { BeforeWrite, WriteContext } from './core/write/before-write.js';
+import type { BeforeWrite, WriteContext } from './core/write/write-hooks.js';
 import { FhirError, type Issue } from './fhir/errors.js';
 import type { Resource } from './fhir/resource.js';
 import type { Log } from './observe/log.js';

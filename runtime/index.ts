@@ -1,7 +1,7 @@
 /** Kiln in another application: `import { kiln } from 'kiln'`. docs/mounting.md */
 export { ConfigError } from './config/config-error.js';
 export type { KilnSettings } from './config/read-options.js';
-export type { WriteContext } from './core/write/before-write.js';
+export type { WriteContext } from './core/write/write-hooks.js';
 export {
   WriteRefused,
   type AfterWriteHook,

@@ -5,7 +5,7 @@ import { startBodyWorker } from '../body-workers/start-thread.js';
 import type { Config } from '../config/settings.js';
 import { describeStaleIndex } from '../core/definitions/index-status.js';
 import type { Job } from '../core/jobs.js';
-import type { BeforeWrite } from '../core/write/before-write.js';
+import type { BeforeWrite } from '../core/write/write-hooks.js';
 import { createApp, FHIR_PATH, type AppOptions } from '../http/app.js';
 import { createServing } from '../http/create-services.js';
 import { createHealth } from '../observe/health.js';

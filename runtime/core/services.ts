@@ -20,7 +20,7 @@ import type { IndexStatus } from './definitions/index-status.js';
 import type { Jobs } from './jobs.js';
 import type { ShippedResources } from './shipped/shipped-resources.js';
 import type { LargeTexts } from './write/large-bodies.js';
-import type { BeforeWrite } from './write/before-write.js';
+import type { BeforeWrite } from './write/write-hooks.js';
 import type { ValidationMode } from './write/validation-mode.js';
 import type { PageLinks } from './search/pages/page-link.js';
 import type { Patchers } from './patch/patchers.js';
