@@ -35,7 +35,7 @@ const EVENT = 'AuditEvent';
 const FILE = 'audit.ndjson';
 
 /**
- * The audit that a configuration asks for. decisions.md, "audit"
+ * The audit that a configuration asks for.
  *
  * @param base URL that the server is known by, once it listens
  * @throws Error where the file cannot be written

@@ -17,7 +17,7 @@ const EXTERNAL_MODE: Setting<'jwks' | 'introspection' | undefined> = {
   parse: MODE.parse,
 };
 
-/** Settings of authorization. decisions.md, "Access" */
+/** Settings of authorization. */
 export const AUTH_SETTINGS = {
   'base-url': rootUrl({
     help: 'root under which clients reach the server, without /fhir: https://fhir.example.org',

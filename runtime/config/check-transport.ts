@@ -10,7 +10,6 @@ export type Transport = Pick<
 
 /**
  * Tokens and data go over TLS: of this process, or of a proxy that is known by its address. Plain http stays on this machine.
- * decisions.md, "transport"
  *
  * @throws ConfigError
  */

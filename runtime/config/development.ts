@@ -11,7 +11,7 @@ export const DEVELOPMENT_CLIENT = 'dev-client';
 /** What of a configuration decides on the development client. */
 type DevelopmentConfig = Parameters<typeof whyExposed>[0] & Pick<Config, 'auth' | 'auth.external.mode' | 'store'>;
 
-/** Why a server has no development client, in words for people; undefined: it has one. decisions.md, "Access" */
+/** Why a server has no development client, in words for people; undefined: it has one. */
 export function whyNoDevelopmentClient(config: DevelopmentConfig): string | undefined {
   if (config['auth.external.mode'] !== undefined) return 'tokens come from an external server (auth.external)';
   if (config.store === 'sqlite::memory:') return 'a memory store has none';

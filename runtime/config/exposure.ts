@@ -4,7 +4,7 @@ import type { Config } from './settings.js';
 
 /**
  * What opens the server to more than this machine: a setting with its value; undefined: nothing does. Open mode and the
- * development client exist only then. decisions.md, "Access"
+ * development client exist only then.
  */
 export function whyExposed(
   config: Pick<Config, 'host' | 'base-url' | 'tls-cert' | 'tls-key' | 'proxy.trust'>,

@@ -41,7 +41,7 @@ export function httpsUrl(rest: Description): Setting<string | undefined> {
   });
 }
 
-/** The root under which clients know the server, without a trailing slash. decisions.md, "base URL" */
+/** The root under which clients know the server, without a trailing slash. */
 export function rootUrl(rest: Description): Setting<string | undefined> {
   return optional({
     placeholder: 'URL',

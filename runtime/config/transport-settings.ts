@@ -4,7 +4,7 @@ import { text, words } from './setting-kinds.js';
 
 const PEM = 'FILE';
 
-/** Settings of what lies between clients and the server. decisions.md, "transport", "proxy", "CORS" */
+/** Settings of what lies between clients and the server. */
 export const TRANSPORT_SETTINGS = {
   'tls-cert': text({ placeholder: PEM, help: 'certificate in PEM, with those between it and its root: serves https' }),
   'tls-key': text({ placeholder: PEM, help: 'its private key in PEM' }),

@@ -58,7 +58,7 @@ export function isExportFileId(id: string | undefined): boolean {
 
 /**
  * The file of an export as a reply to a read of a Binary. Only the client that started the export gets it, with a token that still
- * covers what is in the file. decisions.md, "Binary"
+ * covers what is in the file.
  *
  * @returns undefined: there is no such file for this client
  * @throws FhirError `scope-missing`

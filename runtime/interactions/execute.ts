@@ -24,7 +24,7 @@ export const execute: InteractionHandler = async (call, services): Promise<Reply
   return operation(call, services);
 };
 
-/** What the configuration does not allow; the scopes of the token are checked before. decisions.md, "$expunge" */
+/** What the configuration does not allow; the scopes of the token are checked before. */
 function switchedOff(name: string): FhirError {
   const text = `${name} is switched off here; the setting admin.expunge allows it`;
   return new FhirError('method-not-allowed', text, { headers: { Allow: '' } });

@@ -30,7 +30,7 @@ export interface Put extends ChangeOfOne {
   readonly content: Resource;
   /** What searches will find it by. They replace those of the version before. */
   readonly entries: readonly IndexEntry[];
-  /** What is within it, to be found by searches of member types (`memberType`). It replaces that of the version before. */
+  /** What is within it, to be found by searches of member types (`containedType`). It replaces that of the version before. */
   readonly contained?: readonly Contained[];
 }
 
@@ -84,7 +84,7 @@ export interface Precondition {
 export class PreconditionConflict extends Error {
   constructor(readonly precondition: Precondition) {
     super(`a search of ${precondition.type} does not find what it found before`);
-    this.name = 'GuardConflict';
+    this.name = 'PreconditionConflict';
   }
 }
 
@@ -334,7 +334,7 @@ export interface MapScan {
   readonly next?: string;
 }
 
-/** Small maps with atomic steps, seen by all processes: keys of page links, clients, replay preconditions. */
+/** Small maps with atomic steps, seen by all processes: keys of page links, clients, ids of used assertions. */
 export interface AtomicMaps {
   get(map: string, key: string): Promise<string | undefined>;
   entries(map: string): Promise<ReadonlyMap<string, string>>;
@@ -417,8 +417,8 @@ export interface Store {
    *
    * @returns the new versions, in the order of the changes
    * @throws VersionConflict
-   * @throws GuardConflict with one of the preconditions given
-   * @throws FhirError `too-costly` where the search of a precondition takes longer than `GUARD_BUDGET`
+   * @throws PreconditionConflict with one of the preconditions given
+   * @throws FhirError `too-costly` where the search of a precondition takes longer than `PRECONDITION_BUDGET`
    */
   write(changes: readonly Change[], preconditions?: readonly Precondition[]): Promise<StoredVersion[]>;
 

@@ -20,7 +20,7 @@ export function guardLimitBehaviour(on: Subject): void {
   const subject = useStore(on);
 
   it('a guard that takes too long to look at is refused, and the writes beside it are done', async () => {
-    const store = await subject.reopen({ guardBudget: 500 });
+    const store = await subject.reopen({ preconditionBudget: 500 });
     const entries = Array.from({ length: 20 }, (_, n) => of('name', text(`${'lorem ipsum dolor '.repeat(20)}${n}`)));
     await store.write(Array.from({ length: 200 }, (_, n) => put(`w${n}`, 0, 'x', entries, 'Words')));
     const [costly, plain, quick] = await Promise.allSettled([

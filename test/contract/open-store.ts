@@ -4,7 +4,7 @@ import type { Store } from '../../runtime/store/store.js';
 export interface StoreTestOptions {
   readonly now?: () => number;
   readonly queryBudget?: number;
-  readonly guardBudget?: number;
+  readonly preconditionBudget?: number;
   readonly faultAt?: string;
   readonly faultAfter?: number;
   /** The sort slot of a parameter, where the store has such slots. */

@@ -15,7 +15,7 @@ export interface KeyRing {
   readonly keys: readonly ServerKey[];
 }
 
-/** Periods of a key, in milliseconds. decisions.md, "keys of the server" */
+/** Periods of a key, in milliseconds. */
 export interface KeyPeriods {
   /** How long it signs. */
   readonly signs: number;

@@ -34,7 +34,7 @@ export interface ConstraintReader {
 const MAX_ALTERNATIVES = 64;
 
 /** What would need other resources to be decided. */
-const LINKED = 'a bound is decided by the resource alone: no chain, no _has, _in, _list or _filter';
+const LINKED = 'a constraint is decided by the resource alone: no chain, no _has, _in, _list or _filter';
 
 /** Parameters that other resources decide on, or may. */
 const ELSEWHERE: ReadonlySet<string> = new Set(['_in', '_list', '_filter']);
@@ -55,12 +55,12 @@ export function createConstraintReader({ tables, zone, base }: ConstraintSetting
   const readPair = (type: string, [name, value]: Pair): Condition | string => {
     const rows = rowsOf(type);
     if (name.includes('.') || name.startsWith('_has:')) return LINKED;
-    if (name.includes(':')) return `the name in a bound has no modifier (${name})`;
+    if (name.includes(':')) return `the name in a constraint has no modifier (${name})`;
     try {
       const row = findRow(name, rows);
       const why = whyNoBound(row);
       if (why !== undefined) return why;
-      if (valueHasPrefix(row, value)) return `the value in a bound has no prefix (${name}=${value})`;
+      if (valueHasPrefix(row, value)) return `the value in a constraint has no prefix (${name}=${value})`;
       const condition = parseCriterion(name, value, {
         rows,
         isResourceType: definitions.isResourceType,
@@ -97,10 +97,12 @@ export function createConstraintReader({ tables, zone, base }: ConstraintSetting
   };
 }
 
-/** Why no bound goes by a parameter; undefined: one can. */
+/** Why no constraint goes by a parameter; undefined: one can. */
 function whyNoBound(row: SearchRow | undefined): string | undefined {
   if (row !== undefined && ELSEWHERE.has(row.code)) return LINKED;
-  return row !== undefined && (isWords(row) || row.type === 'special') ? `a bound cannot go by ${row.code}` : undefined;
+  return row !== undefined && (isWords(row) || row.type === 'special')
+    ? `a constraint cannot go by ${row.code}`
+    : undefined;
 }
 
 function valueHasPrefix(row: SearchRow, value: string): boolean {

@@ -37,7 +37,8 @@ export function readScope(text: string, read: ReadWord): Scope | string {
   const letters = word ?? (LETTER_FORM.test(rights) ? rights : undefined);
   if (letters === undefined) return `has ".${rights}", ${LETTERS_HINT}`;
   if (constraint === undefined) return { type, letters, pairs: [] };
-  if (word !== undefined) return `has a bound behind ".${rights}", and a bound follows letters only: .${letters}?…`;
+  if (word !== undefined)
+    return `has a constraint behind ".${rights}", and a constraint follows letters only: .${letters}?…`;
   const pairs = readPairs(constraint);
   return typeof pairs === 'string' ? pairs : { type, letters, pairs };
 }
@@ -58,15 +59,15 @@ function formFault(text: string): string {
 /** A plus sign stands for itself: scopes are percent-encoded, not written as a form. */
 function readPairs(text: string): readonly Pair[] | string {
   const parts = text.split('&');
-  if (parts.length > SCOPE_LIMITS.pairs) return `has more than ${SCOPE_LIMITS.pairs} bounds`;
+  if (parts.length > SCOPE_LIMITS.pairs) return `has more than ${SCOPE_LIMITS.pairs} constraints`;
   const pairs: Pair[] = [];
   for (const part of parts) {
     const [, name = '', value = ''] = /^([^=]+)=(.+)$/.exec(part) ?? [];
-    if (name === '') return `has "${part}" where a bound is: parameter=value, neither of them empty`;
+    if (name === '') return `has "${part}" where a constraint is: parameter=value, neither of them empty`;
     try {
       pairs.push([decodeURIComponent(name), decodeURIComponent(value)]);
     } catch {
-      return `has a bound that is not percent-encoded well: ${part}`;
+      return `has a constraint that is not percent-encoded well: ${part}`;
     }
   }
   return sortPairs(pairs);

@@ -5,7 +5,7 @@ import { unmapped } from '../jwks/addresses.js';
 
 /**
  * Counts failed requests, by address and by (claimed client, address): never by the claimed client alone, because anyone
- * could lock a client out then. In bounded memory; of this process. decisions.md, "rates"
+ * could lock a client out then. In bounded memory; of this process.
  */
 export interface Rates {
   /** Seconds until the next request may come; 0: now. @param clientId absent: the request claims none */

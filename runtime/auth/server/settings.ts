@@ -1,6 +1,6 @@
 import { CLIENT_ALGORITHMS, type SignatureAlgorithm } from '../jwks/algorithms.js';
 
-/** Where the server and its endpoints are, as clients have to write it. decisions.md, "base URL" */
+/** Where the server and its endpoints are, as clients have to write it. */
 export interface AuthAddresses {
   /** The base URL without a trailing slash. */
   readonly issuer: string;
@@ -25,7 +25,7 @@ export interface AuthSettings {
   readonly acceptsIssuerAsAudience: boolean;
   /** Ids that are no client's here, whatever the register says: it may be that of other servers too. */
   readonly noClients: ReadonlySet<string>;
-  /** Failed requests a minute. decisions.md, "rates" */
+  /** Failed requests a minute. */
   readonly failures: { readonly pair: number; readonly address: number };
 }
 

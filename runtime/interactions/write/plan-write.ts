@@ -33,7 +33,7 @@ export const BINARY_PLANNERS: Planners = guardAll([
   ['conditional-patch', planConditionalPatchBinary],
 ]);
 
-/** No plan is made past the precondition. */
+/** Every plan is made with the access check around it. */
 function guardAll(planners: readonly (readonly [Interaction, WritePlanner])[]): Planners {
   return new Map(planners.map(([interaction, planner]) => [interaction, withWriteAccess(planner)]));
 }

@@ -99,7 +99,7 @@ async function openStore({ client, db }: Connected, clock: ServerClock, settings
     transactions,
     stale,
     slotOf,
-    findBroken: openPreconditionCheck({ db, collections, probes, budget: settings.guardBudget }),
+    findBroken: openPreconditionCheck({ db, collections, probes, budget: settings.preconditionBudget }),
     stamps: openStamps(now),
     settle: settings.now === undefined ? () => clock.settle() : async () => {},
     time,

@@ -26,7 +26,7 @@ export interface MongoOptions {
   /** How long a query may take: history, counts, scans. */
   readonly queryBudget?: number;
   /** How long the search of a write's precondition may take. */
-  readonly guardBudget?: number;
+  readonly preconditionBudget?: number;
   /** Connections of this process, at most. */
   readonly poolSize?: number;
   /** How long any other read or a write may take, waiting and repeating included. */
@@ -59,7 +59,7 @@ export type MongoSettings = Required<Omit<MongoOptions, 'now' | 'onCommand' | 'f
 export function toSettings(options: MongoOptions): MongoSettings {
   return {
     queryBudget: 10_000,
-    guardBudget: PRECONDITION_BUDGET,
+    preconditionBudget: PRECONDITION_BUDGET,
     poolSize: 50,
     operationTime: 10_000,
     selectionTime: 8000,

@@ -26,7 +26,7 @@ export interface SqliteOptions {
   /** How long a query may take. */
   readonly queryBudget?: number;
   /** How long the searches of a write's preconditions may take, all together. */
-  readonly guardBudget?: number;
+  readonly preconditionBudget?: number;
   /** How long a write waits for another process before its client is asked to try again. */
   readonly lockWait?: number;
   /** How long the pieces of a dead upload, or of a blob that was deleted under its readers, are kept. */
@@ -61,7 +61,7 @@ export function toThreadSettings(
     ...place,
     readers: options.readers ?? 2,
     queryBudget: options.queryBudget ?? 10_000,
-    guardBudget: options.guardBudget ?? PRECONDITION_BUDGET,
+    preconditionBudget: options.preconditionBudget ?? PRECONDITION_BUDGET,
     lockWait: options.lockWait ?? 10_000,
     blobGrace: options.blobGrace ?? 3_600_000,
     cleanInterval: options.cleanInterval ?? 60_000,

@@ -8,7 +8,7 @@ export type WriteResources = (resources: readonly Resource[]) => Promise<void>;
 /** Written together, at most. */
 const BATCH = 100;
 
-/** Keeps events as resources of the server. decisions.md, "audit" */
+/** Keeps events as resources of the server. */
 export function storeTarget(write: WriteResources): LineTarget {
   return {
     async append(lines) {

@@ -131,7 +131,7 @@ export function openWriter(parts: WriterParts, copies: Copies, recent: Recent): 
     await history.deleteMany({ _id: { $in: copies }, pending: true }, { ...given(), hint: { _id: 1 } });
   }
 
-  /** @throws GuardConflict */
+  /** @throws PreconditionConflict */
   async function hold(
     preconditions: readonly Precondition[],
     locks: readonly string[],
