@@ -86,7 +86,8 @@ describe('Kiln in an Express application', () => {
     const openApi = (await (await fetch(`${root}/fhir/openapi/Patient.json`)).json()) as Json;
     expect(openApi.servers).toEqual([{ url: `${root}/fhir` }]);
     const page = await (await fetch(`${root}/fhir`, { headers: { Accept: 'text/html' } })).text();
-    expect(page).toContain(`${root}/fhir/openapi/index.json`);
+    expect(page).toContain('href="/fhir/ui/');
+    expect((await fetch(`${root}/fhir/ui/assets/kiln.css`)).status).toBe(200);
   });
 
   it('is found under another path, below a router, when it is told so', async () => {

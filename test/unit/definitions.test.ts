@@ -68,6 +68,7 @@ describe('the definitions of this repository', () => {
       ['reindex-terminology', '', 'system', 'POST'],
       ['svc.fhir.reindex-status', '', 'system', 'GET POST'],
       ['svc.fhir.replace-references', '', 'system', 'POST'],
+      ['svc.fhir.undo-merge', 'Patient', 'type', 'POST'],
       ['svc.fhir.undo-replace-references', '', 'system', 'POST'],
     ]);
   });

@@ -53,6 +53,7 @@ export const OPERATION_CALLS: readonly OperationCall[] = [
   get('CodeSystem-subsumes', `/CodeSystem/$subsumes?system=${NONE}&codeA=x&codeB=y`, ['CodeSystem.r'], 404),
   get('CodeSystem-validate-code', `/CodeSystem/$validate-code?url=${NONE}&code=x`, ['CodeSystem.r']),
   get('Composition-document', '/Composition/c/$document', ['Composition.r', 'Patient.r']),
+  post('ConceptMap-closure', '/$closure', parameters({ name: 'name', valueString: 'x' }), ['ConceptMap.s|r']),
   get('ConceptMap-translate', `/ConceptMap/$translate?url=${NONE}&sourceCode=x&system=${NONE}`, ['ConceptMap.r'], 404),
   get('DocumentReference-docref', '/DocumentReference/$docref?patient=a', ['DocumentReference.s']),
   get('Encounter-everything', '/Encounter/e/$everything', ['Encounter.r']),
