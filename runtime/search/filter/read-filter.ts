@@ -6,11 +6,10 @@ import { MAX_LINKS } from '../parse/link-name.js';
 import { isMembership, isWords } from '../parameter-kinds.js';
 import { readFound } from '../parse/resolve-links.js';
 import { findPlainRow, compositeTests, missing, toCondition } from '../parse/parse-plain.js';
-import { readValue } from '../parse/read-value.js';
 import type { Criterion } from '../query/query.js';
 import { parseCodes } from '../parse/parse-codes.js';
 import { clip, quote } from '../parse/quote.js';
-import { splitAt } from '../parse/parse-value.js';
+import { readValue, splitAt } from '../parse/parse-value.js';
 import { countWays, resolveLinks } from '../parse/resolve-links.js';
 import { prefixesOf, takesCodes } from '../parse/modifiers.js';
 import {

@@ -1,6 +1,5 @@
 import type { CodesCriterion, CodeSet } from '../query/query.js';
-import { splitAt, unescape, ValueError } from './parse-value.js';
-import { readValue } from './read-value.js';
+import { readValue, splitAt, unescape, ValueError } from './parse-value.js';
 
 /** Modifiers of tokens that ask a terminology service what the codes are. https://hl7.org/fhir/R5/search.html#modifiers */
 export const CODE_MODIFIERS = ['in', 'not-in', 'above', 'below'] as const;

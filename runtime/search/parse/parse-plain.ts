@@ -12,6 +12,7 @@ import {
   canonicalBelow,
   isCanonical,
   plainParser,
+  readValue,
   VALUE_PARSERS,
   type ValueContext,
   type ValueParser,
@@ -31,7 +32,6 @@ import {
 import type { IndexEntry } from '../entry.js';
 import { localParam, valuesOf, placesOf, isMembership, isWords, takesWords, isSearchable } from '../parameter-kinds.js';
 import { clip, invalid, quote } from './quote.js';
-import { readValue } from './read-value.js';
 import { countWords, MOST_WORDS } from '../text/has-words.js';
 import { checkLength, readBeginning, readWords, takeLength, textBudget } from '../text/parse-words.js';
 import { noModifiers, notYet, unknownParameter } from './unknown-parameter.js';
@@ -87,7 +87,7 @@ export function parsePlain(
     const hierarchies = parts.map((part) => readValue(label, part, () => parseHierarchy(part, modifier, row, all)));
     return { param: code, hierarchies: joinHierarchies(hierarchies) };
   }
-  if (isCodeModifier(modifier) && takesCodes(row) && context.hierarchy !== undefined) {
+  if (row.type === 'token' && isCodeModifier(modifier) && takesCodes(row) && context.hierarchy !== undefined) {
     return parseCodes(code, modifier, parts, label);
   }
   if (takesWords(row, modifier)) {
@@ -196,7 +196,7 @@ function wrongModifier(
   row: SearchRow,
   { hierarchy }: Pick<PlainContext, 'hierarchy'>,
 ): FhirError {
-  const isLookUp = isCodeModifier(modifier) && takesCodes(row) && hierarchy === undefined;
+  const isLookUp = row.type === 'token' && isCodeModifier(modifier) && takesCodes(row) && hierarchy === undefined;
   const reason = isLookUp
     ? 'codes are looked up in searches of one type alone'
     : ownMember(LATER[row.type] ?? {}, modifier);

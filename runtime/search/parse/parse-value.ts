@@ -1,4 +1,5 @@
 import type { ComponentRow, SearchRow, SearchType } from '../../contract/search.js';
+import { FhirError } from '../../fhir/errors.js';
 import { isId } from '../../fhir/id.js';
 import { readReference } from '../../path/reference-text.js';
 import { dateInterval } from '../values/date-interval.js';
@@ -20,6 +21,7 @@ import {
 } from '../query/intervals.js';
 import type { PlainType } from '../parameter-kinds.js';
 import type { SystemTest, TokenTest, ValueTest } from '../query/query.js';
+import { invalid, quote } from './quote.js';
 
 /** What values are read with. */
 export interface ValueContext {
@@ -30,6 +32,20 @@ export interface ValueContext {
   readonly now: number;
   /** Base URL of this server, whose absolute references are as good as relative ones. */
   readonly baseUrl?: string;
+}
+
+/** Reads one value. @throws FhirError `parameter-invalid`, `prefix-unknown` for what cannot be one */
+export function readValue<T>(name: string, text: string, read: () => T): T {
+  if (text === '') throw invalid(name, 'has an empty value between its commas');
+  try {
+    return read();
+  } catch (error) {
+    if (error instanceof PrefixError) {
+      throw new FhirError('prefix-unknown', `The parameter ${quote(name)} ${error.message}; it has ${quote(text)}`);
+    }
+    if (error instanceof ValueError) throw invalid(name, `${error.message}; it has ${quote(text)}`);
+    throw error;
+  }
 }
 
 /**
