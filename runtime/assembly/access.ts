@@ -52,14 +52,17 @@ export async function prepareAccess(
 function eventsIn(log: Log, audit: Pick<RunningAudit, 'token'> | undefined): AuthEvents {
   return {
     happened(event) {
-      const { endpoint, outcome, refusal, detail, clientId, isVerified, address } = event;
+      const { endpoint, outcome, refusal, detail, clientId, isVerified, address, requestId } = event;
       audit?.token(event);
       // Of those that are turned away for their number there may be any number.
       if (outcome === 'success' || refusal === 'rate') return;
       const who =
-        clientId === undefined ? 'an unknown client' : `${isVerified ? 'client' : 'who says to be'} "${clientId}"`;
+        clientId === undefined
+          ? 'an unknown client'
+          : `client "${clientId}"${isVerified ? '' : ' (not authenticated)'}`;
       const why = detail === undefined ? '' : ` (${detail})`;
-      log.info(`${endpoint} endpoint: ${who} at ${address}: ${refusal ?? outcome}${why}`);
+      const id = requestId === undefined ? '' : `, request ${requestId}`;
+      log.info(`${endpoint} endpoint: ${who} at ${address}: ${refusal ?? outcome}${why}${id}`);
     },
     defect: (error) => log.defect('none', error),
   };

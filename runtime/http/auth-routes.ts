@@ -36,7 +36,7 @@ export function authRouter({ endpoints, documents }: AuthRoutes, needs: AuthRout
     router.all(literal(path), (req, res) => {
       const mark = req.url.indexOf('?');
       const query = mark < 0 ? '' : req.url.slice(mark + 1);
-      void answer(req, res, path, needs, () => ask(endpoint, req, res, query, needs));
+      void answer(req, res, path, needs, (id) => ask(endpoint, req, res, { query, requestId: id }, needs));
     });
   }
   for (const [path, document] of documents) {
@@ -67,11 +67,11 @@ async function answer(
   res: ServerResponse,
   route: string,
   { log }: AuthRouteNeeds,
-  make: () => Promise<OAuthReply>,
+  make: (id: string) => Promise<OAuthReply>,
 ): Promise<void> {
   const start = performance.now();
   const id = requestId(req);
-  const { status, headers, body } = await make().catch((error: unknown) => failure(error, id, log));
+  const { status, headers, body } = await make(id).catch((error: unknown) => failure(error, id, log));
   if (!res.destroyed) {
     const length = status === 204 ? {} : { 'Content-Length': Buffer.byteLength(body) };
     res.writeHead(status, { ...headers, ...length, 'X-Request-Id': id, 'X-Content-Type-Options': 'nosniff' });
@@ -85,7 +85,7 @@ async function ask(
   endpoint: OAuthEndpoint,
   req: IncomingMessage,
   res: ServerResponse,
-  query: string,
+  own: { readonly query: string; readonly requestId: string },
   needs: AuthRouteNeeds,
 ): Promise<OAuthReply> {
   const { method = 'GET', headers } = req;
@@ -95,7 +95,7 @@ async function ask(
   return await endpoint({
     method,
     contentType: headers['content-type'],
-    query,
+    ...own,
     headers: { authorization: sent.length > 1 ? sent : sent[0] },
     body: method === 'POST' ? await readText(req, res, needs) : '',
     address: needs.addressOf(req),

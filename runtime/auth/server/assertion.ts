@@ -8,7 +8,7 @@ import { selectKey } from '../jwks/select-key.js';
 import { decodeJws, verifyJws, type DecodedJws } from '../keys/jws.js';
 import type { Credentials } from './credentials.js';
 import { decoyKey } from './decoy-keys.js';
-import { Refused, type Refusal } from './refusals.js';
+import { mismatch, Refused, type Refusal } from './refusals.js';
 import type { ReplayGuard } from './replay.js';
 import { ASSERTION_LIFETIME, type AuthSettings } from './settings.js';
 
@@ -45,10 +45,11 @@ export async function authenticate({ assertion, clientId }: Credentials, needs: 
 
 function checkHeader({ header }: DecodedJws, { algorithms }: AuthSettings): { alg: SignatureAlgorithm; kid: string } {
   const { alg, kid, typ } = header;
-  if (!isAlgorithm(alg) || !algorithms.includes(alg)) throw new Refused('alg');
-  if (typeof kid !== 'string' || kid === '') throw new Refused('kid', 'none');
+  if (!isAlgorithm(alg) || !algorithms.includes(alg)) throw new Refused('alg', mismatch(algorithms.join(' or '), alg));
+  if (typeof kid !== 'string' || kid === '') throw new Refused('kid', mismatch('the name of a registered key', kid));
   // The rule for media types of RFC 7515 §4.1.9. Access tokens and others have types of their own.
-  if (typeof typ !== 'string' || !['jwt', 'application/jwt'].includes(typ.toLowerCase())) throw new Refused('typ');
+  if (typeof typ !== 'string' || !['jwt', 'application/jwt'].includes(typ.toLowerCase()))
+    throw new Refused('typ', mismatch('JWT', typ));
   if ('crit' in header || 'b64' in header) throw new Refused('crit');
   return { alg, kid };
 }
@@ -81,12 +82,13 @@ async function findKey(
   kid: string,
   source: JwksSource,
 ): Promise<Jwk | Refused> {
-  if (algorithms !== undefined && !algorithms.includes(alg)) return new Refused('alg', 'not one of the client');
-  if (jku !== undefined && jku !== jwksUrl) return new Refused('jku');
+  if (algorithms !== undefined && !algorithms.includes(alg))
+    return new Refused('alg', mismatch(`${algorithms.join(' or ')} of this client`, alg));
+  if (jku !== undefined && jku !== jwksUrl) return new Refused('jku', mismatch(jwksUrl ?? 'none', jku));
   try {
     const selected =
       jwksUrl === undefined ? selectKey(set?.keys ?? [], kid, alg) : await source.find(jwksUrl, kid, alg);
-    return 'key' in selected ? selected.key : new Refused('key', selected.missing);
+    return 'key' in selected ? selected.key : new Refused('key', keyMismatch(selected.missing, kid, set));
   } catch (error) {
     if (error instanceof ExchangeError) return new Refused('jwks', error.message);
     throw error;
@@ -102,18 +104,44 @@ function checkClaims(
   const { iss, sub, aud, exp, nbf, iat, jti } = payload;
   const time = now() / 1000;
   const audiences = acceptsIssuerAsAudience ? [addresses.token, addresses.issuer] : [addresses.token];
-  const rules: readonly (readonly [Refusal, boolean])[] = [
-    ['subject', iss === sub],
-    ['client-id', clientId === undefined || clientId === sub],
-    ['audience', (Array.isArray(aud) ? aud : [aud]).some((each) => audiences.includes(each as string))],
-    ['expiry', isTime(exp) && time <= exp + skew && exp <= time + ASSERTION_LIFETIME + skew],
-    ['not-before', nbf === undefined || (isTime(nbf) && nbf <= time + skew)],
-    ['issued-at', iat === undefined || (isTime(iat) && iat <= time + skew)],
-    ['jti', typeof jti === 'string' && jti !== '' && jti.length <= MAX_JTI],
+  const clock = Math.floor(time);
+  // What is refused, whether it holds, what is expected, and what was received.
+  const rules: readonly (readonly [Refusal, boolean, string, unknown])[] = [
+    ['subject', iss === sub, `sub ${JSON.stringify(iss)}, as iss`, sub],
+    ['client-id', clientId === undefined || clientId === sub, `client_id ${JSON.stringify(sub)}, as sub`, clientId],
+    ['audience', listOf(aud).some((each) => audiences.includes(each as string)), audiences.join(' or '), aud],
+    [
+      'expiry',
+      isTime(exp) && time <= exp + skew && exp <= time + ASSERTION_LIFETIME + skew,
+      `exp from ${clock} to ${clock + ASSERTION_LIFETIME}`,
+      exp,
+    ],
+    ['not-before', nbf === undefined || (isTime(nbf) && nbf <= time + skew), `nbf up to ${clock}`, nbf],
+    ['issued-at', iat === undefined || (isTime(iat) && iat <= time + skew), `iat up to ${clock}`, iat],
+    [
+      'jti',
+      typeof jti === 'string' && jti !== '' && jti.length <= MAX_JTI,
+      `a text of 1 to ${MAX_JTI} characters`,
+      jti,
+    ],
   ];
   const broken = rules.find(([, holds]) => !holds);
-  if (broken !== undefined) throw new Refused(broken[0]);
+  if (broken !== undefined) throw new Refused(broken[0], mismatch(broken[2], broken[3]));
   return { jti: jti as string, until: ((exp as number) + skew) * 1000 };
+}
+
+function listOf(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : [value];
+}
+
+/** Key names that are listed in the log. */
+const MAX_NAMES = 5;
+
+/** Why no key was found; the names of registered keys are public. */
+function keyMismatch(missing: 'unknown' | 'ambiguous' | 'unfit', kid: string, set: Client['jwks']): string {
+  const names = (set?.keys ?? []).slice(0, MAX_NAMES).map((key) => JSON.stringify(key['kid']));
+  const expected = names.length === 0 ? 'the name of a key in the JWKS' : `kid ${names.join(' or ')}`;
+  return `${missing}: ${mismatch(expected, kid)}`;
 }
 
 function isTime(value: unknown): value is number {

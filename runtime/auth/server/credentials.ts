@@ -1,4 +1,4 @@
-import { Refused } from './refusals.js';
+import { mismatch, Refused } from './refusals.js';
 import type { OAuthRequest } from './messages.js';
 
 /** https://www.rfc-editor.org/rfc/rfc7523#section-2.2 */
@@ -32,7 +32,7 @@ export function readCredentials({ headers }: OAuthRequest, form: URLSearchParams
   if (hasSecret) throw new Refused('authentication-secret');
   if (!hasAssertion) throw new Refused('authentication-missing');
   if (type === null || assertion === null) throw new Refused('authentication-half');
-  if (type !== ASSERTION_TYPE) throw new Refused('authentication-type');
+  if (type !== ASSERTION_TYPE) throw new Refused('authentication-type', mismatch(ASSERTION_TYPE, type));
   const clientId = form.get('client_id');
   return clientId === null ? { assertion } : { assertion, clientId };
 }

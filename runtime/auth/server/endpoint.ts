@@ -1,7 +1,8 @@
 import { FhirError } from '../../fhir/errors.js';
 import { decodeJws } from '../keys/jws.js';
 import type { OAuthEndpoint, OAuthReply, OAuthRequest } from './messages.js';
-import { claimed, tellable, type AuthEvent, type AuthEvents, type EndpointName } from './events.js';
+import { tellable, type AuthEvent, type AuthEvents, type EndpointName } from './events.js';
+import { claimed } from './mask-tokens.js';
 import type { Rates } from './rates.js';
 import { readForm } from './read-form.js';
 import { Refused, refusalReply } from './refusals.js';
@@ -33,7 +34,7 @@ export function createEndpoint(
   answer: Answer,
 ): OAuthEndpoint {
   return async (request) => {
-    const { address } = request;
+    const { address, requestId } = request;
     const trace: Trace = {};
     let form: URLSearchParams | undefined;
     let claim: string | undefined;
@@ -45,6 +46,7 @@ export function createEndpoint(
         address,
         status: reply.status,
         isVerified,
+        ...(requestId === undefined ? {} : { requestId }),
         ...(clientId === undefined ? {} : { clientId }),
         ...(form === undefined ? {} : { request: tellable(form) }),
         ...rest,

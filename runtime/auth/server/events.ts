@@ -1,4 +1,4 @@
-import { maskParameter, maskTokens } from './mask-tokens.js';
+import { maskParameter } from './mask-tokens.js';
 import type { Refusal } from './refusals.js';
 
 /** An endpoint of the authorization server. */
@@ -20,6 +20,7 @@ export interface AuthEvent {
   readonly isVerified: boolean;
   readonly status: number;
   readonly refusal?: Refusal;
+  readonly requestId?: string;
   /** For people, why exactly; for the log, not for the audit event. */
   readonly detail?: string;
   /** The request as a form, without assertion, token and secrets. */
@@ -37,18 +38,9 @@ export interface AuthEvents {
   defect(error: unknown): void;
 }
 
-const MAX_CLAIM = 255;
 const MAX_REQUEST = 4096;
 /** The only parameters that are logged: others may hold secrets. */
 const TOLD = ['grant_type', 'scope', 'client_assertion_type', 'client_id', 'resource', 'requested_token_type'];
-
-/** A text that a request claims, fit for a log. */
-export function claimed(text: unknown): string | undefined {
-  if (typeof text !== 'string') return undefined;
-  const told = maskTokens(text).slice(0, MAX_CLAIM);
-  // eslint-disable-next-line no-control-regex -- these are what must not get into a log
-  return told.replace(/[\x00-\x1f\x7f-\x9f]/g, '?');
-}
 
 /** A form without what is secret or unknown, or is where it does not belong. */
 export function tellable(form: URLSearchParams): string {

@@ -14,6 +14,8 @@ export interface OAuthRequest {
   readonly body: string;
   /** Of the client, as far as it can be trusted: a proxy's word where the proxy is trusted. */
   readonly address: string;
+  /** Id of the request, for the log. */
+  readonly requestId?: string;
 }
 
 /** What it is answered with: JSON, or nothing where `body` is empty. */

@@ -1,4 +1,4 @@
-import { Refused } from './refusals.js';
+import { mismatch, Refused } from './refusals.js';
 import { MAX_FORM, type OAuthRequest } from './messages.js';
 
 const FORM_TYPE = 'application/x-www-form-urlencoded';
@@ -25,8 +25,8 @@ const KNOWN = [
  * @throws Refused for method, media type, size, form, parameters in the URL, and what is there twice; in this order
  */
 export function readForm({ method, contentType, query, body }: OAuthRequest): URLSearchParams {
-  if (method !== 'POST') throw new Refused('method', undefined, { Allow: 'POST' });
-  if (!isForm(contentType)) throw new Refused('media-type');
+  if (method !== 'POST') throw new Refused('method', mismatch('POST', method), { Allow: 'POST' });
+  if (!isForm(contentType)) throw new Refused('media-type', mismatch('application/x-www-form-urlencoded', contentType));
   if (Buffer.byteLength(body) > MAX_FORM) throw new Refused('body-size');
   if (query !== '' && [...new URLSearchParams(query).keys()].some((name) => KNOWN.includes(name))) {
     throw new Refused('query-parameters');

@@ -1,3 +1,4 @@
+import { claimed } from './mask-tokens.js';
 import type { OAuthReply } from './messages.js';
 
 /** How a refusal is reported to the client. https://www.rfc-editor.org/rfc/rfc6749#section-5.2 */
@@ -80,11 +81,22 @@ export const REFUSALS = {
 /** Why a request was refused. */
 export type Refusal = keyof typeof REFUSALS;
 
+const MAX_VALUE = 200;
+
+/**
+ * Detail of a refusal for the log: what was expected, and what the request had. What looks like a token is masked, and control
+ * characters are replaced.
+ */
+export function mismatch(expected: string, received: unknown): string {
+  const text = received === undefined ? 'nothing' : (JSON.stringify(received) ?? 'nothing');
+  return `expected ${claimed(expected)}, received ${claimed(text.slice(0, MAX_VALUE))}`;
+}
+
 /** A request is refused: an expected end, caught by the endpoint. */
 export class Refused extends Error {
   constructor(
     readonly refusal: Refusal,
-    /** For logs: what went wrong exactly. Never a secret, a token, an assertion, or what another server sent. */
+    /** For logs: what was wrong exactly, as `mismatch` writes it. Never a secret, a token, an assertion, or what another server sent. */
     readonly detail?: string,
     /** Headers of the reply. */
     readonly headers: Readonly<Record<string, string>> = {},

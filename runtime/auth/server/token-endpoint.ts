@@ -6,7 +6,7 @@ import { readCredentials } from './credentials.js';
 import { createEndpoint, type EndpointNeeds } from './endpoint.js';
 import type { OAuthEndpoint } from './messages.js';
 import { issueToken } from './issue.js';
-import { jsonReply, Refused } from './refusals.js';
+import { jsonReply, mismatch, Refused } from './refusals.js';
 
 /** The scopes of a token; undefined: nothing could be granted. */
 export type GrantScopes = (
@@ -37,7 +37,7 @@ export function createTokenEndpoint(needs: TokenEndpointNeeds): OAuthEndpoint {
   return createEndpoint('token', needs, async (form, request, trace) => {
     const grantType = form.get('grant_type');
     if (grantType === null) throw new Refused('grant-missing');
-    if (grantType !== GRANT) throw new Refused('grant-unknown');
+    if (grantType !== GRANT) throw new Refused('grant-unknown', mismatch(GRANT, grantType));
     const client = await authenticate(readCredentials(request, form), needs);
     trace.clientId = client.id;
     trace.isVerified = true;
@@ -62,10 +62,12 @@ function grantTo(client: Client, form: URLSearchParams, { grant, settings }: Tok
   const requested = form.get('scope')?.trim() ?? '';
   if (requested === '') throw new Refused('scope-missing');
   const granted = grant(requested, client);
-  if (granted === undefined) throw new Refused('scope-empty');
+  if (granted === undefined) throw new Refused('scope-empty', mismatch(`some of ${client.scope}`, requested));
   const resource = form.get('resource');
-  if (resource !== null && resource !== settings.addresses.audience) throw new Refused('resource');
+  if (resource !== null && resource !== settings.addresses.audience)
+    throw new Refused('resource', mismatch(settings.addresses.audience, resource));
   const type = form.get('requested_token_type');
-  if (type !== null && !TOKEN_TYPES.includes(type)) throw new Refused('token-type');
+  if (type !== null && !TOKEN_TYPES.includes(type))
+    throw new Refused('token-type', mismatch(TOKEN_TYPES.join(' or '), type));
   return granted;
 }

@@ -86,7 +86,9 @@ document.addEventListener('click', (event) => {
   const link = event.target.closest('a[href]');
   if (link === null || token === '' || event.button !== 0 || event.ctrlKey || event.metaKey || event.shiftKey) return;
   const url = new URL(link.href);
-  if (!isOwn(url) || link.getAttribute('href').startsWith('#') || link.hasAttribute('download')) return;
+  const isElsewhere =
+    link.target === '_blank' || link.getAttribute('href').startsWith('#') || link.hasAttribute('download');
+  if (!isOwn(url) || isElsewhere) return;
   event.preventDefault();
   void visit(url);
 });

@@ -79,7 +79,9 @@ describe('the endpoints of the authorization server over HTTP', () => {
       401,
       { error: 'invalid_client', error_description: 'The client could not be authenticated' },
     ]);
-    expect(server.logged.notes.at(-1)).toBe('token endpoint: who says to be "app" at 127.0.0.1: signature');
+    const id = got.headers['x-request-id'];
+    const line = `token endpoint: client "app" (not authenticated) at 127.0.0.1: signature, request ${id}`;
+    expect(server.logged.notes.at(-1)).toBe(line);
   });
 
   it('take a body that is compressed', async () => {
