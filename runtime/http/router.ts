@@ -27,6 +27,9 @@ export interface Router {
   allowed(path: string): readonly string[];
 }
 
+/** Places of an operation that a refusal names. */
+const MOST_PLACES = 3;
+
 const METHODS: readonly Method[] = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
 
 const INSTANCE = '[type]/[id]';
@@ -90,6 +93,19 @@ export function createRouter(
     }).flatMap((method) => (method === 'GET' ? ['GET', 'HEAD'] : [method]));
   }
 
+  /** Where an operation of this name is called, or which name is near. */
+  function hintAt(operation: string): string {
+    const places = new Map<string, string[]>();
+    for (const row of rows) {
+      const name = row.path.slice(row.path.lastIndexOf('/') + 1);
+      if (name.startsWith('$') && isWired(row)) places.set(name, [...(places.get(name) ?? []), row.path]);
+    }
+    const own = places.get(operation);
+    if (own !== undefined) return `; it is at ${[...new Set(own)].slice(0, MOST_PLACES).join(', ')}`;
+    const near = nearest(operation, places.keys());
+    return near === undefined ? '' : `; did you mean ${near}?`;
+  }
+
   /** Why nothing is found: asked only after the lookup failed. */
   function explain(method: string, path: string, location: Location): FhirError {
     const { segments, type } = location;
@@ -116,7 +132,11 @@ export function createRouter(
       return unknownType(first, types);
     }
     if (operation !== undefined) {
-      return new FhirError('unknown-operation', `Unknown operation ${JSON.stringify(operation.slice(0, 64))}`);
+      const hint = hintAt(operation);
+      return new FhirError(
+        'unknown-operation',
+        `Unknown operation ${JSON.stringify(operation.slice(0, 64))} here${hint}`,
+      );
     }
     return whyNoCompartment(location, compartments, types) ?? new FhirError('unknown-path');
   }

@@ -437,6 +437,9 @@ describe('the token endpoint refuses', () => {
     });
     expect(world.events).toHaveLength(1);
     expect(world.events[0]).toMatchObject({ endpoint: 'token', status, refusal, address: '192.0.2.7' });
+    if (['audience', 'expiry', 'scope-empty', 'typ', 'resource'].includes(refusal)) {
+      expect(world.events[0]!.detail).toMatch(/^expected .+, received .+/);
+    }
     expect(JSON.stringify(world.events)).not.toMatch(/eyJ/);
     expect(world.defects).toHaveLength(refusal === 'internal' ? 1 : 0);
   });
