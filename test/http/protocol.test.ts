@@ -62,8 +62,6 @@ describe('what has no route, or no interaction behind it yet (http.html)', () =>
     ['GET', '/Basic/1/Observation', 'There is no compartment of Basic; there is one of Patient'],
     ['DELETE', '/?identifier=x', 'deletion over all types yet; a deletion by criteria names the type'],
     ['GET', '/Pateint/1', 'Unknown resource type "Pateint"; did you mean Patient?'],
-    ['GET', '/Patient/1/$Everything', 'Unknown operation "$Everything" here; did you mean $everything?'],
-    ['GET', '/Observation/1/$everything', 'Unknown operation "$everything" here; it is at '],
     ['POST', '/patient', 'Unknown resource type "patient"; did you mean Patient?'],
     ['GET', '/Patients', 'Unknown resource type "Patients"; did you mean Patient?'],
     ['GET', `/${'Patient'.repeat(20)}`, 'Unknown resource type "PatientPatient'],

@@ -141,6 +141,15 @@ export function operations(store: Store): void {
       expectRefusal(put, 405, 'method-not-allowed');
       expect(put.headers.allow).toBe('GET, HEAD, POST');
       expectRefusal(await server.all.send('GET', '/$nonsense'), 404, 'unknown-operation');
+      const hints = {
+        '/Patient/1/$Meta': 'did you mean $meta?',
+        '/Observation/1/$get-resource-counts': 'it is at $get-resource-counts',
+      };
+      for (const [path, hint] of Object.entries(hints)) {
+        const answer = await server.all.send('GET', path);
+        expectRefusal(answer, 404, 'unknown-operation');
+        expect(answer.text).toContain(hint);
+      }
       expectRefusal(await server.as('').send('GET', '/$nonsense'), 404, 'unknown-operation');
     });
   });
