@@ -1,10 +1,13 @@
 import { FhirError } from '../fhir/errors.js';
 import type { JsonObject } from '../fhir/resource.js';
+import { linearRegex, RegexFault } from '../path/library/linear-regex.js';
 import { ancestorsOf, codeIn, descendantsOf, objectsOf, type CodeSystemIndex, type Concept } from './concepts.js';
-import { linearRegex } from './linear-regex.js';
 
 /** Longest text that a regular expression is tried on, in characters. */
 const LONGEST_TEXT = 2000;
+
+/** What the regular expression of a filter may cost on one concept: some hundredths of a second, in which nothing else goes on. */
+const EFFORT = 2_000_000;
 
 /**
  * The test behind a filter of a value set. https://hl7.org/fhir/R5/valueset-definitions.html#ValueSet.compose.include.filter
@@ -51,12 +54,24 @@ export function filterTest(filter: JsonObject, system: CodeSystemIndex): (concep
       return (concept) => valuesOf(concept, property).some((each) => listed.has(each)) === (op === 'in');
     }
     case 'regex': {
-      const expression = linearRegex(value);
-      return (concept) =>
-        valuesOf(concept, property).some((each) => each.length <= LONGEST_TEXT && expression.matches(each));
+      const expression = understood(() => linearRegex(value));
+      return (concept) => {
+        const effort = { left: EFFORT };
+        const fits = (each: string): boolean => each.length <= LONGEST_TEXT && expression.matches(each, effort);
+        return understood(() => valuesOf(concept, property).some(fits));
+      };
     }
     default:
       throw invalid(`the filter operator ${JSON.stringify(op.slice(0, 32))} is none`);
+  }
+}
+
+/** @throws FhirError `value-set-invalid` for a fault of a regular expression */
+function understood<T>(work: () => T): T {
+  try {
+    return work();
+  } catch (error) {
+    throw error instanceof RegexFault ? invalid(error.message) : error;
   }
 }
 

@@ -254,7 +254,7 @@ async function membersOfSystem(
   include: JsonObject,
   valueSet: Resource,
   context: ValueSetContext,
-  { supplements }: Path,
+  { supplements, work }: Path,
 ): Promise<ReadonlyMap<string, Member>> {
   const opened = await openSystem(include, context, supplements);
   const { url, system, concepts, test } = opened;
@@ -270,7 +270,10 @@ async function membersOfSystem(
   if (system === undefined) {
     throw new FhirError('expansion-too-costly', `The codes of ${url} cannot be listed: a rule defines them`);
   }
-  for (const concept of system.concepts.values()) if (test(concept)) add(systemMember(opened, concept));
+  for (const concept of system.concepts.values()) {
+    await work.pace();
+    if (test(concept)) add(systemMember(opened, concept));
+  }
   return found;
 }
 

@@ -1,4 +1,4 @@
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 
 import { beginEvaluation, compileLibrary } from '../../runtime/path/library/evaluate.js';
 import { processorTime } from '../processor-time.js';
@@ -31,4 +31,41 @@ it('compiling does not count into the time that evaluating may take', () => {
   while (performance.now() < begun + 0.9);
   expect(() => run(one, evaluation)).toThrow(/too long/);
   expect(evaluation.deadline).toBeGreaterThan(begun + 2);
+});
+
+describe('regular expressions', () => {
+  const named = (family: string) => ({ resourceType: 'Patient', name: [{ family }] });
+  const evaluate = (expression: string, family: string) => {
+    const resource = named(family);
+    return compileLibrary(expression)(resource, beginEvaluation(resource)).map(({ value }) => value);
+  };
+  it.each([
+    ["name.family.matches('o')", 'Hopper', true],
+    ["name.family.matches('^o')", 'Hopper', false],
+    ["name.family.matches('r$')", 'Hopper', true],
+    ["name.family.matches('p{2}.r')", 'Hopp\nr', true],
+    ["name.family.matchesFull('H|Hop')", 'Hopper', false],
+    ["name.family.matchesFull('[A-Z][a-z]+')", 'Hopper', true],
+  ])('%s of %j is %j', (expression, family, expected) => {
+    expect(evaluate(expression, family)).toEqual([expected]);
+  });
+  it('find nothing in nothing', () => {
+    expect(evaluate("name.given.matches('a')", 'Hopper')).toEqual([]);
+  });
+  it.each(["matches('(a|aa)+$')", "matches('^(a+)+$')", "matchesFull('(a*)*b')"])(
+    '%s takes little time on a text made for it',
+    (call) => {
+      const took = processorTime();
+      expect(evaluate(`name.family.${call}`, `${'a'.repeat(5000)}!`)).toEqual([false]);
+      expect(took()).toBeLessThan(1000);
+    },
+  );
+  it('that cost too much or are not understood fail', () => {
+    const took = processorTime();
+    expect(() => evaluate("name.family.matches('(a?){2000}b')", 'a'.repeat(50_000))).toThrow(/too long/);
+    expect(took()).toBeLessThan(2000);
+    expect(() => evaluate("name.family.replaceMatches('(a+)+$', 'x')", 'a')).toThrow(/not understood/);
+    expect(() => evaluate("name.family.matches('(?=a)')", 'a')).toThrow(/look-around/);
+    expect(() => evaluate("name.family.matches('a', 'i')", 'A')).toThrow(/flags/);
+  });
 });

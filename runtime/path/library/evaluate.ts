@@ -1,5 +1,7 @@
 import { Decimal } from '../../fhir/decimal.js';
 import { library } from './library.js';
+import type { Effort } from './linear-regex.js';
+import { REGULAR_EFFORT, regularFunctions } from './regular.js';
 
 /** A value that an expression found, and the name of its type: one of FHIR, or `System.String` and the like. */
 export interface FoundValue {
@@ -17,6 +19,8 @@ export interface Evaluation {
   readonly weigh: (value: unknown) => number;
   /** When they have to be done: milliseconds of `performance.now`. What compiling takes does not count. */
   deadline: number;
+  /** What regular expressions may still cost. */
+  readonly regular: Effort;
 }
 
 /** Finds values. @throws Error where the expression fails on these, or costs too much */
@@ -62,7 +66,13 @@ export function beginEvaluation(resource: object): Evaluation {
     return made;
   };
   const root = copy(resource) as object;
-  return { resource: root, view: (part) => copies.get(part) ?? (copy(part) as object), weigh, deadline };
+  return {
+    resource: root,
+    view: (part) => copies.get(part) ?? (copy(part) as object),
+    weigh,
+    deadline,
+    regular: { left: REGULAR_EFFORT },
+  };
 }
 
 /** What compares each value with each other: the library does so within one step, which nothing can stop. */
@@ -92,11 +102,13 @@ function boundsOf(expression: string): Bounds {
 }
 
 /** What the evaluation in hand may still cost: none is begun within another. */
-interface Meter extends Pick<Evaluation, 'weigh' | 'deadline'> {
+interface Meter extends Pick<Evaluation, 'weigh' | 'deadline' | 'regular'> {
   left: number;
   readonly bounds: Bounds;
 }
 let meter: Meter | undefined;
+
+const FUNCTIONS = regularFunctions(() => meter?.regular ?? { left: REGULAR_EFFORT });
 
 /** Called by the library after each step, so that it can be stopped before one that takes long. */
 function spend(_context: unknown, _input: unknown, result: unknown): void {
@@ -133,18 +145,19 @@ export function compileLibrary(expression: string, base?: string): EvaluateLibra
   let run: ReturnType<ReturnType<typeof library>['compile']> | undefined;
   const bounds = boundsOf(expression);
   return (start, evaluation) => {
-    const { resource, view, weigh } = evaluation;
+    const { resource, view, weigh, regular } = evaluation;
     if (run === undefined) {
       const begun = performance.now();
       run = library().compile(base === undefined ? expression : { base, expression }, {
         resolveInternalTypes: false,
+        userInvocationTable: FUNCTIONS,
         debugger: spend,
       });
       evaluation.deadline += performance.now() - begun;
     }
     const { deadline } = evaluation;
     if (performance.now() > deadline) throw new RangeError('the expressions take too long together');
-    meter = { left: MAX_STEPS, deadline, bounds, weigh };
+    meter = { left: MAX_STEPS, deadline, bounds, weigh, regular };
     try {
       return run(view(start), { resource, rootResource: resource }).flatMap(found);
     } finally {

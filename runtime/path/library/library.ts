@@ -9,9 +9,17 @@ export interface SyntaxNode {
   readonly children?: readonly SyntaxNode[];
 }
 
+/** A function of expressions that takes the place of one that the library has. */
+export interface OwnFunction {
+  readonly fn: (input: readonly unknown[], ...args: readonly unknown[]) => readonly unknown[];
+  /** Kinds of its arguments, by their number. */
+  readonly arity: Readonly<Record<number, readonly string[]>>;
+}
+
 /** Options of the library, as far as they are used here. */
 interface CompileOptions {
   readonly resolveInternalTypes: boolean;
+  readonly userInvocationTable: Readonly<Record<string, OwnFunction>>;
   readonly debugger: (context: unknown, input: unknown, result: unknown) => void;
 }
 

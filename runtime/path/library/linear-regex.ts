@@ -1,14 +1,25 @@
-import { FhirError } from '../fhir/errors.js';
-
 /**
  * Regular expressions whose time is linear in the length of the text, whatever the expression: all ways are followed at once, none is
  * tried again. (The expressions of JavaScript go back and try, which can take time without end.) Understood are characters, `.`, classes,
  * `\d \w \s \D \W \S`, groups, `|`, `* + ? {n} {n,} {n,m}`, lazy or not, and `^ $`; look-around and back-references are refused.
  */
 export interface LinearRegex {
-  /** Whether the expression matches the whole text. */
-  matches(text: string): boolean;
+  /**
+   * Whether the expression matches the whole text.
+   *
+   * @param effort what that may cost, and what is left of it afterwards
+   * @throws RegexFault where it costs more
+   */
+  matches(text: string, effort: Effort): boolean;
 }
+
+/** Steps of automata that are allowed still: forty million take about a second. */
+export interface Effort {
+  left: number;
+}
+
+/** A text is no regular expression, or one that is not understood, too large, or too costly on a text. */
+export class RegexFault extends Error {}
 
 /** Limits: characters of an expression, and states of its automaton. */
 const MOST = { pattern: 1000, states: 5000 };
@@ -22,14 +33,17 @@ type State =
   | { readonly is: 'begin' | 'end'; next: number }
   | { readonly is: 'match' };
 
-/** @throws FhirError `value-set-invalid` where the text is no expression, or one that is not understood, or too large */
-export function linearRegex(pattern: string): LinearRegex {
-  if (pattern.length > MOST.pattern) throw invalid(`a regular expression may have ${MOST.pattern} characters`);
-  const parser = new Parser([...pattern]);
+/**
+ * @param dot what `.` is: any character, or any but ends of lines
+ * @throws RegexFault where the text is no expression, or one that is not understood, or too large
+ */
+export function linearRegex(pattern: string, dot: 'any' | 'in-line' = 'in-line'): LinearRegex {
+  if (pattern.length > MOST.pattern) throw new RegexFault(`a regular expression may have ${MOST.pattern} characters`);
+  const parser = new Parser([...pattern], dot === 'any');
   const tree = parser.parse();
   const states: State[] = [];
   const start = build(tree, add(states, { is: 'match' }), states);
-  return { matches: (text) => run(states, start, text) };
+  return { matches: (text, effort) => run(states, start, text, effort) };
 }
 
 type Node =
@@ -41,7 +55,10 @@ type Node =
 class Parser {
   private at = 0;
 
-  constructor(private readonly units: readonly string[]) {}
+  constructor(
+    private readonly units: readonly string[],
+    private readonly isDotAny: boolean,
+  ) {}
 
   parse(): Node {
     const node = this.alternatives();
@@ -91,7 +108,7 @@ class Parser {
       case '[':
         return { is: 'char', test: this.class() };
       case '.':
-        return { is: 'char', test: (each) => each !== '\n' && each !== '\r' };
+        return { is: 'char', test: (each) => this.isDotAny || (each !== '\n' && each !== '\r') };
       case '^':
         return { is: 'begin' };
       case '$':
@@ -153,8 +170,8 @@ class Parser {
     return true;
   }
 
-  private fault(why: string): FhirError {
-    return invalid(`${JSON.stringify(this.units.join('').slice(0, 128))} is no regular expression: ${why}`);
+  private fault(why: string): RegexFault {
+    return new RegexFault(`${JSON.stringify(this.units.join('').slice(0, 128))} is no regular expression: ${why}`);
   }
 }
 
@@ -197,17 +214,18 @@ function build(node: Node, next: number, states: State[]): number {
 }
 
 function add(states: State[], state: State): number {
-  if (states.length >= MOST.states) throw invalid('a regular expression repeats too much');
+  if (states.length >= MOST.states) throw new RegexFault('a regular expression repeats too much');
   return states.push(state) - 1;
 }
 
-function run(states: readonly State[], start: number, text: string): boolean {
+function run(states: readonly State[], start: number, text: string, effort: Effort): boolean {
   const units = [...text];
   const marks = new Int32Array(states.length).fill(-1);
   let current: number[] = [];
   const enter = (from: number, at: number, into: number[]): void => {
     const open = [from];
     for (let index = open.pop(); index !== undefined; index = open.pop()) {
+      if (--effort.left < 0) throw new RegexFault('a regular expression takes too long on a text');
       if (marks[index] === at) continue;
       marks[index] = at;
       const state = states[index]!;
@@ -222,6 +240,7 @@ function run(states: readonly State[], start: number, text: string): boolean {
   enter(start, 0, current);
   for (let at = 0; at < units.length && current.length > 0; at++) {
     const next: number[] = [];
+    effort.left -= current.length;
     for (const index of current) {
       const state = states[index]!;
       if (state.is === 'char' && state.test(units[at]!)) enter(state.next, at + 1, next);
@@ -229,8 +248,4 @@ function run(states: readonly State[], start: number, text: string): boolean {
     current = next;
   }
   return current.some((index) => states[index]!.is === 'match');
-}
-
-function invalid(why: string): FhirError {
-  return new FhirError('value-set-invalid', `The value set cannot be used: ${why}`);
 }
