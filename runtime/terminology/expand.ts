@@ -85,7 +85,10 @@ function isOneSystem(valueSet: Resource): boolean {
   return include['concept'] === undefined && include['valueSet'] === undefined;
 }
 
-/** Each code below its first parent that is a member too. */
+/** Levels of an expansion. A hierarchy can be as deep as a code system has codes, and an answer cannot. */
+const MOST_LEVELS = 50;
+
+/** Each code below its first parent that is a member too; what lies below the last level begins a tree of its own. */
 function nested(members: readonly Member[], options: ExpansionOptions, declared: Declared): JsonObject[] {
   const byKey = new Map(members.map((member) => [keyOf(member.system, member.code), member]));
   const below = new Map<string, Member[]>();
@@ -97,16 +100,25 @@ function nested(members: readonly Member[], options: ExpansionOptions, declared:
     else siblings.push(member);
   }
   const seen = new Set<string>();
-  const write = (member: Member): JsonObject[] => {
+  const deeper: Member[] = [];
+  const write = (member: Member, level = 1): JsonObject[] => {
     const key = keyOf(member.system, member.code);
     if (seen.has(key)) return [];
     seen.add(key);
-    const contains = (below.get(key) ?? []).flatMap(write);
+    const children = below.get(key) ?? [];
+    if (level === MOST_LEVELS) for (const child of children) deeper.push(child);
+    const contains = level === MOST_LEVELS ? [] : children.flatMap((child) => write(child, level + 1));
     return [{ ...toContains(member, options, declared), ...(contains.length > 0 && { contains }) }];
   };
-  const trees = roots.flatMap(write);
-  // What is left is in a circle of parents.
-  return [...trees, ...members.flatMap(write)];
+  const trees: JsonObject[] = [];
+  // What is left after the roots is in a circle of parents.
+  for (const begin of [roots, members]) {
+    for (const member of begin) {
+      trees.push(...write(member));
+      for (let next = deeper.pop(); next !== undefined; next = deeper.pop()) trees.push(...write(next));
+    }
+  }
+  return trees;
 }
 
 function toContains(member: Member, options: ExpansionOptions, declared: Declared): JsonObject {
