@@ -39,7 +39,7 @@ export function compileValue(row: ProfileElementRow, profile: ProfileRow): ItemC
   if (pattern !== undefined) checks.push(compilePattern(pattern));
   if (binding !== undefined) checks.push(compileBinding(binding));
   checks.push(...children.map((child) => compileMember(child, profile)));
-  if (like !== undefined) checks.push((item, run) => compilePart(profile, like)?.(item, run));
+  if (like !== undefined) checks.push(compileLike(like, profile));
   for (const { key, severity, expression, human } of rules) {
     checks.push((item, run) => {
       if (run.evaluate(expression, item) !== false) return;
@@ -50,6 +50,15 @@ export function compileValue(row: ProfileElementRow, profile: ProfileRow): ItemC
   if (checks.length === 1) return only!;
   return (item, run) => {
     for (const check of checks) check(item, run);
+  };
+}
+
+/** What is said about another element. One that a definition likens to itself, in a circle, says nothing more. */
+function compileLike(like: string, profile: ProfileRow): ItemCheck {
+  const name = `${profile.url}#${like}`;
+  return (item, run) => {
+    const check = (): void => compilePart(profile, like)?.(item, run);
+    if (typeof item.value === 'object' && item.value !== null) run.once(item.value, name, check);
   };
 }
 

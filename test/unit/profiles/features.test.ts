@@ -31,6 +31,17 @@ describe('cardinality', () => {
   });
 });
 
+it('an element that is defined like itself says nothing more', async () => {
+  const row = made('circle', 'Patient', [
+    { path: 'Patient.contact', min: 1, contentReference: '#Patient.contact' },
+    { path: 'Patient.photo', max: '0' },
+  ]);
+  const photo = [{ url: 'u' }];
+  expect(await check({ ...patient, contact: [{ name: { family: 'A' } }], photo }, [row])).toEqual([
+    'error cardinality Patient.photo',
+  ]);
+});
+
 describe('types, fixed values and patterns', () => {
   it('admits only the types of the profile', async () => {
     const row = made('types', 'Patient', [{ path: 'Patient.deceased[x]', type: [{ code: 'boolean' }] }]);
