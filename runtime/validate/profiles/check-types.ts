@@ -35,7 +35,7 @@ function checkProfiles(item: Item, rows: readonly ProfileTypeRow[], run: Profile
     return;
   const [only] = profiles;
   if (profiles.length === 1) run.conforms(item, only!);
-  else if (!profiles.some((each) => run.passes(() => run.conforms(item, each)))) {
+  else if (!profiles.some((each) => run.doesConform(item, each))) {
     const text = `conforms to none of ${profiles.join(', ')}`;
     run.report({ severity: 'error', issue: 'structure', key: 'profile', text });
   }
@@ -87,7 +87,7 @@ function pointsTo(reference: SentReference, profile: string, run: ProfileRun): b
   if (!isType(known, wanted, run.deps.types)) return false;
   if (target === undefined) return true;
   const item: Item = { value: target, beside: undefined, type: target.resourceType };
-  return run.passes(() => run.conforms(item, profile));
+  return run.doesConform(item, profile);
 }
 
 function describe({ text, type }: SentReference, run: ProfileRun): string {

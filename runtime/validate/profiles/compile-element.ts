@@ -86,6 +86,7 @@ function compileMember(row: ProfileElementRow, profile: ProfileRow): ItemCheck {
       : undefined;
   const range = max === Number.POSITIVE_INFINITY ? `at least ${min}` : `${min} to ${max}`;
   return (holder, run) => {
+    run.spend();
     const items = childrenOf(holder, name, run.deps.types);
     const count = items.length;
     if (count < min || count > max) {

@@ -26,6 +26,12 @@ const MOST_ISSUES = 200;
 /** Definitions that one validation asks for: each may be a look-up in the store. */
 const MOST_PROFILES = 1000;
 
+/** Values that may be looked at only to find out whether they conform: about half a second. */
+const MOST_TRIED = 1_000_000;
+
+/** Finding out what conforms to which profile costs too much. */
+export class TooCostly extends Error {}
+
 /** One pass over a resource: its place there, and the issues so far. */
 export class ProfileRun {
   /** Names of elements and positions in lists; what lies beyond `depth` is left over. */
@@ -46,6 +52,10 @@ export class ProfileRun {
   private readonly profiles = new Set<string>();
   /** What is being compared with a profile: a circle of references ends there. */
   private readonly open = new Map<object, Set<string>>();
+  private tried = 0;
+  /** Whether values conform to profiles, and those of which it was found last that they do. */
+  private readonly verdicts = new Map<object, Map<string, boolean>>();
+  private readonly passed: (readonly [object, string])[] = [];
 
   constructor(
     readonly deps: ProfileDeps,
@@ -94,6 +104,37 @@ export class ProfileRun {
       this.muted--;
       this.hasFailed = before;
     }
+  }
+
+  /**
+   * Whether a value conforms to a profile; nothing is reported. It is found out once: resources that refer to each other would be
+   * looked at on every way through them.
+   */
+  doesConform(item: Item, canonical: string): boolean {
+    const { value } = item;
+    const find = (): boolean => this.passes(() => this.conforms(item, canonical));
+    if (typeof value !== 'object' || value === null || this.open.get(value)?.has(canonical) === true) return find();
+    const known = this.verdicts.get(value) ?? new Map<string, boolean>();
+    this.verdicts.set(value, known);
+    const before = known.get(canonical);
+    if (before !== undefined) return before;
+    const { hasUnresolved } = this;
+    this.hasUnresolved = false;
+    const begun = this.passed.length;
+    const verdict = find();
+    // Those that pass may do so because this one was taken to pass while it was open.
+    if (!verdict) for (const [other, url] of this.passed.splice(begun)) this.verdicts.get(other)?.delete(url);
+    if (!this.hasUnresolved) {
+      known.set(canonical, verdict);
+      if (verdict) this.passed.push([value, canonical]);
+    }
+    this.hasUnresolved ||= hasUnresolved;
+    return verdict;
+  }
+
+  /** To be called for each value. @throws TooCostly */
+  spend(): void {
+    if (this.muted > 0 && ++this.tried > MOST_TRIED) throw new TooCostly();
   }
 
   /** Runs a check on what lies elsewhere, such as the target of a reference, unless it is running already. */

@@ -4,7 +4,7 @@ import { Answers, PENDING } from './answers.js';
 import { claimedProfiles } from './claimed-profiles.js';
 import { conforms } from './conforms.js';
 import type { ProfileDeps } from './profile-deps.js';
-import { ProfileRun } from './profile-run.js';
+import { ProfileRun, TooCostly } from './profile-run.js';
 import { baseType } from './profile-type.js';
 import { forgetBundle, rootScope } from './references.js';
 import { visitResource } from './visit-resource.js';
@@ -31,12 +31,20 @@ export async function validateProfiles(
     run.path[run.depth++] = resource.resourceType;
     try {
       check(resource, profiles, run);
+    } catch (error) {
+      if (!(error instanceof TooCostly)) throw error;
+      return [...run.issues, tooCostly(resource)];
     } finally {
       forgetBundle();
     }
     if (!answers.arePending || pass === MOST_PASSES) return run.issues;
     await answers.settle();
   }
+}
+
+function tooCostly({ resourceType }: Resource): ValidationIssue {
+  const text = `${resourceType}: what it holds is related in too many ways by the profiles, so that not all of it was checked`;
+  return { severity: 'error', issue: 'too-costly', key: 'profile', text, expression: resourceType };
 }
 
 function check(resource: Resource, profiles: readonly string[], run: ProfileRun): void {

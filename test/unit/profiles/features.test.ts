@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 
+import { processorTime } from '../../processor-time.js';
 import { check, made } from './made.js';
 
 const patient = { resourceType: 'Patient' };
@@ -373,4 +374,44 @@ it('must-support is told of when wanted', async () => {
   expect(await check(patient, [row], { tellsMustSupport: true })).toEqual([
     'information must-support Patient.birthDate',
   ]);
+});
+
+describe('what is related in many ways', () => {
+  const reference = (count: number) => ({ reference: `#p${count}` });
+  const row = made('friends', 'Patient', [
+    { path: 'Patient.link.other', type: [{ code: 'Reference', targetProfile: ['http://x.org/friends'] }] },
+    { path: 'Patient.birthDate', min: 1 },
+  ]);
+  const friends = (count: number, lacking?: number) => ({
+    ...patient,
+    birthDate: '2000',
+    link: [{ other: reference(0), type: 'seealso' }],
+    contained: Array.from({ length: count }, (_, i) => ({
+      ...{ ...patient, id: `p${i}`, ...(i !== lacking && { birthDate: '2000' }) },
+      link: Array.from({ length: count }, (_each, j) => ({ other: reference(j), type: 'seealso' })),
+    })),
+  });
+  it('is looked at once', async () => {
+    const took = processorTime();
+    expect(await check(friends(40), [row])).toEqual([]);
+    expect(await check(friends(40, 39), [row])).toEqual(['error reference Patient.link[0].other']);
+    expect(took()).toBeLessThan(2000);
+  });
+  it('is refused where it costs too much', async () => {
+    const depth = 40;
+    const path = (level: number): string => `Patient${'.extension'.repeat(level)}`;
+    const slices = Array.from({ length: depth }, (_, i) => {
+      const id = (level: number): string => `Patient${Array.from({ length: level }, (_each, n) => `.extension:s${n}`).join('')}`; // prettier-ignore
+      return [
+        { id: `${id(i)}.extension`, path: path(i + 1), slicing: { rules: 'open' } },
+        { id: id(i + 1), path: path(i + 1), sliceName: `s${i}`, max: '*' },
+      ];
+    });
+    const deep = made('deep', 'Patient', slices.flat() as never);
+    let extension: object[] = [{ url: 'u', valueString: 'v' }];
+    for (let i = 0; i < depth; i++) extension = [{ url: 'u', extension }];
+    const took = processorTime();
+    expect(await check({ ...patient, extension }, [deep])).toContain('error profile Patient');
+    expect(took()).toBeLessThan(5000);
+  });
 });
