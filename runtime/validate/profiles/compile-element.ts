@@ -42,7 +42,13 @@ export function compileValue(row: ProfileElementRow, profile: ProfileRow): ItemC
   if (like !== undefined) checks.push(compileLike(like, profile));
   for (const { key, severity, expression, human } of rules) {
     checks.push((item, run) => {
-      if (run.evaluate(expression, item) !== false) return;
+      const holds = run.evaluate(expression, item);
+      if (holds === true) return;
+      if (holds === undefined) {
+        const text = `rule ${key} cannot be decided here, so it was not checked: ${human} (${expression})`;
+        run.reportOnce(`rule ${key} ${expression}`, { severity: 'warning', issue: 'not-supported', key, text });
+        return;
+      }
       run.report({ severity, issue: 'invariant', key, text: `rule ${key}: ${human} (${expression})` });
     });
   }

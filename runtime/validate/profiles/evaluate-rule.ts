@@ -26,7 +26,8 @@ type RuleEvaluation = (focus: RuleFocus, resource: Resource, begun: Begun) => re
 /** What the rules of one validation have in common. */
 interface Begun {
   readonly own: { left: number };
-  readonly library: Map<Resource, Evaluation>;
+  /** An error: why the resource cannot be evaluated. To find that out costs as much as a resource that can. */
+  readonly library: Map<Resource, Evaluation | Error>;
 }
 
 /**
@@ -92,8 +93,18 @@ function withOwn(evaluate: Evaluate, schema: () => Environment['schema']): RuleE
 
 function withLibrary(evaluate: EvaluateLibrary): RuleEvaluation {
   return ({ value }, resource, { library }) => {
-    let evaluation = library.get(resource);
-    if (evaluation === undefined) library.set(resource, (evaluation = beginEvaluation(resource)));
+    const evaluation = library.get(resource) ?? begin(resource);
+    library.set(resource, evaluation);
+    if (evaluation instanceof Error) throw evaluation;
     return evaluate(value as object, evaluation);
   };
+}
+
+function begin(resource: Resource): Evaluation | Error {
+  try {
+    return beginEvaluation(resource);
+  } catch (error) {
+    if (error instanceof RangeError) return error;
+    throw error;
+  }
 }

@@ -244,6 +244,30 @@ describe('bindings and rules', () => {
       'error binding Patient.maritalStatus',
     ]);
   });
+  it('tells once which rules it cannot decide', async () => {
+    const rule = (key: string, expression: string) => ({ key, severity: 'error', human: 'h', expression });
+    const row = made('undecided', 'Patient', [
+      { path: 'Patient.name', constraint: [rule('u-1', 'zork('), rule('u-2', 'family.zork()'), rule('u-3', "family != 'A'")] },
+    ] as never); // prettier-ignore
+    expect(await check({ ...patient, name: [{ family: 'A' }, { family: 'B' }] }, [row])).toEqual([
+      'warning u-1 Patient.name[0]',
+      'warning u-2 Patient.name[0]',
+      'error u-3 Patient.name[0]',
+    ]);
+  });
+  it('finds out once that a resource is too large for rules', async () => {
+    const constraint = [{ key: 'l-1', severity: 'error', human: 'h', expression: "title.contains('x')" }];
+    const row = made('large', 'Patient', [{ path: 'Patient.photo', constraint }] as never);
+    const photo = Array.from({ length: 20_000 }, () => ({
+      title: 'x',
+      url: 'u',
+      language: 'en',
+      contentType: 'image/png',
+    }));
+    const took = processorTime();
+    expect(await check({ ...patient, photo }, [row])).toEqual(['warning l-1 Patient.photo[0]']);
+    expect(took()).toBeLessThan(2000);
+  });
   it('evaluates rules on each value', async () => {
     const rule = { key: 'x-1', severity: 'error', human: 'h', expression: 'family.exists()' };
     const row = made('rule', 'Patient', [{ path: 'Patient.name', constraint: [rule] }]);
