@@ -15,7 +15,7 @@ const KEPT = 2000;
 /** The FHIRPath expressions of one query: those of `fhirpath` arguments and of `@slice`. */
 export class Filters {
   readonly #compiled = new Map<string, EvaluateLibrary>();
-  readonly #evaluations = new WeakMap<object, Evaluation>();
+  readonly #evaluations = new WeakMap<object, Evaluation | RangeError>();
 
   constructor(private readonly tables: Pick<Tables, 'types' | 'primitives'>) {}
 
@@ -65,9 +65,20 @@ export class Filters {
   }
 
   #evaluation(root: object): Evaluation {
-    let evaluation = this.#evaluations.get(root);
-    if (evaluation === undefined) this.#evaluations.set(root, (evaluation = beginEvaluation(root)));
+    const evaluation = this.#evaluations.get(root) ?? begin(root);
+    this.#evaluations.set(root, evaluation);
+    if (evaluation instanceof RangeError) throw evaluation;
     return evaluation;
+  }
+}
+
+/** An error where the resource is too large: to find that out for each of its values would take minutes. */
+function begin(root: object): Evaluation | RangeError {
+  try {
+    return beginEvaluation(root);
+  } catch (error) {
+    if (error instanceof RangeError) return error;
+    throw error;
   }
 }
 
