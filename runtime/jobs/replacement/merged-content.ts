@@ -55,8 +55,8 @@ export function mergedTarget(target: Resource, source: Resource, key: ResourceKe
  * Checks what a client wants the target to be.
  *
  * @param base URL of this server's base
- * @throws FhirError `parameter-invalid` where it is another resource, lacks an identifier by which the target was named, or does not
- * have exactly one link that says what it replaces
+ * @throws FhirError `parameter-invalid` where it is another resource, lacks an identifier by which the target was named, does not
+ * have exactly one link that says what it replaces, or has one that says that it is replaced itself
  */
 export function checkResult(
   result: Resource,
@@ -68,6 +68,10 @@ export function checkResult(
   if (lacking !== undefined) throw invalid('has all identifiers of "target-patient-identifier"');
   const links = listOf(result, 'link').filter((link) => isLinkTo(link, source, REPLACES, base));
   if (links.length !== 1) throw invalid(`has one link of type "${REPLACES}" to ${source.type}/${source.id}`);
+  // Else the two could replace each other.
+  if (listOf(result, 'link').some((link) => isObject(link) && link['type'] === REPLACED_BY)) {
+    throw invalid(`has no link of type "${REPLACED_BY}"`);
+  }
 }
 
 /** @throws FhirError `merge-refused` where the state of two resources does not allow a merge */

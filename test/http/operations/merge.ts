@@ -131,6 +131,7 @@ export function merge(store: Store): void {
         [{ ...patient, link: [] }, 400, 'structure', 'link'],
         [{ ...patient, link: [{ ...link[0], type: 'refer' }] }, 400, 'parameter-invalid', 'replaces'],
         [{ ...patient, link: [...link, ...link] }, 400, 'parameter-invalid', 'replaces'],
+        [{ ...patient, link: [...link, { ...link[0], type: 'replaced-by' }] }, 400, 'parameter-invalid', 'replaced-by'],
         [{ ...patient, identifier: [identifier(idOf(a))] }, 400, 'parameter-invalid', 'target-patient-identifier'],
         [{ ...patient, nonsense: 1 }, 400, 'unknown-element', 'nonsense'],
       ];
