@@ -1,4 +1,5 @@
 import {
+  ofRightForm,
   ProfileFault,
   type DefinedElement,
   type StructureDefinition,
@@ -34,7 +35,7 @@ export async function snapshotOf(
   };
   for (;;) {
     try {
-      return makeSnapshot(definition, find);
+      return ofRightForm(definition, () => makeSnapshot(definition, find));
     } catch (error) {
       if (!(error instanceof MissingDefinition)) throw error;
       if (fetched.size >= MOST_DEFINITIONS) {

@@ -5,7 +5,11 @@ import type { Store } from '../../store/store.js';
 import { createFhirTypes, type FhirTypes, type TypeTables } from '../../validate/profiles/fhir-types.js';
 import type { Soon } from '../../validate/profiles/profile-deps.js';
 import { profileRow } from '../../validate/profiles/definition/profile-row.js';
-import { ProfileFault, type StructureDefinition } from '../../validate/profiles/definition/structure-definition.js';
+import {
+  ofRightForm,
+  ProfileFault,
+  type StructureDefinition,
+} from '../../validate/profiles/definition/structure-definition.js';
 import { STORED_DEPTH } from '../read-stored.js';
 import { snapshotOf } from './snapshot-of.js';
 
@@ -122,7 +126,7 @@ async function rowOf(
   try {
     const element =
       definition.snapshot?.element ?? (await snapshotOf(definition, (canonical) => findStored(store, canonical)));
-    return profileRow({ ...definition, snapshot: { element } }, types);
+    return ofRightForm(definition, () => profileRow({ ...definition, snapshot: { element } }, types));
   } catch (error) {
     if (error instanceof ProfileFault) return undefined;
     throw error;

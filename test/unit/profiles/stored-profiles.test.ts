@@ -58,4 +58,20 @@ describe('profiles for validation', () => {
     time += 1501;
     expect((await found.profile(url))?.root).toEqual({ name: 'Patient' });
   });
+
+  it.each([
+    { snapshot: { element: 'x' } },
+    { snapshot: { element: [{ min: 1 }] } },
+    {
+      snapshot: undefined,
+      differential: { element: [5, { path: 7 }] },
+      baseDefinition: `http://hl7.org/fhir/StructureDefinition/Patient`,
+    },
+    { context: 'x', type: 'Extension', snapshot: { element: [{ path: 'Extension' }] } },
+  ])('are none where a stored definition is of wrong form: %j', async (more) => {
+    const state = store();
+    state.json = JSON.stringify({ ...definition(1), ...more });
+    const found = createStoredProfiles(state.base, tables, load, () => time);
+    expect(await found.profile(url)).toBeUndefined();
+  });
 });

@@ -77,3 +77,17 @@ export function unversioned(canonical: string): string {
 
 /** Where the specification has its definitions. */
 export const CORE = 'http://hl7.org/fhir/StructureDefinition/';
+
+/**
+ * Works on a definition that may have been stored without validation, so that it can be of any form.
+ *
+ * @throws ProfileFault where it is not of the right one
+ */
+export function ofRightForm<T>({ url }: StructureDefinition, work: () => T): T {
+  try {
+    return work();
+  } catch (error) {
+    if (!(error instanceof TypeError)) throw error;
+    throw new ProfileFault(`${url} is not of the right structure, so that nothing can be made of it`);
+  }
+}
