@@ -172,9 +172,14 @@ function createRest(
       .catch(next);
   });
   const onError: ErrorRequestHandler = (error: unknown, req, res, _next) => {
-    const id = requestId(req);
-    log.defect(id, error);
-    void sendError(res, new FhirError('internal'), { ...PLAIN, pretty: false, requestId: id });
+    const look = { ...PLAIN, pretty: false, requestId: requestId(req) };
+    // Thrown for a part of the path that cannot be decoded.
+    if (error instanceof URIError) {
+      void sendError(res, new FhirError('url-invalid', 'The URL has a wrong percent-encoding'), look);
+      return;
+    }
+    log.defect(look.requestId, error);
+    void sendError(res, new FhirError('internal'), look);
   };
   app.use(onError);
   return app;

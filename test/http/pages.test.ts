@@ -247,6 +247,9 @@ describe('pages without authorization', () => {
       expect([asset.status, asset.headers['cache-control']]).toEqual([200, 'public, max-age=31536000, immutable']);
       expect(asset.headers['x-content-type-options']).toBe('nosniff');
     }
+    for (const path of ['/ui/search/%E0%A4%A', '/ui/operations/%', '/ui/api/%ff', '/openapi/%ff.json']) {
+      expect((await server.raw('GET', path)).status).toBe(400);
+    }
     for (const path of ['/ui/assets/', '/ui/assets/../page.ts', '/ui/assets/%2e%2e/page.ts']) {
       expect((await server.raw('GET', path)).status).toBe(404);
     }
