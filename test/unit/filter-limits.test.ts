@@ -6,7 +6,12 @@ import { filterTest } from '../../runtime/terminology/filter.js';
 import { processorTime } from '../processor-time.js';
 
 const systemOf = (concept: readonly object[]) =>
-  indexCodeSystem({ resourceType: 'CodeSystem', url: 'http://x.org/c', content: 'complete', concept } as Resource);
+  indexCodeSystem({
+    resourceType: 'CodeSystem',
+    url: 'http://x.org/c',
+    content: 'complete',
+    concept,
+  } as unknown as Resource);
 
 describe('the regular expression of a filter', () => {
   const display = 'a'.repeat(2000);
