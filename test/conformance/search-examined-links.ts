@@ -64,7 +64,7 @@ export function examinedLinks(open: () => Promise<Store>, many: number): void {
     store = await open();
     const PIECE = Math.min(many, 1500);
     for (let from = 0; from < many; from += PIECE) {
-      const numbers = Array.from({ length: PIECE }, (_, i) => from + i);
+      const numbers = Array.from({ length: Math.min(PIECE, many - from) }, (_, i) => from + i);
       await store.write(
         numbers.flatMap((n) => [
           put(idOf(n), 0, 'x', [coded(isRare(n) ? 'rare' : 'common'), of('half', token(`h${n % 2}`))], 'Subject'),
