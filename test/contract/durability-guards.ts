@@ -93,7 +93,8 @@ export function guardDurability(on: DurableSubject): void {
           }
           // Whoever was killed is in nobody's way.
           const { changes, guards } = largeWrite();
-          if (isThere) await expect(store.write(changes, guards)).rejects.toMatchObject({ name: 'PreconditionConflict' });
+          if (isThere)
+            await expect(store.write(changes, guards)).rejects.toMatchObject({ name: 'PreconditionConflict' });
           else expect(await store.write(changes, guards)).toHaveLength(LARGE);
         },
       );
