@@ -179,9 +179,9 @@ function isMet(
 ): boolean {
   return objectsOf(target['dependsOn']).every((each) => {
     const names = [each['attribute'], each['property'], uris.get(each['attribute'])];
-    const told = dependencies.find(({ attribute }) => names.includes(attribute));
-    if (told === undefined) return true;
-    return plain(told.value) === plain(valueIn(each)?.[1] ?? '');
+    const given = dependencies.find(({ attribute }) => names.includes(attribute));
+    if (given === undefined) return true;
+    return plain(given.value) === plain(valueIn(each)?.[1] ?? '');
   });
 }
 

@@ -118,7 +118,7 @@ function works(store: Store, db: Db, resources: readonly Resource[]): Record<str
   const ours = new Map<string, number>();
   const theirs = new Map<string, number>();
 
-  /** The next resource of a client that nobody else updates, and the version that it has. */
+  /** The next resource of a client that no other client updates, and the version that it has. */
   const turn = (n: number, of: Map<string, number>): { readonly resource: Resource; readonly version: number } => {
     const resource = observations[n % observations.length]!;
     const version = of.get(String(resource['id'])) ?? 1;

@@ -90,7 +90,7 @@ describe('Kiln in an Express application', () => {
     expect((await fetch(`${root}/fhir/ui/assets/kiln.css`)).status).toBe(200);
   });
 
-  it('is found under another path, below a router, when it is told so', async () => {
+  it('is found under another path, below a router, when the settings name it', async () => {
     const root = await start((app) => {
       const router = express.Router();
       router.use('/r5', mount({ path: '/api/r5' }));

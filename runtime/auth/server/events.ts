@@ -44,6 +44,6 @@ const TOLD = ['grant_type', 'scope', 'client_assertion_type', 'client_id', 'reso
 
 /** A form without what is secret or unknown, or is where it does not belong. */
 export function tellable(form: URLSearchParams): string {
-  const told = new URLSearchParams([...form].filter(([name]) => TOLD.includes(name)).map(maskParameter));
-  return told.toString().slice(0, MAX_REQUEST);
+  const kept = new URLSearchParams([...form].filter(([name]) => TOLD.includes(name)).map(maskParameter));
+  return kept.toString().slice(0, MAX_REQUEST);
 }

@@ -43,7 +43,7 @@ const MAX_CLAIM = 255;
 /** A text that a request claims, fit for a log. */
 export function claimed(text: unknown): string | undefined {
   if (typeof text !== 'string') return undefined;
-  const told = maskTokens(text).slice(0, MAX_CLAIM);
+  const masked = maskTokens(text).slice(0, MAX_CLAIM);
   // eslint-disable-next-line no-control-regex -- these are what must not get into a log
-  return told.replace(/[\x00-\x1f\x7f-\x9f]/g, '?');
+  return masked.replace(/[\x00-\x1f\x7f-\x9f]/g, '?');
 }

@@ -74,7 +74,7 @@ function replaceLists(
 }
 
 /**
- * The same object with these values under a JSON name, where the name was before. In arrays `null` stands for an absent
+ * The same object with these values under a JSON name, where the name was before. In arrays `null` means an absent
  * item. An array without any other item is left out.
  */
 export function writeItems(holder: JsonObject, key: string, items: readonly Item[], list: boolean): JsonObject {
