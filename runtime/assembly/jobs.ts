@@ -25,11 +25,13 @@ const WAKE = 50;
 export function createTraffic(): Traffic {
   let open = 0;
   let last = -Infinity;
+  // One function for all requests; a response emits `close` once.
+  const closed = (): void => void open--;
   return {
     watch: (listener) => (req, res) => {
       open++;
       last = performance.now();
-      res.once('close', () => void open--);
+      res.on('close', closed);
       listener(req, res);
     },
     isBusy: () => open > 0 || performance.now() - last < WAKE,
