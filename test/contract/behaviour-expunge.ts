@@ -47,6 +47,33 @@ export function expungeBehaviour(on: Subject): void {
     expect(await expunge({ deleted: true })).toBe(0);
   });
 
+  it('and totals of histories that were asked for before follow, whatever comes and goes in between', async () => {
+    const scopes = [{}, { type: 'Patient' }, { type: 'Basic' }, { types: ['Patient', 'Basic'] }, { type: 'Patient', id: 'a' }]; // prettier-ignore
+    const expectTrueTotals = async (): Promise<void> => {
+      for (const scope of scopes) {
+        const { versions: all, total } = await store.history({ ...scope, count: 1000 });
+        expect([scope, total]).toEqual([scope, all.length]);
+        expect(await store.history({ ...scope, count: 1 })).toMatchObject({ total });
+      }
+    };
+    await expectTrueTotals();
+    const steps = [
+      () => store.write([put('a', 3, '4', entries), put('d', 0, 'd')]),
+      () => expunge({ previous: true, type: 'Patient', limit: 2 }),
+      // As many as were removed.
+      () => store.write([put('a', 4, '5', entries), put('e', 0, 'e', [], 'Basic')]),
+      () => expunge({ type: 'Patient', id: 'a', version: 4 }),
+      () => expunge({ type: 'Patient', id: 'a', version: 40 }),
+      () => store.write([deletion('d', 1)]),
+      () => expunge({ deleted: true, previous: true, current: true }),
+      () => store.write([put('a', 0, 'again', entries)]),
+    ];
+    for (const step of steps) {
+      await step();
+      await expectTrueTotals();
+    }
+  });
+
   it('past versions of what lives, and of nothing else', async () => {
     expect(await expunge({ previous: true })).toBe(2);
     expect(await versions()).toEqual([...GONE, 'Basic/c/1', 'Basic/old/1', 'Basic/old/2', 'Patient/a/3', 'Patient/b/1'].sort()); // prettier-ignore

@@ -25,9 +25,9 @@ export const APPLICATION_ID = 0x4b494c4e;
  * A `position` is a point on a sphere of radius 1, a `region` a strip of one: `lines` are its, doubles of 8 bytes. `cell` is what
  * they are found by.
  *
- * `clock` holds the highest `seq` and `updated` ever given, which an expunge does not turn back. A `blob` without a key is
- * not whole yet or not wanted any more; `touched` says since when, so that dead uploads are found and live readers of a
- * replaced one can finish.
+ * `clock` holds the highest `seq` and `updated` ever given, which an expunge does not turn back, and the number of expunges as
+ * `removals`. A `blob` without a key is not whole yet or not wanted any more; `touched` says since when, so that dead uploads are
+ * found and live readers of a replaced one can finish.
  */
 export const SCHEMA_STEPS: readonly string[] = [
   `
@@ -218,6 +218,9 @@ export const SCHEMA_STEPS: readonly string[] = [
     container INTEGER NOT NULL, resource INTEGER NOT NULL,
     PRIMARY KEY (container, resource)
   ) WITHOUT ROWID;
+  `,
+  `
+  ALTER TABLE clock ADD COLUMN removals INTEGER NOT NULL DEFAULT 0;
   `,
 ];
 

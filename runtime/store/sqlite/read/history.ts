@@ -4,6 +4,7 @@ import type { HistoryPage, HistoryQuery, StoredVersion } from '../../store.js';
 import type { Dictionary } from '../write/dictionary.js';
 import { completeAfter } from '../file/clock.js';
 import type { QueryInterrupt } from '../file/query-interrupt.js';
+import { rememberTotals } from './history-totals.js';
 import { readHistoryCursor, writeHistoryCursor, type HistoryCursor } from './history-cursor.js';
 
 /** Bytes of bodies after which a page ends early, for it is held in memory and crosses between threads. */
@@ -42,7 +43,8 @@ export function openHistory(
   dictionary: Dictionary,
   interrupt: QueryInterrupt,
 ): (query: HistoryQuery) => HistoryPage {
-  const clock = db.prepare<[], Place>('SELECT seq, updated FROM clock');
+  const clock = db.prepare<[], Place & { readonly removals: number }>('SELECT seq, updated, removals FROM clock');
+  const totals = rememberTotals();
   const placeAt = db.prepare<[number], Place>(
     'SELECT seq, updated FROM version WHERE seq <= ? ORDER BY seq DESC LIMIT 1',
   );
@@ -136,15 +138,21 @@ export function openHistory(
   }
 
   function begin({ since, at }: HistoryQuery, scope: Scope): HistoryCursor {
-    const newest = clock.get() ?? { seq: 0, updated: 0 };
+    const newest = clock.get() ?? { seq: 0, updated: 0, removals: 0 };
     // What an instance has not got yet it never had: its versions come in the same order.
     const last = at === undefined ? newest.seq + 1 : lastBefore(at.to + 1, newest.seq) + 1;
     const floor = since === undefined ? 0 : lastBefore(since, newest.seq);
     // One that is replaced at the very instant `from` is not current then any more.
     const from = at === undefined ? 0 : lastBefore(at.from + 1, newest.seq);
     const bounds = { last, floor, from };
-    const countOne = ({ name, key }: OneScope): number =>
-      kept(counts, name, at !== undefined, count).get({ ...bounds, key }) ?? 0;
+    const countAfter = ({ name, key }: OneScope, after: number): number =>
+      kept(counts, name, at !== undefined, count).get({ ...bounds, floor: after, key }) ?? 0;
+    const isWhole = since === undefined && at === undefined;
+    // There are as many instances as anybody cares to ask for, and few versions of each.
+    const countOne = (one: OneScope): number =>
+      isWhole && one.name !== 'instance'
+        ? totals.total(`${one.name} ${one.key}`, newest, (after) => countAfter(one, after))
+        : countAfter(one, floor);
     const total =
       scope.name === 'types'
         ? scope.keys.reduce((sum, key) => sum + countOne({ name: 'type', key }), 0)

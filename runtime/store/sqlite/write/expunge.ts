@@ -25,6 +25,7 @@ export function openExpunger(db: Database, dictionary: Dictionary): (expunge: Ex
   const index = openIndexWriter(db, dictionary);
   const members = openContainedWriter(db, dictionary, index, openKeyGiver(db));
   const removeVersion = db.prepare<[number]>('DELETE FROM version WHERE seq = ?');
+  const countRemoval = db.prepare('UPDATE clock SET removals = removals + 1');
   const removeResource = db.prepare<[number]>('DELETE FROM resource WHERE key = ?');
   const selectId = db.prepare<[number], string>('SELECT id FROM resource WHERE key = ?').pluck();
   const selectPast = db.prepare<[number, number, number], VersionRow>(
@@ -102,6 +103,7 @@ export function openExpunger(db: Database, dictionary: Dictionary): (expunge: Ex
       if (asked.previous === true && run.left > 0) past().forEach(remove);
       if (asked.current === true && run.left > 0) resources(0).forEach((row) => run.left > 0 && removeWhole(row));
     }
+    if (run.left < asked.limit) countRemoval.run();
     return run.result();
   };
 }

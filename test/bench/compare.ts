@@ -1,0 +1,132 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+import { tables } from '../../generated/tables.js';
+import { parametersOf } from '../../runtime/search/parameters-of.js';
+import type { Store } from '../../runtime/store/store.js';
+import { clinic } from './clinic.js';
+import type { ByHand } from './compare/by-hand.js';
+import { goalRows, type Work } from './compare/goal-rows.js';
+import { load } from './load-clinic.js';
+import type { Bench, Measured, Row } from './row.js';
+
+const RESOURCES = 12_000;
+/** Pieces of work that are under way at a time. */
+const CLIENTS = 8;
+const ROUNDS = 4;
+const EACH_ROUND = 160;
+
+/**
+ * What reads, writes, histories, counts and searches cost a store without HTTP, beside the same by hand with the bare driver, on tables
+ * made for it: processor time of this process and of the database's together. Waiting for the disk or for other programs is no cost.
+ * With `--store=mongodb://…` it uses databases of its own there, else files of SQLite.
+ */
+export const bench: Bench = async () => {
+  const url = process.env['KILN_BENCH_STORE'];
+  const { name, store, byHand, close } = await (url === undefined ? openSqlite() : openMongo(url));
+  try {
+    const resources = [...clinic(RESOURCES).resources];
+    await load(store, resources);
+    await byHand.fill(resources);
+    const rows: Row[] = [];
+    for (const { name: kind, ours, theirs, unit = 'requests', each = 1 } of goalRows(store, byHand, resources)) {
+      const totals = [emptyTotal(), emptyTotal()] as const;
+      for (let round = 0; round <= ROUNDS; round++) {
+        await measure(byHand, ours, round === 0 ? emptyTotal() : totals[0]);
+        await measure(byHand, theirs, round === 0 ? emptyTotal() : totals[1]);
+      }
+      rows.push({
+        name: `${name}: ${kind}`,
+        unit,
+        measured: withTimes(totals[0], each),
+        floor: { name: 'by hand', measured: withTimes(totals[1], each) },
+      });
+    }
+    return rows;
+  } finally {
+    await close();
+  }
+};
+
+interface Compared {
+  readonly name: string;
+  readonly store: Store;
+  readonly byHand: ByHand;
+  close(): Promise<void>;
+}
+
+async function openSqlite(): Promise<Compared> {
+  const [{ openSqliteStore }, { openSqliteByHand }] = await Promise.all([
+    import('../../runtime/store/sqlite/sqlite-store.js'),
+    import('./compare/sqlite-by-hand.js'),
+  ]);
+  const folder = mkdtempSync(join(tmpdir(), 'kiln-bench-'));
+  const store = openSqliteStore(`sqlite:${join(folder, 'kiln.db')}`);
+  const byHand = openSqliteByHand(join(folder, 'hand.db'));
+  const close = async (): Promise<void> => {
+    await Promise.all([store.close(), byHand.close()]);
+    rmSync(folder, { recursive: true });
+  };
+  return { name: 'SQLite', store, byHand, close };
+}
+
+async function openMongo(url: string): Promise<Compared> {
+  const [{ MongoClient }, { openMongoStore }, { openMongoByHand }, { withDatabase }] = await Promise.all([
+    import('mongodb'),
+    import('../../runtime/store/mongo/mongo-store.js'),
+    import('./compare/mongo-by-hand.js'),
+    import('./bare-search-mongo.js'),
+  ]);
+  const name = `kiln_bench_cost_${process.pid}`;
+  const search = new Map(tables.search.map((table) => [table.type, table]));
+  const slotOf = (type: string, code: string): number | undefined => parametersOf(type, search).get(code)?.slot;
+  const store = await openMongoStore(withDatabase(url, name), { slotOf });
+  const byHand = await openMongoByHand(url, `${name}_bare`);
+  const close = async (): Promise<void> => {
+    await Promise.all([store.close(), byHand.close()]);
+    const client = new MongoClient(url);
+    await client.db(name).dropDatabase();
+    await client.close();
+  };
+  return { name: 'MongoDB', store, byHand, close };
+}
+
+interface Total {
+  count: number;
+  wallMs: number;
+  cpuMs: number;
+  readonly each: number[];
+}
+
+function emptyTotal(): Total {
+  return { count: 0, wallMs: 0, cpuMs: 0, each: [] };
+}
+
+function withTimes({ each: times, count, ...total }: Total, each: number): Measured {
+  const sorted = times.toSorted((a, b) => a - b);
+  const at = (share: number): number => sorted[Math.floor(sorted.length * share)]!;
+  return { ...total, count: count * each, times: { p50: at(0.5), p99: at(0.99) } };
+}
+
+/** Serial of each piece of work, so that none is the same twice. */
+let serial = 0;
+
+async function measure(byHand: ByHand, one: Work, total: Total): Promise<void> {
+  const beside = await byHand.cpu();
+  const cpu = process.cpuUsage();
+  const start = performance.now();
+  await Promise.all(
+    Array.from({ length: CLIENTS }, async () => {
+      for (let i = 0; i < EACH_ROUND / CLIENTS; i++) {
+        const begun = performance.now();
+        await one(serial++);
+        total.each.push(performance.now() - begun);
+      }
+    }),
+  );
+  total.wallMs += performance.now() - start;
+  const { user, system } = process.cpuUsage(cpu);
+  total.cpuMs += (user + system) / 1000 + (await byHand.cpu()) - beside;
+  total.count += EACH_ROUND;
+}
