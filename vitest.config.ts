@@ -30,18 +30,18 @@ const seldom = [
 ];
 
 /**
- * Long files of which two may share the cores: they compare what is found with what is right, count, kill processes of their own, or look at
- * the memory or the processor time of these; or what they wait for comes much sooner than it has to.
+ * Long files that run one at a time: they measure how long something takes, or fill the machine. Of the others two may share the cores: they
+ * compare what is found with what is right, count, kill processes of their own, or look at the memory or the processor time of these; or
+ * what they wait for comes much sooner than it has to.
  */
-const sideBySide = [
-  twins,
-  ...seldom,
-  'test/long/{changed-erratum,copy,copy-examples,fhirpath-patch-cost,generator-output,graphql-random,intake,kill-writes,large-transactions}.test.ts',
-  'test/long/{leaks,load-memory,mongo-at-length,mongo-auth,mongo-causal,mongo-durability,mongo-examples,mongo-find}.test.ts',
-  'test/long/{mongo-index-build,mongo-links,mongo-poller,mongo-primary-killed,mongo-soak,mongo-two-servers}.test.ts',
-  'test/long/{patch-round-trip,search-links,shutdown,workers}.test.ts',
-  'test/long/{search-oracle,search-random,soak,sqlite-at-length,sqlite-durability,sqlite-find,sqlite-kills}.test.ts',
-  'test/long/{sqlite-memory,sqlite-memory-at-length,validate-agreement,words-of-large-resources,xml-round-trip}.test.ts',
+const oneAtATime = [
+  'test/long/definitions/{example,extraction-speed,generator-speed,openapi-types}.test.ts',
+  'test/long/jobs/{expunge-at-length,export-kills,reindex-kills,replace-references,replacement-kills}.test.ts',
+  'test/long/jobs/copy-mongo.test.ts',
+  'test/long/mongo/{mongo-large-rewrites,mongo-links-cost,mongo-run-search,mongo-slow-primary,mongo-slow-store}.test.ts',
+  'test/long/process/{container,large-bodies,pages,two-processes}.test.ts',
+  'test/long/search/{costly-searches,search-contained-stall,search-examined,search-words-stall,stored-parameters}.test.ts',
+  'test/long/sqlite/sqlite-threads.test.ts',
 ];
 
 /** One run tries what the last did; other random input is for the long ones. */
@@ -87,8 +87,8 @@ export default defineConfig({
         test: {
           ...long,
           name: 'long-side-by-side',
-          include: sideBySide,
-          exclude: away,
+          include: [twins, ...seldom, 'test/long/**/*.test.ts'],
+          exclude: [...away, ...oneAtATime],
           isolate: false,
           sequence: { groupOrder: 0 },
         },
@@ -98,10 +98,9 @@ export default defineConfig({
         test: {
           ...long,
           name: 'long',
-          include: ['test/long/**/*.test.ts'],
-          exclude: [...away, ...sideBySide],
+          include: oneAtATime,
+          exclude: away,
           sequence: { groupOrder: 1 },
-          // One file at a time: they measure how long something takes, or fill the machine.
           fileParallelism: false,
         },
       },

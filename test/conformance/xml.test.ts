@@ -6,7 +6,7 @@ import { examplesBesideCore, openSchema, roundTrip } from './xml-examples.js';
 /** What is rare, so that a sample would miss it. */
 const ALWAYS = ['Bundle-dataelements.json', 'Patient-example.json'];
 
-/** About one in nine of the small files, the same ones each time. test/long/xml-round-trip.test.ts has them all. */
+/** About one in nine of the small files, the same ones each time. test/long/formats/xml-round-trip.test.ts has them all. */
 const sample = examplesBesideCore().filter(
   (file, i) =>
     ALWAYS.includes(file) || ((i * 2_654_435_761) % 2 ** 32 < 2 ** 32 / 9 && readExample(file).text.length < 200_000),

@@ -29,7 +29,7 @@ const sizeOf = (text: string): number => Buffer.byteLength(text);
 const textsWith = (pattern: RegExp): string[] =>
   [...files].flatMap(([path, text]) => (pattern.test(text) ? [path] : []));
 
-/** That it does in other places is shown by check.test.ts, and by long/generator-output.test.ts. */
+/** That it does in other places is shown by check.test.ts, and by long/definitions/generator-output.test.ts. */
 describe('the output depends on the definitions alone', () => {
   it('paths are in code-point order, in lower case, with ASCII letters alone', () => {
     const paths = [...files.keys()];

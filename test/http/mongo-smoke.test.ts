@@ -2,7 +2,7 @@ import { afterAll, expect, it } from 'vitest';
 
 import { openStore } from '../contract/open-store.js';
 import { describeOnMongod, mongodUrl, newDatabase } from '../mongod/for-tests.js';
-import { entry, transaction, useBundleServer, word } from './bundle-server.js';
+import { entry, transaction, useBundleServer, word } from './bundles/bundle-server.js';
 import { idsOf, includedIn } from './search-server.js';
 
 const store = mongodUrl() === undefined ? undefined : await openStore(newDatabase());

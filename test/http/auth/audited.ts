@@ -8,7 +8,7 @@ import { DEFAULT_LIMITS } from '../../../runtime/fhir/limits.js';
 import { SILENT } from '../../../runtime/observe/log.js';
 import { createExtractor } from '../../../runtime/search/extract.js';
 import type { Store } from '../../../runtime/store/store.js';
-import { batch, entry } from '../bundle-server.js';
+import { batch, entry } from '../bundles/bundle-server.js';
 import { FORM_TYPE } from '../search-server.js';
 import { EVERYTHING, serveWith } from './support.js';
 

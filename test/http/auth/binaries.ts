@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 
 import type { Store } from '../../../runtime/store/store.js';
-import { word } from '../bundle-server.js';
+import { word } from '../bundles/bundle-server.js';
 import { EVERYTHING, LAB, observed, serveWith } from './support.js';
 
 /** Binaries of clients with scopes: who sees them is decided by what their `securityContext` names. */

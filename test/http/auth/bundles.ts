@@ -11,7 +11,7 @@ import {
   urn,
   word,
   type TestEntry,
-} from '../bundle-server.js';
+} from '../bundles/bundle-server.js';
 import { codeOf } from '../server.js';
 import { EVERYTHING, LAB, observed, serveWith } from './support.js';
 

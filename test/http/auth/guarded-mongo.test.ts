@@ -9,7 +9,7 @@ import { hiddenLooks } from './hidden-looks.js';
 import { hiddenWrites } from './hidden-writes.js';
 import { patchQuestions } from './patch-questions.js';
 import { reads } from './reads.js';
-import { toldInstants } from './told-instant.js';
+import { toldInstants } from './tokens/told-instant.js';
 import { writes } from './writes.js';
 
 // A database each: histories of a type show all that others write.

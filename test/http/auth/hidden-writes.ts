@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 
 import type { Store } from '../../../runtime/store/store.js';
-import { word } from '../bundle-server.js';
+import { word } from '../bundles/bundle-server.js';
 import { codeOf, type Answer } from '../server.js';
 import { EVERYTHING, LAB, observed, serveWith } from './support.js';
 

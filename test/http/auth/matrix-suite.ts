@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 
 import type { Store } from '../../../runtime/store/store.js';
-import { batch, responsesOf, transaction, word } from '../bundle-server.js';
+import { batch, responsesOf, transaction, word } from '../bundles/bundle-server.js';
 import type { Answer } from '../server.js';
 import { interactionsToCover, matrixFor, type MatrixRow, type Target } from './matrix.js';
 import { neededBy, scopedServer } from './scoped.js';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 
 import type { Store } from '../../../runtime/store/store.js';
-import { batch, responsesOf, transaction, word } from '../bundle-server.js';
+import { batch, responsesOf, transaction, word } from '../bundles/bundle-server.js';
 import { codeOf } from '../server.js';
 import { neededBy } from './scoped.js';
 import { EVERYTHING, LAB, observed, serveWith } from './support.js';

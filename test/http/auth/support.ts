@@ -10,7 +10,7 @@ import { utc } from '../../../runtime/search/values/zone.js';
 import type { Store } from '../../../runtime/store/store.js';
 import { tables } from '../../../generated/tables.js';
 import type { ToyServer } from '../server.js';
-import { useBundleServer } from '../bundle-server.js';
+import { useBundleServer } from '../bundles/bundle-server.js';
 
 /** Everything on all types, and what `*` does not give. */
 export const EVERYTHING = 'system/*.cruds system/AuditEvent.ud __admin';

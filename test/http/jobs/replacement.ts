@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 
 import type { Store } from '../../../runtime/store/store.js';
-import { word } from '../bundle-server.js';
+import { word } from '../bundles/bundle-server.js';
 import { mergeParameters, replacementParameters, undoMergeParameters } from '../operations/replacement-support.js';
 import type { Answer } from '../server.js';
 import { expectRefusal } from '../write-server.js';

@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 
 import type { Store } from '../../../runtime/store/store.js';
 import { scopedServer } from '../auth/scoped.js';
-import { batch, responsesOf } from '../bundle-server.js';
+import { batch, responsesOf } from '../bundles/bundle-server.js';
 import type { Answer } from '../server.js';
 import { expectRefusal } from '../write-server.js';
 

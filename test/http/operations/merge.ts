@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 
 import type { Store } from '../../../runtime/store/store.js';
 import { scopedServer } from '../auth/scoped.js';
-import { batch, responsesOf, transaction, word } from '../bundle-server.js';
+import { batch, responsesOf, transaction, word } from '../bundles/bundle-server.js';
 import type { Answer } from '../server.js';
 import { expectRefusal } from '../write-server.js';
 import { mergeParameters, undoMergeParameters } from './replacement-support.js';

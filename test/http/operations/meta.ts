@@ -4,7 +4,7 @@ import { tables } from '../../../generated/tables.js';
 import { EXPUNGING, OPERATIONS } from '../../../runtime/operations/registry.js';
 import type { Store } from '../../../runtime/store/store.js';
 import { scopedServer } from '../auth/scoped.js';
-import { batch, responsesOf, transaction } from '../bundle-server.js';
+import { batch, responsesOf, transaction } from '../bundles/bundle-server.js';
 import { codeOf, type Answer } from '../server.js';
 import { expectRefusal } from '../write-server.js';
 

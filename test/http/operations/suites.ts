@@ -15,9 +15,9 @@ import { observations } from './observations.js';
 import { patients } from './patients.js';
 import { searchByCodes } from './search-codes.js';
 import { replaceReferences } from './replace-references.js';
-import { terminology } from './terminology.js';
-import { terminologyCases } from './terminology-cases.js';
-import { terminologyRules } from './terminology-rules.js';
+import { terminology } from './terminology/terminology.js';
+import { terminologyCases } from './terminology/terminology-cases.js';
+import { terminologyRules } from './terminology/terminology-rules.js';
 
 /** What operations do, whatever the store. Each suite gets a store of its own, with nothing in it. */
 export const SUITES: Readonly<Record<string, (store: Store) => void>> = {

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 
 import type { Store } from '../../../runtime/store/store.js';
-import { entry, transaction } from '../bundle-server.js';
+import { entry, transaction } from '../bundles/bundle-server.js';
 import { observation, useReports } from './support.js';
 
 /** Kinds of fault that users of FHIR servers reported, whatever the store. */

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 
 import type { Store } from '../../../runtime/store/store.js';
-import { batch, entry, transaction } from '../bundle-server.js';
+import { batch, entry, transaction } from '../bundles/bundle-server.js';
 import { expectRefusal } from '../write-server.js';
 import { observation, useReports } from './support.js';
 

@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
 
 import type { Store } from '../../../runtime/store/store.js';
-import { useBundleServer } from '../bundle-server.js';
+import { useBundleServer } from '../bundles/bundle-server.js';
 import type { Answer, ToyServer } from '../server.js';
 
 /** A resource that has an id. */

@@ -13,8 +13,8 @@ import {
   useBundleServer,
   word,
   type TestEntry,
-} from '../bundle-server.js';
-import { fhirPathPatch, jsonPatch, xmlPatch } from '../patch-entries.js';
+} from '../bundles/bundle-server.js';
+import { fhirPathPatch, jsonPatch, xmlPatch } from '../bundles/patch-entries.js';
 import { expectRefusal } from '../write-server.js';
 
 const URL = 'http://hl7.org/fhir/StructureDefinition/resolve-as-version-specific';

@@ -1,0 +1,96 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+
+import { generateKey, signJws } from '../../../../runtime/auth/keys/jws.js';
+import { publicHalf } from '../../../unit/auth/server-fixture.js';
+import { makeCertificates, serveTls, type LocalServer } from '../../../unit/auth/server-tls.js';
+import { FORM, startAuthorized, type AuthorizedServer } from '../own-server.js';
+
+const folder = mkdtempSync(join(tmpdir(), 'kiln-external-'));
+let other: LocalServer;
+let server: AuthorizedServer;
+let issuer: string;
+let key: Awaited<ReturnType<typeof generateKey>>;
+
+beforeAll(async () => {
+  key = await generateKey('ES384');
+  const certificates = makeCertificates('DNS:localhost,IP:127.0.0.1');
+  writeFileSync(join(folder, 'ca.pem'), certificates.ca);
+  other = await serveTls(certificates, (req, res) => {
+    const documents: Record<string, object> = {
+      '/.well-known/oauth-authorization-server': {
+        issuer,
+        token_endpoint: `${issuer}/token`,
+        jwks_uri: `${issuer}/jwks`,
+      },
+      '/jwks': { keys: [publicHalf(key)] },
+    };
+    const document = documents[req.url ?? ''];
+    res.writeHead(document === undefined ? 404 : 200, { 'Content-Type': 'application/json' });
+    res.end(JSON.stringify(document));
+  });
+  issuer = `https://localhost:${other.port}`;
+  server = await startAuthorized({
+    'base-url': 'https://fhir.example.org',
+    'auth-external-mode': 'jwks',
+    'auth-external-issuer': issuer,
+    'auth-external-ca': join(folder, 'ca.pem'),
+    'auth-external-scopes': '{"fhir.read":"system/*.rs","fhir.admin":"__admin","fhir.none":"nothing"}',
+  });
+});
+afterAll(async () => {
+  await Promise.all([other.close(), server.close()]);
+  rmSync(folder, { recursive: true });
+});
+
+const get = async (path: string, scope: string, claims: object = {}) => {
+  const exp = Math.floor(Date.now() / 1000) + 60;
+  const all = { iss: issuer, aud: 'https://fhir.example.org/fhir', client_id: 'foreign', exp, scope, ...claims };
+  const token = await signJws({ alg: 'ES384', kid: key.kid, typ: 'at+jwt' }, all, key);
+  return (await server.get(path, 'GET', { authorization: `Bearer ${token}` })).status;
+};
+
+describe('an external authorization server', () => {
+  it('decides by its tokens', async () => {
+    expect(await get('/fhir/Patient', 'system/Patient.rs')).toBe(200);
+    expect(await get('/fhir/Patient', 'system/Observation.rs')).toBe(403);
+    expect(await get('/fhir/Patient', 'openid profile')).toBe(403);
+    expect(await get('/fhir/Patient', 'system/Patient.rs', { aud: 'https://elsewhere.example/fhir' })).toBe(401);
+    expect(server.logged.notes.at(-1)).toBe('a token is not taken: audience');
+    expect(await get('/fhir/Patient', 'system/Patient.rs', { iss: 'https://elsewhere.example' })).toBe(401);
+  });
+
+  it('has scopes of its own, which mean what the configuration says', async () => {
+    expect(await get('/fhir/Patient', 'fhir.read')).toBe(200);
+    expect(await get('/fhir/Patient', 'fhir.write')).toBe(403);
+  });
+
+  it('is named by the discovery document; we have no endpoints then', async () => {
+    const { status, text } = await server.get('/fhir/.well-known/smart-configuration');
+    expect([status, JSON.parse(text)]).toMatchObject([
+      200,
+      { token_endpoint: `${issuer}/token`, jwks_uri: `${issuer}/jwks`, scopes_supported: ['fhir.read'] },
+    ]);
+    for (const path of ['/auth/token', '/auth/introspect', '/auth/revoke']) {
+      expect((await server.get(path, 'POST', FORM, 'x=y')).status).toBe(404);
+    }
+    for (const path of ['/auth/jwks.json', '/.well-known/oauth-authorization-server']) {
+      expect((await server.get(path)).status).toBe(404);
+    }
+  });
+
+  it.each([
+    [{ 'auth-external-mode': 'jwks' }, 'auth.external.mode needs auth.external.issuer'],
+    [{ 'auth-external-issuer': 'https://x' }, 'auth.external.issuer needs auth.external.mode'],
+    [{ 'auth-external-mode': 'introspection', 'auth-external-issuer': 'https://x' }, 'needs auth.external.clientId'],
+    [
+      { 'auth-external-mode': 'jwks', 'auth-external-issuer': 'https://x', 'auth-external-ca': '/nowhere' },
+      'auth.external.ca "/nowhere": there is no such file',
+    ],
+    [{ 'auth-jwks-allow': '10.0.0.0/99' }, 'auth.jwks.allow: '],
+  ])('%j is refused at start', async (flags, message) => {
+    await expect(startAuthorized(flags as Record<string, string>)).rejects.toThrow(message);
+  });
+});

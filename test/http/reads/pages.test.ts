@@ -1,0 +1,341 @@
+import { beforeAll, describe, expect, it } from 'vitest';
+
+import type { Job, Jobs } from '../../../runtime/core/jobs.js';
+import { createToyStore } from '../../toy/store.js';
+import { serveWith, tokenOf } from '../auth/support.js';
+import { useBundleServer } from '../bundles/bundle-server.js';
+import { useToyServer, type Answer } from '../server.js';
+
+/** What browsers send. */
+const BROWSER = 'text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,image/webp,*/*;q=0.8';
+const HTML = { accept: BROWSER };
+
+/** Markup that would run, or break out of a text or of an attribute. */
+const PLANTED = `"'></code></pre></td></main><script>alert(1)</script><img src=x onerror=alert(2)>`;
+
+/** Tags that the pages have themselves; any other one was planted. */
+const TAGS = new Set(
+  (
+    'html head meta title link script body a header nav form label input button span main footer h1 h2 p div section ' +
+    'details summary table thead tbody tr th td ul ol li dl dt dd pre code br time iframe select option textarea fieldset ' +
+    'legend progress'
+  ).split(' '),
+);
+
+/** Nothing planted has become markup: the tags are those of the pages, and none has a handler or a style. */
+function expectEscaped({ text }: Answer, name: string): void {
+  const tags = [...text.matchAll(/<([a-z][a-z0-9]*)\b([^>]*)>/gi)];
+  expect(
+    tags.filter(([, tag]) => !TAGS.has(tag!.toLowerCase())).map(([tag]) => tag),
+    name,
+  ).toEqual([]);
+  expect(tags.filter(([, tag]) => tag === 'script').length, name).toBe(1);
+  for (const [whole, , attributes = ''] of tags) {
+    expect(attributes.replace(/"[^"]*"/g, '""'), `${name}: ${whole}`).not.toMatch(/\son\w+\s*=|\sstyle\s*=|['`<]/i);
+    expect(whole).not.toMatch(/(?:href|src|action)="\s*(?:javascript|data):/i);
+  }
+  expect(text, name).not.toContain('<script>alert');
+}
+
+const href = ({ text }: Answer, label: string): string | undefined =>
+  new RegExp(`<a[^>]*href="([^"]*)"[^>]*>${label}</a>`)
+    .exec(text)?.[1]
+    ?.replaceAll('&amp;', '&')
+    .replaceAll('&#x3D;', '=');
+
+describe('pages without authorization', () => {
+  const server = useBundleServer(createToyStore(), { validate: () => [] });
+  const get = (path: string, headers: Record<string, string> = HTML) => server.send('GET', path, undefined, headers);
+  const ui = (path: string) => server.raw('GET', `/ui${path}`, undefined, HTML);
+
+  beforeAll(async () => {
+    const div = `<div xmlns="http://www.w3.org/1999/xhtml">${PLANTED}</div>`;
+    const evil = {
+      resourceType: 'Patient',
+      id: 'evil',
+      text: { status: 'generated', div },
+      name: [{ family: PLANTED }],
+      meta: { profile: [PLANTED], tag: [{ system: PLANTED, code: PLANTED, display: PLANTED }] },
+      managingOrganization: { reference: `Organization/${PLANTED}`, display: PLANTED },
+    };
+    await server.send('PUT', '/Patient/odd', { resourceType: 'Patient', id: 'odd', [PLANTED]: PLANTED });
+    await server.send('PUT', '/Patient/evil', { ...evil, gender: 'male' });
+    await server.send('PUT', '/Patient/evil', { ...evil, gender: 'female' });
+    await server.send('PUT', '/Patient/gone', { resourceType: 'Patient', id: 'gone' });
+    await server.send('DELETE', '/Patient/gone');
+    const subject = { reference: 'Patient/evil' };
+    for (const id of ['a', 'b', 'c']) {
+      await server.send('PUT', `/Observation/${id}`, {
+        ...{ resourceType: 'Observation', id, status: 'final', code: { text: PLANTED }, subject },
+        valueQuantity: { value: 1.5, unit: 'kg' },
+      });
+    }
+  });
+
+  it('escape what was planted in narratives, texts, ids, names of properties, parameters and error texts', async () => {
+    const planted = encodeURIComponent(PLANTED);
+    for (const path of [
+      '/Patient/evil',
+      '/Patient/odd',
+      '/Patient/evil?_view=xml',
+      '/Patient/evil/_history',
+      '/Patient/evil/_history/1',
+      '/Patient?_id=evil',
+      `/Patient?name=${planted}`,
+      `/Patient?${planted}=1`,
+      `/Patient/${planted}`,
+      `/${planted}`,
+      `/$diff?from=Patient/evil/_history/1&to=Patient/evil/_history/2`,
+      `/$diff?from=${planted}&to=${planted}`,
+      `/Patient/evil/$${planted}`,
+      '/Observation?_include=Observation:subject',
+    ]) {
+      const page = await get(path);
+      expect(page.headers['content-type'], path).toBe('text/html; charset=utf-8');
+      expectEscaped(page, path);
+    }
+    for (const path of [
+      `/search/Patient?name=${planted}&${planted}=1`,
+      `/operations?type=${planted}&id=${planted}`,
+      `/operations/Patient-everything?type=Patient&id=${planted}`,
+      `/console?path=${planted}`,
+      `/${planted}`,
+      `/go?search=${planted}`,
+    ]) {
+      expectEscaped(await ui(path), path);
+    }
+  });
+
+  it('put the narrative into a frame without rights', async () => {
+    const { text } = await get('/Patient/evil');
+    const [frame = ''] = /<iframe[^>]*>/.exec(text)!;
+    expect(frame).toMatch(/ sandbox srcdoc="/);
+    expect(frame).not.toContain('allow-');
+    expect(frame).toContain('&lt;script&gt;alert(1)&lt;/script&gt;');
+  });
+
+  it('link references, versions, the version before, what changed, and the plain forms', async () => {
+    const page = await get('/Observation/a');
+    expect(page.text).toContain('<a href="/fhir/Patient/evil">"Patient/evil"</a>');
+    const current = await get('/Patient/evil');
+    for (const label of ['Versions', 'Version before', 'What changed', 'Plain JSON']) {
+      const link = href(current, label);
+      expect((await server.raw('GET', link!, undefined, HTML)).status, label).toBe(200);
+    }
+    expect(href(current, 'What changed')).toBe('/fhir/Patient/evil/_history/2/$diff');
+    expect(href(await get('/Patient/evil/_history/1'), 'Version before')).toBeUndefined();
+  });
+
+  it('show XML where it is asked for, with the same links', async () => {
+    const { text } = await get('/Observation/a?_view=xml');
+    expect(text).toContain('&lt;<span class="k">Observation</span>');
+    expect(text).toContain('<a href="/fhir/Patient/evil"><span class="s">"Patient/evil"</span></a>');
+    const json = await server.send('GET', '/Observation/a?_view=xml', undefined, { accept: 'application/fhir+json' });
+    expect([json.status, json.json().issue[0].details.coding[0].code]).toEqual([400, 'parameter-unknown']);
+  });
+
+  it('compare two versions', async () => {
+    const page = await get('/$diff?from=Patient/evil/_history/1&to=Patient/evil/_history/2');
+    const [row = ''] = /<tr><td><span class="badge replace">[^]*?<\/tr>/.exec(page.text)!;
+    expect(row).toContain('<code>Patient.gender</code>');
+    expect(row.indexOf('"male"')).toBeGreaterThan(0);
+    expect(row.indexOf('"female"')).toBeGreaterThan(row.indexOf('"male"'));
+    const history = await get('/Patient/evil/_history');
+    expect(history.text).toContain('<form action="/fhir/$diff" method="get"');
+    expect(history.text).toContain('name="from" value="Patient/evil/_history/1"');
+  });
+
+  it('show searches as tables with pages', async () => {
+    const first = await get('/Observation?_count=2');
+    const rows = ({ text }: Answer): string[] =>
+      [...text.matchAll(/<th scope="row"><a href="\/fhir\/Observation\/(\w)"/g)].map(([, id]) => id!);
+    expect(first.text).toContain('<th scope="col">value</th>');
+    expect(first.text).toContain('>1.5 kg<');
+    const second = await server.raw('GET', href(first, 'Next page')!, undefined, HTML);
+    expect([...rows(first), ...rows(second)]).toEqual(['a', 'b', 'c']);
+    expect(href(second, 'Next page')).toBeUndefined();
+    const included = await get('/Observation?_id=a&_include=Observation:subject');
+    expect(included.text).toContain('<span class="badge">include</span>');
+    expect((await get('/Observation?_id=none')).text).toContain('Nothing was found.');
+  });
+
+  it('build searches from every parameter of a type, its modifiers and prefixes, and take a search apart again', async () => {
+    const page = await ui('/search/Patient?family:exact=Love&birthdate=ge1900&_has:Observation:subject:code=1');
+    const statement = (await get('/metadata', { accept: 'application/fhir+json' })).json();
+    const { searchParam } = statement.rest[0].resource.find(({ type }: { type: string }) => type === 'Patient');
+    expect(searchParam.length).toBeGreaterThan(20);
+    for (const { name, type, documentation } of searchParam) {
+      expect(page.text, name).toContain(`${name} <span class="badge">${type}</span>`);
+      const modifiers = /Modifiers: ([^.]*)\./.exec(documentation)?.[1]?.split(', ') ?? [];
+      const [, options = ''] = new RegExp(`<select name="m\\.${name}"[^>]*>([^]*?)</select>`).exec(page.text) ?? [];
+      for (const modifier of modifiers)
+        if (modifier !== ':[type]') expect(options, name).toContain(`>${modifier}</option>`);
+    }
+    expect(page.text).toContain('<option value="exact" selected>');
+    expect(page.text).toContain('<option value="ge" selected>');
+    expect(page.text).toMatch(/name="v.birthdate" value="1900"/);
+    expect(page.text).toContain('name="more" value="_has%3AObservation%3Asubject%3Acode&#x3D;1"');
+    const fields = 'search=Patient&m.family=exact&v.family=Love&p.birthdate=ge&v.birthdate=1900&v.gender=&more=a.b%3D1';
+    const go = await ui(`/go?${fields}`);
+    expect([go.status, go.headers['location']]).toEqual([
+      303,
+      '/fhir/Patient?family%3Aexact=Love&birthdate=ge1900&a.b=1',
+    ]);
+  });
+
+  it('make forms of every operation from its rows', async () => {
+    const list = await ui('/operations');
+    const ids = [...list.text.matchAll(/\/ui\/operations\/([\w.-]+)"/g)].map(([, id]) => id!);
+    expect(ids).toContain('Patient-everything');
+    for (const id of ids) {
+      const page = await ui(`/operations/${id}`);
+      expect(page.status, id).toBe(200);
+      expect(page.text, id).toContain('<form ');
+      const used = [...page.text.matchAll(/ id="([^"]*)"/g)].map(([, each]) => each!);
+      expect(used.length, id).toBe(new Set(used).size);
+    }
+    const call = 'operation=Patient-everything&level=instance&_type=Patient&_id=evil&v._count=3&v.start=';
+    expect((await ui(`/go?${call}`)).headers['location']).toBe('/fhir/Patient/evil/$everything?_count=3');
+    expect((await ui('/go?operation=Patient-everything&level=instance&_type=Patient')).status).toBe(400);
+    const outside = await ui('/go?operation=Patient-everything&level=instance&_type=//evil.example&_id=x');
+    expect(outside.headers['location']).toBe('/fhir/%2F%2Fevil.example/x/$everything');
+  });
+
+  it.each(['/search', '/api', '/api/Patient', '/api/system', '/console', '/jobs'])('have %s', async (path) => {
+    const page = await ui(path);
+    expect([page.status, page.headers['x-content-type-options']]).toEqual([200, 'nosniff']);
+    expectEscaped(page, path);
+  });
+
+  it.each([
+    ['/Patient/none', 404, 'Not Found'],
+    ['/Nothing', 404, 'Not Found'],
+    ['/Patient/gone', 410, 'Gone'],
+    ['/Patient?x=1', 400, 'Bad Request'],
+  ])('show the failure of %s as a page, with the status %i', async (path, status, words) => {
+    const page = await get(path);
+    expect([page.status, page.headers['content-type']]).toEqual([status, 'text/html; charset=utf-8']);
+    expect(page.text).toContain(`<h1>${status} ${words}</h1>`);
+    expect(page.headers['vary']).toContain('Accept');
+    const json = await get(path, { accept: '*/*' });
+    expect([json.status, json.headers['content-type']]).toEqual([status, 'application/fhir+json; charset=utf-8']);
+    if (status === 410) expect(href(page, 'Versions')).toBe('/fhir/Patient/gone/_history');
+  });
+
+  it('are for clients that like HTML best, and vary by Accept', async () => {
+    for (const [accept, type] of [
+      [BROWSER, 'text/html'],
+      ['text/html', 'text/html'],
+      ['*/*', 'application/fhir+json'],
+      ['application/fhir+json, text/html;q=0.9', 'application/fhir+json'],
+      ['application/fhir+xml', 'application/fhir+xml'],
+    ] as const) {
+      const answer = await get('/Patient/evil', { accept });
+      expect(answer.headers['content-type'], accept).toBe(`${type}; charset=utf-8`);
+      expect(answer.headers['vary']).toBe('Accept, Accept-Encoding');
+    }
+    const nowhere = await server.raw('GET', '/nowhere', undefined, HTML);
+    expect([nowhere.status, nowhere.headers['content-type']]).toEqual([404, 'text/html; charset=utf-8']);
+  });
+
+  it('serve the script, the style sheets and the icon for good, and nothing else of that folder', async () => {
+    const { text } = await get('/Patient/evil');
+    const assets = [...text.matchAll(/"(\/ui\/assets\/[^"]*)"/g)].map(([, path]) => path!);
+    expect(assets).toHaveLength(3);
+    for (const path of assets) {
+      const asset = await server.raw('GET', path);
+      expect([asset.status, asset.headers['cache-control']]).toEqual([200, 'public, max-age=31536000, immutable']);
+      expect(asset.headers['x-content-type-options']).toBe('nosniff');
+    }
+    for (const path of ['/ui/search/%E0%A4%A', '/ui/operations/%', '/ui/api/%ff', '/openapi/%ff.json']) {
+      expect((await server.raw('GET', path)).status).toBe(400);
+    }
+    for (const path of ['/ui/assets/', '/ui/assets/../page.ts', '/ui/assets/%2e%2e/page.ts']) {
+      expect((await server.raw('GET', path)).status).toBe(404);
+    }
+  });
+});
+
+describe('pages with authorization', () => {
+  const job = (id: string, clientId: string, more: Partial<Job> = {}): Job => ({
+    ...{ id, type: 'export', owner: { clientId }, input: {}, state: 'in-progress', created: 0, failures: 0, run: 1 },
+    progress: { done: 30, total: 120, unit: 'resources' },
+    ...more,
+  });
+  const kept = [job('mine', 'client'), job('theirs', 'other'), job('done', 'client', { state: 'completed', ended: 1 })];
+  const jobs = { list: () => Promise.resolve(kept) } as Partial<Jobs> as Jobs;
+  const server = serveWith(createToyStore(), { jobs });
+  beforeAll(async () => {
+    await server.as('system/*.cruds').send('PUT', '/Patient/ada', { resourceType: 'Patient', id: 'ada' });
+  });
+
+  it.each([
+    '/Patient/ada',
+    '/Patient',
+    '/Patient/ada/_history',
+    '/Patient/ada/$diff',
+    '/$diff?from=Patient/ada&to=Patient/ada',
+  ])('of %s need what its JSON needs', async (path) => {
+    const missing = await server.send('GET', path, undefined, HTML);
+    expect([missing.status, missing.headers['cache-control']]).toEqual([401, 'no-store']);
+    expect(missing.headers['www-authenticate']).toMatch(/^Bearer/);
+    expect(missing.text).toContain('<label for="token">Access token</label>');
+    const other = server.as('system/Observation.cruds');
+    const [page, json] = [await other.send('GET', path, undefined, HTML), await other.send('GET', path)];
+    expect([page.status, json.status]).toEqual([403, 403]);
+    expect(page.headers['www-authenticate']).toBe(json.headers['www-authenticate']);
+    expect(page.text).toContain('<h1>403 Forbidden</h1>');
+    const allowed = await server.as('system/Patient.rs').send('GET', path, undefined, HTML);
+    expect([allowed.status, allowed.headers['cache-control']]).toEqual([200, 'no-store']);
+    expect(allowed.headers['vary']).toBe('Authorization, Accept, Accept-Encoding');
+  });
+
+  it('never take a token from the URL', async () => {
+    const token = tokenOf('system/*.rs');
+    expect((await server.send('GET', `/Patient/ada?access_token=${token}`, undefined, HTML)).status).toBe(400);
+    expect((await server.raw('GET', `/ui/jobs?access_token=${token}`, undefined, HTML)).status).toBe(400);
+  });
+
+  it('without data need no token', async () => {
+    for (const path of ['/', '/ui/search', '/ui/search/Patient', '/ui/operations', '/ui/api/Patient', '/ui/console']) {
+      expect((await server.raw('GET', path, undefined, HTML)).status, path).toBe(200);
+    }
+    expect((await server.raw('GET', '/ui/assets/kiln.js')).status).toBe(200);
+  });
+
+  it('list the jobs that the client has started, with their progress, and no others', async () => {
+    const without = await server.raw('GET', '/ui/jobs', undefined, HTML);
+    expect([without.status, without.headers['content-type']]).toEqual([401, 'text/html; charset=utf-8']);
+    const authorization = `Bearer ${tokenOf('system/Patient.rs')}`;
+    const page = await server.raw('GET', '/ui/jobs', undefined, { ...HTML, authorization });
+    expect([page.status, page.headers['cache-control']]).toEqual([200, 'no-store']);
+    expect(page.text).toContain('<code>mine</code>');
+    expect(page.text).toMatch(/<progress [^>]*max="120" value="30">/);
+    expect(page.text).toContain('<span class="badge">completed</span>');
+    expect(page.text).not.toContain('theirs');
+    expectEscaped(page, 'jobs');
+  });
+});
+
+describe('pages of a server that is mounted in another application', () => {
+  const server = useToyServer({ mountPath: '/r5', ownBase: 'http://127.0.0.1/r5' });
+
+  it('have everything below that path', async () => {
+    await server.raw('PUT', '/Patient/ada', JSON.stringify({ resourceType: 'Patient', id: 'ada' }), {
+      'content-type': 'application/fhir+json',
+    });
+    for (const path of ['/', '/Patient/ada', '/ui/search/Patient', '/nothing']) {
+      const { text, headers } = await server.raw('GET', path, undefined, HTML);
+      expect(headers['content-type'], path).toBe('text/html; charset=utf-8');
+      const own = [...text.matchAll(/(?:href|src|action)="(\/[^"]*)"/g)].map(([, link]) => link!);
+      expect(own.length).toBeGreaterThan(5);
+      expect(
+        own.filter((link) => !link.startsWith('/r5/')),
+        path,
+      ).toEqual([]);
+      for (const asset of own.filter((link) => link.includes('/assets/'))) {
+        expect((await server.raw('GET', asset.slice('/r5'.length))).status).toBe(200);
+      }
+    }
+  });
+});

@@ -1,0 +1,115 @@
+import { describe, expect, it } from 'vitest';
+
+import { tables } from '../../../generated/tables.js';
+import { createScopes } from '../../../runtime/auth/scopes/create-scopes.js';
+import { SHIPPED } from '../../../runtime/core/shipped/shipped-resources.js';
+import { summarize } from '../../../runtime/format/summary.js';
+import type { KilnOptions } from '../../../runtime/http/kiln.js';
+import { utc } from '../../../runtime/search/values/zone.js';
+import type { Store } from '../../../runtime/store/store.js';
+import { idsOf } from '../search-server.js';
+import { refusal, useWriteServer, word } from '../write-server.js';
+
+const CORE = 'http://hl7.org/fhir/StructureDefinition/';
+const scopes = createScopes({ tables, zone: utc, base: '' });
+
+const gateOf = (scope: string): NonNullable<KilnOptions['gate']> => ({
+  admit: () => ({ clientId: 'test', scope, access: scopes.access(scope) }),
+});
+
+/** The definitions of FHIR are read and searched like stored ones, whatever the store. */
+export function shippedDefinitions(store: Store): void {
+  const options = {
+    shipped: SHIPPED,
+    subset: (resource: never, { summary }: { summary?: never }) => summarize(resource, summary ?? 'true', tables),
+  } as Partial<KilnOptions>;
+  const server = useWriteServer(store, options);
+  const without = useWriteServer(store);
+  const active = useWriteServer(store, { ...options, gate: gateOf('system/SearchParameter.rs?status=active') });
+  const patients = useWriteServer(store, { ...options, gate: gateOf('system/Patient.rs') });
+  const get = (path: string) => server.send('GET', path);
+
+  describe('definitions of FHIR (conformance-module.html)', () => {
+    it.each([
+      ['StructureDefinition/Patient', `${CORE}Patient`],
+      ['StructureDefinition/bp', `${CORE}bp`],
+      ['SearchParameter/individual-birthdate', 'http://hl7.org/fhir/SearchParameter/individual-birthdate'],
+      ['OperationDefinition/Resource-validate', 'http://hl7.org/fhir/OperationDefinition/Resource-validate'],
+      ['CompartmentDefinition/patient', 'http://hl7.org/fhir/CompartmentDefinition/patient'],
+      ['ValueSet/administrative-gender', 'http://hl7.org/fhir/ValueSet/administrative-gender'],
+      ['CodeSystem/administrative-gender', 'http://hl7.org/fhir/administrative-gender'],
+    ])('%s is read by its id, and found by its URL', async (path, url) => {
+      const read = await get(`/${path}`);
+      expect([read.status, read.json().url], read.text.slice(0, 500)).toEqual([200, url]);
+      const [type = '', id = ''] = path.split('/');
+      const found = await get(`/${type}?url=${encodeURIComponent(url)}`);
+      expect([idsOf(found), found.json().total], found.text.slice(0, 500)).toEqual([[id], 1]);
+      expect(idsOf(await get(`/${type}?_id=${id}`))).toEqual([id]);
+      expect(idsOf(await get(`/${type}?url=${encodeURIComponent(url)}&status=retired`))).toEqual([]);
+    });
+
+    it('have an entity tag, and views', async () => {
+      const read = await get('/StructureDefinition/Patient');
+      const again = await server.send('GET', '/StructureDefinition/Patient', undefined, {
+        'if-none-match': String(read.headers.etag),
+      });
+      expect([read.headers.etag, again.status]).toEqual(['W/"0"', 304]);
+      const summary = await get('/StructureDefinition/Patient?_summary=true');
+      expect([summary.status, summary.json().snapshot]).toEqual([200, undefined]);
+    });
+
+    it('serve instance-level operations', async () => {
+      const expanded = await get('/ValueSet/administrative-gender/$expand');
+      expect(expanded.json().expansion.contains).toHaveLength(4);
+    });
+
+    it('that are examples of the documentation are left out', async () => {
+      expect((await get('/SearchParameter/example')).status).toBe(404);
+    });
+
+    it('are in no count, no history and no search that does not name them', async () => {
+      expect(idsOf(await get('/CompartmentDefinition'))).toEqual([]);
+      expect((await get('/CompartmentDefinition?_summary=count')).json().total).toBe(0);
+      expect((await get('/CompartmentDefinition/_history')).json().total).toBe(0);
+      const counts = (await get('/$get-resource-counts')).json().parameter ?? [];
+      expect(counts.map(({ name }: { name: string }) => name)).not.toContain('CompartmentDefinition');
+    });
+
+    it('are only read: a patch finds nothing, and a stored resource stands in the place of one', async () => {
+      const json = { 'content-type': 'application/json-patch+json' };
+      const patch = await server.send('PATCH', '/CodeSystem/address-use', [{ op: 'remove', path: '/title' }], json);
+      expect(refusal(patch).slice(0, 2)).toEqual([404, 'not-found']);
+      const own = { resourceType: 'CodeSystem', id: 'address-use', url: `http://x.org/${word()}`, status: 'draft', content: 'complete' }; // prettier-ignore
+      expect((await server.send('PUT', '/CodeSystem/address-use', own)).status).toBe(201);
+      const read = await get('/CodeSystem/address-use');
+      expect([read.json().url, read.headers.etag]).toEqual([own.url, 'W/"1"']);
+      expect(idsOf(await get('/CodeSystem?url=http://hl7.org/fhir/address-use'))).toEqual([]);
+      await server.send('DELETE', '/CodeSystem/address-use');
+      expect((await get('/CodeSystem/address-use')).status).toBe(410);
+    });
+
+    it('come behind what is stored, as far as the page has room', async () => {
+      const [id, url] = [word(), `${CORE}HumanName`];
+      const stored = { resourceType: 'StructureDefinition', id, url, name: 'X', status: 'draft', kind: 'complex-type', abstract: false, type: 'HumanName' }; // prettier-ignore
+      expect((await server.send('PUT', `/StructureDefinition/${id}`, stored)).status).toBe(201);
+      const both = await get(`/StructureDefinition?url=${url}`);
+      expect([idsOf(both), both.json().total]).toEqual([[id, 'HumanName'], 2]);
+      const first = await get(`/StructureDefinition?url=${url}&_count=1`);
+      expect(idsOf(first)).toEqual([id]);
+    });
+
+    it('need the same scopes as stored ones', async () => {
+      const read = (path: string) => active.send('GET', path);
+      expect((await read('/SearchParameter/Account-name')).status).toBe(404);
+      expect((await read('/SearchParameter?_id=Account-name')).json().total).toBe(0);
+      expect((await read('/SearchParameter/Resource-id')).status).toBe(200);
+      expect((await read('/StructureDefinition/Patient')).status).toBe(403);
+      expect((await patients.send('GET', '/StructureDefinition?_id=Patient')).status).toBe(403);
+    });
+
+    it('are not there where the setting switches them off', async () => {
+      expect((await without.send('GET', '/StructureDefinition/Patient')).status).toBe(404);
+      expect(idsOf(await without.send('GET', '/StructureDefinition?_id=Patient'))).toEqual([]);
+    });
+  });
+}

@@ -1,0 +1,179 @@
+import { afterAll, describe, expect, it } from 'vitest';
+
+import { tables } from '../../../generated/tables.js';
+import { openBodyWorkers } from '../../../runtime/body-workers/body-workers.js';
+import { startBodyWorker } from '../../../runtime/body-workers/start-thread.js';
+import { LARGE_BODY } from '../../../runtime/core/write/large-bodies.js';
+import { createStoredProfiles } from '../../../runtime/core/validation/stored-profiles.js';
+import { DEFAULT_LIMITS } from '../../../runtime/fhir/limits.js';
+import type { Store } from '../../../runtime/store/store.js';
+import { loadProfiles } from '../../../runtime/tables.js';
+import { createRuleChecker } from '../../../runtime/validate/rules/create-rule-checker.js';
+import type { Answer } from '../server.js';
+import { expectRefusal, useWriteServer, word } from '../write-server.js';
+
+const VITALS = 'http://hl7.org/fhir/StructureDefinition/vitalsigns';
+const REQUIRED = `http://x.org/StructureDefinition/${word()}`;
+
+const limits = { nesting: 100, entries: 100, resource: 15 * 2 ** 20 };
+
+/** A blood pressure; without a subject it breaks the profile of vital signs, and no rule of the type. */
+const observation = (more: object = {}): object => ({
+  resourceType: 'Observation',
+  meta: { profile: [VITALS] },
+  status: 'final',
+  category: [
+    { coding: [{ system: 'http://terminology.hl7.org/CodeSystem/observation-category', code: 'vital-signs' }] },
+  ],
+  code: { coding: [{ system: 'http://loinc.org', code: '85353-1' }] },
+  subject: { reference: 'Patient/1' },
+  effectiveDateTime: '2024-01-01',
+  valueQuantity: { value: 1, unit: 'cm', system: 'http://unitsofmeasure.org', code: 'cm' },
+  ...more,
+});
+const broken = (more: object = {}): object => observation({ subject: undefined, ...more });
+
+/** A profile of Patient that asks for a birth date, and fixes a marital status. */
+const definition = (url: string, min: number): object => ({
+  resourceType: 'StructureDefinition',
+  ...{ url, name: 'Stored', status: 'active', kind: 'resource', abstract: false, type: 'Patient' },
+  baseDefinition: 'http://hl7.org/fhir/StructureDefinition/Patient',
+  derivation: 'constraint',
+  differential: {
+    element: [
+      { id: 'Patient', path: 'Patient' },
+      { id: 'Patient.birthDate', path: 'Patient.birthDate', min },
+    ],
+  },
+});
+const patient = (profile: string | undefined, more: object = {}): object => ({
+  resourceType: 'Patient',
+  ...(profile !== undefined && { meta: { profile: [profile] } }),
+  active: true,
+  ...more,
+});
+
+/** Writes are validated by profiles, whatever the store. */
+export function profilesOnWrite(store: Store): void {
+  let time = 0;
+  const intake = openBodyWorkers(() => startBodyWorker({ zone: 'UTC', validation: 'full', limits }, 512), {
+    body: DEFAULT_LIMITS.body,
+    threads: 1,
+  });
+  afterAll(() => intake.close());
+
+  /** A process on the store. */
+  const useProcess = (required: ReadonlyMap<string, readonly string[]> = new Map(), base = store) => {
+    const { types, profile, store: own } = createStoredProfiles(base, tables, loadProfiles, () => time);
+    return useWriteServer(own, {
+      ...{ rules: createRuleChecker(tables), profiles: { types, profile, required } },
+      ...{ large: intake, limits: DEFAULT_LIMITS },
+    });
+  };
+  const server = useProcess();
+  const other = useProcess();
+  const strict = useProcess(new Map([['Patient', [REQUIRED]]]));
+
+  const expectBroken = (answer: Answer, ...words: string[]): void =>
+    expectRefusal(answer, 422, 'profile-broken', ...words);
+  const store1 = async (url: string, min: number, id = word()): Promise<string> => {
+    const answer = await server.send('PUT', `/StructureDefinition/${id}`, { ...definition(url, min), id });
+    expect(answer.status, answer.text).toBeLessThan(300);
+    return id;
+  };
+
+  describe('profiles that a resource claims', () => {
+    it('are checked on create and update, with the place and the line', async () => {
+      const created = await server.send('POST', '/Observation', observation());
+      expect(created.status, created.text).toBe(201);
+      const refused = await server.send('POST', '/Observation', JSON.stringify(broken(), null, 1));
+      expectBroken(refused, 'subject', 'is missing');
+      const [issue] = refused.json().issue;
+      expect([issue.expression, issue.code, issue.details.coding.at(-1).code]).toEqual([
+        ['Observation.subject'],
+        'required',
+        'cardinality',
+      ]);
+      expect(issue.diagnostics).toMatch(/^line 1, column/);
+      const id = word();
+      expectBroken(await server.send('PUT', `/Observation/${id}`, broken({ id })), 'subject');
+    });
+
+    it('are checked of what a patch makes', async () => {
+      const id = word();
+      expect((await server.send('PUT', `/Observation/${id}`, observation({ id }))).status).toBe(201);
+      const json = { 'content-type': 'application/json-patch+json' };
+      const patch = [{ op: 'remove', path: '/subject' }];
+      expectBroken(await server.send('PATCH', `/Observation/${id}`, patch, json), 'What the patch makes', 'subject');
+      const harmless = [{ op: 'replace', path: '/status', value: 'amended' }];
+      expect((await server.send('PATCH', `/Observation/${id}`, harmless, json)).status).toBe(200);
+    });
+
+    it('are checked in batches and transactions', async () => {
+      const entry = [{ resource: broken(), request: { method: 'POST', url: 'Observation' } }];
+      expectBroken(await server.send('POST', '', { resourceType: 'Bundle', type: 'transaction', entry }), 'subject');
+      const batch = await server.send('POST', '', { resourceType: 'Bundle', type: 'batch', entry });
+      expect(batch.json().entry[0].response.status).toMatch(/^422/);
+    });
+
+    it('are checked of large bodies, which other threads read, and of patches of large resources', async () => {
+      const large = (resource: object): string => JSON.stringify(resource) + ' '.repeat(LARGE_BODY);
+      const created = await server.send('POST', '/Observation', large(observation()));
+      expect(created.status, created.text).toBe(201);
+      expectBroken(await server.send('POST', '/Observation', large(broken())), 'subject');
+      const entry = [{ resource: broken(), request: { method: 'POST', url: 'Observation' } }];
+      const bundle = { resourceType: 'Bundle', type: 'transaction', entry };
+      expectBroken(await server.send('POST', '', large(bundle)), 'subject');
+      const id = word();
+      const note = [{ text: 'x'.repeat(LARGE_BODY) }];
+      expect((await server.send('PUT', `/Observation/${id}`, observation({ id, note }))).status).toBe(201);
+      const json = { 'content-type': 'application/json-patch+json' };
+      const patch = [{ op: 'remove', path: '/subject' }];
+      expectBroken(await server.send('PATCH', `/Observation/${id}`, patch, json), 'What the patch makes', 'subject');
+    });
+
+    it('are checked of what is contained, and of the entries of a Bundle that is stored', async () => {
+      const contained = [{ ...broken(), id: 'o' }];
+      const holder = patient(undefined, { contained, extension: [{ url: 'http://x.org/e', valueReference: { reference: '#o' } }] }); // prettier-ignore
+      expectBroken(await server.send('POST', '/Patient', holder), 'Patient.contained[0].subject');
+      const bundle = { resourceType: 'Bundle', type: 'collection', entry: [{ fullUrl: 'urn:uuid:61ebe359-bfdc-4613-8bf2-c5e300945f0a', resource: broken() }] }; // prettier-ignore
+      expectBroken(await server.send('POST', '/Bundle', bundle), 'Bundle.entry[0].resource.subject');
+    });
+
+    it('that are unknown refuse nothing; $validate warns', async () => {
+      const unknown = patient('http://x.org/unknown');
+      expect((await server.send('POST', '/Patient', unknown)).status).toBe(201);
+      const told = (await server.send('POST', '/Patient/$validate', unknown)).json().issue;
+      expect(told.find((issue: { severity: string; details: { text: string } }) => issue.details.text.includes('is not known here')).severity).toBe('warning'); // prettier-ignore
+    });
+  });
+
+  describe('stored profiles', () => {
+    it('hold at once in the process that stored them, and in others within two seconds', async () => {
+      const url = `http://x.org/StructureDefinition/${word()}`;
+      const id = await store1(url, 0);
+      for (const each of [server, other]) expect((await each.send('POST', '/Patient', patient(url))).status).toBe(201);
+      await store1(url, 1, id);
+      expectBroken(await server.send('POST', '/Patient', patient(url)), 'birthDate');
+      time += 1999;
+      expectBroken(await other.send('POST', '/Patient', patient(url)), 'birthDate');
+      expect((await server.send('DELETE', `/StructureDefinition/${id}`)).status).toBe(200);
+      expect((await server.send('POST', '/Patient', patient(url))).status).toBe(201);
+      time += 1999;
+      expect((await other.send('POST', '/Patient', patient(url))).status).toBe(201);
+    });
+  });
+
+  describe('profiles that the configuration requires', () => {
+    it('hold for resources that claim nothing; without their definition nothing is written', async () => {
+      const refused = await strict.send('POST', '/Patient', patient(undefined));
+      expectBroken(refused, REQUIRED, 'is not stored any more');
+      await store1(REQUIRED, 1);
+      time += 1999;
+      expectBroken(await strict.send('POST', '/Patient', patient(undefined)), 'birthDate');
+      const right = await strict.send('POST', '/Patient', patient(undefined, { birthDate: '2000-01-01' }));
+      expect(right.status, right.text).toBe(201);
+      expect((await server.send('POST', '/Patient', patient(undefined))).status).toBe(201);
+    });
+  });
+}

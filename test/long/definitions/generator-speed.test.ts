@@ -1,0 +1,68 @@
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { performance } from 'node:perf_hooks';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+
+import { projectRoot } from '../../../generator/project-root.js';
+import { atMost } from '../../at-most.js';
+
+const root = projectRoot();
+const kiln = join(root, 'dist/runtime/cli/main.js');
+const tsc = createRequire(import.meta.url).resolve('typescript/bin/tsc');
+let dir: string;
+/** Seconds that a bare process takes to read the package's files as JSON and to write them: what this machine can do. */
+let floor: number;
+
+const BARE = `
+  const { readdirSync, readFileSync } = require('node:fs');
+  const dir = process.argv[1];
+  for (const file of readdirSync(dir).filter((name) => name.endsWith('.json')))
+    JSON.stringify(JSON.parse(readFileSync(dir + '/' + file, 'utf8')));
+`;
+
+beforeAll(() => {
+  // What is measured is what is in the sources, not what was built some day.
+  run([join(root, 'scripts/build.mjs')]);
+  dir = mkdtempSync(join(tmpdir(), 'kiln-speed-'));
+  floor = bestOf3(() => ['-e', BARE, join(root, 'node_modules/hl7.fhir.r5.core')]);
+});
+afterAll(() => rmSync(dir, { recursive: true, force: true }));
+
+function run(args: readonly string[]): void {
+  const { status, stdout, stderr } = spawnSync(process.execPath, args, { cwd: root, encoding: 'utf8' });
+  expect(`${stdout}${stderr}`.trim() + ` exit ${String(status)}`).toMatch(/exit 0$/);
+}
+
+/** Seconds that the fastest of three runs takes, from start to end of its process; none after one within the bound. */
+function bestOf3(args: (time: number) => readonly string[], bound = 0): number {
+  let best = Infinity;
+  for (let time = 0; time < 3 && best >= bound; time++) {
+    const start = performance.now();
+    run(args(time));
+    best = Math.min(best, (performance.now() - start) / 1000);
+  }
+  return best;
+}
+
+// Machines differ, and the same one from day to day: one that is slower than usual has as many times the floor.
+describe('on two cores, the best of three', () => {
+  it('kiln generate into a new folder takes less than 7 s, or 8 times the floor', () => {
+    const bound = Math.max(8 * floor, atMost(7));
+    expect(bestOf3((time) => [kiln, 'generate', '--out', join(dir, String(time))], bound)).toBeLessThan(bound);
+  });
+
+  it('kiln generate --check takes less than 7 s, or 8 times the floor', () => {
+    const bound = Math.max(8 * floor, atMost(7));
+    run([kiln, 'generate', '--out', join(dir, '0')]);
+    expect(bestOf3(() => [kiln, 'generate', '--check', '--out', join(dir, '0')], bound)).toBeLessThan(bound);
+  });
+
+  it('tsc of the whole checkout takes less than 36 s, or 48 times the floor', () => {
+    // Some 22 s on two idle cores, tests included.
+    const bound = Math.max(48 * floor, atMost(36));
+    expect(bestOf3(() => [tsc, '-p', join(root, 'tsconfig.json')], bound)).toBeLessThan(bound);
+  });
+});

@@ -1,0 +1,129 @@
+import { MongoClient } from 'mongodb';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+
+import { put } from '../../contract/subject.js';
+import { openStore } from '../../contract/open-store.js';
+import { describeOnMongod, mongodUrl, newDatabase } from '../../mongod/for-tests.js';
+import { contentOf, fill, putBlob, runKiln, type Content } from './copy-subject.js';
+import { startKiln } from '../../service/kiln-process.js';
+
+describeOnMongod('kiln copy to MongoDB and back', () => {
+  let folder: string;
+  let from: string;
+  let back: string;
+  let mongo: string;
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), 'kiln-copy-'));
+    from = `sqlite:${join(folder, 'from.db')}`;
+    back = `sqlite:${join(folder, 'back.db')}`;
+    mongo = newDatabase();
+  });
+  afterEach(() => rmSync(folder, { recursive: true }));
+
+  async function within<T>(
+    url: string,
+    action: (store: Awaited<ReturnType<typeof openStore>>) => Promise<T>,
+  ): Promise<T> {
+    const store = await openStore(url);
+    try {
+      return await action(store);
+    } finally {
+      await store.close();
+    }
+  }
+  const read = (url: string): Promise<Content> => within(url, contentOf);
+  const copy = (one: string, other: string) => runKiln('copy', '--from', one, '--to', other);
+
+  it('gives the same in the same order: numbers, times, texts, contents, maps', { timeout: 60_000 }, async () => {
+    const original = await within(from, async (store) => {
+      await fill(store);
+      await fill(store, 1);
+      return contentOf(store);
+    });
+    const there = await copy(from, mongo);
+    expect(there).toMatchObject({ code: 0, out: expect.stringContaining('the copy is equal') as string });
+    const again = await copy(from, mongo);
+    expect(again).toMatchObject({ code: 0, err: expect.stringContaining('80 versions are there already') as string });
+    expect(await copy(mongo, back)).toMatchObject({ code: 0 });
+    const returned = await read(back);
+    expect(returned.versions).toEqual(original.versions);
+    expect(returned.blobs).toEqual(original.blobs);
+    expect(returned.maps).toEqual(original.maps);
+  });
+
+  it('catches up with what was written to MongoDB meanwhile', { timeout: 60_000 }, async () => {
+    await within(mongo, (store) => fill(store));
+    expect(await copy(mongo, back)).toMatchObject({ code: 0 });
+    await within(mongo, async (store) => {
+      await fill(store, 1);
+      await putBlob(store, 'more', Buffer.from('more'));
+    });
+    // At once: what was acknowledged before is copied, however short ago.
+    expect(await copy(mongo, back)).toMatchObject({ code: 0 });
+    expect((await read(back)).versions).toHaveLength(80);
+  });
+
+  it('goes on after it was killed', { timeout: 120_000 }, async () => {
+    await within(from, async (store) => {
+      for (let n = 0; n < 8000; n += 1000) {
+        await store.write(
+          Array.from({ length: 1000 }, (_, i) => put(`m${(n + i) % 3000}`, Math.floor((n + i) / 3000))),
+        );
+      }
+    });
+    const kiln = startKiln(['copy', '--from', from, '--to', mongo]);
+    const client = new MongoClient(mongo);
+    try {
+      const resources = client.db().collection('resource');
+      while ((await resources.findOne({}, { readConcern: { level: 'majority' } })) === null) {
+        if (kiln.child.exitCode !== null) throw new Error(`it ended too early: ${kiln.output.err}`);
+        await sleep(5);
+      }
+    } finally {
+      await client.close();
+    }
+    kiln.child.kill('SIGKILL');
+    expect(await kiln.ended).toBeNull();
+    const ran = await copy(from, mongo);
+    expect([ran.code, ran.err]).toEqual([0, expect.stringContaining('there already')]);
+    const there = Number(/^([0-9]+) versions are there already$/m.exec(ran.err)?.[1]);
+    expect(there).toBeGreaterThan(0);
+    expect(there).toBeLessThan(8000);
+    expect(await copy(mongo, back)).toMatchObject({ code: 0 });
+    expect(await read(back)).toEqual(await read(from));
+    // What the dead process had begun keeps its database from being dropped, for a minute.
+    const admin = new MongoClient(mongodUrl()!);
+    await admin.db('admin').command({ killAllSessions: [] });
+    await admin.close();
+  });
+
+  it('names what a document of MongoDB cannot hold', { timeout: 60_000 }, async () => {
+    const large = put('large', 0, 'x'.repeat(17_000_000));
+    await within(from, (store) => store.write([put('before', 0), large, put('after', 0)]));
+    const ran = await copy(from, mongo);
+    expect(ran).toMatchObject({ code: 1, out: '' });
+    expect(ran.err).toMatch(
+      /^kiln: Patient\/large\/_history\/1: The resource .* does not fit into a document of MongoDB/m,
+    );
+    // What was committed before it stays, and the copy can go on elsewhere.
+    expect((await read(mongo)).versions.map(({ id }) => id)).toEqual(['before']);
+    expect(await copy(from, back)).toMatchObject({ code: 0 });
+  });
+
+  it('makes no source', { timeout: 60_000 }, async () => {
+    const ran = await copy(mongo, back);
+    expect(ran).toMatchObject({ code: 1, out: '' });
+    expect(ran.err).toMatch(/^kiln: the database "\S+" holds no data of Kiln$/);
+    const client = new MongoClient(mongodUrl()!);
+    try {
+      const { databases } = await client.db().admin().listDatabases({ nameOnly: true });
+      expect(databases.map(({ name }) => name)).not.toContain(new URL(mongo).pathname.slice(1));
+    } finally {
+      await client.close();
+    }
+  });
+});

@@ -1,5 +1,0 @@
-import { behaviourAtLength } from '../contract/behaviour.js';
-import { onEmptiedMongo } from '../contract/on-mongo.js';
-import { describeOnMongod } from '../mongod/for-tests.js';
-
-describeOnMongod('with a MongoDB', () => behaviourAtLength(onEmptiedMongo));

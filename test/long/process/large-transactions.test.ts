@@ -1,0 +1,110 @@
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+
+import { cpuOf, memoryOf } from '../../bench/waits.js';
+import { startKiln, type KilnProcess } from '../../service/kiln-process.js';
+
+const root = new URL('../../../', import.meta.url).pathname;
+
+const MB = 1024 * 1024;
+const TEXT = 'It says little at some length. '.repeat(50);
+
+type Entry = object;
+
+function put(id: string, more: object): Entry {
+  return { resource: { resourceType: 'Patient', id, ...more }, request: { method: 'PUT', url: `Patient/${id}` } };
+}
+
+function create(more: object, ifNoneExist: string): Entry {
+  return { resource: { resourceType: 'Patient', ...more }, request: { method: 'POST', url: 'Patient', ifNoneExist } };
+}
+
+describe.skipIf(process.platform !== 'linux')('a transaction of thousands of conditional entries', () => {
+  let folder: string;
+  let kiln: KilnProcess;
+  let base: string;
+
+  beforeAll(async () => {
+    spawnSync(process.execPath, [join(root, 'scripts/build.mjs')]);
+    folder = mkdtempSync(join(tmpdir(), 'kiln-many-'));
+    const store = `sqlite:${join(folder, 'kiln.db')}`;
+    kiln = startKiln(
+      ['serve', '--port', '0', '--validation', 'structure', '--store', store, '--log-level', 'error'],
+      'dist',
+      {
+        NODE_OPTIONS: '--max-old-space-size=1500',
+      },
+    );
+    base = await kiln.started;
+  });
+  afterAll(async () => {
+    kiln.child.kill('SIGKILL');
+    await kiln.ended;
+    rmSync(folder, { recursive: true });
+  });
+
+  async function send(entry: readonly Entry[]): Promise<{ status: number; text: string; cpu: number }> {
+    const pid = kiln.child.pid!;
+    const before = cpuOf(pid);
+    const answer = await fetch(base, {
+      method: 'POST',
+      headers: { 'content-type': 'application/fhir+json' },
+      body: JSON.stringify({ resourceType: 'Bundle', type: 'transaction', entry }),
+    });
+    const text = await answer.text();
+    return { status: answer.status, text, cpu: cpuOf(pid) - before };
+  }
+
+  let cases = 0;
+
+  const many = <T>(count: number, make: (n: number) => T): T[] => Array.from({ length: count }, (_, n) => make(n));
+
+  it.each([
+    ['one criterion', () => 'gender=male', 200],
+    ['a criterion each', (n: number) => `gender=male,x${n}`, 503],
+  ])(
+    'that thousands of resources fulfil, all of which it deletes, keeps to its memory: %s',
+    async (_, criterion, status) => {
+      const stored = many(2500, (n) => put(`old${n}`, { gender: 'male', name: [{ text: TEXT }] }));
+      expect((await send(stored)).status).toBe(200);
+      const before = memoryOf(kiln.child.pid!).now;
+      const { status: got, text } = await send([
+        ...many(2500, (n) => ({ request: { method: 'DELETE', url: `Patient/old${n}` } })),
+        ...many(2500, (n) => create({ gender: 'female', identifier: [{ value: `n${n}` }] }, criterion(n))),
+      ]);
+      expect([got, text.slice(0, 500)]).toEqual([status, expect.anything()]);
+      expect(memoryOf(kiln.child.pid!).peak - before).toBeLessThan(600 * MB);
+    },
+  );
+
+  it.each([
+    ['name', (n: number) => `name=Name${n}x`],
+    ['birthdate', (n: number) => `birthdate=${dayOf(n)}`],
+    ['two criteria, the wider one first', (n: number) => `active=true&identifier=urn:x|v${n}`],
+  ])('whose criteria are no tokens takes time in proportion: %s', async (name, criterion) => {
+    const cpu: number[] = [];
+    cases++;
+    for (const [round, size] of [1250, 1250, 2500, 5000].entries()) {
+      const { status, cpu: took } = await send(
+        many(size, (i) => {
+          const n = 100_000 * cases + 10_000 * round + i;
+          const more = { active: true, birthDate: dayOf(n), name: [{ family: `Name${n}x`, given: [name, 'Bea'] }] };
+          return create({ ...more, identifier: [{ system: 'urn:x', value: `v${n}` }] }, criterion(n));
+        }),
+      );
+      expect(status).toBe(200);
+      cpu.push(took);
+    }
+    process.stdout.write(`CPU of 1,250, 2,500, 5,000 entries by ${name}, ms: ${cpu.slice(1).join(', ')}\n`);
+    // In proportion it were four times, and 16 times where each is compared with all others.
+    expect(cpu[3]! / cpu[1]!).toBeLessThan(8);
+  });
+});
+
+/** Each has another. */
+function dayOf(n: number): string {
+  return new Date(Date.UTC(1000, 0, 1 + n)).toISOString().slice(0, 10);
+}

@@ -1,0 +1,277 @@
+import { existsSync, mkdirSync, readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
+import { chromium, type Browser, type Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+
+import { openStore } from '../../contract/open-store.js';
+import { serveWith, tokenOf } from '../../http/auth/support.js';
+import { useBundleServer } from '../../http/bundles/bundle-server.js';
+import type { ToyServer } from '../../http/server.js';
+
+/** Where a Chromium may be. */
+const PLACES = [process.env['KILN_TEST_CHROMIUM'], '/usr/bin/chromium', '/usr/bin/chromium-browser'];
+const executablePath = PLACES.find((path) => path !== undefined && existsSync(path));
+if (executablePath === undefined) {
+  process.stderr.write(
+    'NOT TESTED: the pages in a browser. There is no Chromium here; KILN_TEST_CHROMIUM may name one.\n',
+  );
+}
+
+const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+
+/** Folder for screenshots; absent: none are taken. */
+const shots = process.env['KILN_TEST_SHOTS'];
+if (shots !== undefined) mkdirSync(shots, { recursive: true });
+
+const SCHEMES = ['light', 'dark'] as const;
+const WIDTHS = [375, 1280] as const;
+
+const PLANTED = '</script><script>window.planted = 1</script><img src=x onerror="window.planted = 1">';
+
+/** A narrative as no validator would let it pass. */
+const EVIL =
+  '<div xmlns="http://www.w3.org/1999/xhtml"><p>Ada Lovelace</p>' +
+  '<script>top.planted = 1; parent.planted = 1</script><img src="x" onerror="top.planted = 1" /></div>';
+
+const store = await openStore('sqlite::memory:');
+const open = useBundleServer(store, { validate: () => [] });
+const guarded = serveWith(store, { validate: () => [] });
+
+async function fill(server: ToyServer): Promise<void> {
+  const name = [{ family: `Lovelace ${PLANTED}`, given: ['Ada'] }];
+  const patient = { resourceType: 'Patient', id: 'ada', gender: 'female', birthDate: '1815-12-10', name };
+  const put = async (resource: {
+    readonly id: string;
+    readonly resourceType: string;
+    readonly [name: string]: unknown;
+  }) => {
+    const { status } = await server.send('PUT', `/${resource.resourceType}/${resource.id}`, resource);
+    expect(status).toBeLessThan(300);
+  };
+  await put({ ...patient, text: { status: 'generated', div: EVIL } });
+  const managingOrganization = { reference: 'Organization/hospital', display: 'Hospital' };
+  await put({ resourceType: 'Organization', id: 'hospital', name: 'Hospital' });
+  await put({ ...patient, text: { status: 'generated', div: EVIL }, managingOrganization, active: true });
+  for (let i = 0; i < 12; i++)
+    await put({ ...patient, id: `p${i}`, name: [{ family: 'Lovelace', given: [`No ${i}`] }] });
+}
+
+describe.skipIf(executablePath === undefined)('the pages in a browser', () => {
+  let browser: Browser;
+
+  beforeAll(async () => {
+    await fill(open);
+    browser = await chromium.launch({ executablePath: executablePath!, args: ['--no-sandbox'] });
+  });
+  afterAll(async () => {
+    await browser?.close();
+    await store.close();
+  });
+
+  /** A window that notices every script that runs where none may. */
+  async function windowOf(width: number, colorScheme: 'light' | 'dark', more: object = {}) {
+    const context = await browser.newContext({ viewport: { width, height: 800 }, colorScheme, ...more });
+    const page = await context.newPage();
+    const faults: string[] = [];
+    page.on('dialog', (dialog) => faults.push(`dialog ${dialog.message()}`));
+    page.on('pageerror', (error) => faults.push(`error ${error.message}`));
+    return { page, faults, close: () => context.close() };
+  }
+
+  /** What axe finds that keeps people out, and whether the page is wider than its window. */
+  async function inspect(page: Page, name: string): Promise<void> {
+    await page.evaluate(AXE);
+    const found = await page.evaluate(async () => {
+      const { axe } = globalThis as unknown as {
+        axe: { run(): Promise<{ violations: { id: string; impact: string; nodes: { html: string }[] }[] }> };
+      };
+      const { violations } = await axe.run();
+      return violations.map(
+        ({ id, impact, nodes }) =>
+          `${impact} ${id}: ${nodes
+            .map(({ html }) => html)
+            .join(' ')
+            .slice(0, 300)}`,
+      );
+    });
+    expect(
+      found.filter((text) => /^(?:serious|critical)/.test(text)),
+      name,
+    ).toEqual([]);
+    const overflow = await page.evaluate('document.documentElement.scrollWidth - document.documentElement.clientWidth');
+    expect(overflow, `${name} is wider than its window`).toBeLessThanOrEqual(0);
+    expect(await page.evaluate('window.planted'), name).toBeUndefined();
+    if (shots !== undefined) await page.screenshot({ path: join(shots, `${name}.png`), fullPage: true });
+  }
+
+  describe.each(SCHEMES)('%s', (scheme) => {
+    it.each(WIDTHS)('landing, search, resource, versions, changes, and back, at %i pixels', async (width) => {
+      const { page, faults, close } = await windowOf(width, scheme);
+      const named = (step: string): string => `${step}-${scheme}-${width}`;
+      await page.goto(`${open.url}/`);
+      expect(await page.textContent('h1')).toBe('Kiln');
+      await inspect(page, named('1-landing'));
+      await page.click('main >> text=Search');
+      await inspect(page, named('2-types'));
+      await page.click('.types >> text="Patient"');
+      await page.fill('[name="v.family"]', 'lovel');
+      await page.selectOption('[name="p.birthdate"]', 'lt');
+      await page.fill('[name="v.birthdate"]', '1900');
+      await page.fill('[name="v._count"]', '5');
+      await inspect(page, named('3-builder'));
+      await page.keyboard.press('Enter');
+      await page.waitForURL(/\/fhir\/Patient\?/);
+      expect(new URL(page.url()).search).toBe('?birthdate=lt1900&family=lovel&_count=5');
+      expect(await page.locator('tbody tr').count()).toBe(5);
+      await inspect(page, named('4-results'));
+      await page.locator('a[rel=next]').first().click();
+      expect(await page.locator('tbody tr').count()).toBe(5);
+      await page.goBack();
+      await page.click('text=Patient/ada');
+      expect(await page.textContent('h1')).toBe('Patient/ada');
+      expect(await page.frameLocator('iframe').locator('p').textContent()).toBe('Ada Lovelace');
+      await inspect(page, named('5-resource'));
+      await page.click('.tabs >> text=XML');
+      expect(await page.textContent('.code')).toContain('<family value="Lovelace');
+      await inspect(page, named('6-xml'));
+      await page.goBack();
+      await page.click('text=Versions');
+      await inspect(page, named('7-versions'));
+      await page.click('text=Compare');
+      await page.waitForURL(/\$diff/);
+      expect(await page.locator('tbody tr').count()).toBe(2);
+      await inspect(page, named('8-changes'));
+      for (const address of [/_history$/, /Patient\/ada$/, /\/fhir\/Patient\?/]) {
+        await page.goBack();
+        expect(page.url()).toMatch(address);
+      }
+      expect(faults).toEqual([]);
+      await close();
+    });
+
+    it.each(WIDTHS)('capabilities, operations, API, jobs, console and failures, at %i pixels', async (width) => {
+      const { page, faults, close } = await windowOf(width, scheme);
+      for (const [name, path] of [
+        ['capabilities', '/fhir/metadata'],
+        ['operations', '/ui/operations'],
+        ['operation', '/ui/operations/Patient-everything?type=Patient&id=ada'],
+        ['api-types', '/ui/api'],
+        ['api', '/ui/api/Appointment'],
+        ['jobs', '/ui/jobs'],
+        ['console', '/ui/console'],
+        ['not-found', '/fhir/Patient/none'],
+        ['empty', '/fhir/Basic'],
+      ] as const) {
+        await page.goto(open.url + path);
+        await inspect(page, `${name}-${scheme}-${width}`);
+      }
+      expect(faults).toEqual([]);
+      await close();
+    });
+  });
+
+  it('works without JavaScript, but for the console and forms that POST', async () => {
+    const { page, close } = await windowOf(1280, 'light', { javaScriptEnabled: false });
+    await page.goto(`${open.url}/ui/search/Patient`);
+    await page.fill('[name="v.gender"]', 'female');
+    await page.locator('main button').first().click();
+    await page.click('text=Patient/ada');
+    await page.click('text=Versions');
+    await page.click('text=Compare');
+    expect(await page.textContent('h1')).toBe('What changed');
+    await page.goto(`${open.url}/ui/operations/Resource-meta?type=Patient&id=ada`);
+    await page.goto(`${open.url}/ui/console`);
+    expect(await page.isVisible('text=The console needs the script')).toBe(true);
+    await close();
+  });
+
+  it('runs no script that was planted, and its policy stops one that had got into a page', async () => {
+    const { page, close } = await windowOf(1280, 'light');
+    const refused: string[] = [];
+    page.on('console', (message) => refused.push(message.text()));
+    await page.goto(`${open.url}/fhir/Patient/ada`);
+    await page.frameLocator('iframe').locator('p').waitFor();
+    await page.evaluate(`
+      const script = document.createElement('script');
+      script.textContent = 'window.planted = 1';
+      document.body.append(script);
+      const frame = document.createElement('iframe');
+      frame.srcdoc = '<p>in</p><script>top.planted = 1</scr' + 'ipt>';
+      document.body.append(frame);
+      new Promise((resolve) => { frame.onload = resolve; });
+    `);
+    expect(await page.evaluate('window.planted')).toBeUndefined();
+    expect(refused.filter((text) => text.includes('Content Security Policy')).length).toBeGreaterThanOrEqual(2);
+    await close();
+  });
+
+  it('copies, sends requests from the console, and keeps its history in memory', async () => {
+    const { page, close } = await windowOf(1280, 'light');
+    await page.goto(`${open.url}/ui/console`);
+    await page.fill('#console-path', 'Patient/ada');
+    await page.click('text=Send');
+    await page.locator('#console-answer', { hasText: /^200 / }).waitFor();
+    await page.selectOption('#console-method', 'PUT');
+    await page.fill('#console-path', 'Patient/bob');
+    await page.fill('#console-body', '{"resourceType":"Patient","id":"bob"}');
+    await page.click('text=Send');
+    await page.locator('#console-answer', { hasText: /^201 / }).waitFor();
+    expect(await page.locator('#console-history li').count()).toBe(2);
+    await page.click('#console-history >> text=GET Patient/ada');
+    expect(await page.inputValue('#console-path')).toBe('Patient/ada');
+    if (shots !== undefined) await page.screenshot({ path: join(shots, 'console-used.png'), fullPage: true });
+    await page.reload();
+    expect(await page.locator('#console-history li').count()).toBe(0);
+    await close();
+  });
+
+  it('asks for a token, keeps it in memory, and sends it to this server alone', async () => {
+    const { page, close } = await windowOf(1280, 'light');
+    await page.goto(`${guarded.url}/fhir/Patient/ada`);
+    expect(await page.textContent('h1')).toBe('401 Unauthorized');
+    await inspect(page, 'token-needed');
+    const authorized: string[] = [];
+    page.on('request', (request) => {
+      if (request.headers()['authorization'] !== undefined) authorized.push(new URL(request.url()).origin);
+    });
+    await page.fill('#token', tokenOf('system/Patient.rs'));
+    await page.click('#token-form >> text=Use');
+    await page.waitForSelector('h1:has-text("Patient/ada")');
+    await inspect(page, 'token-used');
+    expect(await page.evaluate('window.planted')).toBeUndefined();
+    await page.click('text=Versions');
+    await page.click('text=Compare');
+    await page.waitForSelector('h1:has-text("What changed")');
+    await page.click('a:has-text("Organization")');
+    await page.waitForSelector('h1:has-text("403 Forbidden")');
+    await page.goBack();
+    await page.waitForSelector('h1:has-text("What changed")');
+    expect(new Set(authorized)).toEqual(new Set([guarded.url]));
+    const kept = await page.evaluate('JSON.stringify([localStorage.length, sessionStorage.length, document.cookie])');
+    expect(kept).toBe('[0,0,""]');
+    await page.reload();
+    expect(await page.textContent('h1')).toBe('401 Unauthorized');
+    await close();
+  });
+
+  it('takes uploaded content for no page of this server', async () => {
+    const evil = '<main id="main"><h1>Sign in</h1></main>';
+    await open.send('PUT', '/Binary/evil', evil, { 'content-type': 'text/html' });
+    const { page, close } = await windowOf(1280, 'light');
+    await page.goto(`${guarded.url}/fhir/Patient/ada`);
+    await page.fill('#token', tokenOf('system/*.rs'));
+    await page.click('#token-form >> text=Use');
+    await page.waitForSelector('h1:has-text("Patient/ada")');
+    await page.evaluate(`
+      const link = document.createElement('a');
+      link.href = '/fhir/Binary/evil';
+      link.textContent = 'the content';
+      document.getElementById('main').append(link);
+    `);
+    await page.click('text=the content');
+    await page.waitForSelector('text=Save the content');
+    expect(await page.isVisible('text=Sign in')).toBe(false);
+    await close();
+  });
+});

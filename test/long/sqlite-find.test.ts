@@ -1,5 +1,0 @@
-import { describe } from 'vitest';
-
-import { waysOfFinding } from '../unit/sqlite-find-ways.js';
-
-describe('searches', () => waysOfFinding(300));

@@ -1,4 +1,0 @@
-import { behaviourAtLength } from '../contract/behaviour.js';
-import { inMemory } from '../contract/in-memory.js';
-
-behaviourAtLength(inMemory);

@@ -1,4 +1,0 @@
-import { behaviour } from '../contract/behaviour.js';
-import { inMemory } from '../contract/in-memory.js';
-
-behaviour(inMemory);

@@ -1,0 +1,4 @@
+import { behaviourAtLength } from '../../contract/behaviour.js';
+import { inMemory } from '../../contract/in-memory.js';
+
+behaviourAtLength(inMemory);

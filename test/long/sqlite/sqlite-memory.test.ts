@@ -1,0 +1,4 @@
+import { behaviour } from '../../contract/behaviour.js';
+import { inMemory } from '../../contract/in-memory.js';
+
+behaviour(inMemory);
