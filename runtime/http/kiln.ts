@@ -279,6 +279,7 @@ function failedCall({ destination, principal, params, trace }: Exchange): Failed
   return {
     ...place,
     ...(row !== undefined && { interaction: row.interaction }),
+    ...(row?.operation !== undefined && { operation: row.operation }),
     ...(principal !== undefined && { principal }),
     params,
     trace,
