@@ -141,7 +141,8 @@ async function guarded(hook: BeforeWriteHook<'*'>, resource: AnyResource, contex
   try {
     return await hook(resource, context);
   } catch (error) {
-    throw error instanceof WriteRefused ? FhirError.of(error.issues) : error;
+    if (error instanceof WriteRefused) throw FhirError.of(error.issues);
+    throw error instanceof Error ? error : new Error('a beforeWrite hook threw what is no Error', { cause: error });
   }
 }
 

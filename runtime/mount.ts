@@ -6,6 +6,7 @@ import { ConfigError } from './config/config-error.js';
 import { readOptions, type KilnSettings } from './config/read-options.js';
 import type { Config } from './config/settings.js';
 import { FhirError } from './fhir/errors.js';
+import { withTimeout } from './fhir/with-timeout.js';
 import { createHooks, type Hooks, type KilnHooks } from './hooks.js';
 import { hasBody } from './http/request/read-body.js';
 import { inTurn } from './http/request/in-turn.js';
@@ -31,7 +32,7 @@ export interface Kiln {
   /** Resolves when the store is open; requests wait for that. Rejects where it cannot be opened: requests are answered with 500 then. */
   readonly ready: Promise<void>;
   /**
-   * Takes no new requests, lets those in progress end (for `shutdown.drain` at most), and closes the store.
+   * Takes no new requests, lets those in progress end (for `shutdown.drain` at most), closes the store, and waits as long for hooks.
    *
    * @returns whether all requests ended in time
    */
@@ -129,7 +130,10 @@ async function openMounted(config: Config, { proxies, hooks, baseUrl }: MountedP
       log,
       async end() {
         await application.close().finally(() => store.close());
-        await hooks.settled();
+        const late = (): Error => new Error('hooks did not end in time (shutdown.drain), and are left behind');
+        await withTimeout(config['shutdown.drain'], hooks.settled(), late).catch((error: Error) =>
+          log.warn(error.message),
+        );
       },
     };
   } catch (error) {

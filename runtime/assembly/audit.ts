@@ -52,18 +52,20 @@ export async function prepareAudit(
   const patients = createPatientFinder(services.tables);
   const audit = createAudit(sink, base, kind === 'store' ? EVENT : undefined);
   const clientOf = createClients();
+  const names = new Map(services.tables.operations.map(({ id, name }) => [id, `$${name}`]));
+  const operationOf = ({ operation = '' }: FailedCall): string | undefined => names.get(operation);
   return {
     token: (event) => audit.token(event),
     close: () => audit.close(),
     answered: (call, reply) => {
       if (call.interaction !== undefined && UNTOLD.has(call.interaction)) return;
-      audit.rest(recordOf(call, reply.status, placeOf(call, reply), patientsOf(call, reply)));
+      audit.rest(recordOf(call, reply.status, placeOf(call, reply, operationOf(call)), patientsOf(call, reply)));
     },
     failed: (call, error) => {
       // What is for everybody is no matter of the audit.
       if (call.interaction === 'capabilities') return;
       const [{ detail }] = error.issues;
-      const place = { query: requestText(call) };
+      const place = { query: requestText(call, operationOf(call)) };
       audit.rest(recordOf(call, error.status, place, [], detail ?? error.code));
     },
   };
@@ -143,22 +145,26 @@ function tellTroubles(log: Log): LineTroubles {
 
 type Place = Pick<RestRecord, 'type' | 'id' | 'versionId' | 'query'>;
 
-/** What a call was about: the version that was read or written, or the search itself. */
-function placeOf(call: AnsweredCall, { location, contentLocation, versionId }: Reply): Place {
+/** What a call was about: the version that was read or written, or the search or operation itself. */
+function placeOf(
+  call: AnsweredCall,
+  { location, contentLocation, versionId }: Reply,
+  operation: string | undefined,
+): Place {
   const written = location ?? contentLocation;
   const found = written === undefined ? null : /^([^/]+)\/([^/]+)\/_history\//.exec(written);
   const type = found?.[1] ?? call.type;
   const id = found?.[2] ?? (call.interaction?.startsWith('search-') === true ? undefined : call.id);
-  if (type === undefined || id === undefined) return { type, query: requestText(call) };
-  return { type, id, versionId };
+  if (type === undefined || id === undefined) return { type, query: requestText(call, operation) };
+  return { type, id, versionId, ...(operation !== undefined && { query: requestText(call, operation) }) };
 }
 
 /** Longest request that is recorded, in characters. */
 const LONGEST = 16_384;
 
 /** The path below the base and the parameters, those of the body too, without the tokens that a client put there. */
-function requestText({ type, id, member, params, form }: FailedCall): string {
-  const path = maskTokens([type, id, member].filter((part) => part !== undefined).join('/'));
+function requestText({ type, id, member, params, form }: FailedCall, operation: string | undefined): string {
+  const path = maskTokens([type, id, member, operation].filter((part) => part !== undefined).join('/'));
   const masked = [...(params ?? []), ...(form ?? [])].map(maskParameter);
   const query = new URLSearchParams(masked).toString();
   return (query === '' ? path : `${path}?${query}`).slice(0, LONGEST);

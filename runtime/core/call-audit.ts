@@ -3,7 +3,10 @@ import type { Call, Reply } from './call.js';
 
 /** A call that failed, or what was known of it by then. */
 export type FailedCall = Partial<
-  Pick<Call, 'interaction' | 'type' | 'id' | 'versionId' | 'member' | 'params' | 'form' | 'principal' | 'trace'>
+  Pick<
+    Call,
+    'interaction' | 'operation' | 'type' | 'id' | 'versionId' | 'member' | 'params' | 'form' | 'principal' | 'trace'
+  >
 >;
 
 /** A call that was answered. Without an interaction it is an `OPTIONS` request. */

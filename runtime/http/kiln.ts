@@ -279,6 +279,7 @@ function failedCall({ destination, principal, params, trace }: Exchange): Failed
   return {
     ...place,
     ...(row !== undefined && { interaction: row.interaction }),
+    ...(row?.operation !== undefined && { operation: row.operation }),
     ...(principal !== undefined && { principal }),
     params,
     trace,
@@ -366,6 +367,6 @@ function requestBase(req: IncomingMessage, mount: string, ownBase: string | unde
 
 /** Whether an answer was not taken to its end: that is the client's affair, and no defect. */
 function isCutOff(error: unknown, res: ServerResponse): boolean {
-  const { code, name } = error as { code?: string; name?: string };
+  const { code, name } = (error ?? {}) as { code?: string; name?: string };
   return res.destroyed && (code === 'ERR_STREAM_PREMATURE_CLOSE' || name === 'AbortError');
 }

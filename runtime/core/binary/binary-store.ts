@@ -65,11 +65,14 @@ export async function checkBinary(
 /**
  * Writes a Binary whose content is already stored, unless the current version is equal. Deletes that content when
  * nothing is written or the write is rejected.
+ *
+ * @param check rejects a write over the current version
  */
 export async function writeBinary(
   { resource, pointer }: TakenBinary,
   id: string,
   services: BinaryServices,
+  check?: (current: StoredVersion | undefined) => Promise<void>,
 ): Promise<Written> {
   const { store } = services;
   // The client's request does not fail because the blob cannot be deleted: the sweep deletes it later.
@@ -77,8 +80,10 @@ export async function writeBinary(
     if (pointer !== undefined) await store.blobs.delete(blobKey(id, pointer.name)).catch(() => {});
   };
   try {
-    const compose = (current: StoredVersion | undefined): Promise<Put | undefined> =>
-      composeBinary(resource, pointer, id, current, services);
+    const compose = async (current: StoredVersion | undefined): Promise<Put | undefined> => {
+      await check?.(current);
+      return composeBinary(resource, pointer, id, current, services);
+    };
     const written = await writeCurrent(store, BINARY, id, compose, { answerTime: services.limits.answerTime });
     if (written.after === undefined) await drop();
     return written;

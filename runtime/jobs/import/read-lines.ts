@@ -1,3 +1,5 @@
+import { FhirError } from '../../fhir/errors.js';
+import { decodeUtf8 } from '../../format/utf8.js';
 import type { BlobStore } from '../../store/store.js';
 
 /** Bytes that are read at once. */
@@ -7,8 +9,8 @@ const NEWLINE = 10;
 
 /** Whole lines of a file. */
 export interface LinePage {
-  /** Undefined: the line is longer than it may be. */
-  readonly lines: readonly (string | undefined)[];
+  /** Without white space around; a fault: the line is longer than it may be, or no UTF-8. */
+  readonly lines: readonly (string | FhirError)[];
   /** Where the next page begins; absent: this was the last one. */
   readonly next?: number;
 }
@@ -32,7 +34,7 @@ export async function readLinePage(blobs: BlobStore, key: string, at: number, lo
     const isEnd = from + PIECE >= found.size;
     if (isTooLong) {
       const end = piece.indexOf(NEWLINE);
-      if (end >= 0 || isEnd) return pageOf([undefined], end < 0 ? found.size : from + end + 1, found.size);
+      if (end >= 0 || isEnd) return pageOf([tooLong()], end < 0 ? found.size : from + end + 1, found.size);
       continue;
     }
     bytes = bytes.length === 0 ? piece : Buffer.concat([bytes, piece]);
@@ -46,12 +48,31 @@ export async function readLinePage(blobs: BlobStore, key: string, at: number, lo
   }
 }
 
-function pageOf(lines: readonly (string | undefined)[], next: number, size: number): LinePage {
+function tooLong(): FhirError {
+  return new FhirError('resource-too-large', 'The line is longer than a resource may be');
+}
+
+function pageOf(lines: readonly (string | FhirError)[], next: number, size: number): LinePage {
   return next < size ? { lines, next } : { lines };
 }
 
-function split(bytes: Buffer): string[] {
-  const lines = bytes.toString('utf8').split('\n');
-  if (lines.at(-1) === '') lines.pop();
+function split(bytes: Buffer): (string | FhirError)[] {
+  const lines: (string | FhirError)[] = [];
+  for (let at = 0; at < bytes.length;) {
+    const found = bytes.indexOf(NEWLINE, at);
+    const end = found < 0 ? bytes.length : found;
+    lines.push(decode(bytes.subarray(at, end)));
+    at = end + 1;
+  }
   return lines;
+}
+
+/** Nothing is repaired: what is not UTF-8 is a fault of its line. */
+function decode(line: Buffer): string | FhirError {
+  try {
+    return decodeUtf8(line).trim();
+  } catch (error) {
+    if (error instanceof FhirError) return error;
+    throw error;
+  }
 }

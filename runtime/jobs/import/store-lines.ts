@@ -4,6 +4,7 @@ import { OPEN_PRINCIPAL } from '../../auth/scopes/principal.js';
 import { BINARY } from '../../core/binary/binary-content.js';
 import { takeBinary, writeBinary } from '../../core/binary/binary-store.js';
 import { SUBSCRIPTION } from '../../core/access/subscribed-types.js';
+import { readStored } from '../../core/read-stored.js';
 import type { Services } from '../../core/services.js';
 import { resourceToWrite } from '../../core/write/before-write.js';
 import { sentId } from '../../core/write/check-resource.js';
@@ -23,8 +24,8 @@ const OWN_CALL = { principal: OPEN_PRINCIPAL };
 export interface ImportLine {
   /** From 1. */
   readonly number: number;
-  /** Undefined: it is longer than a line may be. */
-  readonly text: string | undefined;
+  /** A fault: it is longer than a line may be, or no UTF-8. */
+  readonly text: string | FhirError;
 }
 
 /** What became of a line. */
@@ -62,7 +63,7 @@ export async function storeLines(
   const outcomes = new Map<ImportLine, LineOutcome>();
   const named: Named[] = [];
   for (const line of lines) {
-    if (line.text?.trim() === '') continue;
+    if (line.text === '') continue;
     await breathe();
     try {
       named.push(readLine(line, source, services));
@@ -85,7 +86,7 @@ function keyOf({ resource, id }: Named): string {
 
 function readLine(line: ImportLine, source: LineSource, services: Services): Named {
   const { limits } = services;
-  if (line.text === undefined) throw new FhirError('resource-too-large', 'The line is longer than a resource may be');
+  if (typeof line.text !== 'string') throw line.text;
   const resource = readJson(line.text, limits.nesting);
   if (!isObject(resource) || typeof resource['resourceType'] !== 'string') throw new FhirError('not-a-resource');
   const { resourceType: type } = resource as Resource;
@@ -163,7 +164,9 @@ async function writeOne(each: Named, services: Services): Promise<LineOutcome> {
   try {
     const { before, after } =
       resource.resourceType === BINARY
-        ? await writeBinary(await takeBinary(resource, id, OWN_CALL, services), id, services)
+        ? await writeBinary(await takeBinary(resource, id, OWN_CALL, services), id, services, (current) =>
+            checkContext(current, services),
+          )
         : await writeCurrent(services.store, resource.resourceType, id, (current) => compose(each, current, services));
     return after === undefined ? 'unchanged' : before?.json === undefined ? 'created' : 'updated';
   } catch (error) {
@@ -171,10 +174,26 @@ async function writeOne(each: Named, services: Services): Promise<LineOutcome> {
   }
 }
 
+/**
+ * Who may write over a Binary with a `securityContext` depends on the resource that this names, and on the token, which the job has not.
+ * https://hl7.org/fhir/R5/binary.html#security
+ *
+ * @throws FhirError `type-mismatch` where the Binary has one, or had one before it was deleted
+ */
+async function checkContext(current: StoredVersion | undefined, services: Services): Promise<void> {
+  if (current === undefined) return;
+  const { type, id, version } = current;
+  const { json } =
+    current.json === undefined ? { ...(await services.store.readVersion(type, id, version - 1)) } : current;
+  if (json === undefined || (await readStored(json, services))['securityContext'] === undefined) return;
+  const text = `${type}/${id} has a securityContext, so that no import replaces it; update it by itself`;
+  throw new FhirError('type-mismatch', text);
+}
+
 async function compose({ resource, id, line }: Named, current: StoredVersion | undefined, services: Services) {
-  const { text = '' } = line;
+  const { text } = line;
   const taken = await resourceToWrite(resource, { ...OWN_CALL, interaction: 'update', id }, services);
-  const call = taken === resource ? { ...OWN_CALL, text: () => text } : OWN_CALL;
+  const call = taken === resource ? { ...OWN_CALL, text: () => String(text) } : OWN_CALL;
   await validateWritten(taken, call, services);
   const change = await composePut(taken, id, current, services);
   if (change !== undefined && change.body.head.length + change.body.tail.length > services.limits.resource) {

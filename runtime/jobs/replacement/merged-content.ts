@@ -89,7 +89,7 @@ export function checkMergeable(source: Resource, target: Resource): void {
   }
 }
 
-/** Whether a version of the source is what a merge makes of the version before. A Provenance need not tell the truth. */
+/** Whether a version of the source is what a merge makes of the version before: what the undo of a merge takes back. */
 export function isMergedSource(before: Resource, after: Resource, target: ResourceKey, base: string): boolean {
   const isMerged = (resource: Resource): boolean =>
     resource['active'] === false && hasLink(resource, target, REPLACED_BY, base);

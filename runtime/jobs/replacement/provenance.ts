@@ -18,6 +18,9 @@ export const LIFECYCLE = 'http://terminology.hl7.org/CodeSystem/iso-21089-lifecy
 /** Why it was done: administration of patients. https://terminology.hl7.org/CodeSystem-v3-ActReason.html */
 const REASON = { system: 'http://terminology.hl7.org/CodeSystem/v3-ActReason', code: 'PATADMIN' };
 
+/** Says where a record comes from. https://hl7.org/fhir/R5/valueset-signature-type.html */
+const SOURCE_SIGNATURE = { system: 'urn:iso-astm:E1762-95:2013', code: '1.2.840.10065.1.12.1.14' };
+
 /** One version of a resource. */
 export interface VersionKey extends ResourceKey {
   readonly version: number;
@@ -43,12 +46,14 @@ export function madeBy({ activity, source, target, changed }: Deed): readonly Ve
  * resources.
  *
  * @param times when it began and ended: milliseconds since the epoch
+ * @param seal by which the server knows that it wrote the record itself: Base64
  * @param task id of the Task, where a job did it in several steps of which this is one
  */
 export function provenanceOf(
   { activity, source, target, changed }: Deed,
   times: { readonly start: number; readonly end: number },
   { clientId }: Pick<Principal, 'clientId'>,
+  seal: string,
   task?: string,
 ): Resource {
   const [start, end] = [formatInstant(times.start), formatInstant(times.end)];
@@ -62,6 +67,7 @@ export function provenanceOf(
     authorization: [{ concept: { coding: [REASON] } }],
     activity: { coding: [{ system: LIFECYCLE, code: activity }] },
     agent: [{ who }],
+    signature: [{ type: [SOURCE_SIGNATURE], when: end, data: seal }],
   } as Resource;
 }
 
@@ -77,7 +83,7 @@ export function taskOf(resource: Resource): string | undefined {
   return typeof reference === 'string' ? /^Task\/([A-Za-z0-9.-]{1,64})$/.exec(reference)?.[1] : undefined;
 }
 
-/** What a Provenance records; undefined: it is no record of a replacement or merge. */
+/** What a Provenance says; undefined: it is no record of a replacement or merge. Whether a client wrote it, its seal tells. */
 export function readDeed(resource: Resource): Deed | undefined {
   const activity = activityOf(resource['activity']);
   const keys = listOf(resource['target']).map((each) => readVersionKey(isObject(each) ? each['reference'] : undefined));
@@ -85,6 +91,13 @@ export function readDeed(resource: Resource): Deed | undefined {
   if (activity === undefined || target === undefined || source === undefined) return undefined;
   const known = changed.filter((key) => key !== undefined);
   return known.length < changed.length ? undefined : { activity, source, target, changed: known };
+}
+
+/** The seal of a record, whether or not it is right. */
+export function sealOf(resource: Resource): string | undefined {
+  const [signature] = listOf(resource['signature']);
+  const data = isObject(signature) ? signature['data'] : undefined;
+  return typeof data === 'string' ? data : undefined;
 }
 
 /** `Type/id/_history/n`. */

@@ -4,9 +4,10 @@ import { composePut } from '../../core/write/compose-change.js';
 import { newId } from '../../fhir/id.js';
 import type { Change } from '../../store/store.js';
 import { provenanceOf, stepRecordId, type Deed, type VersionKey } from './provenance.js';
+import { makeSeal } from './seal.js';
 
 /**
- * The creation of the Provenance that records what is done.
+ * The creation of the Provenance that records what is done, sealed by the server.
  *
  * @param start when it began: milliseconds since the epoch
  * @param of the step of a job that it records; absent: it was done at once
@@ -18,8 +19,9 @@ export async function recordOf(
   services: Services,
   of?: { readonly task: string; readonly step: number },
 ): Promise<Change> {
-  const resource = provenanceOf(deed, { start, end: Math.max(start, Date.now()) }, principal, of?.task);
   const id = of === undefined ? newId() : stepRecordId(of.task, of.step);
+  const seal = await makeSeal(id, deed, of?.task, services.store.maps);
+  const resource = provenanceOf(deed, { start, end: Math.max(start, Date.now()) }, principal, seal, of?.task);
   const record = await composePut(resource, id, undefined, services);
   if (record === undefined) throw new Error('a creation without a content');
   return record;

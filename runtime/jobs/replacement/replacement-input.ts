@@ -1,7 +1,7 @@
 import { createScopes } from '../../auth/scopes/create-scopes.js';
 import { OPEN_ACCESS, OPEN_PRINCIPAL, type Principal } from '../../auth/scopes/principal.js';
 import type { Call } from '../../core/call.js';
-import type { Job } from '../../core/jobs.js';
+import { ENDED, type Job } from '../../core/jobs.js';
 import type { Services } from '../../core/services.js';
 import type { ResourceKey } from '../../store/store.js';
 import type { Activity } from './provenance.js';
@@ -55,4 +55,12 @@ export function callOf(
     ...(type !== undefined && { type }),
     ...{ params: new URLSearchParams(), conditions: {}, prefer: {} },
   };
+}
+
+/** Whether the job of a Task may change something still. */
+export async function isAtWork(task: string, { jobs }: Pick<Services, 'jobs'>): Promise<boolean> {
+  const found = (await jobs?.list())?.find(({ type, input }) => type === REPLACEMENT && input['task'] === task);
+  if (found === undefined) return false;
+  // Another process may be in the middle of a step of a job that was cancelled.
+  return !ENDED.has(found.state) || (found.lease !== undefined && found.lease.until > Date.now());
 }

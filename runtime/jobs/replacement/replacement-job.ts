@@ -1,9 +1,8 @@
 import type { Call } from '../../core/call.js';
-import { readStored, STORED_DEPTH } from '../../core/read-stored.js';
+import { STORED_DEPTH } from '../../core/read-stored.js';
 import type { Job } from '../../core/jobs.js';
 import type { Services } from '../../core/services.js';
 import type { Decision } from '../../core/write/commit.js';
-import { liveVersion } from '../../core/write/preconditions.js';
 import { FhirError } from '../../fhir/errors.js';
 import type { JsonObject, Resource } from '../../fhir/resource.js';
 import { readJson } from '../../format/read-json.js';
@@ -13,8 +12,9 @@ import { commitPlan } from './commit-plan.js';
 import { findReferrerPage } from './find-referrers.js';
 import { planSides } from './plan-merge.js';
 import { changeOf, renamed, typesToSearch, updatesAll } from './plan-replacement.js';
-import { PROVENANCE, readDeed, stepRecordId, type Deed, type VersionKey } from './provenance.js';
+import { PROVENANCE, stepRecordId, type Deed, type VersionKey } from './provenance.js';
 import { readLive } from './read-live.js';
+import { readRecord } from './read-record.js';
 import { recordOf, stillThere, versionAfter } from './record-deed.js';
 import { referenceWalk } from './reference-walk.js';
 import { callOf, type ReplacementInput } from './replacement-input.js';
@@ -183,11 +183,17 @@ class Replacement {
     }
   }
 
-  /** What a step changed that is done already; undefined: it is not. */
+  /**
+   * What a step changed that is done already; undefined: it is not.
+   *
+   * @throws FhirError `version-conflict` where a client has taken the id of its record
+   */
   private async recordedStep(step: number): Promise<Deed | undefined> {
     const { services } = this.context;
-    const live = liveVersion(await services.store.read(PROVENANCE, stepRecordId(this.input.task, step)));
-    return live && readDeed(await readStored(live.json, services));
+    const id = stepRecordId(this.input.task, step);
+    const record = await readRecord(id, services);
+    if (record !== undefined || (await services.store.read(PROVENANCE, id)) === undefined) return record;
+    throw new FhirError('version-conflict', `${PROVENANCE}/${id}, which would record a step, was written by a client`);
   }
 
   private async changeFor(version: StoredVersion): Promise<Put | undefined> {

@@ -7,7 +7,8 @@ import { liveVersion } from '../../core/write/preconditions.js';
 import { equalJson } from '../../fhir/equal.js';
 import { formatInstant } from '../../fhir/instant.js';
 import { isObject, type JsonObject, type JsonValue, type Resource } from '../../fhir/resource.js';
-import { PROVENANCE, readDeed, referenceOf, madeBy, stepRecordId, TASK } from './provenance.js';
+import { PROVENANCE, referenceOf, madeBy, stepRecordId, TASK } from './provenance.js';
+import { readRecord } from './read-record.js';
 import type { ReplacementInput } from './replacement-input.js';
 
 /** System of the ids of jobs. */
@@ -105,19 +106,14 @@ async function writeTask(
  *
  * @param steps that are known; those after them are found by their Provenances
  */
-async function listSteps(
-  { task }: ReplacementInput,
-  steps: number,
-  { store, ...services }: Services,
-): Promise<JsonObject> {
+async function listSteps({ task }: ReplacementInput, steps: number, services: Services): Promise<JsonObject> {
   const contained: JsonObject[] = [];
   const output: JsonObject[] = [];
   let listed = 0;
   for (let step = 0; ; step++) {
     const id = stepRecordId(task, step);
-    const live = liveVersion(await store.read(PROVENANCE, id));
-    if (live === undefined && step >= steps) break;
-    const deed = live && readDeed(await readStored(live.json, services));
+    const deed = await readRecord(id, services);
+    if (deed === undefined && step >= steps) break;
     const made = deed === undefined ? [] : step === 0 ? madeBy(deed) : deed.changed;
     listed += made.length;
     if (made.length > 0 && listed <= MOST_LISTED) {

@@ -4,37 +4,30 @@ import { findAll } from '../../core/search/execute/find-all.js';
 import type { Services } from '../../core/services.js';
 import { liveVersion } from '../../core/write/preconditions.js';
 import { FhirError } from '../../fhir/errors.js';
-import type { Resource } from '../../fhir/resource.js';
+import { isAtWork } from '../../jobs/replacement/replacement-input.js';
+import { readRecord, type RecordedDeed } from '../../jobs/replacement/read-record.js';
 import { readSteps } from '../../jobs/replacement/replacement-task.js';
 import type { Condition } from '../../search/query/query.js';
 import type { ResourceKey } from '../../store/store.js';
 import {
   LIFECYCLE,
   PROVENANCE,
-  readDeed,
   stepRecordId,
   TASK,
-  taskOf,
   type Activity,
-  type Deed,
   type VersionKey,
 } from '../../jobs/replacement/provenance.js';
 import type { Pair } from './read-pair.js';
-
-/** What was done to two resources, and the Provenance that records it. */
-export interface RecordedDeed extends Deed {
-  /** Id of the Provenance. */
-  readonly record: string;
-}
 
 /** The search parameters of Provenance that it is found by. */
 const TARGET = 'target';
 const ACTIVITY = 'activity';
 
 /**
- * The last replacement or merge of two resources that is on record.
+ * The last replacement or merge of two resources that the server recorded. Provenances that clients wrote do not count.
  *
- * @throws FhirError `not-found`, `index-not-current`
+ * @throws FhirError `not-found`, `version-conflict` where its job is at work still, or the record of a step is not there any more,
+ * `index-not-current`
  */
 export async function findDeed(
   activity: Activity,
@@ -52,42 +45,44 @@ export async function findDeed(
   const where: Condition = {
     all: [names(target), names(source), { param: ACTIVITY, any: [{ is: 'token', system: LIFECYCLE, code: activity }] }],
   };
-  const sort = [{ param: '_lastUpdated', by: 'updated', isDescending: true }] as const;
-  const query = { type: PROVENANCE, where, sort, count: 20, total: 'none' } as const;
+  const query = { type: PROVENANCE, where, sort: [], count: 20, total: 'none' } as const;
   const { store } = services;
-  for await (const { id, json } of findAll(query, (...asked) => store.find(...asked), signal)) {
-    const resource = json === undefined ? undefined : await readStored(json, services);
-    const deed = resource && readDeed(resource);
-    if (deed === undefined || deed.activity !== activity) continue;
-    if (!isSame(deed.source, source) || !isSame(deed.target, target)) continue;
-    const task = taskOf(resource!);
-    return { ...deed, record: id, ...(task !== undefined && { changed: await changedBySteps(task, services) }) };
+  let last: RecordedDeed | undefined;
+  for await (const { id } of findAll(query, (...asked) => store.find(...asked), signal)) {
+    const deed = await readRecord(id, services);
+    if (deed?.activity !== activity || !isSame(deed.source, source) || !isSame(deed.target, target)) continue;
+    // By the time of the record itself: a client may have updated an earlier one since.
+    if (last === undefined || deed.recorded > last.recorded) last = deed;
   }
-  throw noDeed(activity, { source, target });
+  if (last === undefined) throw noDeed(activity, { source, target });
+  return last.task === undefined ? last : { ...last, changed: await changedBySteps(last.task, services) };
 }
 
-/**
- * What all steps of a job changed.
- *
- * @throws FhirError `version-conflict` where the job is at work still, or the record of a step is not there any more
- */
+/** What all steps of a job changed. */
 async function changedBySteps(task: string, services: Services): Promise<readonly VersionKey[]> {
-  const read = async (type: string, id: string): Promise<Resource> => {
-    const live = liveVersion(await services.store.read(type, id));
-    if (live !== undefined) return readStored(live.json, services);
-    const text = `${type}/${id} is not there any more, so that it is not known what was changed; nothing was restored`;
-    throw new FhirError('version-conflict', text);
+  const { store } = services;
+  const gone = (name: string): FhirError => {
+    const text = `${name} is not there any more, so that it is not known what was changed; nothing was restored`;
+    return new FhirError('version-conflict', text);
   };
-  const { status, steps } = readSteps(await read(TASK, task));
-  if (status === 'in-progress') {
+  const live = liveVersion(await store.read(TASK, task));
+  if (live === undefined) throw gone(`${TASK}/${task}`);
+  const { status, steps } = readSteps(await readStored(live.json, services));
+  // A client may have changed the status, but not the job.
+  if (status === 'in-progress' || (await isAtWork(task, services))) {
     throw new FhirError('version-conflict', `The job of ${TASK}/${task} has not ended; nothing was restored`);
   }
   const changed: VersionKey[] = [];
-  for (let step = 0; step < steps; step++) {
-    const deed = readDeed(await read(PROVENANCE, stepRecordId(task, step)));
-    changed.push(...(deed?.changed ?? []));
+  // Records tell how many steps there were: a client may have removed some from the Task.
+  for (let step = 0; ; step++) {
+    const id = stepRecordId(task, step);
+    const deed = await readRecord(id, services);
+    if (deed === undefined && step >= steps) return changed;
+    if (deed === undefined || liveVersion(await store.read(PROVENANCE, id)) === undefined) {
+      throw gone(`${PROVENANCE}/${id}`);
+    }
+    changed.push(...deed.changed);
   }
-  return changed;
 }
 
 /** That nothing is on record. */

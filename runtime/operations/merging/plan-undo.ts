@@ -8,10 +8,10 @@ import type { Resource } from '../../fhir/resource.js';
 import { yieldToEventLoop } from '../../fhir/yield-to-event-loop.js';
 import type { ReferenceWalk } from '../../path/reference-walk.js';
 import type { Put, ResourceKey, StoredVersion } from '../../store/store.js';
-import type { RecordedDeed } from './find-deed.js';
 import { isMergedSource, isMergedTarget } from '../../jobs/replacement/merged-content.js';
 import { changeOf, checkReach, checkTypes } from '../../jobs/replacement/plan-replacement.js';
 import { madeBy, type VersionKey } from '../../jobs/replacement/provenance.js';
+import type { RecordedDeed } from '../../jobs/replacement/read-record.js';
 import { renameReferences } from '../../jobs/replacement/rename-references.js';
 
 /** Resources that one undo restores at most. */
@@ -87,7 +87,7 @@ async function restoring(
   return changeOf(current, content, call, services);
 }
 
-/** Whether a version is what the replacement or merge makes of the one before: a Provenance that a client wrote need not tell the truth. */
+/** Whether a version is still what the replacement or merge made of the one before: labels of a version can be changed in place. */
 async function isMade(
   before: string,
   current: StoredVersion,

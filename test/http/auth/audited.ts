@@ -30,6 +30,12 @@ const REQUESTS: readonly (readonly [string, string, string | object | undefined,
   ['GET', `/Observation?patient=${JWT}`, undefined, 'Observation?patient=***'],
   ['GET', '/Observation?code=http://loinc.org|8867-4', undefined, 'Observation?code=http://loinc.org|8867-4'],
   ['POST', '', batch(entry('GET', `Patient?token=${JWT}`)), 'Patient?token=***'],
+  // An event tells which operation it was, also where it is refused, and where it is about one resource.
+  ['POST', '/Patient/$merge', { resourceType: 'Parameters' }, 'Patient/$merge'],
+  ['GET', `/Patient/none/$everything?token=${JWT}`, undefined, 'Patient/none/$everything?token=***'],
+  ['GET', '/$get-resource-counts', undefined, '$get-resource-counts'],
+  ['POST', '/Patient/$validate', { resourceType: 'Patient' }, 'Patient/$validate'],
+  ['POST', '', batch(entry('GET', 'Patient/$meta')), 'Patient/$meta'],
   ['POST', '', batch(entry('GET', `Patient/x?_id=${JWT}`)), 'Patient/x?_id=***'],
 ];
 

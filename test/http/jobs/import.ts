@@ -17,8 +17,13 @@ export function imports(store: Store): void {
 
   /** Uploads lines. @returns the URL of the Binary */
   async function upload(...lines: readonly (object | string)[]): Promise<string> {
-    const text = lines.map((line) => (typeof line === 'string' ? line : JSON.stringify(line))).join('\n');
-    const answer = await all.send('POST', '/Binary', Buffer.from(text), { 'content-type': 'application/fhir+ndjson' });
+    return uploadBytes(
+      Buffer.from(lines.map((line) => (typeof line === 'string' ? line : JSON.stringify(line))).join('\n')),
+    );
+  }
+
+  async function uploadBytes(bytes: Buffer): Promise<string> {
+    const answer = await all.send('POST', '/Binary', bytes, { 'content-type': 'application/fhir+ndjson' });
     expect(answer.status, answer.text).toBe(201);
     return /Binary\/[^/]+/.exec(String(answer.headers['location']))![0];
   }
@@ -82,6 +87,39 @@ export function imports(store: Store): void {
     expect((await client().send('DELETE', status)).status).toBe(202);
     expectRefusal(await client().send('GET', status), 404, 'job-unknown');
     expect(await store.blobs.list('import/')).toEqual([]);
+  });
+
+  it('repairs nothing: a line that is not UTF-8 is an error', async () => {
+    const line = (family: string) => JSON.stringify({ resourceType: 'Patient', name: [{ family }] });
+    const bytes = ['\ufeff', line('Müller')].join('');
+    const latin = Buffer.from(line('Müller'), 'latin1');
+    const url = await uploadBytes(Buffer.concat([Buffer.from(`${bytes}\r\n`), latin, Buffer.from(`\n${line('x')}`)]));
+    const status = await start([{ url, type: 'Patient' }]);
+    await server.finish();
+    const { output, error } = (await client().send('GET', status)).json();
+    expect(output[0]).toMatchObject({ created: 2, failed: 1 });
+    const { text } = await client().send('GET', below(error[0].url));
+    expect(text).toContain(`${url}, line 2`);
+    expect(text).toContain('json-encoding');
+    expect((await all.send('GET', '/Patient?family=M%C3%BCller')).json().total).toBe(1);
+  });
+
+  it('replaces no Binary whose securityContext decides who may', async () => {
+    const guarded = { resourceType: 'Binary', contentType: 'text/plain', securityContext: { reference: 'Patient/p' } };
+    await all.send('PUT', '/Patient/p', { resourceType: 'Patient', id: 'p' });
+    for (const id of ['guarded', 'gone']) await all.send('PUT', `/Binary/${id}`, { ...guarded, id, data: 'YQ==' });
+    await all.send('DELETE', '/Binary/gone');
+    const own = (id: string) => ({ resourceType: 'Binary', id, contentType: 'text/plain', data: 'Yg==' });
+    const blind = client('system/Binary.cru');
+    const status = await start(
+      [{ url: await upload(own('guarded'), own('gone'), own('free')), type: 'Binary' }],
+      blind,
+    );
+    await server.finish();
+    expect((await blind.send('GET', status)).json().output[0]).toMatchObject({ created: 1, updated: 0, failed: 2 });
+    expect((await all.send('GET', '/Binary/free')).text).toBe('b');
+    expect((await store.read('Binary', 'gone'))?.version).toBe(2);
+    expect((await store.read('Binary', 'guarded'))?.version).toBe(1);
   });
 
   it('of many lines gives each resource without an id one of its own', async () => {

@@ -110,6 +110,52 @@ export function replacements(store: Store): void {
       expect(await countOf(b, code)).toBe(MANY);
     });
 
+    it('is undone whole, whatever clients write into its Task and its records', async () => {
+      const { a, b, code } = await arrange(MANY);
+      const path = taskOf(await replace(a, b));
+      expect((await read(path)).status).toBe('in-progress');
+      await put({ ...(await read(path)), status: 'completed' });
+      expect((await undo(a, b)).status).toBe(404);
+      await server.finish();
+      const id = path.slice('Task/'.length);
+      const { output: _output, contained: _contained, ...task } = await read(path);
+      const record = await read(`Provenance/${id}-1`);
+      await put(task);
+      await put({ ...record, target: record.target.slice(0, 3) });
+      await put({ ...record, id: `${id}-3`, target: record.target.slice(0, 3) });
+      const undone = await undo(a, b);
+      expect(undone.status, undone.text).toBe(200);
+      expect(undone.text).toContain(`${MANY} resources were restored`);
+      expect(await countOf(a, code)).toBe(MANY);
+    });
+
+    it('is not undone while a process is at work on it, whatever its Task says', async () => {
+      const { a, b, code } = await arrange(1);
+      const path = taskOf(await replace(a, b));
+      await server.finish();
+      const rows = [...(await store.maps.entries('job'))];
+      const [id, ended] = rows.find(([, text]) => text.includes(path.slice('Task/'.length)))!;
+      const lease = { holder: 'another process', until: Number.MAX_SAFE_INTEGER };
+      const atWork = JSON.stringify({ ...JSON.parse(ended), state: 'cancelled', lease });
+      await store.maps.swap('job', id, ended, atWork);
+      expectRefusal(await undo(a, b), 409, 'version-conflict', 'has not ended');
+      await store.maps.swap('job', id, atWork, ended);
+      expect((await undo(a, b)).status).toBe(200);
+      expect(await countOf(a, code)).toBe(1);
+    });
+
+    it('fails where a client has written the record of a step before', async () => {
+      const { a, b, code } = await arrange(1);
+      const path = taskOf(await replace(a, b));
+      const id = `${path.slice('Task/'.length)}-0`;
+      const target = [b, a, `Observation/${code}-0`].map((name) => ({ reference: `${name}/_history/1` }));
+      const activity = { coding: [{ system: 'http://terminology.hl7.org/CodeSystem/iso-21089-lifecycle', code: 'link' }] }; // prettier-ignore
+      await put({ resourceType: 'Provenance', id, target, activity, agent: [{ who: { display: 'x' } }] });
+      await expect(server.finish()).rejects.toThrow('was written by a client');
+      expect([(await read(path)).status, await countOf(a, code)]).toEqual(['failed', 1]);
+      expectRefusal(await undo(a, b), 404, 'not-found');
+    });
+
     it('without anything that refers completes, and records nothing', async () => {
       const { a, b } = await arrange(0);
       const path = taskOf(await replace(a, b));

@@ -28,6 +28,8 @@ export function mountHooks(store: string): void {
         throw new WriteRefused({ resourceType: 'OperationOutcome', issue: issue as never });
       }
       if (patient.name?.[0]?.family === 'Defect') throw new Error('a secret');
+       
+      if (patient.name?.[0]?.family === 'Nothing') throw undefined;
       if (patient.name?.[0]?.family === 'Stolen') return { ...patient, id: 'another' };
       // In place, without a return: the copy counts.
       patient.language = interaction === 'patch' ? 'de' : 'en';
@@ -168,7 +170,8 @@ export function mountHooks(store: string): void {
     });
 
     it('answers defects of hooks with a bare 500, and stores nothing', async () => {
-      for (const family of ['Defect', 'Stolen']) {
+      // What is thrown need not be an Error: the process goes on.
+      for (const family of ['Defect', 'Stolen', 'Nothing']) {
         const answer = await put('defect', family);
         expect([answer.status, answer.text.includes('secret')]).toEqual([500, false]);
         expect((await fetch(`${base}/Patient/defect`)).status).toBe(404);

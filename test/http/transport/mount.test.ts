@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 import express, { type Express } from 'express';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 
 import { runToken } from '../../../runtime/cli/auth/token.js';
 import { createMountGuard, type MountRequest } from '../../../runtime/http/transport/mount-guard.js';
@@ -149,6 +149,19 @@ describe('Kiln in an Express application', () => {
     expect((await fetch(`${root}/fhir/metadata`)).status).toBe(503);
     // That of a wrong path comes first.
     expect((await fetch(`${root}/b/fhir/metadata`)).status).toBe(500);
+  });
+
+  it('closes although a hook does not end', async () => {
+    const mounted = mount({ auth: 'open', 'shutdown.drain': '50 ms' });
+    let isCalled = false;
+    mounted.on.afterWrite('*', () => {
+      isCalled = true;
+      return new Promise(() => {});
+    });
+    const root = await start((app) => app.use('/fhir', mounted));
+    await post(`${root}/fhir/Patient`, PATIENT);
+    await vi.waitFor(() => expect(isCalled).toBe(true));
+    await mounted.close();
   });
 
   it('refuses settings that it does not know, that are of what listens, and values that cannot be', () => {
