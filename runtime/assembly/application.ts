@@ -54,7 +54,17 @@ export interface Application {
 }
 
 /** Methods of the store whose times are measured. */
-const TIMED = ['read', 'readMany', 'readVersion', 'history', 'find', 'findMultiType', 'write', 'counts'] as const;
+const TIMED = [
+  'read',
+  'readMany',
+  'readVersion',
+  'history',
+  'find',
+  'findMultiType',
+  'findLines',
+  'write',
+  'counts',
+] as const;
 
 /**
  * Puts an application together.

@@ -68,7 +68,7 @@ export async function readExportFile(call: Call, services: Services): Promise<Re
   const found = await services.jobs?.read(job);
   if (found === undefined || !makesFiles(found) || !isOwner(found, call)) return undefined;
   const file = filesOf(found)[Number(at)];
-  if (file === undefined || found.state !== 'completed') return undefined;
+  if (file === undefined) return undefined;
   checkCovered(file, found, call);
   const { blobs } = services.store;
   const key = fileKey(found, file.name);
@@ -92,9 +92,16 @@ export function isOwner({ owner }: Pick<Job, 'owner'>, { principal }: Pick<Call,
   return owner.clientId === principal.clientId;
 }
 
-/** The files of an export that is complete. */
-export function filesOf({ result }: Pick<Job, 'result'>): readonly ExportFile[] {
-  return (result?.['files'] ?? []) as unknown as readonly ExportFile[];
+/** The files of a job that are whole: all of one that is complete; of an export under way those that are not changed any more. */
+export function filesOf({
+  type,
+  state,
+  result,
+  checkpoint,
+}: Pick<Job, 'type' | 'state' | 'result' | 'checkpoint'>): readonly ExportFile[] {
+  const isUnderWay = type === EXPORT && (state === 'in-progress' || state === 'finalizing');
+  const files = state === 'completed' ? result?.['files'] : isUnderWay ? checkpoint?.['files'] : undefined;
+  return (files ?? []) as unknown as readonly ExportFile[];
 }
 
 function checkCovered({ type, isOfDeleted }: ExportFile, { type: kind, input }: Job, { principal }: Call): void {

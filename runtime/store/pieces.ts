@@ -1,6 +1,6 @@
 /** The bytes of a stream anew, in pieces of equal size but the last, each in memory of its own. */
 export async function* cutPieces(content: AsyncIterable<Uint8Array>, size: number): AsyncGenerator<Uint8Array> {
-  let piece = new Uint8Array(size);
+  let piece: Uint8Array = Buffer.allocUnsafeSlow(size);
   let filled = 0;
   for await (const chunk of content) {
     for (let at = 0; at < chunk.length;) {
@@ -10,9 +10,9 @@ export async function* cutPieces(content: AsyncIterable<Uint8Array>, size: numbe
       filled += length;
       if (filled < size) continue;
       yield piece;
-      piece = new Uint8Array(size);
+      piece = Buffer.allocUnsafeSlow(size);
       filled = 0;
     }
   }
-  if (filled > 0) yield piece.slice(0, filled);
+  if (filled > 0) yield Uint8Array.from(piece.subarray(0, filled));
 }

@@ -43,6 +43,16 @@ export interface Deletion extends ChangeOfOne {
 /** One step of a write. */
 export type Change = Put | Deletion;
 
+/** Contents of resources on their way to a file: NDJSON. */
+export interface LinePage {
+  /** The texts in UTF-8, each on one line that ends with a newline. The caller may hand its memory on. */
+  readonly lines: Uint8Array;
+  /** How many lines. */
+  readonly count: number;
+  /** `PageQuery.after` of the next page; absent: this was the last one. */
+  readonly next?: string;
+}
+
 /** Names a resource. */
 export interface ResourceKey {
   readonly type: string;
@@ -379,6 +389,15 @@ export interface Store {
 
   /** The same over several types. */
   findMultiType(query: FindMultiTypeQuery, signal?: AbortSignal): Promise<FindPage>;
+
+  /**
+   * The texts of what `find` gives, as bytes for a file: a walk through many contents without a string for each. Total and includes are
+   * not looked for.
+   *
+   * @param until newer versions are left out: milliseconds since the epoch
+   * @throws FhirError as `find`
+   */
+  findLines(query: FindQuery, until: number, signal?: AbortSignal): Promise<LinePage>;
 
   /** How `find` would do it; it is done for that. */
   explain(query: FindQuery, signal?: AbortSignal): Promise<Explanation>;

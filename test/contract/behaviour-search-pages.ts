@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 
 import type { IndexEntry } from '../../runtime/search/entry.js';
 import type { SortKey } from '../../runtime/search/query/query.js';
-import { CHEAP_TOTAL, type FindPage, type Store } from '../../runtime/store/store.js';
+import { CHEAP_TOTAL, type FindPage, type FindQuery, type Store } from '../../runtime/store/store.js';
 import { date, idsOf, key, number, of, query, sharedStore, text, token, walk } from './behaviour-search-helpers.js';
 import { deletion, put, type Subject } from './subject.js';
 
@@ -234,6 +234,74 @@ export function searchPageBehaviour(on: Subject): void {
           if (page instanceof Error) expect(page, after).toMatchObject({ code: 'page-invalid' });
         }
       }
+    });
+  });
+
+  describe('as lines', () => {
+    const TYPE = 'Lines';
+    const odd = { param: 'code', any: [{ is: 'token' as const, code: 'odd' }] };
+    /** The lines of a walk, parsed, and how many pages it has. */
+    async function linesOf(asked: FindQuery, until = Infinity): Promise<{ lines: string[]; pages: number }> {
+      const all: string[] = [];
+      for (let after: string | undefined, pages = 1; ; pages++) {
+        const { lines, count, next } = await store.findLines(
+          { ...asked, ...(after !== undefined && { after }) },
+          until,
+        );
+        const text = Buffer.from(lines).toString();
+        expect(text === '' || text.endsWith('\n')).toBe(true);
+        const own = text.split('\n').slice(0, -1);
+        expect(own).toHaveLength(count);
+        all.push(...own);
+        if (next === undefined) return { lines: all, pages };
+        after = next;
+      }
+    }
+
+    it('they are the texts that a walk finds, and nothing where there is nothing', async () => {
+      await fill(TYPE);
+      for (const more of [{}, { where: odd }, { sort: SORTS[2]! }]) {
+        const texts = new Map((await store.find(query(TYPE, more))).versions.map(({ id, json = '' }) => [id, json]));
+        for (const count of [1, 7, 26, 100]) {
+          const { lines, pages } = await linesOf(query(TYPE, { ...more, count }));
+          expect([...lines].sort()).toEqual([...texts.values()].sort());
+          expect(pages).toBe(Math.ceil(texts.size / count));
+        }
+      }
+      expect(await linesOf(query('Never'))).toEqual({ lines: [], pages: 1 });
+    });
+
+    it('what is newer is left out, what is deleted too, and pages go on after it', async () => {
+      await fill('Newer');
+      const { lastUpdated } = (await store.write([put('a', 1, 'new', [], 'Newer')]))[0]!;
+      await store.write([deletion('b', 1, 'Newer')]);
+      const { lines } = await linesOf(query('Newer', { count: 1 }), lastUpdated - 1);
+      expect(lines.map((line) => (JSON.parse(line) as { id: string }).id)).toEqual(ALL.slice(2));
+      expect((await linesOf(query('Newer', { count: 3 }), lastUpdated)).lines).toHaveLength(25);
+    });
+
+    it('a text that spans lines is on one, and other characters are as they were', async () => {
+      const write = put('n', 0, 'é\u{1f525}\n', [], 'Spans');
+      const body = { head: write.body.head.replace(',', ',\r\n  '), tail: `${write.body.tail}\n` };
+      await store.write([{ ...write, body }, put('o', 0, 'x', [], 'Spans')]);
+      const { lines } = await linesOf(query('Spans'));
+      expect(lines.map((line) => JSON.parse(line) as object)).toMatchObject([
+        { id: 'n', text: 'é\u{1f525}\n' },
+        { id: 'o', text: 'x' },
+      ]);
+    });
+
+    it('large texts come on pages of their own', async () => {
+      const large = 'é'.repeat(6 * 1024 * 1024);
+      await store.write([put('l', 0, large, [], 'Large')]);
+      await store.write([put('m', 0, large, [], 'Large')]);
+      await store.write([put('s', 0, 'small', [], 'Large')]);
+      const { lines } = await linesOf(query('Large'));
+      expect(lines.map((line) => (JSON.parse(line) as { text: string }).text.length)).toEqual([
+        large.length,
+        large.length,
+        5,
+      ]);
     });
   });
 }

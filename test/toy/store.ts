@@ -10,6 +10,7 @@ import { compareText } from '../../runtime/search/query/compare-text.js';
 import { compareBy } from '../../runtime/search/query/sort.js';
 import { stampBody } from '../../runtime/store/body.js';
 import { runSteps, type IncludeStep } from '../../runtime/store/include-steps.js';
+import { toLinePage } from '../../runtime/store/line-page.js';
 import { collectIncludes } from '../../runtime/store/includes.js';
 import {
   PreconditionConflict,
@@ -225,6 +226,7 @@ export function createToyStore(now: () => number = Date.now): ToyStore {
     history: async (query) => history(query),
     find: async (query) => find(across(query)),
     findMultiType: async (query) => find(query),
+    findLines: async (query, until) => toLinePage(find(across(query)), until),
     async explain(query) {
       const { versions } = find(across(query));
       const driving = `every ${query.type}`;

@@ -42,7 +42,7 @@ async function* pieces(chunk: ExportChunk, place: { next: string | undefined }):
     }
     if (entry.length > 0) {
       const meta = { lastUpdated: formatInstant(input.transactionTime) };
-      yield { lines: [JSON.stringify({ resourceType: 'Bundle', meta, type: 'transaction', entry })] };
+      yield { lines: [JSON.stringify({ resourceType: 'Bundle', meta, type: 'transaction', entry })], count: 1 };
     }
     looked += page.versions.length;
     place.next = page.next;

@@ -91,7 +91,8 @@ async function* pieces(ids: Replaced, chunk: ExportChunk, selection: Selection):
     signal.throwIfAborted();
     const version: StoredVersion | undefined = await services.store.readVersion(type, id, number);
     if (version?.json === undefined || !(await selection.takesPast(version, signal))) continue;
-    yield { lines: await linesUntil(version, chunk, selection) };
+    const lines = await linesUntil(version, chunk, selection);
+    yield { lines, count: lines.length };
     await breathe();
   }
 }

@@ -1,17 +1,29 @@
 import { baseKey } from '../../path/own-base.js';
-import type { FindPage, StoredVersion } from '../../store/store.js';
+import type { FindPage, LinePage, StoredVersion } from '../../store/store.js';
 import { keyOf, nextName, type ExportCheckpoint, type ExportChunk } from './checkpoint.js';
 import { Selection } from './selection.js';
 import { writeFile, type Lines } from './write-file.js';
 
-/** Greatest size of a file: resources, and characters. One file is one chunk. */
+/** Greatest size of a file: resources, and characters or bytes. One file is one chunk. */
 const FILE = { resources: 50_000, text: 64 * 1024 * 1024 };
 
-/** Greatest size of a page: resources, and characters that it should have. */
-const PAGE = { resources: 500, text: 1024 * 1024 };
+/** Resources of the first file: it is there early. */
+const FIRST_FILE = 10_000;
+
+/** Greatest size of a page: resources, and characters or bytes that it should have. */
+const PAGE = { resources: 1000, text: 1024 * 1024 };
 
 /** The same while requests are in progress. */
 const BUSY_PAGE = { resources: 50, text: 64 * 1024 };
+
+/** What a page gives to a file. */
+interface Piece extends Lines {
+  /** Characters or bytes. */
+  readonly text: number;
+  /** Resources on the page, and what it took to read them: characters or bytes. */
+  readonly looked: number;
+  readonly read: number;
+}
 
 /** Versions that a page of the history of one resource has. */
 const VERSIONS = 100;
@@ -49,66 +61,80 @@ class Walk {
     return { ...at, block: this.block, ...(this.after !== undefined && { after: this.after }) };
   }
 
-  async *pieces(): AsyncGenerator<Lines> {
+  pieces(): AsyncGenerator<Lines> {
+    return this.selection.isPlain ? this.pages(this.askLines, this.toPlain) : this.pages(this.ask, this.toLines);
+  }
+
+  /** Page after page until the file is large enough. @param ask for the next one @param toPiece makes it a piece of the file */
+  private async *pages<T extends { readonly next?: string }>(
+    ask: () => Promise<T>,
+    toPiece: (page: T, block: number) => Promise<Piece>,
+  ): AsyncGenerator<Lines> {
     const { signal, breathe, isBusy, at, report } = this.chunk;
+    const most = at.files.length === 0 ? FIRST_FILE : FILE.resources;
     let count = 0;
     let text = 0;
-    let next: Promise<FindPage> | undefined;
-    while (!this.isOver && count < FILE.resources && text < FILE.text) {
+    let next: Promise<T> | undefined;
+    while (!this.isOver && count < most && text < FILE.text) {
       signal.throwIfAborted();
-      const page = await (next ?? this.ask());
-      const block = this.block;
-      this.size = nextSize(page, isBusy() ? BUSY_PAGE : PAGE);
+      const page = await (next ?? ask());
+      const { block } = this;
       this.advance(page);
       // Asked for ahead, so that the store works while the page is written, unless requests want the store.
-      next = this.isOver || isBusy() ? undefined : this.ask();
+      next = this.isOver || isBusy() ? undefined : ask();
       next?.catch(() => {});
-      const lines: string[] = [];
-      for (const version of page.versions) {
-        const plain = this.plainLine(version);
-        if (plain !== undefined) {
-          lines.push(plain);
-          text += plain.length;
-          continue;
-        }
-        for (const line of await this.linesOf(version, block)) {
-          lines.push(line);
-          text += line.length;
-        }
-        await breathe();
-      }
-      count += lines.length;
-      yield { lines };
+      const piece = await toPiece(page, block);
+      this.size = nextSize(piece, isBusy() ? BUSY_PAGE : PAGE);
+      count += piece.count;
+      text += piece.text;
+      yield piece;
       report({ done: at.done + count, unit: 'resources', ...(at.total !== undefined && { total: at.total }) });
       await breathe();
     }
   }
 
-  private ask(): Promise<FindPage> {
+  private get query() {
     const { chunk, selection, block, after, size } = this;
-    const { input, services, signal } = chunk;
-    const query = {
-      type: selection.part.type,
-      where: selection.where(block),
-      sort: [],
-      count: size,
-      total: 'none',
-    } as const;
-    const base = input.base === '' ? {} : { base: baseKey(input.base) };
-    return services.store.find({ ...query, ...base, ...(after !== undefined && { after }) }, signal);
+    const { base } = chunk.input;
+    return {
+      ...{ type: selection.part.type, where: selection.where(block), sort: [], count: size, total: 'none' as const },
+      ...(base !== '' && { base: baseKey(base) }),
+      ...(after !== undefined && { after }),
+    };
   }
 
-  private advance({ next }: FindPage): void {
+  private readonly ask = (): Promise<FindPage> => {
+    const { services, signal } = this.chunk;
+    return services.store.find(this.query, signal);
+  };
+
+  /** Texts that are written as they are stored need not be strings here. What was changed since comes later, as it was. */
+  private readonly askLines = (): Promise<LinePage> => {
+    const { services, signal, input } = this.chunk;
+    return services.store.findLines(this.query, input.transactionTime, signal);
+  };
+
+  private readonly toPlain = ({ lines, count }: LinePage): Promise<Piece> =>
+    Promise.resolve({ lines, count, text: lines.length, looked: count, read: lines.length });
+
+  private readonly toLines = async ({ versions }: FindPage, block: number): Promise<Piece> => {
+    const lines: string[] = [];
+    let [text, read] = [0, 0];
+    for (const version of versions) {
+      read += version.json?.length ?? 0;
+      for (const line of await this.linesOf(version, block)) {
+        lines.push(line);
+        text += line.length;
+      }
+      await this.chunk.breathe();
+    }
+    return { lines, count: lines.length, text, looked: versions.length, read };
+  };
+
+  private advance({ next }: { readonly next?: string }): void {
     this.after = next;
     if (next !== undefined) return;
     if (++this.block >= this.selection.blocks) this.isOver = true;
-  }
-
-  /** The line of a version that needs no work; undefined: it may need some. */
-  private plainLine({ json, lastUpdated }: StoredVersion): string | undefined {
-    const { selection, chunk } = this;
-    if (!selection.isPlain || json === undefined || lastUpdated > chunk.input.transactionTime) return undefined;
-    return json.includes('\n') ? undefined : json;
   }
 
   private async linesOf(version: StoredVersion, block: number): Promise<readonly string[]> {
@@ -142,9 +168,8 @@ export async function linesUntil(
   }
 }
 
-/** Page size at which the next page has about as many characters as it should, if its resources are as large as these. */
-function nextSize({ versions }: FindPage, most: typeof PAGE): number {
-  const text = versions.reduce((sum, { json = '' }) => sum + json.length, 0);
-  const each = Math.max(1, text / Math.max(1, versions.length));
+/** Page size at which the next page has about as much text as it should, if its resources are as large as these. */
+function nextSize({ read, looked }: Piece, most: typeof PAGE): number {
+  const each = Math.max(1, read / Math.max(1, looked));
   return Math.max(1, Math.min(most.resources, Math.floor(most.text / each)));
 }

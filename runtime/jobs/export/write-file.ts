@@ -1,8 +1,12 @@
+import { createYoungCollector } from '../../observe/collect-young.js';
 import type { BlobStore } from '../../store/store.js';
 
 /** A piece of a file. */
 export interface Lines {
-  readonly lines: readonly string[];
+  /** Without their newlines; or all of them as bytes, each with its newline, in memory that is not used any more. */
+  readonly lines: readonly string[] | Uint8Array;
+  /** How many lines. */
+  readonly count: number;
 }
 
 /** Bytes that are collected before they go to the store. */
@@ -22,9 +26,17 @@ export async function writeFile(blobs: BlobStore, key: string, pieces: AsyncIter
     // The store copies what it gets before it asks for more.
     const room = new Uint8Array(PIECE);
     let filled = 0;
-    for await (const { lines } of pieces) {
-      for (const line of lines) {
-        count++;
+    const garbage = createYoungCollector();
+    for await (const piece of pieces) {
+      count += piece.count;
+      if (piece.lines instanceof Uint8Array) {
+        if (filled > 0) yield room.subarray(0, filled);
+        filled = 0;
+        if (piece.lines.length > 0) yield piece.lines;
+        garbage(piece.lines.length);
+        continue;
+      }
+      for (const line of piece.lines) {
         // A character takes three bytes at most.
         if (filled > 0 && filled + line.length * 3 + 1 > PIECE) {
           yield room.subarray(0, filled);

@@ -2,6 +2,7 @@ import { Timestamp } from 'mongodb';
 
 import { FhirError } from '../../fhir/errors.js';
 import { plainType } from '../contained-resources.js';
+import { toLinePage } from '../line-page.js';
 import type { Store } from '../store.js';
 import { openAmend } from './write/amend.js';
 import { openBlobs } from './write/blobs.js';
@@ -121,6 +122,7 @@ async function openStore({ client, db }: Connected, clock: ServerClock, settings
     readVersion: (type, id, version) => reader.version(type, id, version),
     find: (query, signal) => find(query, { budget: queryBudget, signal }),
     findMultiType: (query, signal) => findMultiType(query, { budget: queryBudget, signal }),
+    findLines: async (query, until, signal) => toLinePage(await find(query, { budget: queryBudget, signal }), until),
     explain: (query, signal) => explain(query, { budget: queryBudget, signal }),
     reindex: (items) => stale.watch(reindex(items)),
     amend: (amendment) => stale.watch(amend(amendment)),

@@ -300,6 +300,27 @@ export function exports(store: Store): void {
       expectRefusal(await client().send('GET', missing), 404, 'not-found');
     });
 
+    it('can be read as soon as it is whole, before the export ends; not once it was cancelled', async () => {
+      const input = { parts: [{ type: 'Patient' }], types: ['Patient'], transactionTime: 0, asked: 'a part' };
+      const { id } = await server.jobs.start('export', input, { clientId: 'exporter' });
+      await store.blobs.put(`export/${id}/1-0`, bytesOf('{"resourceType":"Patient"}\n'), Infinity);
+      const become = async (more: object): Promise<void> => {
+        const text = (await store.maps.get('job', id))!;
+        await store.maps.swap('job', id, text, JSON.stringify({ ...JSON.parse(text), ...more }));
+      };
+      expectRefusal(await client().send('GET', `/Binary/${id}.0`), 404, 'not-found');
+      const files = [{ name: '1-0', type: 'Patient', count: 1 }];
+      const checkpoint = { phase: 'walk', part: 0, block: 0, files, walked: 0, done: 1 };
+      const lease = { holder: 'another', until: Date.now() + 600_000 };
+      await become({ state: 'in-progress', checkpoint, lease });
+      expect((await client().send('GET', `/Binary/${id}.0`)).text).toBe('{"resourceType":"Patient"}\n');
+      expectRefusal(await client().send('GET', `/Binary/${id}.1`), 404, 'not-found');
+      expectRefusal(await client(SCOPES, 'another').send('GET', `/Binary/${id}.0`), 404, 'not-found');
+      expect((await client().send('DELETE', `/$export-poll-status?_jobId=${id}`)).status).toBe(202);
+      expectRefusal(await client().send('GET', `/Binary/${id}.0`), 404, 'not-found');
+      expect(await store.blobs.list(`export/${id}`)).toEqual([]);
+    });
+
     it('is seen by no search and no history', async () => {
       expect((await all.send('GET', '/Binary?_summary=count')).json().total).toBe(1);
       expect((await all.send('GET', '/Binary/_history')).json().total).toBe(1);
@@ -464,4 +485,9 @@ export function exports(store: Store): void {
     expect([answer.status, codeOf(answer)]).toEqual([500, 'job-failed']);
     expect(answer.text).toContain('The store is full');
   });
+}
+
+async function* bytesOf(text: string): AsyncGenerator<Uint8Array> {
+  await Promise.resolve();
+  yield Buffer.from(text);
 }

@@ -1,6 +1,6 @@
 import type { Database } from 'better-sqlite3';
 
-import type { FindMultiTypeQuery, FindPage, FindQuery } from '../../store.js';
+import type { FindMultiTypeQuery, FindPage, FindQuery, LinePage } from '../../store.js';
 import type { Dictionary } from '../write/dictionary.js';
 import { completeAfter } from '../file/clock.js';
 import type { QueryInterrupt } from '../file/query-interrupt.js';
@@ -12,6 +12,7 @@ import { openIncluded } from './links/included.js';
 import { openLists } from './links/lists.js';
 import { defineAmong } from './compile/places.js';
 import { openSeenSet } from './seen-set.js';
+import { openLineReader } from './lines.js';
 import { openPageReader } from './page.js';
 import { findPlace } from './walk-position.js';
 import { openProbeCache } from './probe-cache.js';
@@ -29,6 +30,8 @@ export interface Finders {
   readonly find: Finder;
   /** The same over several types. */
   readonly findMultiType: (query: FindMultiTypeQuery) => FindPage;
+  /** The texts of what the search finds, as bytes. */
+  readonly findLines: (query: FindQuery, until: number) => LinePage;
 }
 
 /** What searches of a connection share. */
@@ -72,16 +75,15 @@ export function openFinders(
   const clock = db.prepare<[], number>('SELECT updated FROM clock').pluck();
   const contents = openContents(db, dictionary);
   const read = openPageReader(contents, interrupt);
+  const readLines = openLineReader(db, interrupt);
   const include = openIncluded(db, parts, contents);
   const across = openMultiTypeSearch(db, parts, read);
 
-  function find(query: FindQuery, trace: Trace | undefined): Omit<FindPage, 'complete'> {
+  /** @returns undefined: there never was a resource of the type */
+  function search(query: FindQuery, trace: Trace | undefined) {
     const cursor = query.after === undefined ? undefined : readCursor(query.after, orderOf(query.sort).sort);
     const run = beginRun(parts, query, trace);
-    if (run === undefined) {
-      const nothing = { versions: [], size: 0 };
-      return { versions: [], ...(query.total !== 'none' && { total: 0 }), ...include(query, nothing) };
-    }
+    if (run === undefined) return undefined;
     const where = simplify(withoutAbsent(run, query.where));
     const after = cursor === undefined ? undefined : findPlace(run, cursor);
     const wanted = query.count === 0 ? 0 : query.count + 1;
@@ -91,14 +93,23 @@ export function openFinders(
       const isAll = wanted > 0 && found.hits.length < wanted;
       total = found.total ?? (isAll ? found.hits.length : countMatches(run, where, found.best));
     }
+    return { hits: found.hits, known: total === undefined ? {} : { total } };
+  }
+
+  function find(query: FindQuery, trace: Trace | undefined): Omit<FindPage, 'complete'> {
+    const found = search(query, trace);
+    if (found === undefined) {
+      const nothing = { versions: [], size: 0 };
+      return { versions: [], ...(query.total !== 'none' && { total: 0 }), ...include(query, nothing) };
+    }
     const { type, count } = query;
+    const { hits, known } = found;
     const page = read(
-      found.hits.map((hit) => ({ type, hit })),
+      hits.map((hit) => ({ type, hit })),
       count,
       trace,
     );
     const { versions, last } = page;
-    const known = total === undefined ? {} : { total };
     const place = last && { id: versions.at(-1)!.id, values: last.hit.values, ...known };
     return {
       versions,
@@ -108,14 +119,25 @@ export function openFinders(
     };
   }
 
-  function whole(search: () => Omit<FindPage, 'complete'>): FindPage {
+  function findLines(query: FindQuery, until: number): LinePage {
+    const hits = search(query, undefined)?.hits ?? [];
+    const { last, ...page } = readLines(hits, query.count, until);
+    return last === undefined ? page : { ...page, next: writeCursor(last) };
+  }
+
+  /** Forgets what a search left. */
+  function cleared<T>(work: () => T): T {
     try {
-      const complete = completeAfter(clock.get());
-      return { ...search(), complete };
+      return work();
     } finally {
       parts.lists.clear();
       parts.met.clear();
     }
+  }
+
+  function whole(work: () => Omit<FindPage, 'complete'>): FindPage {
+    const complete = completeAfter(clock.get());
+    return { ...cleared(work), complete };
   }
 
   return {
@@ -125,5 +147,6 @@ export function openFinders(
         const { page, ...found } = across(query);
         return { ...found, versions: page.versions, ...include(query, page) };
       }),
+    findLines: (query, until) => cleared(() => findLines(query, until)),
   };
 }

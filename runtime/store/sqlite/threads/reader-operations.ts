@@ -4,6 +4,7 @@ import type {
   FindQuery,
   HistoryPage,
   HistoryQuery,
+  LinePage,
   ListedBlob,
   MapScan,
   ResourceKey,
@@ -17,6 +18,7 @@ export interface ReaderOperations {
   history(query: HistoryQuery): HistoryPage;
   find(query: FindQuery): PackedPage;
   findMultiType(query: FindMultiTypeQuery): PackedPage;
+  findLines(query: FindQuery, until: number): LinePage;
   explain(query: FindQuery): Explanation;
   scan(after: string | undefined, limit: number): VersionScan;
   counts(): Map<string, number>;

@@ -6,6 +6,7 @@ import { connect } from '../file/connect.js';
 import { openDictionary } from '../write/dictionary.js';
 import { openExplain } from '../query/explain.js';
 import { openFinders } from '../query/find.js';
+import type { LinePage } from '../../store.js';
 import { openQueryInterrupt } from '../file/query-interrupt.js';
 import { openHistory } from '../read/history.js';
 import { openMapReader } from '../read/maps.js';
@@ -34,13 +35,14 @@ function open() {
   const interrupt = openQueryInterrupt(db, stop);
   const reader = openReader(db, dictionary, interrupt);
   const history = openHistory(db, dictionary, interrupt);
-  const { find, findMultiType } = openFinders(db, dictionary, interrupt);
+  const { find, findMultiType, findLines } = openFinders(db, dictionary, interrupt);
   const maps = openMapReader(db);
   const blobs = openBlobReader(db);
   const operations: Omit<ReaderOperations, 'checkpoint' | 'reopen'> = {
     history,
     find: (query) => packPage(find(query), query.type),
     findMultiType: (query) => packPage(findMultiType(query)),
+    findLines,
     explain: openExplain(db, interrupt, find),
     scan: openScan(db, interrupt),
     counts: () => reader.counts(),
@@ -96,9 +98,20 @@ function answer(request: Request): Answer {
   }
 }
 
+/** The memory of an answer that goes to the other thread without a copy. */
+function handedOn({ kind }: Request, answered: Answer): ArrayBuffer[] {
+  if (kind !== 'findLines' || !('value' in answered)) return [];
+  const { buffer, byteLength } = (answered.value as LinePage).lines;
+  // A small one may lie in memory that Node shares among several.
+  return buffer.byteLength === byteLength ? [buffer as ArrayBuffer] : [];
+}
+
 port.on('message', (request: Request) => {
   if (request.kind === 'close') {
     connection.db.close();
     port.close();
-  } else port.postMessage([answer(request)]);
+  } else {
+    const answered = answer(request);
+    port.postMessage([answered], handedOn(request, answered));
+  }
 });

@@ -3,6 +3,7 @@ import { parentPort, receiveMessageOnPort, workerData } from 'node:worker_thread
 import { FhirError } from '../../../fhir/errors.js';
 import { collectWhenIdle } from '../../../observe/collect-when-idle.js';
 import { openAmender } from '../write/amend.js';
+import { createYoungCollector } from '../../../observe/collect-young.js';
 import { openVersionAppender } from '../write/append-version.js';
 import { openBlobWriter } from '../write/blob-tables.js';
 import { openPreconditionCheck } from '../write/check-preconditions.js';
@@ -52,6 +53,7 @@ const log = openLogKeeper(db);
 const statistics = openStatistics(db);
 
 const staging = openStaging();
+const garbage = createYoungCollector();
 
 const operations: WriterOperations & { clean(): boolean } = {
   write(changes, _now, preconditions = []) {
@@ -78,6 +80,7 @@ const operations: WriterOperations & { clean(): boolean } = {
   beginBlob: () => blobs.begin(Date.now()),
   addPiece(blob, n, bytes) {
     blobs.piece(blob, n, bytes, Date.now());
+    garbage(bytes.length);
     fault('piece');
   },
   finishBlob: (blob, key, size, sha256, now = Date.now()) => blobs.finish(blob, key, size, sha256, now),
