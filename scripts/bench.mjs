@@ -88,11 +88,14 @@ function ratioOf({ measured, floor }) {
 }
 
 function missedGoals(row) {
-  const { rate, ratio, times, longest } = row.goal ?? {};
+  const { rate, ratio, times, longest, p50 } = row.goal ?? {};
   const missed = [];
   if (rate !== undefined && perCpuSecond(row.measured) < rate) missed.push(`below ${amount(rate)} ${row.unit}/CPU-s`);
   if (ratio !== undefined && !(ratioOf(row) >= ratio))
     missed.push(`below ${ratio} times ${row.floor?.name ?? 'its floor'}`);
+  const usual = row.measured.times?.p50;
+  if (p50 !== undefined && !(usual <= p50))
+    missed.push(`half of the ${row.unit} took ${usual?.toFixed(1)} ms, not ${p50}`);
   const slowest = row.measured.times?.longest;
   if (longest !== undefined && !(slowest <= longest))
     missed.push(`one of the ${row.unit} took ${slowest?.toFixed(0)} ms, not ${longest}`);

@@ -22,6 +22,8 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 import { brotliCompressSync, constants } from 'node:zlib';
 import openapiTypes, { astToString } from 'openapi-typescript';
 
+import { fromExpansions } from './from-expansions.mjs';
+
 const root = fileURLToPath(new URL('..', import.meta.url));
 const dist = join(root, 'dist');
 const main = join(dist, 'runtime', 'cli', 'main.js');
@@ -141,21 +143,32 @@ const UNREAD = [
 
 /** One line with the place of each resource, then the resources. Whatever order the folder has, the file is the same. */
 function packTerminology() {
-  const folder = dirname(createRequire(import.meta.url).resolve('hl7.fhir.r5.core/package.json'));
+  const core = readTerminology('hl7.fhir.r5.core', /^(?:CodeSystem|ValueSet|ConceptMap)-.*[.]json$/);
+  const official = readTerminology('hl7.fhir.r5.expansions', /^ValueSet-.*[.]json$/);
+  const resources = [...core, ...fromExpansions(core, official)];
   const entries = [];
   const parts = [];
   let from = 0;
-  for (const name of readdirSync(folder).sort()) {
-    if (!/^(?:CodeSystem|ValueSet|ConceptMap)-.*[.]json$/.test(name)) continue;
-    const resource = JSON.parse(readFileSync(join(folder, name), 'utf8'));
-    if (typeof resource.url !== 'string') continue;
-    for (const element of UNREAD) delete resource[element];
+  for (const resource of resources) {
     const bytes = Buffer.from(`${JSON.stringify(resource)}\n`);
     entries.push([resource.resourceType, resource.url, resource.version ?? '', from, bytes.length - 1]);
     from += bytes.length;
     parts.push(bytes);
   }
   writeFileSync(join(dist, TERMINOLOGY), Buffer.concat([Buffer.from(`${JSON.stringify(entries)}\n`), ...parts]));
+}
+
+function readTerminology(name, pattern) {
+  const folder = dirname(createRequire(import.meta.url).resolve(`${name}/package.json`));
+  const found = [];
+  for (const file of readdirSync(folder).sort()) {
+    if (!pattern.test(file)) continue;
+    const resource = JSON.parse(readFileSync(join(folder, file), 'utf8'));
+    if (typeof resource.url !== 'string') continue;
+    for (const element of UNREAD) delete resource[element];
+    found.push(resource);
+  }
+  return found;
 }
 
 /** Definitions in one block: it is compressed, and read, as a whole. */

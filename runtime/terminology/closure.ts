@@ -1,5 +1,6 @@
 import type { JsonObject } from '../fhir/resource.js';
-import { ancestorsOf, subsumesByHierarchy, type CodeSystemIndex } from './concepts.js';
+import { subsumesByHierarchy, type CodeSystemIndex } from './concepts.js';
+import { Effort } from './effort.js';
 
 /** A code that a client has put into a closure table. */
 export interface ClosureConcept {
@@ -43,20 +44,27 @@ export function withConcepts(
  * it; of codes with the same meaning the later one is mapped to the earlier.
  *
  * @param indexOf the code system of a URL; undefined: its codes have no hierarchy
+ * @throws FhirError `expansion-too-costly` where the codes have too many above them
  */
 export function closureGroups(
   { concepts }: ClosureTable,
   after: number,
   indexOf: (system: string) => CodeSystemIndex | undefined,
 ): readonly JsonObject[] {
+  const effort = new Effort();
   return [...grouped(concepts, ({ system }) => system)].flatMap(([system, codes]) => {
     const index = indexOf(system);
-    const element = index === undefined ? [] : elementsOf(codes, after, index);
+    const element = index === undefined ? [] : elementsOf(codes, after, index, effort);
     return element.length === 0 ? [] : [{ source: system, target: system, element }];
   });
 }
 
-function elementsOf(codes: readonly ClosureConcept[], after: number, index: CodeSystemIndex): JsonObject[] {
+function elementsOf(
+  codes: readonly ClosureConcept[],
+  after: number,
+  index: CodeSystemIndex,
+  effort: Effort,
+): JsonObject[] {
   // Where case does not count, several codes may mean one concept.
   const meaning = ({ code }: ClosureConcept): string => index.find(code)?.code ?? code;
   const byMeaning = grouped(codes, meaning);
@@ -64,7 +72,7 @@ function elementsOf(codes: readonly ClosureConcept[], after: number, index: Code
     const isNew = (target: ClosureConcept): boolean => Math.max(source.since, target.since) > after;
     const own = meaning(source);
     const same = (byMeaning.get(own) ?? []).slice(0, byMeaning.get(own)?.indexOf(source));
-    const above = subsumesByHierarchy(index) ? [...ancestorsOf(index, own)].flatMap((code) => byMeaning.get(code) ?? []) : []; // prettier-ignore
+    const above = subsumesByHierarchy(index) ? [...effort.closure('above', index, own)].flatMap((code) => byMeaning.get(code) ?? []) : []; // prettier-ignore
     const target = [
       ...same.filter(isNew).map(({ code }): JsonObject => ({ code, relationship: 'equivalent' })),
       ...above.filter(isNew).map(({ code }): JsonObject => ({ code, relationship: 'source-is-narrower-than-target' })),

@@ -1,5 +1,6 @@
 import { FhirError } from '../fhir/errors.js';
 import { isObject, type JsonObject, type JsonValue, type Resource } from '../fhir/resource.js';
+import { TerminologyFault } from './fault.js';
 
 /** Another name of a concept. https://hl7.org/fhir/R5/codesystem-definitions.html#CodeSystem.concept.designation */
 export interface Designation {
@@ -21,6 +22,8 @@ export interface ConceptProperty {
 /** A concept with its place in the hierarchy. */
 export interface Concept {
   readonly code: string;
+  /** In the order of the code system. */
+  readonly position: number;
   readonly display?: string;
   /** Of the display. */
   readonly language?: string;
@@ -84,7 +87,8 @@ export function indexCodeSystem(resource: Resource, supplements: readonly Resour
   const language = resource['language'];
   const concepts = new Map<string, Concept>();
   for (const [code, draft] of drafts) {
-    concepts.set(code, toConcept(code, draft, names, more, typeof language === 'string' ? language : undefined));
+    const place = { code, position: concepts.size };
+    concepts.set(code, toConcept(place, draft, names, more, typeof language === 'string' ? language : undefined));
   }
   // "When the rule is not known, Postel's law should be followed": CodeSystem.caseSensitive
   const isFolded = resource['caseSensitive'] !== true;
@@ -160,12 +164,12 @@ function tooMany({ url }: Resource): FhirError {
   return new FhirError('expansion-too-costly', text);
 }
 
-/** Codes below a concept, without itself, each once. */
+/** Codes below a concept, without itself, each once. @throws TerminologyFault where the hierarchy is not known */
 export function descendantsOf(system: CodeSystemIndex, code: string): ReadonlySet<string> {
   return reach(system, code, ({ children }) => children);
 }
 
-/** Codes above a concept, without itself, each once. */
+/** Codes above a concept, without itself, each once. @throws TerminologyFault where the hierarchy is not known */
 export function ancestorsOf(system: CodeSystemIndex, code: string): ReadonlySet<string> {
   return reach(system, code, ({ parents }) => parents);
 }
@@ -183,6 +187,9 @@ function reach(
   code: string,
   next: (concept: Concept) => readonly string[],
 ): ReadonlySet<string> {
+  if (isFlat(system)) {
+    throw new TerminologyFault('system', system.url, `The server knows the codes of ${system.url}, and not how they are arranged`); // prettier-ignore
+  }
   const start = system.find(code);
   const found = new Set<string>();
   const open = start === undefined ? [] : [...next(start)];
@@ -193,6 +200,11 @@ function reach(
     if (concept !== undefined) open.push(...next(concept));
   }
   return found;
+}
+
+/** Whether only the codes are known: an official expansion lists them, and the FHIR package has no such code system. */
+function isFlat({ resource }: CodeSystemIndex): boolean {
+  return objectsOf(resource['extension']).some(({ url }) => url === 'urn:kiln:hierarchy-unknown');
 }
 
 interface Names {
@@ -217,7 +229,7 @@ function propertyNames(resource: Resource): Names {
 }
 
 function toConcept(
-  code: string,
+  { code, position }: Pick<Concept, 'code' | 'position'>,
   { source, parents, children }: Draft,
   names: Names,
   more: readonly Supplement[],
@@ -234,7 +246,7 @@ function toConcept(
     properties.length === 0 ? NONE : properties.filter((each) => each.code === name).map(({ value }) => value);
   const status = values(names.status);
   return {
-    code,
+    ...{ code, position },
     ...(typeof display === 'string' && { display }),
     ...(language !== undefined && { language }),
     ...(typeof definition === 'string' && { definition }),

@@ -1,20 +1,31 @@
 import { FhirError } from '../fhir/errors.js';
 import type { JsonObject } from '../fhir/resource.js';
 import { linearRegex, RegexFault } from '../path/library/linear-regex.js';
-import { ancestorsOf, codeIn, descendantsOf, objectsOf, type CodeSystemIndex, type Concept } from './concepts.js';
+import { codeIn, objectsOf, type CodeSystemIndex, type Concept } from './concepts.js';
+import type { Effort } from './effort.js';
 
 /** Longest text that a regular expression is tried on, in characters. */
 const LONGEST_TEXT = 2000;
 
 /** What the regular expression of a filter may cost on one concept: some hundredths of a second, in which nothing else goes on. */
-const EFFORT = 2_000_000;
+const REGEX_STEPS = 2_000_000;
+
+/** Steps of a regular expression that cost as much as one of `Effort`. */
+const REGEX_STEPS_IN_ONE = 10;
+
+/** A filter of a value set. */
+export interface Filter {
+  readonly test: (concept: Concept) => boolean;
+  /** The codes outside of which no concept passes the test; absent: any may. */
+  readonly among?: () => ReadonlySet<string>;
+}
 
 /**
- * The test behind a filter of a value set. https://hl7.org/fhir/R5/valueset-definitions.html#ValueSet.compose.include.filter
+ * Reads a filter of a value set. https://hl7.org/fhir/R5/valueset-definitions.html#ValueSet.compose.include.filter
  *
  * @throws FhirError `value-set-invalid` for an unknown operator, and an expression that is none or could take too long
  */
-export function filterTest(filter: JsonObject, system: CodeSystemIndex): (concept: Concept) => boolean {
+export function readFilter(filter: JsonObject, system: CodeSystemIndex, effort: Effort): Filter {
   const { property, op, value } = filter;
   if (typeof property !== 'string' || typeof op !== 'string' || typeof value !== 'string') {
     throw invalid('a filter has to have a property, an operator and a value');
@@ -22,44 +33,45 @@ export function filterTest(filter: JsonObject, system: CodeSystemIndex): (concep
   if (!isKnown(property, system)) {
     throw invalid(`the code system ${system.url} has no property ${JSON.stringify(property.slice(0, 64))}`);
   }
-  const among = (codes: ReadonlySet<string>) => (concept: Concept) => codes.has(concept.code);
+  const isCode = property === 'code' || property === 'concept';
+  const root = codeOf(system, value);
+  const below = (): ReadonlySet<string> => effort.closure('below', system, root);
+  const isBelow = belowTest(system, root, effort);
   switch (op) {
     case '=':
-      return (concept) => valuesOf(concept, property).includes(value);
+      return { test: (concept) => valuesOf(concept, property).includes(value), ...(isCode && { among: () => new Set([value]) }) }; // prettier-ignore
     case 'exists':
-      return (concept) => valuesOf(concept, property).length > 0 === (value === 'true');
-    case 'is-a': {
-      const [root, isBelow] = [codeOf(system, value), belowTest(system, value)];
-      return (concept) => concept.code === root || isBelow(concept);
-    }
+      return { test: (concept) => valuesOf(concept, property).length > 0 === (value === 'true') };
+    case 'is-a':
+      return { test: (concept) => concept.code === root || isBelow(concept), among: () => new Set([root, ...below()]) };
     case 'descendent-of':
-      return belowTest(system, value);
-    case 'is-not-a': {
-      const [root, isBelow] = [codeOf(system, value), belowTest(system, value)];
-      return (concept) => concept.code !== root && !isBelow(concept);
+      return { test: isBelow, among: below };
+    case 'is-not-a':
+      return { test: (concept) => concept.code !== root && !isBelow(concept) };
+    case 'generalizes': {
+      const above = new Set([root, ...effort.closure('above', system, root)]);
+      return { test: ({ code }) => above.has(code), among: () => above };
     }
-    case 'generalizes':
-      return among(new Set([codeOf(system, value), ...ancestorsOf(system, value)]));
-    case 'child-of': {
-      const parent = codeOf(system, value);
-      return (concept) => concept.parents.includes(parent);
-    }
-    case 'descendent-leaf': {
-      const isBelow = belowTest(system, value);
-      return (concept) => concept.children.length === 0 && isBelow(concept);
-    }
+    case 'child-of':
+      return { test: ({ parents }) => parents.includes(root), among: () => new Set(system.find(root)?.children) };
+    case 'descendent-leaf':
+      return { test: (concept) => concept.children.length === 0 && isBelow(concept), among: below };
     case 'in':
     case 'not-in': {
       const listed = new Set(value.split(',').map((each) => each.trim()));
-      return (concept) => valuesOf(concept, property).some((each) => listed.has(each)) === (op === 'in');
+      const test = (concept: Concept): boolean => valuesOf(concept, property).some((each) => listed.has(each)) === (op === 'in'); // prettier-ignore
+      return { test, ...(isCode && op === 'in' && { among: () => listed }) };
     }
     case 'regex': {
       const expression = understood(() => linearRegex(value));
-      return (concept) => {
-        const effort = { left: EFFORT };
-        const fits = (each: string): boolean => each.length <= LONGEST_TEXT && expression.matches(each, effort);
-        return understood(() => valuesOf(concept, property).some(fits));
+      const test = (concept: Concept): boolean => {
+        const steps = { left: REGEX_STEPS };
+        const fits = (each: string): boolean => each.length <= LONGEST_TEXT && expression.matches(each, steps);
+        const isMatch = understood(() => valuesOf(concept, property).some(fits));
+        effort.spend((REGEX_STEPS - steps.left) / REGEX_STEPS_IN_ONE);
+        return isMatch;
       };
+      return { test };
     }
     default:
       throw invalid(`the filter operator ${JSON.stringify(op.slice(0, 32))} is none`);
@@ -112,28 +124,35 @@ const EVERYWHERE: ReadonlySet<string> = new Set(
   ]),
 );
 
-function isKnown(property: string, { properties, concepts, resource }: CodeSystemIndex): boolean {
-  if (EVERYWHERE.has(property) || properties.has(property)) return true;
-  if (objectsOf(resource['filter']).some(({ code }) => code === property)) return true;
-  for (const concept of concepts.values()) if (concept.properties.some(({ code }) => code === property)) return true;
-  return false;
+function isKnown(property: string, system: CodeSystemIndex): boolean {
+  if (EVERYWHERE.has(property) || system.properties.has(property)) return true;
+  if (objectsOf(system.resource['filter']).some(({ code }) => code === property)) return true;
+  return usedProperties(system).has(property);
+}
+
+const used = new WeakMap<CodeSystemIndex, ReadonlySet<string>>();
+
+/** Properties that concepts have, whether or not the code system declares them. */
+function usedProperties(system: CodeSystemIndex): ReadonlySet<string> {
+  const known = used.get(system) ?? new Set([...system.concepts.values()].flatMap(({ properties }) => properties.map(({ code }) => code))); // prettier-ignore
+  used.set(system, known);
+  return known;
 }
 
 function codeOf(system: CodeSystemIndex, code: string): string {
   return system.find(code)?.code ?? code;
 }
 
-/** Concepts that are compared with those above them, before all that are below the value are looked up. */
+/** Concepts that are compared with those above them, before all that are below the root are looked up. */
 const FEW = 16;
 
 /** Whether a concept is below a code: of one concept it takes the way up, of many a set of all that are below. */
-function belowTest(system: CodeSystemIndex, value: string): (concept: Concept) => boolean {
-  const root = codeOf(system, value);
+function belowTest(system: CodeSystemIndex, root: string, effort: Effort): (concept: Concept) => boolean {
   let [asked, below]: [number, ReadonlySet<string> | undefined] = [0, undefined];
   return ({ code }) => {
     if (code === root) return false;
-    if (below === undefined && asked++ < FEW) return ancestorsOf(system, code).has(root);
-    return (below ??= descendantsOf(system, value)).has(code);
+    if (below === undefined && asked++ < FEW) return effort.closure('above', system, code).has(root);
+    return (below ??= effort.closure('below', system, root)).has(code);
   };
 }
 

@@ -49,12 +49,20 @@ export interface Named {
   readonly designations: readonly { readonly language?: string; readonly value: string }[];
 }
 
+/** The tags to look for, the best first: `de-CH` is followed by `de`. RFC 4647, 3.4 */
+function withFallbacks(tags: readonly string[]): readonly string[] {
+  return tags.flatMap((tag) => {
+    const parts = tag.split('-');
+    return parts.map((_, i) => parts.slice(0, parts.length - i).join('-'));
+  });
+}
+
 /** The display in the best of the languages: the display itself, else a designation. Without one any display will do, unless the client is strict. */
 export function displayIn(
   { display, language, designations }: Named,
   { tags, isStrict }: Languages,
 ): string | undefined {
-  for (const tag of tags) {
+  for (const tag of withFallbacks(tags)) {
     if (language !== undefined && isLanguage(language, tag)) return display;
     const found =
       designations.find((each) => each.language === tag) ??
@@ -64,8 +72,13 @@ export function displayIn(
   return isStrict ? undefined : display;
 }
 
-/** The names of something in any of the languages; all of them where no language is asked for. */
-export function namesIn({ display, language, designations }: Named, { tags }: Languages): readonly string[] {
+/** The names of something in any of the languages, else in those that they fall back to; all of them where no language is asked for. */
+export function namesIn(named: Named, { tags }: Languages): readonly string[] {
+  const own = namesOf(named, tags);
+  return own.length > 0 ? own : namesOf(named, withFallbacks(tags));
+}
+
+function namesOf({ display, language, designations }: Named, tags: readonly string[]): readonly string[] {
   const isWanted = (own: string | undefined): boolean =>
     tags.length === 0 || (own !== undefined && tags.some((tag) => isLanguage(own, tag)));
   return [

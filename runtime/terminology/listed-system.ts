@@ -1,11 +1,12 @@
 import type { Resource } from '../fhir/resource.js';
 import { countries } from './countries.js';
+import { timeZones } from './time-zones.js';
 
 /** Code systems whose codes the platform knows, by URL, each as a CodeSystem. */
 const LISTED: ReadonlyMap<string, { readonly name: string; readonly codes: () => readonly Listed[] }> = new Map([
   ['urn:iso:std:iso:3166', { name: 'ISO 3166-1 countries', codes: countries }],
   ['urn:iso:std:iso:4217', { name: 'ISO 4217 currencies', codes: currencies }],
-  ['https://www.iana.org/time-zones', { name: 'IANA time zones', codes: () => Intl.supportedValuesOf('timeZone').map((code) => ({ code })) }], // prettier-ignore
+  ['https://www.iana.org/time-zones', { name: 'IANA time zones', codes: () => timeZones().map((code) => ({ code })) }], // prettier-ignore
 ]);
 
 interface Listed {

@@ -1,8 +1,9 @@
 import { FhirError } from '../fhir/errors.js';
 import type { JsonObject } from '../fhir/resource.js';
-import { objectsOf, type CodeSystemIndex, type Concept } from './concepts.js';
+import { objectsOf, type CodeSystemIndex } from './concepts.js';
 import { TerminologyFault } from './fault.js';
-import { filterTest } from './filter.js';
+import type { Effort } from './effort.js';
+import { readFilter, type Filter } from './filter.js';
 import { GRAMMARS, type Grammar } from './grammar.js';
 import { chosenVersion } from './resolver.js';
 import type { Mismatch, ValueSetContext } from './value-set-context.js';
@@ -17,8 +18,8 @@ export interface OpenSystem {
   readonly version: string | undefined;
   /** The list of the value set itself. */
   readonly concepts: readonly JsonObject[] | undefined;
-  /** The filters of the include. */
-  readonly test: (concept: Concept) => boolean;
+  /** All of them have to be met. */
+  readonly filters: readonly Filter[];
   /** The version is not the one that the code comes with. */
   readonly mismatch: Mismatch | undefined;
 }
@@ -28,6 +29,7 @@ export interface OpenSystem {
  * code, and else the latest.
  *
  * @param supplements canonicals that the value set names
+ * @param effort what the filters cost is counted there
  * @param sent version that a code comes with
  * @throws TerminologyFault; FhirError `value-set-invalid`
  */
@@ -35,6 +37,7 @@ export async function openSystem(
   include: JsonObject,
   { resolver, versions, used }: ValueSetContext,
   supplements: readonly string[],
+  effort: Effort,
   sent?: string,
 ): Promise<OpenSystem> {
   const url = String(include['system']);
@@ -73,11 +76,10 @@ export async function openSystem(
   }
   used.systems.add(version === undefined ? url : `${url}|${version}`);
   const system = isUsable ? found : undefined;
-  const tests = system === undefined ? [] : filters.map((filter) => filterTest(filter, system));
   const isOther = sent !== undefined && version !== undefined && !isVersion(version, sent);
   return {
     ...{ url, system, grammar, version, concepts },
-    test: (concept) => tests.every((each) => each(concept)),
+    filters: system === undefined ? [] : filters.map((filter) => readFilter(filter, system, effort)),
     mismatch: isOther ? { system: url, used: version, sent } : undefined,
   };
 }

@@ -1,6 +1,7 @@
 import { FhirError } from '../fhir/errors.js';
 import type { JsonObject, Resource } from '../fhir/resource.js';
 import { indexCodeSystem, objectsOf, type CodeSystemIndex } from './concepts.js';
+import { GRAMMARS } from './grammar.js';
 import { implicitValueSet, systemsBehind } from './implicit.js';
 import { listedSystem } from './listed-system.js';
 import { shippedResource } from './shipped.js';
@@ -151,7 +152,7 @@ async function systemsImplying(
 ): Promise<readonly Resource[]> {
   const found: Resource[] = [];
   for (const url of systemsBehind(canonical)) {
-    const system = await find('CodeSystem', url);
+    const system = (await find('CodeSystem', url)) ?? listedSystem(url) ?? GRAMMARS.get(url)?.resource;
     if (system !== undefined) found.push(system);
   }
   return found;

@@ -63,7 +63,7 @@ const EQUIVALENCES: Readonly<Record<string, string>> = {
  * What a concept map makes of a code. https://hl7.org/fhir/R5/conceptmap-operation-translate.html
  *
  * @param context finds other maps that a group refers to for what it does not map, and value sets that are mapped as a whole
- * @throws FhirError `concept-map-invalid` where maps refer to each other in a circle
+ * @throws FhirError `concept-map-invalid` where maps refer to each other in a circle, `expansion-too-costly`
  */
 export function translate(
   map: Resource,
@@ -131,8 +131,12 @@ function urisOf(map: Resource): ReadonlyMap<unknown, JsonValue> {
 async function forwards(group: JsonObject, asked: CodeOf, target: string, way: Way): Promise<readonly Translation[]> {
   const { options, context, path } = way;
   const elements: JsonObject[] = [];
-  for (const element of objectsOf(group['element']))
-    if (await isMapped(element, asked, context)) elements.push(element);
+  const all = objectsOf(group['element']);
+  context.effort?.spend(all.length);
+  for (const element of all) {
+    const isPlain = typeof element['valueSet'] !== 'string';
+    if (isPlain ? element['code'] === asked.code : await isMapped(element, asked, context)) elements.push(element);
+  }
   if (elements.length > 0) {
     return elements.flatMap((element) =>
       element['noMap'] === true
@@ -164,10 +168,10 @@ async function forwards(group: JsonObject, asked: CodeOf, target: string, way: W
   }
 }
 
-/** Whether an element is about a code: by itself, or by a value set. */
+/** Whether a code is in the value set that an element is about. */
 async function isMapped(element: JsonObject, { system, code }: CodeOf, context: ValueSetContext): Promise<boolean> {
-  if (typeof element['valueSet'] !== 'string' || system === undefined) return element['code'] === code;
-  const valueSet = await context.resolver.valueSet(element['valueSet']);
+  if (system === undefined) return false;
+  const valueSet = await context.resolver.valueSet(String(element['valueSet']));
   return valueSet !== undefined && (await findMember(valueSet, { system, code }, context)) !== undefined;
 }
 
@@ -197,6 +201,7 @@ export function valueIn(element: JsonObject): readonly [kind: string, value: Jso
 }
 
 function reverseOf(group: JsonObject, { code }: CodeOf, source: string, way: Way): readonly Translation[] {
+  way.context.effort?.spend(objectsOf(group['element']).length);
   return objectsOf(group['element']).flatMap((element) =>
     objectsOf(element['target'])
       .filter((each) => each['code'] === code)

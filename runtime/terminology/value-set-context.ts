@@ -1,4 +1,5 @@
 import type { Concept, Designation } from './concepts.js';
+import type { Effort } from './effort.js';
 import type { Resolver, VersionRules } from './resolver.js';
 
 /** A code of a value set. */
@@ -38,6 +39,8 @@ export interface ValueSetContext {
   readonly signal: AbortSignal | undefined;
   /** Canonicals of the code systems and value sets that were used. */
   readonly used: { readonly systems: Set<string>; readonly valueSets: Set<string> };
+  /** Counts what all questions of one request cost; absent: each question is counted by itself. */
+  readonly effort?: Effort;
   /** Where `findMember` notes that a code is of another version than the value set wants. */
   readonly mismatches?: Mismatch[];
 }

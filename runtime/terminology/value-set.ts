@@ -2,10 +2,11 @@ import { FhirError } from '../fhir/errors.js';
 import { yieldUntil } from '../fhir/yield-until.js';
 import type { Yield } from '../fhir/yield-to-event-loop.js';
 import { isObject, type JsonObject, type JsonValue, type Resource } from '../fhir/resource.js';
-import { canonicalOf, objectsOf, type CodeSystemIndex, type Designation } from './concepts.js';
+import { canonicalOf, objectsOf, type CodeSystemIndex, type Concept, type Designation } from './concepts.js';
+import { Effort } from './effort.js';
 import { TerminologyFault } from './fault.js';
 import { listedMembers, ruleMember, systemMember } from './member.js';
-import { openSystem } from './open-system.js';
+import { openSystem, type OpenSystem } from './open-system.js';
 import { supplementsNamedBy } from './resolver.js';
 import type { Coded, Member, ValueSetContext } from './value-set-context.js';
 
@@ -13,6 +14,9 @@ export type { Coded, Member, Mismatch, ValueSetContext } from './value-set-conte
 
 /** Codes that an expansion looks at, at most. */
 export const MOST_CODES = 200_000;
+
+/** What it costs to make a member, where to test a concept costs one. */
+const STEPS_OF_MEMBER = 4;
 
 /** Value sets within each other. */
 const DEEPEST = 30;
@@ -33,12 +37,13 @@ interface Work {
   readonly systems: Map<Resource, Known<ReadonlySet<string>>>;
   /** Lets other requests have their turn. */
   readonly pace: Yield;
+  readonly effort: Effort;
 }
 
 type Known<T> = { readonly value: T } | { readonly error: unknown };
 
-function top({ signal }: ValueSetContext): Path {
-  const work = { members: new Map(), found: new Map(), systems: new Map(), pace: yieldUntil(signal) };
+function top({ signal, effort = new Effort() }: ValueSetContext): Path {
+  const work = { members: new Map(), found: new Map(), systems: new Map(), pace: yieldUntil(signal), effort };
   return { urls: [], contained: [], supplements: [], work };
 }
 
@@ -59,15 +64,31 @@ async function members(
   const path = enter(valueSet, above);
   const { compose } = valueSet as { compose?: JsonObject };
   if (compose === undefined) return membersOfExpansion(valueSet);
+  return computed(compose, valueSet, context, path).catch((error: unknown) => {
+    if (canBeReplaced(error, valueSet)) return membersOfExpansion(valueSet);
+    throw error;
+  });
+}
+
+async function computed(
+  compose: JsonObject,
+  valueSet: Resource,
+  context: ValueSetContext,
+  path: Path,
+): Promise<ReadonlyMap<string, Member>> {
   const found = new Map<string, Member>();
   for (const include of objectsOf(compose['include'])) {
-    for (const [key, member] of await membersOfInclude(include, valueSet, context, path)) {
+    const part = await membersOfInclude(include, valueSet, context, path);
+    path.work.effort.spend(part.size);
+    for (const [key, member] of part) {
       if (!found.has(key)) found.set(key, member);
       if (found.size > MOST_CODES) throw new FhirError('expansion-too-costly');
     }
   }
   for (const exclude of objectsOf(compose['exclude'])) {
-    for (const key of (await membersOfInclude(exclude, valueSet, context, path)).keys()) found.delete(key);
+    const part = await membersOfInclude(exclude, valueSet, context, path);
+    path.work.effort.spend(part.size);
+    for (const key of part.keys()) found.delete(key);
   }
   if (compose['inactive'] === false) {
     for (const [key, { isInactive }] of found) if (isInactive) found.delete(key);
@@ -93,7 +114,21 @@ async function find(
 ): Promise<Member | undefined> {
   const path = enter(valueSet, above);
   const { compose } = valueSet as { compose?: JsonObject };
-  if (compose === undefined) return membersOfExpansion(valueSet).get(keyOf(coded.system, coded.code));
+  const listed = (): Member | undefined => membersOfExpansion(valueSet).get(keyOf(coded.system, coded.code));
+  if (compose === undefined) return listed();
+  return findComputed(compose, coded, valueSet, context, path).catch((error: unknown) => {
+    if (canBeReplaced(error, valueSet)) return listed();
+    throw error;
+  });
+}
+
+async function findComputed(
+  compose: JsonObject,
+  coded: Coded,
+  valueSet: Resource,
+  context: ValueSetContext,
+  path: Path,
+): Promise<Member | undefined> {
   let found: Member | undefined;
   let fault: TerminologyFault | undefined;
   for (const include of objectsOf(compose['include'])) {
@@ -169,6 +204,7 @@ async function membersOfInclude(
   if (typeof include['system'] === 'string') found = await membersOfSystem(include, valueSet, context, path);
   for (const imported of await importsOf(include, context, path)) {
     const inner = await known(path, path.work.members, imported, () => members(imported, context, path));
+    path.work.effort.spend(found?.size ?? 0);
     found = found === undefined ? inner : new Map([...found].filter(([key]) => inner.has(key)));
   }
   return found ?? new Map<string, Member>();
@@ -256,11 +292,12 @@ async function membersOfSystem(
   context: ValueSetContext,
   { supplements, work }: Path,
 ): Promise<ReadonlyMap<string, Member>> {
-  const opened = await openSystem(include, context, supplements);
-  const { url, system, concepts, test } = opened;
+  const opened = await openSystem(include, context, supplements, work.effort);
+  const { url, system, concepts, filters } = opened;
   const found = new Map<string, Member>();
   const add = (member: Member): void => {
     if (found.size >= MOST_CODES) throw new FhirError('expansion-too-costly');
+    work.effort.spend(STEPS_OF_MEMBER);
     found.set(keyOf(url, member.code), member);
   };
   if (concepts !== undefined) {
@@ -270,11 +307,21 @@ async function membersOfSystem(
   if (system === undefined) {
     throw new FhirError('expansion-too-costly', `The codes of ${url} cannot be listed: a rule defines them`);
   }
-  for (const concept of system.concepts.values()) {
+  for (const concept of candidates(opened, system)) {
     await work.pace();
-    if (test(concept)) add(systemMember(opened, concept));
+    work.effort.spend(1 + filters.length);
+    if (filters.every(({ test }) => test(concept))) add(systemMember(opened, concept));
   }
   return found;
+}
+
+/** The concepts that may pass the filters, in the order of the code system: those of the closure that is smallest, if there is any. */
+function candidates({ filters }: OpenSystem, system: CodeSystemIndex): Iterable<Concept> {
+  const sets = filters.flatMap(({ among }) => (among === undefined ? [] : [among()]));
+  const [smallest] = sets.sort((a, b) => a.size - b.size);
+  if (smallest === undefined || smallest.size * 2 > system.concepts.size) return system.concepts.values();
+  const found = [...smallest].flatMap((code) => system.concepts.get(code) ?? []);
+  return found.sort((a, b) => a.position - b.position);
 }
 
 async function findInSystem(
@@ -282,10 +329,11 @@ async function findInSystem(
   coded: Coded,
   valueSet: Resource,
   context: ValueSetContext,
-  { supplements }: Path,
+  { supplements, work }: Path,
 ): Promise<Member | undefined> {
-  const opened = await openSystem(include, context, supplements, coded.version);
-  const { url, system, concepts, test, grammar, mismatch } = opened;
+  const opened = await openSystem(include, context, supplements, work.effort, coded.version);
+  const { url, system, concepts, filters, grammar, mismatch } = opened;
+  work.effort.spend(1 + (concepts?.length ?? filters.length));
   const { code } = coded;
   const concept = system?.find(code);
   let member: Member | undefined;
@@ -298,7 +346,7 @@ async function findInSystem(
     const known = await grammar?.check(code);
     if (known !== undefined) member = ruleMember(url, code, known.display);
   } else if (concept === undefined) checkComplete(system, code);
-  else if (test(concept)) member = systemMember(opened, concept);
+  else if (filters.every(({ test }) => test(concept))) member = systemMember(opened, concept);
   if (member !== undefined && mismatch !== undefined) {
     context.mismatches?.push(mismatch);
     return undefined;
@@ -313,9 +361,23 @@ export function checkComplete({ url, content }: CodeSystemIndex, code: string): 
   throw new TerminologyFault(content === 'fragment' ? 'fragment' : 'system', url, text);
 }
 
-/** The members that an expansion lists, where a value set has no definition. */
+/** Whether the expansion that a value set comes with is the answer: its definition needs what the server does not know, and it is whole. */
+function canBeReplaced(error: unknown, valueSet: Resource): boolean {
+  if (!(error instanceof TerminologyFault) || (error.kind !== 'system' && error.kind !== 'value-set')) return false;
+  const { total, offset = 0, parameter, contains } = (valueSet['expansion'] ?? {}) as JsonObject;
+  const isLimited = objectsOf(parameter).some(({ name }) => name === 'limitedExpansion' || name === 'count');
+  if (contains === undefined || offset !== 0 || isLimited) return false;
+  return total === undefined || total === membersOfExpansion(valueSet).size;
+}
+
+const listed = new WeakMap<Resource, ReadonlyMap<string, Member>>();
+
+/** The members that the expansion of a value set lists. */
 function membersOfExpansion(valueSet: Resource): ReadonlyMap<string, Member> {
+  const known = listed.get(valueSet);
+  if (known !== undefined) return known;
   const found = new Map<string, Member>();
+  listed.set(valueSet, found);
   const visit = (list: JsonValue | undefined): void => {
     for (const each of objectsOf(list)) {
       const { system, code, display, version } = each;

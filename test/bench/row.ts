@@ -18,13 +18,14 @@ export interface Row {
   readonly floor?: { readonly name: string; readonly measured: Measured };
   /**
    * The bench fails below these, of pieces per CPU-second; or where one piece takes more than so many `times` as long as
-   * that of the floor, or than `longest` milliseconds.
+   * that of the floor, or than `longest` milliseconds; or where half of them take more than `p50` milliseconds.
    */
   readonly goal?: {
     readonly rate?: number;
     readonly ratio?: number;
     readonly times?: number;
     readonly longest?: number;
+    readonly p50?: number;
   };
 }
 

@@ -1,4 +1,5 @@
 import { copyFileSync, mkdtempSync, rmSync } from 'node:fs';
+import { Agent, get as getOverHttp } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
@@ -14,7 +15,7 @@ import { openSqliteStore } from '../../runtime/store/sqlite/sqlite-store.js';
 import { send, startClient } from './http-client.js';
 import { extract } from './load-clinic.js';
 import { measure } from './measure.js';
-import type { Bench, Row } from './row.js';
+import type { Bench, Measured, Row } from './row.js';
 
 const SYSTEM = 'http://cs.example/large';
 const SIZE = 100_000;
@@ -66,12 +67,12 @@ export const bench: Bench = async () => {
   await add('expand 100,000 codes by words, 20 of them', 'expansions', expanded(all.url, { filter: 'number 99', count: 20 }), 200); // prettier-ignore
   await add('expand a part by words, 20 of them', 'expansions', expanded(part.url, { filter: 'knee', count: 20 }), 200);
   await add('check a code against 100,000', 'checks', checked, 20_000);
-  await overHttp(rows);
+  await overHttp(rows, system);
   return rows;
 };
 
-/** Checks of codes over HTTP, of a stored value set and of a required binding, and a batch of a hundred. */
-async function overHttp(rows: Row[]): Promise<void> {
+/** Pages by words, of the large code system; checks of codes, of a stored value set and of a required binding, and a batch of a hundred. */
+async function overHttp(rows: Row[], large: object): Promise<void> {
   // Where compiled benches look for what the build has packed.
   copyFileSync('dist/generated/terminology.ndjson', new URL('../../generated/terminology.ndjson', import.meta.url));
   const folder = mkdtempSync(join(tmpdir(), 'kiln-bench-'));
@@ -84,7 +85,8 @@ async function overHttp(rows: Row[]): Promise<void> {
       { resourceType: 'CodeSystem', id: 'cs', url: 'http://cs.example/stored', status: 'active', content: 'complete', concept }, // prettier-ignore
       { resourceType: 'ValueSet', id: 'vs', url: 'http://vs.example/stored', status: 'active', compose: { include: [{ system: 'http://cs.example/stored', filter: [{ property: 'concept', op: 'is-a', value: 'c7' }] }] } }, // prettier-ignore
     ];
-    for (const each of stored) {
+    const whole = { ...large, resourceType: 'CodeSystem', id: 'large' };
+    for (const each of [whole, ...stored]) {
       const headers = { 'content-type': 'application/fhir+json' };
       const answer = await fetch(`${server.url}/fhir/${each.resourceType}/${each.id}`, { method: 'PUT', headers, body: JSON.stringify(each) }); // prettier-ignore
       if (answer.status !== 201) throw new Error(await answer.text());
@@ -109,6 +111,9 @@ async function overHttp(rows: Row[]): Promise<void> {
       (...requests: string[]) =>
       () =>
         send(client, { port: server.port, requests, count: 3000 });
+    const words = (i: number): string => ['knee number 99', 'heart', 'lung num 7', 'find liver 4'][i % 4]!;
+    const page = (i: number): string => `${server.url}/fhir/ValueSet/$expand?url=${SYSTEM}&filter=${encodeURIComponent(words(i))}&count=20`; // prettier-ignore
+    rows.push({ name: '$expand over HTTP, 20 of 100,000 by words', unit: 'pages', measured: await oneByOne(page), goal: { p50: 5 } }); // prettier-ignore
     await add('$validate-code over HTTP, a required binding', often(get(`${gender}male`), get(`${gender}none`)));
     await add('$validate-code over HTTP, a stored value set', often(get(`${own}c7-1`), get(`${own}c8`)));
     // What the client takes is counted as well.
@@ -119,4 +124,38 @@ async function overHttp(rows: Row[]): Promise<void> {
     await store.close();
     rmSync(folder, { recursive: true });
   }
+}
+
+/** Requests that are warmed up with, and that are measured. */
+const [WARM_UP, MEASURED] = [100, 500];
+
+/** Requests over one connection, each after the answer to the one before. What the client takes is counted as well. */
+async function oneByOne(urlOf: (i: number) => string): Promise<Measured> {
+  const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+  const times: number[] = [];
+  let cpu = process.cpuUsage();
+  for (let i = 0; i < WARM_UP + MEASURED; i++) {
+    if (i === WARM_UP) cpu = process.cpuUsage();
+    const start = performance.now();
+    await answerTo(urlOf(i), agent);
+    if (i >= WARM_UP) times.push(performance.now() - start);
+  }
+  const { user, system } = process.cpuUsage(cpu);
+  agent.destroy();
+  const sorted = times.toSorted((a, b) => a - b);
+  const at = (share: number): number => sorted[Math.floor(sorted.length * share)]!;
+  const wallMs = times.reduce((sum, time) => sum + time, 0);
+  return { count: times.length, wallMs, cpuMs: (user + system) / 1000, times: { p50: at(0.5), p99: at(0.99) } };
+}
+
+/** @throws Error where the answer is not an expansion with codes */
+function answerTo(url: string, agent: Agent): Promise<void> {
+  return new Promise((resolve, reject) => {
+    getOverHttp(url, { agent }, (answer) => {
+      let text = '';
+      answer.setEncoding('utf8');
+      answer.on('data', (piece: string) => (text += piece));
+      answer.on('end', () => (text.includes('"contains"') ? resolve() : reject(new Error(text.slice(0, 500)))));
+    }).on('error', reject);
+  });
 }

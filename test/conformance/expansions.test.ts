@@ -43,11 +43,17 @@ it('core value sets expand as hl7.fhir.r5.expansions says', async () => {
     };
     const own = shippedResource('ValueSet', official.url);
     const wanted = new Set(codesOf(official.expansion?.contains));
-    if (own === undefined || wanted.size === 0) continue;
+    if (own === undefined || own['compose'] === undefined || wanted.size === 0) continue;
+    // What is shipped with its official expansion would be compared with itself.
+    const { expansion: _official, ...definition } = own;
     const context = { resolver, versions, signal: undefined, used: { systems: new Set<string>(), valueSets: new Set<string>() } }; // prettier-ignore
     let found: Set<string>;
     try {
-      found = new Set(codesOf((await expand(own, options, context))['contains'] as readonly Contains[] | undefined));
+      found = new Set(
+        codesOf(
+          (await expand(definition as Resource, options, context))['contains'] as readonly Contains[] | undefined,
+        ),
+      );
     } catch (error) {
       expect(whyNot(error)).toMatch(/does not know|cannot be listed|not supported/);
       continue;
@@ -58,5 +64,5 @@ it('core value sets expand as hl7.fhir.r5.expansions says', async () => {
     else different.push(`${official.url}: ${found.size} instead of ${wanted.size}`);
   }
   expect(compared).toBeGreaterThanOrEqual(490);
-  expect(same, different.join('\n')).toBeGreaterThanOrEqual(489);
+  expect(same, different.join('\n')).toBeGreaterThanOrEqual(compared - 1);
 });

@@ -40,6 +40,13 @@ describe('what costs too much is refused in bounded time', () => {
     system('http://million.example', 1_000_000);
     system(SYSTEM, 210_000);
     system('http://small.example', 10);
+    const circle = Array.from({ length: 3000 }, (_, i) => ({ code: `${i}`, property: [{ code: 'parent', valueCode: `${(i + 1) % 3000}` }] })); // prettier-ignore
+    add({ ...{ resourceType: 'CodeSystem', url: 'http://circle.example', status: 'active', content: 'complete' }, concept: circle } as never); // prettier-ignore
+    const below = (system: string, count: number) => Array.from({ length: count }, (_, i) => ({ system, filter: [{ property: 'concept', op: 'is-a', value: `${i}` }] })); // prettier-ignore
+    add(valueSet('v:circle', below('http://circle.example', 2000)));
+    add(valueSet('v:many', below(SYSTEM, 2000)));
+    const bomb = [{ property: 'code', op: 'regex', value: '(9?){900}x' }];
+    add(valueSet('v:regex', [{ system: SYSTEM, filter: bomb }]));
     add(valueSet('v:million', [{ system: 'http://million.example' }]));
     add(valueSet('v:large', [{ system: SYSTEM }]));
     add(valueSet('v:0', [{ system: 'http://small.example' }, { system: SYSTEM, concept: [{ code: '7' }] }]));
@@ -74,6 +81,25 @@ describe('what costs too much is refused in bounded time', () => {
     expect(await find(`v:${DEPTH}`, 'none')).toBeUndefined();
     expect(await refusal(find(`v:lost-${DEPTH}`, '7', 'http://lost.example'))).toContain('lost.example');
     expect(spent()).toBeLessThan(2000);
+  });
+
+  it('many filters over a circle of concepts: 10.8 s went by before the time limit ended it', async () => {
+    const spent = processorTime();
+    expect(await refusal(expanded('v:circle'))).toMatch(/^422 expansion-too-costly .*too much work/);
+    expect(spent()).toBeLessThan(2000);
+    expect(await find('v:circle', '2999', 'http://circle.example')).toMatchObject({ code: '2999' });
+    expect(await find('v:circle', 'none', 'http://circle.example')).toBeUndefined();
+    expect(spent()).toBeLessThan(2000);
+  });
+
+  it('many small parts of a large code system are no such case', async () => {
+    expect((await expanded('v:many'))['total']).toBe(2000);
+  });
+
+  it('a regular expression that is slow on each of many concepts', async () => {
+    const spent = processorTime();
+    expect(await refusal(expanded('v:regex'))).toMatch(/^422 expansion-too-costly/);
+    expect(spent()).toBeLessThan(3000);
   });
 
   it('a circle below the first value set says where it closes', async () => {

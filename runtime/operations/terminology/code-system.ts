@@ -12,6 +12,7 @@ import {
 import { fold } from '../../search/values/fold.js';
 import { GRAMMARS } from '../../terminology/grammar.js';
 import { displayIn, isLanguage, type Languages } from '../../terminology/languages.js';
+import { splitCanonical } from '../../terminology/resolver.js';
 import { valueOf, valuesOf } from '../arguments.js';
 import { languagesOf, openTerminology, parametersOf, resourceOf, systemAt, type TerminologyCall } from './context.js';
 
@@ -106,7 +107,8 @@ export async function subsumes(call: Call, services: Services): Promise<Reply> {
   if (a.system !== undefined && b.system !== undefined && a.system !== b.system) {
     throw new FhirError('parameter-invalid', `The codes are of two systems: ${a.system} and ${b.system}`);
   }
-  const index = await systemOf(opened.text('system') ?? a.system ?? b.system, false, opened, call, services, a.version ?? b.version); // prettier-ignore
+  const [named] = canonicalIn(opened.text('system'));
+  const index = await systemOf(named ?? a.system ?? b.system, false, opened, call, services, a.version ?? b.version); // prettier-ignore
   if (index === undefined) throw new FhirError('terminology-not-found');
   checkSystem(index, a.system, 'codingA');
   checkSystem(index, b.system, 'codingB');
@@ -143,6 +145,7 @@ export async function findMatches(call: Call, services: Services): Promise<Reply
   });
   if (wanted.length === 0) throw new FhirError('parameter-invalid', 'Give at least one "property"');
   const isExact = opened.isSet('exact');
+  opened.context.effort.spend(index.concepts.size * wanted.length);
   const found = [...index.concepts.values()].map((concept) => ({
     concept,
     lacking: wanted.filter(({ code, value }) => !hasProperty(concept, code, plain(value), isExact)),
@@ -194,11 +197,15 @@ function codeOf(
   if ((plain === undefined) === (whole === undefined)) {
     throw new FhirError('parameter-invalid', `Give either "${code}" with "system", or "${coding}"`);
   }
-  const system = text('system');
+  const [system, ownVersion] = canonicalIn(text('system'));
   if (plain !== undefined) {
     if (system === undefined && call.id === undefined)
       throw new FhirError('parameter-invalid', `"${code}" needs "system"`);
-    return { code: plain, ...(system !== undefined && { system }) };
+    return {
+      code: plain,
+      ...(system !== undefined && { system }),
+      ...(ownVersion !== undefined && { version: ownVersion }),
+    };
   }
   const { code: own, system: of, version } = isObject(whole) ? whole : {};
   if (typeof own !== 'string') throw new FhirError('parameter-invalid', `The coding "${coding}" has no code`);
@@ -206,6 +213,11 @@ function codeOf(
   if (named === undefined && call.id === undefined)
     throw new FhirError('parameter-invalid', `The coding "${coding}" has no system`);
   return { code: own, ...(named !== undefined && { system: named }), ...(typeof version === 'string' && { version }) };
+}
+
+/** URL and version of a canonical that may be missing. */
+function canonicalIn(text: string | undefined): readonly [url?: string, version?: string] {
+  return text === undefined ? [] : splitCanonical(text);
 }
 
 /** The code system of a call; undefined: a rule defines it. @throws FhirError `terminology-not-found` */

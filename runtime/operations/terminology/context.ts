@@ -5,6 +5,7 @@ import { FhirError } from '../../fhir/errors.js';
 import type { JsonObject, Resource } from '../../fhir/resource.js';
 import { dateInterval } from '../../search/values/date-interval.js';
 import { objectsOf, type CodeSystemIndex } from '../../terminology/concepts.js';
+import { Effort } from '../../terminology/effort.js';
 import { ANY_LANGUAGE, parseLanguages, type Languages } from '../../terminology/languages.js';
 import {
   createResolver,
@@ -59,7 +60,7 @@ export function more(
 export interface TerminologyCall {
   readonly found: Arguments;
   readonly resolver: Resolver;
-  readonly context: ValueSetContext;
+  readonly context: ValueSetContext & { readonly effort: Effort };
   text(name: string): string | undefined;
   isSet(name: string): boolean;
 }
@@ -108,7 +109,7 @@ export function openTerminology(
   return {
     found,
     resolver,
-    context: { resolver, versions, signal: call.signal, used },
+    context: { resolver, versions, signal: call.signal, used, effort: new Effort() },
     text: (name) => valueOf(found, name) as string | undefined,
     isSet: (name) => valueOf(found, name) === true,
   };

@@ -47,8 +47,12 @@ async function codesAround(
   if (index === undefined) throw unknown(`The server does not know the code system ${JSON.stringify(system)}`);
   const concept = index.find(code);
   if (concept === undefined) throw unknown(`The code system ${system} has no code ${JSON.stringify(code)}`);
-  const others = is === 'below' ? descendantsOf(index, code) : ancestorsOf(index, code);
-  return [concept.code, ...others].map((each) => ({ system, code: each }));
+  try {
+    const others = is === 'below' ? descendantsOf(index, code) : ancestorsOf(index, code);
+    return [concept.code, ...others].map((each) => ({ system, code: each }));
+  } catch (error) {
+    throw error instanceof TerminologyFault ? unknown(error.message) : error;
+  }
 }
 
 async function readById(

@@ -45,8 +45,8 @@ const MOST_MAPS = 200;
 export async function translateCode(call: Call, services: Services): Promise<Reply> {
   const opened = openTerminology(call, services, OTHERS);
   const { text, context, isSet } = opened;
-  const { codes, isReverse } = askedOf(opened, isSet('reverse'));
-  const targetSystem = text('targetSystem') ?? text('targetsystem');
+  const { codes, isReverse, takesTarget } = askedOf(opened, isSet('reverse'));
+  const targetSystem = takesTarget === true ? undefined : (text('targetSystem') ?? text('targetsystem'));
   const options = {
     isReverse,
     dependencies: dependenciesOf(opened),
@@ -125,8 +125,15 @@ async function isWithin(
   return system !== undefined && (await findMember(valueSet, { system, code }, opened.context)) !== undefined;
 }
 
+interface Asked {
+  readonly codes: readonly CodeOf[];
+  readonly isReverse: boolean;
+  /** The target system is that of the target code, for want of a system, and limits nothing. */
+  readonly takesTarget?: boolean;
+}
+
 /** The code to translate, and in which direction. @throws FhirError `parameter-invalid` */
-function askedOf(opened: TerminologyCall, isReverse: boolean): { codes: readonly CodeOf[]; isReverse: boolean } {
+function askedOf(opened: TerminologyCall, isReverse: boolean): Asked {
   const { found } = opened;
   const sources = formsOf(
     opened,
@@ -142,7 +149,9 @@ function askedOf(opened: TerminologyCall, isReverse: boolean): { codes: readonly
     );
   }
   const [name] = [...sources, ...targets] as [string];
-  const system = opened.text('sourceSystem') ?? opened.text('system');
+  const own = opened.text('sourceSystem') ?? opened.text('system');
+  const takesTarget = own === undefined && targets.length > 0;
+  const system = takesTarget ? opened.text('targetSystem') : own;
   const version = opened.text('version');
   const value = valueOf(found, name)!;
   if (typeof value === 'string') {
@@ -150,6 +159,7 @@ function askedOf(opened: TerminologyCall, isReverse: boolean): { codes: readonly
     return {
       codes: [{ system, code: value, ...(version !== undefined && { version }) }],
       isReverse: isReverse || targets.length > 0,
+      takesTarget,
     };
   }
   const codings = isObject(value) && 'coding' in value ? codingsIn(value) : [value as JsonObject];
